@@ -347,15 +347,15 @@ def index_fill_backward_value(grad: Tensor, dim: int, index: Tensor) -> Tensor:
 def scatter_reduce_backward_self(grad, self, dim, index, src, reduce: str, include_self: bool, result) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `scatter_reduce_backward`."""
     if reduce == "sum":
-        found = grad
+        into_self = grad
     elif reduce == "prod":
         masked = self.masked_fill(self == 0, 1)
-        found = grad * masked.scatter_reduce(dim, index, src, reduce, include_self=include_self) / masked
+        into_self = grad * masked.scatter_reduce(dim, index, src, reduce, include_self=include_self) / masked
     elif reduce == "mean":
-        found = grad / mean_counts(grad, dim, index, src, include_self)
+        into_self = grad / mean_counts(grad, dim, index, src, include_self)
     else:
-        found = (self == result) * distributed(grad, self, dim, index, src, result)
-    return found if include_self else found.scatter(dim, index, 0)
+        into_self = (self == result) * distributed(grad, self, dim, index, src, result)
+    return into_self if include_self else into_self.scatter(dim, index, 0)
 
 
 def scatter_reduce_backward_src(grad, self, dim, index, src, reduce: str, include_self: bool, result) -> Tensor:
@@ -371,10 +371,10 @@ def scatter_reduce_backward_src(grad, self, dim, index, src, reduce: str, includ
     only_zero = zero.bitwise_and(zeros == 1)
     without = self.scatter_reduce(dim, index, src.masked_fill(only_zero, 1), reduce, include_self=include_self)
     rest = (grad * result).gather(dim, index) / src.masked_fill(zero, 1)
-    found = where(only_zero, (grad * without).gather(dim, index), rest)
-    if found.requires_grad and not local.modes and (zeros > 1).any().item():
-        found.register_hook(refuse_double_backward_of_zeros)
-    return found
+    into_src = where(only_zero, (grad * without).gather(dim, index), rest)
+    if into_src.requires_grad and not local.modes and (zeros > 1).any().item():
+        into_src.register_hook(refuse_double_backward_of_zeros)
+    return into_src
 
 
 def refuse_double_backward_of_zeros(grad: Tensor) -> NoReturn:

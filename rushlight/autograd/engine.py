@@ -469,19 +469,19 @@ def grad(
     captures: dict[Edge, list[int]] = {}
     for i, tensor in enumerate(inputs):
         captures.setdefault(_differentiable_edge(tensor), []).append(i)
-    found = _run(roots, grads, retain_graph, create_graph, captures)
+    captured = _run(roots, grads, retain_graph, create_graph, captures)
     for i in range(len(inputs)):
-        if i not in found and not unused:
+        if i not in captured and not unused:
             problem = f"The differentiated Tensor at index {i} appears to not have been used in the graph."
             raise RuntimeError(f"{problem} Set allow_unused=True if this is the desired behavior.")
-    found = tuple(found.get(i) for i in range(len(inputs)))
+    captured = tuple(captured.get(i) for i in range(len(inputs)))
     if materialize_grads:
-        if any(g is None and isinstance(x, GradientEdge) for x, g in zip(inputs, found)):
+        if any(g is None and isinstance(x, GradientEdge) for x, g in zip(inputs, captured)):
             raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-        found = tuple(
-            functions.zeros_like(x, requires_grad=create_graph) if g is None else g for x, g in zip(inputs, found)
+        captured = tuple(
+            functions.zeros_like(x, requires_grad=create_graph) if g is None else g for x, g in zip(inputs, captured)
         )
-    return found if names is None else dict(zip(names, found))
+    return captured if names is None else dict(zip(names, captured))
 
 
 def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor]:

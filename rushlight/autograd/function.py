@@ -263,13 +263,13 @@ def _run_backward(ctx: FunctionCtx, *grads: Tensor | None) -> tuple[Tensor | Non
     result = backward(ctx, *grads)
     result = result if isinstance(result, tuple) else (result,)
     name = ctx.name()
-    if len(result) < ctx.num_inputs or any(each is not None for each in result[ctx.num_inputs :]):
+    if len(result) < ctx.num_inputs or any(extra is not None for extra in result[ctx.num_inputs :]):
         numbers = f"(expected {ctx.num_inputs}, got {len(result)})"
         raise RuntimeError(f"function {name} returned an incorrect number of gradients {numbers}")
-    for i, each in enumerate(result):
-        if each is not None and not isinstance(each, Tensor):
-            raise RuntimeError(f"expected Variable or None (got {type(each).__name__})")
-        if each is not None and i not in ctx.tensor_indices:
+    for i, grad in enumerate(result):
+        if grad is not None and not isinstance(grad, Tensor):
+            raise RuntimeError(f"expected Variable or None (got {type(grad).__name__})")
+        if grad is not None and i not in ctx.tensor_indices:
             problem = f"function {name} returned a gradient different from None at position {i + 1}"
             raise RuntimeError(f"{problem}, but the corresponding forward input was not a Variable")
     return tuple(result[i] for i in ctx.tensor_indices)
@@ -306,11 +306,14 @@ class Error(Node):
 
 def delayed_error(message: str, tensors: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
     """The tensors with a history that raises in backward. Source: `torch/csrc/autograd/functions/basic_ops.cpp`, `DelayedError`."""
-    node, inputs = Error(message), [each if each is None else each.detach().requires_grad_() for each in tensors]
-    node.next_edges = [NO_EDGE if each is None else gradient_edge(each) for each in inputs]
-    outputs = tuple(each if each is None else functions.detach(each) for each in inputs)
-    for i, each in enumerate(outputs):
-        node.input_metadata.append((None, None) if each is None else (each._sizes, each.dtype))
-        if each is not None:
-            each._autograd = AutogradMeta(False, node, i)
+    node, inputs = (
+        Error(message),
+        [tensor if tensor is None else tensor.detach().requires_grad_() for tensor in tensors],
+    )
+    node.next_edges = [NO_EDGE if tensor is None else gradient_edge(tensor) for tensor in inputs]
+    outputs = tuple(tensor if tensor is None else functions.detach(tensor) for tensor in inputs)
+    for i, output in enumerate(outputs):
+        node.input_metadata.append((None, None) if output is None else (output._sizes, output.dtype))
+        if output is not None:
+            output._autograd = AutogradMeta(False, node, i)
     return outputs

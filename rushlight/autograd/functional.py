@@ -82,7 +82,7 @@ def jacobian(
     rows = []
     for y in ys:
         grads = [_grad([element], xs, None, create_graph, retain_graph=True) for element in y.reshape(-1)]
-        blocks = [functions.stack(list(each)).view((*y.shape, *x.shape)) for each, x in zip(zip(*grads), xs)]
+        blocks = [functions.stack(list(of_x)).view((*y.shape, *x.shape)) for of_x, x in zip(zip(*grads), xs)]
         rows.append(_finish(blocks, one_x, create_graph))
     return rows[0] if one_y else tuple(rows)
 
@@ -147,8 +147,8 @@ def _vector(v: Tensors | None, like: Sequence[Tensor]) -> Sequence[Tensor] | Non
             )
         return [functions.ones_like(like[0])]
     v = v if isinstance(v, (tuple, list)) else (v,)
-    if [each.shape for each in v] != [each.shape for each in like]:
-        raise RuntimeError(f"v has invalid sizes: should be {[each.shape for each in like]}")
+    if [given.shape for given in v] != [wanted.shape for wanted in like]:
+        raise RuntimeError(f"v has invalid sizes: should be {[wanted.shape for wanted in like]}")
     return v
 
 
@@ -160,10 +160,10 @@ def _grad(
     grads: Sequence[Tensor | None] = [None] * len(xs)
     if pairs:
         ys, v = zip(*pairs)
-        found = grad(ys, xs, v, retain_graph, create_graph, allow_unused=True)
-        assert isinstance(found, tuple), "it is a dict only if `xs` is one"
-        grads = found
-    return [functions.zeros_like(x) if each is None else each for x, each in zip(xs, grads)]
+        computed = grad(ys, xs, v, retain_graph, create_graph, allow_unused=True)
+        assert isinstance(computed, tuple), "it is a dict only if `xs` is one"
+        grads = computed
+    return [functions.zeros_like(x) if g is None else g for x, g in zip(xs, grads)]
 
 
 def _finish(values: Sequence[Tensor], one: bool, create_graph: bool) -> Tensors:

@@ -36,8 +36,8 @@ def cross_entropy(nll: Generated, log_softmax: Generated, grad: Tensor | None) -
         return None
     if is_overridden("aten::nll_loss_backward", "aten::_log_softmax_backward_data"):
         return None
-    found = nll_log_softmax_backward(grad, result.tensor, target.tensor, total.tensor)
-    return None if found is None else (found,)
+    to_scores = nll_log_softmax_backward(grad, result.tensor, target.tensor, total.tensor)
+    return None if to_scores is None else (to_scores,)
 
 
 def linear(addmm: Generated, t: Generated, grad: Tensor | None) -> tuple[Tensor | None, ...] | None:

@@ -118,8 +118,10 @@ def check_jacobian(output: Tensor, number: int, checked: Sequence[Tensor], numer
         cotangent = functions.zeros(output.shape, dtype=output.dtype)  # contiguous, so that `view` works
         cotangent.view(-1)[j] = 1.0
         rows, again = (
-            [[0.0] * x.numel() if each is None else each.reshape(-1).tolist() for x, each in zip(checked, found)]
-            for found in (grad(output, checked, cotangent, retain_graph=True, allow_unused=True) for _ in range(2))
+            [[0.0] * x.numel() if dx is None else dx.reshape(-1).tolist() for x, dx in zip(checked, input_grads)]
+            for input_grads in (
+                grad(output, checked, cotangent, retain_graph=True, allow_unused=True) for _ in range(2)
+            )
         )
         if any(abs(a - b) > nondet_tol for mine, other in zip(rows, again) for a, b in zip(mine, other)):
             problem = (
@@ -127,7 +129,7 @@ def check_jacobian(output: Tensor, number: int, checked: Sequence[Tensor], numer
             )
             raise GradcheckError(f"{problem} different values. The tolerance for nondeterminism was {nondet_tol}.")
         for k, (mine, expected) in enumerate(zip(rows, numerical)):
-            for i, (a, b) in enumerate(zip(mine, [each[j] for each in expected])):
+            for i, (a, b) in enumerate(zip(mine, [column[j] for column in expected])):
                 if not abs(a - b) <= atol + rtol * abs(b):
                     which = f"element {j} of the output by element {i} of the input"
                     values = f"{which} is {a} analytically, {b} numerically"
@@ -137,8 +139,8 @@ def check_jacobian(output: Tensor, number: int, checked: Sequence[Tensor], numer
 def check_zero(outputs: Sequence[Tensor], checked: Sequence[Tensor], problem: str) -> None:
     """Check that the gradients of zeros are zero."""
     zeros = [functions.zeros_like(output) for output in outputs]
-    for found in grad(outputs, checked, zeros, retain_graph=True, allow_unused=True):
-        if found is not None and not bool((found == 0).all()):
+    for input_grad in grad(outputs, checked, zeros, retain_graph=True, allow_unused=True):
+        if input_grad is not None and not bool((input_grad == 0).all()):
             raise GradcheckError(problem)
 
 
@@ -193,8 +195,8 @@ def gradgradcheck(
     def first(*args: Any) -> tuple[Tensor, ...]:
         with enable_grad():
             outputs, cotangents = _differentiable(function(*args[: len(inputs)])), args[len(inputs) :]
-            found = grad(outputs, checked, cotangents, create_graph=True, allow_unused=True)
-        return tuple(each for each in found if each is not None)
+            input_grads = grad(outputs, checked, cotangents, create_graph=True, allow_unused=True)
+        return tuple(input_grad for input_grad in input_grads if input_grad is not None)
 
     return gradcheck(first, (*inputs, *grad_outputs), **options)
 

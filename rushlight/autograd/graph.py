@@ -446,14 +446,14 @@ def unpack(node: Node, saved: SavedTensor | None | list) -> Any:
             "saved tensors after calling backward."
         )
     if isinstance(saved, list):
-        return [unpack(node, each) for each in saved]
+        return [unpack(node, entry) for entry in saved]
     return unpack_saved(saved, node) if isinstance(saved, SavedTensor) else saved
 
 
 def save(tensor: Any, is_output: bool = False) -> Any:
     """Save a tensor as a `SavedTensor`, or a list of them as a list. A number or None stays unchanged."""
     if isinstance(tensor, (list, tuple)):
-        return [save(each) for each in tensor]
+        return [save(entry) for entry in tensor]
     return SavedTensor(tensor, is_output) if isinstance(tensor, Tensor) else tensor
 
 
@@ -494,7 +494,7 @@ def int_getter(slot: str) -> property:
     def read(node: Node) -> Any:
         value = getattr(node, slot)
         if isinstance(value, (list, tuple)):
-            return tuple(int(each) % 2**64 for each in value)
+            return tuple(int(number) % 2**64 for number in value)
         return None if value is None else int(value) % 2**64
 
     return property(read)
@@ -583,9 +583,9 @@ class MultiHandle:
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Record that other code has written to these tensors. Source: `torch/autograd/graph.py`, `increment_version`."""
-    for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
-        if not each.is_inference():
-            each._storage.version += 1
+    for written in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        if not written.is_inference():
+            written._storage.version += 1
 
 
 def __getattr__(name: str) -> Any:

@@ -120,7 +120,7 @@ def run_backward(nodes: Sequence[StreamNode], roots: Sequence[Edge], waits: bool
             arrived[edge] = total
         elif kind == "run":
             store_first()
-            node, inputs = nodes[what[0]], [each for edge, each in arrived.items() if edge[0] == what[0]]
+            node, inputs = nodes[what[0]], [grad for edge, grad in arrived.items() if edge[0] == what[0]]
             with stream(Stream(stream_id=node.stream)):
                 gradient = empty([1])
                 launch(node.name, node.duration, inputs=inputs, out=gradient)

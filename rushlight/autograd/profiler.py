@@ -144,9 +144,9 @@ def describe(value: Any) -> tuple[Any, str, list, list]:
         return "", TYPES.get(value.dtype.name, value.dtype.name), list(value.stride()), list(value.shape)
     if isinstance(value, (bool, int, float)):
         return str(value), "Scalar", [], []
-    if isinstance(value, (list, tuple)) and value and all(hasattr(each, "_key_set") for each in value):
-        return "", "TensorList", [list(each.stride()) for each in value], [list(each.shape) for each in value]
-    if isinstance(value, (list, tuple)) and all(isinstance(each, (bool, int, float)) for each in value):
+    if isinstance(value, (list, tuple)) and value and all(hasattr(item, "_key_set") for item in value):
+        return "", "TensorList", [list(item.stride()) for item in value], [list(item.shape) for item in value]
+    if isinstance(value, (list, tuple)) and all(isinstance(item, (bool, int, float)) for item in value):
         return str(list(value)), "ScalarList", [], []
     return "", "", [], []
 

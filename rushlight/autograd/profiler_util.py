@@ -215,7 +215,7 @@ class EventList(list):
 
     def _build_tree(self) -> None:
         """Set `cpu_parent` and `cpu_children`, and remove an event that is alone within another one of its name."""
-        for event, parent in zip(self, find_parents([(each.thread, each.start, each.end) for each in self])):
+        for event, parent in zip(self, find_parents([(event.thread, event.start, event.end) for event in self])):
             if parent is not None:
                 event.cpu_parent = self[parent]
                 self[parent].cpu_children.append(event)

@@ -151,12 +151,12 @@ def find_races(trace: Iterable[Sequence]) -> list[Race]:
             _, stream, reads, writes, *_ = step
             number += 1
             clocks.of(stream)[stream] = number
-            found = []
-            for tensor, is_write in [*((each, False) for each in reads), *((each, True) for each in writes)]:
+            new = []
+            for tensor, is_write in [*((ptr, False) for ptr in reads), *((ptr, True) for ptr in writes)]:
                 accesses = tensors.setdefault(tensor, Accesses())
                 racing = check_access(accesses, clocks, number, stream, is_write)
-                found += [Race(number, previous, tensor) for previous, _ in racing]
-            races += sorted(found)
+                new += [Race(number, previous, tensor) for previous, _ in racing]
+            races += sorted(new)
         elif step[0] in ("alloc", "free"):
             tensors.pop(step[1], None)
         else:

@@ -110,7 +110,9 @@ def launch(
     """
     device = current()
     output = None if out is None else out.buffer
-    device.launch(device.current_stream, Work(name, duration, compute, tuple(each.buffer for each in inputs), output))
+    device.launch(
+        device.current_stream, Work(name, duration, compute, tuple(tensor.buffer for tensor in inputs), output)
+    )
 
 
 def copy_(target: HostTensor | DeviceTensor, source: HostTensor | DeviceTensor, non_blocking: bool = False) -> None:

@@ -62,7 +62,7 @@ class Work:
 
     def reads(self) -> set[int]:
         """Addresses on the device that it only reads."""
-        return {each.ptr for each in self.inputs if each.ptr is not None} - self.writes()
+        return {buffer.ptr for buffer in self.inputs if buffer.ptr is not None} - self.writes()
 
     def writes(self) -> set[int]:
         return set() if self.output is None or self.output.ptr is None else {self.output.ptr}
@@ -209,7 +209,7 @@ class Device:
             if ends:
                 work.output.data[...] = result[0]
             else:
-                result.append(np.array(work.compute(*(each.data for each in work.inputs))))
+                result.append(np.array(work.compute(*(buffer.data for buffer in work.inputs))))
 
     def busy(self, duration: float) -> None:
         """The host does something else."""
@@ -261,7 +261,7 @@ class DeviceRuntime(Runtime):
 
     def at(self, ptr: int, nbytes: int) -> np.ndarray:
         """The bytes at an address."""
-        segment = max(each for each in self.memory if each <= ptr)
+        segment = max(start for start in self.memory if start <= ptr)
         return self.memory[segment][ptr - segment : ptr - segment + nbytes]
 
     def record_event(self, stream: int) -> Any:

@@ -104,7 +104,7 @@ class ExportedProgram:
         return UnliftedModule(self)
 
     def __str__(self) -> str:
-        ranges = ", ".join(f"{name}: {each}" for name, each in self.range_constraints.items())
+        ranges = ", ".join(f"{name}: {bounds}" for name, bounds in self.range_constraints.items())
         code = self.graph_module.code.strip()
         return f"ExportedProgram:\n{code}\n\nGraph signature: {self.graph_signature}\nRange constraints: {{{ranges}}}\n"
 

@@ -47,7 +47,7 @@ def written(expression: Expression, names: Mapping[str, str] = {}) -> str:
     if not isinstance(expression, tuple):
         return names.get(expression, expression) if isinstance(expression, str) else str(expression)
     name, left, right = expression
-    texts = [written(each, names) for each in (left, right)]
+    texts = [written(side, names) for side in (left, right)]
     if name in ("+", "-"):
         if isinstance(right, int) and right < 0:
             name, texts[1] = {"+": "-", "-": "+"}[name], str(-right)
@@ -55,7 +55,7 @@ def written(expression: Expression, names: Mapping[str, str] = {}) -> str:
             texts[1] = f"({texts[1]})"
         return f"{texts[0]} {name} {texts[1]}"
     texts = [
-        f"({text})" if isinstance(each, tuple) and each[0] != "*" else text for each, text in zip((left, right), texts)
+        f"({text})" if isinstance(side, tuple) and side[0] != "*" else text for side, text in zip((left, right), texts)
     ]
     if name == "*":
         return "*".join(reversed(texts) if isinstance(right, int) else texts)
@@ -78,9 +78,9 @@ def linear(expression: Expression) -> tuple[dict[str, int], int] | None:
         number, (factors, summand) = {"+": 1, "-": -1}[name], right
     else:
         return None
-    found, start = left if name != "*" else ({}, 0)
-    total = {each: found.get(each, 0) + number * factors.get(each, 0) for each in {**found, **factors}}
-    return {each: factor for each, factor in total.items() if factor}, start + number * summand
+    terms, start = left if name != "*" else ({}, 0)
+    total = {symbol: terms.get(symbol, 0) + number * factors.get(symbol, 0) for symbol in {**terms, **factors}}
+    return {symbol: factor for symbol, factor in total.items() if factor}, start + number * summand
 
 
 class Relation(NamedTuple):
@@ -128,13 +128,13 @@ def scaled(bounds: Bounds, factor: int) -> Bounds:
 
 def bounds(expression: Expression, ranges: Mapping[str, ValueRange]) -> Bounds:
     """The least and the largest value of an expression, or limits of them. Source: `torch/utils/_sympy/value_ranges.py`."""
-    found = linear(expression)
-    if found is not None:
-        terms = [scaled(tuple(ranges[symbol]), factor) for symbol, factor in found[0].items()]
-        ends = zip((found[1], found[1]), *terms)
-        least, largest = (None if None in each else sum(each) for each in ends)
+    sum_of_symbols = linear(expression)
+    if sum_of_symbols is not None:
+        terms = [scaled(tuple(ranges[symbol]), factor) for symbol, factor in sum_of_symbols[0].items()]
+        ends = zip((sum_of_symbols[1], sum_of_symbols[1]), *terms)
+        least, largest = (None if None in limits else sum(limits) for limits in ends)
         return least, largest
-    name, (low, high), (least, largest) = expression[0], *(bounds(each, ranges) for each in expression[1:])
+    name, (low, high), (least, largest) = expression[0], *(bounds(side, ranges) for side in expression[1:])
     if least is None or least < 0 or low is None or low < 0 or (name != "*" and least == 0):
         return None, None
     if name == "*":
@@ -149,7 +149,7 @@ def is_always_true(relation: Relation, ranges: Mapping[str, ValueRange]) -> bool
     if linear(("-", relation.left, relation.right)) is not None:
         least, largest = bounds(("-", relation.left, relation.right), ranges)
     else:
-        (low, high), (lower, upper) = (bounds(each, ranges) for each in (relation.left, relation.right))
+        (low, high), (lower, upper) = (bounds(side, ranges) for side in (relation.left, relation.right))
         least = None if low is None or upper is None else low - upper
         largest = None if high is None or lower is None else high - lower
     if relation.comparison == "==":
@@ -163,13 +163,15 @@ def is_always_true(relation: Relation, ranges: Mapping[str, ValueRange]) -> bool
 def refined(relation: Relation, ranges: Mapping[str, ValueRange]) -> dict[str, ValueRange]:
     """The ranges, of which a relation excludes the ends for which it holds with no size of the other symbols.
     Source: `ShapeEnv._refine_ranges`."""
-    ranges, found = dict(ranges), linear(("-", relation.left, relation.right))
-    if found is None or relation.comparison == "!=":
+    ranges, sum_of_symbols = dict(ranges), linear(("-", relation.left, relation.right))
+    if sum_of_symbols is None or relation.comparison == "!=":
         return ranges
-    for symbol, factor in found[0].items():
-        rest = [scaled(tuple(ranges[each]), -other) for each, other in found[0].items() if each != symbol]
-        ends = zip((-found[1], -found[1]), *rest)  # factor * symbol compares with a number between these
-        least, largest = (None if None in each else sum(each) for each in ends)
+    for symbol, factor in sum_of_symbols[0].items():
+        rest = [scaled(tuple(ranges[term]), -other) for term, other in sum_of_symbols[0].items() if term != symbol]
+        ends = zip(
+            (-sum_of_symbols[1], -sum_of_symbols[1]), *rest
+        )  # factor * symbol compares with a number between these
+        least, largest = (None if None in limits else sum(limits) for limits in ends)
         comparison = relation.comparison
         if factor < 0:
             least, largest = None if largest is None else -largest, None if least is None else -least

@@ -191,7 +191,7 @@ DTYPES = {
     for dtype in dtypes.ALL
     if dtype.name.rpartition(".")[2] in SCALAR_TYPES
 }
-FORMATS = {number: each for each, number in MEMORY_FORMATS.items()}
+FORMATS = {number: memory_format for memory_format, number in MEMORY_FORMATS.items()}
 
 
 def deserialize_object(data: Mapping[str, Any]) -> Any:
@@ -227,16 +227,16 @@ def operator_of(target: str) -> Callable | None:
     if not target.startswith("torch.ops.") or target.count(".") != 4:
         return None
     namespace, name, overload = target.split(".")[2:]
-    found = operators.get(f"{namespace}::{name}" if overload == "default" else f"{namespace}::{name}.{overload}")
-    return found if isinstance(found, OpOverload) and not found.schema.is_mutable else None
+    operator = operators.get(f"{namespace}::{name}" if overload == "default" else f"{namespace}::{name}.{overload}")
+    return operator if isinstance(operator, OpOverload) and not operator.schema.is_mutable else None
 
 
 def known_operator(target: str) -> Callable:
     """As `operator_of`, but an unknown operator that is not PyTorch's own is refused with a way out."""
-    found = operator_of(target)
-    if found is None and target.startswith("torch.ops.") and not target.startswith("torch.ops.aten."):
+    operator = operator_of(target)
+    if operator is None and target.startswith("torch.ops.") and not target.startswith("torch.ops.aten."):
         raise SerializeError(f"the operator {target!r} is not registered: first import the module that registers it")
-    return found
+    return operator
 
 
 def argument_names(target: Any) -> list[tuple[str, str]]:
@@ -275,7 +275,7 @@ def serialize_node(node: Node, parts: Mapping[tuple[Node, int], str]) -> dict[st
     if isinstance(value, (list, tuple)):
         made = [{"name": parts.get((node, i), f"{node.name}_unused_{i}")} for i in range(len(value))]
         is_list = len(target.schema.returns) == 1
-        outputs = [{"as_tensors": made}] if is_list else [{"as_tensor": each} for each in made]
+        outputs = [{"as_tensors": made}] if is_list else [{"as_tensor": name} for name in made]
     else:
         outputs = [serialize_argument(node)]
     name = f"torch.ops.{target.full_name.replace('::', '.')}" if isinstance(target, OpOverload) else NAMES[target]
@@ -340,13 +340,13 @@ def deserialize_graph(data: Mapping[str, Any], names: Sequence[str]) -> Graph:
 
     def call(node: Mapping[str, Any], args: list[Any], kwargs: dict[str, Any]) -> Any:
         made = graph.create_node("call_function", operator_of(node["target"]), tuple(args), kwargs, node["name"])
-        named = [each for output in node["outputs"] for each in output.get("as_tensors", [output.get("as_tensor")])]
+        named = [entry for output in node["outputs"] for entry in output.get("as_tensors", [output.get("as_tensor")])]
         if "as_tensors" not in node["outputs"][0] and len(node["outputs"]) == 1:
             made.meta["val"] = 0 if "as_sym_int" in node["outputs"][0] else None
             return made
         parts = []
-        for i, each in enumerate(named):
-            parts.append(graph.create_node("call_function", operator.getitem, (made, i), {}, each["name"]))
+        for i, entry in enumerate(named):
+            parts.append(graph.create_node("call_function", operator.getitem, (made, i), {}, entry["name"]))
             parts[-1].meta["val"] = None
         made.meta["val"] = named
         return parts
@@ -383,7 +383,8 @@ def serialize(program: ExportedProgram) -> dict[str, Any]:
             for spec in signature.output_specs
         ],
         "range_constraints": {
-            name: {"min_val": each.lower, "max_val": each.upper} for name, each in program.range_constraints.items()
+            name: {"min_val": bounds.lower, "max_val": bounds.upper}
+            for name, bounds in program.range_constraints.items()
         },
         "guards": [list(guard) for guard in program.guards],
         "in_spec": serialize_structure(program.in_spec),
@@ -427,7 +428,9 @@ def deserialize(data: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Expor
         if spec.target is not None:
             held = state if spec.kind is InputKind.PARAMETER or spec.persistent else rest
             held[spec.target] = tensors[spec.target]
-    ranges = {name: ValueRange(each["min_val"], each["max_val"]) for name, each in data["range_constraints"].items()}
+    ranges = {
+        name: ValueRange(bounds["min_val"], bounds["max_val"]) for name, bounds in data["range_constraints"].items()
+    }
     return ExportedProgram(
         graph,
         ExportGraphSignature(inputs, outputs),
@@ -548,15 +551,15 @@ def read_tensors(data: bytes) -> dict[str, Tensor]:
     length = int.from_bytes(data[:8], "little")
     if len(data) < 8 or length > min(len(data) - 8, LARGEST_HEADER):
         raise SerializeError("the header of the tensors is longer than the file")
-    header, body, found = json.loads(data[8 : 8 + length]), data[8 + length :], {}
-    for name, each in header.items():
-        dtype = getattr(dtypes, "bool_" if (known := SAFETENSORS[each["dtype"]]) == "bool" else known)
-        (start, end), shape = each["data_offsets"], each["shape"]
+    header, body, tensors = json.loads(data[8 : 8 + length]), data[8 + length :], {}
+    for name, entry in header.items():
+        dtype = getattr(dtypes, "bool_" if (known := SAFETENSORS[entry["dtype"]]) == "bool" else known)
+        (start, end), shape = entry["data_offsets"], entry["shape"]
         whole = all(type(n) is int and n >= 0 for n in (start, end, *shape))
         if not whole or not start <= end <= len(body) or math.prod(shape) * dtype.itemsize != end - start:
             raise SerializeError(f"the bytes of {name!r} are not those of a tensor of its shape")
         tensor = functions.empty(shape, dtype=dtype)
         if tensor.numel():
             tensor._array[...] = np.frombuffer(body[start:end], dtype.numpy).reshape(shape)
-        found[name] = tensor.requires_grad_() if each.get("requires_grad") is True else tensor
-    return found
+        tensors[name] = tensor.requires_grad_() if entry.get("requires_grad") is True else tensor
+    return tensors

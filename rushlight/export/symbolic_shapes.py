@@ -81,10 +81,10 @@ def guard_of(left: Tree, comparison: str, right: Tree) -> Guard | Relation | Non
         least = {">": right + 1, ">=": right, "<": right, "<=": right + 1}.get(comparison)
         if least is not None:  # x // d >= n means x >= n * d
             return guard_of(left[1], ">=" if comparison in (">", ">=") else "<", least * left[2])
-    found = linear(("-", left, right))
-    if found is None:
+    sum_of_symbols = linear(("-", left, right))
+    if sum_of_symbols is None:
         return Relation(left, comparison, right)
-    factors, summand = found
+    factors, summand = sum_of_symbols
     if len(factors) < 2:
         return next(
             (linear_guard((factor, symbol, summand), comparison, 0) for symbol, factor in factors.items()), None
@@ -188,9 +188,9 @@ def _computed(name: str, method: str, is_mirrored: bool) -> Any:
 
 def _left(self: SymInt, other: Any, value: Any) -> Any:
     """The value, for which the program loses the symbols of its operands."""
-    for each in (self, other):
-        if isinstance(each, SymInt) and value is not NotImplemented:
-            each.specialise()
+    for operand in (self, other):
+        if isinstance(operand, SymInt) and value is not NotImplemented:
+            operand.specialise()
     return value
 
 
@@ -273,18 +273,20 @@ def read(sizes: Size) -> Size:
     if number >= len(local_state.known_reads):
         return Size(SymInt.of(n, UNKNOWN) for n in sizes)
     expressions = local_state.known_reads[number]
-    return Size(n if isinstance(each, int) else SymInt.of(n, each) for n, each in zip(sizes, expressions))
+    return Size(
+        n if isinstance(expression, int) else SymInt.of(n, expression) for n, expression in zip(sizes, expressions)
+    )
 
 
 class Results(DispatchMode):
     """A context in which the user's code sees the shapes of results as symbols, too."""
 
     def __torch_dispatch__(self, func: Any, types: Sequence[type], args: tuple = (), kwargs: dict | None = None) -> Any:
-        found = func(*args, **(kwargs or {}))
-        for each in found if isinstance(found, (list, tuple)) else [found]:
-            if type(each) is Tensor:
-                each.__class__ = SymbolicTensor
-        return found
+        results = func(*args, **(kwargs or {}))
+        for result in results if isinstance(results, (list, tuple)) else [results]:
+            if type(result) is Tensor:
+                result.__class__ = SymbolicTensor
+        return results
 
 
 def with_symbols(tensor: Tensor, symbols: Mapping[int, str]) -> Tensor:
@@ -302,10 +304,10 @@ DIVISORS = (2, 3, 4, 8)
 
 def simplified(expression: Tree) -> Tree:
     """A sum with one symbol as a factor and a summand, and other expressions as they are."""
-    found = linear(expression)
-    if found is None or len(found[0]) != 1:
+    sum_of_symbols = linear(expression)
+    if sum_of_symbols is None or len(sum_of_symbols[0]) != 1:
         return expression
-    (((symbol, factor),), summand) = (found[0].items(), found[1])
+    (((symbol, factor),), summand) = (sum_of_symbols[0].items(), sum_of_symbols[1])
     return line(symbol, factor, summand)
 
 

@@ -309,23 +309,23 @@ class Program:
 
     def shapes_of_results(self, traced: Traced) -> list[list[Expression]]:
         """The shapes of results that the user's code reads, as far as they are expressions."""
-        found = []
+        shapes = []
         for versions in zip(*traced.reads):
-            sizes = [fit(each, traced.assignments, self.known(traced.assignments[0])) for each in zip(*versions)]
+            sizes = [fit(values, traced.assignments, self.known(traced.assignments[0])) for values in zip(*versions)]
             if None in sizes or len({*map(len, versions)}) > 1:
                 break
-            found.append(sizes)
-        return found
+            shapes.append(sizes)
+        return shapes
 
     def guards_of_results(
         self, traced: Traced, reads: list[list[Expression]], at: Sequence[Mapping[int, str]]
     ) -> list[Guard | Relation]:
         """The comparisons of the user's code, in order, if it sees the shapes of results as these expressions."""
-        found: list[Guard | Relation] = []
+        guards: list[Guard | Relation] = []
         if any(not isinstance(size, int) for sizes in reads for size in sizes):
-            with recording(found, traced.assignments[0], reads):
+            with recording(guards, traced.assignments[0], reads):
                 self.trace(traced.assignments[0], at)
-        return found
+        return guards
 
     def trace(self, assignment: Assignment, at: Sequence[Mapping[int, str]]) -> GraphModule:
         """The graph of the module at these sizes. `out_spec` becomes the structure of its results."""
@@ -353,7 +353,7 @@ class Program:
 
     def refuse_shared(self, mutated: Sequence[int]) -> None:
         """NotImplementedError if the program writes to an input whose memory another input shares."""
-        storages = [each._storage if isinstance(each, Tensor) else None for each in self.examples]
+        storages = [example._storage if isinstance(example, Tensor) else None for example in self.examples]
         for i in mutated:
             if sum(storage is storages[i] for storage in storages) > 1:
                 raise NotImplementedError(f"inputs that share memory are left out, and the program writes to one: {i}")
@@ -407,7 +407,9 @@ class Program:
 
     def known(self, assignment: Assignment) -> list[Expression]:
         """The expressions that the user's code has computed, of the symbols that are left."""
-        return [each for each in dict.fromkeys(self.expressions) if {*symbols_of(each)} <= {*assignment}]
+        return [
+            expression for expression in dict.fromkeys(self.expressions) if {*symbols_of(expression)} <= {*assignment}
+        ]
 
     def constants_of(self, module: GraphModule) -> dict[str, Tensor]:
         """The constants of a graph by name: that of the module's attribute, or a new one."""
@@ -417,13 +419,13 @@ class Program:
             for name, value in vars(owner).items()
             if isinstance(value, Tensor)
         }
-        found: dict[str, Tensor] = {}
+        constants: dict[str, Tensor] = {}
         for node in module.graph.nodes:
             tensor = getattr(module, node.target) if node.op == "get_attr" else None
-            if tensor is not None and not any(tensor is each for each in found.values()):
-                number = sum(name.startswith("lifted_tensor_") for name in found)
-                found[attributes.get(id(tensor), f"lifted_tensor_{number}")] = tensor
-        return found
+            if tensor is not None and not any(tensor is constant for constant in constants.values()):
+                number = sum(name.startswith("lifted_tensor_") for name in constants)
+                constants[attributes.get(id(tensor), f"lifted_tensor_{number}")] = tensor
+        return constants
 
 
 class Merger:
@@ -479,27 +481,27 @@ class Merger:
         if isinstance(first, (list, tuple)):
             return [self.merge(items) for items in zip(*same_length(versions))]
         if isinstance(first, dict):
-            return {name: self.merge([each[name] for each in versions]) for name in first}
+            return {name: self.merge([version[name] for version in versions]) for name in first}
         if type(first) is not int:
-            if any(each != first for each in versions) and first == first:
+            if any(version != first for version in versions) and first == first:
                 raise ConstraintViolationError(not_general(self.traced))
             return first
-        found = fit(versions, self.traced.assignments, self.known)
-        if found is None:
+        size = fit(versions, self.traced.assignments, self.known)
+        if size is None:
             raise ConstraintViolationError(not_general(self.traced))
-        return self.size_nodes.of(found)
+        return self.size_nodes.of(size)
 
     def sizes_of(self, versions: Sequence[Any]) -> list[int | str] | None:
         """The sizes of a tensor: numbers and expressions."""
         if not isinstance(versions[0], Tensor):
             return None
-        found = [
+        fitted = [
             fit(sizes, self.traced.assignments, self.known)
-            for sizes in zip(*same_length([each.shape for each in versions]))
+            for sizes in zip(*same_length([version.shape for version in versions]))
         ]
-        if None in found:
+        if None in fitted:
             raise ConstraintViolationError(not_general(self.traced))
-        return [int(each) if isinstance(each, int) else written(each) for each in found]
+        return [int(size) if isinstance(size, int) else written(size) for size in fitted]
 
 
 def same_data(one: Tensor, other: Tensor) -> bool:
@@ -508,7 +510,7 @@ def same_data(one: Tensor, other: Tensor) -> bool:
 
 
 def same_length(versions: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
-    if len({len(each) for each in versions}) > 1:
+    if len({len(version) for version in versions}) > 1:
         raise ConstraintViolationError("You marked a size as dynamic but your code specialized it: the graphs differ")
     return versions
 
@@ -558,20 +560,20 @@ def related(
             for guard in guards
         )
 
-    found, draw = [assignment for assignment in assignments if is_allowed(assignment)], random.Random(0)
+    allowed, draw = [assignment for assignment in assignments if is_allowed(assignment)], random.Random(0)
     for _ in range(TRIES):
-        if len(found) >= len(assignments):
+        if len(allowed) >= len(assignments):
             break
         assignment = {}
         for name, (lower, upper) in ranges.items():
             around = draw.choice((lower, max(lower, hints[name] - 6), lower + 40))
             size = max(2, around + draw.randrange(13))
             assignment[name] = size if upper is None else min(size, upper)
-        if assignment not in found and is_allowed(assignment):
-            found.append(assignment)
-    if len(found) < 2:
+        if assignment not in allowed and is_allowed(assignment):
+            allowed.append(assignment)
+    if len(allowed) < 2:
         raise ConstraintViolationError(f"You marked a size as dynamic but your code specialized it: {guards[-1]}")
-    return found
+    return allowed
 
 
 # Running the module --------------------------------------------------------------------------------------------------

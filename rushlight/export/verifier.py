@@ -129,8 +129,8 @@ def verify_program(data: Any, is_known: Callable[[str], Any], tensors: Mapping[s
             require(target in tensors, f"the tensor {target!r} is missing")
             require(list(tensors[target].shape) == sizes, f"the tensor {target!r} has another shape")
     require(symbols <= {*ranges}, "a dynamic dimension has no range")
-    for each in ranges.values():
-        ends = [each["min_val"], *([] if each["max_val"] is None else [each["max_val"]])]
+    for bounds in ranges.values():
+        ends = [bounds["min_val"], *([] if bounds["max_val"] is None else [bounds["max_val"]])]
         require(all(type(end) is int for end in ends), "the ends of a range are not ints")
     for left, comparison, right in data["guards"]:
         sides = is_expression(left, ranges) and is_expression(right, ranges)
@@ -156,7 +156,7 @@ def verify_program(data: Any, is_known: Callable[[str], Any], tensors: Mapping[s
 def is_expression(data: Any, symbols: Mapping[str, Any], depth: int = 20) -> bool:
     """Whether data are an expression of sizes: a number, a symbol, or an operator with two expressions."""
     if isinstance(data, list) and len(data) == 3 and depth:
-        return data[0] in ARITHMETIC and all(is_expression(each, symbols, depth - 1) for each in data[1:])
+        return data[0] in ARITHMETIC and all(is_expression(operand, symbols, depth - 1) for operand in data[1:])
     return type(data) is int or (isinstance(data, str) and data in symbols)
 
 

@@ -144,7 +144,9 @@ class LambdaLR(LRScheduler):
 
     def state_dict(self) -> dict[str, Any]:
         """A function cannot be saved: of the lambdas, only the attributes of callable objects are saved."""
-        lambdas = [None if isinstance(each, FunctionType) else each.__dict__.copy() for each in self.lr_lambdas]
+        lambdas = [
+            None if isinstance(function, FunctionType) else function.__dict__.copy() for function in self.lr_lambdas
+        ]
         return {**super().state_dict(), "lr_lambdas": lambdas}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -393,7 +395,7 @@ class _OfSchedulers(LRScheduler):
         self._schedulers, self.optimizer = schedulers, optimizer
 
     def state_dict(self) -> dict[str, Any]:
-        return {**super().state_dict(), "_schedulers": [each.state_dict() for each in self._schedulers]}
+        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
@@ -438,8 +440,8 @@ class SequentialLR(_OfSchedulers):
 
     def recursive_undo(self, sched: LRScheduler | None = None) -> None:
         sched = sched or self
-        for each in getattr(sched, "_schedulers", ()):
-            self.recursive_undo(each)
+        for inner in getattr(sched, "_schedulers", ()):
+            self.recursive_undo(inner)
         if not hasattr(sched, "_schedulers"):
             sched.last_epoch -= 1
 

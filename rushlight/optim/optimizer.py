@@ -135,9 +135,9 @@ def _cast_value(param: Tensor, value: Any, key: Any = None) -> Any:
     if isinstance(value, Tensor):
         return value.to(param.dtype) if param.dtype.is_floating_point and key != "step" else value
     if isinstance(value, dict):
-        return {key: _cast_value(param, each, key) for key, each in value.items()}
+        return {key: _cast_value(param, entry, key) for key, entry in value.items()}
     if isinstance(value, Iterable):
-        return type(value)(_cast_value(param, each) for each in value)
+        return type(value)(_cast_value(param, entry) for entry in value)
     return value
 
 
@@ -267,7 +267,7 @@ class Optimizer:
 
 def _state_hooks() -> dict[str, OrderedDict]:
     when = ("state_dict_pre", "state_dict_post", "load_state_dict_pre", "load_state_dict_post")
-    return {each: OrderedDict() for each in when}
+    return {moment: OrderedDict() for moment in when}
 
 
 def _refuse_negative(**settings: float) -> None:

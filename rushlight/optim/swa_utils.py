@@ -84,7 +84,7 @@ class AveragedModel(Module):
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: Module) -> None:
-        averaged, current = ([each.detach() for each in self._averaged(m)] for m in (self.module, model))
+        averaged, current = ([tensor.detach() for tensor in self._averaged(m)] for m in (self.module, model))
         if self.n_averaged == 0:
             for mean, value in zip(averaged, current):
                 mean.copy_(value)

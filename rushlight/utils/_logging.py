@@ -22,7 +22,7 @@ def wanted(name: str) -> bool:
     asked = os.environ.get("RUSHLIGHT_LOGS")
     if not asked:
         return False
-    names = {each.strip().lstrip("+") for each in asked.split(",")}
+    names = {name.strip().lstrip("+") for name in asked.split(",")}
     return name in names or any(part in names and name in finer for part, finer in PARTS.items())
 
 

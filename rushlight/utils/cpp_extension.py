@@ -157,10 +157,10 @@ def build(source: str) -> Extension:
             _extensions[source] = Extension(_build_library(source))
         except CompileError as error:
             _extensions[source] = error
-    found = _extensions[source]
-    if isinstance(found, CompileError):
-        raise found
-    return found
+    extension = _extensions[source]
+    if isinstance(extension, CompileError):
+        raise extension
+    return extension
 
 
 def _build_library(source: str) -> Path:
@@ -281,7 +281,7 @@ def _describe_tensor(tensor: Tensor, known: list[Tensor]) -> _Tensor:
     """The `rl::Tensor` of a tensor. `known` keeps the tensor alive during the call, and ctypes its sizes and strides."""
     ints = ctypes.c_int64 * tensor.dim()
     known.append(tensor)
-    sizes, strides = (ctypes.cast(ints(*each), _INTS) for each in (tensor.shape, tensor.stride()))
+    sizes, strides = (ctypes.cast(ints(*numbers), _INTS) for numbers in (tensor.shape, tensor.stride()))
     return _Tensor(tensor.data_ptr(), sizes, strides, tensor.dim(), ALL.index(tensor.dtype), len(known) - 1)
 
 

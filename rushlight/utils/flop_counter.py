@@ -103,9 +103,9 @@ class FlopCounterMode(DispatchMode):
     ) -> Any:
         result = func(*args, **(kwargs or {}))
         name = func.schema.name
-        inputs = [each.shape for each in args if hasattr(each, "shape")]
+        inputs = [arg.shape for arg in args if hasattr(arg, "shape")]
         outputs = [
-            each.shape for each in (result if isinstance(result, tuple) else (result,)) if hasattr(each, "shape")
+            tensor.shape for tensor in (result if isinstance(result, tuple) else (result,)) if hasattr(tensor, "shape")
         ]
         transposed, mask = False, (True, True, True)
         if name == "convolution":

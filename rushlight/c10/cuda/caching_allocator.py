@@ -476,18 +476,18 @@ class CachingAllocator:
             segments.append(
                 {
                     "address": head.ptr,
-                    "total_size": sum(each.size for each in blocks),
+                    "total_size": sum(block.size for block in blocks),
                     "stream": head.stream,
                     "segment_type": "small" if head.pool.is_small else "large",
                     "is_expandable": head.segment is not None,
                     "blocks": [
                         {
-                            "address": each.ptr,
-                            "size": each.size,
-                            "requested_size": each.requested_size,
-                            "state": _state(each),
+                            "address": block.ptr,
+                            "size": block.size,
+                            "requested_size": block.requested_size,
+                            "state": _state(block),
                         }
-                        for each in blocks
+                        for block in blocks
                     ],
                 }
             )
@@ -678,11 +678,11 @@ class CachingAllocator:
                 continue
             if block.prev is not None and block.prev.is_free():
                 block = block.prev
-            found = 0
-            each: Block | None = block
-            while found < size and each is not None and each.is_free():
-                found, each = found + each.size, each.next
-            if found >= size:
+            free_size = 0
+            current: Block | None = block
+            while free_size < size and current is not None and current.is_free():
+                free_size, current = free_size + current.size, current.next
+            if free_size >= size:
                 return block
         segment = ExpandableSegment(self.runtime, SMALL_BUFFER if pool.is_small else LARGE_BUFFER)
         block = Block(stream, segment.size, segment.ptr, pool, mapped=False, segment=segment)
@@ -767,8 +767,8 @@ def _link(before: Block | None, block: Block, after: Block | None) -> None:
 def _least_expandable(pool: BlockPool, block: Block) -> Block:
     """The size of a free block before unmapped addresses is the size that it can grow to: prefer one that cannot grow."""
 
-    def could_be(each: Block) -> int:
-        return each.size + (each.next.size if each.next is not None and not each.next.mapped else 0)
+    def could_be(block: Block) -> int:
+        return block.size + (block.next.size if block.next is not None and not block.next.mapped else 0)
 
     blocks = pool.in_order()
     for other in blocks[blocks.index(block) + 1 :]:
@@ -825,16 +825,16 @@ class Statistics:
         self.peaks.setdefault(name, Peak()).set(value)
 
     def reset_peaks(self) -> None:
-        for each in self.peaks.values():
-            each.peak = each.current
+        for peak in self.peaks.values():
+            peak.peak = peak.current
 
     def as_dict(self) -> dict[str, int]:
-        found = {
+        stats = {
             f"{name}.{which}": getattr(peak, which)
             for name, peak in self.peaks.items()
             for which in ("current", "peak")
         }
-        return found | self.counts
+        return stats | self.counts
 
 
 POOLS: dict[str, Callable[[bool], bool]] = {

@@ -60,10 +60,10 @@ def replay(total: int, settings: str, steps: Sequence[Sequence[Any]]) -> dict[st
             _run(allocator, blocks, *step)
         except OutOfMemoryError as error:
             errors[str(i)] = str(error)
-        events.append([_event(each) for each in allocator.trace[before:]])
+        events.append([_event(entry) for entry in allocator.trace[before:]])
         names = ("allocated_bytes", "active_bytes", "reserved_bytes")
         bytes_.append([allocator.stats.peaks[f"{name}.all"].current for name in names])
-    segments = [_segment(each) for each in allocator.snapshot()]
+    segments = [_segment(segment) for segment in allocator.snapshot()]
     return {
         "events": events,
         "bytes": bytes_,
@@ -111,7 +111,8 @@ def _place(address: int) -> tuple[int, int]:
 def _segment(segment: dict[str, Any]) -> dict[str, Any]:
     number, offset = _place(segment["address"])
     blocks = [
-        [_place(each["address"])[1], each["size"], each["requested_size"], each["state"]] for each in segment["blocks"]
+        [_place(block["address"])[1], block["size"], block["requested_size"], block["state"]]
+        for block in segment["blocks"]
     ]
     described = {"segment": number, "offset": offset, "size": segment["total_size"], "stream": segment["stream"]}
     return described | {"type": segment["segment_type"], "expandable": segment["is_expandable"], "blocks": blocks}

@@ -21,5 +21,5 @@ from rushlight.nn.modules.rnn import *
 from rushlight.nn.modules.transformer import *
 
 __all__ = [
-    name for each in (containers, conv, layers, lazy, module, pooling, rnn, transformer) for name in each.__all__
+    name for source in (containers, conv, layers, lazy, module, pooling, rnn, transformer) for name in source.__all__
 ]

@@ -47,7 +47,7 @@ class _ConvNd(_AffineMap):
                 raise ValueError(f"{name} must be divisible by groups")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride, self.dilation = (
-            self._repeated(each) for each in (kernel_size, stride, dilation)
+            self._repeated(setting) for setting in (kernel_size, stride, dilation)
         )
         self.padding = padding if isinstance(padding, str) else self._repeated(padding)
         if isinstance(padding, str):
@@ -69,9 +69,9 @@ class _ConvNd(_AffineMap):
         """The padding for `F.pad`: before and after each dimension, the last one first."""
         if self.padding == "same":
             total = [step * (size - 1) for step, size in zip(self.dilation, self.kernel_size)]
-            return [side for each in reversed(total) for side in (each // 2, each - each // 2)]
+            return [side for amount in reversed(total) for side in (amount // 2, amount - amount // 2)]
         each_side = (0,) * self.ndim if self.padding == "valid" else self.padding
-        return [side for each in reversed(each_side) for side in (each, each)]
+        return [side for amount in reversed(each_side) for side in (amount, amount)]
 
     def forward(self, input: Tensor) -> Tensor:
         padding = self.padding

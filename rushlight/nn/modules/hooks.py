@@ -83,7 +83,7 @@ class BackwardHook:
             warnings.warn("a full backward hook gets no `grad_inputs`, because no input requires grad", stacklevel=3)
             for hook in self.hooks:
                 changed = hook(self.module, (None,) * self.count, grad_outputs)
-                nothing = isinstance(changed, tuple) and all(each is None for each in changed)
+                nothing = isinstance(changed, tuple) and all(grad is None for grad in changed)
                 if changed is not None and not nothing:
                     raise RuntimeError("backward hook returned gradients, but no input requires them")
             self.grad_outputs = None

@@ -129,8 +129,8 @@ def named_members(
     """
     memo = set()
     modules = module.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, module)]
-    for module_name, each in modules:
-        for name, member in get_members_fn(each):
+    for module_name, owner in modules:
+        for name, member in get_members_fn(owner):
             if member is None or member in memo:
                 continue
             if remove_duplicate:
@@ -597,7 +597,7 @@ class Module:
         load_from_state_dict(self, state_dict, prefix, local_metadata, strict, *problems)
         if key in state_dict:
             self.set_extra_state(state_dict[key])
-            unexpected_keys[:] = [each for each in unexpected_keys if each != key]
+            unexpected_keys[:] = [name for name in unexpected_keys if name != key]
         elif strict:
             missing_keys.append(key)
 

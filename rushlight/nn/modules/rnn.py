@@ -73,8 +73,8 @@ class RNNBase(_Recurrent):
                 if proj_size:
                     sizes |= {"weight_hr": (proj_size, hidden_size)}
                 self._all_weights.append([f"{name}_l{layer}{suffix}" for name in sizes])
-                for name, each in zip(self._all_weights[-1], sizes.values()):
-                    setattr(self, name, Parameter(functions.empty(each, device=device, dtype=dtype)))
+                for name, size in zip(self._all_weights[-1], sizes.values()):
+                    setattr(self, name, Parameter(functions.empty(size, device=device, dtype=dtype)))
         self.reset_parameters()
 
     def _check_settings(self, dropout: Any) -> None:
@@ -224,9 +224,9 @@ class RNNCellBase(_Recurrent):
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         gate_size = num_chunks * hidden_size
         sizes = {"weight_ih": (gate_size, input_size), "weight_hh": (gate_size, hidden_size)}
-        for name, each in (sizes | {"bias_ih": (gate_size,), "bias_hh": (gate_size,)}).items():
+        for name, size in (sizes | {"bias_ih": (gate_size,), "bias_hh": (gate_size,)}).items():
             wanted = bias or name in sizes
-            weight = Parameter(functions.empty(each, device=device, dtype=dtype)) if wanted else None
+            weight = Parameter(functions.empty(size, device=device, dtype=dtype)) if wanted else None
             self.register_parameter(name, weight)
         self.reset_parameters()
 

@@ -184,17 +184,17 @@ def load_state_dict(
     missing_keys, unexpected_keys, error_msgs = [], [], []
     metadata = getattr(state_dict, "_metadata", None)
 
-    def load(each: Module, part: Mapping[str, Any], prefix: str) -> None:
+    def load(owner: Module, part: Mapping[str, Any], prefix: str) -> None:
         local_metadata = {} if metadata is None else metadata.get(prefix[:-1], {})
         if assign:
             local_metadata["assign_to_params_buffers"] = True
-        each._load_from_state_dict(part, prefix, local_metadata, True, missing_keys, unexpected_keys, error_msgs)
-        for name, child in each._modules.items():
+        owner._load_from_state_dict(part, prefix, local_metadata, True, missing_keys, unexpected_keys, error_msgs)
+        for name, child in owner._modules.items():
             if child is not None:
                 child_prefix = f"{prefix}{name}."
                 load(child, {k: v for k, v in part.items() if k.startswith(child_prefix)}, child_prefix)
-        for hook in each._load_state_dict_post_hooks.values():
-            hook(each, IncompatibleKeys(missing_keys, unexpected_keys))
+        for hook in owner._load_state_dict_post_hooks.values():
+            hook(owner, IncompatibleKeys(missing_keys, unexpected_keys))
 
     load(module, OrderedDict(state_dict), "")
     load = None  # it refers to itself, and so would keep the state dict alive

@@ -69,8 +69,8 @@ class MultiheadAttention(Module):
             features = {"q_proj_weight": embed_dim, "k_proj_weight": self.kdim, "v_proj_weight": self.vdim}
             sizes |= {name: (embed_dim, size) for name, size in features.items()}
         sizes["in_proj_bias"] = (3 * embed_dim,) if bias else None
-        for name, each in sizes.items():
-            self.register_parameter(name, None if each is None else Parameter(functions.empty(each, **options)))
+        for name, size in sizes.items():
+            self.register_parameter(name, None if size is None else Parameter(functions.empty(size, **options)))
         self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, **options)
         for name in ("bias_k", "bias_v"):
             extra = Parameter(functions.empty((1, 1, embed_dim), **options)) if add_bias_kv else None

@@ -51,7 +51,7 @@ def default_collate(batch: Sequence) -> Any:
     if isinstance(first, Tensor):
         return functions.stack(batch, 0)
     if isinstance(first, np.ndarray):
-        return functions.stack([creation.as_tensor(each) for each in batch], 0)
+        return functions.stack([creation.as_tensor(sample) for sample in batch], 0)
     if isinstance(first, (np.bool_, np.number)):
         return creation.as_tensor(batch)
     if isinstance(first, float):
@@ -61,11 +61,11 @@ def default_collate(batch: Sequence) -> Any:
     if isinstance(first, (str, bytes)):
         return batch
     if isinstance(first, Mapping):
-        return _mapping_like(first, {key: default_collate([each[key] for each in batch]) for key in first})
+        return _mapping_like(first, {key: default_collate([sample[key] for sample in batch]) for key in first})
     if isinstance(first, tuple) and hasattr(first, "_fields"):
         return type(first)(*(default_collate(values) for values in zip(*batch)))
     if isinstance(first, Sequence):
-        if any(len(each) != len(first) for each in batch):
+        if any(len(sample) != len(first) for sample in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
         return _sequence_like(first, [default_collate(values) for values in zip(*batch)])
     raise TypeError(
@@ -84,9 +84,9 @@ def default_convert(data: Any) -> Any:
     if isinstance(data, Mapping):
         return _mapping_like(data, {key: default_convert(data[key]) for key in data})
     if isinstance(data, tuple) and hasattr(data, "_fields"):
-        return type(data)(*(default_convert(each) for each in data))
+        return type(data)(*(default_convert(item) for item in data))
     if isinstance(data, Sequence) and not isinstance(data, (str, bytes)):
-        return _sequence_like(data, [default_convert(each) for each in data])
+        return _sequence_like(data, [default_convert(item) for item in data])
     return data
 
 

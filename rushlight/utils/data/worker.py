@@ -267,9 +267,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 if worker.is_alive():
                     worker.terminate()
                     worker.join()
-            for each in (*self._queues, self._results):
-                each.cancel_join_thread()
-                each.close()
+            for channel in (*self._queues, self._results):
+                channel.cancel_join_thread()
+                channel.close()
 
     def __del__(self) -> None:
         if not sys.is_finalizing():
@@ -282,8 +282,8 @@ _living: weakref.WeakSet[_MultiProcessingDataLoaderIter] = weakref.WeakSet()
 def _shutdown_all() -> None:
     """At exit, end all workers while multiprocessing can still be used: a worker that is starting needs its semaphores. Source:
     `torch/utils/data/dataloader.py`, `_clean_up_persistent_workers_atexit`."""
-    for each in tuple(_living):
-        each._shutdown_workers()
+    for iterator in tuple(_living):
+        iterator._shutdown_workers()
 
 
 def _arrivals(workers: weakref.ref[_MultiProcessingDataLoaderIter]) -> Iterator[tuple[int, Any]]:

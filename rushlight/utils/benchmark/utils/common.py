@@ -117,9 +117,9 @@ class Measurement:
     def merge(measurements: Iterable[Measurement]) -> list[Measurement]:
         """One measurement for each task, with all of its times."""
         times = defaultdict(list)
-        for each in measurements:
-            times[each.task_spec] += each.times
-        return [Measurement(1, found, task) for task, found in times.items()]
+        for measurement in measurements:
+            times[measurement.task_spec] += measurement.times
+        return [Measurement(1, seconds, task) for task, seconds in times.items()]
 
     def __repr__(self) -> str:
         unit, scale = select_unit(self.median)

@@ -26,17 +26,21 @@ class Compare:
 
     def __str__(self) -> str:
         merged = Measurement.merge(self._results)
-        unit, scale = select_unit(min(each.median for each in merged))
-        columns = list(dict.fromkeys(each.task_spec.description or "" for each in merged))
-        names = list(dict.fromkeys(each.task_spec.sub_label or each.task_spec.stmt for each in merged))
+        unit, scale = select_unit(min(measurement.median for measurement in merged))
+        columns = list(dict.fromkeys(measurement.task_spec.description or "" for measurement in merged))
+        names = list(
+            dict.fromkeys(measurement.task_spec.sub_label or measurement.task_spec.stmt for measurement in merged)
+        )
         cells = {}
-        for each in merged:
-            time = trim_sigfig(each.median, each.significant_figures) if self._trim else each.median
-            row = each.task_spec.sub_label or each.task_spec.stmt
-            cells[row, each.task_spec.description or ""] = (
+        for measurement in merged:
+            time = (
+                trim_sigfig(measurement.median, measurement.significant_figures) if self._trim else measurement.median
+            )
+            row = measurement.task_spec.sub_label or measurement.task_spec.stmt
+            cells[row, measurement.task_spec.description or ""] = (
                 f"{time / scale:.{0 if self._trim and time / scale >= 100 else 1}f}"
             )
-        label = next((each.task_spec.label for each in merged if each.task_spec.label), "")
+        label = next((measurement.task_spec.label for measurement in merged if measurement.task_spec.label), "")
         width = max(map(len, names))
         widths = [max(len(column), *(len(cells.get((name, column), "")) for name in names)) for column in columns]
         head = " " * width + "".join(f"  |  {column:^{w}}" for column, w in zip(columns, widths))

@@ -56,11 +56,13 @@ class Fuzzer:
     def take(self, n: int) -> Iterator[tuple[dict[str, Tensor], dict[str, dict], dict[str, int]]]:
         """n times: the tensors by name, what is known about each, and the parameters."""
         while n:
-            parameters = {each.name: each.sample(self._state) for each in self._parameters}
-            sizes = {each.name: each.sizes(parameters) for each in self._tensors}
-            if any(each.max_elements and math.prod(sizes[each.name]) > each.max_elements for each in self._tensors):
+            parameters = {parameter.name: parameter.sample(self._state) for parameter in self._parameters}
+            sizes = {tensor.name: tensor.sizes(parameters) for tensor in self._tensors}
+            if any(
+                tensor.max_elements and math.prod(sizes[tensor.name]) > tensor.max_elements for tensor in self._tensors
+            ):
                 continue
-            tensors = {each.name: each.sample(parameters) for each in self._tensors}
+            tensors = {tensor.name: tensor.sample(parameters) for tensor in self._tensors}
             facts = {name: {"numel": tensor.numel(), "shape": sizes[name]} for name, tensor in tensors.items()}
             yield tensors, facts, parameters
             n -= 1
