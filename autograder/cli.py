@@ -5,6 +5,7 @@ Only what every command needs is imported at the top: `rushlight --help` loads n
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import secrets
@@ -61,8 +62,9 @@ LINES = 10  # of progress outside a terminal, in all
 
 def main() -> None:
     """Run one command. An error is one line on standard error and exit code 1, or 2 for a command that cannot be understood."""
-    for stream in (sys.stdout, sys.stderr):  # a pipe on Windows cannot hold ✓
-        stream.reconfigure(errors="replace")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a pipe on Windows cannot hold ✓
     try:
         code = app.main(prog_name="rushlight", standalone_mode=False)
     except click.UsageError as error:
@@ -136,7 +138,7 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool) -> int:
     LAB is 01a by default. Options after `--` are JupyterLab's, such as `-- --no-browser --port 8899`.
     """
     if lab and lab.startswith("-"):  # there is no lab, only options of JupyterLab
-        lab, more = None, (lab, *more)
+        more, lab = (lab, *more), None
     name = find_released(lab or _usual_lab())
     copy = WORK / name / f"{name}.ipynb"
     if copy.exists():
@@ -298,8 +300,8 @@ def _coloured(verdict: Verdict) -> Text:
 def status(no_sandbox: bool) -> int:
     """Show which pieces in work/ agree with torch, and the points."""
     table = Table(box=None, pad_edge=False)
-    for heading, justify in (("lab", "left"), ("checks", "right"), ("", "left"), ("points", "right")):
-        table.add_column(heading, justify=justify)
+    for heading in ("lab", "checks", "", "points"):
+        table.add_column(heading, justify="right" if heading in ("checks", "points") else "left")
     isolated = _isolated(no_sandbox)
     with _progress() as progress:
         for name in released_labs():
@@ -722,7 +724,7 @@ def _need(reason: str | bool | None) -> None:
     """Raises GradingError with the reason why there is no sandbox, if there is one, in the words of a command without a report."""
     from .engine.observe import GradingError
 
-    if reason:
+    if isinstance(reason, str) and reason:
         raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
 
 

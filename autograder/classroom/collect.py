@@ -66,7 +66,8 @@ class Collector(FileNameCollectorPlugin):
 
 class Extractor(ExtractorPlugin):
     def extract(self, archive_path: str, extracted_path: str) -> None:
-        students, self.names = defaultdict(list), {}
+        students: defaultdict[str, list[tuple[str, dict, Path, Read]]] = defaultdict(list)
+        self.names: dict[str, str] = {}
         for name, read in sorted(self._found(Path(archive_path)), key=lambda each: _newest_first(each[0])):
             target = Path(extracted_path, printable(name))
             if info := self.parent.collector_plugin_inst.collect(str(target)):
@@ -89,7 +90,7 @@ class Extractor(ExtractorPlugin):
 
     def _take(self, files: list[tuple[str, dict, Path, Read]]) -> None:
         """Extract the newest notebook of each name that one student handed in."""
-        taken = {}
+        taken: dict[str, str] = {}
         for name, info, target, read in files:
             if first := taken.get(info["file_id"]):
                 self._skip(name, f"{printable(first)} is the submission")
@@ -183,7 +184,7 @@ class Exchanged(ExchangeCollect):
 
     def init_src(self) -> None:
         super().init_src()
-        self.src_records = [record for record in self.src_records if record["username"]]
+        self.src_records: list[dict] = [record for record in self.src_records if record["username"]]
 
     def _path_to_record(self, path: str) -> dict:
         """The user, the folder and the time of a submission; the user is empty if the folder is not one of that user."""

@@ -142,7 +142,8 @@ class _Again(Judge):
 
     def __init__(self, seed: int, then: dict[str, dict], sealed: set[str], wanted: list[str]):
         super().__init__(seed)
-        self.then, self.sealed, self.wanted, self.on_case = then, sealed, wanted, {}
+        self.then, self.sealed, self.wanted = then, sealed, wanted
+        self.on_case: dict[str, Verdict] = {}
 
     def verdict(self, name: str, ask: Ask, second_chance: SecondChance | None = None) -> Verdict:
         if name not in self.wanted and name in self.sealed:
@@ -388,7 +389,7 @@ def docstring_lines(source: str) -> set[int]:
         texts = [node.body[0] for node in functions if ast.get_docstring(node) is not None]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
-    return {line for node in texts for line in range(node.lineno, node.end_lineno + 1)}
+    return {line for node in texts for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
 
 # As a page -----------------------------------------------------------------------------------------------------------

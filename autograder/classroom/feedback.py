@@ -98,7 +98,7 @@ def _checks(nb: NotebookNode) -> list[Section]:
     sections: list[Section] = []
     of_exercise: dict[str, list[Section]] = {}
     for cell in filter(check_name, nb.cells):
-        name, grade = check_name(cell), _nbgrader(cell)
+        name, grade = str(check_name(cell)), _nbgrader(cell)
         exercise = next((each for each in answers if f"{name}.".startswith(f"{each}.")), None)
         score, points = grade.get("score") or 0.0, grade.get("points") or 0.0
         said = next((output for output in cell.outputs if "rushlight" in output.get("metadata", {})), None)

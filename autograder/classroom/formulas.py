@@ -36,7 +36,7 @@ class StudentRenderer(IPythonRenderer):
 
 
 @pass_context
-def markdown2html(context: Context, source: str) -> str:
+def markdown2html(context: Context | dict[str, NotebookNode], source: str) -> str:
     """nbconvert's filter of that name."""
     cell = context.get("cell")  # None where a comment is shown
     renderer = IPythonRenderer if cell is None else Renderer if _is_given(cell) else StudentRenderer

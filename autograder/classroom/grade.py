@@ -293,7 +293,7 @@ class _ClassRun:
                 return
         if error:
             problem = _problem_of(error, task.step)
-        elif task.step is mark:
+        elif task.marked is not None:
             problem = _record(self.writer, self.lab, task.student, future.result(), task.marked)
         else:
             problem = future.result()
@@ -475,7 +475,7 @@ def _problem(writer: NbGraderAPI, step: Callable[[], dict]) -> str:
         raise KeyboardInterrupt
     for error in errors.caught:
         if isinstance(error, OSError) and error.errno in _FATAL:
-            raise _cannot_write(error.strerror)
+            raise _cannot_write(error.strerror or str(error))
         if isinstance(error, sqlite3.OperationalError):
             name = getattr(error, "sqlite_errorname", "")
             if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
@@ -623,6 +623,8 @@ _KINDS = {"outcome": str, "seconds": int | float, "message": str, "notes": list,
 def verdict_in(cell: dict | None) -> dict:
     """What the cell of a check in a graded notebook says of it. Empty if the course's steps have not written it: where nbgrader
     alone has graded, the outputs are the student's own."""
+    if cell is None:
+        return {}
     try:
         found = dict(cell["outputs"][0]["metadata"]["rushlight"])
         known = found["outcome"] in OUTCOMES and all(isinstance(value, _KINDS[key]) for key, value in found.items())

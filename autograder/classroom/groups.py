@@ -23,7 +23,7 @@ from ..course import classroom, did_you_mean, is_named, printable, replacing
 from ..engine.observe import GradingError
 from .by_hand import is_same_answer
 from .restore import Unreadable, digest, read_submission, rejection_reason
-from .table import read_rows
+from .table import Row, read_rows
 
 _SCORES = ("manual_score", "extra_credit")
 
@@ -39,7 +39,8 @@ class Copy:
 
 def groups(lab: str) -> dict[str, list[str]]:
     """The members of each group for a lab. A row of `groups.csv` without a lab is for all labs. Raises GradingError."""
-    found, rows = defaultdict(list), {}
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    rows: dict[str, Row] = {}
     is_for = cache(lambda number: not number or is_named(lab, number))
     for row in read_rows(classroom() / "groups.csv", ("group", "student"), ("lab",)):
         try:
@@ -250,11 +251,12 @@ def share_marks(gradebook: Gradebook, found: list[SubmittedAssignment], student:
     by_student, differ = {each.student_id: each for each in found}, []
     for name in [student] if student else by_student:
         submission = by_student.get(name)
-        copy = submission and _copy_of(name, submission.assignment.name)
+        copy = _copy_of(name, submission.assignment.name) if submission else None
         source = by_student.get(copy.source) if copy else None
-        if source is None:
+        if submission is None or copy is None or source is None:
             continue
-        theirs, entered = {each.name: each for each in source.notebooks}, {}
+        theirs = {each.name: each for each in source.notebooks}
+        entered: dict[str, float | str] = {}
         for notebook in submission.notebooks:
             if notebook.name in theirs and _enter(gradebook, notebook, theirs[notebook.name], copy.marks, entered):
                 differ.append(name)

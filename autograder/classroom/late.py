@@ -64,7 +64,7 @@ def set_policy(lab: str | None, late: str, grace: str) -> None:
     read_policy(late, grace)
     kept = read_policies()
     replaced = _row_of(lab, kept) if lab else _row_for_all(kept)
-    rows = [row for row in kept if row is not replaced]
+    rows: list[dict[str, str]] = [row for row in kept if row is not replaced]
     rows.append((replaced or {}) | {"lab": lab or EVERY_LAB, "late": late, "grace": grace})
     path = classroom() / "late.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -210,7 +210,9 @@ def seconds_late(submission: SubmittedAssignment) -> float:
 
 def read_extensions(lab: str) -> dict[str, datetime] | None:
     """Until when each student with an extension may hand in a lab (UTC), or None without a file. Raises GradingError."""
-    path, found, rows = classroom() / "extensions.csv", {}, {}
+    path = classroom() / "extensions.csv"
+    found: dict[str, datetime] = {}
+    rows: dict[str, Row] = {}
     if not path.exists():
         return None
     for row in read_rows(path, ("student", "lab", "until")):

@@ -207,7 +207,9 @@ def gradebook_students(found: list[SubmittedAssignment]) -> Iterable[Student]:
     """All students of the gradebook: an identifier of one who did not hand in must not lead to another."""
     from sqlalchemy.orm import object_session
 
-    return object_session(found[0]).query(Student).all()
+    session = object_session(found[0])
+    assert session is not None, "they were read from a gradebook"
+    return session.query(Student).all()
 
 
 def _maximum(table: Table, target: int, row: int) -> float | None:
@@ -243,7 +245,8 @@ def _enter(table: Table, row: int, target: int, mark: float, student: str, resul
         result.kept.append(f"{student} {before or 'locked'}")
         return
     text = f"{mark:.2f}".rstrip("0").rstrip(".")
-    if _number(before) is not None and abs(_number(before) - float(text)) < 0.005:
+    number = _number(before)
+    if number is not None and abs(number - float(text)) < 0.005:
         result.same += 1
         return
     if before:

@@ -231,7 +231,7 @@ class StudentFunction:
         for plain, line, call, other, count in sorted(pairs, key=lambda pair: pair[0])[:TRIED]:
             change = walk.without(self.cell, self.name, line)
             after = self.changed(change, [call]) if change else []
-            if after and (ends := self._both(call, after[0])):
+            if change and after and (ends := self._both(call, after[0])):
                 found.append(((after[0].raises, ends.of_program, *plain), call, other, change, ends, count))
         return self._line_question(*min(found, key=lambda each: each[0])[1:]) if found else None
 

@@ -185,10 +185,13 @@ def _grades(gradebook: Gradebook, lab: Assignment, student: Student) -> list:
 class SubmissionExporter(NotebookExporter):
     """Leaves a submission's file to `Restore`, because nbformat takes minutes and gigabytes for some files."""
 
-    def from_filename(self, filename: str, resources: dict, **options: Any) -> tuple[NotebookNode, dict]:
+    def from_filename(
+        self, filename: str, resources: dict[str, Any] | None = None, **options: Any
+    ) -> tuple[NotebookNode, dict]:
         if not any(isinstance(step, Restore) for step in self._preprocessors):
             return super().from_filename(filename, resources, **options)
         path = Path(filename)
+        resources = resources if resources is not None else {}
         resources["metadata"] = {"name": path.stem, "path": str(path.parent)}
         return self.from_notebook_node(nbformat.v4.new_notebook(), resources, **options)
 

@@ -159,8 +159,10 @@ def sealed_files(names: list[str]) -> dict[str, str | bytes]:
     for name in names:
         path, function = file_of(name), function_of(name)
         key = function.__module__, function.__name__
-        definition, files[path] = seal(files[path], key)
-        files[path] = files[path].removesuffix(_UNSEAL) + _UNSEAL
+        whole = files[path]
+        assert isinstance(whole, str)
+        definition, text = seal(whole, key)
+        files[path] = text.removesuffix(_UNSEAL) + _UNSEAL
         packed += f"    {key!r}: {b85encode(zlib.compress(definition.encode(), 9)).decode()!r},\n"
     return files | {"rushlight/sealed.py": _SEALED + packed + "}\n"}
 
@@ -168,7 +170,8 @@ def sealed_files(names: list[str]) -> dict[str, str | bytes]:
 def seal(source: str, key: tuple[str, str]) -> tuple[str, str]:
     """The definition of a function, whose key is its module and its name, and the module with a call of the sealed one."""
     lines = source.splitlines(keepends=True)
-    function = next(node for node in ast.parse(source).body if getattr(node, "name", "") == key[1])
+    functions = (node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef))
+    function = next(node for node in functions if node.name == key[1])
     first, last = body_lines(function)
     given = function.args
     arguments = [argument.arg for argument in [*given.posonlyargs, *given.args]]

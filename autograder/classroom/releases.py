@@ -146,7 +146,7 @@ def remark(lab: str, text: str) -> str:
     return printable(line + (f", and it lacks {less}" if less else ""))
 
 
-def _names(some: Mapping[str, str], others: Mapping[str, str]) -> str:
+def _names(some: Mapping[str, str], others: Collection[str]) -> str:
     """What is asked for here and not there, in words."""
     names = list(dict.fromkeys(name[:60] for key, name in some.items() if key not in others))
     return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if names[4:] else "")

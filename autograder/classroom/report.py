@@ -147,7 +147,8 @@ def _warnings(rows: list[Row], worth: dict[str, float]) -> str:
 
 
 def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
-    lines, common = [], {}
+    lines = []
+    common: dict[str, str] = {}
     for check, case, _, count in cases(rows):
         common.setdefault(check, f"{count} × {' '.join(case.split())[:70]}")
     for check in worth:

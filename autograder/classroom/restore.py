@@ -200,8 +200,9 @@ def checks_in(submitted: dict, released: NotebookNode) -> dict[str, tuple[Notebo
     is not made of cells."""
     cells = {key: cell for cell in _cells(submitted) for key in _cell_keys(cell)}
     return {
-        check_name(cell): (cell, next((cells[key] for key in _cell_keys(cell) if key in cells), None))
-        for cell in filter(check_name, released.cells)
+        str(check_name(cell)): (cell, next((cells[key] for key in _cell_keys(cell) if key in cells), None))
+        for cell in released.cells
+        if check_name(cell)
     }
 
 
@@ -218,7 +219,7 @@ def differences(submitted: NotebookNode, released: NotebookNode) -> list[str]:
     if checks:
         lines.append(f"not the lab's own check cells any more, and put back for grading: {', '.join(checks)}")
     if lost or unknown:
-        names = ", ".join(lost + [cell.metadata.nbgrader.grade_id for cell in unknown])
+        names = ", ".join(lost + [cell["metadata"]["nbgrader"]["grade_id"] for cell in unknown])
         lines.append(
             f"made from another version of the lab, or cells were deleted ({names}): "
             "rename its folder, let `rushlight lab` make a new copy, and paste your answers"
@@ -244,8 +245,8 @@ def _cell_keys(cell: dict) -> list[str]:
     return [f"{kind} {key}" for kind, key in (("grade", grade_id), ("cell", cell.get("id"))) if isinstance(key, str)]
 
 
-def _is_answer(cell: NotebookNode) -> bool:
-    return cell.metadata.get("nbgrader", {}).get("solution", False)
+def _is_answer(cell: dict) -> bool:
+    return cell["metadata"].get("nbgrader", {}).get("solution", False)
 
 
 def _source(cell: dict) -> str:

@@ -86,7 +86,7 @@ def pairs(answers: Iterable[Answer], published: Sequence[str] = ()) -> list[Pair
         code = _alike([each.lines.keys() for each in given.values()])[places]
         words = _alike([each.words for each in given.values()])[places]
         for (i, j), *values in zip(compared, code, _rarity(code), words, _rarity(words)):
-            students = tuple(sorted((names[i], names[j])))
+            students = min(names[i], names[j]), max(names[i], names[j])
             found.setdefault(students, {})[exercise] = Likeness(*map(float, values))
     return sorted((Pair(*item) for item in found.items()), key=lambda pair: -pair.bits)
 

@@ -80,6 +80,7 @@ def _split(text: str, delimiter: str) -> list[tuple[list[str], str]]:
     lines, row, position = [], [], 0
     while position < len(text):
         match = cell.match(text, position)
+        assert match is not None, "a cell may be empty"
         row.append(match[1])
         position = match.end()
         if match[2] != delimiter:

@@ -28,7 +28,8 @@ class Term(ExportPlugin):
 
     def export(self, gradebook: Gradebook) -> None:
         labs = sorted(each.name for each in gradebook.assignments if each.submissions)
-        marks, worth = {}, {}
+        marks: dict[tuple[str, str], float] = {}
+        worth: dict[str, float] = {}
         for lab in labs:
             renew(gradebook, lab)
             worth[lab] = gradebook.find_assignment(lab).max_score

@@ -8,8 +8,9 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from ..author.mutants import RULES, arithmetic, condition, replaceable_nodes
 
@@ -71,6 +72,7 @@ def noting(source: str, name: str) -> str:
         ways_out = ast.parse(
             f"try: pass\nexcept Exception as error: {NAME}.raised(error); raise\nfinally: {NAME}.leave()"
         ).body[0]
+        assert isinstance(ways_out, ast.Try)
         ways_out.body = body
         function.body = [*enter, ways_out]
 
@@ -79,14 +81,17 @@ def noting(source: str, name: str) -> str:
 
 def changes(source: str, name: str) -> list[Change]:
     """Small changes of the function in one place, each once, in the order of the text."""
-    function, found = function_in(source, name), {}
+    found: dict[tuple[int, str], Change] = {}
+    function = function_in(source, name)
     if function is None:
         return []
     parameters = [each.arg for each in [*function.args.args, *function.args.kwonlyargs]]
-    body, statement = ast.Module(_body(function), []), function
+    body = ast.Module(_body(function), [])
+    statement: ast.stmt | ast.ExceptHandler = function
     for node, put in replaceable_nodes(body):
         whole = isinstance(node, (ast.stmt, ast.ExceptHandler))
-        statement = node if whole else statement  # a statement's expressions come before the statements in it
+        if isinstance(node, (ast.stmt, ast.ExceptHandler)):
+            statement = node  # a statement's expressions come before the statements in it
         before = _line(statement)
         for new in (new for rule in (OF_STATEMENTS if whole else RULES) for new in rule(node, parameters)):
             put(new)
@@ -101,7 +106,9 @@ def changes(source: str, name: str) -> list[Change]:
 def without(source: str, name: str, line: int) -> Change | None:
     """The cell without the statement that begins at this line."""
     function = function_in(source, name)
-    body = ast.Module(_body(function), []) if function else ast.Module([], [])
+    if function is None:
+        return None
+    body = ast.Module(_body(function), [])
     for node, put in replaceable_nodes(body):
         if isinstance(node, ast.stmt) and node.lineno == line:
             before = _line(node)
@@ -122,21 +129,27 @@ def _statements(function: ast.FunctionDef) -> Iterator[ast.stmt]:
         yield from (node for node in ast.walk(statement) if isinstance(node, ast.stmt))
 
 
-def _line(statement: ast.stmt) -> str:
+def _line(statement: ast.AST) -> str:
     """The text of a statement, or the first line of a block's."""
     return ast.unparse(ast.fix_missing_locations(statement)).strip().splitlines()[0]
 
 
-def _rewritten(source: str, name: str, write) -> str:
-    function = copy.deepcopy(function_in(source, name))
+def _rewritten(source: str, name: str, write: Callable[[ast.FunctionDef], None]) -> str:
+    function = copy.deepcopy(_known_function(source, name))
     write(function)
     return _with_function(source, name, function, function.body)
 
 
+def _known_function(source: str, name: str) -> ast.FunctionDef:
+    function = function_in(source, name)
+    assert function is not None
+    return function
+
+
 def _with_function(source: str, name: str, function: ast.FunctionDef, body: list[ast.stmt]) -> str:
     """The cell with this function, with another body, in place of its own. The other lines keep their numbers."""
-    original = function_in(source, name)
-    start = min(each.lineno for each in [original, *original.decorator_list])
+    original = _known_function(source, name)
+    start = min([original.lineno, *(each.lineno for each in original.decorator_list)])
     lines = split_lines(source)
     made = copy.copy(function)
     made.body = body
@@ -149,6 +162,7 @@ def _with_function(source: str, name: str, function: ast.FunctionDef, body: list
 
 def _note(line: int, label: str, value: ast.expr) -> ast.expr:
     call = ast.parse(f"{NAME}.note({line}, {label[:LONGEST]!r}, 0)", mode="eval").body
+    assert isinstance(call, ast.Call)
     call.args[2] = value
     return call
 
@@ -159,21 +173,21 @@ class _Noting(ast.NodeTransformer):
     def __init__(self, parts: bool):
         self.parts = _Parts() if parts else None
 
-    def visit(self, node: ast.AST) -> ast.AST | list[ast.AST]:
+    def visit(self, node: ast.AST) -> Any:  # as of any NodeTransformer
         if not isinstance(node, ast.stmt):
             return self.generic_visit(node) if isinstance(node, (ast.ExceptHandler, ast.match_case)) else node
         if isinstance(node, (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom)):
             return node
         line, after = node.lineno, []
-        if self.parts:
-            self._note_parts(node)
+        if self.parts is not None:
+            self._note_parts(node, self.parts)
         match node:
             case ast.Assign(targets=[target, *_]) | ast.AnnAssign(target=target) if node.value is not None:
                 node.value = _note(line, ast.unparse(target), node.value)
             case ast.AugAssign(target=ast.Name(id=name)):
                 after = [ast.Expr(_note(line, name, ast.Name(name, ast.Load())))]
-            case ast.Return(value=ast.expr()):
-                node.value = _note(line, "return", node.value)
+            case ast.Return(value=ast.expr() as value):
+                node.value = _note(line, "return", value)
             case ast.If() | ast.While():
                 node.test = _note(line, "?", node.test)
             case ast.Expr() if not isinstance(node.value, (ast.Yield, ast.YieldFrom, ast.Await)):
@@ -183,11 +197,11 @@ class _Noting(ast.NodeTransformer):
             node.body.insert(0, ast.Expr(_note(line, name, ast.parse(name, mode="eval").body)))
         return [*ast.parse(f"{NAME}.ran({line})").body, node, *after]
 
-    def _note_parts(self, node: ast.stmt) -> None:
-        self.parts.line = node.lineno
+    def _note_parts(self, node: ast.stmt, parts: _Parts) -> None:
+        parts.line = node.lineno
         for name in ("value", "test", "iter"):
             if isinstance(getattr(node, name, None), ast.expr):
-                setattr(node, name, self.parts.below(getattr(node, name)))
+                setattr(node, name, parts.below(getattr(node, name)))
 
 
 class _Parts(ast.NodeTransformer):
@@ -195,11 +209,11 @@ class _Parts(ast.NodeTransformer):
 
     line = 0
 
-    def below(self, node: ast.expr) -> ast.expr:
+    def below(self, node: ast.expr) -> ast.AST:
         """The parts of an expression, and not all of it, which its statement notes."""
         return self.generic_visit(node)
 
-    def visit(self, node: ast.AST) -> ast.AST:
+    def visit(self, node: ast.AST) -> Any:  # as of any NodeTransformer
         if isinstance(node, (ast.Lambda, ast.JoinedStr, ast.NamedExpr)):
             return node
         label = ast.unparse(node) if isinstance(node, ast.expr) else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 from .check import DISAGREED, NOT_ATTEMPTED, Verdict
@@ -27,7 +27,7 @@ WIDE = 1500  # characters of a result: a longer one is folded
 AROUND = 120  # characters that are shown on each side of a difference in a folded result
 MAX_CELLS, MAX_ELEMENTS = 32, 64  # of a storage that is drawn
 
-Marks = list[list[int]]
+Marks = Sequence[list[int]]
 
 
 def card(verdict: Verdict, worth: float | None = None, tally: str = "") -> str:
@@ -151,8 +151,8 @@ def _frames(frames: list[list]) -> str:
 
 def _drawing(layouts: list, answer: str) -> str:
     """The storages of two tensors, one above the other: in each cell the index of its element. Empty if one is too large."""
-    drawn = [*map(_cells, layouts)]
-    if not drawn or None in drawn or not any(drawn):
+    drawn = [cells for cells in map(_cells, layouts) if cells is not None]
+    if not drawn or len(drawn) < len(layouts) or not any(drawn):
         return ""
     mine, theirs = drawn
     cells = range(max([*mine, *theirs]) + 1)

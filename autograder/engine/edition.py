@@ -76,17 +76,15 @@ def framework_files(missing: Sequence[str]) -> dict[str, str | bytes]:
     Trained weights, `*.npz`, are bytes. All other files are text.
     """
     framework = Path(rushlight.__file__).parent
-    files = {}
+    files: dict[str, str] = {}
     for path in sorted(path for kind in ("py", "yaml", "h") for path in framework.rglob(f"*.{kind}")):
         relative = path.relative_to(framework).as_posix()
         names = [name.rpartition(".")[2] for name in missing if file_of(name) == f"rushlight/{relative}"]
         files[f"rushlight/{relative}"] = without_bodies(_text(path), names) if names else _text(path)
-    files |= {
-        f"rushlight/{path.relative_to(framework).as_posix()}": _bytes(path) for path in sorted(framework.rglob("*.npz"))
-    }
     if sealed := files.get("rushlight/sealed.py"):  # in a class repository
         files["rushlight/sealed.py"] = without_sealed(sealed, missing)
-    return files
+    weights = sorted(framework.rglob("*.npz"))
+    return files | {f"rushlight/{path.relative_to(framework).as_posix()}": _bytes(path) for path in weights}
 
 
 def without_sealed(source: str, names: Sequence[str]) -> str:
@@ -154,7 +152,7 @@ def without_bodies(source: str, names: Sequence[str]) -> str:
 def body_lines(function: ast.FunctionDef) -> tuple[int, int]:
     """First and last line (from 1, both included) of a function's body after its docstring."""
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
-    return body[0].lineno, function.end_lineno
+    return body[0].lineno, function.end_lineno or 0  # which `ast.parse` always knows
 
 
 def _write(folder: Path, files: dict[str, str | bytes]) -> None:

@@ -64,7 +64,7 @@ def fill(slot: FunctionType, function: Callable) -> None:
         function.__annotations__ = slot.__annotations__
     names = tuple({"function": name, "note": noting}.get(each, each) for each in _template.__code__.co_names)
     slot.__code__ = _template.__code__.replace(co_names=names, co_name=slot.__name__, co_qualname=slot.__name__)
-    slot.__wrapped__ = function  # inspect and help read it
+    vars(slot)["__wrapped__"] = function  # inspect and help read it
     _clear_dynamo_cache(slot)
     disable_fast_paths(_lowest_filled())
 
@@ -73,7 +73,7 @@ def restore(slot: FunctionType) -> None:
     """Put the reference back. Does nothing if the slot is not filled."""
     if slot in _references:
         slot.__code__ = _references.pop(slot)
-        del slot.__wrapped__
+        del vars(slot)["__wrapped__"]
         for name in _slot_globals(slot):
             del slot.__globals__[name]
         _clear_dynamo_cache(slot)
@@ -94,7 +94,7 @@ def is_filled(slot: FunctionType) -> bool:
 
 def filled() -> dict[tuple[str, str], Callable]:
     """The functions that run instead of the framework's, by module and name."""
-    return {(slot.__module__, slot.__name__): slot.__wrapped__ for slot in _references}
+    return {(slot.__module__, slot.__name__): vars(slot)["__wrapped__"] for slot in _references}
 
 
 def fill_as(functions: dict[tuple[str, str], Callable]) -> None:
@@ -170,7 +170,7 @@ def note(error: Exception, ends: bool = False) -> None:
     with suppress(Exception):  # its class is the student's
         if frames := _student_frames(error):
             raised = error_tree(error) | {"frames": frames}
-            if _noting == os.getpid():
+            if _noted is not None and _noting == os.getpid():
                 _noted[:] = [raised]
             else:
                 with open(os.environ[_NOTE], "x") as file:

@@ -398,7 +398,8 @@ class Judge:
                 raise ShrinkTimeout
             if key not in known:
                 known[key] = _compare(candidate, _ask(ask, check, [candidate])[0], self.answer(check, candidate))
-            return known[key] is not None and known[key].raises >= found.raises
+            disagreement = known[key]
+            return disagreement is not None and disagreement.raises >= found.raises
 
         with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky, ShrinkTimeout):
             phases = [
@@ -444,8 +445,8 @@ class Judge:
         verdict.case, verdict.program = check.in_order(found.case), source(check.subject)
         with suppress(Exception):  # a case without a listing is shown as data
             verdict.listing = check.show(torch, **found.case) if check.show else ""
-        is_shown = check.reference and check.asks_torch and not check.prediction
-        verdict.oracle = source(check.reference) if is_shown else ""
+        reference = check.reference if check.asks_torch and not check.prediction else None
+        verdict.oracle = source(reference) if reference else ""
         verdict.theirs = "" if check.prediction else show(found.theirs)
 
 

@@ -86,7 +86,8 @@ class OwnTime:
 
     def _usage(self, family: list[psutil.Process]) -> tuple[float, float]:
         """The CPU time of all processes, and how much of the time counts as waiting: none while one runs or waits for a CPU."""
-        cpu, states = 0.0, set()
+        cpu = 0.0
+        states: set[str] = set()
         for process in family:
             if process.pid not in self.besides:
                 with contextlib.suppress(psutil.NoSuchProcess, ProcessLookupError, FileNotFoundError):
@@ -155,7 +156,7 @@ def limited(function: Callable[[], T], limit: float, besides: Collection[int] = 
         finally:
             ended.set()
     except Interrupted:
-        result = None
+        pass
     finally:
         ended.set()
         watcher.join()

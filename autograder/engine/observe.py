@@ -18,7 +18,7 @@ import struct
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import product, takewhile
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import IO, Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 
@@ -170,9 +170,10 @@ def _lineage(error: type) -> Iterator[type]:
     if error is np.exceptions.AxisError:
         yield from error.__mro__
         return
-    while error is not object:
-        yield error
-        error = error.__base__
+    base: type | None = error
+    while base is not None and base is not object:
+        yield base
+        base = base.__base__
 
 
 def build(case: Tree, side: Side) -> Any:
@@ -196,7 +197,7 @@ def build(case: Tree, side: Side) -> Any:
 # Sending -------------------------------------------------------------------------------------------------------------
 
 
-def send(stream: BinaryIO, message: Tree) -> None:
+def send(stream: IO[bytes], message: Tree) -> None:
     """Write one message: two lengths, the JSON, and the raw buffers that it points into."""
     stream.write(encode(message))
     stream.flush()
@@ -448,7 +449,7 @@ def agreement(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> Difference:
     """How much of a prediction is right, a list or one value, in words that do not tell the answer."""
     if not isinstance(mine, list) or not isinstance(theirs, list):
         if _kind(mine) != _kind(theirs):
-            return Difference((), difference(mine, theirs, origin))
+            return Difference((), difference(mine, theirs, origin) or "")
         return Difference((), "your prediction for this program is wrong")
     right = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
     if right == len(mine):
@@ -530,7 +531,8 @@ def show(tree: Tree) -> str:
 
 def show_marked(tree: Tree, paths: Collection[Path] = ()) -> tuple[str, list[list[int]]]:
     """An observation as readable text, and where in it, [start, end], the parts at these paths are."""
-    text, marks = "", []
+    text = ""
+    marks: list[list[int]] = []
     for piece, path in _pieces(tree, ()):
         start, text = len(text), text + piece
         if any(path[:length] in paths for length in range(len(path) + 1)):

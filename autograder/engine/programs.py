@@ -115,7 +115,7 @@ class _WithoutJudge(ast.NodeTransformer):
         if any(getattr(decorator, "attr", "") == "oracle" for decorator in node.decorator_list):
             return None
         for decorator in node.decorator_list:
-            if _registers(decorator):
+            if isinstance(decorator, ast.Call) and _registers(decorator):
                 decorator.keywords = [ast.keyword("cases", ast.Constant(None))]
         return node
 

@@ -30,7 +30,9 @@ def recorded(allowed: Iterable[str] = (), watched: Iterable[str] = ()) -> Iterat
     """
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    allowed, beyond, called = {*allowed}, [], set()
+    allowed = {*allowed}
+    beyond: list[str] = []
+    called: set[str] = set()
 
     class Record(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):

@@ -291,7 +291,9 @@ class Session:
             return False
 
     def _exchange(self, message: Tree, seconds: float) -> Tree:
-        sandbox, before = self.sandbox, self.sandbox.seconds
+        sandbox = self.sandbox
+        assert sandbox is not None
+        before = sandbox.seconds
         self.allowance.check()
         try:
             return sandbox.request(message, seconds)

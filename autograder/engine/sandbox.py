@@ -175,8 +175,9 @@ class Sandbox:
         if self.process.poll() is None:
             _kill(self.process)
         self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                pipe.close()
 
 
 def _kill(process: subprocess.Popen) -> None:
@@ -198,6 +199,7 @@ class _Pipes:
         self.clock = OwnTime(process.pid)
 
     def write(self, data: bytes) -> None:
+        assert self.process.stdin is not None
         pipe = self.process.stdin.fileno()
         if POSIX:
             os.set_blocking(pipe, False)
@@ -205,6 +207,7 @@ class _Pipes:
             data = data[self._wait(pipe, True, partial(os.write, pipe, data)) :]
 
     def read(self, count: int) -> bytes:
+        assert self.process.stdout is not None
         data, pipe = bytearray(), self.process.stdout.fileno()
         while len(data) < count:
             part = self._wait(pipe, False, partial(os.read, pipe, min(count - len(data), 1 << 20)))
@@ -217,8 +220,8 @@ class _Pipes:
         """Wait until the pipe is ready, and return `then()`."""
         if not POSIX:
             return self._wait_in_thread(then)
-        files = ([], [pipe], []) if writing else ([pipe], [], [])
-        while not any(select.select(*files, self._interval())):
+        reading, written = ([], [pipe]) if writing else ([pipe], [])
+        while not any(select.select(reading, written, [], self._interval())):
             self._measure()
         return then()
 

@@ -63,8 +63,8 @@ def program(bench: bool, machine: str = "") -> bytes:
     code = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, _ARCHITECTURES[machine]), _fail(errno.ENOSYS)]
     code += [(_LOAD, 0, 0, _NUMBER), *_when(_AT_LEAST, _X32, [_fail(errno.ENOSYS)])]
     for numbers in _REFUSED.values():
-        if numbers[column] is not None:
-            code += _when(_EQUAL, numbers[column], refuse)
+        if (number := numbers[column]) is not None:
+            code += _when(_EQUAL, number, refuse)
     code += _when(
         _EQUAL, _SETSID[column], [_fail(0)]
     )  # it does nothing and returns 0, because torch's compiler calls it

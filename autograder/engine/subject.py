@@ -31,7 +31,7 @@ MAX_DISPLAYED = 2_000_000  # characters of JSON kept of what one cell displays, 
 class RushlightSide:
     """rushlight, as `observe` uses it. Runs no exercise, because a case must not depend on the pieces that it tests."""
 
-    xp = rushlight
+    xp: Any = rushlight
 
     def make(self, spec: dict) -> rushlight.Tensor:
         dtype = getattr(rushlight, spec["dtype"])

@@ -106,7 +106,8 @@ def _in_new_thread(call: Callable, *args: Any) -> Any:
         while thread.is_alive():
             thread.join(1.0)  # with a limit, so that an interrupt arrives
     except KeyboardInterrupt:  # passed on, because the thread may never end otherwise
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(KeyboardInterrupt))
+        number = ctypes.c_ulong(thread.ident or 0)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(KeyboardInterrupt))
         thread.join()
         raise
     result, error = outcome

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Collection
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from ..engine.check import GRADER_ERROR, NOT_ATTEMPTED, Verdict, exercise_of, find, function_of, is_milestone
 from ..engine.exercise import is_filled
@@ -37,8 +37,8 @@ class NoJudge(CheckFailed):
 class _Judge:
     """A conversation with a judge."""
 
-    source: BinaryIO
-    target: BinaryIO
+    source: IO[bytes]
+    target: IO[bytes]
     pids: Collection[int] = ()  # its processes below this one, whose time is not the student's
 
     def verdict(self, name: str, case: dict | None) -> Verdict:
@@ -70,7 +70,7 @@ class _Helper(_Judge):
     """A judge of this kernel's own: a process, and what it writes to standard error."""
 
     def __init__(self) -> None:
-        self.errors: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the process runs)
+        self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the process runs)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "autograder.engine.judge"],
             stdin=subprocess.PIPE,
@@ -78,6 +78,7 @@ class _Helper(_Judge):
             stderr=self.errors,
             start_new_session=True,
         )
+        assert self.process.stdout is not None and self.process.stdin is not None
         self.source, self.target, self.pids = self.process.stdout, self.process.stdin, {self.process.pid}
 
     def is_running(self) -> bool:
@@ -174,7 +175,7 @@ def _standing(verdict: Verdict) -> list:
             pieces = [exercise_of(each) for each in worth if not is_milestone(each)]
             left = {exercise_of(each) for each in worth if each not in done and not is_milestone(each)}
             whole = len({*pieces})
-            points = f"{sum(map(worth.get, done)):g} of {sum(worth.values()):g} points"
+            points = f"{sum(worth[each] for each in done):g} of {sum(worth.values()):g} points"
             said = f"lab {course.number_of(lab)} in this session: {whole - len(left)} of {whole} pieces · {points}"
             return [worth[name], said]
     return []

@@ -155,8 +155,12 @@ def _step(enter: Callable[[str], None] = lambda stage: None) -> dict[str, Any]:
         shown[f"the norm of the gradient of step {number}"] = step.grad_norm
     shown |= {f"the gradient of {name}": each.grad.numpy() for name, each in model.named_parameters()}
     enter("generate")
-    scores = []
-    greedy = lambda given: (scores.append(given.numpy().copy()), sampling.choose(given, 0))[1]  # noqa: E731
+    scores: list[numpy.ndarray] = []
+
+    def greedy(given: Any) -> Any:
+        scores.append(given.numpy().copy())
+        return sampling.choose(given, 0)
+
     sampling.generate(rl, model, inputs[0, :5].tolist(), 3, greedy)
     return shown | {"the scores of generated tokens": numpy.stack(scores)}
 
@@ -178,7 +182,7 @@ def _difference(reference: dict[str, Any]) -> str:
     except Exception as error:
         return f"{type(error).__name__}: {error}"[:200]
     for name, expected in reference.items():
-        found = shown.get(name)
+        found: Any = shown.get(name)
         if isinstance(expected, list):
             if found != expected:
                 return f"other {name}"

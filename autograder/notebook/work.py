@@ -162,9 +162,11 @@ def _exercise(node: ast.stmt) -> str:
     return ""
 
 
-def _is_stub(function: ast.FunctionDef) -> bool:
+def _is_stub(function: ast.stmt) -> bool:
+    if not isinstance(function, ast.FunctionDef):
+        return False
     body = function.body[1:] if ast.get_docstring(function) is not None else function.body
-    return ast.unparse(body) in ("", "raise NotImplementedError", "raise NotImplementedError()")
+    return ast.unparse(ast.Module(body, [])) in ("", "raise NotImplementedError", "raise NotImplementedError()")
 
 
 def _bind(exercise: str) -> ast.stmt:
