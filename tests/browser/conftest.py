@@ -18,7 +18,7 @@ NAMES = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 @pytest.fixture(scope="session")
 def shots() -> Path:
-    """Where the tests leave pictures of what they saw."""
+    """Where tests leave pictures of what they saw."""
     folder = ROOT / "shots"
     folder.mkdir(exist_ok=True)
     return folder
@@ -100,10 +100,11 @@ def problems() -> list[str]:
 
 @pytest.fixture
 def page(browser, problems, shots, request):
-    """A page in a window of its own; its last look is kept under the test's name."""
-    page = new_page(browser, problems)
+    """A page in a window of its own. If the test fails, its last look is kept under the test's name."""
+    page, failed_before = new_page(browser, problems), request.session.testsfailed
     yield page
-    page.screenshot(path=shots / f"{request.node.name}.png")
+    if problems or request.session.testsfailed > failed_before:
+        page.screenshot(path=shots / f"{request.node.name}.png")
     page.context.close()
     assert problems == []
 
