@@ -252,8 +252,8 @@ def joint_forward_backward(
     grads = [None] * len(primals)
     if pairs and indices:
         ends, given = zip(*pairs)
-        found = engine.grad(ends, [primals[i] for i in indices], given, allow_unused=True)
-        for i, grad in zip(indices, found):
+        gradients = engine.grad(ends, [primals[i] for i in indices], given, allow_unused=True)
+        for i, grad in zip(indices, gradients):
             grads[i] = grad
     return outs, grads
 

@@ -99,8 +99,8 @@ def plan_load(pieces: Sequence[Piece], offsets: Sequence[int], sizes: Sequence[i
         for first, length, mine, wanted in zip(piece.offsets, piece.sizes, offsets, sizes):
             start = max(first, mine)
             box.append((start - first, start - mine, min(first + length, mine + wanted) - start))
-        if all(each[2] > 0 for each in box):
-            source, target, lengths = (tuple(each[i] for each in box) for i in range(3))
+        if all(extent[2] > 0 for extent in box):
+            source, target, lengths = (tuple(extent[i] for extent in box) for i in range(3))
             reads.append(Read(number, source, target, lengths))
     return reads
 

@@ -145,12 +145,12 @@ def layer_costs(strategy: str, layer: Layer, cluster: Cluster) -> tuple[float, f
     if strategy == "ddp":
         return forward, backward, 0.0, ring_time("all_reduce", nbytes, cluster.ranks, cluster.slowest)
     if strategy == "fsdp":
-        each = ring_time("all_gather", nbytes, cluster.ranks, cluster.slowest)  # a reduce-scatter takes as long
-        return forward, backward, each, each
+        gather = ring_time("all_gather", nbytes, cluster.ranks, cluster.slowest)  # a reduce-scatter takes as long
+        return forward, backward, gather, gather
     across = ring_time("all_reduce", nbytes / per_node, nodes, between)
     if strategy == "hsdp":
-        each = ring_time("all_gather", nbytes, per_node, inside)
-        return forward, backward, each, each + across
+        gather = ring_time("all_gather", nbytes, per_node, inside)
+        return forward, backward, gather, gather + across
     if strategy == "tp":
         exposed = 2 * ring_time("all_reduce", activations, per_node, inside)
         return forward / per_node + exposed, backward / per_node + exposed, 0.0, across

@@ -125,7 +125,7 @@ def start_gather(unit: Unit) -> None:
 
     Source: `torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py`, `foreach_all_gather`.
     """
-    mine = torch.cat([each.padded for each in unit.parameters])
+    mine = torch.cat([parameter.padded for parameter in unit.parameters])
     everything = mine.new_empty(len(mine) * dist.get_world_size(unit.group))
     work = dist.all_gather_single(everything, mine, group=unit.group, async_op=True)
     unit.arriving = (work, everything)
@@ -147,11 +147,11 @@ def finish_gather(unit: Unit) -> None:
     work, everything = unit.arriving
     work.wait()
     rows, start = everything.view(dist.get_world_size(unit.group), -1), 0
-    for each in unit.parameters:
-        each.gathered.untyped_storage().resize_(each.gathered.numel() * each.gathered.element_size())
-        each.gathered.view(len(rows), -1).copy_(rows[:, start : start + len(each.padded)])
-        start += len(each.padded)
-        setattr(each.module, each.name, each.whole)
+    for parameter in unit.parameters:
+        parameter.gathered.untyped_storage().resize_(parameter.gathered.numel() * parameter.gathered.element_size())
+        parameter.gathered.view(len(rows), -1).copy_(rows[:, start : start + len(parameter.padded)])
+        start += len(parameter.padded)
+        setattr(parameter.module, parameter.name, parameter.whole)
     unit.arriving, unit.is_gathered = None, True
 
 
@@ -172,20 +172,20 @@ def reduce_gradients(unit: Unit) -> None:
     Source: `_fsdp_collectives.py`, `foreach_reduce`.
     """
     ranks = dist.get_world_size(unit.group)
-    chosen = [each for each in unit.parameters if each.whole.grad is not None]
+    chosen = [parameter for parameter in unit.parameters if parameter.whole.grad is not None]
     columns = []
-    for each in chosen:
-        column = each.padded.new_zeros(ranks * len(each.padded))
-        column[: each.whole.numel()] = each.whole.grad.reshape(-1)
+    for parameter in chosen:
+        column = parameter.padded.new_zeros(ranks * len(parameter.padded))
+        column[: parameter.whole.numel()] = parameter.whole.grad.reshape(-1)
         columns.append(column.view(ranks, -1))
-        each.whole.grad = None
+        parameter.whole.grad = None
     if columns:
         everything = torch.hstack(columns).view(-1)
         mine = everything.new_empty(len(everything) // ranks)
         dist.reduce_scatter_single(mine, everything, group=unit.group)
-        for each, part in zip(chosen, (mine / ranks).split([len(each.padded) for each in chosen])):
-            average = part[: each.sharded.numel()].view(each.sharded.shape)
-            each.sharded.grad = average if each.sharded.grad is None else each.sharded.grad + average
+        for parameter, part in zip(chosen, (mine / ranks).split([len(parameter.padded) for parameter in chosen])):
+            average = part[: parameter.sharded.numel()].view(parameter.sharded.shape)
+            parameter.sharded.grad = average if parameter.sharded.grad is None else parameter.sharded.grad + average
 
 
 # The order of work ---------------------------------------------------------------------------------------------------
@@ -260,10 +260,10 @@ def clip_grad_norm(
 
     Source: `torch/nn/utils/clip_grad.py`, `clip_grad_norm_`, of DTensors.
     """
-    gradients = [each.grad for each in parameters if each.grad is not None]
+    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
     if not gradients:
         return torch.zeros(())
-    flat = torch.cat([each.reshape(-1) for each in gradients]).abs()
+    flat = torch.cat([gradient.reshape(-1) for gradient in gradients]).abs()
     if math.isinf(norm_type):
         norm = flat.max() if len(flat) else flat.new_zeros(())
         dist.all_reduce(norm, op=dist.ReduceOp.MAX, group=group)
@@ -272,8 +272,8 @@ def clip_grad_norm(
         dist.all_reduce(total, group=group)
         norm = total ** (1 / norm_type)
     scale = (max_norm / (norm + 1e-6)).clamp(max=1.0)
-    for each in gradients:
-        each.mul_(scale)
+    for gradient in gradients:
+        gradient.mul_(scale)
     return norm
 
 

@@ -106,8 +106,8 @@ def start_times(
             kind, i = left[stage][0]
             own, other = {"F": ([], ("F", i, stage - 1)), "B": ([("F", i, stage)], ("B", i, stage + 1))}[kind]
             others = [other] if 0 <= other[2] < len(left) else []
-            if all(each in ended for each in own + others):
-                start = max([free[stage], *(ended[each] + transfer for each in others)])
+            if all(needed in ended for needed in own + others):
+                start = max([free[stage], *(ended[needed] + transfer for needed in others)])
                 free[stage] = ended[kind, i, stage] = start + {"F": forward, "B": backward}[kind][stage]
                 starts[stage].append(start)
                 left[stage].pop(0)

@@ -223,8 +223,8 @@ def vocabulary_parallel_cross_entropy(
     total = reduce_from_ranks(shifted.exp().sum(0), group)
     place = targets - first
     here = (place >= 0) & (place < len(by_token))
-    found = shifted.gather(0, torch.where(here, place, 0)[None]).squeeze(0)
-    found = reduce_from_ranks(torch.where(here, found, 0), group)
+    target_logits = shifted.gather(0, torch.where(here, place, 0)[None]).squeeze(0)
+    target_logits = reduce_from_ranks(torch.where(here, target_logits, 0), group)
     counts = targets != ignore_index
-    losses = torch.where(counts, total.log() - found, 0)
+    losses = torch.where(counts, total.log() - target_logits, 0)
     return {"none": losses, "sum": losses.sum(), "mean": losses.sum() / counts.sum()}[reduction]

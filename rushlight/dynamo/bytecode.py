@@ -52,7 +52,7 @@ def read_instructions(code: CodeType) -> list[tuple[int, str, int, int | None]]:
 
     Source: `torch/_dynamo/bytecode_transformation.py`, `cleaned_instructions`; CPython's `Lib/dis.py`.
     """
-    found, data = [], code.co_code
+    instructions, data = [], code.co_code
     offset = extended = 0
     while offset < len(data):
         number, argument = data[offset], data[offset + 1] | extended
@@ -64,9 +64,9 @@ def read_instructions(code: CodeType) -> list[tuple[int, str, int, int | None]]:
             target = None
             if number in dis.hasjrel:
                 target = end - 2 * argument if "BACKWARD" in name else end + 2 * argument
-            found.append((offset, name, argument, target))
+            instructions.append((offset, name, argument, target))
         offset = end
-    return found
+    return instructions
 
 
 # The small set -------------------------------------------------------------------------------------------------------

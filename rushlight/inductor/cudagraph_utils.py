@@ -74,7 +74,7 @@ def why_no_graph(nodes: Sequence[GraphNode], static_input_idxs: Collection[int] 
     dtypes = {node.name: node.dtype for node in nodes}
     used = {name for node in nodes for name in node.inputs}
     for node in nodes:
-        masked = node.target in INDEX_PUT_OPS and any(dtypes[each] in ("bool", "uint8") for each in node.inputs[1:-1])
+        masked = node.target in INDEX_PUT_OPS and any(dtypes[index] in ("bool", "uint8") for index in node.inputs[1:-1])
         if node.target in FORBIDDEN_CUDAGRAPH_OPS or masked:
             return f"incompatible op {node.target}"
     unused = {node.name for node in nodes if node.target == "placeholder"} - used

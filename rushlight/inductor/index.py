@@ -324,7 +324,7 @@ def merge_dims(sizes: Sequence[int], strides: Sequence[Sequence[int]]) -> list[l
     for dim, size in enumerate(sizes):
         if size == 1:
             continue
-        if merged and all(each[merged[-1][-1]] == size * each[dim] for each in strides):
+        if merged and all(access[merged[-1][-1]] == size * access[dim] for access in strides):
             merged[-1].append(dim)
         else:
             merged.append([dim])

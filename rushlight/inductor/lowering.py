@@ -200,8 +200,8 @@ def pointwise(name: str, operands: Sequence[Any], dtype: dtype | None = None) ->
     Source: `torch/_inductor/lowering.py`, `make_pointwise`, `broadcast_tensors`, `promote_constants`.
     """
     computed = result_type(*operands)
-    tensors = [each for each in operands if hasattr(each, "sizes")]
-    sizes = tuple(broadcast_shapes(*(each.sizes for each in tensors)))
+    tensors = [operand for operand in operands if hasattr(operand, "sizes")]
+    sizes = tuple(broadcast_shapes(*(tensor.sizes for tensor in tensors)))
 
     def inner(indices: Sequence[Index]) -> Expr:
         values = []

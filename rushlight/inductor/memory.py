@@ -43,12 +43,12 @@ def last_uses(steps: Sequence[Step], outputs: Sequence[str]) -> list[list[str]]:
     Source: `torch/_inductor/scheduler.py`, `Scheduler.compute_last_usage` and `free_buffers`.
     """
     needed = set(outputs)
-    found = []
+    last = []
     for step in reversed(steps):
         ending = {name for names in step for name in names} - needed
-        found.append(sorted(ending))
+        last.append(sorted(ending))
         needed |= ending
-    return found[::-1]
+    return last[::-1]
 
 
 def bytes_alive(steps: Sequence[Step], nbytes: dict[str, int], outputs: Sequence[str]) -> list[int]:
@@ -73,12 +73,12 @@ def bytes_alive(steps: Sequence[Step], nbytes: dict[str, int], outputs: Sequence
     """
     ends = last_uses(steps, outputs)
     alive = set()
-    found = []
+    totals = []
     for (_, writes), ending in zip(steps, ends):
         alive |= {name for name in writes if name in nbytes}
-        found.append(sum(nbytes[name] for name in alive))
+        totals.append(sum(nbytes[name] for name in alive))
         alive -= set(ending)
-    return found
+    return totals
 
 
 # Reuse of memory -----------------------------------------------------------------------------------------------------
@@ -107,13 +107,13 @@ def take_over(candidates: dict[str, Sequence[str]], ending: Sequence[str], kept:
 
     Source: `torch/_inductor/scheduler.py`, `SchedulerNode.decide_inplace_update`.
     """
-    found = {}
+    reused = {}
     for result, inputs in candidates.items():
         for name in inputs:
-            if name in ending and name not in kept and name not in found.values():
-                found[result] = name
+            if name in ending and name not in kept and name not in reused.values():
+                reused[result] = name
                 break
-    return found
+    return reused
 
 
 def call_lines(

@@ -71,13 +71,13 @@ def extern_calls(text: str) -> list[tuple[str, list[str], str]]:
 
     Source: `ExternKernelOutLine` and `ExternKernelAllocLine` in `torch/_inductor/codegen/wrapper.py`.
     """
-    found = []
+    calls = []
     for line in text.splitlines():
         if call := re.fullmatch(r" +(?:(\w+) = )?((?:extern_kernels|torch\.ops)\.[\w.]+)\((.*)\)", line):
             allocated, operator, arguments = call.groups()
             arguments, _, out = arguments.partition(", out=")
-            found.append((operator, re.findall(r"\b(?:arg\d+_\d+|buf\d+)", arguments), allocated or out))
-    return found
+            calls.append((operator, re.findall(r"\b(?:arg\d+_\d+|buf\d+)", arguments), allocated or out))
+    return calls
 
 
 def memory_use(text: str) -> tuple[dict[str, str], int]:
@@ -174,7 +174,7 @@ def kernel_loops(source: str) -> list[tuple[str, int, int, int, int]]:
     Source: `LoopLevel.lines` in `torch/_inductor/codegen/cpp.py`.
     """
     form = r"( +)for\(int64_t (\w+)=.*<static_cast<int64_t>\((\d+)L\);.*\+=static_cast<int64_t>\((\d+)L\)"
-    found = []
+    loops = []
     around = []  # the lines that end the open loops
     runs = [1]  # of the code outside all loops, and of the bodies of the open loops
     for before, line in itertools.pairwise(source.splitlines()):
@@ -183,12 +183,12 @@ def kernel_loops(source: str) -> list[tuple[str, int, int, int, int]]:
             shared = int(pragma[1] or 1) if pragma else 0
             size, step = int(loop[3]), int(loop[4])
             runs.append(runs[-1] * math.ceil(size / step))
-            found.append((loop[2], size, step, shared, runs[-1]))
+            loops.append((loop[2], size, step, shared, runs[-1]))
             around.append(loop[1] + "}")
         elif line in around:
             around.pop()
             runs.pop()
-    return found
+    return loops
 
 
 def kernel_reductions(source: str) -> list[str]:
@@ -302,11 +302,11 @@ def recompilations(log: str) -> list[tuple[str, list[tuple[str, str, str, str, s
 
     Source: `get_and_maybe_log_recompilation_reasons` in `torch/_dynamo/guards.py`.
     """
-    found = []
+    functions = []
     for line in re.findall(r"\[__recompiles\] (.*)", log):
         if named := re.match(r"Recompiling function (\S+)", line):
             reasons = []
-            found.append((named[1], reasons))
+            functions.append((named[1], reasons))
         elif reason := re.match(r" +- (\d+/\d+): (.*)", line):
             version, why = reason.groups()
             if tensor := re.match(
@@ -315,4 +315,4 @@ def recompilations(log: str) -> list[tuple[str, list[tuple[str, str, str, str, s
                 reasons.append((version, *tensor.groups()))
             elif value := re.match(r"(.*?) == (.*?) {2,}#", why):
                 reasons.append((version, value[1], "value", value[2], None))
-    return found
+    return functions

@@ -67,7 +67,7 @@ def kernel_launches(
     """
     form = r"^(triton_\w+) = .*?^@triton_heuristics\.(\w+)\((.*?)^'{3}"
     kernels = {name: rest for name, *rest in re.findall(form, text, re.MULTILINE | re.DOTALL)}
-    found = []
+    launches = []
     for name in re.findall(r"^ +(triton_\w+)\.run\(", text, re.MULTILINE):
         kind, source = kernels[name]
         fixed = re.findall(r"(R0_BLOCK): tl.constexpr = (\d+)", source)
@@ -77,8 +77,8 @@ def kernel_launches(
         grid = (counts["x"], counts.get("y", 1), 1)
         iterations = source.count("for r0_offset in") * counts["r0_"] if "r0_" in counts else 0
         positions = math.prod(count * blocks[f"{axis.upper()}BLOCK"] for axis, count in counts.items())
-        found.append((name, kind, grid, iterations, positions - math.prod(sizes.values())))
-    return found
+        launches.append((name, kind, grid, iterations, positions - math.prod(sizes.values())))
+    return launches
 
 
 def kernel_traffic(source: str) -> dict[str, tuple[int, int]]:
