@@ -193,14 +193,14 @@ def repeat_backward(grad: Tensor, repeats: Sequence[int], sizes: Sequence[int]) 
     new_dims = grad.dim() - len(sizes)
     for _ in range(new_dims):
         grad = grad.sum(0)
-    apart: list[int] = []
+    split_sizes: list[int] = []  # each repeated dimension as two: the copies, and one copy
     copies: list[int] = []
     for times, size in zip(repeats[new_dims:], sizes):
         if times != 1:
-            copies.append(len(apart))
-            apart.append(times)
-        apart.append(size)
-    return grad.reshape(apart).sum(copies) if copies else grad
+            copies.append(len(split_sizes))
+            split_sizes.append(times)
+        split_sizes.append(size)
+    return grad.reshape(split_sizes).sum(copies) if copies else grad
 
 
 # Element by element --------------------------------------------------------------------------------------------------
@@ -282,8 +282,8 @@ def softplus_double_backward(grad: Tensor, self: Tensor, beta: Scalar, threshold
 def layer_norm_backward(
     grad: Tensor, input: Tensor, normalized_shape, mean: Tensor, rstd: Tensor, weight, bias, mask
 ) -> Sequence[Tensor | None]:
-    """`native_layer_norm_backward`, or, if this backward pass is recorded, the operators of which it is made: they compute the mean
-    and 1 / sqrt(variance + eps) again, because the gradient goes through them, too.
+    """Call `native_layer_norm_backward`. If this backward pass is recorded, call simpler operators instead. They compute the mean
+    and 1 / sqrt(variance + eps) again, because the gradient goes through them too.
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `layer_norm_double_backward`."""
     if not (local.grad_enabled or local.modes):
         return functions.native_layer_norm_backward(grad, input, normalized_shape, mean, rstd, weight, bias, mask)
@@ -538,7 +538,7 @@ def std_backward(grad: Tensor, self: Tensor, result: Tensor, dim, correction: Sc
 
 
 def var_mean_backward(grads, self: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor | None:
-    """The gradient of the variance and of the mean, of which one may be None."""
+    """Return the gradient of the variance and the mean together. One of `grads` may be None."""
     of_var = None if grads[0] is None else var_backward(grads[0], self, dim, correction, keepdim)
     return add_gradient_of_mean(of_var, grads[1], self.shape, dim, keepdim)
 
@@ -562,8 +562,8 @@ def add_gradient_of_mean(
 
 
 def svd_backward(grads, full_matrices: bool, U: Tensor, S: Tensor, Vh: Tensor, k: int) -> Tensor:  # noqa: N803
-    """The gradient of A = U diag(S) Vh from those of the three, of which some may be None. Without gradients of U and Vh, which
-    exist only if the singular values differ, it is U diag(grad of S) Vh.
+    """Return the gradient of A = U diag(S) Vh from those of U, S and Vh. Some of these may be None. Without gradients of U and
+    Vh, which exist only if the singular values differ, it is U diag(grad of S) Vh.
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `svd_backward`."""
     gU, gS, gVh = grads  # noqa: N806
     if full_matrices:  # only the first k columns of U and rows of Vh depend on A
@@ -675,9 +675,9 @@ def convolution_double_backward(
     grads: Sequence[Tensor | None], output_mask: Sequence[bool], grad_output: Tensor, input: Tensor, weight: Tensor,
     settings: tuple[Sequence[int], Sequence[int], Sequence[int], bool, Sequence[int], int], grad_input_mask: Sequence[bool],
 ) -> list[Tensor | None]:  # fmt: skip
-    """The gradients of `grad_output`, `input` and `weight` from those of the gradients of the input, the weight and the bias,
-    as many as `output_mask` has asked for. A convolution is linear in each of its arguments, so each of them is a convolution,
-    or one of its gradients, with the new gradient in place of the argument.
+    """Return the gradients of `grad_output`, `input` and `weight` from those of the gradients of the input, the weight and the
+    bias, which exist where `output_mask` is True. A convolution is linear in each of its arguments, so each result is a
+    convolution, or one of its gradients, with the new gradient in place of the argument.
     Source: `aten/src/ATen/native/Convolution.cpp`, `_convolution_double_backward`."""
     given = iter(grads)
     input_grad, weight_grad, bias_grad = (next(given) if wanted else None for wanted in output_mask)

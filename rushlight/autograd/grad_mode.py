@@ -70,7 +70,7 @@ def inferring(enabled: bool) -> Iterator[None]:
 
 
 def context_decorator(make: Callable[[], AbstractContextManager], function: Callable) -> Callable:
-    """The function, each call of which is one block. A generator function runs in a block from one `yield` to the next.
+    """Return the function with a block around each call. A generator function runs in a block from one `yield` to the next.
     Source: `torch/utils/_contextlib.py`, `context_decorator`."""
     if inspect.isclass(function):
         problem = "Decorating classes is deprecated and will be disabled in future versions."

@@ -100,7 +100,7 @@ def check_same_outputs(seen: Sequence[tuple[Size, dtype]]) -> None:
 
 
 def check_constant(function: Callable, inputs: Sequence[Any], checked: Sequence[Tensor], eps: float) -> None:
-    """Check that the outputs, none of which requires grad, do not depend on the inputs.
+    """Check that outputs that do not require grad do not depend on the inputs.
     Source: `torch/autograd/gradcheck.py`, `_check_no_differentiable_outputs`."""
 
     def all_outputs() -> Tensor:

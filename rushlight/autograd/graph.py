@@ -102,7 +102,7 @@ class Node:
 
     @cached_property
     def metadata(self) -> dict[str, Any]:
-        """What other code notes about the node, such as the anomaly mode."""
+        """Data that other code stores with the node, such as the anomaly mode."""
         return {}
 
     def _sequence_nr(self) -> int:

@@ -1,7 +1,7 @@
-"""What a profiler records: the calls of operators, the nodes of a backward pass, allocations, and blocks with a name.
+"""The events of a profile: the calls of operators, the nodes of a backward pass, allocations, and blocks with a name.
 
 While a `Recorder` is on, the dispatcher gives it every call (`dispatch.observing`), and the engine every node. While none is on,
-nothing is asked: the tables of the operators hold the kernels themselves, as always.
+profiling costs nothing: the tables of the operators hold the kernels themselves.
 
 In PyTorch: `torch/autograd/profiler.py`, `aten/src/ATen/record_function.h`, `torch/csrc/autograd/profiler_kineto.cpp`. Here
 calls that kernels make in numpy are not seen, so a kernel of rushlight often has fewer children than torch's.

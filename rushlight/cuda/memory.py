@@ -78,7 +78,7 @@ class DeviceTensor:
         return HostTensor(np.zeros(self.shape, self.dtype)).copy_(self)
 
     def item(self) -> Any:
-        """Its only element, for which the host waits. The copy goes through pinned memory."""
+        """Return the only element. The host waits for it, and the copy goes through pinned memory."""
         return HostTensor(np.zeros(self.shape, self.dtype), pin_memory=True).copy_(self).data.item()
 
 

@@ -35,7 +35,7 @@ CAPTURE_ERRORS = {
 
 
 class AcceleratorError(RuntimeError):
-    """What the device refuses to do. In PyTorch: `torch.AcceleratorError`."""
+    """An operation that the device refuses. In PyTorch: `torch.AcceleratorError`."""
 
 
 # Work ----------------------------------------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ class Work:
     compute: Callable[..., Any] | None = None
     inputs: tuple[Buffer, ...] = ()
     output: Buffer | None = None
-    engine: str | None = None  # "HtoD" or "DtoH", of which the device has one each; None for a kernel
+    engine: str | None = None  # the copy engine, "HtoD" or "DtoH"; None for a kernel
 
     def reads(self) -> set[int]:
         """Addresses on the device that it only reads."""
@@ -122,7 +122,7 @@ def schedule(device: Device, stream: int, duration: float, engine: str | None = 
 
 
 class Capture(Protocol):
-    """What the device and its events need of a capture that is under way. It is a `CUDAGraph`."""
+    """The part of a `CUDAGraph` that the device and its events use during a capture."""
 
     frontiers: dict[int, frozenset[int]]
 
@@ -148,7 +148,7 @@ class Device:
     """A device, and the clock of the host that uses it. In `with Device():` it is the current device.
 
     `timeline` has all work that was launched, in the order of launching, and of the nodes of a graph. `host_timeline` has what the
-    host did beside launching: ("busy", "wait" or "capture", start, end). `trace` has what `rushlight.cuda._sanitizer` reads:
+    host did other than launching: ("busy", "wait" or "capture", start, end). `trace` has what `rushlight.cuda._sanitizer` reads:
     launches, events, waits, allocations.
     """
 

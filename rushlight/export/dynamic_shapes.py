@@ -1,8 +1,8 @@
-"""Dynamic dimensions: which sizes may differ from call to call, and what the program's guards make of this wish.
+"""Dynamic dimensions: sizes that may differ from call to call, as far as the guards of the program allow it.
 
 An export runs the program once, with example inputs. A size that the user marks as dynamic is a symbol. If the program compares
 it, the comparison has a result for the example, and the result is a *guard*. `constraints` turns the guards into ranges, or says
-that the program cannot have the sizes that the user asked for.
+that the program cannot have the sizes that the user has marked.
 
 In PyTorch: `torch/export/dynamic_shapes.py`, `torch/fx/experimental/symbolic_shapes.py`. Left out: derived dimensions (`2 * b`),
 `ShapesCollection`, sizes that depend on data.
@@ -58,7 +58,7 @@ class Dim:
 
 
 class Symbol(NamedTuple):
-    """A size that may change: its value in the example, and what the user asked for. `dim` is a `Dim` or a hint."""
+    """A size that may change: its value in the example, and the user's `Dim` or hint."""
 
     hint: int
     dim: Dim | DimHint

@@ -1,4 +1,4 @@
-"""`ExportedProgram`: a graph, its signature, the tensors that it needs, and the sizes for which it is valid.
+"""`ExportedProgram`: a graph, its signature, the tensors that it needs, and the sizes that it is valid for.
 
 In PyTorch: `torch/export/exported_program.py`, `torch/export/_unlift.py`. Left out: the joint graph of a training step, calling
 the program itself, modules that keep their hierarchy.
@@ -173,7 +173,7 @@ def shown_spec(spec: Any) -> str:
 
 
 def check_inputs(program: ExportedProgram, values: Sequence[Any]) -> None:
-    """AssertionError if an input has a size or a value for which the program was not exported, IndexError if it has too few sizes.
+    """Raise AssertionError if the program was not exported for a size or a value of an input, IndexError if sizes are missing.
     Source: `torch/export/_unlift.py`, the function `_guards_fn` of a module."""
     specs = [spec for spec in program.graph_signature.input_specs if spec.kind is InputKind.USER_INPUT]
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}

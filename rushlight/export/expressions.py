@@ -161,7 +161,7 @@ def is_always_true(relation: Relation, ranges: Mapping[str, ValueRange]) -> bool
 
 
 def refined(relation: Relation, ranges: Mapping[str, ValueRange]) -> dict[str, ValueRange]:
-    """The ranges, of which a relation excludes the ends for which it holds with no size of the other symbols.
+    """Narrow the ranges to the sizes that fulfil a relation with at least one size of each other symbol.
     Source: `ShapeEnv._refine_ranges`."""
     ranges, sum_of_symbols = dict(ranges), linear(("-", relation.left, relation.right))
     if sum_of_symbols is None or relation.comparison == "!=":

@@ -1,6 +1,6 @@
 """`save` and `load`: an exported program as a file that has data only.
 
-A file is a zip archive. `models/model.json` has the graph, its signature, and the sizes for which it is valid, in the form that
+A file is a zip archive. `models/model.json` has the graph, its signature, and the sizes that it is valid for, in the form that
 torch uses: an argument is a dict with one key, which says its kind, `{"as_int": 3}` or `{"as_tensor": {"name": "x"}}`.
 `data/weights.safetensors` has the tensors: the length of a header, the header in JSON, and the bytes. There is no pickle, no
 source, and nothing is evaluated. An operator is a name, which is looked up among those that are registered. `load` checks all of

@@ -70,7 +70,7 @@ def linear_guard(expression: tuple[int, str, int], comparison: str, number: int)
 
 
 def guard_of(left: Tree, comparison: str, right: Tree) -> Guard | Relation | None:
-    """What a comparison says about its symbols: a guard on one of them, or a relation. None if every size fulfils it."""
+    """Return a comparison as a guard on one of its symbols, or as a relation. Return None if every size fulfils it."""
     if (
         isinstance(right, int)
         and isinstance(left, tuple)
@@ -177,7 +177,7 @@ def _computed(name: str, method: str, is_mirrored: bool) -> Any:
     def computed(self: SymInt, other: Any) -> Any:
         value, others = plain(self, other), expression_of(other)
         if type(value) is not int or others is None:
-            return _left(self, other, value) if is_called_by_user() else value
+            return _specialised(self, other, value) if is_called_by_user() else value
         sides = (others, self.expression) if is_mirrored else (self.expression, others)
         if UNKNOWN in sides:
             return SymInt.of(value, UNKNOWN)
@@ -186,8 +186,8 @@ def _computed(name: str, method: str, is_mirrored: bool) -> Any:
     return computed
 
 
-def _left(self: SymInt, other: Any, value: Any) -> Any:
-    """The value, for which the program loses the symbols of its operands."""
+def _specialised(self: SymInt, other: Any, value: Any) -> Any:
+    """Return the value, and specialise the program to the sizes of its operands."""
     for operand in (self, other):
         if isinstance(operand, SymInt) and value is not NotImplemented:
             operand.specialise()
@@ -195,12 +195,12 @@ def _left(self: SymInt, other: Any, value: Any) -> Any:
 
 
 def _specialising(method: str) -> Any:
-    """A method whose result is no expression: the program is for this size alone, if the user's code calls it."""
+    """Return a method whose result is no expression. The program is specialised to the size if the user's code calls the method."""
     plain = getattr(int, method)
 
     def specialising(self: SymInt, *others: Any) -> Any:
         value = plain(self, *others)
-        return _left(self, next(iter(others), None), value) if is_called_by_user() else value
+        return _specialised(self, next(iter(others), None), value) if is_called_by_user() else value
 
     return specialising
 
@@ -260,7 +260,7 @@ class SymbolicTensor(Tensor):
 
 
 def specialised(size: int) -> int:
-    """The size, for which the program is alone from now on."""
+    """Return a size, and specialise the program to it."""
     if isinstance(size, SymInt):
         size.specialise()
     return size

@@ -53,7 +53,7 @@ from rushlight.fx import Graph, GraphModule, Node
 from rushlight.nn.modules.module import Module
 
 Assignment = Mapping[str, int]  # a size for each symbol
-TRIES = 5000  # of sizes for which all relations hold
+TRIES = 5000  # to find sizes that fulfil all relations
 
 
 def export(

@@ -1,4 +1,4 @@
-"""What a loaded program must be before it runs: only operators that are known, and names that have a value.
+"""The check of a loaded program before it runs: its operators must be known, and each name that it uses must have a value.
 
 In PyTorch: `torch/_export/verifier.py`. Left out: the types of arguments and the metadata of nodes.
 """

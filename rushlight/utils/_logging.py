@@ -19,10 +19,10 @@ PARTS = {  # the name of a part enables these logs too
 
 def wanted(name: str) -> bool:
     """Whether logs of this name are enabled now. The environment is read at each call, so that a program may set it."""
-    asked = os.environ.get("RUSHLIGHT_LOGS")
-    if not asked:
+    setting = os.environ.get("RUSHLIGHT_LOGS")
+    if not setting:
         return False
-    names = {name.strip().lstrip("+") for name in asked.split(",")}
+    names = {enabled.strip().lstrip("+") for enabled in setting.split(",")}
     return name in names or any(part in names and name in finer for part, finer in PARTS.items())
 
 

@@ -125,7 +125,7 @@ class _StopRecomputationError(Exception):
 
 
 class _Holder:
-    """What a node keeps instead of a saved tensor: by backward pass, a handle to the recomputed tensor, None once it was used."""
+    """A node's substitute for a saved tensor. It has a handle to the recomputed tensor for each backward pass, None after use."""
 
     def __init__(self) -> None:
         self.handles: dict[int, _Handle | None] = {}
@@ -252,7 +252,7 @@ def set_checkpoint_early_stop(enable: bool):
 
 
 class CheckpointPolicy(enum.Enum):
-    """What becomes of an operator's result. Source: `torch/utils/checkpoint.py`, `CheckpointPolicy`."""
+    """Whether an operator's result is saved or recomputed. Source: `torch/utils/checkpoint.py`, `CheckpointPolicy`."""
 
     MUST_SAVE = 0
     PREFER_SAVE = 1
@@ -261,7 +261,7 @@ class CheckpointPolicy(enum.Enum):
 
 
 class SelectiveCheckpointContext:
-    """What a policy is asked with. Source: `torch/utils/checkpoint.py`, `SelectiveCheckpointContext`."""
+    """The argument of a policy. Source: `torch/utils/checkpoint.py`, `SelectiveCheckpointContext`."""
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
         self.is_recompute, self.op_output = is_recompute, op_output

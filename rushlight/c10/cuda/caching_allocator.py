@@ -4,6 +4,11 @@
 parts of them away as *blocks*, and keeps a freed block for the next request. No memory is behind this simulation: an address is an
 integer, and `Runtime` only counts bytes. All decisions are PyTorch's: which block, how large, split or not, and what is given back.
 
+Three rules make this right. The blocks of a segment cover it without gaps, linked in the order of their addresses. Two neighbours
+that are free are merged at once, so a segment without a block in use is one block, and can be returned to the device. A block
+serves its own stream, whose work runs in order, and it waits for the events of other streams that have used it. So no work reads
+or writes memory that has a new owner.
+
 In PyTorch: `c10/cuda/CUDACachingAllocator.cpp`, `DeviceCachingAllocator`. Left out: pools of CUDA graphs, other devices, divisions
 by size, and the stacks of frames in a trace.
 """
@@ -38,7 +43,7 @@ class OutOfMemoryError(RuntimeError):
 
 @dataclass
 class Settings:
-    """What `PYTORCH_CUDA_ALLOC_CONF` sets. In PyTorch: `c10/cuda/CUDAAllocatorConfig.h`."""
+    """The settings in `PYTORCH_CUDA_ALLOC_CONF`. In PyTorch: `c10/cuda/CUDAAllocatorConfig.h`."""
 
     max_split_size: float = math.inf  # bytes: blocks of so many or more are never split (`max_split_size_mb`)
     max_non_split_rounding: int = LARGE_BUFFER  # fewer bytes may be lost in such a block (`max_non_split_rounding_mb`)
@@ -140,7 +145,7 @@ def round_size(size: int, divisions: int = 0) -> int:
 
 
 def get_allocation_size(size: int) -> int:
-    """The size of the segment that is asked of the device for a block of this size.
+    """Return the size of the segment that the allocator requests from the device for a block of this size.
     Source: `c10/cuda/CUDACachingAllocator.cpp`, `get_allocation_size`."""
     if size <= SMALL_SIZE:
         return SMALL_BUFFER
@@ -791,7 +796,8 @@ class Peak:
 
 
 class Statistics:
-    """What `torch.cuda.memory_stats` says, by name, as "allocated_bytes.all.peak". Source: `c10/core/CachingDeviceAllocator.h`."""
+    """The figures of `torch.cuda.memory_stats`, by names such as "allocated_bytes.all.peak".
+    Source: `c10/core/CachingDeviceAllocator.h`."""
 
     COUNTS = ("num_alloc_retries", "num_device_alloc", "num_device_free", "num_ooms", "num_sync_all_streams")
 

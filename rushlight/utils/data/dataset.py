@@ -150,8 +150,8 @@ class Fetch(NamedTuple):
 
 
 class _BaseDataLoaderIter(Iterator):
-    """What both iterators have: the number of batches so far, and a warning if an iterable dataset has more than its length,
-    which is noted when the loader's length is asked for. Source: `torch/utils/data/dataloader.py`, `_BaseDataLoaderIter`."""
+    """The base of both iterators. It counts the batches, and warns if an iterable dataset has more samples than the length that
+    `len(loader)` has returned. Source: `torch/utils/data/dataloader.py`, `_BaseDataLoaderIter`."""
 
     def __init__(self, loader: Any) -> None:
         if loader.pin_memory:

@@ -23,7 +23,7 @@ IQR_WARN_THRESHOLD, IQR_GROSS_WARN_THRESHOLD = 0.1, 0.25
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """What was measured. Source: `torch/utils/benchmark/utils/common.py`, `TaskSpec`."""
+    """The measured statement and its labels. Source: `torch/utils/benchmark/utils/common.py`, `TaskSpec`."""
 
     stmt: str
     setup: str = "pass"
