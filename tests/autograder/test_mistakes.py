@@ -165,14 +165,28 @@ def test_check_run_before_its_exercise(shown, course):
     assert "not attempted" in words and "its cell has not been run" in words
 
 
+FIRST_CELLS = """
+import runpy, sys, traceback
+for path in sys.argv[1:]:
+    try:
+        runpy.run_path(path)
+    except ModuleNotFoundError:
+        traceback.print_exc(file=sys.stdout)
+    print("=====")
+"""
+
+
 def test_kernel_without_rushlight(python_without, shown, tmp_path):
-    python = python_without("torch")
+    python, paths = python_without("torch"), []
     for lab in labs():
         released = nbformat.read(RELEASED / lab / f"{lab}.ipynb", as_version=4)
         first = next(cell.source for cell in released.cells if cell.cell_type == "code")
-        (tmp_path / "first.py").write_text(first)
-        words = said([python, "first.py"], tmp_path)
-        assert "ModuleNotFoundError" in words and "make lab" in words
+        paths.append(tmp_path / f"{lab}.py")
+        paths[-1].write_text(first)
+    *each, end = said([python, "-c", FIRST_CELLS, *map(str, paths)], tmp_path, code=0).split("=====\n")
+    assert len(each) == len(paths) and end == ""
+    for path, words in zip(paths, each):
+        assert "ModuleNotFoundError" in words and "make lab" in words, path
     assert "make lab" in shown(first, python=python)
 
 
