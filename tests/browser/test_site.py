@@ -9,6 +9,7 @@ import nbformat
 import pytest
 import torch
 from PIL import Image
+from sweep import sweep
 
 from autograder.engine.check import function_of
 
@@ -122,7 +123,9 @@ def test_the_index_of_the_search_is_asked_for_when_a_reader_turns_to_the_search(
 # Elsewhere -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["index.html", "phases/02_dispatcher/reading.html", "api/aten/strided.html"])
+@pytest.mark.parametrize(
+    "name", sweep(["phases/02_dispatcher/reading.html", "index.html", "api/aten/strided.html"], every=3)
+)
 def test_a_page_below_a_path_asks_for_nothing_outside_it(page, below, name):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
@@ -130,7 +133,7 @@ def test_a_page_below_a_path_asks_for_nothing_outside_it(page, below, name):
     assert asked and all(each.startswith((below, "data:", "blob:")) for each in asked), asked
 
 
-@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("width", sweep([390, 1440], every=2))
 def test_a_page_that_is_not_there_has_ways_on_and_a_search_that_work(page, below, problems, width):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
@@ -236,7 +239,7 @@ PAPER = """() => {
 }"""
 
 
-@pytest.mark.parametrize("name", ["phases/01_strided/reading.html", "phases/00_trace/00_trace.html"])
+@pytest.mark.parametrize("name", sweep(["phases/01_strided/reading.html", "phases/00_trace/00_trace.html"], every=2))
 def test_a_print_has_the_text_alone_and_all_of_it(page, served, shots, name):
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 680, "height": 1000})  # a page of A4 within its margins
@@ -271,8 +274,9 @@ def test_a_reading_folds_what_only_prepares_or_draws_and_the_answers(page, serve
     assert answer.locator("p code").first.is_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize(
+    ("width", "scheme"), sweep([(390, "light"), (390, "dark"), (1440, "light"), (1440, "dark")], every=3)
+)
 def test_whoever_goes_by_keyboard_sees_where(page, served, width, scheme):
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
