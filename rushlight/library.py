@@ -275,7 +275,7 @@ _OF_NUMBERS = ("add", "sub", "mul", "div", "floor_divide")
 
 def through_table(operator: Operator, stack: Sequence) -> Any:
     """Call an operator with arguments that are known to fit its schema."""
-    if dispatch.tables_disabled and dispatch.observer is None:
+    if dispatch.slow_from <= dispatch.C10 and dispatch.observer is None:
         return dispatch.call(operator, *stack)
     keys = local.included  # from here on `dispatch_key_set`, inlined
     for value in stack:
@@ -322,7 +322,7 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
         kwargs = {"self" if name == "input" else name: value for name, value in kwargs.items()}
     pattern = (overloads, *kwargs, argument_types(args), argument_types(kwargs.values()) if kwargs else ())
     known = _plans.get(pattern)
-    if known is not None and not dispatch.tables_disabled:
+    if known is not None and dispatch.slow_from > dispatch.C10:
         table, tensors, arrange = known
         stack = arrange(args, kwargs)
         key_set = local.included

@@ -164,7 +164,7 @@ def to(self: Tensor, *args, **kwargs) -> Tensor:
     `memory_format` by keyword."""
     first = args[0] if args else None
     if first.__class__ is dtype and len(args) == 1 and not kwargs:  # a short cut
-        unchanged = first is self.dtype and not dispatch.fast_path_disabled
+        unchanged = first is self.dtype and dispatch.slow_from > dispatch.ATEN
         return self if unchanged else through_table(functions.to_dtype_op, (self, first, False, False, None))
     is_dtype = isinstance(first, dtype | type)
     start = ["other"] if isinstance(first, Tensor) else ["dtype"] if is_dtype else ["device", "dtype"]

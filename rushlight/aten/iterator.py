@@ -153,7 +153,7 @@ def common_sizes(*operands: Operand) -> tuple[int, ...]:
 
 
 def assert_no_internal_overlap(self: Tensor) -> None:
-    is_plain = self._has_plain_strides and not dispatch.fast_path_disabled
+    is_plain = self._has_plain_strides and dispatch.slow_from > dispatch.ATEN
     if not is_plain and has_internal_overlap(self.shape, self.stride()):
         refuse_overlap("more than one element of the written-to tensor refers to a single memory location")
 
@@ -200,7 +200,7 @@ def for_each(function: Callable, out: Tensor, inputs: Sequence[Operand], common:
 
 def operand_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[np.ndarray]:
     """`loop_arrays` for a loop whose order has no effect. On the fast path, numpy chooses the order and broadcasts."""
-    if dispatch.fast_path_disabled or 0 in out._sizes:
+    if dispatch.slow_from <= dispatch.ATEN or 0 in out._sizes:
         return loop_arrays(out, inputs, common)
     return [each._array if isinstance(each, Tensor) else number(each, common) for each in (out, *inputs)]
 

@@ -80,7 +80,7 @@ def planned(
         key, operands = read(args)
         plan = plans.get(key)
         if plan is None:
-            if dispatch.fast_path_disabled or 0 in (output := kernel.meta(*args)).sizes:
+            if dispatch.slow_from <= dispatch.ATEN or 0 in (output := kernel.meta(*args)).sizes:
                 return call_functional(kernel, args)
             function, converters = set_up(*args)
             plan = plans.add(key, iterator.plan(function, output, operands, converters))
@@ -123,7 +123,7 @@ def planned(
             run(*operands, self._array)
             return self
         call_inplace(kernel, args)
-        if not dispatch.fast_path_disabled and 0 not in self._sizes and kernel.meta(*args).dtype is self.dtype:
+        if dispatch.slow_from > dispatch.ATEN and 0 not in self._sizes and kernel.meta(*args).dtype is self.dtype:
             plans_in_place.add(key, plan_in_place(*set_up(*args), is_like_ufunc))
         return self
 
@@ -164,7 +164,7 @@ def planned_by_value(kernel: Structured, set_up: Callable[..., Callable | None],
     plans = Plans()
 
     def add_plan(key: tuple, args: Sequence) -> iterator.Plan | None:
-        if dispatch.fast_path_disabled or 0 in (output := kernel.meta(*args)).sizes:
+        if dispatch.slow_from <= dispatch.ATEN or 0 in (output := kernel.meta(*args)).sizes:
             return None
         function = set_up(*args)
         if function is None:

@@ -96,7 +96,9 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
 def fast_sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     """`sum_to`. If broadcasting only added dimensions, as for a bias, a fast path takes one sum, and no view of its result."""
     new_dims = len(grad._sizes) - len(sizes)
-    watched = local.grad_enabled or local.modes or dispatch.fast_backward_disabled or dispatch.observer is not None
+    watched = (
+        local.grad_enabled or local.modes or dispatch.slow_from <= dispatch.AUTOGRAD or dispatch.observer is not None
+    )
     if watched or not sizes or not new_dims or grad._sizes[new_dims:] != sizes:
         return sum_to(grad, sizes)
     return through_table(functions.sum_dim_IntList_op, (grad, tuple(range(new_dims)), False, None))
@@ -240,7 +242,7 @@ def fuse(node: Node, grads: Sequence, dependencies: dict[Node, int], inputs: dic
     is missing, or other nodes would run later than in PyTorch. Nothing must see the gradient between the nodes: no capture, no
     hook, no recorded graph, no mode, autocast, profiler or filled slot.
     """
-    if ready or local.grad_enabled or dispatch.fast_backward_disabled:
+    if ready or local.grad_enabled or dispatch.slow_from <= dispatch.AUTOGRAD:
         return node
     if local.graph_task is None or local.graph_task.captures is not None:
         return node

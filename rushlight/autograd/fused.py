@@ -49,7 +49,7 @@ def linear(addmm: Generated, t: Generated, grad: Tensor | None) -> tuple[Tensor 
         return None
     if not can_read(saved) or to_input.node is not None and not can_read(addmm.saved_mat2):
         return None
-    if dispatch.fast_backward_disabled or is_overridden("aten::mm", "aten::t", "aten::sum.dim_IntList"):
+    if dispatch.slow_from <= dispatch.AUTOGRAD or is_overridden("aten::mm", "aten::t", "aten::sum.dim_IntList"):
         return None
     if not TENSOR_KEYS["cpu"] == grad._key_set == saved.tensor._key_set:
         return None

@@ -200,7 +200,7 @@ class AccumulateGrad(Node):
         if grad is not None and meta.grad_fn is not None:
             raise RuntimeError("leaf variable has been moved into the graph interior")
         if grad is not None and meta.requires_grad:
-            first = meta.grad is None and not (local.grad_enabled or dispatch.fast_backward_disabled)
+            first = meta.grad is None and not (local.grad_enabled or dispatch.slow_from <= dispatch.AUTOGRAD)
             unshared = first and sys.getrefcount(grad) <= _UNSHARED_REFCOUNT
             if unshared and _obeys_layout_contract(grad, self.variable):
                 # No other reference to it exists, so no copy is needed, and a tensor without history needs no `detach`.

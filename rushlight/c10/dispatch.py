@@ -550,7 +550,7 @@ class Table(dict):
     def __missing__(self, key_set: int) -> Callable:
         if observer is not None:
             return partial(_observed, self.operator, key_set)
-        if tables_disabled:
+        if slow_from == C10:
             return partial(call, self.operator)
         return _cache(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
 
@@ -567,7 +567,7 @@ class Below(Table):
 
     def __missing__(self, key_set: int) -> Callable:
         rest = key_set & keys_below(highest_priority_key(key_set))
-        return (None if tables_disabled else _cache(self, key_set, rest)) or partial(redispatch, self.operator, rest)
+        return (None if slow_from == C10 else _cache(self, key_set, rest)) or partial(redispatch, self.operator, rest)
 
 
 def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
@@ -580,9 +580,10 @@ def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
 
 
 LAYERS = ("c10", "aten", "autograd", "optim")  # those that have fast paths, the lowest first
-tables_disabled = fast_path_disabled = fast_backward_disabled = fast_step_disabled = False  # in the order of the layers
-_lowest_disabled: str | None = None  # the layer that was given to `disable_fast_paths`
-_within: list[list[str | None]] = []  # the layer of each `fast_paths_disabled` that is active
+C10, ATEN, AUTOGRAD, OPTIM, NONE = range(len(LAYERS) + 1)
+slow_from = NONE  # the lowest layer that takes the slow path. All layers above it do too
+_given = NONE  # the layer that was given to `disable_fast_paths`
+_within: list[list[int]] = []  # the layer of each `fast_paths_disabled` that is active
 _trace: Callable[[str], Any] | None = None
 observer: Callable[[Operator, tuple, Callable], Any] | None = None  # a profiler's; in PyTorch a `RecordFunction`
 _unobserved: dict[Operator, Table] = {}  # the tables while a profiler is on
@@ -593,40 +594,40 @@ def disable_fast_paths(layer: str | None) -> None:
     """Make the code of one of `LAYERS`, and of those above it, take the slow path everywhere. The layers below it, or all layers if
     `layer` is None, take the fast path where they can. Either way, clear the tables and every other cache.
 
-    A fast path does not call functions of its own layer and of those below that the slow path calls.
+    A fast path does not call functions of its own layer and of those below that the slow path calls. So a function of `optim`
+    that was replaced needs the slow path of `optim` only, and one of `c10` that of every layer.
     """
-    global _lowest_disabled
-    _lowest_disabled = layer
-    _set_flags()
+    global _given
+    _given = _index(layer)
+    _set_slow_from()
 
 
 @contextmanager
 def fast_paths_disabled(layer: str | None):
     """Within: `disable_fast_paths(layer)`, whatever layer is given within. That one holds afterwards."""
-    own = [layer]
+    own = [_index(layer)]
     try:
         _within.append(own)
-        _set_flags()
+        _set_slow_from()
         yield
     finally:
         _within[:] = [each for each in _within if each is not own]  # another thread may have begun one since
-        _set_flags()
+        _set_slow_from()
 
 
-def _set_flags() -> None:
-    global tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled
-    layer = _within[-1][0] if _within else _lowest_disabled
-    first = len(LAYERS) if layer is None else LAYERS.index(layer)
-    tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled = [
-        i >= first for i in range(len(LAYERS))
-    ]
+def _index(layer: str | None) -> int:
+    return NONE if layer is None else LAYERS.index(layer)
+
+
+def _set_slow_from() -> None:
+    global slow_from
+    slow_from = _within[-1][0] if _within else _given
     clear_caches()
 
 
 def disabled_from() -> str | None:
     """The layer from which on fast paths are disabled now."""
-    disabled = tables_disabled, fast_path_disabled, fast_backward_disabled, fast_step_disabled
-    return next((layer for layer, is_disabled in zip(LAYERS, disabled) if is_disabled), None)
+    return None if slow_from == NONE else LAYERS[slow_from]
 
 
 def clear_caches() -> None:
@@ -657,7 +658,7 @@ def observing(new: Callable[[Operator, tuple, Callable], Any]):
 
 def _observed(operator: Operator, key_set: int, *stack: Any) -> Any:
     assert observer is not None
-    if tables_disabled:
+    if slow_from == C10:
         return observer(operator, stack, partial(call, operator))
     table = _unobserved.get(operator)
     if table is None:

@@ -44,7 +44,7 @@ def adam(params, grads, exp_avgs, exp_avg_sqs, _, state_steps, *, amsgrad: bool,
 def can_fuse(tensors: Iterable[tuple[Tensor, ...]], settings: Iterable) -> bool:
     """Return whether numpy can compute with the tensors of each parameter and with these settings as the operators do, while
     nothing observes the operators. The last tensor of a parameter is its number of steps, whose dtype and sizes are free."""
-    if local.modes or dispatch.fast_step_disabled:
+    if local.modes or dispatch.slow_from <= dispatch.OPTIM:
         return False
     if any(setting.__class__ not in (float, int, bool) for setting in settings):
         return False

@@ -53,7 +53,7 @@ def scaled_dot_product_attention(
     is_fused = _is_fused(query, key, value, attn_mask, dropout_p)
     is_on_cpu = not query.is_meta or local.on_meta
     # without the fused operator autograd records many nodes, so this is a fast path of autograd too
-    can_run = query.dtype in SIMPLE_DTYPES and is_on_cpu and not dispatch.fast_backward_disabled
+    can_run = query.dtype in SIMPLE_DTYPES and is_on_cpu and dispatch.slow_from > dispatch.AUTOGRAD
     if is_fused and (scale is None or scale > 0) and can_run:
         flash_attention = functions._scaled_dot_product_flash_attention_for_cpu
         return flash_attention(query, key, value, 0.0, is_causal, attn_mask=mask, scale=scale)[0]

@@ -20,7 +20,7 @@ def to_copy(
 ) -> Tensor:
     """A copy, with the strides of `self` if these leave no holes. There is a fast path for a contiguous tensor that keeps its
     device."""
-    is_simple = dtype is not None and device is memory_format is None and not dispatch.fast_path_disabled
+    is_simple = dtype is not None and device is memory_format is None and dispatch.slow_from > dispatch.ATEN
     if is_simple and self._has_plain_strides and not self.is_meta:
         return wrap_contiguous(self._array.astype(dtype.numpy), dtype)
     target = device_type(device or self.device)

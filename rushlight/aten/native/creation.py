@@ -171,7 +171,7 @@ def arange_start(start, end, dtype=None, layout=None, device=None, pin_memory=No
 def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """`start`, `start + step`, ... below `end`. Source: `aten/src/ATen/native/RangeFactories.cpp`."""
     is_plain = dtype is None is device and start.__class__ is end.__class__ is step.__class__ is int
-    if is_plain and start <= end and step > 0 and not dispatch.fast_path_disabled:
+    if is_plain and start <= end and step > 0 and dispatch.slow_from > dispatch.ATEN:
         return wrap_contiguous(np.arange(start, end, step), int64)
     if dtype is None:
         whole = all(scalar_type(number).category <= INTEGRAL for number in (start, end, step))

@@ -70,7 +70,7 @@ def cat(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
 
 def _arrays(tensors: Sequence[Tensor]) -> list[np.ndarray] | None:
     """The arrays of tensors of which numpy makes a contiguous result of their dtype, or None."""
-    if not tensors or dispatch.fast_path_disabled or local.modes:
+    if not tensors or dispatch.slow_from <= dispatch.ATEN or local.modes:
         return None
     first = tensors[0]
     for tensor in tensors:
@@ -200,7 +200,7 @@ def index_select_functional(self: Tensor, dim: int, index: Tensor) -> Tensor:
 def _take(self: Tensor, index: Tensor, dim: int) -> Tensor | None:
     """The elements of a contiguous tensor at a contiguous index of one dimension. Negative indices count from the end. None for
     other tensors and for an index out of range: the slow path raises PyTorch's error."""
-    if dispatch.fast_path_disabled or index.dtype is not int64 or self.is_meta or index.is_meta:
+    if dispatch.slow_from <= dispatch.ATEN or index.dtype is not int64 or self.is_meta or index.is_meta:
         return None
     if not (self._has_plain_strides and index._has_plain_strides):
         return None
@@ -212,7 +212,7 @@ def _take(self: Tensor, index: Tensor, dim: int) -> Tensor | None:
 
 def _take_masked(self: Tensor, mask: Tensor) -> Tensor | None:
     """The elements where a mask of the first dimensions is true. None for other calls: the slow path raises PyTorch's error."""
-    fits = mask.dtype is bool_ and self._sizes[: len(mask._sizes)] == mask._sizes and not dispatch.fast_path_disabled
+    fits = mask.dtype is bool_ and self._sizes[: len(mask._sizes)] == mask._sizes and dispatch.slow_from > dispatch.ATEN
     if not fits or not self._has_plain_strides or self.is_meta or mask.is_meta:
         return None
     return wrap_contiguous(self._array[mask._array], self.dtype)

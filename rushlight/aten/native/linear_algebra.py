@@ -586,7 +586,7 @@ def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
             return matmul(self.squeeze(0), other, out)
         if other.size(0) == 1 and is_watched(other):
             return matmul(self, other.squeeze(0), out)
-    is_watched_now = is_watched(self) or is_watched(other) or dispatch.fast_path_disabled
+    is_watched_now = is_watched(self) or is_watched(other) or dispatch.slow_from <= dispatch.ATEN
     if self.dim() == other.dim() == 3 and self.size(0) == other.size(0) and out is None and not is_watched_now:
         return functions.bmm(self, other)  # as below, where nothing would be expanded
     is_vector = other.dim() == 1

@@ -94,7 +94,7 @@ def fast_layer_norm(
     """`layer_norm`, with a fast path for a contiguous input, which calls only one operator, as in PyTorch. Autograd then records
     one node, so this is a fast path of autograd too."""
     is_plain = fits_fast_path(input) and 0 not in input._sizes and not input._key_set & META
-    if is_plain and not local.modes and not dispatch.fast_backward_disabled:
+    if is_plain and not local.modes and dispatch.slow_from > dispatch.AUTOGRAD:
         if runs_unseen(_OF_LAYER_NORM, input, weight, bias) and fits_sample(
             input, tuple(normalized_shape), weight, bias
         ):

@@ -190,7 +190,7 @@ PLAIN_NUMBERS = (float, int)  # not bool, and not numpy's numbers, which have a 
 
 def fits_fast_path(self: Tensor) -> bool:
     """Whether numpy can compute directly with the array of `self`, and its result needs no conversion."""
-    return self._has_plain_strides and self.dtype in SIMPLE_DTYPES and not dispatch.fast_path_disabled
+    return self._has_plain_strides and self.dtype in SIMPLE_DTYPES and dispatch.slow_from > dispatch.ATEN
 
 
 # Arithmetic ----------------------------------------------------------------------------------------------------------
@@ -577,7 +577,7 @@ def is_plain_copy(self: Tensor, src: Tensor | Scalar) -> bool:
     which `assert_no_internal_overlap` refuses."""
     if src.__class__ is not Tensor or src.dtype is not self.dtype or src._sizes != self._sizes:
         return False
-    if src._storage is self._storage or dispatch.fast_path_disabled or (self._key_set | src._key_set) & META:
+    if src._storage is self._storage or dispatch.slow_from <= dispatch.ATEN or (self._key_set | src._key_set) & META:
         return False
     return 0 not in self._strides
 

@@ -247,7 +247,7 @@ def _fill(self: Tensor, generator: Generator | None, draw: Callable) -> Tensor:
     Source: `aten/src/ATen/native/cpu/Loops.h`, `cpu_serial_kernel`."""
     assert_no_internal_overlap(self)
     if not self.is_meta and self.numel():
-        is_plain = self._has_plain_strides and not dispatch.fast_path_disabled
+        is_plain = self._has_plain_strides and dispatch.slow_from > dispatch.ATEN
         array = self._array if is_plain else loop_arrays(self, (), self.dtype)[0]
         array[...] = draw(generator or default_generator, array.size).reshape(array.shape)
     return self

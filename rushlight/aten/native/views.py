@@ -51,7 +51,7 @@ def planned(kernel: Callable) -> Callable:
         plan = plans.get(key)
         if plan is None:
             view = kernel(self, *args)
-            if not dispatch.fast_path_disabled:
+            if dispatch.slow_from > dispatch.ATEN:
                 plans.add(key, (view._sizes, view._strides, view._storage_offset - self._storage_offset))
             return view
         sizes, strides, further = plan
@@ -76,7 +76,7 @@ CPU_TENSOR = TENSOR_KEYS["cpu"]
 def runs_unseen(operators: tuple[str, ...], *tensors: Tensor | None) -> bool:
     """Whether a composite kernel may compute with the arrays of these tensors and leave out the calls of some operators. It may
     if nothing records these calls: autograd, a mode, a profiler, a kernel of a `Library`, or another key of a tensor."""
-    if local.grad_enabled or local.modes or dispatch.fast_path_disabled or dispatch.observer is not None:
+    if local.grad_enabled or local.modes or dispatch.slow_from <= dispatch.ATEN or dispatch.observer is not None:
         return False
     for each in tensors:
         if each is None or each._key_set != CPU_TENSOR:
@@ -119,7 +119,7 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     """`strided.reshape`. If autograd or a mode records, `reshape` calls the operators that it is composed of.
     Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape_symint`."""
     watched = is_watched(self)
-    if not watched and dispatch.fast_path_disabled:
+    if not watched and dispatch.slow_from <= dispatch.ATEN:
         return as_view(self, strided.reshape(self, shape))
     sizes, strides = _reshaped(self._sizes, self._strides, tuple(shape))
     if not watched and strides is None:
@@ -312,7 +312,7 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
 
 def _pieces(self: Tensor, dim: int, limits: Sequence[tuple[int, int]]) -> tuple[Tensor, ...]:
     """The slices from one limit to the other, which are known to be in range."""
-    if dispatch.fast_path_disabled:
+    if dispatch.slow_from <= dispatch.ATEN:
         return tuple(strided.slice(self, dim, start, end) for start, end in limits)
     sizes, strides, step, views = [*self._sizes], self._strides, self._strides[dim], []
     array, indices = None if self.is_meta else self._array, [slice(None)] * len(sizes)
@@ -352,7 +352,7 @@ def _without(sizes: Size, strides: tuple[int, ...], dim: int) -> tuple[Size, tup
 def select(self: Tensor, dim: int, index: int) -> Tensor:
     """`strided.select`, with a fast path that also makes the array of the view if `dim` is 0."""
     in_range = -len(self._sizes) <= dim < len(self._sizes)
-    if dispatch.fast_path_disabled or not in_range or index.__class__ is not int:
+    if dispatch.slow_from <= dispatch.ATEN or not in_range or index.__class__ is not int:
         return strided.select(self, dim, index)
     sizes, strides, size, step = _without(self._sizes, self._strides, dim)
     if not -size <= index < size:
