@@ -77,10 +77,13 @@ def planned(
     plans, plans_in_place = Plans(), Plans()
 
     def of_any(*args: Any) -> Tensor:
+        if dispatch.slow_from <= dispatch.ATEN:
+            return call_functional(kernel, args)
         key, operands = read(args)
         plan = plans.get(key)
         if plan is None:
-            if dispatch.slow_from <= dispatch.ATEN or 0 in (output := kernel.meta(*args)).sizes:
+            output = kernel.meta(*args)
+            if 0 in output.sizes:
                 return call_functional(kernel, args)
             function, converters = set_up(*args)
             plan = plans.add(key, iterator.plan(function, output, operands, converters))
@@ -115,7 +118,9 @@ def planned(
 
     def in_place_of_any(self: Tensor, *rest: Any) -> Tensor:
         args = (self, *rest)
-        if self._key_set & META or self._storage in [arg._storage for arg in rest if isinstance(arg, Tensor)]:
+        if self._key_set & META or dispatch.slow_from <= dispatch.ATEN:
+            return call_inplace(kernel, args)
+        if self._storage in [arg._storage for arg in rest if isinstance(arg, Tensor)]:
             return call_inplace(kernel, args)
         key, operands = read(args)
         run = plans_in_place.get(key)
@@ -123,7 +128,7 @@ def planned(
             run(*operands, self._array)
             return self
         call_inplace(kernel, args)
-        if dispatch.slow_from > dispatch.ATEN and 0 not in self._sizes and kernel.meta(*args).dtype is self.dtype:
+        if 0 not in self._sizes and kernel.meta(*args).dtype is self.dtype:
             plans_in_place.add(key, plan_in_place(*set_up(*args), is_like_ufunc))
         return self
 
