@@ -138,7 +138,7 @@ class Graph:
         for i in group[1:]:
             if node is None or ir.ExternKernel in {type(node), type(self.nodes[i])}:
                 return None
-            node = scheduler.fused(node, self.nodes[i])
+            node = scheduler.fuse(node, self.nodes[i])
         return node
 
     def why_not(self, group: Group) -> str:

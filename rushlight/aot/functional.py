@@ -281,7 +281,7 @@ class FunctionalTensorMode(DispatchMode):
         elif func.schema.is_mutable:
             self.write(func, args, kwargs)
         else:
-            for tensor, value in zip(listed(outer), listed(self.call(func, *self.values(args, kwargs)))):
+            for tensor, value in zip(as_list(outer), as_list(self.call(func, *self.values(args, kwargs)))):
                 if isinstance(tensor, Tensor):
                     self.wrap(tensor, value)
         return outer
@@ -293,7 +293,7 @@ class FunctionalTensorMode(DispatchMode):
         """A new view has generation 0. If its storage has updates, the view is regenerated when it is first needed."""
         base = self.of(args[0])
         values = func(sync(base) if self.sync_views else base.value, *args[1:])
-        for i, (tensor, value) in enumerate(zip(listed(outer), listed(values))):
+        for i, (tensor, value) in enumerate(zip(as_list(outer), as_list(values))):
             view = View(func, args[1:], None if tensor is outer else i)
             self.known[id(tensor)] = tensor, FunctionalTensorWrapper(value, base.storage, (*base.views, view))
 
@@ -319,14 +319,14 @@ class FunctionalTensorMode(DispatchMode):
             options = {name: value for name, value in options.items() if name in known}
             values = values[: len(form.schema.positional)]
         result = self.call(form, values, options)
-        for tensor, new in zip(written, listed(result)):
+        for tensor, new in zip(written, as_list(result)):
             sync(tensor)
             commit_update(tensor, new)
             detached = any(view.operator is aten.detach.default for view in tensor.views)
             tensor.storage.hidden = tensor.storage.hidden and (detached or not local.grad_enabled)
 
 
-def listed(results: Any) -> Sequence[Any]:
+def as_list(results: Any) -> Sequence[Any]:
     return results if isinstance(results, (list, tuple)) else [results]
 
 
@@ -345,12 +345,12 @@ def functionalize(function: Callable) -> Callable:
             outputs = mode.unwrap(results)
             for x, outer in zip(args, outers):
                 if isinstance(x, Tensor) and mode.of(outer).storage.generation:
-                    x.copy_(sync(whole(mode.of(outer))))
+                    x.copy_(sync(base_wrapper(mode.of(outer))))
             return outputs
 
     return functional
 
 
-def whole(tensor: FunctionalTensorWrapper) -> FunctionalTensorWrapper:
+def base_wrapper(tensor: FunctionalTensorWrapper) -> FunctionalTensorWrapper:
     """The base of a tensor's storage: an input before its metadata changed."""
     return FunctionalTensorWrapper(tensor.storage.base, tensor.storage, (), -1)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rushlight.aot.functional import FunctionalTensorMode, View, sync, whole
+from rushlight.aot.functional import FunctionalTensorMode, View, base_wrapper, sync
 from rushlight.aot.proxy_tensor import Args, Decompositions, ProxyTorchDispatchMode, fake_like, on_meta, trace
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
@@ -299,7 +299,7 @@ def inference_graph(
             outs = list(function(*outers))
         written = [i for i, info in enumerate(meta.inputs) if meta.is_written(info)]
         for i in written:
-            values[i].copy_(sync(whole(functional.of(outers[i]))))
+            values[i].copy_(sync(base_wrapper(functional.of(outers[i]))))
         results = functional.unwrap([*(outers[i] for i in meta.mutated), *outs])
         for i, info in enumerate(meta.outputs, len(meta.mutated)):
             if info.output_type == IS_INPUT and info.base_idx in written:

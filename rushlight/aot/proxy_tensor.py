@@ -52,7 +52,7 @@ class ProxyTorchDispatchMode(DispatchMode):
 
     def create_node(self, target: Callable, args: tuple, kwargs: dict[str, Any], name: str) -> Node:
         """A new node at the end that calls `target`, named after `name`."""
-        args, kwargs = map_aggregate((args, kwargs), as_recorded)
+        args, kwargs = map_aggregate((args, kwargs), recorded_value)
         node = self.graph.create_node("call_function", target, args, kwargs, name)
         node.meta |= self.meta
         return node
@@ -117,7 +117,7 @@ def record_call(mode: ProxyTorchDispatchMode, func: Operator, args: tuple, kwarg
     return result
 
 
-def as_recorded(value: Any) -> Any:
+def recorded_value(value: Any) -> Any:
     """A value that is not a tensor, as a graph has it: numbers are Python's, and the device of tensors that have no data only
     during the trace is the CPU."""
     if isinstance(value, device):

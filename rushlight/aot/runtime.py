@@ -53,22 +53,22 @@ def aot_autograd(
     Source: `torch/_functorch/aot_autograd.py`, `aot_module_simplified`.
     """
     meta = joint.collect_metadata(function, example_inputs)
-    if overlapping(example_inputs) and any(x.mutates_data for x in meta.inputs):
+    if inputs_share_memory(example_inputs) and any(x.mutates_data for x in meta.inputs):
         return function
     if not (local.grad_enabled and joint.needs_autograd(meta)):
         meta.in_graph = keep_inference_input_mutations
         graph = joint.inference_graph(function, example_inputs, meta, decompositions)
-        show("inference", graph)
+        log_graph("inference", graph)
         compiled = (inference_compiler or fw_compiler)(graph, fakes_of(graph))
         return wrap_inference(compiled, meta)
     graph = joint.joint_graph(function, example_inputs, meta, decompositions)
     fw, bw = partition_fn(graph, fakes_of(graph), num_fwd_outputs=meta.num_forward_outputs)
-    show("forward", fw)
-    show("backward", bw)
+    log_graph("forward", fw)
+    log_graph("backward", bw)
     return wrap_training(fw_compiler(fw, fakes_of(fw)), (bw_compiler or fw_compiler)(bw, fakes_of(bw)), meta)
 
 
-def show(heading: str, module: GraphModule) -> None:
+def log_graph(heading: str, module: GraphModule) -> None:
     if logs.wanted("aot_graphs"):
         logs.artifact("aot_graphs", module.print_readable(print_output=False), heading)
 
@@ -77,13 +77,13 @@ def fakes_of(module: GraphModule) -> list[Any]:
     return [node.meta.get("val") for node in module.graph.nodes if node.op == "placeholder"]
 
 
-def overlapping(inputs: Sequence[Any]) -> bool:
+def inputs_share_memory(inputs: Sequence[Any]) -> bool:
     """Return whether two inputs share memory. Then a write to one changes the other, which a functional graph does not show."""
     storages = [id(x.untyped_storage()) for x in inputs if isinstance(x, Tensor)]
     return len(set(storages)) < len(storages)
 
 
-def unboxed(compiled: Callable) -> Callable:
+def unbox(compiled: Callable) -> Callable:
     """The compiled callable, which takes its inputs one by one."""
     return (lambda *args: compiled(list(args))) if getattr(compiled, "_boxed_call", False) else compiled
 
@@ -94,16 +94,16 @@ def unboxed(compiled: Callable) -> Callable:
 def wrap_inference(compiled: Callable, meta: ViewAndMutationMeta) -> Callable:
     """The callable for an inference graph: the compiled one itself if it needs no epilogue.
     Source: `runtime_wrappers.py`, `RuntimeWrapper`."""
-    compiled = unboxed(compiled)
+    compiled = unbox(compiled)
     epilogue = meta.mutated or any(info.output_type not in (NON_ALIAS, UNSAFE_VIEW_ALIAS) for info in meta.outputs)
     written = [i for i, info in enumerate(meta.inputs) if meta.is_written(info) and not epilogue]
     native = getattr(compiled, "is_native", False)  # autograd does not record it, and it increments versions itself
     if not native and (written or any(info.requires_grad for info in meta.inputs)):
-        compiled = without_grad(compiled, written)
+        compiled = run_without_grad(compiled, written)
     return (lambda *args: run_epilogue(meta, args, compiled(*args))) if epilogue else compiled
 
 
-def without_grad(compiled: Callable, written: Sequence[int]) -> Callable:
+def run_without_grad(compiled: Callable, written: Sequence[int]) -> Callable:
     """Run without autograd, because the trace has its effects already. The versions of written inputs are incremented, so that
     autograd detects a write to a saved tensor."""
 
@@ -187,7 +187,7 @@ def view_of(base: Tensor, info: joint.OutputAliasInfo) -> Tensor:
 def wrap_training(forward: Callable, backward: Callable, meta: ViewAndMutationMeta) -> Callable:
     """The callable for a forward and a backward graph: an autograd `Function`, and the epilogue.
     Source: `runtime_wrappers.py`, `AOTDispatchAutograd`."""
-    forward, backward = unboxed(forward), unboxed(backward)
+    forward, backward = unbox(forward), unbox(backward)
     num_outputs, needs_tangent = meta.num_forward_outputs, meta.needs_tangent
     own = enumerate(meta.outputs, len(meta.mutated))
     unsafe = [i for i, info in own if info.output_type == UNSAFE_VIEW_ALIAS]

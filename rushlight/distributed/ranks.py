@@ -59,16 +59,16 @@ def device() -> Any:
     import torch
 
     rank, ranks = (int(os.environ.get(name, default)) for name, default in (("LOCAL_RANK", 0), ("LOCAL_WORLD_SIZE", 1)))
-    return torch.device("cuda", rank) if _gpus() >= ranks else torch.device("cpu")
+    return torch.device("cuda", rank) if _count_gpus() >= ranks else torch.device("cpu")
 
 
 def backend(ranks: int) -> str:
     """The communication backend: NCCL for tensors on GPUs, and gloo for those on the CPU, if each rank has its own GPU. Otherwise
     "gloo"."""
-    return "cpu:gloo,cuda:nccl" if _gpus() >= ranks else "gloo"
+    return "cpu:gloo,cuda:nccl" if _count_gpus() >= ranks else "gloo"
 
 
-def _gpus() -> int:
+def _count_gpus() -> int:
     """The number of GPUs that ranks may use."""
     import torch
 
@@ -561,14 +561,14 @@ def _call(task: bytes, rank: int, n: int, store: str, timeout: float, **settings
         if place.type == "cuda":
             torch.cuda.set_device(place)
             torch.set_default_device(place)
-            args = _moved(args, place)
+            args = _move(args, place)
         else:  # otherwise what asks torch for an accelerator, as `fully_shard` does, would be on a GPU
             os.environ["CUDA_VISIBLE_DEVICES"] = ""
         limit = datetime.timedelta(seconds=timeout + 60)  # run_ranks finds a deadlock first
         dist.init_process_group(chosen, store=dist.FileStore(store, n), rank=rank, world_size=n, timeout=limit)
         result = fn(*args)
         if place.type == "cuda":
-            result = _moved(result, torch.device("cpu"))
+            result = _move(result, torch.device("cpu"))
         try:
             return failures.DONE, cloudpickle.dumps(result)
         except Exception as error:
@@ -577,7 +577,7 @@ def _call(task: bytes, rank: int, n: int, store: str, timeout: float, **settings
         return failures.RAISED, failures.flatten_exception(error, __file__)
 
 
-def _moved(tree: Any, place: Any) -> Any:
+def _move(tree: Any, place: Any) -> Any:
     """Nested arguments or results with their tensors and modules on another device."""
     import torch
     from torch.utils._pytree import tree_map_only

@@ -74,23 +74,23 @@ def compile(  # noqa: A001
     if disable:
         return fn
     if not isinstance(backend, Hashable):  # it has a compiler of its own
-        return optimized(fn, Compiler(lookup_backend(backend), fullgraph))
+        return optimize(fn, Compiler(lookup_backend(backend), fullgraph))
     key = backend, fullgraph
     if key not in _compilers:
         _compilers[key] = Compiler(lookup_backend(backend), fullgraph)
-    return optimized(fn, _compilers[key])
+    return optimize(fn, _compilers[key])
 
 
-def optimized(fn: Callable, compiler: Compiler) -> Callable:
+def optimize(fn: Callable, compiler: Compiler) -> Callable:
     """The callable that `compile` gives."""
     if isinstance(fn, rl.nn.Module):
         return OptimizedModule(fn, compiler)
     if isinstance(fn, MethodType):
-        return functools.partial(optimized(fn.__func__, compiler), fn.__self__)
+        return functools.partial(optimize(fn.__func__, compiler), fn.__self__)
     if not isinstance(fn, FunctionType):
         if isinstance(fn, type) or not isinstance(type(fn).__call__, FunctionType):
             raise RuntimeError(f"compile: not a function, a method or a module: {fn!r}")
-        return functools.partial(optimized(type(fn).__call__, compiler), fn)
+        return functools.partial(optimize(type(fn).__call__, compiler), fn)
     fn = getattr(fn, "_dynamo_compiled", fn)
     start = compiler.start
 
@@ -170,7 +170,7 @@ def explain(fn: Callable) -> Callable[..., ExplainOutput]:
 
     def inner(*args, **kwargs) -> ExplainOutput:
         compiler = Compiler(BACKENDS["eager"])
-        optimized(fn, compiler)(*args, **kwargs)
+        optimize(fn, compiler)(*args, **kwargs)
         graphs = [gm for gm, _ in compiler.graphs]
         ops = [[node.target for node in gm.graph.nodes if node.op == "call_function"] for gm in graphs]
         reasons = [why for _, why in compiler.graphs if why.graph_break]

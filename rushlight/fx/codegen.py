@@ -201,7 +201,7 @@ def gen_python_code(
         note = "" if node.type is None else f" : {annotation(node.type, scope)}"
         if verbose:
             note = shape_note(node, **options) or note
-            if node.op not in ("placeholder", "output") and (here := where_from(node)) != trace:
+            if node.op not in ("placeholder", "output") and (here := origin_line(node)) != trace:
                 body.append(f"\n# {here}\n")
                 trace = here
         if node.op == "placeholder":
@@ -234,7 +234,7 @@ def shape_note(node: Node, include_stride: bool = False, include_device: bool = 
     return f': "{DTYPE_ABBREVIATIONS[value.dtype.name]}{list(value.shape)}{stride}{device_note}"'
 
 
-def where_from(node: Node) -> str:
+def origin_line(node: Node) -> str:
     """The line of the program that a node comes from, if its stack trace was recorded."""
     lines = (node.stack_trace or "").strip().split("\n")
     for i in range(len(lines) - 2, -1, -1):

@@ -139,7 +139,7 @@ class GraphModule(Module):
         """The code of this module and of GraphModules within it, with the sizes of tensors and the origin of each line.
         Colours are left out."""
         options = {"include_stride": include_stride, "include_device": include_device}
-        text = readable(self, type(self).__name__, **options)
+        text = readable_code(self, type(self).__name__, **options)
         if print_output:
             print(text)
         return text
@@ -149,10 +149,10 @@ class GraphModule(Module):
         return "\n".join([super().__repr__(), self._code, hint])
 
 
-def readable(module: GraphModule, name: str, **options: bool) -> str:
+def readable_code(module: GraphModule, name: str, **options: bool) -> str:
     code = module.graph.python_code("self", verbose=True, **options).src.lstrip("\n")
     children = [(child_name, child) for child_name, child in module.named_children() if isinstance(child, GraphModule)]
-    within = ["", *(readable(child, child_name, **options) for child_name, child in children)]
+    within = ["", *(readable_code(child, child_name, **options) for child_name, child in children)]
     return _indented(f"class {name}(rushlight.nn.Module):\n{code}") + _indented("\n".join(within))
 
 

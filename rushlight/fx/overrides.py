@@ -79,7 +79,7 @@ def intercept_function(slot: FunctionType) -> Callable:
     original.__kwdefaults__ = slot.__kwdefaults__
 
     def call_or_record(*args, **kwargs) -> Any:
-        kind = find(args) or find(kwargs.values())
+        kind = overloaded_type(args) or overloaded_type(kwargs.values())
         if kind is None:
             return original(*args, **kwargs)
         method = method_name(slot) if args and type(args[0]) is kind else None
@@ -97,7 +97,7 @@ def intercept_operator(call: Callable) -> Callable:
     """A call of an operator by name that checks its arguments."""
 
     def call_or_record(operator: OpOverload | OpOverloadPacket, *args, **kwargs) -> Any:
-        kind = find(args) or find(kwargs.values())
+        kind = overloaded_type(args) or overloaded_type(kwargs.values())
         if kind is not None:
             return kind.__torch_function__(operator, (kind,), args, kwargs)
         return call(operator, *args, **kwargs)
@@ -112,11 +112,11 @@ class HasTorchFunction(Protocol):
     ) -> Any: ...
 
 
-def find(values: Iterable[Any]) -> type[HasTorchFunction] | None:
+def overloaded_type(values: Iterable[Any]) -> type[HasTorchFunction] | None:
     """The class of the first object with `__torch_function__` among these values, or in containers among them."""
     for value in values:
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-        kind = find(inner) if inner else type(value) if hasattr(type(value), "__torch_function__") else None
+        kind = overloaded_type(inner) if inner else type(value) if hasattr(type(value), "__torch_function__") else None
         if kind is not None:
             return kind
     return None

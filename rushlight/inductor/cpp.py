@@ -108,7 +108,7 @@ class Statements:
         if isinstance(term, Symbol):
             return term.name
         if isinstance(term, Indirect):
-            return f"inside({self.inline(term.value)}, {term.size}, bad)" if inline else self.checked(term)
+            return f"inside({self.inline(term.value)}, {term.size}, bad)" if inline else self.check_index(term)
         # C++ rounds towards 0, so a base that can be negative is raised by `lift` divisors before the division
         lift = max(0, -(bounds(term.base)[0] // term.divisor))
         base = self.index(term.base + lift * term.divisor, inline)
@@ -117,7 +117,7 @@ class Statements:
         text = f"(({base}) / {term.divisor})"
         return f"({text} - {lift})" if lift else text
 
-    def checked(self, term: Indirect) -> str:
+    def check_index(self, term: Indirect) -> str:
         """The name of an index that was read from memory and checked, once, outside all loops that it does not depend on."""
         block = self
         while block.hoist is not None and not term.value.symbols & block.varying:
@@ -174,14 +174,14 @@ FIRST = {"sum": 0, "prod": 1, "any": False, "all": True, "max": -math.inf, "min"
 SIMD = {"sum": "+", "prod": "*", "any": "||", "all": "&&", "max": "max", "min": "min"}
 
 
-def first_value(kind: str, dtype: dtype) -> str:
+def reduction_init(kind: str, dtype: dtype) -> str:
     """The initial value of a reduction."""
     if kind in ("max", "min") and not dtype.is_floating_point:
         return f"std::numeric_limits<{TYPES[dtype]}>::{'lowest' if kind == 'max' else 'max'}()"
     return literal(FIRST[kind], dtype)
 
 
-def joined(kind: str, total: str, value: str) -> str:
+def reduction_combine(kind: str, total: str, value: str) -> str:
     """The statement that adds one value to a reduction. (A kernel has a flag of its own for NaN in max and min.)"""
     if kind in ("max", "min"):
         return f"{total} = {value} {'>' if kind == 'max' else '<'} {total} ? {value} : {total};"

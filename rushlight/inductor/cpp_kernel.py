@@ -16,7 +16,7 @@ from rushlight.aten.parallel import get_num_threads
 from rushlight.aten.strided import contiguous_strides
 from rushlight.c10.dtypes import float32, float64
 from rushlight.inductor import ir
-from rushlight.inductor.cpp import SIMD, TYPES, Statements, emit, first_value, joined
+from rushlight.inductor.cpp import SIMD, TYPES, Statements, emit, reduction_combine, reduction_init
 from rushlight.inductor.index import Index, Symbol, element_index
 from rushlight.inductor.ir import ComputedBuffer, Layout, loads
 from rushlight.inductor.loop_order import all_indices
@@ -246,10 +246,10 @@ class CppKernel:
         name = self.row.new_name()
         if nest.kind in ("argmax", "argmin"):
             kind = nest.value.dtype
-            self.write(f"{TYPES[kind]} {name}_best = {first_value(nest.kind[3:], kind)}; int64_t {name} = -1;")
+            self.write(f"{TYPES[kind]} {name}_best = {reduction_init(nest.kind[3:], kind)}; int64_t {name} = -1;")
             return name
         wide = float64 if self.is_long_sum(nest) else nest.dtype
-        self.write(f"{TYPES[wide]} {name} = {first_value(nest.kind, wide)};")
+        self.write(f"{TYPES[wide]} {name} = {reduction_init(nest.kind, wide)};")
         if notices_nan(nest):
             self.write(f"int32_t {name}_nan = 0;")
         if self.is_long_sum(nest):
@@ -266,7 +266,7 @@ class CppKernel:
             loop.in_order = True
             return
         name = f"{total}_part" if total in loop.parts else total
-        loop.steps.append(joined(nest.kind, name + self.lane, value))
+        loop.steps.append(reduction_combine(nest.kind, name + self.lane, value))
         loop.clauses.setdefault(SIMD[nest.kind], []).append(name)
         if notices_nan(nest):
             nan = f"{total}_nan{self.lane}"

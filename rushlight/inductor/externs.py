@@ -173,7 +173,7 @@ def has_wide_vectors() -> bool:
 
 def call(step: ExternKernel, pool: int) -> tuple[list[str], int]:
     """The C++ lines of a step, and the number of bytes that it needs for copies of operands, at the offset `pool` in the pool."""
-    lines, scratch = (tiled if is_small(step) else by_blas)(step, pool)
+    lines, scratch = (tiled_lines if is_small(step) else blas_lines)(step, pool)
     if step.op == "addmm":
         bias, beta, alpha = step.operands[0], step.scalars.get("beta", 1), step.scalars.get("alpha", 1)
         _, m, _, n = sizes(step)
@@ -181,7 +181,7 @@ def call(step: ExternKernel, pool: int) -> tuple[list[str], int]:
     return lines, scratch
 
 
-def tiled(step: ExternKernel, pool: int) -> tuple[list[str], int]:
+def tiled_lines(step: ExternKernel, pool: int) -> tuple[list[str], int]:
     a, b = step.operands[-2:]
     count, m, k, n = sizes(step)
     copied = b.strides[-1] != 1 or n % (STRIPE // 2 // step.dtype.itemsize)  # tiles read rows in whole vectors
@@ -190,7 +190,7 @@ def tiled(step: ExternKernel, pool: int) -> tuple[list[str], int]:
     return [f"matmul({operands}, {count}, {m}, {k}, {n}, {scratch});"], k * STRIPE if copied else 0
 
 
-def by_blas(step: ExternKernel, pool: int) -> tuple[list[str], int]:
+def blas_lines(step: ExternKernel, pool: int) -> tuple[list[str], int]:
     views, scratch = [], 0
     for operand in step.operands[-2:]:
         text = start(operand)

@@ -180,15 +180,15 @@ class GraphLowering:
         written: set[str] = set()
         for number, (target, source) in enumerate(copies):
             if reads_overwritten(target, source, written):
-                kept = self.compute(copied(target, source), contiguous_strides(target.sizes), source.origins)
+                kept = self.compute(broadcast_copy(target, source), contiguous_strides(target.sizes), source.origins)
                 copies[number] = target, box(kept)
             written.add(target.in_memory().buffer)
         for target, source in copies:
-            self.fill(target.in_memory(), copied(target, source), source.origins or ["copy_"])
+            self.fill(target.in_memory(), broadcast_copy(target, source), source.origins or ["copy_"])
             self.mutated.append(target.in_memory().buffer)
 
 
-def copied(target: TensorBox, source: TensorBox) -> Pointwise:
+def broadcast_copy(target: TensorBox, source: TensorBox) -> Pointwise:
     """The elements of `source`, broadcast and converted to those of `target`."""
     dtype = target.dtype
     return Pointwise(target.sizes, dtype, lambda indices: ir.cast(load_broadcast(source, indices), dtype))
@@ -198,7 +198,7 @@ def reads_overwritten(target: TensorBox, source: TensorBox, written: set[str]) -
     """Return whether a copy reads a buffer in `written`, or reads its target at another element than it writes."""
     view, indices = target.in_memory(), loop_indices(target.sizes)
     index = element_index(indices, view.strides, view.offset)
-    loads = ir.loads(copied(target, source).inner(indices))
+    loads = ir.loads(broadcast_copy(target, source).inner(indices))
     return any(load.buffer in written or (load.buffer == view.buffer and load.index != index) for load in loads)
 
 

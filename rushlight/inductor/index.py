@@ -351,7 +351,7 @@ def refinement(*loops: Sequence[int]) -> list[int] | None:
     return [after // before for before, after in pairwise(cuts)][::-1]
 
 
-def spread(loops: Iterable[Symbol], fine: Sequence[Symbol]) -> dict[Symbol, Index]:
+def reindex_loops(loops: Iterable[Symbol], fine: Sequence[Symbol]) -> dict[Symbol, Index]:
     """The index of each of these loop variables in the finer loops into which their loops are cut."""
     waiting, values = list(fine), {}
     for symbol in loops:

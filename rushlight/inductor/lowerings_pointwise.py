@@ -40,13 +40,13 @@ def identity(x: TensorBox, dtype: dtype, sizes: Sequence[int] | None = None) -> 
     return make_pointwise(lambda value: value, [x], dtype, sizes)
 
 
-def floating(*operands: Any) -> dtype:
+def floating_dtype(*operands: Any) -> dtype:
     """The dtype in which an operation with floating results computes."""
     kind = result_type(*operands)
     return kind if kind.is_floating_point else float32
 
 
-def only_floating(*operands: Any) -> dtype:
+def require_floating_dtype(*operands: Any) -> dtype:
     """The dtype in which an operation on floating operands computes. An operation on integers is left to its eager kernel."""
     kind = result_type(*operands)
     if not kind.is_floating_point:
@@ -90,20 +90,20 @@ def register_operations(kinds: dict[str, str], prepare: Callable = lambda *x: x,
         register_lowering(name)(lambda *x, kind=kind: pointwise(kind, prepare(*x), dtype))
 
 
-def as_floating(x: TensorBox) -> list[TensorBox]:
-    return [to_dtype(x, floating(x))]
+def to_floating(x: TensorBox) -> list[TensorBox]:
+    return [to_dtype(x, floating_dtype(x))]
 
 
 def require_floating(*operands: Any) -> Sequence[Any]:
-    only_floating(*operands)
+    require_floating_dtype(*operands)
     return operands
 
 
 register_operations(SAME_DTYPE)
 register_operations(COMPARISONS, dtype=bool_)
 register_operations(LOGICAL, lambda *x: [to_dtype(operand, bool_) for operand in x], bool_)
-register_operations({name: name for name in FLOATING}, as_floating)
-register_operations({"isnan": "isnan", "isinf": "isinf"}, as_floating, bool_)
+register_operations({name: name for name in FLOATING}, to_floating)
+register_operations({"isnan": "isnan", "isinf": "isinf"}, to_floating, bool_)
 register_operations(
     {"remainder.Tensor": "mod", "remainder.Scalar": "mod", "pow.Tensor_Tensor": "pow"}, require_floating
 )
@@ -145,7 +145,7 @@ def scaled(x: Any, alpha: float, other: Any) -> Any:
 
 @register_lowering("div.Tensor", "div.Scalar")
 def div(x: Any, y: Any) -> Pointwise:
-    wide = floating(x, y)  # integers are divided as floating-point numbers
+    wide = floating_dtype(x, y)  # integers are divided as floating-point numbers
     return pointwise("div", [x, y] if result_type(x, y) is wide else [to_dtype(x, wide), to_dtype(y, wide)])
 
 
@@ -258,22 +258,26 @@ def hardtanh_backward(grad: Expr, x: Expr, low: float, high: float) -> Expr:
 # For each operator the number of its operands, the dtype in which it computes, and a function of the operands' values and of the
 # other arguments
 FORMULAS: dict[str, tuple[int, Callable, Callable[..., Expr]]] = {
-    "gelu": (1, floating, gelu),
-    "silu": (1, floating, lambda x: x * op("sigmoid", x)),
-    "leaky_relu": (1, floating, lambda x, slope=0.01: where(comparison("gt", x, 0), x, x * slope)),
-    "elu": (1, floating, elu),
-    "softplus": (1, floating, softplus),
+    "gelu": (1, floating_dtype, gelu),
+    "silu": (1, floating_dtype, lambda x: x * op("sigmoid", x)),
+    "leaky_relu": (1, floating_dtype, lambda x, slope=0.01: where(comparison("gt", x, 0), x, x * slope)),
+    "elu": (1, floating_dtype, elu),
+    "softplus": (1, floating_dtype, softplus),
     "threshold": (1, result_type, lambda x, threshold, value: where(comparison("le", x, threshold), value, x)),
     "lerp.Scalar": (2, result_type, lerp),
     "lerp.Tensor": (3, result_type, lerp),
     "addcmul": (3, result_type, lambda x, y, z, value=1: x + (y * z if value == 1 else y * value * z)),
-    "addcdiv": (3, only_floating, lambda x, y, z, value=1: x + y * value / z),
-    "gelu_backward": (2, floating, gelu_backward),
-    "silu_backward": (2, floating, silu_backward),
-    "sigmoid_backward": (2, floating, lambda grad, out: grad * (out * (1 - out))),
-    "tanh_backward": (2, floating, lambda grad, out: grad * (1 - out * out)),
-    "leaky_relu_backward": (2, floating, lambda grad, x, slope, _: where(comparison("gt", x, 0), grad, grad * slope)),
-    "hardtanh_backward": (2, floating, hardtanh_backward),
+    "addcdiv": (3, require_floating_dtype, lambda x, y, z, value=1: x + y * value / z),
+    "gelu_backward": (2, floating_dtype, gelu_backward),
+    "silu_backward": (2, floating_dtype, silu_backward),
+    "sigmoid_backward": (2, floating_dtype, lambda grad, out: grad * (out * (1 - out))),
+    "tanh_backward": (2, floating_dtype, lambda grad, out: grad * (1 - out * out)),
+    "leaky_relu_backward": (
+        2,
+        floating_dtype,
+        lambda grad, x, slope, _: where(comparison("gt", x, 0), grad, grad * slope),
+    ),
+    "hardtanh_backward": (2, floating_dtype, hardtanh_backward),
     "threshold_backward": (2, result_type, lambda grad, x, bound: where(comparison("le", x, bound), 0, grad)),
 }
 

@@ -113,7 +113,7 @@ def transpose(x: TensorBox, dim0: int, dim1: int) -> View | TensorBox:
     return permute(x, order)
 
 
-register_lowering("select.int")(lambda x, dim, index: view(x, selected(dim % len(x.sizes), index % x.sizes[dim])))
+register_lowering("select.int")(lambda x, dim, index: view(x, select_index(dim % len(x.sizes), index % x.sizes[dim])))
 
 
 @register_lowering("slice.Tensor")
@@ -121,7 +121,7 @@ def slice_(x: TensorBox, dim: int = 0, start: int | None = None, end: int | None
     if isinstance(start, TensorBox) or isinstance(end, TensorBox):
         raise Unsupported
     dim = dim % len(x.sizes)
-    return view(x, shifted(dim, slice(start, None).indices(x.sizes[dim])[0], step))
+    return view(x, slice_indices(dim, slice(start, None).indices(x.sizes[dim])[0], step))
 
 
 @register_lowering("diagonal")
@@ -141,7 +141,7 @@ def diagonal(x: TensorBox, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Vie
 def split(x: TensorBox, how: Any, dim: int = 0) -> list[View]:
     dim, start, views = dim % len(x.sizes), 0, []
     for val in meta_result():
-        views.append(view(x, shifted(dim, start), val))
+        views.append(view(x, slice_indices(dim, start), val))
         start += val.shape[dim]
     return views
 
@@ -149,15 +149,15 @@ def split(x: TensorBox, how: Any, dim: int = 0) -> list[View]:
 @register_lowering("unbind.int")
 def unbind(x: TensorBox, dim: int = 0) -> list[View]:
     dim = dim % len(x.sizes)
-    return [view(x, selected(dim, number), val) for number, val in enumerate(meta_result())]
+    return [view(x, select_index(dim, number), val) for number, val in enumerate(meta_result())]
 
 
-def shifted(dim: int, start: int, step: int = 1) -> Callable:
+def slice_indices(dim: int, start: int, step: int = 1) -> Callable:
     """The indices of a slice: in one dimension from `start`, in steps."""
     return lambda indices: [index * step + start if d == dim else index for d, index in enumerate(indices)]
 
 
-def selected(dim: int, index: int) -> Callable:
+def select_index(dim: int, index: int) -> Callable:
     """The indices of one element in a dimension that the view does not have."""
     return lambda indices: [*indices[:dim], Index.of(index), *indices[dim:]]
 
@@ -199,7 +199,7 @@ def cat(tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
         for tensor in reversed(tensors):
             start = end - tensor.sizes[dim]
             if start < end:
-                value = ir.cast(tensor.load(shifted(dim, -start)(indices)), val.dtype)
+                value = ir.cast(tensor.load(slice_indices(dim, -start)(indices)), val.dtype)
                 here = comparison("lt", index_value(indices[dim]), end)
                 result = value if result is None else masked(here, value, result)
             end = start
@@ -241,11 +241,11 @@ def embedding(weight: TensorBox, indices: TensorBox, *_: Any) -> Pointwise:
     return Pointwise((*indices.sizes, weight.sizes[1]), weight.dtype, inner)
 
 
-register_lowering("gather")(lambda x, dim, index, *_: looked_up(x, dim, index, index.load))
-register_lowering("index_select")(lambda x, dim, index: looked_up(x, dim, index, lambda at: index.load([at[dim]])))
+register_lowering("gather")(lambda x, dim, index, *_: load_at_index(x, dim, index, index.load))
+register_lowering("index_select")(lambda x, dim, index: load_at_index(x, dim, index, lambda at: index.load([at[dim]])))
 
 
-def looked_up(x: TensorBox, dim: int, index: TensorBox, load: Callable[[Sequence[Index]], Expr]) -> Pointwise:
+def load_at_index(x: TensorBox, dim: int, index: TensorBox, load: Callable[[Sequence[Index]], Expr]) -> Pointwise:
     """The elements of a tensor at indices from memory in one dimension."""
     if not x.sizes or not index.sizes:
         raise Unsupported
@@ -312,6 +312,6 @@ def slice_backward(grad: TensorBox, sizes: Sequence[int], dim: int, start: int, 
     def inner(at: Sequence[Index]) -> Expr:
         index, zero = index_value(at[dim]), constant(0, grad.dtype)
         here = op("and", comparison("ge", index, first), comparison("lt", index, last), dtype=bool_)
-        return masked(here, grad.load(shifted(dim, -first)(at)) if last > first else zero, zero)
+        return masked(here, grad.load(slice_indices(dim, -first)(at)) if last > first else zero, zero)
 
     return Pointwise(tuple(sizes), grad.dtype, inner)

@@ -14,7 +14,7 @@ from rushlight.inductor import ir
 from rushlight.inductor.cpp_scheduling import codegen_node
 from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.graph import GraphLowering
-from rushlight.inductor.index import Symbol, refinement, spread, symbols
+from rushlight.inductor.index import Symbol, refinement, reindex_loops, symbols
 from rushlight.inductor.ir import ComputedBuffer, ExternKernel, Layout, Operation, Program, ReinterpretView
 from rushlight.inductor.scheduler_node import FusedSchedulerNode
 
@@ -67,37 +67,37 @@ def common_loops(first: FusedSchedulerNode, second: FusedSchedulerNode, rotate: 
     (rows, columns), (other_rows, other_columns) = first.numels, second.numels
     if bool(first.inner) == bool(second.inner):
         if (rows, columns) == (other_rows, other_columns):
-            yield from cut(first, second, [first.outer, first.inner], [second.outer, second.inner])
+            yield from refine_loops(first, second, [first.outer, first.inner], [second.outer, second.inner])
             if rotate and not first.inner:
                 for order in rotations(second.outer):
-                    yield from cut(first, second, [first.outer, []], [order, []])
+                    yield from refine_loops(first, second, [first.outer, []], [order, []])
     elif second.inner:
         yield from ((one, other) for other, one in common_loops(second, first, rotate))
     elif other_rows == rows * columns:
         for order in [second.outer, *(rotations(second.outer) if rotate else [])]:
-            yield from cut_into_rows(first, second, order)
+            yield from refine_into_rows(first, second, order)
     elif other_rows == rows:
-        yield from cut(first, second, [first.outer, first.inner], [second.outer, first.inner])
+        yield from refine_loops(first, second, [first.outer, first.inner], [second.outer, first.inner])
 
 
-def cut(first: FusedSchedulerNode, second: FusedSchedulerNode, mine: list, theirs: list) -> Pairs:
+def refine_loops(first: FusedSchedulerNode, second: FusedSchedulerNode, mine: list, theirs: list) -> Pairs:
     """Both nodes in the coarsest loops that refine the outer loops of both, and the inner loops of both."""
     sizes = [refinement([s.size for s in a], [s.size for s in b]) for a, b in zip(mine, theirs)]
     if None not in sizes:
         outer, inner = symbols("i", sizes[0]), symbols("r", sizes[1])
-        values = [spread(loops[0], outer) | spread(loops[1], inner) for loops in (mine, theirs)]
+        values = [reindex_loops(loops[0], outer) | reindex_loops(loops[1], inner) for loops in (mine, theirs)]
         yield first.reindexed(outer, inner, values[0]), second.reindexed(outer, inner, values[1])
 
 
-def cut_into_rows(reduction: FusedSchedulerNode, pointwise: FusedSchedulerNode, order: list[Symbol]) -> Pairs:
+def refine_into_rows(reduction: FusedSchedulerNode, pointwise: FusedSchedulerNode, order: list[Symbol]) -> Pairs:
     """A node with reductions and a pointwise node over the same elements, whose loops, in this order, are cut into rows too."""
     sizes = refinement([s.size for s in reduction.loops], [s.size for s in order])
     if sizes is None:
         return
     rows = next(n for n in range(len(sizes) + 1) if math.prod(sizes[:n]) == reduction.numels[0])
     outer, inner = symbols("i", sizes[:rows]), symbols("r", sizes[rows:])
-    values = spread(reduction.outer, outer) | spread(reduction.inner, inner)
-    other_values = spread(order, outer + inner)
+    values = reindex_loops(reduction.outer, outer) | reindex_loops(reduction.inner, inner)
+    other_values = reindex_loops(order, outer + inner)
     yield reduction.reindexed(outer, inner, values), pointwise.reindexed(outer, inner, other_values)
 
 
@@ -105,7 +105,7 @@ def rotations(loops: Sequence[Symbol]) -> list[list[Symbol]]:
     return [[*loops[n:], *loops[:n]] for n in range(1, len(loops))]
 
 
-def fused(first: FusedSchedulerNode, second: FusedSchedulerNode) -> FusedSchedulerNode | None:
+def fuse(first: FusedSchedulerNode, second: FusedSchedulerNode) -> FusedSchedulerNode | None:
     """The two nodes as one, with the work of `first` first in every iteration; None if that would change a result."""
     linked = bool(first.writes & (second.reads | second.writes) or first.reads & second.writes)
     if len(first.nests) + len(second.nests) > MOST_NESTS:
@@ -153,7 +153,7 @@ def fuse_nodes(nodes: list[BaseSchedulerNode], layouts: dict[str, Layout]) -> li
     while True:
         ancestors = compute_ancestors(nodes)
         for a, b in possible_fusions(nodes, ancestors, layouts, refused):
-            together = fused(nodes[a], nodes[b])
+            together = fuse(nodes[a], nodes[b])
             if together is not None:
                 # The nodes between that need `a` move after the pair. `b` needs none of them: `possible_fusions` leaves such pairs
                 # out. The other nodes stay before the pair. They need none of the moved nodes, or they would need `a` too. So

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rushlight.c10.dtypes import dtype, float64
-from rushlight.inductor.cpp import TYPES, emit, first_value
+from rushlight.inductor.cpp import TYPES, emit, reduction_init
 from rushlight.inductor.cpp_kernel import CppKernel, InnerLoop, notices_nan
 from rushlight.inductor.index import Symbol, stride_of
 from rushlight.inductor.ir import ComputedBuffer, Layout, loads
@@ -76,7 +76,7 @@ class CppTileKernel(CppKernel):
     def declare_total(self, nest: ComputedBuffer, loop: InnerLoop) -> str:
         wide = float64 if self.is_long_sum(nest) else nest.dtype
         name = self.declare_array(nest.buffer, wide)
-        self.write(f"for (int64_t lane = 0; lane < {TILE}; lane++) {name}[lane] = {first_value(nest.kind, wide)};")
+        self.write(f"for (int64_t lane = 0; lane < {TILE}; lane++) {name}[lane] = {reduction_init(nest.kind, wide)};")
         if notices_nan(nest):
             self.write(f"int32_t {name}_nan[{TILE}] = {{}};")
         return name

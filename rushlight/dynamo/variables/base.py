@@ -157,7 +157,7 @@ def known_value(variable: VariableTracker) -> Any:
 
 
 @contextmanager
-def observed(tx: Translator, *classes: type[Exception]) -> Iterator[None]:
+def observe_exceptions(tx: Translator, *classes: type[Exception]) -> Iterator[None]:
     """A context in which exceptions of Python become exceptions of the captured function."""
     try:
         yield

@@ -18,7 +18,7 @@ import rushlight as rl
 from rushlight.c10.dispatch import local
 from rushlight.dynamo.bytecode import OPERATORS
 from rushlight.dynamo.exc import ObservedException, Unsupported
-from rushlight.dynamo.variables.base import observed, static_getattr
+from rushlight.dynamo.variables.base import observe_exceptions, static_getattr
 from rushlight.dynamo.variables.constant import ConstantVariable, fold
 from rushlight.dynamo.variables.ctx_manager import set_grad_mode
 from rushlight.dynamo.variables.dicts import ConstDictVariable, SetVariable, TensorKey, key_of
@@ -145,7 +145,7 @@ class BuiltinVariable(ConstantVariable):
         rows = zip(*iterators, strict=strict is not None and strict.as_python_constant())
 
         def steps():
-            with observed(tx, ValueError):
+            with observe_exceptions(tx, ValueError):
                 yield from (TupleVariable(list(row)) for row in rows)
 
         return IteratorVariable(steps(), cls=zip, made=(zip, values, {}) if strict is None else None)

@@ -16,7 +16,14 @@ import rushlight as rl
 from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS, bind
-from rushlight.dynamo.variables.base import Args, Translator, VariableTracker, known_value, observed, static_getattr
+from rushlight.dynamo.variables.base import (
+    Args,
+    Translator,
+    VariableTracker,
+    known_value,
+    observe_exceptions,
+    static_getattr,
+)
 from rushlight.dynamo.variables.iter import IteratorVariable
 
 NOT_ITERABLE = (int, float, bool, type(None))
@@ -45,7 +52,7 @@ class ConstantVariable(VariableTracker):
         return self.value is other.value if isinstance(other, ConstantVariable) else super().is_same(other)
 
     def var_getattr(self, tx, name):
-        with observed(tx, AttributeError):
+        with observe_exceptions(tx, AttributeError):
             attribute = getattr(self.value, name)
         value = self.value
         if not isinstance(value, (ModuleType, type)):

@@ -13,7 +13,7 @@ from typing import Any
 
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS, Guard, bind
-from rushlight.dynamo.variables.base import Codegen, Source, Translator, VariableTracker, observed
+from rushlight.dynamo.variables.base import Codegen, Source, Translator, VariableTracker, observe_exceptions
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.iter import IteratorVariable
 from rushlight.dynamo.variables.lists import ContainerVariable, ListVariable, TupleVariable
@@ -40,7 +40,7 @@ def key_of(tx: Translator, variable: VariableTracker) -> Any:
     if variable.is_tensor():
         return TensorKey(variable)
     value = variable.as_python_constant()
-    with observed(tx, TypeError):
+    with observe_exceptions(tx, TypeError):
         hash(value)
     return value
 
@@ -94,7 +94,7 @@ class ConstDictVariable(ContainerVariable):
         if self.has_key(tx, key):
             return self.by_key[key]
         if self.factory is None:
-            raise self.missing(tx, key)
+            raise self.missing_key(tx, key)
         tx.output.changed(self)
         self.by_key[key] = self.factory.call_function(tx, [], {})
         return self.by_key[key]
@@ -109,7 +109,7 @@ class ConstDictVariable(ContainerVariable):
             tx.output.add_guard(Guard(self.source, f"{written} {'in' if present else 'not in'} {self.source}"))
         return present
 
-    def missing(self, tx: Translator, key: Any) -> Exception:
+    def missing_key(self, tx: Translator, key: Any) -> Exception:
         return tx.error(KeyError, key) if type(key) in CONSTANTS else Unsupported("a key that is not there")
 
     def setitem(self, tx, key, value):
@@ -152,7 +152,7 @@ class ConstDictVariable(ContainerVariable):
                 key, *default = args
                 key = key_of(tx, key)
                 if key not in self.items and not default:
-                    raise self.missing(tx, key)
+                    raise self.missing_key(tx, key)
                 value = self.items.pop(key, *default)
                 return value if name == "pop" else ConstantVariable(None)
             case "update":
@@ -232,7 +232,7 @@ class SetVariable(ContainerVariable):
                 raise Unsupported("tensors in a set")
         elif name not in READING:
             raise Unsupported(f"set.{name}")
-        with observed(tx, KeyError):
+        with observe_exceptions(tx, KeyError):
             return tx.constant(getattr(self.items, name)(*others))
 
     def reconstruct(self, codegen):

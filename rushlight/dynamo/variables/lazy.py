@@ -31,9 +31,9 @@ class LazyVariableTracker(VariableTracker):
         return self.real.as_python_constant()
 
 
-def realizing(name: str) -> Callable:
+def realize_first(name: str) -> Callable:
     return lambda self, *args: getattr(self.realize(), name)(*args)
 
 
 for _name in ("as_proxy", "var_getattr", "call_function", "call_method", "iterate", "next_variable"):
-    setattr(LazyVariableTracker, _name, realizing(_name))
+    setattr(LazyVariableTracker, _name, realize_first(_name))

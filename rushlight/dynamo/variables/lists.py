@@ -13,7 +13,14 @@ from typing import Any
 import rushlight as rl
 from rushlight import fx
 from rushlight.dynamo.exc import Unsupported
-from rushlight.dynamo.variables.base import Args, Translator, VariableTracker, known_value, observed, static_getattr
+from rushlight.dynamo.variables.base import (
+    Args,
+    Translator,
+    VariableTracker,
+    known_value,
+    observe_exceptions,
+    static_getattr,
+)
 from rushlight.dynamo.variables.constant import ConstantVariable, fold
 from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, UserMethodVariable
 from rushlight.dynamo.variables.iter import IteratorVariable
@@ -76,7 +83,7 @@ class BaseListVariable(ContainerVariable):
         if key.is_tensor():
             return call_in_graph(tx, operator.getitem, [self, key], {})
         index = key.as_python_constant()
-        with observed(tx, IndexError, TypeError, ValueError):
+        with observe_exceptions(tx, IndexError, TypeError, ValueError):
             chosen = self.items[index]
         if not isinstance(index, slice):
             return chosen
@@ -106,7 +113,7 @@ class ListVariable(BaseListVariable):
     def write(self, tx: Translator, name: str, *arguments: Any) -> VariableTracker:
         """Call a method of the list of items, which changes it."""
         tx.output.changed(self)
-        with observed(tx, IndexError, TypeError, ValueError):
+        with observe_exceptions(tx, IndexError, TypeError, ValueError):
             return getattr(self.items, name)(*arguments) or ConstantVariable(None)
 
     def call_own_method(self, tx, name, args, kwargs):
@@ -187,6 +194,6 @@ def sorted_items(tx: Translator, items: Args, key: Any = None, reverse: Any = No
         raise Unsupported("sorting by this key")
     values = [rank.as_python_constant() for rank in ranks]
     descending = bool(reverse and reverse.as_python_constant())
-    with observed(tx, TypeError):
+    with observe_exceptions(tx, TypeError):
         order = sorted(range(len(items)), key=values.__getitem__, reverse=descending)
     return [items[i] for i in order]

@@ -17,7 +17,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dispatch import local
 from rushlight.dynamo.exc import ObservedException, Unsupported
 from rushlight.dynamo.guards import Guard
-from rushlight.dynamo.variables.base import Translator, VariableTracker, observed, static_getattr
+from rushlight.dynamo.variables.base import Translator, VariableTracker, observe_exceptions, static_getattr
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.ctx_manager import GradModeVariable, set_grad_mode
 from rushlight.dynamo.variables.iter import IteratorVariable
@@ -71,7 +71,7 @@ class UserDefinedObjectVariable(VariableTracker):
     def instance_attribute(self, tx: Translator, name: str, in_class: Any) -> VariableTracker | None:
         """A slot, or an entry of the object's dict."""
         if self.real is not None and isinstance(in_class, MemberDescriptorType):
-            with observed(tx, AttributeError):
+            with observe_exceptions(tx, AttributeError):
                 return tx.builder.lazy(getattr(self.real, name), f"{self.source}.{name}")
         state = self.state()
         return tx.builder.lazy(state[name], f"{self.source}.{name}") if name in state else None
