@@ -34,13 +34,10 @@ from autograder.course import phases as phase_names
 log = logging.getLogger("mkdocs.hooks.notebooks")
 
 WORDS_A_MINUTE = 180
-LARGE = 50_000  # bytes of a drawing
 FALLBACK = "Figure made by the cell above"
 CAPTION = re.compile(r"\*(?!\*)([^\n]+(?:\n[^\n]+)*?)(?<!\*)\*(?=\s*\n\s*\n|\s*\Z)")  # a first paragraph in italics
 SUBJECT = re.compile(r"\w+ \d+[a-z]?\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
 LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d[a-z]?_\w+)\.ipynb")  # to another notebook of the course
-PATH = re.compile(r'(?<=\sd=")(?:[MLQCz](?: -?\d+(?:\.\d+)?)*\s*)+(?=")')  # as matplotlib writes it
-COMMAND = re.compile(r"([MLQCz])([^MLQCz]*)")
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
 HTML_TAGS = ["b", "br", "code", "div", "em", "i", "p", "pre", "span", "strong", "sub", "sup"]
 HTML_TAGS += ["caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"]
@@ -307,34 +304,8 @@ def convert(notebook: Notebook, add) -> str:
         exporter.register_filter(name, function)
     page, resources = exporter.from_notebook_node(nb, {"output_files_dir": folder, "unique_key": "figure"})
     for name, data in resources["outputs"].items():
-        add(
-            f"{PurePosixPath(notebook.page).parent}/{name}",
-            slim(data) if name.endswith(".svg") and len(data) > LARGE else data,
-        )
+        add(f"{PurePosixPath(notebook.page).parent}/{name}", data)
     return page
-
-
-def slim(picture: bytes) -> bytes:
-    """A picture drawn to a hundredth of a point, without points that add nothing to a line: a repeated point, and the middle
-    one of three at one height or above each other."""
-    return PATH.sub(lambda match: _slim(match[0]), picture.decode()).encode()
-
-
-def _slim(path: str) -> str:
-    """Runs of absolute lines (`L`) lose points; every other command stays as it is, but for the rounding."""
-    kept: list[tuple[str, ...]] = []
-    for letter, numbers in COMMAND.findall(path):
-        point = tuple(f"{float(number):.2f}".rstrip("0").rstrip(".") for number in numbers.split())
-        if letter == "L" and len(kept) > 1 and kept[-1][0] == "L" and kept[-2][0] in "LM":
-            (_, *first), (_, *middle) = kept[-2:]
-            between = [
-                min(a, b) <= c <= max(a, b) for a, b, c in zip(*(map(float, each) for each in (first, point, middle)))
-            ]
-            if all(between) and any(a == b == c for a, b, c in zip(first, middle, point)):
-                kept.pop()
-        if not (letter == "L" and kept and kept[-1] == ("L", *point)):
-            kept.append((letter, *point))
-    return " ".join(" ".join(each) for each in kept)
 
 
 def _name_figures(nb: NotebookNode) -> None:

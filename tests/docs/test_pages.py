@@ -65,16 +65,6 @@ def test_search_counts_a_reading_more_than_a_lab_and_the_api_least(hooks):
     )
 
 
-def test_a_large_drawing_loses_points_that_add_nothing_and_no_others(hooks):
-    slim = hooks["notebooks"].slim
-    steps = b'<svg><path d="M 0 0 \nL 1.0004 0 \nL 1.0004 0 \nL 2 0 \nL 2 5.129 \nL 1 5.129 \nL 3 5.129 \nz\n" style="a"/></svg>'
-    assert slim(steps) == b'<svg><path d="M 0 0 L 2 0 L 2 5.13 L 1 5.13 L 3 5.13 z" style="a"/></svg>'
-    curve = b'<svg><path d="M 0 0 Q 1 1 2 0 L 3 3 L 4 4"/></svg>'
-    assert slim(curve) == curve
-    foreign = b'<svg><path d="M0,0l1e-3-2.55555"/></svg>'
-    assert slim(foreign) == foreign
-
-
 @pytest.mark.parametrize(
     ("root", "size"),
     [

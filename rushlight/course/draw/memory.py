@@ -27,7 +27,7 @@ LOOKS = {  # from the bottom; an area is a grey, the mark, or hatched
     "activation": {"facecolor": MARK},
     "gradient": {"facecolor": "0.68"},
     "autograd_detail": {"facecolor": "0.82"},
-    "unknown": {"facecolor": "white", "hatch": "....", "edgecolor": "0.6"},
+    "unknown": {"facecolor": "white", "hatch": "\\\\\\\\", "edgecolor": "0.6"},
 }
 
 

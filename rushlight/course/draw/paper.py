@@ -18,6 +18,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from rushlight.course.draw.slim import slim_png, slim_svg
+
 CELL = 0.46  # inches
 SCALE, WIDEST = 1.2, 1000  # a text of 7.5 points, the smallest, becomes 12 pixels high; pixels
 INCHES = WIDEST / SCALE / 96  # the greatest width of a figure
@@ -53,12 +55,12 @@ class Picture(Figure):
         text = re.sub(
             r'(width|height)="([\d.]+)pt"', lambda m: f'{m[1]}="{float(m[2]) * self._scale():.2f}pt"', text, count=2
         )
-        return re.sub(r"\n\s*", "\n", text)
+        return slim_svg(re.sub(r"\n\s*", "\n", text))
 
     def _repr_png_(self) -> bytes:
         png = io.BytesIO()
         self.savefig(png, format="png", dpi=96 * self._scale())
-        return png.getvalue()
+        return slim_png(png.getvalue())
 
     def _scale(self) -> float:
         return min(SCALE, WIDEST / (96 * self.get_size_inches()[0]))
@@ -112,9 +114,11 @@ def hide_spines(axes: Axes, *kept: str) -> None:
 
 def rectangle(axes: Axes, left: float, top: float, width: float, height: float, fill: Fill, edge: str = FAINT) -> None:
     """A box, hatched if `fill` is None."""
-    style = {"facecolor": "white", "hatch": "////", "edgecolor": "#d5d9dc", "linewidth": 0}
-    axes.add_patch(Rectangle((left, top), width, height, **(style if fill is None else {"facecolor": fill})))
-    axes.add_patch(Rectangle((left, top), width, height, fill=False, edgecolor=edge, linewidth=0.7))
+    if fill is None:
+        style = {"facecolor": "white", "hatch": "////", "edgecolor": "#d5d9dc", "linewidth": 0}
+        axes.add_patch(Rectangle((left, top), width, height, **style))
+    shade = "none" if fill is None else fill
+    axes.add_patch(Rectangle((left, top), width, height, facecolor=shade, edgecolor=edge, linewidth=0.7))
 
 
 def cell(axes: Axes, left: float, top: float, width: float, height: float, fill: Fill, text: Any, **style: Any) -> None:
