@@ -1,0 +1,15 @@
+"""Notebooks stay small enough for a reader on a slow line, and for a history that a clone can carry."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MORE = {"07d_aot": 450, "08c_code": 330}  # kB: the graphs of a whole step, with a text on each node
+
+
+@pytest.mark.parametrize(("folder", "most"), [("phases", 800), ("labs", 300), ("solutions", 300)])
+def test_a_notebook_is_small(folder, most):
+    sizes = {path: path.stat().st_size for path in (ROOT / folder).rglob("*.ipynb")}
+    assert sizes
+    assert {path.stem: size for path, size in sizes.items() if size > 1000 * MORE.get(path.stem, most)} == {}
