@@ -29,26 +29,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from .course import (
-    COURSE,
-    READINGS,
-    RELEASED,
-    ROOT,
-    WORK,
-    BuildError,
-    check_name,
-    classroom,
-    find_labs,
-    find_released,
-    labs,
-    number_of,
-    points,
-    printable,
-    released_labs,
-    replacing,
-    set_environment,
-    written_points,
-)
+from .author import BuildError
+from .course import COURSE, READINGS, ROOT, classroom, replacing, set_environment
+from .model import Course, Lab, Submission, check_name, lab_names
+from .text import printable
 
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
@@ -139,15 +123,15 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool) -> int:
     """
     if lab and lab.startswith("-"):  # there is no lab, only options of JupyterLab
         more, lab = (lab, *more), None
-    name = find_released(lab or _usual_lab())
-    copy = WORK / name / f"{name}.ipynb"
+    wanted = Course().find_released(lab or _usual_lab())
+    copy = wanted.work_path
     if copy.exists():
         said = f"your copy is {_short(copy)}"
     else:
-        shutil.copytree(RELEASED / name, copy.parent, dirs_exist_ok=True)
+        shutil.copytree(wanted.todays_path.parent, copy.parent, dirs_exist_ok=True)
         said = f"copied the lab to {_short(copy)}; it is yours, and nothing here will overwrite it"
     if COURSE != ROOT:  # an installed wheel: the links of the notebook lead to the reading
-        for reading in [*READINGS.glob(f"{name[:2]}_*"), READINGS / "recorded"]:
+        for reading in [*READINGS.glob(f"{wanted.phase}_*"), READINGS / "recorded"]:
             shutil.copytree(reading, ROOT / "phases" / reading.name, dirs_exist_ok=True, copy_function=_copy_missing)
     if line := _other_build():
         out.print(line, markup=False)
@@ -155,7 +139,7 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool) -> int:
         out.print(said, markup=False)
         return 0
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in more:
-        out.print(f"root must allow JupyterLab to start: `.venv/bin/rushlight lab {number_of(name)} -- --allow-root`")
+        out.print(f"root must allow JupyterLab to start: `.venv/bin/rushlight lab {wanted.number} -- --allow-root`")
     return _open(copy, said, more)
 
 
@@ -237,7 +221,8 @@ def _other_build(driver: Path = Path("/proc/driver/nvidia/version")) -> str:
 
 def _usual_lab() -> str:
     """Lab 01, or the first lab of a class repository without it."""
-    return next((lab for lab in labs() if lab.startswith("01")), labs()[0])
+    names = lab_names()
+    return next((name for name in names if name.startswith("01")), names[0])
 
 
 _no_sandbox = click.option("--no-sandbox", is_flag=True, help="Run the cells as an ordinary process.")
@@ -255,17 +240,17 @@ def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: boo
     """
     out.stderr = as_json  # where the bar and remarks go
     click.get_current_context().call_on_close(partial(setattr, out, "stderr", False))
-    name = find_released(lab or _usual_lab())
-    path = notebook or WORK / name / f"{name}.ipynb"
+    wanted = Course().find_released(lab or _usual_lab())
+    path = notebook or wanted.work_path
     if not path.exists():
-        raise LookupError(f"there is no {_short(path)}: `rushlight lab {number_of(name)} --no-open` makes one")
+        raise LookupError(f"there is no {_short(path)}: `rushlight lab {wanted.number} --no-open` makes one")
     with _progress() as progress:
-        verdicts = _run(name, path, _isolated(no_sandbox, notebook), progress)
+        verdicts = _run(wanted, path, _isolated(no_sandbox, notebook), progress)
     passed = all(verdict.passed for verdict in verdicts.values())
     if as_json:
         from .classroom.verdicts import as_data
 
-        print(json.dumps(as_data(name, path, verdicts), indent=1))
+        print(json.dumps(as_data(wanted, path, verdicts), indent=1))
         return 0 if passed else 1
     untouched = [verdict for verdict in verdicts.values() if _is_untouched(verdict)]
     for verdict in verdicts.values():
@@ -273,9 +258,9 @@ def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: boo
             out.print(_coloured(verdict))
     if untouched:
         out.print(f"– not attempted: {', '.join(verdict.check for verdict in untouched)}", style="dim")
-    worth = points(name)
+    worth = wanted.points
     earned = sum(worth[check] for check, verdict in verdicts.items() if verdict.passed and check in worth)
-    written = written_points(name)
+    written = wanted.written_points
     more = f", and up to {written:g} for your written answer" if written else ""
     out.print(f"\n[bold]{earned:g} of {sum(worth.values()):g} points[/bold]{more}")
     return 0 if passed else 1
@@ -304,14 +289,14 @@ def status(no_sandbox: bool) -> int:
         table.add_column(heading, justify="right" if heading in ("checks", "points") else "left")
     isolated = _isolated(no_sandbox)
     with _progress() as progress:
-        for name in released_labs():
-            path, worth = WORK / name / f"{name}.ipynb", points(name)
-            verdicts = _run(name, path, isolated, progress) if path.exists() else {}
+        for lab in Course().released_labs():
+            path, worth = lab.work_path, lab.points
+            verdicts = _run(lab, path, isolated, progress) if path.exists() else {}
             done = [check for check in worth if check in verdicts and verdicts[check].passed]
             filled = round(20 * len(done) / len(worth))
             bar = f"[green]{'█' * filled}[/green][dim]{'░' * (20 - filled)}[/dim]"
             earned = f"{sum(worth[check] for check in done):g} / {sum(worth.values()):g}"
-            table.add_row(name, f"{len(done)} / {len(worth)}", bar, earned, style="" if path.exists() else "dim")
+            table.add_row(lab.name, f"{len(done)} / {len(worth)}", bar, earned, style="" if path.exists() else "dim")
     out.print(table)
     return 0
 
@@ -345,30 +330,30 @@ def _progress() -> Iterator[Advance]:
         yield advance
 
 
-def _run(name: str, path: Path, isolated: bool, progress: Advance) -> dict[str, Verdict]:
+def _run(lab: Lab, path: Path, isolated: bool, progress: Advance) -> dict[str, Verdict]:
     import nbformat
 
     from .classroom.restore import differences, released_notebook, restore
     from .engine import sandbox
 
     _need(isolated and sandbox.missing())
-    released = released_notebook(name)
+    released = released_notebook(lab)
     try:
         copy = nbformat.read(path, as_version=4)
         notebook, remarks = restore(copy, released), differences(copy, released)
     except (ValueError, AttributeError) as error:
-        raise LookupError(f"{_short(path)} is not a notebook of {name}: {str(error).splitlines()[0]}") from None
+        raise LookupError(f"{_short(path)} is not a notebook of {lab}: {str(error).splitlines()[0]}") from None
     for line in remarks:
         out.print(printable(f"{_short(path)}: {line}"), markup=False, style="yellow")
     checks = list(filter(None, map(check_name, notebook.cells)))
-    progress(0, len(checks), f"{name}: starting torch")
+    progress(0, len(checks), f"{lab}: starting torch")
     from .engine.judge import Judge
     from .engine.run import run
 
     def before(check: str) -> None:
-        progress(checks.index(check), len(checks), f"{name}: {check}")
+        progress(checks.index(check), len(checks), f"{lab}: {check}")
 
-    return run(notebook, name, Judge(), isolated, before)
+    return run(notebook, lab, Judge(), isolated, before)
 
 
 # Instructors ---------------------------------------------------------------------------------------------------------
@@ -404,7 +389,7 @@ def grade(
 
     Without LAB, every lab that a student has handed in is graded.
     """
-    names = [find_released(lab)] if lab else []
+    names = [Course().find_released(lab).name] if lab else []
     from .classroom import grade as grading  # imports nbgrader
     from .engine.observe import GradingError
 
@@ -416,21 +401,23 @@ def grade(
         make(classroom())
     if grace and not late:
         raise click.UsageError("--grace belongs to --late.")
+    course = Course()  # of the sample class, with --sample
+    labs = [Lab(name, course) for name in names]
     if late:
         from .classroom.late import set_policy
 
-        if not classroom().is_dir():
-            raise FileNotFoundError(f"there is no class at {classroom()}")
-        set_policy(names[0] if names else None, late, grace)
+        if not course.folder.is_dir():
+            raise FileNotFoundError(f"there is no class at {course.folder}")
+        set_policy(course, labs[0] if labs else None, late, grace)
     from .classroom.cluster import cluster
 
     failed = []
     with nullcontext() if scheduler is None else cluster(scheduler) as executor:
-        for name in names or grading.labs_handed_in():
+        for wanted in labs or grading.labs_handed_in(course):
             try:
-                _grade(name, force, no_sandbox, jobs, executor)
+                _grade(wanted, force, no_sandbox, jobs, executor)
             except GradingError as error:  # such as a compiler that is missing: the other labs may need none
-                failed.append(f"{name}: {error}")
+                failed.append(f"{wanted}: {error}")
                 if isinstance(error, grading.EngineLost):
                     break
     if failed:
@@ -438,7 +425,7 @@ def grade(
     return 0
 
 
-def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor: Executor | None) -> None:
+def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: Executor | None) -> None:
     """Grade one lab, and print its table and where the files are."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
@@ -461,15 +448,15 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
             nonlocal printed
             bar.update(task, completed=done, total=total, description=escape(printable(student)))
             if not out.is_terminal and LINES * done // total > LINES * printed // total:
-                out.print(f"{name}: {done} of {total}", markup=False)
+                out.print(f"{lab}: {done} of {total}", markup=False)
                 printed = done
 
-        rows = grading.grade(name, force, not no_sandbox, jobs, executor, progress)
-    path, report = grading.write_csv(name, rows), write_report(name, rows)
-    _print_table(name, rows)
-    if line := releases.keep(name):
+        rows = grading.grade(lab, force, not no_sandbox, jobs, executor, progress)
+    path, report = grading.write_csv(lab, rows), write_report(lab, rows)
+    _print_table(lab, rows)
+    if line := releases.keep_release(lab):
         out.print(line, markup=False, style="yellow")
-    for line in grading.remarks(name):
+    for line in grading.remarks(lab):
         out.print(line, markup=False)
     if answers := sum(row.waiting for row in rows):
         count = sum(row.waiting > 0 for row in rows)
@@ -478,21 +465,21 @@ def _grade(name: str, force: bool, no_sandbox: bool, jobs: int | None, executor:
         names = "; ".join(map(printable, again))
         why = "marks, comments or penalties have changed"
         out.print(f"feedback written again, because {why} ({len(again)}): {names}", markup=False)
-    if suspect := dict.fromkeys(each.check.partition(".")[2] for each in warnings(rows, points(name))):
+    if suspect := dict.fromkeys(each.check.partition(".")[2] for each in warnings(rows, lab.points)):
         out.print(f"look at:  {', '.join(suspect)}: the report says why", style="yellow")
     if no_sandbox:
         out.print("graded WITHOUT a sandbox: a submission could have read or changed anything that you can")
     out.print(f"grades:   {_short(path)}")
     out.print(f"report:   {_short(report)}")
-    out.print(f"feedback: {_short(path.parent / 'feedback')}/STUDENT/{name}/{name}.html")
+    out.print(f"feedback: {_short(path.parent / 'feedback')}/STUDENT/{lab}/{lab}.html")
 
 
-def _print_table(name: str, rows: list[Row]) -> None:
+def _print_table(lab: Lab, rows: list[Row]) -> None:
     from .classroom.grade import has_other_marks
 
-    worth = points(name)
+    worth = lab.points
     table = Table(
-        title=f"Lab {name}", title_justify="left", pad_edge=False, padding=(0, 1, 0, 0), box=None, header_style="bold"
+        title=f"Lab {lab}", title_justify="left", pad_edge=False, padding=(0, 1, 0, 0), box=None, header_style="bold"
     )
     late = ["late"] if any(row.penalty for row in rows) else []
     marks = ["mark"] if has_other_marks(rows) else []
@@ -509,9 +496,7 @@ def _print_table(name: str, rows: list[Row]) -> None:
     )
     most = f"{sum(worth.values()):g} points in all, written answers apart"
     if marks:
-        most += (
-            f"; the mark is in the gradebook: of {sum(worth.values()) + written_points(name):g}, with points by hand"
-        )
+        most += f"; the mark is in the gradebook: of {sum(worth.values()) + lab.written_points:g}, with points by hand"
     out.print(f"\n{legend}; {most}", style="dim")
     out.print("\n[bold]what went wrong[/bold]")
     remarks = Table(box=None, pad_edge=False, show_header=False)
@@ -550,14 +535,14 @@ def grades(
 
     With --into, the marks of each LAB go into the table. Without it, all labs go into one file, with a total.
     """
-    names = list(dict.fromkeys(find_released(lab) for number in labs for lab in find_labs(number)))
-    if into and not (names and target):
+    found = _released(labs)
+    if into and not (found and target):
         raise click.UsageError("--into needs a LAB and --out.")
-    if not into and (names or column or by or scale):
+    if not into and (found or column or by or scale):
         raise click.UsageError("A LAB, --column, --by and --scale belong to --into.")
     if into and drop:
         raise click.UsageError("--drop is for the marks of the term, without --into.")
-    if column and len(names) != 1:
+    if column and len(found) != 1:
         raise click.UsageError("--column is for one LAB.")
     if target and target.exists():
         raise FileExistsError(f"{_short(target)} exists: name a new file with --out")
@@ -568,19 +553,25 @@ def grades(
 
             Term(to=str(part), drop=drop).export(gradebook)
             with _progress() as progress:
-                found = [*remarks(gradebook, progress)]
-            for line in found:
+                lines = [*remarks(gradebook, progress)]
+            for line in lines:
                 out.print(line, markup=False, style="yellow")
         else:
             from .classroom.lms import fill_in, read_table
 
             table = read_table(into)
-            for name in names:
-                for line in fill_in(table, gradebook, name, column, by, scale).lines():
+            for lab in found:
+                for line in fill_in(table, gradebook, lab, column, by, scale).lines():
                     out.print(line, markup=False)
             part.write_bytes(table.to_bytes())
     out.print(f"grades:   {_short(target)}")
     return 0
+
+
+def _released(numbers: tuple[str, ...]) -> list[Lab]:
+    """The labs that these numbers mean, each once. Raises LookupError if one does not exist or has not been built."""
+    course = Course()
+    return list(dict.fromkeys(course.find_released(lab.name) for number in numbers for lab in course.find_labs(number)))
 
 
 @app.command()
@@ -589,11 +580,11 @@ def feedback(lab: str) -> int:
     """Pack a lab's pages of feedback for upload to Canvas or Moodle."""
     from .classroom.lms import pack_feedback
 
-    name = find_released(lab)
+    wanted = Course().find_released(lab)
     with _gradebook() as gradebook:
-        written, left = pack_feedback(name, gradebook)
+        written, left = pack_feedback(wanted, gradebook)
     if not written and not left:
-        raise LookupError(f"{name} has no marks: `rushlight grade {lab}` makes them")
+        raise LookupError(f"{wanted} has no marks: `rushlight grade {lab}` makes them")
     for line in left:
         out.print(f"not packed: {line}", markup=False, style="yellow")
     for path, count in written:
@@ -624,7 +615,7 @@ def alike(lab: str, published: tuple[Path, ...]) -> int:
     from .classroom.alike import write_alike
     from .classroom.similarity import far_out
 
-    page, found, unreadable = write_alike(find_released(lab), published)
+    page, found, unreadable = write_alike(Course().find_released(lab), published)
     for line in unreadable:
         out.print(f"not compared: {printable(line)}", markup=False, style="yellow")
     for pair in found[:5]:
@@ -647,15 +638,17 @@ def explain(student: str, lab: str, exercise: str | None, page: Path | None, no_
     """
     from .classroom.explain import explain, text, write
 
-    name = find_released(lab)
+    wanted = Course().find_released(lab)
     if page and page.suffix != ".html":
         raise LookupError(f"{page} is no page: its name has to end in .html")
-    _need_sandbox(no_sandbox, name)
+    _need_sandbox(no_sandbox, wanted)
     with _progress() as progress:
-        names = [*points(name)]
-        found = explain(
-            student, name, exercise, not no_sandbox, lambda check: progress(_place(check, names), len(names), check)
-        )
+        names = [*wanted.points]
+
+        def before(check: str) -> None:
+            progress(names.index(check) if check in names else len(names), len(names), check)
+
+        found = explain(Submission(wanted, student), exercise, not no_sandbox, before)
     out.print(text(found), markup=False)
     if page:
         write(found, page)
@@ -675,32 +668,33 @@ def oral(lab: str, students: tuple[str, ...], no_sandbox: bool) -> int:
     """
     from .classroom.oral import write
 
-    name = find_released(lab)
+    wanted = Course().find_released(lab)
     if not students:
-        return _print_askable(name)
-    _need_sandbox(no_sandbox, name)
+        return _print_askable(wanted)
+    _need_sandbox(no_sandbox, wanted)
     with _progress() as progress:
-        paper = write(name, list(dict.fromkeys(students)), not no_sandbox, progress)
+        submissions = [Submission(wanted, student) for student in dict.fromkeys(students)]
+        paper = write(wanted, submissions, not no_sandbox, progress)
     for student, remarks in paper.remarks.items():
-        for number, question in enumerate(paper.asked.get(student, ()), 1):
+        for number, question in enumerate(paper.questions.get(student, ()), 1):
             out.print(f"{printable(student)} {number} {question.exercise}: {question.title}", markup=False)
         for line in remarks:
             out.print(printable(line), markup=False, style="yellow")
     if paper.path:
-        count = sum(map(len, paper.asked.values()))
+        count = sum(map(len, paper.questions.values()))
         out.print(f"{count} questions, and the answers: {_short(paper.path)}", markup=False)
-    return 0 if len(paper.asked) == len(paper.remarks) else 1
+    return 0 if len(paper.questions) == len(paper.remarks) else 1
 
 
-def _print_askable(lab: str) -> int:
+def _print_askable(lab: Lab) -> int:
     """A line for each student who handed in the lab, with the exercises that can be asked about, and the command for all."""
-    from .classroom.grade import students
     from .classroom.oral import askable
 
     found: dict[str, list[str]] = {}
-    for student in students(lab):
+    for submission in lab.submissions():
+        student = submission.student
         try:
-            found[student] = askable(student, lab)
+            found[student] = askable(submission)
             said = (
                 ", ".join(name.rpartition(".")[2] for name in found[student]) or "no function that can be asked about"
             )
@@ -710,11 +704,11 @@ def _print_askable(lab: str) -> int:
     can = [student for student, names in found.items() if names]
     if not can:
         raise LookupError(f"no student has an answer to {lab} that can be asked about")
-    out.print(f"all of them: rushlight oral {number_of(lab)} {shlex.join(can)}", markup=False)
+    out.print(f"all of them: rushlight oral {lab.number} {shlex.join(can)}", markup=False)
     return 0
 
 
-def _need_sandbox(no_sandbox: bool, lab: str) -> None:
+def _need_sandbox(no_sandbox: bool, lab: Lab) -> None:
     from .engine import sandbox
 
     _need((not no_sandbox and sandbox.missing()) or sandbox.missing_compiler(lab))
@@ -726,10 +720,6 @@ def _need(reason: str | bool | None) -> None:
 
     if isinstance(reason, str) and reason:
         raise GradingError(reason.replace("grade with", "use").replace(" (the report will say so)", ""))
-
-
-def _place(check: str, names: list[str]) -> int:
-    return names.index(check) if check in names else len(names)
 
 
 @app.command()
@@ -749,13 +739,12 @@ def release(labs: tuple[str, ...], folder: Path, core: bool, github: bool) -> in
 
     LAB is a lab, or a phase, which means all its labs.
     """
-    names = [find_released(lab) for number in labs for lab in find_labs(number)]
+    found = _released(labs)
     from .classroom import releases
     from .classroom.release import release
 
-    names = list(dict.fromkeys(names))
-    written = release(names, folder.resolve(), core, github)
-    for line in filter(None, map(releases.keep, names)):
+    written = release(Course(), found, folder.resolve(), core, github)
+    for line in filter(None, (releases.keep_release(lab) for lab in _released(labs))):
         out.print(line, markup=False, style="yellow")
     out.print(f"the class repository is {_short(written)}: `git init` there, or hand it out as it is")
     return 0
@@ -822,11 +811,12 @@ def mutants(wanted: tuple[str, ...]) -> int:
     Every small mistake in a reference must fail its check. LAB is a lab, or a phase, which means all its labs. Without one, all
     of them are tried.
     """
-    names = [lab for number in wanted for lab in find_labs(number)] or labs()
+    course = Course()
+    labs = [lab for number in wanted for lab in course.find_labs(number)] or course.labs()
     _need_repository()
     from .author.mutants import report  # it forks, which Windows cannot
 
-    return max(report(name, out) for name in names)
+    return max(report(lab, out) for lab in labs)
 
 
 @app.command()

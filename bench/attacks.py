@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from autograder.course import ROOT
+from autograder.model import lab_names
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -16,12 +17,10 @@ sys.path.insert(0, str(ROOT / "tests"))
 def main() -> None:
     from attacks import LABS, corpus
 
-    from autograder.course import labs
-
     for lab in LABS:
         attacks = corpus(lab)
         chosen = {name: attack for name, attack in attacks.items() if not sys.argv[1:] or name in sys.argv[1:]}
-        if chosen and lab in labs():
+        if chosen and lab in lab_names():
             print(lab)
             show(lab, chosen)
 

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from autograder.classroom.grade import Row
 from autograder.classroom.items import warnings
-from autograder.course import find_released, points
 from autograder.engine.check import (
     DISAGREED,
     NOT_ATTEMPTED,
@@ -32,6 +31,7 @@ from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge, complexity
 from autograder.engine.observe import difference
 from autograder.engine.subject import answer
+from autograder.model import Course, Lab
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 CLASSES, SIZES = 200, (20, 40, 200)
@@ -44,12 +44,12 @@ KINDS = {
 }
 
 
-def mistakes(lab: str) -> dict[str, list[str]]:
+def mistakes(lab: Lab) -> dict[str, list[str]]:
     """By check, the simplest case on which each recorded mistake differs from torch, among the check's own cases."""
     module = importlib.import_module(f"answers.{lab}.wrong")
     recorded = [each for each in vars(module).items() if "__" in each[0].strip("_")]
     judge, found = Judge(seed=1), defaultdict(list)
-    for check in filterfalse(is_milestone, points(lab)):
+    for check in filterfalse(is_milestone, lab.points):
         slot, cases = function_of(find(check).exercise), find(check).edges
         theirs = judge.answers(find(check), cases)
         for name, function in recorded:
@@ -92,8 +92,8 @@ def verdict(cases: list[str] | None, passes: bool, how: str | None, draw) -> dic
     return {"outcome": DISAGREED, "message": "", "case": case}
 
 
-def main(lab: str) -> None:
-    worth, cases = points(lab), mistakes(lab)
+def main(lab: Lab) -> None:
+    worth, cases = lab.points, mistakes(lab)
     known = [check for check in worth if cases[check]]
     print(
         f"{lab}: {len(worth)} exercises; smallest cases of the recorded mistakes: {[len({*cases[c]}) for c in known]}"
@@ -113,4 +113,4 @@ def main(lab: str) -> None:
 
 
 if __name__ == "__main__":
-    main(find_released(sys.argv[1] if len(sys.argv) > 1 else "01a"))
+    main(Course().find_released(sys.argv[1] if len(sys.argv) > 1 else "01a"))

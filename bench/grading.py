@@ -29,7 +29,8 @@ from traitlets.config import Config
 from autograder.classroom import grade as grading
 from autograder.classroom import sample
 from autograder.classroom.plugin import configure, marked_path
-from autograder.course import ROOT, labs
+from autograder.course import ROOT
+from autograder.model import Lab, Submission, lab_names
 
 STUDENTS = ("all_right", "all_right", "subtly_wrong_strides", "half_done", "untouched", "syntax_error")
 COMMANDS = {
@@ -70,24 +71,22 @@ def steps(submissions: Path) -> dict[str, dict[str, float]]:
         config.Restore.marked_folder = f"{place}/marked"
         writer, table = NbGraderAPI(config=config), {}
         for student in sorted(os.listdir(Path(place) / "submitted")):
-            text = (Path(place) / "submitted" / student / sample.LAB / f"{sample.LAB}.ipynb").read_text(
-                encoding="utf-8"
-            )
-            of_class = grading.of_class(sample.LAB, text)
+            submission = Submission(Lab(sample.LAB), student)
+            given = grading.packed(submission)
             start = time.perf_counter()
-            marked = grading.mark(sample.LAB, text, 0, True, *of_class)
+            marked = grading.mark(given, 0, True)
             middle = time.perf_counter()
-            path = marked_path(Path(config.Restore.marked_folder), text)
-            grading._record(writer, sample.LAB, student, marked, path)
+            path = marked_path(Path(config.Restore.marked_folder), submission.text)
+            grading._record(writer, submission, marked, path)
             end = time.perf_counter()
-            grading.write_feedback(sample.LAB, student)
+            grading.write_feedback(submission)
             table[student] = {"mark": middle - start, "record": end - middle, "feedback": time.perf_counter() - end}
         return table
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--lab", default=sample.LAB, choices=labs(), metavar="LAB")
+    parser.add_argument("--lab", default=sample.LAB, choices=lab_names(), metavar="LAB")
     parser.add_argument("--size", type=int, default=30, help="submissions in the class")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--workers", type=int, default=0, help="also a dask cluster of so many workers on this machine")

@@ -31,8 +31,9 @@ import nbformat
 import psutil
 
 from autograder.classroom import sample
-from autograder.course import RELEASED, ROOT, SOURCES, check_name, labs
+from autograder.course import RELEASED, ROOT, SOURCES
 from autograder.engine.sandbox import Sandbox
+from autograder.model import Lab, Submission, check_name, lab_names
 
 COLUMNS = ("lab", "checks", "start", "first", "later", "record", "feedback", "clock", "stock", "marker", "peak", "load")
 CLASS = ("cores", "hours", "CPU hours", "labs that wait for the writer", "GiB at most", "times stock", "labs below 10")
@@ -104,15 +105,16 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
     configure(config)
     config.Restore.marked_folder = f"{classroom}/marked"
     hand_in(text, lab, classroom)
-    edition(lab)  # made once on a machine
+    edition(Lab(lab))  # made once on a machine
     judge_of(1)
     figures = {"lab": lab, "start": cpu_seconds()}
     results.send(("ready", None))
-    marked, of_class = "", grading.of_class(lab, text)
+    submissions = [Submission(Lab(lab), student) for student in STUDENTS]
+    marked, given = "", grading.packed(submissions[0])
 
     def mark() -> None:
         nonlocal marked
-        marked = grading.mark(lab, text, 1, True, *of_class)
+        marked = grading.mark(given, 1, True)
 
     figures["first"], _ = timed(mark)
     figures["later"], figures["clock"] = min(timed(mark) for _ in range(again))
@@ -123,9 +125,9 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
     figures["checks"] = len(cells)
     results.send(("marked", None))
     writer, file = NbGraderAPI(config=config), marked_path(Path(config.Restore.marked_folder), text)
-    for student in STUDENTS:  # the first enters the lab into the gradebook
-        figures["record"], _ = timed(partial(grading._record, writer, lab, student, marked, file))
-        figures["feedback"], _ = timed(partial(grading.write_feedback, lab, student))
+    for submission in submissions:  # the first enters the lab into the gradebook
+        figures["record"], _ = timed(partial(grading._record, writer, submission, marked, file))
+        figures["feedback"], _ = timed(partial(grading.write_feedback, submission))
     results.send(("done", figures))
 
 
@@ -188,8 +190,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "scale.md", help="the page with the tables")
     arguments = parser.parse_args()
     page = arguments.out.read_text(encoding="utf-8") if arguments.out.exists() else f"{BEGIN}\n{END}\n"
-    rows = {row[0]: dict(zip(COLUMNS, row)) for row in cells(page) if row[0] in labs()}
-    for lab in arguments.labs or labs():
+    rows = {row[0]: dict(zip(COLUMNS, row)) for row in cells(page) if row[0] in lab_names()}
+    for lab in arguments.labs or lab_names():
         if lab in rows:
             continue
         figures = watched(lab, arguments.again)
@@ -197,7 +199,7 @@ def main() -> None:
         page = with_tables(page, dict(sorted(rows.items())))
         arguments.out.write_text(page, encoding="utf-8")
         print("  ".join(f"{name} {value}" for name, value in rows[lab].items()), file=sys.stderr, flush=True)
-    print(f"{len(rows)} of {len(labs())} labs are in {arguments.out}")
+    print(f"{len(rows)} of {len(lab_names())} labs are in {arguments.out}")
 
 
 def cells(page: str) -> list[list[str]]:
@@ -208,7 +210,7 @@ def cells(page: str) -> list[list[str]]:
 def with_tables(page: str, rows: dict[str, dict[str, str]]) -> str:
     """The page with the two tables between its marks."""
     versions = f"nbgrader {version('nbgrader')}, torch {version('torch')}, Python {platform.python_version()}"
-    said = f"Measured with {versions}, on {os.cpu_count()} cores, {len(rows)} of {len(labs())} labs."
+    said = f"Measured with {versions}, on {os.cpu_count()} cores, {len(rows)} of {len(lab_names())} labs."
     tables = [table(COLUMNS, [row.values() for row in rows.values()]), said, table(CLASS, map(a_class(rows), CORES))]
     before, _, rest = page.partition(BEGIN)
     return "\n\n".join([before + BEGIN, *tables, END + rest.partition(END)[2]])

@@ -23,7 +23,7 @@ from pathlib import Path
 import psutil
 from jupyter_client.manager import start_new_kernel
 
-from autograder.course import find_lab, points
+from autograder.model import Course
 
 START = """
 from types import FunctionType
@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("--lab", default="01a")
     parser.add_argument("--sizes", type=int, nargs="*", default=[1, 4, 8])
     arguments = parser.parse_args()
-    checks = list(points(find_lab(arguments.lab)))
+    checks = list(Course().find_lab(arguments.lab).points)
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/judge.sock"
         os.environ["RUSHLIGHT_JUDGE"] = path

@@ -20,7 +20,8 @@ import nbformat
 from answers import FOLDER
 
 from autograder.classroom import sample
-from autograder.course import RELEASED, SOURCES, exercise_name, exercises
+from autograder.course import RELEASED, SOURCES
+from autograder.model import Lab, exercise_name
 
 DUE = datetime(2027, 3, 15, 22, tzinfo=UTC)
 NAMES = [
@@ -53,7 +54,7 @@ BROKEN = (
 @cache
 def written(lab: str) -> dict[str, dict[bool, list[str]]]:
     """Of each exercise the code of its recorded answers, right ones under True and wrong ones under False."""
-    names_of = {name.rpartition(".")[2]: name for name in exercises(lab)}
+    names_of = {name.rpartition(".")[2]: name for name in Lab(lab).exercises}
     found = {name: {True: [], False: []} for name in names_of.values()}
     shared = ast.parse((FOLDER / "shared.py").read_text(encoding="utf-8")).body
     for kind in ("right", "wrong"):

@@ -31,6 +31,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import output_from_msg
 
 from autograder.classroom.release import release
+from autograder.model import Course, Lab
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "jupyterhub.md"
@@ -328,7 +329,8 @@ def installed(students: list[str], labs: list[str]) -> Iterator[Machine]:
         place = Path(folder)
         machine = Machine(place, [*students, TEACHER])
         try:
-            release(labs, place / "srv" / "rushlight")
+            course = Course()
+            release(course, [Lab(name, course) for name in labs], place / "srv" / "rushlight")
             shutil.copytree(ROOT, place / "srv" / "course", ignore=left_out)
             for course in COURSES:
                 install(machine, course)

@@ -23,20 +23,11 @@ from nbformat import NotebookNode
 
 import rushlight
 
-from ..course import (
-    COURSE,
-    READINGS,
-    RELEASED,
-    SOURCES,
-    BuildError,
-    digest_of,
-    find_labs,
-    labs,
-    phases,
-    set_environment,
-)
+from ..course import COURSE, READINGS, set_environment
 from ..engine.check import find, function_of, is_milestone
 from ..engine.edition import body_lines
+from ..model import Course, Lab, digest_of, lab_names, phases
+from . import BuildError
 
 _METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -50,9 +41,9 @@ LAYERS = ("Python", "dispatcher", "autograd", "ATen/c10", "compiler", "distribut
 # The solution notebook -----------------------------------------------------------------------------------------------
 
 
-def solution(lab: str) -> NotebookNode:
+def solution(lab: Lab) -> NotebookNode:
     """The instructor's notebook of a lab, built from its Markdown. Raises BuildError."""
-    path = SOURCES / lab / f"{lab}.md"
+    path = lab.source
     if not path.exists():
         raise BuildError(f"{lab} came without its source: there is nothing to build it from")
     cells, effort = [], Effort()
@@ -106,11 +97,11 @@ class Effort:
         return f"**Time.** {core[0].upper()}{core[1:]}, the milestone and the written question included{rest}."
 
 
-def effort_of(lab: str) -> Effort:
+def effort_of(lab: Lab) -> Effort:
     """The minutes and the points of a lab. Raises BuildError."""
-    path, effort = SOURCES / lab / f"{lab}.md", Effort()
-    for cell in _read(path):
-        effort.add(cell.metadata, path)
+    effort = Effort()
+    for cell in _read(lab.source):
+        effort.add(cell.metadata, lab.source)
     return effort
 
 
@@ -248,29 +239,29 @@ def _metadata(cell: NotebookNode) -> dict:
 # The students' notebook ----------------------------------------------------------------------------------------------
 
 
-def release(lab: str, source: NotebookNode) -> NotebookNode:
+def release(lab: Lab, source: NotebookNode) -> NotebookNode:
     """The notebook that `nbgrader generate_assignment` makes of a solution notebook."""
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
 
     set_environment()
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "source" / lab / f"{lab}.ipynb"
+        path = Path(folder) / "source" / lab.name / f"{lab}.ipynb"
         path.parent.mkdir(parents=True)
         nbformat.write(source, path)
         config = Config()
         config.CourseDirectory.root = folder
-        result = NbGraderAPI(config=config).generate_assignment(lab)
+        result = NbGraderAPI(config=config).generate_assignment(lab.name)
         if not result["success"]:
             raise BuildError(f"nbgrader cannot release {lab}: {result.get('error') or result['log']}")
-        return nbformat.read(Path(folder) / "release" / lab / f"{lab}.ipynb", as_version=4)
+        return nbformat.read(Path(folder) / "release" / lab.name / f"{lab}.ipynb", as_version=4)
 
 
-def stamped(notebook: NotebookNode, lab: str, path: Path) -> NotebookNode:
+def stamped(notebook: NotebookNode, lab: Lab, path: Path) -> NotebookNode:
     """A released notebook that says which release of the lab it is, and in which version of the course the lab became that."""
     release, before = digest_of(notebook), _stamp(nbformat.read(path, as_version=4)) if path.exists() else {}
     version = before["version"] if before.get("release") == release else rushlight.__version__
-    notebook.metadata["rushlight"] = {"lab": lab, "release": release, "version": version}
+    notebook.metadata["rushlight"] = {"lab": lab.name, "release": release, "version": version}
     return notebook
 
 
@@ -324,22 +315,21 @@ def execute(notebook: NotebookNode) -> NotebookNode:
 
 def sources() -> list[str]:
     """The names of everything that is built: phases, whose reading is built, and labs."""
-    return sorted({*phases(), *labs()})
+    return sorted({*phases(), *lab_names()})
 
 
 def find_sources(number: str) -> list[str]:
     """What `04`, `04a` or `04a_history` means: a phase has the reading and all labs. Raises LookupError."""
-    found = find_labs(number)
+    found = map(str, Course().find_labs(number))
     return sorted({*found, *(phase for phase in phases() if phase[:2] == number.zfill(2) or phase == number)})
 
 
 def built(name: str) -> dict[Path, NotebookNode]:
     """Every notebook of a phase or a lab, by its path. Readings are not executed."""
-    notebooks, has_reading = {}, (READINGS / name / "reading.md").exists()
-    if not has_reading or (SOURCES / name / f"{name}.md").exists():
-        source = notebooks[SOURCES / name / f"{name}.ipynb"] = solution(name)
-        path = RELEASED / name / f"{name}.ipynb"
-        notebooks[path] = stamped(release(name, source), name, path)
+    notebooks, lab, has_reading = {}, Lab(name), (READINGS / name / "reading.md").exists()
+    if not has_reading or lab.source.exists():
+        source = notebooks[lab.source.with_suffix(".ipynb")] = solution(lab)
+        notebooks[lab.todays_path] = stamped(release(lab, source), lab, lab.todays_path)
     if has_reading:
         notebooks[READINGS / name / "reading.ipynb"] = reading(name)
     return notebooks
@@ -364,8 +354,8 @@ def build(name: str, force: bool = False) -> list[Path]:
             pass
         elif path.name == "reading.ipynb":
             execute(notebook)
-        elif path.is_relative_to(RELEASED):
-            _illustrate(notebook, execute(solution(name)))
+        elif path == Lab(name).todays_path:
+            _illustrate(notebook, execute(solution(Lab(name))))
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(notebook, path)
         written.append(path)

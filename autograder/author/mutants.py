@@ -35,12 +35,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ..course import COURSE, exercises
+from ..course import COURSE
 from ..engine.check import Check, find, function_of, is_bench, is_milestone, registry
 from ..engine.exercise import fill
 from ..engine.judge import Judge
 from ..engine.observe import Tree, difference, encode, receive
 from ..engine.subject import answer
+from ..model import Lab
 
 with suppress(ImportError):  # Windows has neither this nor forks
     import resource
@@ -618,9 +619,9 @@ def _limit_memory() -> None:
 # Reporting -----------------------------------------------------------------------------------------------------------
 
 
-def report(lab: str, out: Console) -> int:
+def report(lab: Lab, out: Console) -> int:
     """Run the mutants of a lab and print their outcomes. Returns 1 if a mutant passes unlisted, or the list is wrong."""
-    outcomes, listed = _with_progress(lab, out), equivalents(lab)
+    outcomes, listed = _with_progress(lab, out), equivalents(lab.name)
     _print_table(lab, outcomes, listed, out)
     wrong = unexpected(outcomes, listed)
     for outcome in wrong:
@@ -642,19 +643,19 @@ def unexpected(outcomes: list[Outcome], listed: dict[tuple[str, str], str]) -> l
     return [o for o in outcomes if o.what == BY_LUCK or o.what == SURVIVED and o.mutant.key not in listed]
 
 
-def _with_progress(lab: str, out: Console) -> list[Outcome]:
+def _with_progress(lab: Lab, out: Console) -> list[Outcome]:
     columns = (TextColumn("{task.description:<30}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    total, outcomes = sum(len(mutants(exercise)) for exercise in exercises(lab)), []
+    total, outcomes = sum(len(mutants(exercise)) for exercise in lab.exercises), []
     with Progress(*columns, console=out, transient=True, auto_refresh=False) as bar:  # no thread: this process forks
         task = bar.add_task("starting", total=total)
-        for outcome in run(exercises(lab)):
+        for outcome in run(lab.exercises):
             outcomes.append(outcome)
             bar.update(task, advance=1, description=outcome.mutant.exercise, refresh=True)
     return outcomes
 
 
-def _print_table(lab: str, outcomes: list[Outcome], listed: dict, out: Console) -> None:
-    rows = {exercise: Counter() for exercise in exercises(lab)}
+def _print_table(lab: Lab, outcomes: list[Outcome], listed: dict, out: Console) -> None:
+    rows = {exercise: Counter() for exercise in lab.exercises}
     for outcome in outcomes:
         known = outcome.what == SURVIVED and outcome.mutant.key in listed
         rows[outcome.mutant.exercise].update(["mutants", "listed" if known else outcome.what])

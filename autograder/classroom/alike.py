@@ -7,16 +7,15 @@ text from a submission is escaped. The page needs no other file.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
-from ..course import classroom, exercise_name, submitted_path
-from .grade import students
+from ..model import Lab, Submission, Unreadable, exercise_name
 from .groups import source_of
 from .pages import SCHEMES, escaped, write_page
 from .releases import release_of
-from .restore import Unreadable, read_submission, restore_text
+from .restore import restore_text
 from .similarity import Answer, Pair, answer, far_out, pairs
 
 SHOWN = 30  # pairs
@@ -42,7 +41,7 @@ mark {{ background: var(--other-b); color: var(--other); }}
 """
 
 
-def write_alike(lab: str, published: Sequence[Path] = ()) -> tuple[Path, list[Pair], list[str]]:
+def write_alike(lab: Lab, published: Sequence[Path] = ()) -> tuple[Path, list[Pair], list[str]]:
     """Write `classroom/alike-LAB.html`, which is renamed when it is complete.
 
     `published` are notebooks of others. Returns the path, all pairs, and what could not be read. Raises LookupError if fewer than
@@ -58,19 +57,20 @@ def write_alike(lab: str, published: Sequence[Path] = ()) -> tuple[Path, list[Pa
     found = pairs(answers, [_name(path) for path in published])
     if not found:
         raise LookupError(f"no two submissions of {lab} have an answer to the same exercise")
-    path = classroom() / f"alike-{lab}.html"
+    path = lab.course.folder / f"alike-{lab}.html"
     write_page(path, f"Lab {lab}: answers that are alike", _STYLE, _body(lab, answers, names, found, unreadable))
     return path, found, unreadable
 
 
-def answers_of_class(lab: str, published: Sequence[Path] = ()) -> tuple[list[Answer], list[str]]:
+def answers_of_class(lab: Lab, published: Sequence[Path] = ()) -> tuple[list[Answer], list[str]]:
     """The answers of a class and of published notebooks that are not as they were released."""
-    own = [student for student in students(lab) if not source_of(student, lab)]  # a group has one notebook
-    handed_in = [(student, submitted_path(lab, student)) for student in own]
+    own = [each.student for each in lab.submissions() if not source_of(each)]  # a group has one notebook
     answers, unreadable = [], []
-    for name, path in chain(handed_in, ((_name(path), path) for path in published)):
+    sources: Iterable[Submission | Path] = chain((Submission(lab, name) for name in own), published)
+    for source in sources:
+        name = source.student if isinstance(source, Submission) else _name(source)
         try:
-            text = read_submission(path) if (name, path) in handed_in else path.read_text(encoding="utf-8")
+            text = source.text if isinstance(source, Submission) else source.read_text(encoding="utf-8")
             released = release_of(lab, text)
             notebook = restore_text(text, released)
         except (Unreadable, OSError, UnicodeDecodeError) as error:
@@ -97,7 +97,7 @@ that a student copied.</strong> Two students who learn together, or from the sam
 with the students."""
 
 
-def _body(lab: str, answers: list[Answer], names: list[str], found: list[Pair], unreadable: list[str]) -> str:
+def _body(lab: Lab, answers: list[Answer], names: list[str], found: list[Pair], unreadable: list[str]) -> str:
     limit, first = far_out(found), found[:SHOWN]
     beyond = sum(pair.bits > limit for pair in found)
     median = statistics.median(pair.bits for pair in found)

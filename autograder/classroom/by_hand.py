@@ -22,9 +22,8 @@ from nbgrader.preprocessors import SaveAutoGrades
 from nbgrader.utils import determine_grade, is_grade, is_solution
 from sqlalchemy import text
 
-from ..course import classroom, is_added
+from ..model import Submission, digest, is_added
 from .gradebook import unusable
-from .restore import digest
 
 # nbgrader knows its own tables by name, and leaves this one alone
 _TABLE = "CREATE TABLE IF NOT EXISTS rushlight_answer (grade_id VARCHAR(32) PRIMARY KEY, digest VARCHAR(64) NOT NULL)"
@@ -80,17 +79,18 @@ def is_same_answer(gradebook: Gradebook, one: Grade, other: Grade) -> bool:
     return len({kept for (kept,) in rows}) < 2
 
 
-def is_entered(nb: dict, lab: str, student: str) -> bool:
+def is_entered(nb: dict, submission: Submission) -> bool:
     """Whether the gradebook has what was entered when this notebook was graded. It has not if another copy of the gradebook has
     taken its place since. Raises GradingError."""
     if "entered" not in nb["metadata"]:  # an earlier version of this course has graded it, or nbgrader alone
         return True
-    path = classroom() / "gradebook.db"
+    path = submission.lab.course.folder / "gradebook.db"
     try:
         with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as gradebook:
             if not gradebook.execute("SELECT 1 FROM sqlite_master WHERE name = 'rushlight_answer'").fetchone():
                 return False
-            rows = gradebook.execute(_KEPT, {"lab": lab, "student": student}).fetchall()
+            given = {"lab": submission.lab.name, "student": submission.student}
+            rows = gradebook.execute(_KEPT, given).fetchall()
     except sqlite3.Error as error:
         raise unusable(error) from None
     return nb["metadata"]["entered"] == _name(_by_cell(rows))

@@ -27,9 +27,19 @@ from pathlib import Path
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 
-from ..course import labs, printable, todays_path
+from ..model import (
+    ACTIVE_IN_PAGES,
+    MAX_FILES,
+    MAX_FOLDER,
+    MAX_NOTEBOOK,
+    YEARS,
+    Lab,
+    Unreadable,
+    lab_names,
+    reason_in_timestamp,
+)
+from ..text import printable
 from . import releases
-from .restore import ACTIVE_IN_PAGES, MAX_FILES, MAX_FOLDER, MAX_NOTEBOOK, YEARS, Unreadable, reason_in_timestamp
 
 MAX_SECRET = 200  # bytes of the text that names a student's feedback in the exchange
 
@@ -40,7 +50,7 @@ _MARK = r"_\d+_(?:\d+_|assignsubmission_)"
 DOWNLOADED = (
     rf"(?:(?![^/]*{_MARK})[^/]+/)*"
     r"(?>(?P<student_id>[^/]+?)_(?:late_|LATE_)?(?P<number>\d+)_(?:\d+_|assignsubmission_file_?/?))"
-    rf"(?P<file_id>{'|'.join(labs())})"
+    rf"(?P<file_id>{'|'.join(lab_names())})"
     r"(?![^/]*_\d+_assignsubmission_)[^/]*\.ipynb$"
 )
 
@@ -171,12 +181,11 @@ class HandedOut(ExchangeReleaseAssignment):
 
     def do_copy(self, src: str, dest: str, log: object = None) -> None:
         super().do_copy(src, dest, log)
-        if todays_path(
-            lab := self.coursedir.assignment_id
-        ).exists():  # an instructor may have assignments of another kind
-            if line := releases.keep(lab):
+        lab = Lab(self.coursedir.assignment_id)
+        if lab.todays_path.exists():  # an instructor may have assignments of another kind
+            if line := releases.keep_release(lab):
                 self.log.warning(line)
-            Path(dest, f"{lab}.ipynb").write_text(releases.given_out(lab), encoding="utf-8")
+            Path(dest, f"{lab}.ipynb").write_text(releases.text_for_students(lab), encoding="utf-8")
 
 
 class Exchanged(ExchangeCollect):

@@ -18,7 +18,6 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import MissingEntry
 
-from ..course import classroom, did_you_mean, exercise_name, points, printable, submitted_path
 from ..engine.card import card
 from ..engine.check import (
     DIED,
@@ -35,14 +34,16 @@ from ..engine.check import (
 from ..engine.edition import versions
 from ..engine.judge import Ask, Judge, SecondChance
 from ..engine.observe import GradingError
-from ..engine.run import name_of_seed, run, seal_of
+from ..engine.run import run
+from ..model import Course, Submission, Unreadable, exercise_name
+from ..text import did_you_mean, printable
 from .by_hand import is_entered
-from .grade import autograded, students, verdict_in
+from .grade import verdict_in
 from .gradebook import open_gradebook
 from .pages import SCHEMES, escaped, write_page
-from .plugin import class_seed
 from .releases import release_of
-from .restore import Unreadable, checks_in, digest, read_submission, restore_text
+from .restore import checks_in, restore_text
+from .seals import class_seed, name_of_seed, seal_of
 from .walk import split_lines
 
 WIDE = 56  # characters of a result: two that are no wider are shown side by side
@@ -137,7 +138,7 @@ class Explanation:
     checks: list[Explained] = field(default_factory=list)
 
 
-class _Again(Judge):
+class _Replaying(Judge):
     """Decides the `wanted` checks again, and replays the cases of the feedback. All other sealed verdicts stay as they were."""
 
     def __init__(self, seed: int, then: dict[str, dict], sealed: set[str], wanted: list[str]):
@@ -156,29 +157,26 @@ class _Again(Judge):
 
 
 def explain(
-    student: str,
-    lab: str,
+    submission: Submission,
     exercise: str | None = None,
     isolated: bool = True,
     progress: Callable[[str], None] = lambda check: None,
 ) -> Explanation:
-    """Replay the verdicts on a student's graded submission, or those on one exercise. Raises LookupError with one line if there is
-    nothing to replay."""
-    written = _read_graded(student, lab)
-    notebook, seed = _restored(written, student, lab), seed_of_graded()
+    """Replay the verdicts on a graded submission, or those on one exercise. Raises LookupError with one line if there is nothing to
+    replay."""
+    lab, written = submission.lab, _read_graded(submission)
+    notebook, seed = _restored(written, submission), seed_of_graded(lab.course)
     cells = checks_in(written, notebook)
-    wanted = _wanted([*cells], exercise, lab)
+    wanted = _wanted([*cells], exercise, lab.name)
     then = {name: verdict_in(found) for name, (_, found) in cells.items()}
-    sealed = {
-        name for name in cells if then[name].get("seal") == seal_of(then[name], seed, [lab, student, name], written)
-    }
+    sealed = {name for name in cells if then[name].get("seal") == seal_of(then[name], submission, name, seed, written)}
     for name in cells.keys() - sealed:
         then[name].pop("given", None)  # it may be the student's own, and a case may hold a program
-    entered, remarks = _scores(student, lab, written)
-    found = Explanation(student, lab, [*_remarks(student, lab, written, seed), *remarks])
-    judge = _Again(seed, then, sealed, wanted)
+    entered, remarks = _scores(submission, written)
+    found = Explanation(submission.student, lab.name, [*_remarks(submission, written, seed), *remarks])
+    judge = _Replaying(seed, then, sealed, wanted)
     verdicts = run(notebook, lab, judge, isolated, progress)
-    sources, worth = answers_of(notebook), points(lab)
+    sources, worth = answers_of(notebook), lab.points
     for name in wanted:
         given, in_written = cells[name]
         text, auto = entered.get(given.metadata.nbgrader.grade_id, ("not in the gradebook", None))
@@ -196,28 +194,28 @@ def explain(
     return found
 
 
-def seed_of_graded() -> int:
+def seed_of_graded(course: Course) -> int:
     """The seed with which the class was graded. Raises LookupError if it is gone, and makes no other."""
-    path = classroom() / "seed"
+    path = course.folder / "seed"
     if not path.exists():
         raise LookupError(f"{path} is missing, so nobody knows the cases of this class: grade again with --force")
     return class_seed(path)
 
 
-def graded(student: str, lab: str) -> NotebookNode:
+def graded(submission: Submission) -> NotebookNode:
     """The notebook of a student as it was graded. Raises LookupError if it has not been graded.
 
     It is restored once more: where nbgrader alone has graded it, all that is not an answer may be the student's own.
     """
-    return _restored(_read_graded(student, lab), student, lab)
+    return _restored(_read_graded(submission), submission)
 
 
-def _restored(written: NotebookNode, student: str, lab: str) -> NotebookNode:
+def _restored(written: NotebookNode, submission: Submission) -> NotebookNode:
     text = json.dumps(written)
     try:
-        return restore_text(text, release_of(lab, text))
+        return restore_text(text, release_of(submission.lab, text))
     except Unreadable as error:
-        raise _broken(autograded(lab, student), error) from None
+        raise _broken(submission.graded_path, error) from None
 
 
 def _broken(path: Path, error: Exception) -> LookupError:
@@ -225,23 +223,23 @@ def _broken(path: Path, error: Exception) -> LookupError:
     return LookupError(f"{path} cannot be read ({printable(first[:100])}): grade again with --force")
 
 
-def _read_graded(student: str, lab: str) -> NotebookNode:
+def _read_graded(submission: Submission) -> NotebookNode:
     """The graded notebook as it is on disk."""
-    path = autograded(lab, student)
+    student, lab, path = submission.student, submission.lab, submission.graded_path
     if path.exists():
         try:
             return nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
         except Exception as error:  # nbformat raises many types
             raise _broken(path, error) from None
-    if student in students(lab):
+    handed_in = lab.submissions()
+    if submission in handed_in:
         try:
-            text = read_submission(submitted_path(lab, student))
-            restore_text(text, release_of(lab, text))
+            restore_text(submission.text, release_of(lab, submission.text))
         except Unreadable as error:
             raise LookupError(f"the submission of {student} cannot be graded: {error}") from None
-        raise LookupError(f"{student} has not been graded: `rushlight grade {lab.partition('_')[0]}` does it")
-    everybody = sorted(path.parent.name for path in (classroom() / "autograded").glob(f"*/{lab}"))
-    everybody = sorted({*everybody, *students(lab)})
+        raise LookupError(f"{student} has not been graded: `rushlight grade {lab.number}` does it")
+    everybody = {path.parent.name for path in (lab.course.folder / "autograded").glob(f"*/{lab}")}
+    everybody = sorted(everybody | {each.student for each in handed_in})
     advice = did_you_mean(student, everybody) or f"{len(everybody)} students did"
     raise LookupError(f"no student {printable(student)!r} has handed in {lab}; {advice}")
 
@@ -258,7 +256,7 @@ def _exercise(check: str) -> str:
         return check
 
 
-def _wanted(checks: list[str], exercise: str | None, lab: str) -> list[str]:
+def _wanted(checks: list[str], exercise: str | None, of: str) -> list[str]:
     if exercise is None:
         return checks
     names = {
@@ -269,21 +267,21 @@ def _wanted(checks: list[str], exercise: str | None, lab: str) -> list[str]:
         return wanted
     shorts = [check.rpartition(".")[2] for check in checks]
     raise LookupError(
-        f"{lab} has no exercise {exercise!r}; {did_you_mean(exercise, shorts) or 'it has ' + ', '.join(shorts)}"
+        f"{of} has no exercise {exercise!r}; {did_you_mean(exercise, shorts) or 'it has ' + ', '.join(shorts)}"
     )
 
 
-def _remarks(student: str, lab: str, notebook: NotebookNode, seed: int) -> list[str]:
-    """What is not as it was when the submission was graded."""
+def _remarks(submission: Submission, notebook: NotebookNode, seed: int) -> list[str]:
+    """Say what is not as it was when the submission was graded."""
     remarks = []
     try:
-        if notebook.metadata.get("submission") not in (None, digest(read_submission(submitted_path(lab, student)))):
+        if notebook.metadata.get("submission") not in (None, submission.digest):
             remarks.append(
                 "the submission on disk is not the one that was graded: it has been replaced since. This is about the graded one"
             )
     except Unreadable as error:
         remarks.append(f"the submission on disk is gone or broken ({error}). This is about the one that was graded")
-    before, now = notebook.metadata.get("graded_with"), versions(lab)
+    before, now = notebook.metadata.get("graded_with"), versions(submission.lab)
     before = before if isinstance(before, dict) else {}
     if unknown := [name for name in now if name not in before]:
         remarks.append(f"the graded notebook does not say which {', '.join(unknown)} it was graded with")
@@ -301,10 +299,11 @@ def _remarks(student: str, lab: str, notebook: NotebookNode, seed: int) -> list[
     return remarks
 
 
-def _scores(student: str, lab: str, notebook: NotebookNode) -> tuple[dict[str, tuple[str, float | None]], list[str]]:
+def _scores(submission: Submission, notebook: NotebookNode) -> tuple[dict[str, tuple[str, float | None]], list[str]]:
     """The score of each cell in the gradebook in words, and before a change by hand; and what concerns the whole submission.
     The gradebook is opened to be read only."""
-    path = classroom() / "gradebook.db"
+    lab, student = submission.lab.name, submission.student
+    path = submission.lab.course.folder / "gradebook.db"
     if not path.exists():
         return {}, [f"there is no gradebook at {path}"]
     try:
@@ -315,7 +314,7 @@ def _scores(student: str, lab: str, notebook: NotebookNode) -> tuple[dict[str, t
                 each.name: (_score(each.auto_score, each.manual_score, each.extra_credit), each.auto_score or 0.0)
                 for each in grades
             }
-        remarks = [] if is_entered(notebook, lab, student) else [_NOT_ENTERED]
+        remarks = [] if is_entered(notebook, submission) else [_NOT_ENTERED]
     except MissingEntry:
         return {}, ["the gradebook has no entry for this submission"]
     except GradingError as error:

@@ -20,8 +20,9 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import GetGrades
 
-from ..course import check_name, exercise_name, is_added, printable
 from ..engine.check import GRADER_ERROR, NOT_ATTEMPTED, PASSED
+from ..model import Lab, Submission, check_name, exercise_name, is_added
+from ..text import printable
 from .formulas import markdown2html
 from .gradebook import entries_digest
 from .late import renew
@@ -67,7 +68,8 @@ class FeedbackPage(GetGrades):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         given = resources["nbgrader"]
         with Gradebook(given["db_url"], "rushlight") as gradebook:
-            renew(gradebook, given["assignment"], given["student"])  # points may have been given by hand
+            lab = Lab(given["assignment"])
+            renew(gradebook, lab, Submission(lab, given["student"]))  # points may have been given by hand
         with Gradebook(
             given["db_url"], "rushlight"
         ) as gradebook:  # before the page: what comes later makes it outdated

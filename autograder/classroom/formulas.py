@@ -15,7 +15,7 @@ from latex2mathml.converter import convert
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 
-from ..course import is_added
+from ..model import is_added
 
 
 class Renderer(IPythonRenderer):

@@ -12,7 +12,7 @@ import json
 import sys
 from base64 import b64encode
 
-from ..course import find_released, number_of, points
+from ..model import Course, Lab
 
 _HEAD = """\
 # Runs the checks after each push and reports the points to GitHub Classroom. They are feedback: grades come from `rushlight grade`.
@@ -52,9 +52,9 @@ RESULTS
 """
 
 
-def workflow(labs: list[str]) -> str:
+def workflow(labs: list[Lab]) -> str:
     """The text of `.github/workflows/classroom.yml` for these labs."""
-    numbers = [number_of(lab) for lab in labs]
+    numbers = [lab.number for lab in labs]
     results = "\n".join(
         f'          LAB-{n.upper()}_RESULTS: "${{{{ steps.lab-{n}.outputs.result }}}}"' for n in numbers
     )
@@ -62,9 +62,9 @@ def workflow(labs: list[str]) -> str:
     return _HEAD + "".join(_LAB.replace("NUMBER", number) for number in numbers) + reporter
 
 
-def result(lab: str, verdicts: str) -> str:
+def result(lab: Lab, verdicts: str) -> str:
     """The reporter's result for a lab: a test for each check with points. `verdicts` is empty if there is no copy of the lab."""
-    worth = points(lab)
+    worth = lab.points
     found = {each["check"]: each for each in json.loads(verdicts)["checks"]} if verdicts.strip() else {}
     tests = []
     for check in worth:
@@ -92,4 +92,4 @@ if __name__ == "__main__":
     verdicts = sys.stdin.read()
     for each in json.loads(verdicts)["checks"] if verdicts.strip() else []:
         print(each["text"], file=sys.stderr)  # for the student, in the log
-    print(f"result={result(find_released(sys.argv[1]), verdicts)}")
+    print(f"result={result(Course().find_released(sys.argv[1]), verdicts)}")

@@ -26,11 +26,12 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import psutil
@@ -38,28 +39,21 @@ from nbgrader.api import MissingEntry, SubmittedAssignment
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
-from ..course import (
-    classroom,
-    neutral,
-    points,
-    printable,
-    released,
-    released_labs,
-    replacing,
-    required_in,
-    submitted_path,
-)
+from ..course import classroom, replacing
 from ..engine import sandbox
 from ..engine.check import OUTCOMES, PASSED, is_bench
 from ..engine.edition import versions
 from ..engine.observe import GradingError, NotGraded
 from ..engine.run import run
+from ..model import Course, Lab, Submission, Unreadable
+from ..text import neutral, printable
 from . import groups, late, releases
 from .by_hand import is_entered
 from .feedback import entries_shown
 from .gradebook import HELD, entries_digest, mark_of, open_gradebook
-from .plugin import class_seed, configure, judge_of, marked_path
-from .restore import Unreadable, checks_in, digest, edited_checks, read_submission, released_notebook, restore_text
+from .plugin import configure, judge_of, marked_path
+from .restore import checks_in, edited_checks, released_notebook, restore_text
+from .seals import class_seed, seal
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
@@ -85,7 +79,7 @@ class Row:
     copy_of: str = ""  # the member of the group whose notebook this is a copy of
     in_group: str = ""  # a line about a submission of a group's member, such as one that was handed in alone later
     release: str = ""  # a line about a submission from a release of the lab with other exercises than this class has
-    beside: list[str] = field(default_factory=list)  # other notebooks in the folder of the submission
+    others: list[str] = field(default_factory=list)  # other notebooks in the folder of the submission
     seconds_late: float = 0.0
     penalty: float = 0.0  # points taken off the checks' points for that
     entered: float | None = None  # the mark in the gradebook: with points by hand, and less nbgrader's penalty
@@ -118,8 +112,8 @@ class Row:
         for outcome, count in counts.items():
             names = [check.partition(".")[2] for check in self.verdicts if self.outcome(check) == outcome]
             parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
-        if self.beside:
-            parts.append(f"not graded, beside the submission: {', '.join(map(printable, self.beside[:3]))}")
+        if self.others:
+            parts.append(f"not graded, beside the submission: {', '.join(map(printable, self.others[:3]))}")
         return "; ".join(parts)
 
 
@@ -128,23 +122,18 @@ def has_other_marks(rows: list[Row]) -> bool:
     return any(row.entered not in (None, row.mark) for row in rows)
 
 
-def students(lab: str) -> list[str]:
-    """The students who handed in a lab."""
-    return sorted(path.parent.name for path in (classroom() / "submitted").glob(f"*/{lab}") if path.is_dir())
-
-
-def labs_handed_in() -> list[str]:
+def labs_handed_in(course: Course) -> list[Lab]:
     """The labs that a student handed in, in order. Raises GradingError if there are none."""
-    found = [lab for lab in released_labs() if students(lab)]
+    found = [lab for lab in course.released_labs() if lab.submissions()]
     if not found:
         raise GradingError(
-            f"no student has handed in a lab: submissions go to {classroom()}/submitted/STUDENT/LAB/LAB.ipynb"
+            f"no student has handed in a lab: submissions go to {course.folder}/submitted/STUDENT/LAB/LAB.ipynb"
         )
     return found
 
 
 def grade(
-    lab: str,
+    lab: Lab,
     force: bool = False,
     isolated: bool = True,
     jobs: int | None = None,
@@ -160,51 +149,52 @@ def grade(
     submissions, no sandbox is available, or the class is being graded already. Manual scores and comments stay.
     """
     late.policy_of(lab), late.read_extensions(lab), groups.groups(lab)  # a mistake in them is told before all else
-    found = students(lab)
-    if not found:
-        path = f"{classroom()}/submitted/STUDENT/{lab}/{lab}.ipynb"
-        raise GradingError(f"no student has handed in {lab}: submissions go to {path}")
+    if not lab.submissions():
+        raise GradingError(f"no student has handed in {lab}: submissions go to {Submission(lab, 'STUDENT').path}")
     if executor is None and (reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab)):
         raise GradingError(reason)
-    with _class_lock():
-        releases.keep(lab)
+    with _class_lock(lab.course):
+        releases.keep_release(lab)
         releases.expect_checks(lab)
         with open_gradebook() as gradebook:
-            said = groups.share(gradebook, lab)
-        found = students(lab)
-        rows = {each: Row(each, copy_of=groups.source_of(each, lab), in_group=said.get(each, "")) for each in found}
-        rows |= {member: Row(member, problem=reason) for member, reason in said.items() if member not in rows}
-        waiting = [student for student in found if force or not is_done(lab, student)]
-        jobs, total = jobs or jobs_here(lab), len(found)
+            said = groups.share_notebooks(gradebook, lab)
+        rows = {each.student: Row(each.student, copy_of=groups.source_of(each)) for each in lab.submissions()}
+        names = [*rows]  # without the members of groups who have no notebook
+        for member, line in said.items():
+            if member in rows:
+                rows[member].in_group = line
+            else:
+                rows[member] = Row(member, problem=line)
+        waiting = [Submission(lab, name) for name in names if force or not is_done(Submission(lab, name))]
+        jobs, total = jobs or jobs_here(lab), len(names)
         done = total - len(waiting)
         progress(done, total, "")
         if waiting:
-            for student, problem in _ClassRun(lab, isolated, jobs, executor).run(waiting, mark):
-                rows[student].problem = problem
+            for each, problem in _ClassRun(lab, isolated, jobs, executor).run(waiting, mark):
+                rows[each.student].problem = problem
                 done += 1
-                progress(done, total, student)
+                progress(done, total, each.student)
         _enter_times(lab)
-        outdated = [each for each in _outdated_pages(lab) if each not in rows or not rows[each].problem]
+        outdated = [each for each in _outdated_pages(lab) if each.student not in rows or not rows[each.student].problem]
         total += len(outdated)
         if outdated:
-            for student, problem in _ClassRun(lab, isolated, jobs, None).run(outdated, write_feedback):
-                if student in rows:
-                    rows[student].problem = problem
-                    rows[student].is_rewritten = student not in waiting
+            for each, problem in _ClassRun(lab, isolated, jobs, None).run(outdated, write_feedback):
+                if row := rows.get(each.student):
+                    row.problem, row.is_rewritten = problem, each not in waiting
                 done += 1
-                progress(done, total, student)
+                progress(done, total, each.student)
         for row in rows.values():
             if not row.problem:
-                _read_grades(row, lab)
+                _read_grades(row, Submission(lab, row.student))
     return sorted(rows.values(), key=lambda row: row.student)
 
 
-def jobs_here(lab: str) -> int:
+def jobs_here(lab: Lab) -> int:
     """One job per core, or fewer if the free memory of this machine, or of its container, is not enough for so many."""
     memory = psutil.virtual_memory().available
     with suppress(OSError, ValueError):  # not in a container, or in one without a limit: "max"
         memory = min(memory, int(CONTAINER_MEMORY.read_text()))
-    return max(1, min(os.cpu_count() or 1, memory // JOB_MEMORY[is_bench(lab)]))
+    return max(1, min(os.cpu_count() or 1, memory // JOB_MEMORY[is_bench(lab.name)]))
 
 
 Step = Callable[..., str]  # `mark` or `write_feedback`
@@ -214,7 +204,7 @@ Step = Callable[..., str]  # `mark` or `write_feedback`
 class _Task:
     """A step of one submission, and the executor that runs it."""
 
-    student: str
+    submission: Submission
     step: Step
     executor: Executor
     marked: Path | None = None  # the file for the marked notebook
@@ -227,21 +217,21 @@ class _ClassRun:
     suspect that runs alone when a process ends is the cause.
     """
 
-    def __init__(self, lab: str, isolated: bool, jobs: int, engine: Executor | None) -> None:
+    def __init__(self, lab: Lab, isolated: bool, jobs: int, engine: Executor | None) -> None:
         config = Config()
         configure(config)
         config.RunInSubject.isolated = isolated
-        config.Restore.marked_folder = str(classroom() / "marked")
+        config.Restore.marked_folder = str(lab.course.folder / "marked")
         self.lab, self.isolated, self.jobs, self.engine = lab, isolated, jobs, engine
         self.seed = class_seed(Path(config.RunInSubject.seed_file))
         self.writer, self.pool = NbGraderAPI(config=config), markers(jobs)
-        self.todo: deque[tuple[str, Step]] = deque()
+        self.todo: deque[tuple[Submission, Step]] = deque()
         self.pending: dict[Future, _Task] = {}
-        self.suspects: set[str] = set()
+        self.suspects: set[Submission] = set()
 
-    def run(self, students: list[str], step: Step) -> Iterator[tuple[str, str]]:
-        """Run a step, and those that follow from it. Yields each student with what went wrong, or an empty string."""
-        self.todo.extend((student, step) for student in students)
+    def run(self, submissions: list[Submission], step: Step) -> Iterator[tuple[Submission, str]]:
+        """Run a step, and those that follow from it. Yields each submission with what went wrong, or an empty string."""
+        self.todo.extend((submission, step) for submission in submissions)
         folder = Path(self.writer.config.Restore.marked_folder)
         shutil.rmtree(folder, ignore_errors=True)  # from a run that was killed
         try:
@@ -254,54 +244,54 @@ class _ClassRun:
             self.pool.shutdown(wait=False, cancel_futures=True)
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _submit_steps(self) -> Iterator[tuple[str, str]]:
-        """Submit as many steps as may run now. Yields the students whose submission cannot be read."""
+    def _submit_steps(self) -> Iterator[tuple[Submission, str]]:
+        """Submit as many steps as may run now. Yields the submissions that cannot be read."""
         while self.todo and self._may_submit(self.todo[0][1]):
-            student, step = self.todo.popleft()
+            submission, step = self.todo.popleft()
             try:
-                self._submit(student, step)
+                self._submit(submission, step)
             except Unreadable as error:
-                self.suspects.discard(student)
-                yield student, str(error)
+                self.suspects.discard(submission)
+                yield submission, str(error)
 
     def _may_submit(self, step: Step) -> bool:
         if self.suspects:
             return not self.pending
         return step is write_feedback or self.engine is not None or len(self.pending) < 2 * self.jobs
 
-    def _submit(self, student: str, step: Step) -> None:
-        task, arguments = _Task(student, step, self.pool), [student]
+    def _submit(self, submission: Submission, step: Step) -> None:
+        task, arguments = _Task(submission, step, self.pool), [submission]
         if step is mark:
-            text = read_submission(submitted_path(self.lab, student))
+            given = packed(replace(submission))  # its text is read now, and not kept
             task.executor = self.engine or self.pool
-            task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), text)
-            arguments = [text, self.seed, self.isolated, *of_class(self.lab, text), student]
+            task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), given["text"])
+            arguments = [given, self.seed, self.isolated]
         try:
-            self.pending[task.executor.submit(step, self.lab, *arguments)] = task
+            self.pending[task.executor.submit(step, *arguments)] = task
         except BrokenExecutor:  # it broke after the last task
             self._replace(task.executor)
-            self.todo.appendleft((student, step))
+            self.todo.appendleft((submission, step))
 
-    def _finish(self, task: _Task, future: Future, alone: bool) -> Iterator[tuple[str, str]]:
-        """Record a marked submission, then let its feedback be written. Yields the student if nothing is left to do."""
-        error = future.exception()
+    def _finish(self, task: _Task, future: Future, alone: bool) -> Iterator[tuple[Submission, str]]:
+        """Record a marked submission, then let its feedback be written. Yields the submission if nothing is left to do."""
+        error, submission = future.exception(), task.submission
         if isinstance(error, BrokenExecutor):
             self._replace(task.executor)
-            if not (alone and task.student in self.suspects):
-                self.suspects.add(task.student)
-                self.todo.appendleft((task.student, task.step))
+            if not (alone and submission in self.suspects):
+                self.suspects.add(submission)
+                self.todo.appendleft((submission, task.step))
                 return
         if error:
             problem = _problem_of(error, task.step)
         elif task.marked is not None:
-            problem = _record(self.writer, self.lab, task.student, future.result(), task.marked)
+            problem = _record(self.writer, submission, future.result(), task.marked)
         else:
             problem = future.result()
         if task.step is mark and not problem:
-            self.todo.appendleft((task.student, write_feedback))
+            self.todo.appendleft((submission, write_feedback))
         else:
-            self.suspects.discard(task.student)
-            yield task.student, problem
+            self.suspects.discard(submission)
+            yield submission, problem
 
     def _replace(self, broken: Executor) -> None:
         """Go on with a new pool if the present one has broken."""
@@ -327,9 +317,11 @@ def _problem_of(error: BaseException, step: Step) -> str:
     return f"could not be {done} ({type(error).__name__}: {error}): this is not the student's fault"
 
 
-def of_class(lab: str, text: str) -> tuple[str, dict[str, str]]:
-    """What `mark` must be told of the class: the notebook on which this submission is restored, and the versions to expect."""
-    return json.dumps(releases.release_of(lab, text)), versions(lab)
+def packed(submission: Submission) -> dict[str, Any]:
+    """A submission as `mark` gets it, plain data: its text, the notebook on which it is restored, and the versions to expect."""
+    lab, text = submission.lab, submission.text
+    release = json.dumps(releases.release_of(lab, text))
+    return {"lab": lab.name, "student": submission.student, "text": text, "release": release, "versions": versions(lab)}
 
 
 # In a marker ---------------------------------------------------------------------------------------------------------
@@ -352,28 +344,27 @@ def _begin_marker(parent: int) -> None:
     threading.Thread(target=watch, daemon=True).start()
 
 
-def mark(
-    lab: str, text: str, seed: int, isolated: bool, release: str, expected: dict[str, str], student: str = ""
-) -> str:
-    """Run a submission and decide its checks. Takes and returns text, so that another machine can do it, without the class's
-    folder. `release` is the class's notebook on which the submission is restored. The verdicts are sealed for the `student`.
+def mark(given: dict[str, Any], seed: int, isolated: bool) -> str:
+    """Run a `packed` submission and decide its checks. Takes and returns plain data, so that another machine can do it, without the
+    class's folder.
 
-    Raises Unreadable or NotGraded, and GradingError if this machine has other `versions` than the `expected` ones, no sandbox or no
-    compiler.
+    Raises Unreadable or NotGraded, and GradingError if this machine has other versions than the class, no sandbox or no compiler.
     """
-    released = nbformat.from_dict(json.loads(release))
-    _expect_versions(lab, required_in(released), expected)
-    if reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab):
+    released = nbformat.from_dict(json.loads(given["release"]))
+    submission = Submission(Lab.given(given["lab"], released), given["student"])
+    _expect_versions(submission.lab, given["versions"])
+    if reason := isolated and sandbox.missing() or sandbox.missing_compiler(submission.lab):
         raise GradingError(f"{socket.gethostname()}: {reason}")
-    notebook = restore_text(text, released)
-    run(notebook, lab, judge_of(seed), isolated, release=released, student=student)
+    notebook = restore_text(given["text"], released)
+    run(notebook, submission.lab, judge_of(seed), isolated)
+    seal(notebook, submission, seed)
     return nbformat.writes(notebook)
 
 
-def _expect_versions(lab: str, missing: list[str], expected: dict[str, str]) -> None:
+def _expect_versions(lab: Lab, expected: dict[str, str]) -> None:
     host = socket.gethostname()
     try:
-        found = versions(lab, missing)
+        found = versions(lab)
     except (LookupError, ImportError):  # of an exercise, or of torch
         raise GradingError(f"{host} lacks exercises of {lab}, or torch: install the same version there") from None
     for name, version in expected.items():
@@ -382,13 +373,13 @@ def _expect_versions(lab: str, missing: list[str], expected: dict[str, str]) -> 
             raise GradingError(f"{differs}: install the same version there, and start its workers again")
 
 
-def write_feedback(lab: str, student: str) -> str:
+def write_feedback(submission: Submission) -> str:
     """Write nbgrader's page for a graded submission. Returns what went wrong, or an empty string."""
     config = Config()
     configure(config)
     writer = NbGraderAPI(config=config)
     with _alarm(FEEDBACK_SECONDS):
-        return _problem(writer, lambda: writer.generate_feedback(lab, student, force=True))
+        return _problem(writer, lambda: writer.generate_feedback(submission.lab.name, submission.student, force=True))
 
 
 @contextmanager
@@ -410,7 +401,7 @@ def _alarm(seconds: int) -> Iterator[None]:
 # In the one process that writes --------------------------------------------------------------------------------------
 
 
-def _record(writer: NbGraderAPI, lab: str, student: str, marked: str, path: Path) -> str:
+def _record(writer: NbGraderAPI, submission: Submission, marked: str, path: Path) -> str:
     """Let nbgrader record a submission that has been marked. Returns what went wrong, or an empty string.
 
     `path` is the file in which nbgrader's first step finds the marked notebook. nbgrader is forced, because it skips what an
@@ -427,15 +418,15 @@ def _record(writer: NbGraderAPI, lab: str, student: str, marked: str, path: Path
     except OSError as error:
         raise _cannot_write(str(error.strerror)) from None
     try:
-        return _autograde(writer, lab, student)
+        return _autograde(writer, submission)
     finally:
         path.unlink(missing_ok=True)
 
 
-def _autograde(writer: NbGraderAPI, lab: str, student: str) -> str:
+def _autograde(writer: NbGraderAPI, submission: Submission) -> str:
     deadline = time.monotonic() + LOCKED_SECONDS
     while True:
-        problem = _problem(writer, lambda: writer.autograde(lab, student, force=True))
+        problem = _problem(writer, lambda: writer.autograde(submission.lab.name, submission.student, force=True))
         if problem != HELD:
             return problem
         if time.monotonic() > deadline:
@@ -493,45 +484,46 @@ def _cannot_write(reason: str) -> GradingError:
 
 
 @contextmanager
-def _class_lock() -> Iterator[None]:
+def _class_lock(course: Course) -> Iterator[None]:
     """Hold the class's lock, so that a second grader is refused. The system releases it however this process ends."""
     try:
         import fcntl
     except ImportError:
         raise GradingError("grading needs Linux or macOS: on Windows, run it in WSL 2") from None
-    with (classroom() / "grading.lock").open("w") as file:
+    with (course.folder / "grading.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise GradingError(f"{classroom()} is being graded already: wait until that is done") from None
+            raise GradingError(f"{course.folder} is being graded already: wait until that is done") from None
         yield
 
 
-def _enter_times(lab: str) -> None:
+def _enter_times(lab: Lab) -> None:
     """Enter the times, extensions and penalties of a lab, and the marks of its groups."""
     with open_gradebook() as gradebook:
         late.renew_times(gradebook, lab)
         late.renew(gradebook, lab)
 
 
-def _outdated_pages(lab: str) -> list[str]:
-    """The students whose page of feedback does not show what the gradebook has: points or comments were given by hand since."""
+def _outdated_pages(lab: Lab) -> list[Submission]:
+    """The submissions whose page of feedback does not show what the gradebook has: points or comments were given by hand since."""
     with open_gradebook() as gradebook:
-        graded = [each for each in late.submissions(gradebook, lab) if autograded(lab, each.student_id).exists()]
-        return [each.student_id for each in graded if not shows_entries(each)]
+        entries = [(Submission(lab, each.student_id), each) for each in late.submissions(gradebook, lab)]
+        graded = [(submission, entry) for submission, entry in entries if submission.graded_path.exists()]
+        return [submission for submission, entry in graded if not shows_entries(submission, entry)]
 
 
-def shows_entries(submission: SubmittedAssignment) -> bool:
-    """Whether there is a page of feedback that shows what the gradebook has of a submission."""
-    page = _feedback(submission.assignment.name, submission.student_id)
-    return page.exists() and entries_shown(page.read_text(encoding="utf-8")) == entries_digest(submission)
+def shows_entries(submission: Submission, entry: SubmittedAssignment) -> bool:
+    """Whether there is a page of feedback that shows the `entry` of a submission in the gradebook."""
+    page = submission.page
+    return page.exists() and entries_shown(page.read_text(encoding="utf-8")) == entries_digest(entry)
 
 
-def remarks(lab: str) -> list[str]:
-    """What is to be said of the class, a line each: who has not handed in, groups, due date, policy and extensions."""
+def remarks(lab: Lab) -> list[str]:
+    """Remarks on the class, a line each: who has not handed in, groups, due date, policy and extensions."""
     with open_gradebook() as gradebook:
         roster = {student.id for student in gradebook.students}
-        missing = sorted(roster - {*students(lab)})
+        missing = sorted(roster - {each.student for each in lab.submissions()})
         lines = groups.remarks(gradebook, lab) + late.remarks(gradebook, lab)
     if not missing:
         return lines
@@ -539,64 +531,55 @@ def remarks(lab: str) -> list[str]:
     return [f"{len(missing)} of the {len(roster)} students of the roster have not handed in {lab}{names}", *lines]
 
 
-def autograded(lab: str, student: str) -> Path:
-    return classroom() / "autograded" / student / lab / f"{lab}.ipynb"
-
-
-def _feedback(lab: str, student: str) -> Path:
-    return classroom() / "feedback" / student / lab / f"{lab}.html"
-
-
-def is_done(lab: str, student: str) -> bool:
+def is_done(submission: Submission) -> bool:
     """Whether the submission, in its present state, has been graded completely."""
-    graded, page = autograded(lab, student), _feedback(lab, student)
+    graded, page = submission.graded_path, submission.page
     return (
         graded.exists()  # nbgrader removes it if grading again fails
         and page.exists()
         and page.stat().st_mtime >= graded.stat().st_mtime
         and page.read_text(encoding="utf-8").rstrip().endswith("</html>")
-        and is_recorded(lab, student)
+        and is_recorded(submission)
     )
 
 
-def is_recorded(lab: str, student: str) -> bool:
+def is_recorded(submission: Submission) -> bool:
     """Whether the gradebook has the points of the submission in its present state."""
-    path = autograded(lab, student)
-    if not path.exists():
+    if not submission.graded_path.exists():
         return False
-    graded = json.loads(path.read_text(encoding="utf-8"))
-    is_graded = _is_of(graded, path, submitted_path(lab, student)) and _has_points_of(graded, lab)
-    return is_graded and is_entered(graded, lab, student)
+    graded = json.loads(submission.graded_path.read_text(encoding="utf-8"))
+    is_graded = _is_of(graded, submission) and _has_points_of(graded, submission.lab)
+    return is_graded and is_entered(graded, submission)
 
 
-def _has_points_of(graded: dict, lab: str) -> bool:
+def _has_points_of(graded: dict, lab: Lab) -> bool:
     """Whether a graded notebook was graded with the points that the lab has now. All students of a class have the same."""
-    return _worth(released(lab)).items() <= _worth(graded).items()
+    return _worth(lab.released).items() <= _worth(graded).items()
 
 
-def _worth(notebook: dict) -> dict[str, float]:
+def _worth(notebook: Mapping) -> dict[str, float]:
     given = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
     return {each.get("grade_id", ""): each.get("points") for each in given if each.get("grade")}
 
 
-def _is_of(graded: dict, path: Path, submitted: Path) -> bool:
+def _is_of(graded: dict, submission: Submission) -> bool:
     """Whether a graded notebook was made of this submission, by its content. A student can set the time of a file."""
     try:
-        text = read_submission(submitted)
+        digest = submission.digest
     except Unreadable:
         return False
     of = graded["metadata"].get("submission")
     if of is None and "restored" not in graded["metadata"]:  # nbgrader graded it without the course's steps
-        return path.stat().st_mtime >= submitted.stat().st_mtime
-    return of == digest(text)
+        return submission.graded_path.stat().st_mtime >= submission.path.stat().st_mtime
+    return of == digest
 
 
-def _read_grades(row: Row, lab: str) -> None:
-    """Points from the gradebook, verdicts from the graded notebook."""
-    notebook = nbformat.read(autograded(lab, row.student), as_version=4)
+def _read_grades(row: Row, submission: Submission) -> None:
+    """Read the points from the gradebook, and the verdicts from the graded notebook."""
+    lab, notebook = submission.lab, nbformat.read(submission.graded_path, as_version=4)
     with open_gradebook() as gradebook:
         try:
-            entered = gradebook.find_submission_notebook(lab, lab, row.student)
+            entered = gradebook.find_submission_notebook(lab.name, lab.name, submission.student)
         except MissingEntry:
             row.problem = "graded, but not in the gradebook: grade again with --force"
             return
@@ -609,12 +592,10 @@ def _read_grades(row: Row, lab: str) -> None:
         if (key := given.metadata.nbgrader.grade_id) in grades:
             row.scores[name], row.verdicts[name] = grades[key] or 0.0, verdict_in(found)
     row.penalty = round(penalty * row.total / points, 2) if points else 0.0
-    others = {path.name for path in submitted_path(lab, row.student).parent.glob("*.ipynb")} - {f"{lab}.ipynb"}
-    row.beside = sorted(others)
+    row.others = sorted({path.name for path in submission.folder.glob("*.ipynb")} - {submission.path.name})
     with suppress(ValueError, RecursionError):  # it has been replaced since it was graded
-        text = read_submission(submitted_path(lab, row.student))
-        row.edited = edited_checks(json.loads(text), releases.release_of(lab, text))
-        row.release = releases.remark(lab, text)
+        row.edited = edited_checks(json.loads(submission.text), releases.release_of(lab, submission.text))
+        row.release = releases.remark(lab, submission.text)
 
 
 _KINDS = {"outcome": str, "seconds": int | float, "message": str, "notes": list, "case": str, "given": str, "seal": str}
@@ -633,10 +614,10 @@ def verdict_in(cell: dict | None) -> dict:
     return found if known else {}
 
 
-def write_csv(lab: str, rows: list[Row]) -> Path:
+def write_csv(lab: Lab, rows: list[Row]) -> Path:
     """Write the table to a file, which is renamed when it is complete. Returns its path."""
-    path = classroom() / f"grades-{lab}.csv"
-    worth = points(lab)
+    path = lab.course.folder / f"grades-{lab}.csv"
+    worth = lab.points
     with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(

@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ..course import classroom, set_environment
 from ..engine.observe import GradingError
-from .restore import digest
+from ..model import digest
 
 HELD = "another program holds the gradebook (a formgrader?): close it and run this again to go on"
 
@@ -36,7 +36,7 @@ def open_gradebook(read_only: bool = False) -> Iterator[Gradebook]:
 
 
 def unusable(reason: Exception) -> GradingError:
-    """What is to be said if the gradebook cannot be used."""
+    """Return the error that says why the gradebook cannot be used."""
     name = getattr(reason, "sqlite_errorname", "")
     if name in ("SQLITE_BUSY", "SQLITE_LOCKED"):
         return GradingError(HELD)
@@ -45,7 +45,7 @@ def unusable(reason: Exception) -> GradingError:
 
 
 def entries_digest(submission: SubmittedAssignment) -> str:
-    """What names all points, comments and penalties of a submission. A page of feedback says which of them it shows."""
+    """The digest of all points, comments and penalties of a submission. A page of feedback has that of those which it shows."""
     entries: list[list] = []
     for notebook in submission.notebooks:
         entries.append([notebook.name, notebook.late_submission_penalty or 0.0])

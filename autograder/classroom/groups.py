@@ -19,10 +19,11 @@ from pathlib import Path
 
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 
-from ..course import classroom, did_you_mean, is_named, printable, replacing
+from ..course import replacing
 from ..engine.observe import GradingError
+from ..model import Lab, Submission, Unreadable, digest, rejection_reason
+from ..text import did_you_mean, printable
 from .by_hand import is_same_answer
-from .restore import Unreadable, digest, read_submission, rejection_reason
 from .table import Row, read_rows
 
 _SCORES = ("manual_score", "extra_credit")
@@ -37,12 +38,12 @@ class Copy:
     marks: dict[str, float | str] = field(default_factory=dict)
 
 
-def groups(lab: str) -> dict[str, list[str]]:
+def groups(lab: Lab) -> dict[str, list[str]]:
     """The members of each group for a lab. A row of `groups.csv` without a lab is for all labs. Raises GradingError."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     rows: dict[str, Row] = {}
-    is_for = cache(lambda number: not number or is_named(lab, number))
-    for row in read_rows(classroom() / "groups.csv", ("group", "student"), ("lab",)):
+    is_for = cache(lambda number: not number or lab.is_called(number))
+    for row in read_rows(lab.course.folder / "groups.csv", ("group", "student"), ("lab",)):
         try:
             if not is_for(row["lab"]):
                 continue
@@ -63,43 +64,39 @@ def groups(lab: str) -> dict[str, list[str]]:
 # Copies --------------------------------------------------------------------------------------------------------------
 
 
-def source_of(student: str, lab: str) -> str:
-    """Whose notebook a student's submission is a copy of, or an empty string."""
-    copy = _copy_of(student, lab)
+def source_of(submission: Submission) -> str:
+    """The student whose notebook a submission is a copy of, or an empty string."""
+    copy = _copy_of(submission)
     return copy.source if copy else ""
 
 
-def _copy_of(student: str, lab: str) -> Copy | None:
-    """What is remembered of a submission that is a copy."""
-    copy = _remembered(student, lab)
-    return copy if copy and _is_copied(student, lab, copy) else None
+def _copy_of(submission: Submission) -> Copy | None:
+    """The record of a submission that is a copy."""
+    copy = _recorded(submission)
+    return copy if copy and _is_copied(submission, copy) else None
 
 
-def _remembered(student: str, lab: str) -> Copy | None:
-    """What a student's folder was given, whatever is there now."""
+def _recorded(submission: Submission) -> Copy | None:
+    """The record of what a student's folder was given, whatever is there now."""
     try:
-        return Copy(**json.loads(_memory(student, lab).read_text(encoding="utf-8")))
+        return Copy(**json.loads(_record_path(submission).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):  # there is none, or a power cut left half of it
         return None
 
 
-def _is_copied(student: str, lab: str, copy: Copy) -> bool | None:
+def _is_copied(submission: Submission, copy: Copy) -> bool | None:
     """Whether a student's notebook was copied; None if it cannot be read."""
     with suppress(Unreadable):
-        return digest(read_submission(_folder(student, lab) / f"{lab}.ipynb")) in copy.digests
+        return submission.digest in copy.digests
     return None
 
 
-def _folder(student: str, lab: str) -> Path:
-    return classroom() / "submitted" / student / lab
+def _record_path(submission: Submission) -> Path:
+    return submission.lab.course.folder / "copies" / submission.student / f"{submission.lab}.json"
 
 
-def _memory(student: str, lab: str) -> Path:
-    return classroom() / "copies" / student / f"{lab}.json"
-
-
-def _remember(student: str, lab: str, copy: Copy) -> None:
-    path = _memory(student, lab)
+def _record(submission: Submission, copy: Copy) -> None:
+    path = _record_path(submission)
     path.parent.mkdir(parents=True, exist_ok=True)
     _write(path, json.dumps(asdict(copy), indent=1))
 
@@ -109,7 +106,7 @@ def _write(path: Path, text: str) -> None:
         file.write(text)
 
 
-def share(gradebook: Gradebook, lab: str) -> dict[str, str]:
+def share_notebooks(gradebook: Gradebook, lab: Lab) -> dict[str, str]:
     """Give the notebook of a group to those members who have none of their own. Returns what is to be said of a student: why one
     gets none, and which marks by hand are another's now.
 
@@ -118,21 +115,22 @@ def share(gradebook: Gradebook, lab: str) -> dict[str, str]:
     found, known = groups(lab), {student.id for student in gradebook.students}
     left = dict(_take_back(gradebook, lab, found)) | dict(_remove_shared_marks(gradebook, lab))
     for group, members in found.items():
-        own = [each for each in members if _folder(each, lab).is_dir() and not source_of(each, lab)]
-        for member in [each for each in members if own and each in known and each not in own]:
-            source = next((each for each in own if len(own) == 1 or each == source_of(member, lab)), None)
+        handed_in = {name: Submission(lab, name) for name in members}
+        own = [name for name, each in handed_in.items() if each.folder.is_dir() and not source_of(each)]
+        for member in [name for name in members if own and name in known and name not in own]:
+            source = next((name for name in own if len(own) == 1 or name == source_of(handed_in[member])), None)
             if source is None:
                 left[member] = (
                     f"group {group} has the notebooks of {', '.join(own)}: copy the one that counts into this folder"
                 )
-            elif reason := _give(lab, source, member):
+            elif reason := _give(Submission(lab, source), Submission(lab, member)):
                 left[member] = f"the notebook of {source} cannot be shared: {reason}"
             else:
                 left.pop(member, None)  # it has the notebook of the present group
     return left
 
 
-def remarks(gradebook: Gradebook, lab: str) -> list[str]:
+def remarks(gradebook: Gradebook, lab: Lab) -> list[str]:
     """The names in the groups that no student of the class has, a line each."""
     known = {student.id for student in gradebook.students}
     named = [member for members in groups(lab).values() for member in members]
@@ -143,38 +141,43 @@ def remarks(gradebook: Gradebook, lab: str) -> list[str]:
     ]
 
 
-def _take_back(gradebook: Gradebook, lab: str, found: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+def _take_back(gradebook: Gradebook, lab: Lab, found: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
     """Remove the copies for students who are not in the group of the source any more. Yields each, with the reason."""
-    for path in sorted((classroom() / "copies").glob(f"*/{lab}.json")):
-        student = path.parent.name
-        copy = _copy_of(student, lab)
+    for submission in _given(lab):
+        student, folder, copy = submission.student, submission.folder, _copy_of(submission)
         if not copy or any({student, copy.source} <= {*members} for members in found.values()):
             continue
-        folder, said = _folder(student, lab), f"not in the group of {copy.source} any more"
-        if _has_own_marks(gradebook, lab, student, copy):
+        said = f"not in the group of {copy.source} any more"
+        if _has_own_marks(gradebook, submission, copy):
             yield student, f"{said}, but the copy of that notebook has marks by hand: delete {folder} if it is to go"
             continue
         with suppress(MissingEntry):
-            gradebook.remove_submission(lab, student)
-        for stage in ("autograded", "feedback"):
-            shutil.rmtree(classroom() / stage / student / lab, ignore_errors=True)
+            gradebook.remove_submission(lab.name, student)
+        for path in (submission.graded_path, submission.page):
+            shutil.rmtree(path.parent, ignore_errors=True)
         for name in (f"{lab}.ipynb", "timestamp.txt"):
             (folder / name).unlink(missing_ok=True)
         with suppress(OSError):  # something else is in it
             folder.rmdir()
-        path.unlink()
+        _record_path(submission).unlink()
         yield student, f"{said}: the copy of that notebook and its marks are removed"
 
 
-def _has_own_marks(gradebook: Gradebook, lab: str, student: str, copy: Copy) -> bool:
+def _given(lab: Lab) -> list[Submission]:
+    """The submissions for which there is a record of a copy, in the order of the students' names."""
+    paths = sorted((lab.course.folder / "copies").glob(f"*/{lab}.json"))
+    return [Submission(lab, path.parent.name) for path in paths]
+
+
+def _has_own_marks(gradebook: Gradebook, submission: Submission, copy: Copy) -> bool:
     """Whether somebody gave marks or comments to the copy itself, and not to the notebook."""
-    return any(value != copy.marks.get(key) for key, value, *_ in _by_hand(gradebook, lab, student))
+    return any(value != copy.marks.get(key) for key, value, *_ in _by_hand(gradebook, submission))
 
 
-def _by_hand(gradebook: Gradebook, lab: str, student: str) -> list[tuple[str, float | str, Grade | Comment, str]]:
-    """What was given by hand for a submission: its key in `Copy.marks`, the value, and of what it is which attribute."""
+def _by_hand(gradebook: Gradebook, submission: Submission) -> list[tuple[str, float | str, Grade | Comment, str]]:
+    """The marks and comments by hand for a submission: the key in `Copy.marks`, the value, the entry, and its attribute."""
     try:
-        notebooks = gradebook.find_submission(lab, student).notebooks
+        notebooks = gradebook.find_submission(submission.lab.name, submission.student).notebooks
     except MissingEntry:
         return []
     given = [(one, each, name) for one in notebooks for each in one.grades for name in _SCORES]
@@ -186,16 +189,15 @@ def _by_hand(gradebook: Gradebook, lab: str, student: str) -> list[tuple[str, fl
     ]
 
 
-def _remove_shared_marks(gradebook: Gradebook, lab: str) -> Iterator[tuple[str, str]]:
+def _remove_shared_marks(gradebook: Gradebook, lab: Lab) -> Iterator[tuple[str, str]]:
     """Of a member who has handed in alone since, remove the marks that were entered for the group's notebook. Yields the members of
     whom that is to be said."""
-    for path in sorted((classroom() / "copies").glob(f"*/{lab}.json")):
-        student = path.parent.name
-        copy = _remembered(student, lab)
-        if copy is None or _is_copied(student, lab, copy) is not False:
+    for submission in _given(lab):
+        copy = _recorded(submission)
+        if copy is None or _is_copied(submission, copy) is not False:
             continue
         removed, kept = False, []
-        for key, value, given, name in _by_hand(gradebook, lab, student):
+        for key, value, given, name in _by_hand(gradebook, submission):
             if value != copy.marks.get(key):
                 kept.append(given.name)
                 continue
@@ -204,29 +206,29 @@ def _remove_shared_marks(gradebook: Gradebook, lab: str) -> Iterator[tuple[str, 
             if name == "manual_score":
                 given.needs_manual_grade = given.auto_score is None
         gradebook.db.commit()
-        path.unlink()
+        _record_path(submission).unlink()
         said = [f"the marks and comments by hand for the notebook of {copy.source} are removed"] if removed else []
         said += [f"those that were given to the copy stay: look at {', '.join(dict.fromkeys(kept))}"] if kept else []
         if said:
-            yield student, f"handed in alone since: {'; '.join(said)}"
+            yield submission.student, f"handed in alone since: {'; '.join(said)}"
 
 
-def _give(lab: str, source: str, member: str) -> str:
+def _give(source: Submission, member: Submission) -> str:
     """Copy a notebook and its time. Returns why that is not possible, or an empty string."""
-    given, folder = _folder(source, lab), _folder(member, lab)
-    copy = _copy_of(member, lab) or Copy(source)
-    copy.source = source
+    given, folder = source.folder, member.folder
+    copy = _copy_of(member) or Copy(source.student)
+    copy.source = source.student
     if folder.parent.is_symlink():
-        return f"the folder of {member} is a link"
+        return f"the folder of {member.student} is a link"
     try:
-        text = read_submission(given / f"{lab}.ipynb")
+        text = source.text
         folder.mkdir(parents=True, exist_ok=True)
         if reason := rejection_reason(folder):
             return reason
         if digest(text) not in copy.digests:  # before the notebook, so that a copy is never one of the student's own
             copy.digests.append(digest(text))
-        _remember(member, lab, copy)
-        for name in ("timestamp.txt", f"{lab}.ipynb"):
+        _record(member, copy)
+        for name in ("timestamp.txt", source.path.name):
             content = (given / name).read_bytes() if (given / name).exists() else None
             if content is None:
                 (folder / name).unlink(missing_ok=True)
@@ -242,16 +244,18 @@ def _give(lab: str, source: str, member: str) -> str:
 # Marks ---------------------------------------------------------------------------------------------------------------
 
 
-def share_marks(gradebook: Gradebook, found: list[SubmittedAssignment], student: str | None = None) -> list[str]:
-    """Enter the scores and comments that were given by hand for a notebook for its copies, or for one student's copy.
+def share_marks(
+    gradebook: Gradebook, lab: Lab, found: list[SubmittedAssignment], only: Submission | None = None
+) -> list[str]:
+    """Enter the scores and comments that were given by hand for a notebook for its copies, or for one copy `only`.
 
     What was entered in this way follows the notebook. What was given to a copy itself stays. Returns the students whose score
     differs from that of the notebook.
     """
     by_student, differ = {each.student_id: each for each in found}, []
-    for name in [student] if student else by_student:
-        submission = by_student.get(name)
-        copy = _copy_of(name, submission.assignment.name) if submission else None
+    for name in [only.student] if only else by_student:
+        submission, handed_in = by_student.get(name), Submission(lab, name)
+        copy = _copy_of(handed_in) if submission else None
         source = by_student.get(copy.source) if copy else None
         if submission is None or copy is None or source is None:
             continue
@@ -263,7 +267,7 @@ def share_marks(gradebook: Gradebook, found: list[SubmittedAssignment], student:
         gradebook.db.commit()
         if entered != copy.marks:
             copy.marks = entered
-            _remember(name, submission.assignment.name, copy)
+            _record(handed_in, copy)
     return differ
 
 

@@ -19,10 +19,11 @@ from nbgrader.api import Gradebook, MissingEntry, SubmittedAssignment
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.utils import parse_utc
 
-from ..course import classroom, did_you_mean, is_named, printable, replacing
+from ..course import replacing
 from ..engine.observe import GradingError
+from ..model import YEARS, Course, Lab, Submission, reason_in_timestamp
+from ..text import did_you_mean, printable
 from .groups import share_marks
-from .restore import YEARS, reason_in_timestamp
 from .table import Row, read_rows
 
 EVERY_LAB = "every lab"
@@ -59,14 +60,14 @@ def read_policy(late: str, grace: str) -> Policy:
     return Policy(float(percent), unit, seconds)
 
 
-def set_policy(lab: str | None, late: str, grace: str) -> None:
+def set_policy(course: Course, lab: Lab | None, late: str, grace: str) -> None:
     """Keep the policy of a lab, or of all labs that have none of their own. Raises GradingError."""
     read_policy(late, grace)
-    kept = read_policies()
+    kept = read_policies(course)
     replaced = _row_of(lab, kept) if lab else _row_for_all(kept)
     rows: list[dict[str, str]] = [row for row in kept if row is not replaced]
-    rows.append((replaced or {}) | {"lab": lab or EVERY_LAB, "late": late, "grace": grace})
-    path = classroom() / "late.csv"
+    rows.append((replaced or {}) | {"lab": str(lab or EVERY_LAB), "late": late, "grace": grace})
+    path = course.folder / "late.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         columns = dict.fromkeys(
@@ -77,35 +78,35 @@ def set_policy(lab: str | None, late: str, grace: str) -> None:
         writer.writerows(rows)
 
 
-def read_policies() -> list[Row]:
-    return [*read_rows(classroom() / "late.csv", ("lab", "late", "grace"))]
+def read_policies(course: Course) -> list[Row]:
+    return [*read_rows(course.folder / "late.csv", ("lab", "late", "grace"))]
 
 
-def _row_of(lab: str, rows: list[Row]) -> Row | None:
+def _row_of(lab: Lab, rows: list[Row]) -> Row | None:
     """The row of a lab, which a row may name in short. Raises GradingError if there are two."""
 
     def is_for(row: Row) -> bool:
         try:
-            return row["lab"] != EVERY_LAB and is_named(lab, row["lab"])
+            return row["lab"] != EVERY_LAB and lab.is_called(row["lab"])
         except LookupError as error:
             raise GradingError(f"{row.where}: {error}") from None
 
-    return _only(lab, [*filter(is_for, rows)])
+    return _only(lab.name, [*filter(is_for, rows)])
 
 
 def _row_for_all(rows: list[Row]) -> Row | None:
     return _only(EVERY_LAB, [row for row in rows if row["lab"] == EVERY_LAB])
 
 
-def _only(lab: str, rows: list[Row]) -> Row | None:
+def _only(subject: str, rows: list[Row]) -> Row | None:
     if len(rows) > 1:
-        raise GradingError(f"{rows[1].where}: a second policy for {lab}, after {rows[0].line}: leave one")
+        raise GradingError(f"{rows[1].where}: a second policy for {subject}, after {rows[0].line}: leave one")
     return rows[0] if rows else None
 
 
-def policy_of(lab: str) -> tuple[Policy, str] | None:
+def policy_of(lab: Lab) -> tuple[Policy, str] | None:
     """The policy of a lab and its text, or None if nbgrader's own configuration decides. Raises GradingError."""
-    kept = read_policies()
+    kept = read_policies(lab.course)
     row = _row_of(lab, kept) or _row_for_all(kept)
     if row is None:
         return None
@@ -120,35 +121,36 @@ class LatePenalty(LateSubmissionPlugin):
     """The course's policy as nbgrader asks for it while it grades. Its `parent` is nbgrader's step, which knows the lab."""
 
     def late_submission_penalty(self, student_id: str, score: float, total_seconds_late: float) -> float | None:
-        found = policy_of(self.parent.assignment_id)
+        found = policy_of(Lab(self.parent.assignment_id))
         if found is None:
             return super().late_submission_penalty(student_id, score, total_seconds_late)
         return found[0].penalty(score, total_seconds_late)
 
 
-def renew(gradebook: Gradebook, lab: str, student: str | None = None) -> None:
-    """Bring the penalties of a lab (or of one student's submission) up to date: points may have been given by hand since, and
+def renew(gradebook: Gradebook, lab: Lab, only: Submission | None = None) -> None:
+    """Bring the penalties of a lab (or of one submission `only`) up to date: points may have been given by hand since, and
     policy, due date and extension may have changed."""
     found, handed_in = policy_of(lab), submissions(gradebook, lab)
-    share_marks(gradebook, handed_in, student)
-    ours = classroom() / "penalties" / lab  # there if the penalties of the lab are by a policy of the course
+    share_marks(gradebook, lab, handed_in, only)
+    ours = lab.course.folder / "penalties" / lab.name  # there if the penalties of the lab are by a policy of the course
     if found and not ours.exists():
         ours.parent.mkdir(exist_ok=True)
         ours.touch()
     for submission in handed_in if ours.exists() else ():
-        if student in (None, submission.student_id):
+        if only is None or only.student == submission.student_id:
             for notebook in submission.notebooks:
                 penalty = found[0].penalty(notebook.score, seconds_late(submission)) if found else 0.0
                 if penalty != (notebook.late_submission_penalty or 0.0):
                     notebook.late_submission_penalty = penalty
     gradebook.db.commit()
-    if not found and student is None:  # from now on nbgrader's own configuration decides
+    if not found and only is None:  # from now on nbgrader's own configuration decides
         ours.unlink(missing_ok=True)
 
 
-def submissions(gradebook: Gradebook, lab: str) -> list[SubmittedAssignment]:
+def submissions(gradebook: Gradebook, lab: Lab) -> list[SubmittedAssignment]:
+    """The entries of a lab's submissions in the gradebook."""
     try:
-        return list(gradebook.find_assignment(lab).submissions)
+        return list(gradebook.find_assignment(lab.name).submissions)
     except MissingEntry:
         return []
 
@@ -156,11 +158,11 @@ def submissions(gradebook: Gradebook, lab: str) -> list[SubmittedAssignment]:
 # Times ---------------------------------------------------------------------------------------------------------------
 
 
-def renew_times(gradebook: Gradebook, lab: str) -> None:
+def renew_times(gradebook: Gradebook, lab: Lab) -> None:
     """Enter the times beside the submissions, and the extensions. If there is a file of extensions, it has all of them."""
     given = read_extensions(lab)
     for submission in submissions(gradebook, lab):
-        path = classroom() / "submitted" / submission.student_id / lab / "timestamp.txt"
+        path = Submission(lab, submission.student_id).folder / "timestamp.txt"
         if path.is_file() and not path.is_symlink() and not reason_in_timestamp(path):
             submission.timestamp = parse_utc(path.read_text(encoding="utf-8").strip() or None)
         due = submission.assignment.duedate
@@ -170,10 +172,10 @@ def renew_times(gradebook: Gradebook, lab: str) -> None:
     gradebook.db.commit()
 
 
-def remarks(gradebook: Gradebook, lab: str) -> list[str]:
+def remarks(gradebook: Gradebook, lab: Lab) -> list[str]:
     """What an instructor should know about the times of a lab, a line each; none if it has no due date, policy or extension."""
     try:
-        due = gradebook.find_assignment(lab).duedate
+        due = gradebook.find_assignment(lab.name).duedate
     except MissingEntry:
         due = None
     found, given, lines = policy_of(lab), read_extensions(lab) or {}, []
@@ -195,7 +197,7 @@ def remarks(gradebook: Gradebook, lab: str) -> list[str]:
         if each not in known
         for meant in [did_you_mean(each, known)]
     ]
-    differ = dict.fromkeys(share_marks(gradebook, submissions(gradebook, lab)))
+    differ = dict.fromkeys(share_marks(gradebook, lab, submissions(gradebook, lab)))
     lines += [f"{printable(each)} has other points by hand than the group's notebook" for each in differ]
     lines += [
         f"the extension of {printable(each)} ends before {lab} is due" for each in given if due and given[each] < due
@@ -208,16 +210,16 @@ def seconds_late(submission: SubmittedAssignment) -> float:
     return submission.total_seconds_late if submission.assignment.duedate else 0.0
 
 
-def read_extensions(lab: str) -> dict[str, datetime] | None:
+def read_extensions(lab: Lab) -> dict[str, datetime] | None:
     """Until when each student with an extension may hand in a lab (UTC), or None without a file. Raises GradingError."""
-    path = classroom() / "extensions.csv"
+    path = lab.course.folder / "extensions.csv"
     found: dict[str, datetime] = {}
     rows: dict[str, Row] = {}
     if not path.exists():
         return None
     for row in read_rows(path, ("student", "lab", "until")):
         try:
-            if not is_named(lab, row["lab"]):
+            if not lab.is_called(row["lab"]):
                 continue
             until = read_time(row["until"])
         except (LookupError, ValueError) as error:

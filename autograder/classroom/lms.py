@@ -16,8 +16,10 @@ from pathlib import Path
 
 from nbgrader.api import Gradebook, Student, SubmittedAssignment
 
-from ..course import classroom, number_of, printable, replacing, submitted_path
+from ..course import replacing
 from ..engine.observe import GradingError
+from ..model import Lab, Submission
+from ..text import printable
 from .collect import DOWNLOADED, read_names
 from .grade import is_done, is_recorded, shows_entries
 from .gradebook import mark_of
@@ -55,7 +57,7 @@ def _number(text: str) -> float | None:
 class Filled:
     """What filling in a lab did, and what it left."""
 
-    lab: str
+    lab: Lab
     column: str
     by: str
     new: int = 0
@@ -89,13 +91,13 @@ def listed(text: str, names: list[str]) -> str:
 
 
 def fill_in(
-    table: Table, gradebook: Gradebook, lab: str, column: str | None = None, by: str | None = None, scale: bool = False
+    table: Table, gradebook: Gradebook, lab: Lab, column: str | None = None, by: str | None = None, scale: bool = False
 ) -> Filled:
     """Write the marks of a lab into a table. Raises GradingError, with the table unchanged, if it is not clear where."""
     renew(gradebook, lab)
     found = submissions(gradebook, lab)
     if not found:
-        raise GradingError(f"{lab} has no marks: `rushlight grade {number_of(lab)}` makes them")
+        raise GradingError(f"{lab} has no marks: `rushlight grade {lab.number}` makes them")
     target = _grade_column(table, lab, column)
     identifying, rows_of, doubled = _match(table, lab, found, by)
     result = Filled(lab, table.head[target], table.head[identifying], doubled=doubled)
@@ -105,34 +107,32 @@ def fill_in(
         raise GradingError(
             f"{lab} has {worth:g} points here and {other:g} in {result.column!r}: change them there, or use --scale"
         )
-    for submission in found:
-        student = submission.student_id
-        if student not in rows_of:
-            if student not in doubled:
-                result.not_in_file.append(student)
+    for entry in found:
+        submission = Submission(lab, entry.student_id)
+        if submission.student not in rows_of:
+            if submission.student not in doubled:
+                result.not_in_file.append(submission.student)
             continue
-        row = rows_of[student]
-        mark = mark_of(submission)
-        _enter(
-            table, row, target, mark * (maxima[row] / worth if scale and maxima[row] and worth else 1), student, result
-        )
-        if submission.needs_manual_grade:
-            result.unmarked.append(student)
-        if submitted_path(lab, student).exists() and not is_recorded(lab, student):
-            result.outdated.append(student)
+        row = rows_of[submission.student]
+        mark = mark_of(entry) * (maxima[row] / worth if scale and maxima[row] and worth else 1)
+        _enter(table, row, target, mark, submission, result)
+        if entry.needs_manual_grade:
+            result.unmarked.append(submission.student)
+        if submission.path.exists() and not is_recorded(submission):
+            result.outdated.append(submission.student)
     taken = {*rows_of.values()}
     result.not_handed_in = [_name(row) for each, row in _people(table, target) if each not in taken]
     return result
 
 
-def _grade_column(table: Table, lab: str, wanted: str | None) -> int:
+def _grade_column(table: Table, lab: Lab, wanted: str | None) -> int:
     """The column for the marks of a lab: the one that is named, or whose heading has the lab's number, or Moodle's `Grade`."""
     heads = [head.lower() for head in table.head]
     if wanted is not None:
         found = [i for i, head in enumerate(heads) if head == wanted.strip().lower()]
     else:
         titles = [re.sub(r"\(\d+\)$|\[total pts.*$", "", head) for head in heads]
-        found = [i for i, title in enumerate(titles) if re.search(rf"(?<![0-9a-z]){number_of(lab)}(?![0-9a-z])", title)]
+        found = [i for i, title in enumerate(titles) if re.search(rf"(?<![0-9a-z]){lab.number}(?![0-9a-z])", title)]
         if not found and "identifier" in heads:
             found = [i for i, head in enumerate(heads) if head == "grade"]
     if len(found) != 1:
@@ -150,7 +150,7 @@ def _grade_column(table: Table, lab: str, wanted: str | None) -> int:
 
 
 def _match(
-    table: Table, lab: str, found: list[SubmittedAssignment], by: str | None
+    table: Table, lab: Lab, found: list[SubmittedAssignment], by: str | None
 ) -> tuple[int, dict[str, int], dict[str, str]]:
     """The column that identifies most students, the row of each student, and what occurs twice, on either side."""
     heads = [head.lower() for head in table.head]
@@ -238,11 +238,11 @@ def _name(row: list[str]) -> str:
     return " ".join(filter(None, map(value, row[:2])))
 
 
-def _enter(table: Table, row: int, target: int, mark: float, student: str, result: Filled) -> None:
+def _enter(table: Table, row: int, target: int, mark: float, submission: Submission, result: Filled) -> None:
     cell = table.rows[row][target]
     before, locked = value(cell), table.column("grade can be changed")
     if before.upper() in KEPT or (locked is not None and value(table.rows[row][locked]).lower() == "no"):
-        result.kept.append(f"{student} {before or 'locked'}")
+        result.kept.append(f"{submission.student} {before or 'locked'}")
         return
     text = f"{mark:.2f}".rstrip("0").rstrip(".")
     number = _number(before)
@@ -250,7 +250,7 @@ def _enter(table: Table, row: int, target: int, mark: float, student: str, resul
         result.same += 1
         return
     if before:
-        result.changed.append(f"{student} {before}")
+        result.changed.append(f"{submission.student} {before}")
     else:
         result.new += 1
     text = text.replace(".", ",") if _has_decimal_commas(table) else text
@@ -268,16 +268,16 @@ def _has_decimal_commas(table: Table) -> bool:
 # Feedback ------------------------------------------------------------------------------------------------------------
 
 
-def downloads(lab: str) -> dict[str, tuple[str, str]]:
+def downloads(lab: Lab) -> dict[str, tuple[str, str]]:
     """For each student whose file was downloaded from Canvas or Moodle: the system's number, and the file's name in the system."""
     found = {}
-    for student, name in read_names(classroom() / "downloaded" / lab).items():
+    for student, name in read_names(lab.course.folder / "downloaded" / lab.name).items():
         if match := re.match(DOWNLOADED, name):
             found[student] = match["number"], name[match.start("student_id") :]
     return found
 
 
-def pack_feedback(lab: str, gradebook: Gradebook) -> tuple[list[tuple[Path, int]], list[str]]:
+def pack_feedback(lab: Lab, gradebook: Gradebook) -> tuple[list[tuple[Path, int]], list[str]]:
     """Write an archive of all pages of feedback for each system from which files came.
 
     Returns the archives with the number of pages, and for each reason why students have no page in one, a line that names them.
@@ -286,21 +286,20 @@ def pack_feedback(lab: str, gradebook: Gradebook) -> tuple[list[tuple[Path, int]
     packs: dict[str, dict[str, Path]] = {"canvas": {}, "moodle": {}}
     left, names = defaultdict(list), downloads(lab)
     if not names and submissions(gradebook, lab):
-        page = classroom() / "feedback" / "STUDENT" / lab / f"{lab}.html"
+        page = Submission(lab, "STUDENT").page
         return [], [f"no submission of {lab} came from Canvas or Moodle; a student's page is {page}"]
-    for submission in submissions(gradebook, lab):
-        student = submission.student_id
-        page = classroom() / "feedback" / student / lab / f"{lab}.html"
-        if student not in names:
-            left["the file did not come from Canvas or Moodle"].append(student)
-        elif reason := _not_to_be_packed(submission):
-            left[reason].append(student)
+    for entry in submissions(gradebook, lab):
+        submission = Submission(lab, entry.student_id)
+        if submission.student not in names:
+            left["the file did not come from Canvas or Moodle"].append(submission.student)
+        elif reason := _not_to_be_packed(submission, entry):
+            left[reason].append(submission.student)
         else:
-            system, name = _name_in_system(lab, student, *names[student])
-            packs[system][name] = page
+            system, name = _name_in_system(submission, *names[submission.student])
+            packs[system][name] = submission.page
     written = []
     for system, pages in packs.items():
-        path = classroom() / f"feedback-{lab}-{system}.zip"
+        path = lab.course.folder / f"feedback-{lab}-{system}.zip"
         path.unlink(missing_ok=True)  # from another time
         if pages:
             with replacing(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -310,18 +309,19 @@ def pack_feedback(lab: str, gradebook: Gradebook) -> tuple[list[tuple[Path, int]
     return written, [listed(reason, students) for reason, students in left.items()]
 
 
-def _name_in_system(lab: str, student: str, number: str, name: str) -> tuple[str, str]:
+def _name_in_system(submission: Submission, number: str, name: str) -> tuple[str, str]:
     """Canvas reads the first two numbers between underscores, Moodle the four parts before the fourth underscore."""
+    student, lab = submission.student, submission.lab
     if attachment := re.match(r"\d+(?=_)", name.partition(f"_{number}_")[2]):
         return "canvas", f"{student.replace('_', '')}_{number}_{attachment[0]}_{lab}.html"
     return "moodle", f"{student.replace('_', ' ')}_{number}_assignfeedback_file_{lab}.html"
 
 
-def _not_to_be_packed(submission: SubmittedAssignment) -> str:
+def _not_to_be_packed(submission: Submission, entry: SubmittedAssignment) -> str:
     """Why a page is not the feedback on the present submission with its present mark, or an empty string."""
-    lab = submission.assignment.name
-    if not is_done(lab, submission.student_id):
+    if not is_done(submission):
         return "not graded in its present state"
-    if not shows_entries(submission):
-        return f"marks or comments have changed since the page was written, and `rushlight grade {number_of(lab)}` writes it again"
+    if not shows_entries(submission, entry):
+        again = f"`rushlight grade {submission.lab.number}` writes it again"
+        return f"marks or comments have changed since the page was written, and {again}"
     return ""

@@ -22,12 +22,12 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from ..course import check_name, classroom
 from ..engine.check import Check, describe, find, is_bench, is_milestone, source
 from ..engine.judge import Judge
 from ..engine.limits import Allowance, seconds
 from ..engine.observe import Malformed, NotGraded, Tree, clean, difference, result_of, show
 from ..engine.run import FAILURES, Session
+from ..model import Lab, Submission, check_name
 from . import walk
 from .alike import answers_of_class
 from .explain import answers_of, graded, numbered, seed_of_graded
@@ -111,9 +111,9 @@ def _opaque(text: str) -> bool:
 class Trials:
     """Runs a student's notebook in a subject, and tries copies of the functions there."""
 
-    def __init__(self, lab: str, isolated: bool):
-        self.session = Session(lab, isolated, Allowance(lab))
-        self.limit = seconds(SECONDS, lab)
+    def __init__(self, lab: Lab, isolated: bool):
+        self.session = Session(lab, isolated, Allowance(is_bench(lab.name)))
+        self.limit = seconds(SECONDS, is_bench(lab.name))
 
     def run(self, notebook: NotebookNode) -> None:
         for cell in notebook.cells:
@@ -347,17 +347,20 @@ def _short_cases(check: Check, judge: Judge) -> list[dict]:
 
 
 def questions(
-    student: str, lab: str, isolated: bool, progress: Progress = lambda *_: None, others: Sequence[Answer] | None = None
+    submission: Submission,
+    isolated: bool,
+    progress: Progress = lambda *_: None,
+    others: Sequence[Answer] | None = None,
 ) -> tuple[list[Question], list[str]]:
     """The questions, and in one line the exercises that cannot be asked about. `others` are the answers of the class.
 
     Raises LookupError if the student has not been graded, or has written nothing.
     """
-    notebook = graded(student, lab)
-    seed = seed_of_graded()
+    student, lab, notebook = submission.student, submission.lab, graded(submission)
+    seed = seed_of_graded(lab.course)
     draw = random.Random(f"{seed}/{lab}/{student}")
     cells = _attempted(notebook, lab)
-    order = _most_telling(student, cells, answers_of_class(lab)[0] if others is None else others, draw)
+    order = _most_telling(submission, cells, answers_of_class(lab)[0] if others is None else others, draw)
     if not order:
         raise LookupError(f"{student} has not written a function in {lab} that can be asked about")
     progress(0, QUESTIONS, f"{student}: running the notebook")
@@ -371,13 +374,13 @@ def questions(
         trials.close()
 
 
-def askable(student: str, lab: str) -> list[str]:
+def askable(submission: Submission) -> list[str]:
     """The exercises that a student has written and that have a check; nothing has run. Raises LookupError like `questions`."""
-    cells = _attempted(graded(student, lab), lab)
+    cells = _attempted(graded(submission), submission.lab)
     return [name for name, cell in cells.items() if _function(name, cell) and _check_of(name)]
 
 
-def _attempted(notebook: NotebookNode, lab: str) -> dict[str, str]:
+def _attempted(notebook: NotebookNode, lab: Lab) -> dict[str, str]:
     """The cells in which the student has written something."""
     given = answers_of(release_of(lab, nbformat.writes(notebook)))
     return {name: text for name, text in answers_of(notebook).items() if text.strip() != given.get(name, "").strip()}
@@ -387,16 +390,18 @@ def _function(exercise: str, cell: str) -> ast.FunctionDef | None:
     return walk.function_in(cell, exercise.rpartition(".")[2])
 
 
-def _most_telling(student: str, cells: dict[str, str], answers: Sequence[Answer], draw: random.Random) -> list[str]:
+def _most_telling(
+    submission: Submission, cells: dict[str, str], answers: Sequence[Answer], draw: random.Random
+) -> list[str]:
     """The exercises in the order in which they are asked about: first those where the student wrote much that few others wrote."""
-    others = [each for each in answers if each.student != student]
+    others = [each for each in answers if each.student != submission.student]
     weight: dict[str, float] = {}
     for exercise, cell in cells.items():
         if _function(exercise, cell) is None:
             continue
         counts = Counter(part for each in others if each.exercise == exercise for part in each.lines)
         count = sum(each.exercise == exercise for each in others)
-        parts = answer(student, exercise, cell).lines
+        parts = answer(submission.student, exercise, cell).lines
         bits = sum(math.log2((count + 2) / (counts[part] + 1)) for part in parts)
         weight[exercise] = bits * draw.uniform(0.5, 1.0) * (len(numbered(cell).splitlines()) <= LONGEST_CODE or 0.1)
     return sorted(weight, key=lambda exercise: -weight[exercise])
@@ -469,40 +474,43 @@ class Paper:
     """What was written for an examiner: how many questions each student gets, and remarks on each."""
 
     path: Path | None = None
-    asked: dict[str, list[Question]] = field(default_factory=dict)
+    questions: dict[str, list[Question]] = field(default_factory=dict)
     remarks: dict[str, list[str]] = field(default_factory=dict)
 
 
-def write(lab: str, students: Sequence[str], isolated: bool = True, progress: Progress = lambda *_: None) -> Paper:
+def write(
+    lab: Lab, submissions: Sequence[Submission], isolated: bool = True, progress: Progress = lambda *_: None
+) -> Paper:
     """Write `classroom/oral/STUDENT/LAB.html`, or for several students one file to be printed, `classroom/oral-LAB.html`, in which
     each begins on a new sheet. A student for whom there are no questions is named in a remark."""
     paper, others = Paper(), answers_of_class(lab)[0]
-    for number, student in enumerate(students):
+    for number, submission in enumerate(submissions):
+        student = submission.student
 
         def part(done: int, of: int, what: str, number: int = number) -> None:
-            progress(QUESTIONS * number + done, QUESTIONS * len(students), what)
+            progress(QUESTIONS * number + done, QUESTIONS * len(submissions), what)
 
         try:
-            found, remarks = questions(student, lab, isolated, part, others)
+            found, remarks = questions(submission, isolated, part, others)
             if not found:
                 raise LookupError(f"no questions for {student}: {'; '.join(remarks)}")
         except LookupError as error:
             paper.remarks[student] = [error.args[0]]
             continue
-        paper.asked[student], paper.remarks[student] = found, remarks
-    if paper.asked:
-        one = students[0] if len(students) == 1 else None
-        paper.path = classroom() / "oral" / one / f"{lab}.html" if one else classroom() / f"oral-{lab}.html"
+        paper.questions[student], paper.remarks[student] = found, remarks
+    if paper.questions:
+        one, folder = submissions[0].student if len(submissions) == 1 else None, lab.course.folder
+        paper.path = folder / "oral" / one / f"{lab}.html" if one else folder / f"oral-{lab}.html"
         paper.path.parent.mkdir(parents=True, exist_ok=True)
         title = f"{escaped(one)}, lab {lab}: questions" if one else f"Lab {lab}: questions"
-        bodies = [body_of(student, lab, found) for student, found in paper.asked.items()]
+        bodies = [body_of(Submission(lab, student), found) for student, found in paper.questions.items()]
         write_page(paper.path, title, _STYLE, f"<main>{''.join(bodies)}</main>")
     return paper
 
 
-def body_of(student: str, lab: str, found: list[Question]) -> str:
+def body_of(submission: Submission, found: list[Question]) -> str:
     """The questions with the student's code, and on a new sheet of paper the answers."""
-    name = f"{escaped(student)}, lab {escaped(lab)}"
+    name = f"{escaped(submission.student)}, lab {escaped(submission.lab.name)}"
     asked = [
         f"<section><h2>{number}. <code>{escaped(each.exercise)}</code>: {escaped(each.title)}</h2>{_paragraphs(each.asked)}"
         f'<p class="note">The cell, without its docstring:</p><pre>{escaped(each.code)}</pre></section>'

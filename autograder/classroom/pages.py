@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 from pathlib import Path
 
-from ..course import printable, replacing
+from ..course import replacing
 from ..engine.check import DISAGREED, NOT_ATTEMPTED, PASSED
+from ..text import printable
 
 # text and background of each kind of result, in a light and in a dark scheme
 COLOURS = {

@@ -7,12 +7,9 @@ and the formgrader, are nbgrader's own. With `RUSHLIGHT_GRADER=stock` in the env
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import itertools
 import os
-import secrets
-import tempfile
 import warnings
 from functools import cache, partial
 from pathlib import Path
@@ -30,27 +27,20 @@ from nbgrader.preprocessors import CheckCellMetadata, Execute, NbGraderPreproces
 from sqlalchemy.exc import SAWarning
 from traitlets import Bool, Unicode
 
-from ..course import (
-    ROOT,
-    classroom,
-    core_labs,
-    core_path,
-    is_further,
-    neutral,
-    released,
-    replacing,
-    set_environment,
-)
+from ..course import ROOT, classroom, set_environment
 from ..engine.observe import NotGraded
 from ..engine.run import run
 from ..engine.sandbox import missing
+from ..model import Lab, Submission, Unreadable, digest
+from ..text import neutral
 from .by_hand import SaveGrades
 from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
 from .feedback import FeedbackExporter, FeedbackPage
-from .gradebook import gradebook_url, open_gradebook
+from .gradebook import gradebook_url
 from .late import LatePenalty, renew
-from .releases import keep, release_of
-from .restore import Unreadable, digest, read_released, read_submission, restore_text
+from .releases import keep_release, release_of
+from .restore import read_released, restore_text
+from .seals import class_seed, seal
 
 if TYPE_CHECKING:
     from ..engine.judge import Judge
@@ -112,9 +102,10 @@ def register(db_url: str, assignment: str, student: str = "", notebooks: Any = (
 
     `nbgrader generate_assignment` does that too, but it skips a lab whose released notebook exists already, as it does here.
     """
+    lab = Lab(assignment)
     if db_url == gradebook_url():
-        keep(assignment)
-    released = read_released(assignment)
+        keep_release(lab)
+    released = read_released(lab)
     given = [cell.metadata.nbgrader for cell in released.cells if "nbgrader" in cell.metadata]
     wanted = {cell.grade_id: cell.get("points") for cell in given}
     with Gradebook(db_url, "rushlight") as gradebook:
@@ -131,23 +122,6 @@ def register(db_url: str, assignment: str, student: str = "", notebooks: Any = (
         )
 
 
-def take_core(labs: list[str]) -> None:
-    """From now on, the further exercises of these labs carry no points in this class. Raises LookupError, and changes nothing, if
-    the gradebook has points for one of them."""
-    for lab in labs if (classroom() / "gradebook.db").exists() else ():
-        further = {cell["metadata"]["nbgrader"]["grade_id"] for cell in filter(is_further, released(lab)["cells"])}
-        try:
-            with open_gradebook() as gradebook:
-                graded = {cell.name for cell in gradebook.find_notebook(lab, lab).grade_cells}
-        except MissingEntry:
-            continue
-        if further & graded:
-            raise LookupError(f"the gradebook of {classroom()} has {lab} with the points of its further exercises")
-    core_path().parent.mkdir(parents=True, exist_ok=True)
-    with replacing(core_path()) as part:
-        part.write_text("".join(f"{lab}\n" for lab in sorted({*core_labs(), *labs})), encoding="utf-8")
-
-
 class Export(CsvExportPlugin):
     """nbgrader's table of all grades, in which a name with a comma is one cell and no name is a formula."""
 
@@ -155,7 +129,7 @@ class Export(CsvExportPlugin):
         labs = [lab for lab in gradebook.assignments if not self.assignment or lab.name in map(str, self.assignment)]
         students = [each for each in gradebook.students if not self.student or each.id in map(str, self.student)]
         for lab in labs:
-            renew(gradebook, lab.name)
+            renew(gradebook, Lab(lab.name))
         with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(_COLUMNS)
@@ -202,18 +176,18 @@ class Restore(NbGraderPreprocessor):
     marked_folder = Unicode(help="The folder of marked notebooks; `rushlight grade` sets it.").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        folder, lab = Path(resources["metadata"]["path"]), resources["nbgrader"]["notebook"]
-        remove_active(classroom() / "autograded" / resources["nbgrader"]["student"] / lab)
+        submission = Submission(Lab(resources["nbgrader"]["notebook"]), resources["nbgrader"]["student"])
+        remove_active(submission.graded_path.parent)
         try:
-            text = read_submission(folder / f"{lab}.ipynb")
+            text = submission.text
             marked = marked_path(Path(self.marked_folder), text) if self.marked_folder else None
             if marked and marked.exists():
                 nb, resources = nbformat.read(marked, as_version=4), resources | {"marked": True}
             else:
-                nb = restore_text(text, release_of(lab, text))
+                nb = restore_text(text, release_of(submission.lab, text))
         except Unreadable as error:
             raise NbGraderException(str(error)) from None
-        nb.metadata["restored"] = digest(text)
+        nb.metadata["restored"] = submission.digest
         return nb, resources
 
 
@@ -238,11 +212,13 @@ class RunInSubject(NbGraderPreprocessor):
             return nb, resources
         if self.isolated and (reason := _missing_sandbox()):
             raise NbGraderException(reason)
-        given, judge = resources["nbgrader"], judge_of(class_seed(Path(self.seed_file)))
+        given, seed = resources["nbgrader"], class_seed(Path(self.seed_file))
+        submission = Submission(Lab(given["notebook"]), given["student"])
         try:
-            run(nb, given["notebook"], judge, self.isolated, student=given["student"])
+            run(nb, submission.lab, judge_of(seed), self.isolated)
         except NotGraded as error:
             raise NbGraderException(f"not graded: {error}") from None
+        seal(nb, submission, seed)
         return nb, resources
 
 
@@ -252,17 +228,6 @@ _missing_sandbox = cache(missing)
 def marked_path(folder: Path, text: str) -> Path:
     """The file of a marked notebook. The name depends on the submission's content, so that it serves no other submission."""
     return folder / f"{digest(text)}.ipynb"
-
-
-def class_seed(seed_file: Path) -> int:
-    """The seed of a class. It is drawn once and kept beside the gradebook, readable by its owner only."""
-    if not seed_file.exists():
-        with tempfile.NamedTemporaryFile("w", dir=seed_file.parent) as temporary:  # its mode is 0600
-            temporary.write(str(secrets.randbits(64)))
-            temporary.flush()
-            with contextlib.suppress(FileExistsError):  # another process was faster
-                os.link(temporary.name, seed_file)
-    return int(seed_file.read_text())
 
 
 @cache

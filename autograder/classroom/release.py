@@ -18,19 +18,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ..course import (
-    COURSE,
-    READINGS,
-    RELEASED,
-    core_path,
-    exercises,
-    kept_folder,
-    number_of,
-    phases,
-    replacing,
-)
+from ..course import COURSE, READINGS, RELEASED, replacing
 from ..engine.check import function_of
 from ..engine.edition import body_lines, check_files, file_of, framework_files
+from ..model import Course, Lab, phases
 from . import releases
 from .github import workflow
 
@@ -53,7 +44,7 @@ Here: {labs}.
 """
 
 
-def release(labs: list[str], folder: Path, core: bool = False, github: bool = False) -> Path:
+def release(course: Course, labs: list[Lab], folder: Path, core: bool = False, github: bool = False) -> Path:
     """Write a class repository for some labs into `folder`, which must not exist yet. Returns `folder`.
 
     With `core`, the further exercises of these labs carry no points in this class, from now on. With `github`, git does not ignore
@@ -62,59 +53,60 @@ def release(labs: list[str], folder: Path, core: bool = False, github: bool = Fa
     """
     if folder.exists():
         raise FileExistsError(f"{folder} exists already: name a new folder")
-    with _restoring_on_failure(labs, folder):
+    with _restoring_on_failure(course, labs, folder):
         if core:
-            from .plugin import take_core  # imports nbgrader
-
-            take_core(labs)
+            labs = releases.take_only_core(course, labs)
         for lab in labs:
-            releases.keep(lab)
+            releases.keep_release(lab)
             releases.expect_checks(lab)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix="releasing-") as temporary:
-            course = Path(temporary) / "course"
-            for name, text in sealed_files([name for lab in labs for name in exercises(lab)]).items():
-                _write(course / name, text)
+            copy = Path(temporary) / "course"
+            for name, text in sealed_files([name for lab in labs for name in lab.exercises]).items():
+                _write(copy / name, text)
             grader = Path(__file__).parents[1]
             rooms = [grader, *(grader / room for room in ("engine", "notebook", "classroom", "author"))]
-            for path in [*(path for room in rooms for path in room.glob("*.py")), *check_files(labs)]:
-                _write(course / "autograder" / path.relative_to(grader), path.read_text(encoding="utf-8"))
-            shutil.copytree(grader / "jupyter", course / "autograder" / "jupyter")
+            for path in [
+                *(path for room in rooms for path in room.glob("*.py")),
+                *check_files([lab.name for lab in labs]),
+            ]:
+                _write(copy / "autograder" / path.relative_to(grader), path.read_text(encoding="utf-8"))
+            shutil.copytree(grader / "jupyter", copy / "autograder" / "jupyter")
             for name in _project_files():
-                (course / name).parent.mkdir(exist_ok=True)
-                shutil.copy(COURSE / name, course / name)
-            readings = [READINGS / phase for phase in phases() if any(lab[:2] == phase[:2] for lab in labs)]
-            for path in [*(RELEASED / lab for lab in labs), *readings, READINGS / "recorded"]:
-                shutil.copytree(path, course / path.relative_to(COURSE), ignore=shutil.ignore_patterns(".*"))
+                (copy / name).parent.mkdir(exist_ok=True)
+                shutil.copy(COURSE / name, copy / name)
+            readings = [READINGS / phase for phase in phases() if any(lab.phase == phase[:2] for lab in labs)]
+            for path in [*(RELEASED / lab.name for lab in labs), *readings, READINGS / "recorded"]:
+                shutil.copytree(path, copy / path.relative_to(COURSE), ignore=shutil.ignore_patterns(".*"))
             for lab in labs:
-                _write(course / "labs" / lab / f"{lab}.ipynb", releases.given_out(lab))
-            _write(course / "README.md", _README.format(labs=", ".join(labs), last=number_of(labs[-1])))
+                _write(copy / "labs" / lab.name / f"{lab}.ipynb", releases.text_for_students(lab))
+            _write(copy / "README.md", _README.format(labs=", ".join(map(str, labs)), last=labs[-1].number))
             ignored = (COURSE / ".gitignore").read_text(encoding="utf-8")
             if github:
                 ignored = ignored.replace("work/\n", "")
-                _write(course / ".github" / "workflows" / "classroom.yml", workflow(labs))
-            _write(course / ".gitignore", ignored)
-            _write(course / ".gitattributes", "* text=auto eol=lf\n")  # on Windows, too
-            course.rename(folder)
+                _write(copy / ".github" / "workflows" / "classroom.yml", workflow(labs))
+            _write(copy / ".gitignore", ignored)
+            _write(copy / ".gitattributes", "* text=auto eol=lf\n")  # on Windows, too
+            copy.rename(folder)
     return folder
 
 
 @contextmanager
-def _restoring_on_failure(labs: list[str], folder: Path) -> Iterator[None]:
+def _restoring_on_failure(course: Course, labs: list[Lab], folder: Path) -> Iterator[None]:
     """If an exception is raised within, the class's records are as before, and there are no new folders."""
-    kept = [*map(kept_folder, labs)]
-    core = core_path().read_bytes() if core_path().exists() else None
+    kept, core_path = [lab.kept_folder for lab in labs], course.core_path
+    core = core_path.read_bytes() if core_path.exists() else None
     releases_before = {path for each in kept for path in each.glob("*")}
-    folders = {each for path in [folder, core_path(), *kept] for each in [path, *path.parents] if not each.exists()}
+    folders = {each for path in [folder, core_path, *kept] for each in [path, *path.parents] if not each.exists()}
     try:
         yield
     except BaseException:
         for path in {path for each in kept for path in each.glob("*")} - releases_before:
             path.unlink()
         if core is None:
-            core_path().unlink(missing_ok=True)
-        elif core_path().read_bytes() != core:
-            with replacing(core_path()) as part:
+            core_path.unlink(missing_ok=True)
+        elif core_path.read_bytes() != core:
+            with replacing(core_path) as part:
                 part.write_bytes(core)
         for each in sorted(folders, reverse=True):  # a folder after those in it
             with suppress(OSError):

@@ -13,8 +13,8 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-from ..course import check_name, classroom, points, released, written_points
 from ..engine.check import PASSED
+from ..model import Lab, check_name
 from .grade import Row, has_other_marks
 from .items import FEWEST, IN_EACH, attempts, cases, correlation_interval, discrimination, notebooks, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page
@@ -77,9 +77,9 @@ if (search) search.oninput = () => {
 """
 
 
-def write_report(lab: str, rows: list[Row]) -> Path:
+def write_report(lab: Lab, rows: list[Row]) -> Path:
     """Write `classroom/report-LAB.html`, which is renamed when it is complete. Returns its path."""
-    worth = points(lab)
+    worth = lab.points
     graded = [row for row in rows if row.verdicts]
     own = notebooks(graded)
     late = ", after late penalties" if any(row.penalty for row in graded) else ""
@@ -92,14 +92,14 @@ def write_report(lab: str, rows: list[Row]) -> Path:
     if graded:
         body += [
             _warnings(graded, worth),
-            _facts(graded, sum(worth.values()), written_points(lab)),
+            _facts(graded, sum(worth.values()), lab.written_points),
             _totals(graded, sum(worth.values())),
             _exercises(own, worth),
         ]
     body += [_map(lab, rows, worth), _remarks(rows)]
     if graded:
         body.append(_cases(own))
-    path = classroom() / f"report-{lab}.html"
+    path = lab.course.folder / f"report-{lab}.html"
     write_page(path, f"Lab {lab}: class report", _STYLE, f"<main>{''.join(body)}</main><script>{_SCRIPT}</script>")
     return path
 
@@ -185,11 +185,9 @@ def _discrimination(value: float | None, count: int) -> str:
     return f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
-def _map(lab: str, rows: list[Row], worth: dict[str, float]) -> str:
+def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
     keys = {
-        check_name(cell): cell["metadata"]["nbgrader"]["grade_id"]
-        for cell in released(lab)["cells"]
-        if check_name(cell)
+        check_name(cell): cell["metadata"]["nbgrader"]["grade_id"] for cell in lab.released["cells"] if check_name(cell)
     }
     lines, late, other = [], any(row.penalty for row in rows), has_other_marks(rows)
     for row in rows:

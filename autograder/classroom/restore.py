@@ -7,138 +7,39 @@ metadata and the kernel are the release's. A submission that cannot be graded is
 from __future__ import annotations
 
 import copy
-import glob
-import hashlib
 import json
-import os
 import re
-import stat
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
-from ..course import ADDED, check_name, core_labs, printable, released, released_path
+from ..model import ADDED, Lab, Unreadable, check_name
+from ..text import printable
 
-MAX_NOTEBOOK = 10 << 20  # bytes
-MAX_FOLDER = 50 << 20  # bytes of a submission
-MAX_FILES = 100  # nbgrader compares each with all others
-MAX_PATH = 400  # bytes of a file's path inside a submission, because nbgrader copies it to longer ones
-MAX_TIMESTAMP = 100  # bytes
-YEARS = range(1970, 3000)  # of a timestamp; near the ends of what datetime knows nbgrader cannot convert it
-ACTIVE_IN_PAGES = frozenset('<>&"\\')  # nbgrader writes names into its pages and scripts as they are
 MAX_CELL = 20_000  # characters of one cell that a student wrote; rendering takes quadratic time
 MAX_WRITTEN = 100_000  # characters of all cells that a student wrote
 MAX_ADDED = 200  # cells that a student added
 
 
-class Unreadable(ValueError):
-    """Raised for a submission that cannot be graded. The message is the reason, in one line."""
-
-
 # Reading -------------------------------------------------------------------------------------------------------------
 
 
-def read_released(lab: str) -> NotebookNode:
+def read_released(lab: Lab) -> NotebookNode:
     """The students' notebook of a lab as this class has it."""
-    return nbformat.reads(json.dumps(released(lab)), as_version=4)
+    return nbformat.reads(json.dumps(lab.released), as_version=4)
 
 
-def released_notebook(lab: str) -> NotebookNode:
-    """The same, read once. It must be copied before it is changed."""
-    path = released_path(lab)
-    return _released_notebook(lab, path, path.stat().st_mtime_ns, lab in core_labs())
+def released_notebook(lab: Lab) -> NotebookNode:
+    """The same, read once in this process. It must be copied before it is changed."""
+    path = lab.path
+    return _released_notebook(lab, path, path.stat().st_mtime_ns, lab.takes_core)
 
 
 @cache
-def _released_notebook(lab: str, path: Path, changed: int, core: bool) -> NotebookNode:
-    return read_released(lab)
-
-
-def rejection_reason(submission: Path) -> str:
-    """Why the folder of a submission must not be opened, in one line, or an empty string.
-
-    A link may lead to another submission, or to an instructor's file that nbgrader would copy into the feedback. A pipe or a
-    device may never end. For nbgrader a student called `*` is the whole class.
-    """
-    student = submission.parent.name
-    unfit = glob.escape(student) != student or student.strip() != student or not student.isprintable()
-    if unfit or ACTIVE_IN_PAGES & {*student}:
-        return (
-            "the name of the student's folder is not one for nbgrader: without *, ?, [, <, >, &, \", \\, blanks at an end, line"
-            " ends, and what cannot be shown"
-        )
-    if submission.parent.is_symlink():
-        return "the student's folder is a link"
-    try:
-        return _reason_in_files(submission) or reason_in_timestamp(submission / "timestamp.txt")
-    except OSError as error:
-        return f"a file of the submission cannot be read: {error.strerror}"
-
-
-def _reason_in_files(submission: Path) -> str:
-    count = total = 0
-    for path in _files(submission):
-        status, name = path.lstat(), printable(path.name)
-        count, total = count + 1, total + status.st_size
-        if count > MAX_FILES or total > MAX_FOLDER:
-            return f"more than {MAX_FILES} files, or than {MAX_FOLDER >> 20} MB"
-        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            return f"{name} is a link, a pipe or a device, not an ordinary file"
-        if not path.name.isprintable() or len(os.fsencode(path.relative_to(submission))) > MAX_PATH:
-            return f"{name[:80]} has a name that cannot be shown, or a path of more than {MAX_PATH} bytes"
-        if stat.S_ISDIR(status.st_mode) and path != submission and glob.escape(path.name) != path.name:
-            return f"{name} is a folder with *, ? or [ in its name, which nbgrader takes for a pattern"
-        if path.suffix == ".ipynb" and status.st_size > MAX_NOTEBOOK:
-            return f"{name} has {status.st_size >> 20} MB; the limit is {MAX_NOTEBOOK >> 20}"
-    return ""
-
-
-def _files(submission: Path) -> Iterator[Path]:
-    """The folder, and everything in it. Raises OSError for a folder that cannot be read."""
-
-    def fail(error: OSError) -> None:
-        raise error
-
-    for folder, folders, files in os.walk(submission, onerror=fail):
-        yield Path(folder)
-        yield from (Path(folder, name) for name in folders + files)
-
-
-def reason_in_timestamp(path: Path) -> str:
-    from nbgrader.utils import parse_utc  # imports all of nbgrader, which most commands do not need
-
-    try:
-        if path.stat().st_size > MAX_TIMESTAMP:
-            return f"{path.name} has more than {MAX_TIMESTAMP} bytes"
-        time = parse_utc(path.read_text(encoding="utf-8").strip() or None)
-        told = time is None or time.year in YEARS
-    except FileNotFoundError:
-        return ""
-    except Exception:  # the parser raises many types
-        told = False
-    return "" if told else f"{path.name} does not tell a time, and with it the formgrader cannot list submissions"
-
-
-def read_submission(path: Path) -> str:
-    """The text of a submitted notebook. Raises Unreadable."""
-    if reason := rejection_reason(path.parent):
-        raise Unreadable(reason)
-    try:
-        return path.read_bytes().decode()
-    except FileNotFoundError:
-        raise Unreadable(f"no {path.name} in the submission") from None
-    except OSError as error:
-        raise Unreadable(f"cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"not a notebook of this lab: {error}") from None
-
-
-def digest(text: str) -> str:
-    """What names the content of a submission. The graded notebook keeps it, because a student can set the time of a file."""
-    return hashlib.sha256(text.encode()).hexdigest()
+def _released_notebook(lab: Lab, path: Path, changed: int, core: bool) -> NotebookNode:
+    return nbformat.reads(json.dumps(lab.released_at(path)), as_version=4)
 
 
 def restore_text(text: str, released: NotebookNode) -> NotebookNode:

@@ -13,7 +13,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from ..course import RELEASED, SOURCES, check_name, exercise_name
+from ..course import RELEASED, SOURCES
+from ..model import check_name, exercise_name
 
 LAB = "01a_views"
 

@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..course import printable
 from ..engine.observe import GradingError
+from ..text import printable
 
 
 @dataclass

@@ -12,8 +12,9 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 from traitlets import Integer
 
-from ..course import neutral, released_labs, submitted_path
-from .grade import is_recorded, students
+from ..model import Course, Lab, Submission
+from ..text import neutral
+from .grade import is_recorded
 from .gradebook import mark_of
 from .late import renew, submissions
 from .lms import EARLIER, UNMARKED, listed
@@ -30,10 +31,10 @@ class Term(ExportPlugin):
         labs = sorted(each.name for each in gradebook.assignments if each.submissions)
         marks: dict[tuple[str, str], float] = {}
         worth: dict[str, float] = {}
-        for lab in labs:
+        for lab in map(Lab, labs):
             renew(gradebook, lab)
-            worth[lab] = gradebook.find_assignment(lab).max_score
-            marks |= {(lab, each.student_id): mark_of(each) for each in submissions(gradebook, lab)}
+            worth[lab.name] = gradebook.find_assignment(lab.name).max_score
+            marks |= {(lab.name, each.student_id): mark_of(each) for each in submissions(gradebook, lab)}
         with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(["id", "last_name", "first_name", "email", *labs, "dropped", "total", "maximum", "percent"])
@@ -51,16 +52,16 @@ class Term(ExportPlugin):
 
 
 def remarks(gradebook: Gradebook, progress: Callable[[int, int, str], None]) -> Iterator[str]:
-    """What the table does not say of the marks, a line each: which are those of an earlier submission, which are missing, and
+    """Yield what the table does not say of the marks, a line each: which are those of an earlier submission, which are missing, and
     which written answers wait for marks. `progress(done, total, lab)` is called before each lab."""
-    handed_in = {lab: students(lab) for lab in released_labs()}
+    handed_in = {lab: [each.student for each in lab.submissions()] for lab in Course().released_labs()}
     for done, lab in enumerate(handed_in):
-        progress(done, len(handed_in), lab)
+        progress(done, len(handed_in), lab.name)
         entered = {each.student_id: each for each in submissions(gradebook, lab)}
-        there = [each for each in entered if submitted_path(lab, each).exists()]
+        there = [each for name in entered if (each := Submission(lab, name)).path.exists()]
         for text, names in (
             (UNMARKED, [student for student, each in entered.items() if each.needs_manual_grade]),
-            (EARLIER, [student for student in there if not is_recorded(lab, student)]),
+            (EARLIER, [each.student for each in there if not is_recorded(each)]),
             ("handed in and NOT graded", [student for student in handed_in[lab] if student not in entered]),
         ):
             if names:

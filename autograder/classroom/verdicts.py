@@ -15,13 +15,13 @@ from pathlib import Path
 
 import rushlight
 
-from ..course import points, written_points
 from ..engine.check import Verdict, describe, exercise_of, is_milestone
+from ..model import Lab
 from .releases import claimed
 
 
-def as_data(lab: str, notebook: Path, verdicts: dict[str, Verdict]) -> dict:
-    worth = points(lab)
+def as_data(lab: Lab, notebook: Path, verdicts: dict[str, Verdict]) -> dict:
+    worth = lab.points
     checks = [_check(verdict, worth.get(name, 0)) for name, verdict in verdicts.items()]
     exercises: dict[str, dict] = {}
     for each in checks:
@@ -34,13 +34,13 @@ def as_data(lab: str, notebook: Path, verdicts: dict[str, Verdict]) -> dict:
             whole["maximum"] += each["maximum"]
     return {
         "version": rushlight.__version__,
-        "lab": lab,
+        "lab": lab.name,
         "notebook": str(notebook),
         "made_from": claimed(notebook.read_text(encoding="utf-8")),
         "passed": all(each["passed"] for each in checks),
         "points": sum(each["points"] for each in checks),
         "maximum": sum(worth.values()),
-        "written": written_points(lab),
+        "written": lab.written_points,
         "exercises": [*exercises.values()],
         "checks": checks,
     }

@@ -13,8 +13,9 @@ import difflib
 import importlib.util
 import inspect
 import pkgutil
+import symtable
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from types import FunctionType
@@ -212,6 +213,14 @@ def is_milestone(name: str) -> bool:
     return name.startswith("together.")
 
 
+def missing_for_milestone(core: Sequence[str], is_done: Callable[[str], bool]) -> str:
+    """Why a lab's milestone is not decided yet: it needs half of the core exercises. Empty if that many are done."""
+    count = sum(map(is_done, core))
+    if 2 * count >= len(core):
+        return ""
+    return f"a milestone needs half of the lab's core exercises: {count} of {len(core)} are yours so far"
+
+
 def exercise_of(check: str) -> str:
     """The exercise that a check of this name tests: the path of attributes from `rl` to the first function.
 
@@ -229,6 +238,21 @@ def binding(exercise: str) -> str:
     """The statement that gives a notebook the framework's function under its own name, and no other name."""
     function = function_of(exercise)
     return f'{function.__name__} = __import__("importlib").import_module("{function.__module__}").{function.__name__}'
+
+
+def global_names(source: str) -> tuple[set[str], set[str]]:
+    """The global names that a source binds, and those that it uses."""
+    top = symtable.symtable(source, "<source>", "exec")
+    bound = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+    used = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
+    inner = top.get_children()
+    while inner:
+        table = inner.pop()
+        inner += table.get_children()
+        for symbol in table.get_symbols():
+            if symbol.is_global():
+                (bound if symbol.is_assigned() else used).add(symbol.get_name())
+    return bound, used
 
 
 def _resolve(path: str) -> tuple[str, FunctionType]:

@@ -19,12 +19,16 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import rushlight
 
-from ..course import cache_folder, required_exercises
+from ..course import cache_folder
 from .check import function_of, is_bench
 from .programs import programs
+
+if TYPE_CHECKING:
+    from ..model import Lab
 
 SUBJECT_MODULES = (
     "__init__.py",
@@ -42,22 +46,22 @@ SUBJECT_MODULES = (
 BENCH_MODULES = (*SUBJECT_MODULES, "engine/torch_side.py")
 
 
-def edition(lab: str, missing: list[str] | None = None) -> Path:
+def edition(lab: Lab, missing: list[str] | None = None) -> Path:
     """The folder of an edition in which the exercises `missing` (by default all that this class has to write) have no body."""
-    missing = tuple(required_exercises(lab) if missing is None else missing)
+    missing = tuple(lab.required if missing is None else missing)
     folder = cache_folder() / "editions" / _name(lab, missing)
     if not folder.exists():
         _write(folder, _files(lab, missing))
     return folder
 
 
-def versions(lab: str, missing: list[str] | None = None) -> dict[str, str]:
-    """What a verdict on this lab depends on besides the submission and the seed: torch, the course's own files, with the edition
-    in which the exercises `missing` have no body, and Python."""
+def versions(lab: Lab, missing: list[str] | None = None) -> dict[str, str]:
+    """Name the versions on which a verdict depends, besides the submission and the seed: of torch, of the course's own files, with
+    the edition in which the exercises `missing` have no body, and of Python."""
     grader = Path(__file__).parents[1]
     files = [*grader.glob("*.py"), *grader.glob("engine/*.py"), *grader.glob("notebook/*.py")]
     files += [grader / "classroom" / name for name in ("grade.py", "plugin.py", "restore.py")]
-    files = sorted({*files, *check_files([lab])})
+    files = sorted({*files, *check_files([lab.name])})
     digest = hashlib.sha256(b"".join(_bytes(path) for path in files)).hexdigest()[:12]
     course = f"{rushlight.__version__} ({edition(lab, missing).name.rpartition('-')[2]}-{digest})"
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -65,7 +69,7 @@ def versions(lab: str, missing: list[str] | None = None) -> dict[str, str]:
 
 
 @cache  # every second chance needs one
-def _name(lab: str, missing: tuple[str, ...]) -> str:
+def _name(lab: Lab, missing: tuple[str, ...]) -> str:
     digest = hashlib.sha256(repr(sorted(_files(lab, missing).items())).encode()).hexdigest()[:16]
     return f"{lab}-{digest}"
 
@@ -110,18 +114,18 @@ def _bytes(path: Path) -> bytes:
     return path.read_bytes()
 
 
-def _files(lab: str, missing: Sequence[str]) -> dict[str, str | bytes]:
+def _files(lab: Lab, missing: Sequence[str]) -> dict[str, str | bytes]:
     grader, files = Path(__file__).parents[1], framework_files(missing)
-    for name in BENCH_MODULES if is_bench(lab) else SUBJECT_MODULES:
+    for name in BENCH_MODULES if is_bench(lab.name) else SUBJECT_MODULES:
         files[f"autograder/{name}"] = _text(grader / name)
-    return files | {f"autograder/{name}": text for name, text in _programs(lab).items()}
+    return files | {f"autograder/{name}": text for name, text in _programs(lab.name).items()}
 
 
 @cache
-def _programs(lab: str) -> dict[str, str]:
+def _programs(name: str) -> dict[str, str]:
     """The subject's half of the checks of a lab."""
     grader = Path(__file__).parents[1]
-    return programs({path.relative_to(grader).as_posix(): _text(path) for path in check_files([lab])})
+    return programs({path.relative_to(grader).as_posix(): _text(path) for path in check_files([name])})
 
 
 def check_files(labs: Sequence[str]) -> list[Path]:

@@ -20,7 +20,6 @@ from typing import TypeVar
 
 import psutil
 
-from .check import is_bench
 from .observe import NotGraded, SubjectTimedOut
 
 T = TypeVar("T")
@@ -35,9 +34,9 @@ DISK = 0.25  # of a wait for a disk counts: a disk may be slow, but code can mak
 LOOP_SECONDS = 0.02  # CPU time of `_loop` where those were measured
 
 
-def seconds(limit: tuple[float, float], lab: str) -> float:
-    """One of the limits above for a lab, on this machine."""
-    return limit[is_bench(lab)] * _slowness()
+def seconds(limit: tuple[float, float], bench: bool) -> float:
+    """One of the limits above for a build lab or a bench lab, on this machine."""
+    return limit[bench] * _slowness()
 
 
 @cache
@@ -113,8 +112,8 @@ def _family(pid: int) -> list[psutil.Process]:
 class Allowance:
     """What a submission may take in all."""
 
-    def __init__(self, lab: str):
-        self.left = self.total = seconds(TOTAL_SECONDS, lab)
+    def __init__(self, bench: bool):
+        self.left = self.total = seconds(TOTAL_SECONDS, bench)
         self.deadline = time.monotonic() + BY_THE_CLOCK * self.total
 
     def check(self) -> None:

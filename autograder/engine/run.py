@@ -6,7 +6,6 @@ A subject that dies or hangs is replaced, and the earlier cells run again withou
 
 from __future__ import annotations
 
-import hmac
 import itertools
 import json
 import re
@@ -21,16 +20,7 @@ from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
 
-from ..course import (
-    check_name,
-    core_in,
-    exercise_name,
-    missing_for_milestone,
-    released,
-    required_exercises,
-    required_in,
-)
-from ..notebook.work import global_names
+from ..model import check_name, exercise_name
 from . import limits
 from .card import card
 from .check import (
@@ -43,20 +33,23 @@ from .check import (
     binding,
     describe,
     exercise_of,
+    global_names,
     is_bench,
     is_milestone,
+    missing_for_milestone,
 )
 from .edition import edition, versions
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, accept, clean
 from .sandbox import INDUCTOR, Sandbox
 
 if TYPE_CHECKING:
+    from ..model import Lab
     from .judge import Judge, SecondChance
 
 MAX_OUTPUTS = 4 << 20  # characters of all outputs of a notebook, pictures included
 MAX_PARSED = 1 << 18  # characters of a student's cells: they may take 150 MiB and a quarter of a second
 
-AGAIN = 2  # times as long may a cell take that runs again: it must not fail now
+RERUN_TIMES = 2  # the limit of a cell that runs again, in limits of a cell: it must not fail now
 
 FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
 SECOND_CHANCE_NOTE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
@@ -66,45 +59,39 @@ MILESTONE_NOTE = "with the reference's in the place of your pieces that do not p
 
 def run(
     notebook: NotebookNode,
-    lab: str,
+    lab: Lab,
     judge: Judge,
     isolated: bool = True,
     progress: Callable[[str], None] = lambda check: None,
-    release: Mapping | None = None,
-    student: str = "",
 ) -> dict[str, Verdict]:
     """Run a lab's notebook and write every cell's outputs into it. Returns the verdicts by check name, in order.
 
-    `progress(check)` is called before each check. `release` is the class's released notebook, by default that of the class here.
-    The verdicts are sealed for the `student`.
+    `progress(check)` is called before each check.
 
     Raises NotGraded if it takes longer than a submission may, and nothing else that a submission can bring about.
     """
-    release = release or released(lab)
     names = tuple(name for cell in notebook.cells if (name := check_name(cell)) and name.startswith(INDUCTOR))
     kernels = _kernels(lab, judge, names) if isolated and names else None
-    session = Session(lab, isolated, limits.Allowance(lab), required_in(release), kernels)
+    session = Session(lab, isolated, limits.Allowance(is_bench(lab.name)), kernels=kernels)
     try:
-        verdicts = _run_cells(notebook, session, judge, progress, release)
+        verdicts = _run_cells(notebook, session, judge, progress)
     finally:
         session.close()
     for cell in notebook.cells:
         if name := check_name(cell):
             cell.outputs = outputs_of(verdicts[name])
-            summary = cell.outputs[0]["metadata"]["rushlight"]
-            summary["seal"] = seal_of(summary, judge.seed, [lab, student, name], notebook)
-    notebook.metadata["graded_with"] = versions(lab, session.missing) | {"seed": name_of_seed(judge.seed)}
+    notebook.metadata["graded_with"] = versions(lab, session.missing)
     return verdicts
 
 
 def _run_cells(
-    notebook: NotebookNode, session: Session, judge: Judge, progress: Callable[[str], None], release: Mapping
+    notebook: NotebookNode, session: Session, judge: Judge, progress: Callable[[str], None]
 ) -> dict[str, Verdict]:
     """Run each cell on which a check may depend, and decide each check, in order. The output of another cell says that it was not
     run, because a person reads the notebook to mark the written answers."""
     verdicts: dict[str, Verdict] = {}
     failed: dict[str | None, str] = {}  # the error of each exercise's cell
-    core, to_run = core_in(release), _to_run(notebook, release)
+    core, to_run = session.lab.core, _to_run(notebook, session.lab)
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
@@ -134,12 +121,12 @@ def _passed(verdicts: dict[str, Verdict]) -> set[str]:
     return {name for name, _ in by_exercise} - {name for name, verdict in by_exercise if not verdict.passed}
 
 
-def _to_run(notebook: NotebookNode, release: Mapping) -> list[NotebookNode]:
+def _to_run(notebook: NotebookNode, lab: Lab) -> list[NotebookNode]:
     """The checks, and the cells on which a check may depend. No check depends on a cell after the last check, nor on one that runs
-    real torch or only draws. A demonstration of the release runs only if the student's own cells use a name that it binds."""
+    real torch or only draws. A demonstration of the lab runs only if the student's own cells use a name that it binds."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     last = max((i for i, cell in enumerate(code) if check_name(cell)), default=0)
-    given = {"".join(cell["source"]): _tags(cell) for cell in release["cells"]}
+    given = {"".join(cell["source"]): _tags(cell) for cell in lab.released["cells"]}
     used = _used([cell.source for cell in code if cell.source not in given])
 
     def is_needed(cell: NotebookNode) -> bool:
@@ -182,29 +169,12 @@ def outputs_of(verdict: Verdict) -> list[NotebookNode]:
     return [NotebookNode(output) for output in outputs]
 
 
-def seal_of(summary: Mapping, seed: int, about: list[str], notebook: Mapping) -> str:
-    """Proves that the class's judge has decided so, and has shown the case: only the judge knows the seed. (A case can hold a
-    program.) The seal is for this lab, student and check, and for the text of all cells of the notebook."""
-    said = {key: summary[key] for key in summary if key != "seal"}
-    cells = [[cell.get("cell_type"), cell.get("source")] for cell in notebook["cells"]]
-    return _seal(seed, json.dumps([*about, said, cells], sort_keys=True))
-
-
-def _seal(seed: int, text: str) -> str:
-    return hmac.new(str(seed).encode(), text.encode("utf-8", "replace"), "sha256").hexdigest()
-
-
-def name_of_seed(seed: int) -> str:
-    """A name by which a seed is known again. It does not tell the seed."""
-    return _seal(seed, "seed\n")[:12]
-
-
 class Session:
     """The subject of one submission, and the cells that a new subject must run first."""
 
     def __init__(
         self,
-        lab: str,
+        lab: Lab,
         isolated: bool,
         allowance: limits.Allowance,
         missing: list[str] | None = None,
@@ -213,7 +183,7 @@ class Session:
     ):
         self.lab, self.isolated, self.allowance = lab, isolated, allowance
         self.kernels, self.filling = kernels, filling
-        self.missing = required_exercises(lab) if missing is None else missing
+        self.missing = lab.required if missing is None else missing
         self.edition = edition(lab, self.missing)
         self.ran: list[NotebookNode] = []
         self.sandbox: Sandbox | None = None
@@ -263,7 +233,7 @@ class Session:
         return observed
 
     def _seconds(self, limit: tuple[float, float]) -> float:
-        return limits.seconds(limit, self.lab)
+        return limits.seconds(limit, is_bench(self.lab.name))
 
     def _request(self, message: Tree, seconds: float) -> Tree:
         if self.sandbox is None:
@@ -274,7 +244,7 @@ class Session:
         """Start a subject and run the earlier cells in it, without those that kill it."""
         while True:
             self.allowance.check()
-            self.sandbox = Sandbox(self.edition, self.isolated, is_bench(self.lab), self.kernels, self.filling)
+            self.sandbox = Sandbox(self.edition, self.isolated, is_bench(self.lab.name), self.kernels, self.filling)
             if self.started:  # who ends process after process takes the machine's time
                 self.allowance.left -= self.sandbox.seconds
             self.started = True
@@ -285,7 +255,7 @@ class Session:
 
     def _survives(self, cell: NotebookNode) -> bool:
         try:
-            self._exchange({"cell": cell.source}, AGAIN * self._seconds(limits.CELL_SECONDS))
+            self._exchange({"cell": cell.source}, RERUN_TIMES * self._seconds(limits.CELL_SECONDS))
             return True
         except FAILURES:
             return False
@@ -319,7 +289,7 @@ for slot in map(function_of, {exercises}):
 
 
 @cache
-def _kernels(lab: str, judge: Judge, names: tuple[str, ...]) -> dict[str, bytes]:
+def _kernels(lab: Lab, judge: Judge, names: tuple[str, ...]) -> dict[str, bytes]:
     """The kernels that Inductor compiles for the reference on the judge's cases of these checks.
 
     g++ takes two seconds for a kernel, and a right submission needs mostly the same ones. Inductor finds a kernel by a hash of its
@@ -333,9 +303,9 @@ def _kernels(lab: str, judge: Judge, names: tuple[str, ...]) -> dict[str, bytes]
     return {}
 
 
-def _reference_verdicts(lab: str, judge: Judge, names: Iterable[str], folder: Path) -> Iterator[Verdict]:
+def _reference_verdicts(lab: Lab, judge: Judge, names: Iterable[str], folder: Path) -> Iterator[Verdict]:
     """The verdicts on the reference, which leaves its kernels in the folder."""
-    session = Session(lab, True, limits.Allowance(lab), missing=[], filling=folder)
+    session = Session(lab, True, limits.Allowance(is_bench(lab.name)), missing=[], filling=folder)
     try:
         source = _FILL_WITH_REFERENCE.format(exercises=sorted(set(map(exercise_of, names))))
         session.run_cell(NotebookNode(source=source))
@@ -371,7 +341,7 @@ def _retry_on_reference(
             other = exercise_name(cell)
             if other in replaced:  # its name is the reference's now
                 cell = NotebookNode(source=binding(other), metadata=cell.metadata)
-            retry.run_cell(cell, AGAIN)
+            retry.run_cell(cell, RERUN_TIMES)
         second = retry.decide(judge, verdict.check, lambda failed: failed)
     finally:
         retry.close()

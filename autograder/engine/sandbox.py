@@ -25,14 +25,17 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import psutil
 
-from ..course import ROOT, classroom, exercises
+from ..course import ROOT, classroom
 from . import seccomp
 from .limits import BY_THE_CLOCK, WATCH_SECONDS, OwnTime, too_long
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, encode, receive
+
+if TYPE_CHECKING:
+    from ..model import Lab
 
 T = TypeVar("T")
 
@@ -93,9 +96,9 @@ def missing() -> str | None:
     return None
 
 
-def missing_compiler(lab: str) -> str | None:
+def missing_compiler(lab: Lab) -> str | None:
     """Why this machine cannot compile the C++ of a lab, with advice, or None."""
-    compiles, inductor = (any(name.startswith(begins) for name in exercises(lab)) for begins in (COMPILED, INDUCTOR))
+    compiles, inductor = (any(name.startswith(begins) for name in lab.exercises) for begins in (COMPILED, INDUCTOR))
     if compiles and not any(shutil.which(name, path=PATH) for name in ("g++", "clang++", "c++")):
         return f"lab {lab} compiles C++, and there is no compiler in {PATH}: `apt-get install g++`"
     if inductor and not Path(sysconfig.get_path("include"), "Python.h").exists():

@@ -17,7 +17,17 @@ import tempfile
 from collections.abc import Callable, Collection
 from typing import IO, Any
 
-from ..engine.check import GRADER_ERROR, NOT_ATTEMPTED, Verdict, exercise_of, find, function_of, is_milestone
+from ..engine.check import (
+    GRADER_ERROR,
+    NOT_ATTEMPTED,
+    Verdict,
+    exercise_of,
+    find,
+    function_of,
+    is_bench,
+    is_milestone,
+    missing_for_milestone,
+)
 from ..engine.exercise import is_filled
 from ..engine.observe import Malformed, SubjectTimedOut, Tree, clean, receive, send
 from ..engine.subject import MAX_OUTPUT, answer, is_grading
@@ -55,7 +65,7 @@ class _Judge:
     def _answer(self, name: str, cases: list[dict], printed: dict[str, str]) -> Tree:
         from ..engine import limits  # not in the sandbox, where no check runs here
 
-        limit = limits.seconds(limits.CHECK_SECONDS, find(name).lab)
+        limit = limits.seconds(limits.CHECK_SECONDS, is_bench(find(name).lab))
         try:
             return {
                 "observed": limits.limited(
@@ -144,12 +154,10 @@ def check(name: str, case: dict | None = None) -> None:
 
 def _not_yet(milestone: str) -> str:
     """Why a milestone is not decided yet in this kernel, or nothing."""
-    from .. import course  # as `limits` below
+    from ..model import Lab  # as `limits` above
 
-    lab = find(milestone).lab
-    if lab not in course.released_labs():
-        return ""
-    return course.missing_for_milestone(course.core_exercises(lab), lambda name: is_filled(function_of(name)))
+    lab = Lab(find(milestone).lab)
+    return missing_for_milestone(lab.core, lambda name: is_filled(function_of(name))) if lab.path.exists() else ""
 
 
 _passed: dict[str, Callable | None] = {}  # the checks that have passed in this kernel, and the function that did
@@ -160,7 +168,7 @@ def _standing(verdict: Verdict) -> list:
 
     A piece that was defined again after its check is counted when it is checked again.
     """
-    from .. import course  # as `limits` below
+    from ..model import Lab  # as `limits` above
 
     name = verdict.check
     if verdict.passed:
@@ -168,15 +176,15 @@ def _standing(verdict: Verdict) -> list:
     else:
         _passed.pop(name, None)
     with contextlib.suppress(OSError, ValueError, KeyError):  # a student may have changed the files of the course
-        lab = find(name).lab
-        worth = course.points(lab) if lab in course.released_labs() else {}
+        lab = Lab(find(name).lab)
+        worth = lab.points if lab.path.exists() else {}
         if name in worth:
             done = {each for each in worth if each in _passed and _passed[each] is _function(each)}
             pieces = [exercise_of(each) for each in worth if not is_milestone(each)]
             left = {exercise_of(each) for each in worth if each not in done and not is_milestone(each)}
             whole = len({*pieces})
             points = f"{sum(worth[each] for each in done):g} of {sum(worth.values()):g} points"
-            said = f"lab {course.number_of(lab)} in this session: {whole - len(left)} of {whole} pieces · {points}"
+            said = f"lab {lab.number} in this session: {whole - len(left)} of {whole} pieces · {points}"
             return [worth[name], said]
     return []
 

@@ -23,10 +23,10 @@ from rushlight.c10.dispatch import fast_paths_disabled
 from rushlight.course import gpt, sampling, tokens, training
 from rushlight.nn.utils.clip_grad import clip_grad_norm_
 
-from ..course import exercises, number_of, released_labs
 from ..engine import subject
 from ..engine.check import function_of, is_bench
 from ..engine.exercise import fill_as, filled
+from ..model import Course
 
 STAGES = ("tokens", "set-up", "forward", "loss", "backward", "update", "generate")
 TEXTS = ("(walk) yesterday she walked.", "(open) the doors? yesterday they opened them.", "(cantar) hoy tú cantas.")
@@ -102,13 +102,13 @@ def find_path() -> Path:
 def _slots() -> tuple[dict[str, FunctionType], dict[str, str]]:
     """The function of each exercise of the build labs, and the number of its lab, by its name."""
     slots, labs = {}, {}
-    for lab in released_labs():
-        for name in [] if is_bench(lab) else exercises(lab):
+    for lab in Course().released_labs():
+        for name in [] if is_bench(lab.name) else lab.exercises:
             try:
                 slots[name] = function_of(name)
             except (LookupError, ImportError):  # a part that this installation does not have
                 continue
-            labs[name] = number_of(lab)
+            labs[name] = lab.number
     return slots, labs
 
 

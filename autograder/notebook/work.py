@@ -10,7 +10,6 @@ import ast
 import builtins
 import json
 import linecache
-import symtable
 import textwrap
 from collections.abc import Iterator
 from contextlib import suppress
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ..engine import subject
-from ..engine.check import SKIPPED_TAGS, binding, exercise_of, function_of, is_milestone
+from ..engine.check import SKIPPED_TAGS, binding, exercise_of, function_of, global_names, is_milestone
 
 UNWRITTEN = "not written yet"
 _wrap = partial(textwrap.wrap, width=100, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
@@ -178,21 +177,6 @@ def _statement(node: ast.stmt, file: str, left: dict[str, str]) -> Statement:
     if piece in left:
         node, piece = _bind(piece), ""
     return Statement(node, file, piece, *global_names(ast.unparse(node)))
-
-
-def global_names(source: str) -> tuple[set[str], set[str]]:
-    """The global names that a source binds, and those that it uses."""
-    top = symtable.symtable(source, "<source>", "exec")
-    bound = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
-    used = {symbol.get_name() for symbol in top.get_symbols() if symbol.is_referenced()}
-    inner = top.get_children()
-    while inner:
-        table = inner.pop()
-        inner += table.get_children()
-        for symbol in table.get_symbols():
-            if symbol.is_global():
-                (bound if symbol.is_assigned() else used).add(symbol.get_name())
-    return bound, used
 
 
 def _needed(statements: list[Statement]) -> list[Statement]:

@@ -30,8 +30,8 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from autograder.course import number_of
 from autograder.engine.check import function_of
+from autograder.model import number_of
 from rushlight.torchgen.gen import Native, load
 from rushlight.torchgen.gen_autograd import inplace_forms, load_derivatives
 

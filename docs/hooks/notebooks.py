@@ -28,8 +28,8 @@ from nbconvert.preprocessors.sanitize import SanitizeHTML
 from nbformat import NotebookNode
 from PIL import Image
 
-from autograder.course import number_of
-from autograder.course import phases as phase_names
+from autograder.model import number_of
+from autograder.model import phases as phase_names
 
 log = logging.getLogger("mkdocs.hooks.notebooks")
 

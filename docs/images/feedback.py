@@ -16,6 +16,7 @@ from playwright.sync_api import sync_playwright
 
 from autograder.classroom import grade, sample
 from autograder.engine import sandbox
+from autograder.model import Lab
 
 STUDENT, HEIGHT = "subtly_wrong_strides", 830  # pixels, down to the end of the list of exercises
 BROWSERS = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
@@ -28,7 +29,7 @@ def page(classroom: Path) -> Path:
     for student in sample.make(classroom):
         if student != STUDENT:
             shutil.rmtree(classroom / "submitted" / student)
-    (row,) = grade.grade(sample.LAB, isolated=sandbox.missing() is None)
+    (row,) = grade.grade(Lab(sample.LAB), isolated=sandbox.missing() is None)
     if row.problem:
         raise SystemExit(row.problem)
     return classroom / "feedback" / STUDENT / sample.LAB / f"{sample.LAB}.html"

@@ -19,8 +19,8 @@ from playwright.sync_api import sync_playwright
 from autograder.classroom import oral, sample
 from autograder.classroom.grade import Row
 from autograder.classroom.report import write_report
-from autograder.course import points
 from autograder.engine import sandbox
+from autograder.model import Lab, Submission
 
 STUDENT, MISLEADS = "all_right", "strided.permute"
 HEIGHTS = {"report": 1100, "oral": 900}  # pixels
@@ -29,12 +29,14 @@ HEIGHTS = {"report": 1100, "oral": 900}  # pixels
 def row(number: int, draw: random.Random) -> Row:
     """A student who is better the higher the number, and of whom half take one exercise in another way than it is meant."""
     verdicts = {}
-    for check in points(sample.LAB):
+    for check in Lab(sample.LAB).points:
         wrong = {"outcome": "disagreed", "message": "[0]", "case": f"sizes = [{draw.randrange(6)}, 0]", "seconds": 0.4}
         verdicts[check] = {"outcome": "passed", "seconds": 0.3} if draw.random() < 0.5 + number / 80 else wrong
     if number % 2:
         verdicts[MISLEADS] = {"outcome": "disagreed", "message": "[0]", "case": "dims = (-1, 0)", "seconds": 0.4}
-    scores = {check: worth * (verdicts[check]["outcome"] == "passed") for check, worth in points(sample.LAB).items()}
+    scores = {
+        check: worth * (verdicts[check]["outcome"] == "passed") for check, worth in Lab(sample.LAB).points.items()
+    }
     return Row(f"student{number:02}", scores, verdicts)
 
 
@@ -42,10 +44,10 @@ def pages(classroom: Path) -> dict[str, Path]:
     os.environ["RUSHLIGHT_CLASSROOM"] = str(classroom)
     (classroom / "seed").write_text("1", encoding="utf-8")  # so that the questions are the same each time
     draw = random.Random(1)
-    report = write_report(sample.LAB, [row(number, draw) for number in range(40)])
+    report = write_report(Lab(sample.LAB), [row(number, draw) for number in range(40)])
     sample.make(classroom)
     shutil.copytree(classroom / "submitted" / STUDENT, classroom / "autograded" / STUDENT)
-    questions = oral.write(sample.LAB, [STUDENT], sandbox.missing() is None).path
+    questions = oral.write(Lab(sample.LAB), [Submission(Lab(sample.LAB), STUDENT)], sandbox.missing() is None).path
     return {"report": report, "oral": questions}
 
 

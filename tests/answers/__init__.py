@@ -7,9 +7,9 @@ from pathlib import Path
 
 import cloudpickle
 
-from autograder.course import exercises
 from autograder.engine import subject
 from autograder.engine.observe import Tree, receive, send
+from autograder.model import Lab
 
 from . import shared
 
@@ -24,7 +24,7 @@ def answers(kind: str) -> Iterator[tuple[str, str, Callable]]:
         lab = path.parent.name
         module = importlib.import_module(f"{__name__}.{lab}.{kind}")
         cloudpickle.register_pickle_by_value(module)
-        names = {exercise.rpartition(".")[2]: exercise for exercise in exercises(lab)}
+        names = {exercise.rpartition(".")[2]: exercise for exercise in Lab(lab).exercises}
         for name, function in vars(module).items():
             if "__" in name.strip("_"):  # the others are helpers; an exercise's own name may end in _
                 yield name, names[name.rpartition("__")[0]], function

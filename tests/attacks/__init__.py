@@ -42,11 +42,12 @@ from traitlets.config import Config
 
 from autograder.classroom import grade as grading
 from autograder.classroom import sample
-from autograder.classroom.plugin import class_seed
-from autograder.course import RELEASED, ROOT, SOURCES, exercise_name, points
+from autograder.classroom.seals import class_seed
+from autograder.course import RELEASED, ROOT, SOURCES
 from autograder.engine import judge as judging
 from autograder.engine import limits
 from autograder.engine.check import registry
+from autograder.model import Lab, exercise_name
 
 LABS = ("01a_views", "06a_operators")  # one of each kind: without torch in the sandbox, and with it
 LAB = LABS[0]
@@ -213,13 +214,13 @@ def measure(classroom: Path, attacks: dict[str, ModuleType], lab: str = LAB, job
     before, start = _files(canary), time.perf_counter()
     seed = class_seed(classroom / "seed")
     with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (seed, os.getpid(), lab)) as markers:
-        rows = {row.student: row for row in grading.grade(lab, executor=markers, jobs=jobs)}
+        rows = {row.student: row for row in grading.grade(Lab(lab), executor=markers, jobs=jobs)}
         active = _active_markup(classroom, markers, lab)
     figures = Figures(len(attacks), len(students), time.perf_counter() - start)
     figures.remarks = {student: row.remark() for student, row in rows.items()}
     figures.undeserved = {s: rows[s].total for s in [*students, HONEST[1]] if s in rows and rows[s].total}
     figures.lost = {s: figures.remarks.get(s, "no line") for s in students if not _is_settled(rows.get(s), lab)}
-    if rows[HONEST[0]].total != sum(points(lab).values()):
+    if rows[HONEST[0]].total != sum(Lab(lab).points.values()):
         figures.lost[HONEST[0]] = f"{rows[HONEST[0]].total} {figures.remarks[HONEST[0]]}"
     after = _files(canary)
     figures.changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
@@ -242,7 +243,7 @@ def _begin(seed: int, parent: int, lab: str) -> None:
 
 
 def _is_settled(row: grading.Row | None, lab: str) -> bool:
-    return row is not None and (bool(row.problem) or row.scores.keys() == points(lab).keys())
+    return row is not None and (bool(row.problem) or row.scores.keys() == Lab(lab).points.keys())
 
 
 def _files(canary: Path) -> dict[str, str]:

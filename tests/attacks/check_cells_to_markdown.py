@@ -1,6 +1,6 @@
 """Turns every check cell into Markdown, an answer, a task, or an ungraded cell, and prints its own verdicts."""
 
-from autograder.course import check_name
+from autograder.model import check_name
 
 
 def attack(notebook):

@@ -3,7 +3,7 @@
 import nbformat
 
 from attacks import put
-from autograder.course import check_name
+from autograder.model import check_name
 
 
 def attack(notebook):

@@ -1,7 +1,7 @@
 """Marks its own cells as checks, as exercises and as skipped ones by the metadata that the builder writes."""
 
 from attacks import exercise_cells, put
-from autograder.course import check_name
+from autograder.model import check_name
 
 
 def attack(notebook):

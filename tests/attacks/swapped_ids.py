@@ -3,7 +3,7 @@
 import copy
 
 from attacks import exercise_cells
-from autograder.course import check_name
+from autograder.model import check_name
 
 
 def attack(notebook):

@@ -16,13 +16,14 @@ from nbgrader.apps.nbgraderapp import NbGraderApp
 
 from autograder.classroom import grade as grading
 from autograder.classroom import sample
-from autograder.course import RELEASED, SOURCES, exercises, find_labs, set_environment
+from autograder.course import RELEASED, SOURCES, set_environment
 from autograder.engine import sandbox
 from autograder.engine.check import function_of
 from autograder.engine.edition import edition
 from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
 from autograder.engine.sandbox import Sandbox
+from autograder.model import Course, Lab
 
 LAB = "01a_views"
 
@@ -55,7 +56,7 @@ def isolated():
 @pytest.fixture(scope="module")
 def shared_box(isolated):
     """A sandbox for the tests of a file that only look around in it. To start one takes half a second."""
-    box = Sandbox(edition(LAB))
+    box = Sandbox(edition(Lab(LAB)))
     yield box
     box.close()
 
@@ -83,7 +84,7 @@ def quick_grade(feedback, drawn_once, monkeypatch):
     def quick_grade(lab, executor=None, **options):
         with monkeypatch.context() as patch:
             patch.setattr(grading, "markers", lambda jobs: feedback)
-            return grading.grade(lab, jobs=1, executor=executor or ThreadPoolExecutor(1), **options)
+            return grading.grade(Lab(lab), jobs=1, executor=executor or ThreadPoolExecutor(1), **options)
 
     return quick_grade
 
@@ -117,7 +118,7 @@ def plugged(request):
     again afterwards."""
     check = request.node.callspec.params.get("check") if hasattr(request.node, "callspec") else None
     phase = (check.lab if check else LAB)[:2]
-    slots = [function_of(name) for lab in find_labs(phase) for name in exercises(lab)]
+    slots = [function_of(name) for lab in Course().find_labs(phase) for name in lab.exercises]
     for slot in slots:
         copy = types.FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
         copy.__kwdefaults__ = slot.__kwdefaults__

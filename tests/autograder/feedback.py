@@ -14,14 +14,14 @@ class Feedback:
     def __init__(self):
         self.pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), grading._begin_marker, (os.getpid(),))
 
-    def submit(self, step, lab, student):
+    def submit(self, step, submission):
         assert step is grading.write_feedback
-        return self.pool.submit(write_in, str(classroom()), lab, student)
+        return self.pool.submit(write_in, str(classroom()), submission)
 
     def shutdown(self, **how):
         """The next class has a use for it."""
 
 
-def write_in(place, lab, student):
+def write_in(place, submission):
     os.environ["RUSHLIGHT_CLASSROOM"] = place
-    return grading.write_feedback(lab, student)
+    return grading.write_feedback(submission)

@@ -10,7 +10,7 @@ import pytest
 from autograder.classroom import alike, similarity
 from autograder.classroom.similarity import answer, far_out, pairs
 from autograder.cli import app
-from autograder.course import exercise_name, released_path
+from autograder.model import Lab, exercise_name
 
 LAB = "01a_views"
 
@@ -141,7 +141,7 @@ def hand_in(tmp_path, monkeypatch):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
 
     def hand_in(student, source, exercise="strided.contiguous_strides"):
-        notebook = nbformat.read(released_path(LAB), as_version=4)
+        notebook = nbformat.read(Lab(LAB).path, as_version=4)
         cell = next(cell for cell in notebook.cells if exercise_name(cell) == exercise)
         cell.source = source
         folder = tmp_path / "submitted" / student / LAB
@@ -156,7 +156,7 @@ def test_the_page_shows_the_pair_and_runs_nothing_of_a_submission(hand_in, tmp_p
     hand_in("bob", RENAMED)
     hand_in("cyd", PRODUCTS)
     (tmp_path / "submitted" / "dan" / LAB).mkdir(parents=True)
-    path, found, unreadable = alike.write_alike(LAB)
+    path, found, unreadable = alike.write_alike(Lab(LAB))
     page = path.read_text(encoding="utf-8")
     assert found[0].students == ("ada", "bob")
     assert unreadable == [f"dan: no {LAB}.ipynb in the submission"] and _shown(unreadable[0]) in page
@@ -167,19 +167,19 @@ def test_the_page_shows_the_pair_and_runs_nothing_of_a_submission(hand_in, tmp_p
 def test_an_untouched_submission_is_compared_with_nobody(hand_in):
     for student in ("ada", "bob"):
         hand_in(student, LOOP)
-    released = nbformat.read(released_path(LAB), as_version=4)
+    released = nbformat.read(Lab(LAB).path, as_version=4)
     hand_in("eve", next(c.source for c in released.cells if exercise_name(c) == "strided.contiguous_strides"))
     with pytest.raises(LookupError, match="2 of the submissions of 01a_views have an answer"):
-        alike.write_alike(LAB)
+        alike.write_alike(Lab(LAB))
 
 
 def test_three_students_without_a_common_exercise_cannot_be_compared(hand_in):
-    released = nbformat.read(released_path(LAB), as_version=4)
+    released = nbformat.read(Lab(LAB).path, as_version=4)
     sources = {name: cell.source for cell in released.cells if (name := exercise_name(cell))}
     for student, exercise in zip(("ada", "bob", "cyd"), sources):
         hand_in(student, sources[exercise] + "\n    return 1\n", exercise)
     with pytest.raises(LookupError, match="no two submissions of 01a_views have an answer to the same exercise"):
-        alike.write_alike(LAB)
+        alike.write_alike(Lab(LAB))
 
 
 def test_the_command_names_the_pairs_and_the_page(hand_in, tmp_path, capsys):

@@ -8,10 +8,10 @@ from answers import RIGHT, WRONG, over_the_wire
 from sweep import sweep
 
 from autograder.author.mutants import graded_checks
-from autograder.course import exercises, find_labs, labs
 from autograder.engine.check import function_of
 from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
+from autograder.model import Course, Lab, lab_names
 from rushlight.aten.strided import Tensor
 
 
@@ -23,7 +23,7 @@ def slot(exercise):
 
 @pytest.mark.parametrize("seed", sweep((1, 2, 3), keep=[1]))
 @pytest.mark.parametrize(
-    "exercise", [name for lab in find_labs("01") for name in exercises(lab) if "promote" not in name]
+    "exercise", [name for lab in Course().find_labs("01") for name in lab.exercises if "promote" not in name]
 )
 def test_a_table_of_the_edges_which_everybody_can_read_is_refused(exercise, seed, drawn_once, slot):
     """(What `promote_types` can be asked is finite: there the table is right.)"""
@@ -46,8 +46,8 @@ def test_a_table_of_the_edges_which_everybody_can_read_is_refused(exercise, seed
     assert not any(verdict.passed for verdict in verdicts)
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_every_exercise_has_two_other_right_answers_and_a_wrong_one(lab):
-    for exercise in exercises(lab):
+    for exercise in Lab(lab).exercises:
         assert sum(answers_it == exercise for _, answers_it, _ in RIGHT) >= 2, exercise
         assert any(answers_it == exercise for _, answers_it, _ in WRONG), exercise

@@ -10,22 +10,14 @@ import pytest
 from sweep import swept
 
 from autograder.classroom import restore as restoring
-from autograder.classroom.restore import (
-    MAX_ADDED,
-    MAX_CELL,
-    deactivate_markup,
-    read_submission,
-    rejection_reason,
-    restore,
-    restore_text,
-)
-from autograder.course import exercise_name, exercises, labs
+from autograder.classroom.restore import MAX_ADDED, MAX_CELL, deactivate_markup, restore, restore_text
 from autograder.engine import sandbox
 from autograder.engine.check import PASSED
 from autograder.engine.edition import edition
 from autograder.engine.observe import MAX_LENGTH, Malformed, SubjectDied, accept, error_tree, show, tensor_tree
 from autograder.engine.run import run
 from autograder.engine.sandbox import Sandbox
+from autograder.model import Lab, exercise_name, lab_names, read_submission, rejection_reason
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -37,7 +29,7 @@ LAB = attacks.LAB
 CHOSEN = {  # against different defences; `make test-all` tries all attacks
     *("forge_verdict", "smuggle_bodies", "html_in_outputs", "write_everywhere", "daemon"),
 }
-CLASSES = [(LAB, True), *((lab, False) for lab in attacks.LABS if lab in labs())]
+CLASSES = [(LAB, True), *((lab, False) for lab in attacks.LABS if lab in lab_names())]
 
 
 def test_the_chosen_attacks_exist():
@@ -97,7 +89,7 @@ def write(notebook, exercise, body):
 def test_of_two_answers_that_call_each_other_one_fails(judge, isolated, released):
     write(released, "strided.transpose", TRANSPOSE_BY_PERMUTE)
     write(released, "strided.permute", PERMUTE_BY_TRANSPOSE)
-    verdicts = run(released, LAB, judge)
+    verdicts = run(released, Lab(LAB), judge)
     passed = [name for name in ("strided.transpose", "strided.permute") if verdicts[name].passed]
     assert passed == ["strided.permute"]
 
@@ -136,20 +128,21 @@ def test_tried_alone_an_answer_finds_earlier_bodies_only(judge, isolated, solved
     monkeypatch.setattr("autograder.engine.run.edition", lambda *missing: editions.append(missing) or edition(*missing))
     wrong = cell(solved, "strided.permute")
     wrong.source = wrong.source[: wrong.source.index('    """')] + "    return self\n"
-    run(solved, LAB, judge)
+    run(solved, Lab(LAB), judge)
     first, (lab, missing), (_, for_milestone) = editions
-    assert (first[0], {*first[1]}) == (LAB, {*exercises(LAB)}) and {"strided.permute", "strided.as_strided"} < set(
-        missing
-    )
+    assert (first[0].name, {*first[1]}) == (LAB, {*Lab(LAB).exercises}) and {
+        "strided.permute",
+        "strided.as_strided",
+    } < set(missing)
     assert "strided.contiguous_strides" not in missing
-    assert set(exercises(LAB)) - set(for_milestone) == {"strided.permute"}  # its check is decided
+    assert set(Lab(LAB).exercises) - set(for_milestone) == {"strided.permute"}  # its check is decided
 
 
 def test_a_lab_solved_from_the_last_exercise_to_the_first_is_right_as_well(judge, isolated, solved):
     places = [i for i, c in enumerate(solved.cells) if exercise_name(c)]
     for i in places[:-1]:  # every piece is written again at the very end, as somebody would who came back to it
         solved.cells.append(copy.deepcopy(solved.cells[i]))
-    verdicts = run(solved, LAB, judge)
+    verdicts = run(solved, Lab(LAB), judge)
     assert {verdict.outcome for verdict in verdicts.values()} == {PASSED}
 
 
@@ -202,7 +195,7 @@ def test_a_large_tensor_of_short_dimensions_is_shown_in_a_line_or_two():
 
 def test_what_a_subject_sends_is_cut_and_cleaned(judge, isolated, released):
     attacks.put(released, f"print('\\x1b[31mred\\x00' + 'x' * {2 * MAX_LENGTH})\nraise ValueError('\\ud800' * 10**6)")
-    run(released, LAB, judge)
+    run(released, Lab(LAB), judge)
     printed, error = next(cell.outputs for cell in released.cells if len(cell.get("outputs", [])) == 2)
     assert printed.text.startswith("redxxx") and len(printed.text) < MAX_LENGTH + 20
     assert error.ename == "ValueError" and "\ud800" not in str(error)
@@ -210,7 +203,7 @@ def test_what_a_subject_sends_is_cut_and_cleaned(judge, isolated, released):
 
 def test_a_cell_that_displays_too_much_still_counts(judge, isolated, solved):
     attacks.put(solved, "for i in range(50_000):\n    display('\\u1234' * 100)\n")
-    verdicts = run(solved, LAB, judge)
+    verdicts = run(solved, Lab(LAB), judge)
     assert all(v.passed for v in verdicts.values())
 
 
@@ -375,7 +368,7 @@ def test_a_file_that_is_no_notebook_is_refused_with_a_reason(submission, release
 
 @pytest.fixture
 def box(isolated):
-    box = Sandbox(edition(LAB))
+    box = Sandbox(edition(Lab(LAB)))
     yield box
     box.close()
 

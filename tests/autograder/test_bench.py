@@ -24,6 +24,7 @@ from autograder.engine.recorder import fresh_namespace, recorded
 from autograder.engine.sandbox import Sandbox
 from autograder.engine.subject import answer
 from autograder.engine.torch_side import TorchSide, apart
+from autograder.model import Lab
 from rushlight.distributed import ranks
 
 TINY = """
@@ -355,7 +356,7 @@ def test_annotations_stay_in_the_notebook_and_in_the_slot_where_they_are_data(ti
 
 @pytest.fixture(scope="module")
 def box(isolated):
-    box = Sandbox(edition("01a_views"), bench=True)
+    box = Sandbox(edition(Lab("01a_views")), bench=True)
     yield box
     box.close()
 
@@ -473,7 +474,7 @@ def test_an_answer_whose_ranks_wait_for_ever_or_die_fails_and_leaves_no_process(
 
 
 def test_ranks_work_and_fail_in_the_sandbox_and_four_fit(isolated, said):
-    box = Sandbox(edition("09a_collectives"), bench=True)
+    box = Sandbox(edition(Lab("09a_collectives")), bench=True)
     try:
         work = "def work():\n    x = torch.ones(1 << 22)\n    dist.all_reduce(x)\n    return int(x[0])\n"
         source = "import os, torch\nfrom rushlight.distributed import run_ranks\n" + work + "print(run_ranks(work, 4))"

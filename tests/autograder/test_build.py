@@ -4,19 +4,11 @@ import re
 import nbformat
 import pytest
 
+from autograder import course
 from autograder.author import build
 from autograder.author.build import BuildError, exercise_source
-from autograder.course import (
-    check_name,
-    exercises,
-    find_lab,
-    find_labs,
-    is_further,
-    labs,
-    points,
-    released,
-)
 from autograder.engine.check import find, is_milestone, registry
+from autograder.model import Course, Lab, check_name, is_further, lab_names
 
 
 @pytest.mark.parametrize("name", build.sources())
@@ -26,14 +18,14 @@ def test_the_committed_notebooks_equal_a_rebuild(name):
 
 @pytest.mark.parametrize("name", build.sources())
 def test_the_committed_notebooks_are_valid_with_their_outputs(name):
-    for folder in (build.SOURCES, build.RELEASED, build.READINGS):
+    for folder in (course.SOURCES, course.RELEASED, course.READINGS):
         for path in (folder / name).glob("*.ipynb"):
             nbformat.validate(nbformat.from_dict(json.loads(path.read_text(encoding="utf-8"))))
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_the_students_notebook_holds_no_answer(lab, answers):
-    text = (build.RELEASED / lab / f"{lab}.ipynb").read_text()
+    text = (course.RELEASED / lab / f"{lab}.ipynb").read_text()
     assert "BEGIN SOLUTION" not in text
     released = nbformat.reads(text, as_version=4)
     by_id = {cell.id: cell.source for cell in released.cells}
@@ -41,40 +33,40 @@ def test_the_students_notebook_holds_no_answer(lab, answers):
         assert answer not in text and ("YOUR CODE HERE" in by_id[cell_id] or "YOUR ANSWER HERE" in by_id[cell_id])
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_ids_keep_to_the_letters_that_nbformat_and_nbgrader_allow(lab):
-    cells = build.solution(lab).cells
+    cells = build.solution(Lab(lab)).cells
     ids = [cell.id for cell in cells] + [c.metadata.nbgrader.grade_id for c in cells if "nbgrader" in c.metadata]
     assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", key) for key in ids)
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_the_checks_of_a_lab_are_those_of_its_exercises(lab):
     checks = [check for check in registry().values() if check.lab == lab and not is_milestone(check.name)]
-    assert {*exercises(lab)} == {check.exercise for check in checks}
+    assert {*Lab(lab).exercises} == {check.exercise for check in checks}
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_every_exercise_of_a_lab_has_two_hints_and_its_effort(lab):
-    text = (build.SOURCES / lab / f"{lab}.md").read_text(encoding="utf-8")
+    text = (course.SOURCES / lab / f"{lab}.md").read_text(encoding="utf-8")
     for after in text.split('```python exercise="')[1:]:
         assert re.match(r'[\w.]+" points=\d+ minutes=\d+ stars=[123]( further=true)?\n```\n', after), after[:80]
         assert re.findall(r"<details><summary>(Hint \d)</summary>", after) == ["Hint 1", "Hint 2"], after[:80]
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_a_lab_is_one_sitting_of_twenty_to_forty_points(lab):
-    effort = build.effort_of(lab)
+    effort = build.effort_of(Lab(lab))
     assert 80 <= effort.minutes[False] <= 135 and sum(effort.minutes) <= 185
     assert 20 <= sum(effort.points) <= 40
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_a_lab_has_one_milestone_with_points_after_all_exercises(lab):
-    graded = [*points(lab)]
-    assert [*filter(is_milestone, graded)] == graded[-1:] and points(lab)[graded[-1]] == 2
+    graded = [*Lab(lab).points]
+    assert [*filter(is_milestone, graded)] == graded[-1:] and Lab(lab).points[graded[-1]] == 2
     assert find(graded[-1]).lab == lab
-    (milestone,) = (cell for cell in released(lab)["cells"] if check_name(cell) == graded[-1])
+    (milestone,) = (cell for cell in Lab(lab).released["cells"] if check_name(cell) == graded[-1])
     assert not is_further(milestone)
 
 
@@ -87,7 +79,7 @@ def test_an_exercise_is_its_signature_its_contract_and_its_marked_body():
 
 @pytest.fixture
 def lab_source(tmp_path, monkeypatch):
-    monkeypatch.setattr(build, "SOURCES", tmp_path)
+    monkeypatch.setattr(course, "SOURCES", tmp_path)
 
     def write(text):
         (tmp_path / "09_test").mkdir()
@@ -115,12 +107,12 @@ def lab_source(tmp_path, monkeypatch):
 )
 def test_a_source_that_cannot_be_built_is_refused_with_the_reason(lab_source, text, words):
     with pytest.raises(BuildError, match=re.escape(words)):
-        build.solution(lab_source(text))
+        build.solution(Lab(lab_source(text)))
 
 
 def test_cells_that_prepare_or_draw_are_folded(lab_source):
     source = "\n".join(f'```python tags=["{tag}"]\nx\n```\n' for tag in ("setup", "figure", "torch"))
-    cells = build.solution(lab_source(source)).cells
+    cells = build.solution(Lab(lab_source(source))).cells
     assert [cell.metadata.get("jupyter") for cell in cells] == [{"source_hidden": True}] * 2 + [None]
 
 
@@ -133,8 +125,8 @@ def test_the_strip_marks_the_layers_where_a_reading_is_and_refuses_others():
 
 
 def test_a_reading_is_executed_only_if_its_code_has_changed(lab_source, tmp_path, monkeypatch):
-    for folder in "READINGS", "RELEASED":
-        monkeypatch.setattr(build, folder, tmp_path / folder)
+    monkeypatch.setattr(build, "READINGS", tmp_path / "READINGS")
+    monkeypatch.setattr(course, "RELEASED", tmp_path / "RELEASED")
     lab = lab_source("# A lab\n")
     runs = []
     monkeypatch.setattr(build, "execute", lambda notebook: runs.append(notebook) or _with_output(notebook, len(runs)))
@@ -157,10 +149,10 @@ def _with_output(notebook, number):
 
 
 def test_a_lab_is_found_by_its_number_or_its_name():
-    assert find_lab("1a") == find_lab("01a") == find_lab("01a_views") == "01a_views"
-    assert find_labs("1") == find_labs("01") and find_lab("01b") in find_labs("01")
-    assert find_lab("0") == find_lab("00_trace") == "00_trace"
+    assert Course().find_lab("1a") == Course().find_lab("01a") == Course().find_lab("01a_views") == Lab("01a_views")
+    assert Course().find_labs("1") == Course().find_labs("01") and Course().find_lab("01b") in Course().find_labs("01")
+    assert Course().find_lab("0") == Course().find_lab("00_trace") == Lab("00_trace")
     with pytest.raises(LookupError, match="the labs are .*01a_views"):
-        find_lab("99")
+        Course().find_lab("99")
     with pytest.raises(LookupError, match="phase 01 has several labs, so name one: 01a_views"):
-        find_lab("01")
+        Course().find_lab("01")

@@ -22,6 +22,7 @@ from autograder import course
 from autograder.classroom import by_hand
 from autograder.classroom.lms import pack_feedback
 from autograder.engine.observe import NotGraded
+from autograder.model import Lab
 
 ESSAY, CHECK, EXERCISE = "question-a-row-that-keeps-a-matrix", "check-strided-permute", "strided-permute"
 
@@ -365,14 +366,14 @@ def test_a_page_from_before_the_present_marks_is_not_packed_and_named(classroom,
         json.dumps({"ada": f"ada_77_assignsubmission_file_{LAB}.ipynb"})
     )
     with open_marked() as gradebook:
-        assert [count for _, count in pack_feedback(LAB, gradebook)[0]] == [1]
+        assert [count for _, count in pack_feedback(Lab(LAB), gradebook)[0]] == [1]
         gradebook.find_comment(ESSAY, LAB, LAB, "ada").manual_comment = "say more"  # the points are the same
         gradebook.db.commit()
-        written, (line,) = pack_feedback(LAB, gradebook)
+        written, (line,) = pack_feedback(Lab(LAB), gradebook)
         assert not written and line.endswith("(1): ada")
     quick_grade(LAB)
     with open_marked() as gradebook:
-        assert [count for _, count in pack_feedback(LAB, gradebook)[0]] == [1]
+        assert [count for _, count in pack_feedback(Lab(LAB), gradebook)[0]] == [1]
 
 
 # Kills ---------------------------------------------------------------------------------------------------------------
@@ -383,6 +384,7 @@ import os, signal, sys
 from concurrent.futures import Executor, Future
 from nbgrader.preprocessors import AssignLatePenalties
 from autograder.classroom import by_hand, grade, late
+from autograder.model import Lab
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -415,7 +417,7 @@ where, name, how = {
     "before the pages": (grade, "_outdated_pages", die_at_call(1)),
 }[sys.argv[1]]
 setattr(where, name, how(getattr(where, name)))
-grade.grade("01a_views", force=True, jobs=1, executor=Marked())
+grade.grade(Lab("01a_views"), force=True, jobs=1, executor=Marked())
 """
 MOMENTS = ["before the scores", "before the feedback", "before the penalties", "amid the scores", "before the times"]
 MOMENTS += ["before the notebook", "before the pages", "before the penalty"]

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from rich.console import Console
 
-from autograder import cli
+from autograder import cli, course
 from autograder.engine.check import Verdict
 
 
@@ -77,7 +77,7 @@ def test_an_interrupt_is_one_line_and_the_exit_code_is_1(monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "find_released", interrupted)
+    monkeypatch.setattr(cli.Course, "find_released", interrupted)
     monkeypatch.setattr(sys, "argv", ["rushlight", "check"])
     with pytest.raises(SystemExit) as ended:
         cli.main()
@@ -118,7 +118,7 @@ def test_bad_input_gets_one_line_and_an_exit_code(root, tmp_path, monkeypatch, c
 
 
 def test_options_of_jupyterlab_need_no_lab_before_them(monkeypatch, root):
-    monkeypatch.setattr(cli, "WORK", root / "labs")
+    monkeypatch.setattr(course, "WORK", root / "labs")
     monkeypatch.setattr(cli, "_open", lambda copy, said, more: (copy.stem, more))
     parsed = [
         cli.app.main(["lab", *arguments], standalone_mode=False)
@@ -155,7 +155,7 @@ def test_without_a_lab_all_that_were_handed_in_are_graded(monkeypatch, tmp_path)
     for folder in ("ada/02a_keys", "ben/02a_keys", "ben/01a_views", "ben/another_course"):
         (tmp_path / "submitted" / folder).mkdir(parents=True)
     graded = []
-    monkeypatch.setattr(cli, "_grade", lambda name, *options: graded.append((name, *options)))
+    monkeypatch.setattr(cli, "_grade", lambda lab, *options: graded.append((lab.name, *options)))
     assert cli.app.main(["grade", "--jobs", "3"], standalone_mode=False) == 0
     assert graded == [("01a_views", False, False, 3, None), ("02a_keys", False, False, 3, None)]
 

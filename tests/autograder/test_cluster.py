@@ -18,6 +18,7 @@ from autograder.classroom import grade as grading
 from autograder.classroom.cluster import _marker, in_marker, run_step
 from autograder.engine import sandbox
 from autograder.engine.observe import GradingError, NotGraded
+from autograder.model import Course, Lab, Submission
 
 LAB = "01a_views"
 POINTS = {"all_right": 28, "half_done": 14, "subtly_wrong_strides": 26, "untouched": 0}
@@ -199,7 +200,7 @@ def other_course(request, tmp_path):
 
 def said_by_worker(folder, *options):
     """The last line that a worker's process in this folder says of a submission."""
-    text = inspect.getsource(run_step) + 'run_step("mark", "lab", "text", 1, True, "release", {})'
+    text = inspect.getsource(run_step) + 'run_step("mark", {}, 1, True)'
     command = [sys.executable, *options, "-c", text]
     return subprocess.run(command, cwd=folder, env={}, capture_output=True, text=True).stderr.splitlines()[-1]
 
@@ -226,11 +227,12 @@ def test_a_worker_with_another_version_of_the_course_ends_grading_with_one_line(
 
 
 @pytest.mark.parametrize("lacks", ["missing", "missing_compiler"])
-def test_a_machine_without_a_sandbox_or_a_compiler_is_named(submissions, monkeypatch, lacks):
-    text = (submissions / "untouched" / LAB / f"{LAB}.ipynb").read_text(encoding="utf-8")
+def test_a_machine_without_a_sandbox_or_a_compiler_is_named(submissions, tmp_path, monkeypatch, lacks):
+    shutil.copytree(submissions / "untouched", tmp_path / "submitted" / "ada")
+    submission = Submission(Lab(LAB, Course(tmp_path)), "ada")
     monkeypatch.setattr(sandbox, lacks, lambda *lab: "it lacks something")
     with pytest.raises(GradingError, match=f"^{socket.gethostname()}: it lacks something$"):
-        grading.mark(LAB, text, 1, True, *grading.of_class(LAB, text))
+        grading.mark(grading.packed(submission), 1, True)
 
 
 def end(code):

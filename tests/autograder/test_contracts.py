@@ -7,11 +7,11 @@ import pytest
 import torch
 
 import rushlight as rl
-from autograder.course import exercises, labs
 from autograder.engine.check import function_of, is_bench
+from autograder.model import Lab, lab_names
 
 
-@pytest.mark.parametrize(("lab", "exercise"), [(lab, name) for lab in labs() for name in exercises(lab)])
+@pytest.mark.parametrize(("lab", "exercise"), [(lab, name) for lab in lab_names() for name in Lab(lab).exercises])
 def test_the_example_of_an_exercise_gives_what_it_says(lab, exercise):
     function = function_of(exercise)
     names = vars(sys.modules[function.__module__]) | {"rl": rl} | ({"torch": torch} if is_bench(lab) else {})

@@ -18,9 +18,9 @@ from autograder.classroom import grade as grading
 from autograder.classroom import plugin, releases
 from autograder.classroom.gradebook import gradebook_url, open_gradebook
 from autograder.classroom.release import release
-from autograder.course import check_name, exercise_name, exercises, is_further, points
 from autograder.engine.edition import edition, versions
 from autograder.engine.observe import GradingError
+from autograder.model import Course, Lab, Submission, check_name, exercise_name, is_further
 
 LAB = "01a_views"
 
@@ -33,25 +33,25 @@ def further(released, tmp_path, monkeypatch):
 
 
 def test_a_further_exercise_has_no_points_there_and_the_others_keep_theirs(further):
-    before = points(LAB)
-    plugin.take_core([LAB])
-    assert points(LAB) == {name: worth for name, worth in before.items() if name not in further}
+    before = Lab(LAB).points
+    releases.take_only_core(Course(), [Lab(LAB)])
+    assert Lab(LAB).points == {name: worth for name, worth in before.items() if name not in further}
     assert further and further < before.keys()
 
 
 def test_a_further_exercise_that_is_not_written_runs_as_the_reference(further):
-    before = (edition(LAB) / "rushlight/aten/strided.py").read_text(encoding="utf-8")
-    plugin.take_core([LAB])
-    after = (edition(LAB) / "rushlight/aten/strided.py").read_text(encoding="utf-8")
-    for name in exercises(LAB):
+    before = (edition(Lab(LAB)) / "rushlight/aten/strided.py").read_text(encoding="utf-8")
+    releases.take_only_core(Course(), [Lab(LAB)])
+    after = (edition(Lab(LAB)) / "rushlight/aten/strided.py").read_text(encoding="utf-8")
+    for name in Lab(LAB).exercises:
         stub = f'raise NotImplementedError("{name.partition(".")[2]} is this lab\'s exercise")'
         assert stub in before and (stub in after) == (name not in further)
 
 
 def test_the_students_get_the_same_lab_as_the_grader(further, tmp_path):
-    release([LAB], tmp_path / "repository", core=True)
+    release(Course(), [Lab(LAB)], tmp_path / "repository", core=True)
     given = json.loads((tmp_path / "repository" / "labs" / LAB / f"{LAB}.ipynb").read_text(encoding="utf-8"))
-    assert given == course.released(LAB)
+    assert given == Lab(LAB).released
     nbformat.validate(nbformat.from_dict(given))
 
 
@@ -60,25 +60,25 @@ def test_a_class_that_has_points_for_it_keeps_them(further, tmp_path):
     course.set_environment()
     plugin.register(gradebook_url(), LAB)
     with pytest.raises(LookupError, match="has 01a_views with the points of its further exercises"):
-        release([LAB], tmp_path / "repository", core=True)
-    assert further < points(LAB).keys() and not (tmp_path / "repository").exists()
+        release(Course(), [Lab(LAB)], tmp_path / "repository", core=True)
+    assert further < Lab(LAB).points.keys() and not (tmp_path / "repository").exists()
 
 
 @pytest.mark.parametrize("has_records", [False, True])
 @pytest.mark.parametrize(
-    "fails", sweep(["_write", "shutil.copytree", "releases.expect_checks", "releases.given_out"], every=3)
+    "fails", sweep(["_write", "shutil.copytree", "releases.expect_checks", "releases.text_for_students"], every=3)
 )
 def test_a_release_that_fails_leaves_no_trace(further, tmp_path, monkeypatch, fails, has_records):
     def fail(*_, **__):
         raise OSError("no space left")
 
     if has_records:
-        release(["01b_reshape"], tmp_path / "earlier", core=True)
+        release(Course(), [Lab("01b_reshape")], tmp_path / "earlier", core=True)
     before = contents(tmp_path)
     monkeypatch.setattr(f"autograder.classroom.release.{fails}", fail)
     with pytest.raises(OSError, match="no space left"):
-        release([LAB, "01b_reshape"], tmp_path / "new" / "repository", core=True)
-    assert contents(tmp_path) == before and further < points(LAB).keys()
+        release(Course(), [Lab(LAB), Lab("01b_reshape")], tmp_path / "new" / "repository", core=True)
+    assert contents(tmp_path) == before and further < Lab(LAB).points.keys()
 
 
 def contents(place):
@@ -109,7 +109,7 @@ class Worker(Executor):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("RUSHLIGHT_CLASSROOM", str(self.place))
             if self.versions:  # all that the worker finds out itself
-                patch.setattr(grading, "versions", lambda lab, missing: self.versions)
+                patch.setattr(grading, "versions", lambda lab: self.versions)
             try:
                 future.set_result(step(*arguments))
             except Exception as error:
@@ -120,36 +120,36 @@ class Worker(Executor):
 @pytest.fixture
 def grade_there(further, tmp_path, submissions, quick_grade, isolated):
     """`grade_there(…)` grades a class that takes only the core, with such a worker."""
-    plugin.take_core([LAB])
+    releases.take_only_core(Course(), [Lab(LAB)])
     shutil.copytree(submissions / "all_right", tmp_path / "classroom" / "submitted" / "ada")
     return lambda **there: quick_grade(LAB, executor=Worker(tmp_path / "another machine", **there))
 
 
 def test_a_worker_needs_nothing_of_the_class(grade_there):
     (row,) = grade_there()
-    assert (row.problem, row.scores) == ("", points(LAB))
+    assert (row.problem, row.scores) == ("", Lab(LAB).points)
 
 
 def test_an_older_submission_is_restored_there_on_the_release_from_which_it_was_made(
     grade_there, monkeypatch, tmp_path
 ):
-    releases.keep(LAB)
+    releases.keep_release(Lab(LAB))
     path = tmp_path / "newer" / LAB / f"{LAB}.ipynb"
     path.parent.mkdir(parents=True)
-    notebook = nbformat.read(course.released_path(LAB), as_version=4)
+    notebook = nbformat.read(Lab(LAB).path, as_version=4)
     before = notebook.cells[0].source
     notebook.cells[0].source = "A new title"
     monkeypatch.setattr(course, "RELEASED", tmp_path / "newer")
-    nbformat.write(build.stamped(notebook, LAB, path), path)
+    nbformat.write(build.stamped(notebook, Lab(LAB), path), path)
     (row,) = grade_there()
-    graded = nbformat.read(grading.autograded(LAB, "ada"), as_version=4)
-    assert (row.scores, graded.cells[0].source) == (points(LAB), before)
+    graded = nbformat.read(Submission(Lab(LAB), "ada").graded_path, as_version=4)
+    assert (row.scores, graded.cells[0].source) == (Lab(LAB).points, before)
 
 
 @pytest.mark.parametrize("name", sweep(["torch", "rushlight", "Python"], keep=["rushlight"]))
 def test_a_worker_with_other_versions_ends_grading_before_anything_is_recorded(grade_there, name):
     with pytest.raises(GradingError, match=f"has {name} 0.0, and this class is graded with .*: install") as raised:
-        grade_there(versions=versions(LAB) | {name: "0.0"})
+        grade_there(versions=versions(Lab(LAB)) | {name: "0.0"})
     assert "\n" not in str(raised.value)
     with open_gradebook() as gradebook:
         assert LAB not in [lab.name for lab in gradebook.assignments]
@@ -158,16 +158,19 @@ def test_a_worker_with_other_versions_ends_grading_before_anything_is_recorded(g
 def test_an_exercise_that_becomes_a_further_one_keeps_its_points_in_a_class_that_began_with_it(
     further, tmp_path, monkeypatch
 ):
-    plugin.take_core([LAB])
-    releases.keep(LAB)
-    before, name = points(LAB), next(iter(points(LAB)))
+    releases.take_only_core(Course(), [Lab(LAB)])
+    releases.keep_release(Lab(LAB))
+    before, name = Lab(LAB).points, next(iter(Lab(LAB).points))
     path = tmp_path / "newer" / LAB / f"{LAB}.ipynb"
     path.parent.mkdir(parents=True)
-    notebook = nbformat.read(course.released_path(LAB), as_version=4)
+    notebook = nbformat.read(Lab(LAB).path, as_version=4)
     for cell in notebook.cells:
         if name in (exercise_name(cell), check_name(cell)):
             cell.metadata.rushlight["further"] = True
     monkeypatch.setattr(course, "RELEASED", tmp_path / "newer")
-    nbformat.write(build.stamped(notebook, LAB, path), path)
-    assert points(LAB) == before
-    assert "goes on with the exercises of version" in releases.keep(LAB) and len(course.kept_releases(LAB)) == 1
+    nbformat.write(build.stamped(notebook, Lab(LAB), path), path)
+    assert Lab(LAB).points == before
+    assert (
+        "goes on with the exercises of version" in releases.keep_release(Lab(LAB))
+        and len(Lab(LAB).kept_releases()) == 1
+    )

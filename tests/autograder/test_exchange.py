@@ -14,13 +14,14 @@ import pytest
 from autograder.classroom import late, sample
 from autograder.classroom.grade import write_csv
 from autograder.classroom.gradebook import open_gradebook
-from autograder.course import RELEASED, SOURCES, points
+from autograder.course import RELEASED, SOURCES
+from autograder.model import Course, Lab
 
 LAB, SIZE = sample.LAB, 10
 RELEASE, STUDENT, TEACHER = hubs.commands("A lab from release to feedback")
 ACTIVATE, FETCH, _, SUBMIT = STUDENT
 INTO, ACTIVATE_COURSE, COLLECT, GRADE, *RETURN = TEACHER
-ALL = sum(points(LAB).values())
+ALL = sum(Lab(LAB).points.values())
 DUE = f'nbgrader db assignment add {LAB} --duedate="{classes.DUE:%Y-%m-%d %H:%M:%S} UTC"'
 
 
@@ -144,10 +145,10 @@ def direct(school, tmp_path, monkeypatch, quick_grade, isolated):
         for student in school.students:
             shutil.copytree(school.handed_in(student), tmp_path / "submitted" / student / LAB)
         shutil.copy(school.course / "seed", tmp_path)
-        late.set_policy(None, "10%/day", "")
+        late.set_policy(Course(), None, "10%/day", "")
         with open_gradebook() as gradebook:
             gradebook.update_or_create_assignment(LAB, duedate=classes.DUE.replace(tzinfo=None))
-        return read_rows(write_csv(LAB, quick_grade(LAB)))
+        return read_rows(write_csv(Lab(LAB), quick_grade(LAB)))
 
     return grade
 

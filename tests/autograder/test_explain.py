@@ -14,10 +14,11 @@ from autograder.classroom import sample
 from autograder.classroom.explain import explain, text
 from autograder.classroom.gradebook import gradebook_url
 from autograder.classroom.oral import questions
+from autograder.classroom.seals import seal_of
 from autograder.cli import app
-from autograder.course import SOURCES, check_name, exercise_name, released
+from autograder.course import SOURCES
 from autograder.engine.judge import Judge
-from autograder.engine.run import seal_of
+from autograder.model import Lab, Submission, check_name, exercise_name
 
 LAB, WRONG = "01a_views", "strided.contiguous_strides"
 STUDENTS = ("subtly_wrong_strides", "half_done", "corrupt_file")
@@ -30,7 +31,7 @@ def graded_once(tmp_path_factory, submissions, isolated, schema_version):
         shutil.copytree(submissions / student, place / "submitted" / student)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RUSHLIGHT_CLASSROOM", str(place))
-        grading.grade(LAB, jobs=1)
+        grading.grade(Lab(LAB), jobs=1)
     shutil.copytree(submissions / "untouched", place / "submitted" / "untouched")
     return place
 
@@ -56,7 +57,7 @@ def rewrite(place, student, change):
 
 def test_a_wrong_answer_is_shown_with_its_case_both_results_and_the_students_lines(place):
     before = contents(place)
-    found = explain("subtly_wrong_strides", LAB, "contiguous_strides")
+    found = explain(Submission(Lab(LAB), "subtly_wrong_strides"), "contiguous_strides")
     (each,) = found.checks
     assert each.holds and each.on_case.outcome == "disagreed" and each.now.cases > each.now.agreed > 0
     said = text(found)
@@ -77,7 +78,9 @@ def seal(place, student):
     def seal(notebook):
         for cell in filter(check_name, notebook.cells):
             said = cell.outputs[0].metadata.rushlight
-            said["seal"] = seal_of(said, int((place / "seed").read_text()), [LAB, student, check_name(cell)], notebook)
+            said["seal"] = seal_of(
+                said, Submission(Lab(LAB), student), check_name(cell), int((place / "seed").read_text()), notebook
+            )
 
     rewrite(place, student, seal)
 
@@ -95,13 +98,13 @@ def test_a_verdict_that_is_another_one_now_does_not_hold(place, capsys):
 
 def test_the_seal_is_for_the_text_of_all_cells(place):
     rewrite(place, "subtly_wrong_strides", correct)
-    found = explain("subtly_wrong_strides", LAB)
+    found = explain(Submission(Lab(LAB), "subtly_wrong_strides"))
     assert not any(each.sealed or each.on_case for each in found.checks)
     assert [each.check for each in found.checks if not each.holds][0] == WRONG
 
 
 def test_points_in_the_gradebook_that_are_not_those_of_a_sealed_verdict_do_not_hold(place, capsys):
-    before = {each.check: each for each in explain("half_done", LAB).checks}
+    before = {each.check: each for each in explain(Submission(Lab(LAB), "half_done")).checks}
     passed = next(name for name, each in before.items() if each.now.passed and each.worth)
     failed = next(name for name, each in before.items() if not each.now.passed and each.worth)
     assert all(each.holds and each.sealed for each in before.values())
@@ -114,7 +117,7 @@ def test_points_in_the_gradebook_that_are_not_those_of_a_sealed_verdict_do_not_h
             ]
             grade.auto_score = score
         gradebook.db.commit()
-    found = explain("half_done", LAB)
+    found = explain(Submission(Lab(LAB), "half_done"))
     assert [each.check for each in found.checks if not each.holds] == sorted([passed, failed], key=[*before].index)
     rulings = {each.check: each.ruling() for each in found.checks}
     assert rulings[passed].endswith(f"; but the gradebook has 0 of {before[passed].worth:g} points for it")
@@ -135,15 +138,15 @@ def lose_names(cell):
 @pytest.mark.parametrize("change", [lose, lose_names])
 def test_a_check_whose_cell_the_graded_notebook_has_no_more_is_named_and_decided(place, change):
     rewrite(place, "half_done", lambda notebook: [change(cell) for cell in filter(check_name, notebook.cells)][:0])
-    found = explain("half_done", LAB)
-    lab = [check_name(cell) for cell in released(LAB)["cells"] if check_name(cell)]
+    found = explain(Submission(Lab(LAB), "half_done"))
+    lab = [check_name(cell) for cell in Lab(LAB).released["cells"] if check_name(cell)]
     assert [each.check for each in found.checks] == lab
     assert all(each.holds and each.sealed == (change is lose_names) for each in found.checks)
     assert {each.now.passed for each in found.checks} == {True, False}
     named = [line for line in found.remarks if line.startswith("the graded notebook has no cell of")]
     assert len(named) == (change is lose) and all(name in line for line in named for name in lab)
     assert ("was not in the graded notebook" in found.checks[0].ruling()) == (change is lose)
-    assert questions("half_done", LAB, True)[0]
+    assert questions(Submission(Lab(LAB), "half_done"), True)[0]
 
 
 @pytest.mark.parametrize("name", [WRONG, "strided.no_such_check", "dispatcher.KeySet.add", ["a", "list"]])
@@ -152,9 +155,9 @@ def test_a_cell_that_only_looks_like_a_check_is_none(place, name):
         cell = nbformat.v4.new_code_cell("print(1)", metadata={"rushlight": {"check": name}})
         notebook.cells.append(cell)
 
-    before = explain("half_done", LAB).checks
+    before = explain(Submission(Lab(LAB), "half_done")).checks
     rewrite(place, "half_done", add)
-    after = explain("half_done", LAB).checks
+    after = explain(Submission(Lab(LAB), "half_done")).checks
     assert [(each.check, each.entered, each.now.outcome) for each in after] == [
         (each.check, each.entered, each.now.outcome) for each in before
     ]
@@ -164,7 +167,7 @@ def test_a_cell_that_only_looks_like_a_check_is_none(place, name):
 def test_verdicts_of_another_students_notebook_are_not_sealed_here(place):
     graded = place / "autograded"
     shutil.copytree(graded / "half_done", graded / "ada")
-    assert not any(each.sealed for each in explain("ada", LAB).checks)
+    assert not any(each.sealed for each in explain(Submission(Lab(LAB), "ada")).checks)
     theirs = nbformat.read(graded / "half_done" / LAB / f"{LAB}.ipynb", as_version=4)
     outputs = {check_name(cell): cell.outputs for cell in filter(check_name, theirs.cells)}
 
@@ -173,7 +176,7 @@ def test_verdicts_of_another_students_notebook_are_not_sealed_here(place):
             cell.outputs = outputs[check_name(cell)]
 
     rewrite(place, "subtly_wrong_strides", paste)
-    assert not any(each.sealed for each in explain("subtly_wrong_strides", LAB).checks)
+    assert not any(each.sealed for each in explain(Submission(Lab(LAB), "subtly_wrong_strides")).checks)
 
 
 def test_a_seal_is_for_a_lab_a_student_a_check_a_verdict_and_the_cells():
@@ -181,7 +184,11 @@ def test_a_seal_is_for_a_lab_a_student_a_check_a_verdict_and_the_cells():
     cells = [("code", "a"), ("code", "b")]
 
     def seal(said=said, seed=1, about=about, cells=cells):
-        return seal_of(said, seed, about, {"cells": [{"cell_type": kind, "source": text} for kind, text in cells]})
+        lab, student, check = about
+        submission = Submission(Lab(lab), student)
+        return seal_of(
+            said, submission, check, seed, {"cells": [{"cell_type": kind, "source": text} for kind, text in cells]}
+        )
 
     others = [seal(about=[*about[:i], "x", *about[i + 1 :]]) for i in range(3)]
     others += [seal(about=["01a_viewsada", "", about[2]]), seal(said={"outcome": "died"}), seal(seed=2)]
@@ -202,7 +209,7 @@ def test_a_verdict_with_the_seal_of_an_earlier_version_can_still_be_read(place):
             said["seal"] = hmac.new((place / "seed").read_bytes(), text, "sha256").hexdigest()
 
     rewrite(place, "subtly_wrong_strides", seal_as_before)
-    found = explain("subtly_wrong_strides", LAB)
+    found = explain(Submission(Lab(LAB), "subtly_wrong_strides"))
     assert all(each.holds and not each.sealed and each.on_case is None for each in found.checks)
     assert "verdicts do not have the seal" in found.remarks[0] and "an earlier version" in found.remarks[0]
     assert "was passed (NOT TO BE TRUSTED" in found.checks[0].ruling()
@@ -219,7 +226,7 @@ def test_what_has_changed_since_is_said(place):
         place / "submitted" / "untouched" / LAB / f"{LAB}.ipynb",
         place / "submitted" / "half_done" / LAB / f"{LAB}.ipynb",
     )
-    found = explain("half_done", LAB, "element_offset")
+    found = explain(Submission(Lab(LAB), "half_done"), "element_offset")
     assert found.checks[0].entered == "1.5, CHANGED BY HAND from 2"
     said = "\n".join(found.remarks)
     assert "graded with torch 1.0; here is" in said and "has been replaced since" in said
@@ -228,7 +235,7 @@ def test_what_has_changed_since_is_said(place):
 def test_a_submission_and_a_gradebook_that_are_gone_do_not_stop_it(place):
     shutil.rmtree(place / "submitted" / "half_done")
     (place / "gradebook.db").write_text("half written")
-    found = explain("half_done", LAB, "as_strided")
+    found = explain(Submission(Lab(LAB), "half_done"), "as_strided")
     assert any("the submission on disk is gone" in line for line in found.remarks)
     assert any("gradebook.db cannot be used" in line for line in found.remarks)
     assert found.checks[0].now.outcome == "not attempted" and "has to define the function" in found.checks[0].needed()
@@ -247,29 +254,29 @@ def test_a_submission_and_a_gradebook_that_are_gone_do_not_stop_it(place):
 )
 def test_what_cannot_be_explained_is_one_line(place, student, asked, said):
     with pytest.raises(LookupError) as error:
-        explain(student, LAB, asked)
+        explain(Submission(Lab(LAB), student), asked)
     assert said in error.value.args[0] and "\n" not in error.value.args[0]
 
 
 def test_another_seed_is_said_and_none_is_made(place):
-    assert explain("half_done", LAB, "element_offset").remarks == []
+    assert explain(Submission(Lab(LAB), "half_done"), "element_offset").remarks == []
     (place / "seed").write_text("8")
-    seeds, seals = explain("half_done", LAB, "element_offset").remarks
+    seeds, seals = explain(Submission(Lab(LAB), "half_done"), "element_offset").remarks
     assert "the class has another seed" in seeds and "do not have the seal" in seals
     (place / "seed").unlink()
     with pytest.raises(LookupError, match="seed is missing"):
-        questions("half_done", LAB, True)
+        questions(Submission(Lab(LAB), "half_done"), True)
     assert not (place / "seed").exists()
 
 
 def test_a_class_without_a_seed_or_a_broken_notebook_is_one_line(place):
     (place / "seed").unlink()
     with pytest.raises(LookupError, match="seed is missing"):
-        explain("half_done", LAB)
+        explain(Submission(Lab(LAB), "half_done"))
     assert not (place / "seed").exists()
     (place / "autograded" / "half_done" / LAB / f"{LAB}.ipynb").write_text("{")
     with pytest.raises(LookupError, match="cannot be read"):
-        explain("half_done", LAB)
+        explain(Submission(Lab(LAB), "half_done"))
 
 
 def test_a_case_that_the_judge_has_not_shown_is_not_replayed(place, monkeypatch):
@@ -280,11 +287,11 @@ def test_a_case_that_the_judge_has_not_shown_is_not_replayed(place, monkeypatch)
         cell = next(cell for cell in notebook.cells if check_name(cell) == WRONG)
         cell.outputs[0].metadata.rushlight["given"] = '{"sizes": [2, 7]}'
 
-    explain("subtly_wrong_strides", LAB, WRONG)
+    explain(Submission(Lab(LAB), "subtly_wrong_strides"), WRONG)
     count = len(replayed)
     assert count
     rewrite(place, "subtly_wrong_strides", forge)
-    (each,) = explain("subtly_wrong_strides", LAB, WRONG).checks
+    (each,) = explain(Submission(Lab(LAB), "subtly_wrong_strides"), WRONG).checks
     assert len(replayed) == count and each.holds and each.on_case is None
 
 
@@ -293,17 +300,17 @@ def test_a_verdict_without_the_seal_of_the_classs_judge_is_not_to_be_trusted(pla
         for cell in filter(check_name, notebook.cells):
             cell.outputs[0].metadata.rushlight["outcome"] = "passed"
 
-    before = explain("subtly_wrong_strides", LAB)
+    before = explain(Submission(Lab(LAB), "subtly_wrong_strides"))
     assert all(each.sealed for each in before.checks) and before.remarks == []
     rewrite(place, "subtly_wrong_strides", forge)
-    found = explain("subtly_wrong_strides", LAB)
+    found = explain(Submission(Lab(LAB), "subtly_wrong_strides"))
     forged = [each for each in found.checks if not each.sealed]
     failed = [each.check for each in before.checks if not each.now.passed]
     assert WRONG in failed and [each.check for each in forged] == failed
     assert f"{len(forged)} of {len(found.checks)} verdicts do not have the seal" in found.remarks[0]
     assert all("was passed (NOT TO BE TRUSTED: without the seal" in each.ruling() for each in forged)
     assert all("the gradebook has no points" in each.ruling() and each.holds for each in forged)
-    (alone,) = explain("subtly_wrong_strides", LAB, WRONG).checks
+    (alone,) = explain(Submission(Lab(LAB), "subtly_wrong_strides"), WRONG).checks
     assert not alone.sealed and alone.holds and alone.on_case is None
 
 
@@ -314,7 +321,7 @@ def test_outputs_of_the_students_own_are_no_verdict(place, said):
             cell.outputs[0].metadata["rushlight"] = said
 
     rewrite(place, "half_done", forge)
-    assert [each.then for each in explain("half_done", LAB, "element_offset").checks] == [{}]
+    assert [each.then for each in explain(Submission(Lab(LAB), "half_done"), "element_offset").checks] == [{}]
 
 
 def test_a_submission_that_stock_nbgrader_graded_is_compared_with_the_gradebook(place):
@@ -323,7 +330,7 @@ def test_a_submission_that_stock_nbgrader_graded_is_compared_with_the_gradebook(
             cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text="printed"), *cell.outputs[1:]]
 
     rewrite(place, "half_done", as_stock_leaves_it)
-    checks = explain("half_done", LAB).checks
+    checks = explain(Submission(Lab(LAB), "half_done")).checks
     assert {each.now.passed for each in checks} == {True, False} and all(each.holds for each in checks)
     assert not any(each.sealed for each in checks)
     assert "was graded by nbgrader alone (NOT TO BE TRUSTED" in checks[0].ruling()
@@ -331,7 +338,9 @@ def test_a_submission_that_stock_nbgrader_graded_is_compared_with_the_gradebook(
         for grade in gradebook.find_submission_notebook(LAB, LAB, "half_done").grades:
             grade.auto_score = 0.0
         gradebook.db.commit()
-    assert [each.holds for each in explain("half_done", LAB).checks] == [not each.now.passed for each in checks]
+    assert [each.holds for each in explain(Submission(Lab(LAB), "half_done")).checks] == [
+        not each.now.passed for each in checks
+    ]
 
 
 def test_the_graded_notebook_keeps_the_case_and_the_versions(place):

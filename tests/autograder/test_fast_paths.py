@@ -8,11 +8,11 @@ from types import FunctionType
 import pytest
 from sweep import sweep
 
-from autograder.course import check_name, exercises, labs, released
 from autograder.engine import subject
 from autograder.engine.check import find, function_of, is_bench
 from autograder.engine.exercise import fill, restore
 from autograder.engine.observe import difference, result_of
+from autograder.model import Lab, check_name, lab_names
 from rushlight.c10 import dispatch
 
 CASES = 12  # of the edges of a check
@@ -70,21 +70,21 @@ def differs(given, wanted):
     )
 
 
-BUILD_LABS = [lab for lab in labs() if not is_bench(lab)]
+BUILD_LABS = [lab for lab in lab_names() if not is_bench(lab)]
 
 
 @pytest.mark.parametrize("lab", sweep(BUILD_LABS, every=7))
 def test_no_fast_path_passes_by_a_piece(lab):
-    checks = [name for cell in released(lab)["cells"] if (name := check_name(cell))]
-    assert not passed_by(exercises(lab), checks)
-    for exercise in exercises(lab):
+    checks = [name for cell in Lab(lab).released["cells"] if (name := check_name(cell))]
+    assert not passed_by(Lab(lab).exercises, checks)
+    for exercise in Lab(lab).exercises:
         own = [name for name in checks if name.startswith((f"{exercise}.", "together.")) or name == exercise]
         assert not passed_by([exercise], own)
 
 
 @pytest.mark.parametrize("check", sweep(["together.attention", "together.everything"], keep=["together.attention"]))
 def test_no_fast_path_passes_by_a_piece_of_autograd_in_a_program_of_another_lab(check):
-    named = [name for lab in BUILD_LABS for name in exercises(lab)]
+    named = [name for lab in BUILD_LABS for name in Lab(lab).exercises]
     pieces = [name for name in named if function_of(name).__module__.startswith("rushlight.autograd.")]
     assert pieces and not passed_by(pieces, [check])
 

@@ -11,10 +11,10 @@ from autograder.classroom import grade as grading
 from autograder.classroom import plugin, sample
 from autograder.classroom.feedback import _card
 from autograder.classroom.gradebook import gradebook_url
-from autograder.course import check_name, exercise_name, points
 from autograder.engine.card import card
 from autograder.engine.check import Verdict
 from autograder.engine.run import outputs_of
+from autograder.model import Lab, Submission, check_name, exercise_name
 
 LAB = "01a_views"
 QUESTION = "question-a-row-that-keeps-a-matrix"
@@ -66,14 +66,14 @@ def feedback(tmp_path, monkeypatch, empty_gradebook, released, answers):
                 verdict = decided.get(check_name(cell), Verdict(check_name(cell), "passed", 100, 100))
                 cell.outputs = outputs_of(verdict)
                 grade = gradebook.find_grade(cell.metadata.nbgrader.grade_id, LAB, LAB, "ada")
-                grade.auto_score, grade.needs_manual_grade = points(LAB)[verdict.check] * verdict.passed, False
+                grade.auto_score, grade.needs_manual_grade = Lab(LAB).points[verdict.check] * verdict.passed, False
             gradebook.db.commit()
             change(released, gradebook)
             gradebook.db.commit()
         path = tmp_path / "autograded" / "ada" / LAB / f"{LAB}.ipynb"
         path.parent.mkdir(parents=True, exist_ok=True)
         nbformat.write(released, path)
-        assert grading.write_feedback(LAB, "ada") == ""
+        assert grading.write_feedback(Submission(Lab(LAB), "ada")) == ""
         return Page((tmp_path / "feedback" / "ada" / LAB / f"{LAB}.html").read_text(encoding="utf-8"))
 
     return make
@@ -102,9 +102,9 @@ def test_every_exercise_is_there_by_name_with_its_mark_and_points(feedback):
     page = feedback([wrong("strided.permute"), untouched("strided.slice"), Verdict("strided.select", "timed out")])
     marks = {"permute": ("✗", "0 of 3"), "slice": ("–", "0 of 5"), "select": ("✗", "0 of 2")}
     for mark, name, *_, last in page.rows[:-1]:
-        worth = next(value for check, value in points(LAB).items() if check.endswith(f".{name}"))
+        worth = next(value for check, value in Lab(LAB).points.items() if check.endswith(f".{name}"))
         assert (mark, last) == marks.get(name, ("✓", f"{worth:g} of {worth:g}"))
-    assert [name for _, name, *_ in page.rows[:-1]] == [check.partition(".")[2] for check in points(LAB)]
+    assert [name for _, name, *_ in page.rows[:-1]] == [check.partition(".")[2] for check in Lab(LAB).points]
     assert "18 of 32 points" in page.text
 
 
@@ -217,7 +217,7 @@ def test_a_notebook_that_nbgrader_graded_alone_gets_a_page(feedback):
             cell.outputs = [nbformat.v4.new_output("stream", text="✓ agrees")]
 
     page = feedback(change=stock)
-    assert [row[2] for row in page.rows[:-1]] == ["graded by nbgrader alone"] * len(points(LAB))
+    assert [row[2] for row in page.rows[:-1]] == ["graded by nbgrader alone"] * len(Lab(LAB).points)
 
 
 def test_no_part_of_a_verdicts_card_is_lost_on_the_page():

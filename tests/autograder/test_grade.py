@@ -17,8 +17,8 @@ from autograder.classroom import grade as grading
 from autograder.classroom import plugin, sample
 from autograder.classroom.grade import GradingError, Row, grade, write_csv
 from autograder.classroom.report import write_report
-from autograder.course import check_name, exercise_name, points
 from autograder.engine import limits
+from autograder.model import Lab, check_name, exercise_name
 
 LAB = "01a_views"
 
@@ -46,7 +46,7 @@ def test_a_submission_that_takes_too_long_is_named_and_loses_nothing(classroom, 
 
 def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade):
     sample.make(classroom)
-    rows = {row.student: row for row in grade(LAB)}
+    rows = {row.student: row for row in grade(Lab(LAB))}
     assert {student: row.total for student, row in rows.items()} == {
         "all_right": 28,
         "half_done": 14,
@@ -63,7 +63,7 @@ def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade):
     for student in set(rows) - {"corrupt_file"}:
         assert (classroom / "feedback" / student / LAB / f"{LAB}.html").exists()
 
-    with write_csv(LAB, list(rows.values())).open() as file:
+    with write_csv(Lab(LAB), list(rows.values())).open() as file:
         table = {row["student"]: row for row in csv.DictReader(file)}
     assert float(table["all_right"]["total"]) == float(table["all_right"]["maximum"]) == 28
 
@@ -159,7 +159,7 @@ def test_what_a_marker_cannot_do_costs_that_submission_only(one_student, quick_g
         def submit(self, function, *arguments):
             return super().submit(lambda: 1 / 0)
 
-    (row,) = grade(LAB, executor=Broken(1))
+    (row,) = grade(Lab(LAB), executor=Broken(1))
     assert "could not be marked (ZeroDivisionError" in row.problem
     assert [row.total for row in quick_grade(LAB)] == [14]
 
@@ -168,8 +168,8 @@ def test_the_report_shows_what_students_share_and_no_markup_of_theirs(classroom)
     verdict = {"outcome": "disagreed", "message": "<script>", "case": "sizes = [0]", "seconds": 1.0}
     rows = [Row(name, {"strided.permute": 0.0}, {"strided.permute": dict(verdict)}) for name in ("<b>ada</b>", "ben")]
     for row in rows:
-        row.verdicts |= {name: {"outcome": "passed"} for name in points(LAB) if name not in row.verdicts}
-    page = write_report(LAB, [*rows, Row("cem", problem="no notebook")]).read_text()
+        row.verdicts |= {name: {"outcome": "passed"} for name in Lab(LAB).points if name not in row.verdicts}
+    page = write_report(Lab(LAB), [*rows, Row("cem", problem="no notebook")]).read_text()
     assert "sizes = [0]" in page and "cem" in page
     assert page.count("<script") == 1 and "&lt;script&gt;" in page and "<b>ada" not in page
 
@@ -200,12 +200,12 @@ def test_no_more_jobs_run_at_once_than_fit_into_the_memory(tmp_path, monkeypatch
     monkeypatch.setattr(grading, "CONTAINER_MEMORY", limit)
     monkeypatch.setattr(grading.os, "cpu_count", lambda: 16)
     monkeypatch.setattr(grading.psutil, "virtual_memory", lambda: SimpleNamespace(available=free[0]))
-    assert (grading.jobs_here(LAB), grading.jobs_here("09a_collectives")) == (16, 16)
+    assert (grading.jobs_here(Lab(LAB)), grading.jobs_here(Lab("09a_collectives"))) == (16, 16)
     limit.write_text("max\n")
     free[0] = 6 << 30
-    assert (grading.jobs_here(LAB), grading.jobs_here("09a_collectives")) == (8, 4)
+    assert (grading.jobs_here(Lab(LAB)), grading.jobs_here(Lab("09a_collectives"))) == (8, 4)
     limit.write_text(f"{3 << 29}\n")
-    assert (grading.jobs_here(LAB), grading.jobs_here("09a_collectives")) == (2, 1)
+    assert (grading.jobs_here(Lab(LAB)), grading.jobs_here(Lab("09a_collectives"))) == (2, 1)
 
 
 def test_the_sample_class_is_made_once(tmp_path):
@@ -229,7 +229,7 @@ def test_without_bubblewrap_grading_stops_with_what_to_do(classroom, monkeypatch
     sample.make(classroom)
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(GradingError, match="--no-sandbox"):
-        grade(LAB)
+        grade(Lab(LAB))
     assert not (classroom / "gradebook.db").exists()
 
 
@@ -244,11 +244,14 @@ def test_the_notebook_of_another_course_gets_a_clear_line(classroom, released, q
 
 def test_no_table_has_a_formula_or_a_control_character_of_a_student(classroom, capsys):
     name = "\x1b[2J\u202e\udce9"
-    verdicts = {check: {"outcome": "disagreed", "message": name, "case": name} for check in points(LAB)}
+    verdicts = {check: {"outcome": "disagreed", "message": name, "case": name} for check in Lab(LAB).points}
     rows = [Row(student, verdicts=verdicts) for student in ("=1+1", "\t=1+1", "+1", "-1", "@x", name, name + "2")]
     rows += [Row("ada", problem="=1+1"), Row("ben", problem=name)]
-    texts = [write_csv(LAB, rows).read_text(encoding="utf-8"), write_report(LAB, rows).read_text(encoding="utf-8")]
-    cli._print_table(LAB, rows)
+    texts = [
+        write_csv(Lab(LAB), rows).read_text(encoding="utf-8"),
+        write_report(Lab(LAB), rows).read_text(encoding="utf-8"),
+    ]
+    cli._print_table(Lab(LAB), rows)
     for text in [*texts, capsys.readouterr().out]:
         assert "\\u001b[2J\\u202e\\udce9" in text and not {*"\x1b\u202e\udce9\t"} & {*text}
     with (classroom / f"grades-{LAB}.csv").open(newline="") as file:
@@ -258,16 +261,16 @@ def test_no_table_has_a_formula_or_a_control_character_of_a_student(classroom, c
 
 def test_where_a_spreadsheet_splits_at_semicolons_no_part_is_a_formula(classroom):
     names = ["a;=1+1", "a; @x", 'a;"=1+1', "a;;-1;＝1", '"=1', "a,b;+1"]
-    write_csv(LAB, [Row(name, problem=name) for name in names])
+    write_csv(Lab(LAB), [Row(name, problem=name) for name in names])
     with (classroom / f"grades-{LAB}.csv").open(newline="") as file:
         cells = [cell for line in file for cell in line.strip().split(";")]
     assert not [cell for cell in cells if cell.lstrip(" \"'")[:1] in [*"=+-@＝"] and cell.lstrip(' "')[:1] != "'"]
 
 
 def test_a_long_name_leaves_room_for_the_points(classroom, capsys):
-    worth = points(LAB)
+    worth = Lab(LAB).points
     rows = [Row("x" * 200, scores=worth), Row("漢" * 200, scores=worth, problem="remark"), Row("[b]ada", scores=worth)]
-    cli._print_table(LAB, rows)
+    cli._print_table(Lab(LAB), rows)
     said = capsys.readouterr().out
     lines = [line for line in said.splitlines() if line.endswith(f" {sum(worth.values()):g}")]
     assert [line[:3] for line in lines] == ["xxx", "漢漢漢", "[b]"]
@@ -275,7 +278,7 @@ def test_a_long_name_leaves_room_for_the_points(classroom, capsys):
         len(line) <= 80 and line.split()[-len(worth) - 1 : -1] == [f"{each:g}" for each in worth.values()]
         for line in lines
     )
-    assert "remark" in said and "x" * 200 in write_csv(LAB, rows).read_text(encoding="utf-8")
+    assert "remark" in said and "x" * 200 in write_csv(Lab(LAB), rows).read_text(encoding="utf-8")
 
 
 def test_the_limit_of_a_page_of_feedback_leaves_the_alarm_as_it_was():

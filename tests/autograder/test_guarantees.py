@@ -12,12 +12,12 @@ from answers import RIGHT, WRONG, over_the_wire
 
 from autograder.author import mutants as m
 from autograder.author.mutants import graded_checks
-from autograder.course import exercises
 from autograder.engine.check import every_exercise, find, function_of
 from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
 from autograder.engine.observe import difference
 from autograder.engine.subject import answer
+from autograder.model import Lab
 
 SMALL_LABS = (
     "00_trace",
@@ -26,7 +26,7 @@ SMALL_LABS = (
     "03a_loops",
     "04a_history",
 )  # the trials of the later labs take longer
-REPRESENTATIVES = [exercises(lab)[0] for lab in SMALL_LABS]
+REPRESENTATIVES = [Lab(lab).exercises[0] for lab in SMALL_LABS]
 EXERCISES = every_exercise()
 
 

@@ -9,12 +9,12 @@ from itertools import groupby
 import pytest
 from sweep import sweep
 
-from autograder.course import labs
 from autograder.engine.check import is_bench, registry
 from autograder.engine.edition import edition
 from autograder.engine.programs import programs
+from autograder.model import Lab, lab_names
 
-ONE_OF_EACH_PHASE = [next(group) for _, group in groupby(labs(), key=lambda lab: lab[:2])]
+ONE_OF_EACH_PHASE = [next(group) for _, group in groupby(lab_names(), key=lambda lab: lab[:2])]
 
 TINY = {
     "checks/cases.py": "def rows(st):\n    return st\n\ndef field(tree):\n    return tree\n",
@@ -97,7 +97,7 @@ print(json.dumps({"checks": sorted(checks), "known": known, "torch": "torch" in 
 
 @pytest.mark.parametrize("lab", sweep(ONE_OF_EACH_PHASE, every=3))
 def test_an_edition_has_every_program_of_its_lab_and_nothing_of_the_judge(lab):
-    place = edition(lab)
+    place = edition(Lab(lab))
     found = subprocess.run(
         [sys.executable, "-c", LOOK],
         cwd="/",
@@ -114,5 +114,5 @@ def test_an_edition_has_every_program_of_its_lab_and_nothing_of_the_judge(lab):
 
 
 def test_what_only_an_oracle_uses_is_gone():
-    text = (edition("12a_tokens") / "autograder/checks/12a_tokens/tokens.py").read_text(encoding="utf-8")
+    text = (edition(Lab("12a_tokens")) / "autograder/checks/12a_tokens/tokens.py").read_text(encoding="utf-8")
     assert "def merges_of" not in text

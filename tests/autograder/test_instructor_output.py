@@ -10,7 +10,7 @@ from autograder.classroom import grade as grading
 from autograder.classroom.grade import Row
 from autograder.classroom.lms import pack_feedback
 from autograder.classroom.report import write_report
-from autograder.course import points
+from autograder.model import Lab
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def rushlight(monkeypatch, capsys):
 
 def row(student, **more):
     """A student with all points of the checks."""
-    return Row(student, dict(points(LAB)), {check: {"outcome": "passed"} for check in points(LAB)}, **more)
+    return Row(student, dict(Lab(LAB).points), {check: {"outcome": "passed"} for check in Lab(LAB).points}, **more)
 
 
 def lines_of(text, *students):
@@ -38,14 +38,14 @@ def lines_of(text, *students):
 
 
 def test_the_table_has_the_mark_of_the_gradebook_if_it_differs_and_otherwise_no_such_column(classroom, capsys):
-    cli._print_table(LAB, [row("ada", entered=31.0), row("ben", entered=28.0), Row("cem", problem="no notebook")])
+    cli._print_table(Lab(LAB), [row("ada", entered=31.0), row("ben", entered=28.0), Row("cem", problem="no notebook")])
     said = lines_of(capsys.readouterr().out, "student", "ada", "ben")
     assert (
         said["student"][-2:] == ["total", "mark"]
         and said["ada"][-2:] == ["28", "31"]
         and said["ben"][-2:] == ["28", "28"]
     )
-    cli._print_table(LAB, [row("ada", entered=28.0), row("ben", penalty=2.8, entered=25.2)])
+    cli._print_table(Lab(LAB), [row("ada", entered=28.0), row("ben", penalty=2.8, entered=25.2)])
     said = lines_of(capsys.readouterr().out, "student", "ben")
     assert said["student"][-1] == "total" and said["ben"][-2:] == ["-2.8", "25.2"]
 
@@ -53,11 +53,11 @@ def test_the_table_has_the_mark_of_the_gradebook_if_it_differs_and_otherwise_no_
 def test_grading_says_how_many_answers_wait_and_whose_page_is_new(classroom, monkeypatch, capsys):
     rows = [row("ada", waiting=1), row("ben", waiting=2), row("cem", is_rewritten=True)]
     monkeypatch.setattr(grading, "grade", lambda *arguments: rows)
-    cli._grade(LAB, False, False, None, None)
+    cli._grade(Lab(LAB), False, False, None, None)
     said = capsys.readouterr().out
     assert "3 answers of 2 students wait" in said and "(1): cem" in said
     monkeypatch.setattr(grading, "grade", lambda *arguments: [row("ada")])
-    cli._grade(LAB, False, False, None, None)
+    cli._grade(Lab(LAB), False, False, None, None)
     said = capsys.readouterr().out
     assert "wait" not in said and "written again" not in said
 
@@ -71,14 +71,14 @@ def test_outside_a_terminal_progress_is_a_line_now_and_then(classroom, monkeypat
         return [row("ada")]
 
     monkeypatch.setattr(grading, "grade", grade)
-    cli._grade(LAB, False, False, None, None)
+    cli._grade(Lab(LAB), False, False, None, None)
     said = [line for line in capsys.readouterr().out.splitlines() if line.startswith(f"{LAB}: ")]
     assert 1 <= len(said) <= cli.LINES + 1 and f"{LAB}: {total} of {total}" in said
 
 
 def test_the_report_is_of_the_marks_after_late_penalties_and_shows_both(classroom):
     rows = [row("ada", penalty=14.0, entered=17.0), row("ben", penalty=14.0, entered=14.0), row("cem", entered=28.0)]
-    said = write_report(LAB, rows).read_text(encoding="utf-8")
+    said = write_report(Lab(LAB), rows).read_text(encoding="utf-8")
     facts = dict(zip(said.split("<dt>")[1:], said.split("<dd>")[1:]))
     facts = {name.partition("<")[0]: value.partition("<")[0] for name, value in facts.items()}
     assert facts["median"] == "14 of 28" and facts["mean"] == "18.7" and facts["all points"] == "1"
@@ -87,7 +87,7 @@ def test_the_report_is_of_the_marks_after_late_penalties_and_shows_both(classroo
     bars = [line.rpartition("<td>")[2] for line in said.partition('class="bars"')[2].split("</td></tr>")[:10]]
     assert [int(count) for count in bars] == [0, 0, 0, 0, 0, 2, 0, 0, 0, 1]
     assert [*map(float, _numbers(said, "ada"))] == [-14, 14, 17] and [*map(float, _numbers(said, "cem"))] == [0, 28, 28]
-    plain = write_report(LAB, [row("ada", entered=28.0), row("ben", entered=28.0)]).read_text(encoding="utf-8")
+    plain = write_report(Lab(LAB), [row("ada", entered=28.0), row("ben", entered=28.0)]).read_text(encoding="utf-8")
     assert "penalties" not in plain and "gradebook" not in plain and [*map(float, _numbers(plain, "ada"))] == [28]
 
 
@@ -101,7 +101,7 @@ def test_a_lab_that_was_not_downloaded_is_one_line(classroom):
     with open_marked() as gradebook:
         for student in ("ada", "ben", "cem"):
             enter(gradebook, student, 20)
-        written, lines = pack_feedback(LAB, gradebook)
+        written, lines = pack_feedback(Lab(LAB), gradebook)
     assert not written and len(lines) == 1 and "ada" not in lines[0]
 
 

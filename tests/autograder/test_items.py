@@ -9,10 +9,10 @@ from autograder.classroom import grade as grading
 from autograder.classroom.grade import Row
 from autograder.classroom.items import correlation_interval, share_interval, warnings
 from autograder.classroom.report import write_report
-from autograder.course import points
+from autograder.model import Lab
 
 LAB = "01a_views"
-CHECKS = [*points(LAB)]
+CHECKS = [*Lab(LAB).points]
 BAD = CHECKS[4]
 
 
@@ -26,7 +26,7 @@ def class_of(size, change=lambda number, ability, verdicts: None):
             if draw.random() > 0.5 + ability / 2:
                 verdicts[check] = disagreed(f"sizes = [{draw.randrange(9)}]")
         change(number, ability, verdicts)
-        scores = {check: points(LAB)[check] * (each["outcome"] == "passed") for check, each in verdicts.items()}
+        scores = {check: Lab(LAB).points[check] * (each["outcome"] == "passed") for check, each in verdicts.items()}
         rows.append(Row(f"s{number:03}", scores, verdicts))
     return rows
 
@@ -105,10 +105,10 @@ def test_the_report_begins_with_the_warning_and_escapes_the_case(tmp_path, monke
     def shouts(number, ability, verdicts):
         verdicts[BAD] = disagreed("x = '<script>'")
 
-    page = write_report(LAB, class_of(40, shouts)).read_text(encoding="utf-8")
+    page = write_report(Lab(LAB), class_of(40, shouts)).read_text(encoding="utf-8")
     assert page.index("Early warning") < page.index("<h2>Points</h2>")
     assert f"<li><strong>{BAD}</strong>: nearly all fail" in page and "<script>'" not in page
-    assert "Early warning" not in write_report(LAB, class_of(40)).read_text(encoding="utf-8")
+    assert "Early warning" not in write_report(Lab(LAB), class_of(40)).read_text(encoding="utf-8")
 
 
 def test_grading_says_in_one_line_where_to_look(tmp_path, monkeypatch, capsys):
@@ -126,6 +126,6 @@ def test_a_group_counts_once_in_the_statistics_of_exercises(tmp_path, monkeypatc
     for row in group:
         row.scores, row.verdicts = rows[3].scores, rows[3].verdicts
     assert warnings(rows + group, CHECKS) == warnings(rows, CHECKS)
-    page = write_report(LAB, rows + group).read_text()
+    page = write_report(Lab(LAB), rows + group).read_text()
     assert "20 submissions, 20 graded" in page and "8 are copies of a group" in page
     assert '<td class="number" data-key="9">' not in page.partition('id="cases"')[2]

@@ -3,12 +3,12 @@
 import pytest
 from nbformat import v4
 
-from autograder.course import check_name, exercise_name
 from autograder.engine import run as running
 from autograder.engine.check import DIED, DISAGREED, PASSED, Verdict
 from autograder.engine.observe import NotGraded
 from autograder.engine.run import SECOND_CHANCE_NOTE, run
 from autograder.engine.sandbox import Sandbox
+from autograder.model import Lab, check_name, exercise_name
 
 FUSED, STEP, LAST = (
     f"custom_ops.{name}"
@@ -49,7 +49,7 @@ def graded(solved, lab, judge):
         counting, looking = v4.new_code_cell(COUNTING), v4.new_code_cell(LOOKING)
         kept = [cell for cell in solved.cells if check_name(cell) in (None, FUSED, STEP)]
         last = [cell for cell in solved.cells if check_name(cell) == LAST]
-        verdicts = run(v4.new_notebook(cells=[counting, *kept, looking, *last]), lab, judge)
+        verdicts = run(v4.new_notebook(cells=[counting, *kept, looking, *last]), Lab(lab), judge)
         return verdicts, looking.outputs[0].text
 
     return grade

@@ -19,6 +19,7 @@ from autograder import cli
 from autograder.classroom.collect import read_names
 from autograder.classroom.lms import fill_in, pack_feedback, read_table
 from autograder.engine.observe import GradingError
+from autograder.model import Lab
 
 DOWNLOADS = Path(__file__).parent / "downloads"
 CANVAS = (DOWNLOADS / "canvas.csv").read_text(encoding="utf-8")
@@ -52,7 +53,7 @@ def fill(tmp_path, gradebook):
         path = tmp_path / "downloaded.csv"
         path.write_bytes(text.encode(encoding))
         table = read_table(path)
-        done = fill_in(table, gradebook, LAB, **options)
+        done = fill_in(table, gradebook, Lab(LAB), **options)
         return table.to_bytes().decode(encoding), done
 
     return fill
@@ -338,7 +339,7 @@ def test_each_student_finds_the_own_page_in_the_pack_and_no_other(
     assert len([row for row in quick_grade(LAB) if not row.problem]) == 6
 
     with open_marked() as gradebook:
-        written, left = pack_feedback(LAB, gradebook)
+        written, left = pack_feedback(Lab(LAB), gradebook)
         assert left == ["the file did not come from Canvas or Moodle (1): untouched"]
         packs = {path.stem.rpartition("-")[2]: zipfile.ZipFile(path) for path, _ in written}
         assert [count for _, count in written] == [2, 3]
@@ -358,12 +359,12 @@ def test_each_student_finds_the_own_page_in_the_pack_and_no_other(
             assert own.replace("&#39;", "'") == student
 
         mark_by_hand(gradebook, "poeada", 2)
-        _, left = pack_feedback(LAB, gradebook)
+        _, left = pack_feedback(Lab(LAB), gradebook)
         (line,) = [each for each in left if each.endswith("(1): poeada")]
         assert "rushlight grade 01a" in line
         (nbgrader.place / "submitted" / "a_b" / LAB / f"{LAB}.ipynb").write_text(text.replace("{", "{ ", 1))
         shutil.rmtree(nbgrader.place / "feedback" / "Ada Poe")
-        _, left = pack_feedback(LAB, gradebook)
+        _, left = pack_feedback(Lab(LAB), gradebook)
         assert sorted(name for line in left for name in line.rpartition(": ")[2].split("; ")) == [
             "Ada Poe",
             "a_b",

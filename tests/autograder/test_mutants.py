@@ -8,31 +8,33 @@ from sweep import sweep
 
 from autograder.author import mutants as m
 from autograder.author.build import exercise_source
-from autograder.course import exercises, find_labs, labs, phases
 from autograder.engine.check import registry
 from autograder.engine.judge import Judge
+from autograder.model import Course, Lab, lab_names, phases
 
 mutants = cache(m.mutants)
-LABS = sweep(labs(), every=3)
+LABS = sweep(lab_names(), every=3)
 
 
 @pytest.mark.parametrize("lab", LABS)
 def test_every_mutant_on_the_list_exists(lab):
-    made = {mutant.key for name in exercises(lab) for mutant in mutants(name)}
+    made = {mutant.key for name in Lab(lab).exercises for mutant in mutants(name)}
     assert m.equivalents(lab).keys() <= made
 
 
 @pytest.mark.parametrize("phase", sweep(phases(), every=3))
 def test_the_list_is_short_and_gives_reasons(phase):
-    listed = {key: why for lab in find_labs(phase[:2]) for key, why in m.equivalents(lab).items()}
-    assert len(listed) <= 0.05 * sum(len(mutants(name)) for lab in find_labs(phase[:2]) for name in exercises(lab))
+    listed = {key: why for lab in Course().find_labs(phase[:2]) for key, why in m.equivalents(lab.name).items()}
+    assert len(listed) <= 0.05 * sum(
+        len(mutants(name)) for lab in Course().find_labs(phase[:2]) for name in lab.exercises
+    )
     assert all(why.endswith(".") for why in listed.values())
 
 
 @pytest.mark.parametrize("lab", LABS)
 def test_a_mutant_has_a_name_of_its_own_and_is_no_other_one(lab):
     predictions = {name for name, check in registry().items() if check.prediction}  # their bodies are data
-    for exercise in set(exercises(lab)) - predictions:
+    for exercise in set(Lab(lab).exercises) - predictions:
         made = mutants(exercise)
         assert len({mutant.change for mutant in made}) == len({mutant.after for mutant in made}) == len(made)
         body = exercise_source(exercise).partition("### BEGIN SOLUTION\n")[2].splitlines()[:-2]

@@ -14,8 +14,7 @@ from sweep import sweep
 from autograder.classroom import sample
 from autograder.classroom.collect import DOWNLOADED
 from autograder.classroom.late import submissions as submissions_of
-from autograder.classroom.restore import MAX_FILES, reason_in_timestamp
-from autograder.course import exercises, labs, points
+from autograder.model import MAX_FILES, Lab, lab_names, reason_in_timestamp
 
 LAB = "01a_views"
 
@@ -36,9 +35,9 @@ def test_the_reference_gets_full_marks_an_untouched_lab_none_and_the_labs_stay_a
     nbgrader("autograde", LAB)
     nbgrader("generate_feedback", LAB)
     nbgrader("export", "--to", str(nbgrader.place / "grades.csv"))
-    assert grades(nbgrader.place) == {"all_right": sum(points(LAB).values()), "untouched": 0.0}
+    assert grades(nbgrader.place) == {"all_right": sum(Lab(LAB).points.values()), "untouched": 0.0}
     page = (nbgrader.place / "feedback" / "untouched" / LAB / f"{LAB}.html").read_text()
-    first = exercises(LAB)[0]
+    first = Lab(LAB).exercises[0]
     assert re.search(rf'id="check-{first.replace(".", "-")}".*?</th>\s*<td>not attempted</td><td>0 of 2</td>', page)
     assert {path: path.read_bytes() for path in (root / "labs").rglob("*.*")} == before
 
@@ -71,7 +70,7 @@ def test_downloads_from_an_lms_are_collected_whatever_it_made_of_their_names(nbg
         assert (nbgrader.place / "submitted" / student / LAB / f"{LAB}.ipynb").read_text() == lab.read_text()
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_the_name_of_every_lab_is_recognised_in_a_download(lab):
     for name in (f"doejane_12345_678901_{lab}-1.ipynb", f"Ada Poe_77_assignsubmission_file/{lab}_mine.ipynb"):
         assert re.match(DOWNLOADED, name)["file_id"] == lab
@@ -321,4 +320,7 @@ def test_a_new_roster_adds_and_changes_students_and_removes_none(nbgrader, monke
             "moved": ("Ada", "Roe-Doe", "new@example.org"),
             "new": (None, "Poe", "poe@example.org"),
         }
-        assert {each.student_id: each.score for each in submissions_of(gradebook, LAB)} == {"left": 20, "moved": 20}
+        assert {each.student_id: each.score for each in submissions_of(gradebook, Lab(LAB))} == {
+            "left": 20,
+            "moved": 20,
+        }

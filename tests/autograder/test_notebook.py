@@ -9,7 +9,8 @@ import pytest
 from nbclient import NotebookClient
 from sweep import sweep
 
-from autograder.course import ROOT, exercises, points
+from autograder.course import ROOT
+from autograder.model import Lab
 
 START = "import rushlight as rl\nfrom autograder import check, exercise"
 WRONG = """
@@ -72,7 +73,7 @@ def unsqueeze(self, dim):
 
 
 def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(outputs):
-    worth, pieces = points("01a_views"), exercises("01a_views")
+    worth, pieces = Lab("01a_views").points, Lab("01a_views").exercises
     mine, others = worth["strided.contiguous_strides"], sum(worth.values())
 
     def tally(count, earned):

@@ -20,6 +20,7 @@ from sweep import sweep
 from autograder.classroom import grade as grading
 from autograder.classroom import plugin
 from autograder.classroom.grade import GradingError, grade, mark, write_csv
+from autograder.model import Lab
 
 LAB = "01a_views"
 KINDS = ("all_right", "half_done", "untouched", "syntax_error", "subtly_wrong_strides")
@@ -99,7 +100,7 @@ def test_a_grader_that_is_killed_again_and_again_ends_with_the_same_grades(
 
     shutil.copy(classroom / "seed", undisturbed / "seed")
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(undisturbed))
-    write_csv(LAB, quick_grade(LAB))
+    write_csv(Lab(LAB), quick_grade(LAB))
 
     assert recorded(classroom) == recorded(undisturbed)
     assert (classroom / f"grades-{LAB}.csv").read_text() == (undisturbed / f"grades-{LAB}.csv").read_text()
@@ -221,13 +222,13 @@ def test_a_late_submission_is_graded_and_nbgrader_knows_how_late(classroom, subm
         assert gradebook.find_submission(LAB, "student00").total_seconds_late == 24 * 3600
 
 
-def mark_or_die(lab, text, *more):
-    if "fatal" in text:
+def mark_or_die(given, *more):
+    if "fatal" in given["text"]:
         os.kill(os.getpid(), signal.SIGKILL)
-    return mark(lab, text, *more)
+    return mark(given, *more)
 
 
-def mark_and_die(lab, text, *more):
+def mark_and_die(given, *more):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -240,7 +241,7 @@ def test_a_submission_that_ends_every_marker_costs_itself_only(classroom, submis
         )
     )
     monkeypatch.setattr(grading, "mark", mark_or_die)
-    rows = {row.student: row for row in grade(LAB, jobs=2)}
+    rows = {row.student: row for row in grade(Lab(LAB), jobs=2)}
     assert {s for s, row in rows.items() if row.problem} == {"student01"}
     assert "ended the process" in rows["student01"].remark()
     assert rows["student00"].total == 28 and rows["student02"].total == 0
@@ -252,7 +253,7 @@ def test_an_engine_that_breaks_stops_grading_with_what_to_do(classroom, submissi
     monkeypatch.setattr(grading, "mark", mark_and_die)
     engine = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
     with pytest.raises(GradingError, match="run it again"):
-        grade(LAB, jobs=1, executor=engine)
+        grade(Lab(LAB), jobs=1, executor=engine)
     monkeypatch.undo()
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(classroom))
     assert all(not row.problem for row in quick_grade(LAB))

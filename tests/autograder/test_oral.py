@@ -15,13 +15,14 @@ from sweep import sweep
 from autograder.classroom import oral, sample, walk
 from autograder.classroom.explain import docstring_lines, numbered
 from autograder.cli import app
-from autograder.course import RELEASED, SOURCES, exercises, labs
+from autograder.course import RELEASED, SOURCES
 from autograder.engine import probe
-from autograder.engine.check import function_of
+from autograder.engine.check import function_of, is_bench
 from autograder.engine.judge import Judge
 from autograder.engine.limits import Allowance
 from autograder.engine.observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut
 from autograder.engine.run import Session
+from autograder.model import Lab, Submission, lab_names
 
 LAB = "01a_views"
 
@@ -84,9 +85,9 @@ def test_a_change_is_in_one_place_and_names_its_line():
     assert all(change.before != change.after for change in changes.values())
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_every_reference_has_a_copy_that_notes(lab):
-    for exercise in exercises(lab):
+    for exercise in Lab(lab).exercises:
         function = function_of(exercise)
         source, name = textwrap.dedent(inspect.getsource(function)), function.__name__
         compile(walk.noting(source, name), "cell", "exec")
@@ -136,7 +137,9 @@ def place(tmp_path, monkeypatch):
 
 
 def test_the_same_student_gets_the_same_questions_and_another_one_others(place, isolated):
-    once, again, other = (oral.questions(student, LAB, isolated)[0] for student in ("ada", "ada", "ben"))
+    once, again, other = (
+        oral.questions(Submission(Lab(LAB), student), isolated)[0] for student in ("ada", "ada", "ben")
+    )
     assert once == again and once != other
     assert len(once) == len({each.title for each in once}) == oral.QUESTIONS
 
@@ -165,8 +168,8 @@ def test_several_students_are_on_one_page_each_on_a_new_sheet_and_one_without_an
     ]
     assert ".answers, .answers + .questions { break-before: page; }" in page
     assert page.count("</div><div class=") == 3 and not (place / "oral").exists()
-    alone, _ = oral.questions("ada", LAB, isolated)
-    assert oral.body_of("ada", LAB, alone) in page
+    alone, _ = oral.questions(Submission(Lab(LAB), "ada"), isolated)
+    assert oral.body_of(Submission(Lab(LAB), "ada"), alone) in page
 
 
 def test_without_a_student_the_exercises_of_each_are_listed_and_nothing_runs(place, monkeypatch, capsys):
@@ -190,7 +193,7 @@ def test_what_a_subject_does_at_its_start_ends_in_one_line(place, monkeypatch, e
 
     monkeypatch.setattr(Session, "run_cell", fail)
     monkeypatch.setattr(Session, "close", lambda session: closed.append(session))
-    paper = oral.write(LAB, ["ada", "ben"])
+    paper = oral.write(Lab(LAB), [Submission(Lab(LAB), "ada"), Submission(Lab(LAB), "ben")])
     assert paper.path is None and paper.remarks == {
         name: [f"no questions for {name}: {error}"] for name in ("ada", "ben")
     }
@@ -205,13 +208,13 @@ def test_a_student_without_answers_is_one_line(place, student, said):
     folder.mkdir(parents=True)
     (folder / f"{LAB}.ipynb").write_text("{")
     with pytest.raises(LookupError, match=said):
-        oral.questions(student, LAB, True)
+        oral.questions(Submission(Lab(LAB), student), True)
 
 
 def test_what_a_submission_tells_is_shown_and_not_run():
     call = oral.Call({}, {"x": "<img src=x>"}, [[3, "return", "<script>1</script>"]], "")
     question = oral.Question("a.b", "what?", ["`<script>` of", oral._code("x = <b>")], [call.ends], "1  <i>")
-    body = oral.body_of("<u>ada", LAB, [question])
+    body = oral.body_of(Submission(Lab(LAB), "<u>ada"), [question])
     assert not re.search(r"<(script|img|b|i|u)\b", body) and html.escape("<script>1</script>") in body
 
 
@@ -237,7 +240,7 @@ def test_notes_in_another_form_are_malformed(told):
     "reply", [7, {}, {"outputs": 7}, {"outputs": [7]}, {"outputs": [{"output_type": "stream"}]}, {"observed": []}]
 )
 def test_a_reply_in_another_form_is_malformed(monkeypatch, reply):
-    session = Session(LAB, False, Allowance(LAB))
+    session = Session(Lab(LAB), False, Allowance(is_bench(LAB)))
     monkeypatch.setattr(session, "_request", lambda message, seconds: reply)
     with pytest.raises(oral.Malformed):
         session.try_cell("1", 1.0)
@@ -268,4 +271,4 @@ def test_without_a_class_there_are_no_questions(tmp_path, monkeypatch):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path / "none"))
     shutil.rmtree(tmp_path / "none", ignore_errors=True)
     with pytest.raises(LookupError, match="no student 'ada'"):
-        oral.questions("ada", LAB, True)
+        oral.questions(Submission(Lab(LAB), "ada"), True)

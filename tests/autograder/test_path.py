@@ -7,9 +7,10 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
 from autograder import path, use
-from autograder.course import SOURCES, exercises
+from autograder.course import SOURCES
 from autograder.engine.check import function_of
 from autograder.engine.exercise import fill_as, filled, is_filled
+from autograder.model import Lab
 from autograder.notebook import pieces
 from autograder.notebook.pieces import Path, find_path
 
@@ -89,7 +90,7 @@ def test_the_pieces_of_one_lab_are_yours_and_the_rest_the_references():
     try:
         use(SOURCES / "04b_engine")
         found = find_path()
-        assert {*found.yours} == {*exercises("04b_engine")}
+        assert {*found.yours} == {*Lab("04b_engine").exercises}
         assert found.labs["engine.execute"] == "04b"
     finally:
         fill_as({})

@@ -18,6 +18,7 @@ from sweep import sweep, swept
 from autograder.classroom import sample
 from autograder.classroom.release import release
 from autograder.course import ROOT, SOURCES
+from autograder.model import Course, Lab
 
 LAB = "01a_views"
 SYSTEMS = sweep(["win32", "darwin"], keep=["win32"]) if sys.platform == "linux" else [sys.platform]
@@ -35,7 +36,7 @@ def course(tmp_path_factory):
     place = tmp_path_factory.mktemp("elsewhere")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RUSHLIGHT_CLASSROOM", str(place / "classroom"))
-        course = release([LAB], place / "course")
+        course = release(Course(), [Lab(LAB)], place / "course")
     notebook = nbformat.read(course / "labs" / LAB / f"{LAB}.ipynb", as_version=4)
     answers = sample.answers(nbformat.read(SOURCES / LAB / f"{LAB}.ipynb", as_version=4))
     _, wrong = sample.fill(notebook, answers, until=2 / len(answers))

@@ -10,19 +10,19 @@ from nbgrader.api import Gradebook
 from autograder import course
 from autograder.classroom import plugin, sample
 from autograder.classroom.restore import restore
-from autograder.course import check_name, exercise_name, labs
+from autograder.model import check_name, exercise_name, lab_names
 
 
 def sources(notebook):
     return [(c.id, c.cell_type, c.source) for c in notebook.cells]
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_an_untouched_submission_is_the_release(lab, released):
     assert restore(copy.deepcopy(released), released) == released
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_the_reference_stays_what_it_is(lab, released, answers):
     submitted = copy.deepcopy(released)
     sample.fill(submitted, answers)

@@ -13,8 +13,9 @@ import pytest
 from autograder.author.build import exercise_source
 from autograder.classroom import sample
 from autograder.classroom.release import release
-from autograder.course import ROOT, exercise_name, exercises, labs
+from autograder.course import ROOT
 from autograder.engine.edition import check_files
+from autograder.model import Course, Lab, exercise_name, lab_names
 
 LAB = "01a_views"
 
@@ -24,7 +25,7 @@ def course(tmp_path_factory):
     place = tmp_path_factory.mktemp("class")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RUSHLIGHT_CLASSROOM", str(place / "classroom"))
-        return release([LAB], place / "course")
+        return release(Course(), [Lab(LAB)], place / "course")
 
 
 def rushlight(course, *arguments):
@@ -40,7 +41,7 @@ def test_no_answer_is_in_it(course):
     text = "".join(
         path.read_text() for path in course.rglob("*.*") if path.is_file() and path.suffix in (".py", ".md", ".ipynb")
     )
-    for name in exercises(LAB):
+    for name in Lab(LAB).exercises:
         (function,) = ast.parse(exercise_source(name)).body
         body = "\n".join(exercise_source(name).split("### BEGIN SOLUTION\n")[1].split("\n")[:-1])
         assert body not in text, name
@@ -117,7 +118,7 @@ def test_whoever_grades_there_does_not_hand_out_the_sealed_bodies(course, releas
 def test_a_folder_that_exists_is_left_alone(course):
     before = sorted(course.rglob("*"))
     with pytest.raises(FileExistsError, match="name a new folder"):
-        release([LAB], course)
+        release(Course(), [Lab(LAB)], course)
     assert sorted(course.rglob("*")) == before
 
 
@@ -151,7 +152,7 @@ def not_released(labs, texts):
                 yield f"{path}: {name}"
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_the_checks_of_a_lab_need_no_file_that_a_class_with_this_lab_alone_does_not_have(lab):
     texts = {path.relative_to(ROOT): path.read_text(encoding="utf-8") for path in check_files([lab])}
     assert not [*not_released([lab], texts)]

@@ -13,8 +13,8 @@ from autograder.author import build
 from autograder.classroom import releases, sample
 from autograder.classroom.collect import HandedOut
 from autograder.classroom.grade import write_csv
-from autograder.course import check_name, digest_at, exercise_name, kept_folder, labs, points, todays_path
 from autograder.engine.observe import GradingError
+from autograder.model import Lab, check_name, digest_at, exercise_name, lab_names
 
 LAB = "01a_views"
 FIRST, SECOND, THIRD = "strided.element_offset", "strided.contiguous_strides", "strided.permute"
@@ -42,7 +42,7 @@ def publish(released, tmp_path, monkeypatch, isolated):
                 cell.metadata.nbgrader.points = worth
         path = folder / LAB / f"{LAB}.ipynb"
         path.parent.mkdir(parents=True)
-        nbformat.write(build.stamped(notebook, LAB, path), path)
+        nbformat.write(build.stamped(notebook, Lab(LAB), path), path)
         return notebook
 
     return publish
@@ -68,18 +68,18 @@ def graded(student):
     return (course.classroom() / "autograded" / student / LAB / f"{LAB}.ipynb").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_a_lab_says_which_release_it_is(lab):
-    about = nbformat.read(todays_path(lab), as_version=4).metadata.rushlight
-    assert (about.lab, about.release) == (lab, digest_at(todays_path(lab)))
+    about = nbformat.read(Lab(lab).todays_path, as_version=4).metadata.rushlight
+    assert (about.lab, about.release) == (lab, digest_at(Lab(lab).todays_path))
 
 
 def test_its_version_is_the_one_in_which_it_last_changed(publish, tmp_path, monkeypatch):
-    notebook, path = publish([FIRST]), todays_path(LAB)
+    notebook, path = publish([FIRST]), Lab(LAB).todays_path
     monkeypatch.setattr(build.rushlight, "__version__", "0.2.0")
-    assert build.stamped(copy.deepcopy(notebook), LAB, path).metadata.rushlight.version == "0.1.0"
+    assert build.stamped(copy.deepcopy(notebook), Lab(LAB), path).metadata.rushlight.version == "0.1.0"
     notebook.cells[0].source += "!"
-    assert build.stamped(notebook, LAB, path).metadata.rushlight.version == "0.2.0"
+    assert build.stamped(notebook, Lab(LAB), path).metadata.rushlight.version == "0.2.0"
 
 
 def test_after_a_change_of_text_and_points_a_copy_keeps_its_text_and_gets_the_new_points(publish, hand_in, quick_grade):
@@ -89,8 +89,8 @@ def test_after_a_change_of_text_and_points_a_copy_keeps_its_text_and_gets_the_ne
     new = publish([FIRST, SECOND], worth=5, version="0.2.0")
     hand_in("new", new)
     hand_in("untouched", old)
-    (kept,) = kept_folder(LAB).iterdir()  # as it was given out
-    blank = kept_folder(LAB).parents[1] / "submitted" / "untouched" / LAB / f"{LAB}.ipynb"
+    (kept,) = Lab(LAB).kept_folder.iterdir()  # as it was given out
+    blank = Lab(LAB).kept_folder.parents[1] / "submitted" / "untouched" / LAB / f"{LAB}.ipynb"
     blank.write_bytes(kept.read_bytes())
     rows = quick_grade(LAB)
     assert totals(rows) == {"old": 10, "new": 10, "untouched": 0}
@@ -100,18 +100,18 @@ def test_after_a_change_of_text_and_points_a_copy_keeps_its_text_and_gets_the_ne
 
 def test_a_class_goes_on_with_the_exercises_with_which_it_began(publish, hand_in, quick_grade):
     old = publish([FIRST, SECOND])
-    assert releases.keep(LAB) == ""
+    assert releases.keep_release(Lab(LAB)) == ""
     new = publish([FIRST, THIRD], version="0.2.0")  # one was removed, or renamed, and one was added
-    assert releases.keep(LAB) == (
+    assert releases.keep_release(Lab(LAB)) == (
         f"{LAB}: this class goes on with the exercises of version 0.1.0: it does not get {THIRD}, and it keeps {SECOND}"
     )
     hand_in("old", old)
     hand_in("new", new)
     rows = {row.student: row for row in quick_grade(LAB)}
-    assert points(LAB).keys() == {FIRST, SECOND}
+    assert Lab(LAB).points.keys() == {FIRST, SECOND}
     assert {student: row.total for student, row in rows.items()} == {
-        "old": sum(points(LAB).values()),
-        "new": points(LAB)[FIRST],
+        "old": sum(Lab(LAB).points.values()),
+        "new": Lab(LAB).points[FIRST],
     }
     assert rows["old"].remark() == ""
     said = (
@@ -119,7 +119,7 @@ def test_a_class_goes_on_with_the_exercises_with_which_it_began(publish, hand_in
     )
     assert rows["new"].remark().startswith(said)
     assert "def permute" in graded("new")  # the answer is still there
-    with write_csv(LAB, [*rows.values()]).open() as file:
+    with write_csv(Lab(LAB), [*rows.values()]).open() as file:
         assert {row["student"]: row["remark"] for row in csv.DictReader(file)}["new"].startswith(said)
 
 
@@ -127,7 +127,7 @@ def test_a_copy_of_a_release_that_the_class_never_had_is_named_and_its_answers_a
     hand_in("old", publish([FIRST, SECOND]))
     publish([FIRST, THIRD], version="0.2.0")
     (row,) = quick_grade(LAB)
-    assert row.total == points(LAB)[FIRST] and "def contiguous_strides" in graded("old")
+    assert row.total == Lab(LAB).points[FIRST] and "def contiguous_strides" in graded("old")
     assert row.remark().startswith(
         f"made from another release of the lab (version 0.1.0): no points here for its {SECOND}"
     )
@@ -135,7 +135,7 @@ def test_a_copy_of_a_release_that_the_class_never_had_is_named_and_its_answers_a
 
 def test_to_claim_another_release_earns_nothing(publish, hand_in, quick_grade):
     dear = publish([FIRST, SECOND], worth=50)
-    releases.keep(LAB)
+    releases.keep_release(Lab(LAB))
     now = publish([FIRST, SECOND], worth=5, version="0.2.0")
     easy = publish([FIRST], worth=10, version="0.3.0")  # a notebook that this class has not had
     publish([FIRST, SECOND], worth=5, version="0.4.0")
@@ -156,16 +156,16 @@ def test_a_class_that_has_grades_but_no_release_is_told_before_anything_is_writt
     old = publish([FIRST])
     hand_in("ada", old)
     quick_grade(LAB)
-    (kept,) = kept_folder(LAB).iterdir()
+    (kept,) = Lab(LAB).kept_folder.iterdir()
     kept.rename(kept.parents[2] / "elsewhere.ipynb")  # as in a class that has lost its releases
     publish([FIRST, SECOND], version="0.2.0")
     with pytest.raises(GradingError, match=f"from before it had {SECOND}: put the notebook of that time into"):
         quick_grade(LAB, force=True)
-    assert not [*kept_folder(LAB).iterdir()]
+    assert not [*Lab(LAB).kept_folder.iterdir()]
     with sqlite3.connect(course.classroom() / "gradebook.db") as gradebook:
-        assert [*gradebook.execute("select max(auto_score) from grade")] == [(points(LAB)[FIRST],)]
-    (kept.parents[2] / "elsewhere.ipynb").rename(kept_folder(LAB) / "week 2.ipynb")
-    assert totals(quick_grade(LAB, force=True)) == {"ada": points(LAB)[FIRST]}
+        assert [*gradebook.execute("select max(auto_score) from grade")] == [(Lab(LAB).points[FIRST],)]
+    (kept.parents[2] / "elsewhere.ipynb").rename(Lab(LAB).kept_folder / "week 2.ipynb")
+    assert totals(quick_grade(LAB, force=True)) == {"ada": Lab(LAB).points[FIRST]}
 
 
 def test_a_check_that_the_course_does_not_have_any_more_stops_grading_with_the_version_that_has_it(
@@ -175,8 +175,8 @@ def test_a_check_that_the_course_does_not_have_any_more_stops_grading_with_the_v
     for cell in old.cells:
         if check_name(cell) == SECOND:
             cell.metadata.rushlight.check = "strided.former_name"
-    nbformat.write(build.stamped(old, LAB, todays_path(LAB)), todays_path(LAB))
-    releases.keep(LAB)
+    nbformat.write(build.stamped(old, Lab(LAB), Lab(LAB).todays_path), Lab(LAB).todays_path)
+    releases.keep_release(Lab(LAB))
     hand_in("ada", old)
     publish([FIRST], version="0.2.0")
     with pytest.raises(GradingError, match=r"\(strided.former_name\): grade this class with version 0.1.0"):
@@ -186,7 +186,7 @@ def test_a_check_that_the_course_does_not_have_any_more_stops_grading_with_the_v
 
 def test_the_exchange_gives_out_the_lab_of_the_class(publish, tmp_path):
     publish([FIRST, SECOND])
-    releases.keep(LAB)
+    releases.keep_release(Lab(LAB))
     publish([FIRST, THIRD], version="0.2.0")
     exchange = HandedOut(coursedir=CourseDirectory(assignment_id=LAB))
     exchange.do_copy(str(course.RELEASED / LAB), str(tmp_path / "outbound"))
@@ -200,13 +200,13 @@ def test_a_gradebook_that_cannot_be_read_is_named_and_left_alone(publish, hand_i
     gradebook.write_bytes(b"half of a gradebook" * 100)
     with pytest.raises(GradingError, match="gradebook.db cannot be used"):
         quick_grade(LAB)
-    assert gradebook.read_bytes() == b"half of a gradebook" * 100 and not kept_folder(LAB).exists()
+    assert gradebook.read_bytes() == b"half of a gradebook" * 100 and not Lab(LAB).kept_folder.exists()
 
 
 def test_a_kept_release_that_is_no_notebook_is_named(publish):
     publish([FIRST])
-    releases.keep(LAB)
-    (kept,) = kept_folder(LAB).iterdir()
+    releases.keep_release(Lab(LAB))
+    (kept,) = Lab(LAB).kept_folder.iterdir()
     kept.write_text("{")
     with pytest.raises(LookupError, match="is not a notebook"):
-        points(LAB)
+        assert Lab(LAB).points

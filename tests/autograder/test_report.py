@@ -9,8 +9,8 @@ from autograder.classroom.items import FEWEST, cases, discrimination
 from autograder.classroom.pages import COLOURS, LINES
 from autograder.classroom.report import write_report
 from autograder.classroom.restore import edited_checks, released_notebook
-from autograder.course import points
 from autograder.engine.check import Verdict
+from autograder.model import Lab
 
 LAB = "01a_views"
 FIRST = "strided.element_offset"
@@ -19,7 +19,7 @@ FIRST = "strided.element_offset"
 def row(student, passed, **more):
     """A student who passes the first `passed` checks, and fails the others on the same case."""
     scores, verdicts = {}, {}
-    for i, (check, worth) in enumerate(points(LAB).items()):
+    for i, (check, worth) in enumerate(Lab(LAB).points.items()):
         scores[check] = worth if i < passed else 0.0
         wrong = {"outcome": "disagreed", "message": "[0]", "case": "sizes = [0]"}
         verdicts[check] = {"outcome": "passed"} if i < passed else wrong
@@ -29,7 +29,7 @@ def row(student, passed, **more):
 @pytest.fixture
 def page(tmp_path, monkeypatch):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
-    return lambda *rows: write_report(LAB, [*rows]).read_text(encoding="utf-8")
+    return lambda *rows: write_report(Lab(LAB), [*rows]).read_text(encoding="utf-8")
 
 
 def test_a_cell_of_the_map_leads_to_the_feedback_by_a_relative_path(page):
@@ -54,7 +54,7 @@ def test_discrimination_is_the_correlation_with_the_other_points_and_needs_enoug
 
 
 def test_changed_check_cells_are_found_and_flagged(page):
-    released = released_notebook(LAB)
+    released = released_notebook(Lab(LAB))
     copy = {"cells": [dict(cell) for cell in released.cells]}
     assert edited_checks(copy, released) == []
     next(cell for cell in copy["cells"] if cell["id"] == "check-strided-permute")["source"] = "pass"

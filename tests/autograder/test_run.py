@@ -8,8 +8,6 @@ import nbformat
 import pytest
 from sweep import sweep
 
-from autograder import course
-from autograder.course import check_name, core_exercises, exercise_name, exercises, labs, points
 from autograder.engine import judge as judging
 from autograder.engine import limits, sandbox
 from autograder.engine import run as running
@@ -20,11 +18,13 @@ from autograder.engine.check import (
     PASSED,
     TIMED_OUT,
     exercise_of,
+    is_bench,
     registry,
 )
 from autograder.engine.observe import NotGraded
 from autograder.engine.run import MILESTONE_NOTE, NOT_RUN, SECOND_CHANCE_NOTE, run
 from autograder.engine.sandbox import Sandbox
+from autograder.model import Lab, check_name, exercise_name, lab_names
 from autograder.notebook.work import global_names
 
 LAB = "01a_views"
@@ -33,7 +33,7 @@ LAB = "01a_views"
 @pytest.fixture
 def graded(judge, isolated, lab, monkeypatch):
     monkeypatch.setattr(judging, "SHRINK_SECONDS", 0.1)  # nothing here looks at how small a counterexample is
-    return lambda notebook: run(notebook, lab, judge)
+    return lambda notebook: run(notebook, Lab(lab), judge)
 
 
 @pytest.fixture
@@ -52,19 +52,19 @@ def outcomes(verdicts, *expected):
     return {name: str(v) for name, v in verdicts.items() if v.outcome not in expected}
 
 
-@pytest.mark.parametrize("lab", sweep(labs(), keep=["00_trace", "03a_loops"]))
+@pytest.mark.parametrize("lab", sweep(lab_names(), keep=["00_trace", "03a_loops"]))
 def test_an_untouched_lab_earns_nothing(graded, released):
     assert outcomes(graded(released), NOT_ATTEMPTED) == {}
 
 
-@pytest.mark.parametrize("lab", sweep(labs(), keep=["00_trace", "01a_views"]))
+@pytest.mark.parametrize("lab", sweep(lab_names(), keep=["00_trace", "01a_views"]))
 def test_the_reference_earns_everything_and_needs_no_second_chance(graded, solved):
     verdicts = graded(solved)
     assert outcomes(verdicts, PASSED) == {}
     assert [name for name, v in verdicts.items() if v.notes] == []  # no check runs on a later exercise
 
 
-@pytest.mark.parametrize("lab", sweep(labs(), keep=["01a_views"]))
+@pytest.mark.parametrize("lab", sweep(lab_names(), keep=["01a_views"]))
 def test_a_lab_without_its_exercise_cells_earns_nothing(graded, solved):
     solved.cells = [c for c in solved.cells if not exercise_name(c)]
     assert not any(v.passed for v in graded(solved).values())
@@ -72,7 +72,7 @@ def test_a_lab_without_its_exercise_cells_earns_nothing(graded, solved):
 
 @pytest.mark.parametrize(
     ("lab", "exercise"),
-    sweep([(lab, name) for lab in labs() for name in exercises(lab)], keep=[("01a_views", "strided.permute")]),
+    sweep([(lab, name) for lab in lab_names() for name in Lab(lab).exercises], keep=[("01a_views", "strided.permute")]),
 )
 def test_a_piece_that_raises_costs_its_own_points_only(graded, solved, exercise):
     source = cell(solved, exercise).source
@@ -111,7 +111,7 @@ def test_a_piece_that_passes_alone_says_so(graded, solved, lab):
 
 @pytest.mark.parametrize("written", [3, 4])
 def test_a_milestone_needs_half_of_the_core_exercises(graded, solved, written):
-    core = core_exercises(LAB)
+    core = Lab(LAB).core
     assert len(core) == 7
     for name in core[written:]:
         cell(
@@ -199,8 +199,8 @@ def test_a_restart_takes_from_the_total_and_the_first_start_does_not(isolated, m
             started.append((self, self.seconds))
 
     monkeypatch.setattr(running, "Sandbox", Noted)
-    allowance = limits.Allowance(LAB)
-    session = running.Session(LAB, isolated, allowance)
+    allowance = limits.Allowance(is_bench(LAB))
+    session = running.Session(Lab(LAB), isolated, allowance)
     for _ in range(3):
         session.run_cell(nbformat.v4.new_code_cell("import os; os._exit(1)"))
     first = started[0][1]
@@ -239,7 +239,7 @@ def test_cells_on_which_no_check_depends_are_not_run_and_say_so(graded, solved):
 )
 def test_a_demonstration_runs_if_the_students_own_cells_use_a_name_of_it(solved, demonstration, own, runs):
     shown, added = map(nbformat.v4.new_code_cell, (demonstration, own))
-    release = course.released(LAB)
+    release = Lab(LAB).released
     release["cells"].append(nbformat.v4.new_code_cell(demonstration, metadata={"tags": ["demonstration"]}))
     solved.cells[:0] = [shown, added]
     assert any(each is shown for each in running._to_run(solved, release)) == runs
@@ -252,12 +252,12 @@ def test_a_demonstration_runs_if_the_students_own_cells_use_a_name_of_it(solved,
 def test_odd_tags_of_a_student_are_no_tags(solved, tags):
     solved.cells[:0] = [nbformat.v4.new_code_cell("print(3)")]
     solved.cells[0].metadata["tags"] = tags
-    assert running._to_run(solved, course.released(LAB))[0] is solved.cells[0]
+    assert running._to_run(solved, Lab(LAB))[0] is solved.cells[0]
 
 
-@pytest.mark.parametrize("lab", labs())
+@pytest.mark.parametrize("lab", lab_names())
 def test_no_cell_of_a_lab_depends_on_one_that_grading_does_not_run(solved, lab):
-    runs, before, missing = running._to_run(solved, course.released(lab)), set(), set()
+    runs, before, missing = running._to_run(solved, Lab(lab)), set(), set()
     for each in solved.cells[: solved.cells.index(runs[-1])]:
         if each.cell_type != "code" or check_name(each):
             continue
@@ -287,5 +287,5 @@ def test_every_check_cell_shows_its_verdict_and_stays_a_valid_notebook(graded, s
 
 
 def test_the_checks_of_a_lab_and_the_points_in_its_notebook_belong_together(released):
-    assert [name for c in released.cells if (name := check_name(c))] == list(points(LAB))
-    assert sum(points(LAB).values()) == 28
+    assert [name for c in released.cells if (name := check_name(c))] == list(Lab(LAB).points)
+    assert sum(Lab(LAB).points.values()) == 28

@@ -11,18 +11,18 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.course import exercises
 from autograder.engine import seccomp
 from autograder.engine.edition import edition, without_bodies
 from autograder.engine.observe import SubjectDied, SubjectTimedOut
 from autograder.engine.sandbox import Sandbox, _in_use
+from autograder.model import Lab
 
 LAB = "01a_views"
 
 
 @pytest.fixture
 def box(isolated):
-    box = Sandbox(edition(LAB))
+    box = Sandbox(edition(Lab(LAB)))
     yield box
     box.close()
 
@@ -55,7 +55,7 @@ def test_neither_torch_nor_the_judge_is_there(shared_box, name):
 
 
 def test_the_answers_are_not_there(shared_box):
-    for name in exercises(LAB):
+    for name in Lab(LAB).exercises:
         module, _, function = name.rpartition(".")
         call = f"import rushlight, inspect; f = rushlight.{module}.{function}; f(*[None] * len(inspect.signature(f).parameters))"
         assert run(shared_box, call) == "NotImplementedError"
@@ -70,7 +70,7 @@ def test_no_file_of_this_machine_is_there(shared_box, root, tmp_path):
 def test_a_course_and_a_class_under_usr_are_not_there(isolated, monkeypatch):
     course = next(path for path in sorted(Path("/usr/share").iterdir()) if path.is_dir() and any(path.iterdir()))
     monkeypatch.setattr("autograder.engine.sandbox.ROOT", course)
-    box = Sandbox(edition(LAB))
+    box = Sandbox(edition(Lab(LAB)))
     try:
         assert run(box, f"import os; print(os.listdir({str(course)!r}))") == "[]\n"
     finally:
@@ -152,7 +152,7 @@ def test_an_edition_keeps_signatures_and_docstrings():
 
 def test_the_subject_runs_the_kernels_that_the_judge_runs(isolated, monkeypatch):
     monkeypatch.setenv("ATEN_CPU_CAPABILITY", "default")
-    box = Sandbox(edition(LAB), bench=True)
+    box = Sandbox(edition(Lab(LAB)), bench=True)
     try:
         assert run(box, "import torch; print(torch.backends.cpu.get_cpu_capability())") == "DEFAULT\n"
     finally:
@@ -160,7 +160,7 @@ def test_the_subject_runs_the_kernels_that_the_judge_runs(isolated, monkeypatch)
 
 
 def test_a_bench_lab_has_torch_and_nothing_else_of_the_judge(isolated):
-    box = Sandbox(edition(LAB), bench=True)
+    box = Sandbox(edition(Lab(LAB)), bench=True)
     try:
         source = (
             "import torch; x = torch.ones(64, 64, requires_grad=True); (x @ x).sum().backward(); print(x.grad.sum())"

@@ -8,12 +8,12 @@ from nbgrader.api import Gradebook
 from sweep import sweep
 
 from autograder.classroom import sample
-from autograder.course import exercises, labs, points
+from autograder.model import Lab, lab_names
 
 LAB = "01a_views"
 
 
-@pytest.mark.parametrize("lab", sweep(labs(), keep=[LAB]))
+@pytest.mark.parametrize("lab", sweep(lab_names(), keep=[LAB]))
 def test_every_cell_of_the_reference_runs_and_gets_full_marks_and_an_untouched_lab_none(
     nbgrader, lab, released, answers, empty_gradebook
 ):
@@ -30,7 +30,7 @@ def test_every_cell_of_the_reference_runs_and_gets_full_marks_and_an_untouched_l
     assert [o.evalue for cell in ran for o in cell.outputs if o.output_type == "error"] == []
     with Gradebook(f"sqlite:///{nbgrader.place / 'gradebook.db'}", "rushlight") as gradebook:
         scores = {submission.student.id: submission.score for submission in gradebook.assignment_submissions(lab)}
-    assert scores == {"all_right": sum(points(lab).values()), "untouched": 0.0}
+    assert scores == {"all_right": sum(Lab(lab).points.values()), "untouched": 0.0}
     for student in ("all_right", "untouched"):
         page = (nbgrader.place / "feedback" / student / lab / f"{lab}.html").read_text()
-        assert (f"{exercises(lab)[0]}: not attempted" in page) == (student == "untouched")
+        assert (f"{Lab(lab).exercises[0]}: not attempted" in page) == (student == "untouched")

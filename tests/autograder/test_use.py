@@ -11,6 +11,7 @@ from autograder.engine.check import every_exercise, function_of
 from autograder.engine.edition import edition
 from autograder.engine.exercise import fill_as, filled
 from autograder.engine.sandbox import Sandbox
+from autograder.model import Lab
 
 START = "import rushlight as rl\nfrom autograder import check, exercise"
 STRIDES = """
@@ -122,7 +123,7 @@ def test_a_folder_that_is_nowhere_is_named_with_what_makes_it(work):
 
 
 def test_while_a_lab_is_graded_it_does_nothing(isolated, said):
-    box = Sandbox(edition("01a_views"))
+    box = Sandbox(edition(Lab("01a_views")))
     try:
         assert said(box, "from autograder import use\nuse('work/')\nprint('graded')") == "graded\n"
     finally:

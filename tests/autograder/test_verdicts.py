@@ -14,6 +14,7 @@ from autograder import cli
 from autograder.classroom import github
 from autograder.classroom.release import release
 from autograder.engine.check import DISAGREED, Verdict
+from autograder.model import Course, Lab
 
 LAB = "01a_views"
 RIGHT, WRONG = "strided.element_offset", "strided.contiguous_strides"
@@ -72,17 +73,17 @@ def total(result):
 
 
 def test_github_classroom_gets_the_points_of_the_checks_that_passed(printed):
-    assert total(github.result(LAB, printed()[1])) == (2, 28)
-    assert json.loads(b64decode(github.result(LAB, printed()[1])))["status"] == "fail"
+    assert total(github.result(Lab(LAB), printed()[1])) == (2, 28)
+    assert json.loads(b64decode(github.result(Lab(LAB), printed()[1])))["status"] == "fail"
 
 
 def test_a_student_who_has_pushed_no_notebook_has_no_points(printed):
-    assert total(github.result(LAB, "")) == (0, 28)
+    assert total(github.result(Lab(LAB), "")) == (0, 28)
 
 
 def test_every_step_of_the_workflow_is_reported_under_the_name_that_the_reporter_looks_for():
     labs = [LAB, "04a_history"]
-    (job,) = yaml.safe_load(github.workflow(labs))["jobs"].values()
+    (job,) = yaml.safe_load(github.workflow([*map(Lab, labs)]))["jobs"].values()
     *_, reporter = job["steps"]
     ids = [step["id"] for step in job["steps"] if "id" in step]
     assert reporter["with"]["runners"].split(",") == ids == ["lab-01a", "lab-04a"]
@@ -94,7 +95,7 @@ def test_a_class_repository_for_github_classroom_has_the_workflow_and_lets_stude
     tmp_path, monkeypatch
 ):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path / "classroom"))
-    course = release([LAB], tmp_path / "course", github=True)
-    assert (course / ".github" / "workflows" / "classroom.yml").read_text() == github.workflow([LAB])
+    course = release(Course(), [Lab(LAB)], tmp_path / "course", github=True)
+    assert (course / ".github" / "workflows" / "classroom.yml").read_text() == github.workflow([Lab(LAB)])
     ignored = (course / ".gitignore").read_text().splitlines()
     assert "work/" not in ignored and "classroom/" in ignored

@@ -9,7 +9,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from autograder.course import SOURCES, find_lab
+from autograder.course import SOURCES
+from autograder.model import Course
 
 ROOT = Path(__file__).parents[2]
 
@@ -38,7 +39,7 @@ def run(tmp_path_factory):
 
 
 def test_a_lab_with_its_reading_is_copied_and_checked(run):
-    lab = find_lab("01a")
+    lab = Course().find_lab("01a")
     said = run("lab", "01a", "--no-open")
     copy = run.home / "work" / lab / f"{lab}.ipynb"
     assert said.stdout.startswith("copied the lab to ") and said.stderr == ""
@@ -61,7 +62,7 @@ def test_a_class_repository_can_be_made_of_it(run):
 
 
 def test_a_lab_that_is_opened_again_leaves_the_copies_alone(run):
-    lab = find_lab("01b")
+    lab = Course().find_lab("01b")
     run("lab", "01b", "--no-open")
     copies = [run.home / "work" / lab / f"{lab}.ipynb", run.home / "phases/01_strided/reading.ipynb"]
     for path in copies:

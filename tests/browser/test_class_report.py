@@ -5,27 +5,27 @@ from sweep import sweep
 
 from autograder.classroom.grade import Row
 from autograder.classroom.report import write_report
-from autograder.course import points, released_labs
+from autograder.model import Course, Lab
 
 MANY = "12b_attention"  # no lab has more checks
 CASE = "x = torch.arange(6).to(torch.int64).as_strided((2, 1, 3), (3, 7, 1), 0)"
 
 
-@pytest.mark.parametrize("lab", sweep(released_labs(), keep=["01a_views", MANY]))
+@pytest.mark.parametrize("lab", sweep(Course().released_labs(), keep=["01a_views", MANY]))
 def test_no_column_of_the_report_is_cut(page, tmp_path, monkeypatch, lab):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
     outcomes = ["passed", "disagreed", "not attempted", "timed out"]
     rows = []
     for number in range(12):
         verdicts = {
-            check: {"outcome": outcomes[(number + i) % 4], "seconds": 12.3} for i, check in enumerate(points(lab))
+            check: {"outcome": outcomes[(number + i) % 4], "seconds": 12.3} for i, check in enumerate(Lab(lab).points)
         }
         for verdict in verdicts.values():
             if verdict["outcome"] == "disagreed":
                 verdict |= {"message": "[0]", "case": CASE}
-        rows.append(Row(f"student{number:02}", dict(points(lab)), verdicts, penalty=2.8, entered=25.25))
+        rows.append(Row(f"student{number:02}", dict(Lab(lab).points), verdicts, penalty=2.8, entered=25.25))
     page.set_viewport_size({"width": 1200, "height": 900})
-    page.goto(write_report(lab, rows).as_uri())
+    page.goto(write_report(Lab(lab), rows).as_uri())
     boxes = "[...document.querySelectorAll('.box')].map(each => [each.ariaLabel, each.scrollWidth - each.clientWidth])"
     found = dict(page.evaluate(boxes))
     assert len(found) == 3 and found["Exercises"] == found["Cases"] == 0

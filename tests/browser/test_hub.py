@@ -13,14 +13,14 @@ import pytest
 import requests
 
 from autograder.classroom import sample
-from autograder.course import points
+from autograder.model import Lab
 
 LAB = sample.LAB
 NOTEBOOK = f"{LAB}/{LAB}.ipynb"
 RELEASE, STUDENT, TEACHER = hubs.commands("A lab from release to feedback")
 ACTIVATE, FETCH, CHECK, SUBMIT = STUDENT
 INTO, ACTIVATE_COURSE, COLLECT, GRADE, *RETURN = TEACHER
-ALL = sum(points(LAB).values())
+ALL = sum(Lab(LAB).points.values())
 
 
 @pytest.fixture(scope="module")

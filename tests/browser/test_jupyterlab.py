@@ -9,10 +9,10 @@ from course import TOKEN, Course
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from sweep import sweep
 
-from autograder.course import points
 from autograder.engine import sandbox
 from autograder.engine.card import card
 from autograder.engine.check import DISAGREED, NOT_ATTEMPTED, PASSED, Verdict
+from autograder.model import Lab
 
 LAB = "work/01a_views/01a_views.ipynb"
 RIGHT = """\
@@ -209,6 +209,6 @@ def test_status_counts_pieces_and_points_with_a_bar(course, solved):
     without = ["--no-sandbox"] if sandbox.missing() else []
     table = course.run("autograder.cli", "status", *without)
     for lab, passed, earned in (("00_trace", 0, 0), ("01a_views", 1, 2)):
-        worth = points(lab)
+        worth = Lab(lab).points
         line = rf"^{lab} .*{passed} / {len(worth)}  {'█+' * passed}░+ .*{earned} / {sum(worth.values()):g}$"
         assert re.search(line, table, re.MULTILINE)

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from autograder.author.build import effort_of
-from autograder.course import ROOT, find_lab, labs, number_of, phases
+from autograder.course import ROOT
+from autograder.model import Course, Lab, lab_names, number_of, phases
 
 ROW = re.compile(r"^\| *(\d+) \| (.*?) ?\| (.+) \| ([\d.]+) \| ([\d.]+) \| ([\d +]+) \|", re.MULTILINE)
 
@@ -23,12 +24,12 @@ def in_half_hours(minutes: int) -> float:
 
 
 def test_the_term_has_every_lab_once_and_in_order():
-    assert [number for week in WEEKS for number in week[2].split(", ")] == [number_of(lab) for lab in labs()]
+    assert [number for week in WEEKS for number in week[2].split(", ")] == [number_of(lab) for lab in lab_names()]
 
 
 @pytest.mark.parametrize("week", WEEKS, ids=lambda week: week[0])
 def test_a_week_has_the_hours_and_the_points_of_its_labs(week):
-    efforts = [effort_of(find_lab(number)) for number in week[2].split(", ")]
+    efforts = [effort_of(Course().find_lab(number)) for number in week[2].split(", ")]
     core, further = (in_half_hours(sum(effort.minutes[i] for effort in efforts)) for i in (False, True))
     worth = " + ".join(f"{sum(effort.points):g}" for effort in efforts)
     assert week[3:] == (f"{core:g}", f"{further:g}", worth)
@@ -36,7 +37,7 @@ def test_a_week_has_the_hours_and_the_points_of_its_labs(week):
 
 @pytest.mark.parametrize("page", ["docs/term.md", "docs/students.md"])
 def test_a_page_has_the_hours_of_all_labs_together(page):
-    core, further = (round(sum(effort_of(lab).minutes[i] for lab in labs()) / 60) for i in (False, True))
+    core, further = (round(sum(effort_of(Lab(lab)).minutes[i] for lab in lab_names()) / 60) for i in (False, True))
     words = f"The core of all labs takes about {core} hours, and the further exercises {further} hours more."
     assert words in read(page)
 
@@ -55,4 +56,4 @@ def test_the_term_and_the_readme_count_the_phases_and_the_scripts():
 def test_the_readme_leads_to_every_reading_and_every_lab():
     links = set(re.findall(r"\((\S+\.ipynb)\)", read("README.md")))
     readings = {f"phases/{phase}/reading.ipynb" for phase in phases()}
-    assert links == readings | {f"labs/{lab}/{lab}.ipynb" for lab in labs()}
+    assert links == readings | {f"labs/{lab}/{lab}.ipynb" for lab in lab_names()}

@@ -89,10 +89,10 @@ def test_an_import_calls_no_exercise(tmp_path):
     import subprocess
     import sys
 
-    from autograder.course import exercises, find_labs
     from autograder.engine.edition import framework_files
+    from autograder.model import Course
 
-    for name, content in framework_files([name for lab in find_labs("02") for name in exercises(lab)]).items():
+    for name, content in framework_files([name for lab in Course().find_labs("02") for name in lab.exercises]).items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
