@@ -128,7 +128,7 @@ def target_type(op: str) -> str:
 
 
 def is_target(op: str, target: Any) -> bool:
-    """Whether a target is of the type that nodes of this kind need."""
+    """Return whether a target is of the type that nodes of this kind need."""
     return callable(target) if op == "call_function" else isinstance(target, str)
 
 
