@@ -1,0 +1,71 @@
+"""The rooms of the grader know those below them: an engine that runs checks, and above it the sides of its users."""
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import autograder
+
+PACKAGE = Path(autograder.__file__).parent
+# A room, and the rooms that it may import from. (The registry of the engine imports the checks, by their names.)
+KNOWS = {
+    "course": "",
+    "text": "",
+    "model": "course text",
+    "checks": "engine",
+    "engine": "course model checks",
+    "notebook": "course model engine",
+    "author": "course model engine",
+    "classroom": "course text model engine author",
+    "cli": "course text model engine notebook author classroom",
+}
+
+
+def name_of(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imported(name):
+    """The modules of the grader that a module imports, at any time, but for the types."""
+    tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
+    package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
+    types = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    skipped = {id(inner) for node in types for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and id(node) not in skipped:
+            up = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
+            source = ".".join([*up, *([node.module] if node.module else [])])
+            if source in MODULES:
+                inner = [f"{source}.{alias.name}" for alias in node.names]
+                yield from (each if each in MODULES else source for each in inner)
+
+
+def room(name):
+    return name.split(".")[1] if "." in name else None
+
+
+def test_a_module_imports_from_its_own_room_and_from_those_that_it_knows():
+    pairs = [(name, other) for name in MODULES if room(name) for other in imported(name) if room(other)]
+    assert len(pairs) > 300 and {room(name) for name in MODULES} - {None} == KNOWS.keys()
+    assert [(a, b) for a, b in pairs if room(a) != room(b) and room(b) not in KNOWS[room(a)].split()] == []
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    """(A package's `__init__` hands on what its modules define, so a module that imports its package by name is left out.)"""
+    graph = {name: {other for other in imported(name) if not f"{name}.".startswith(f"{other}.")} for name in MODULES}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        raise AssertionError(" -> ".join(reversed(error.args[1]))) from None
+
+
+def test_a_sandbox_gets_nothing_of_a_class():
+    from autograder.engine.edition import BENCH_MODULES
+
+    inside = {f"autograder.{name.removesuffix('.py').replace('/', '.')}" for name in BENCH_MODULES}
+    known = {room(other) for name in inside & MODULES.keys() for other in imported(name)}
+    assert "classroom" not in known and not any(room(name) == "classroom" for name in inside)
