@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import secrets
 import shlex
@@ -372,6 +373,13 @@ def _run(lab: Lab, path: Path, isolated: bool, progress: Advance) -> dict[str, V
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Mark on the workers of a dask.distributed scheduler instead.")
 @click.option(
+    "--log",
+    "log_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Append a line for each submission.",
+)
+@click.option(
     "--late", metavar="P%/day", help="From now on, take off this share of a late submission's points, or none."
 )
 @click.option("--grace", metavar="TIME", default="", help="How much later than due is not late, such as 15min.")
@@ -382,6 +390,7 @@ def grade(
     no_sandbox: bool,
     jobs: int | None,
     scheduler: str | None,
+    log_file: Path | None,
     late: str | None,
     grace: str,
 ) -> int:
@@ -412,7 +421,7 @@ def grade(
     from .classroom.cluster import cluster
 
     failed = []
-    with nullcontext() if scheduler is None else cluster(scheduler) as executor:
+    with _logging(log_file), nullcontext() if scheduler is None else cluster(scheduler) as executor:
         for wanted in labs or grading.labs_handed_in(course):
             try:
                 _grade(wanted, force, no_sandbox, jobs, executor)
@@ -423,6 +432,25 @@ def grade(
     if failed:
         raise GradingError("\n".join(failed))
     return 0
+
+
+@contextmanager
+def _logging(file: Path | None) -> Iterator[None]:
+    """Within: the log of grading goes to a file. Without a file there is none."""
+    from .classroom.grade import log
+
+    if file is None:
+        yield
+        return
+    handler = logging.FileHandler(file, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(asctime)s\t%(message)s", "%Y-%m-%d %H:%M:%S%z"))
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        handler.close()
 
 
 def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: Executor | None) -> None:

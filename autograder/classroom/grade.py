@@ -61,6 +61,7 @@ LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
 JOB_MEMORY = (3 << 28, 3 << 29)
 FEW = 8  # students of whom a line has the names
 CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")
+log = logging.getLogger("rushlight.grade")  # a line for each submission: the student, the lab, the outcome, the seconds
 
 
 class EngineLost(GradingError):
@@ -228,10 +229,13 @@ class _ClassRun:
         self.todo: deque[tuple[Submission, Step]] = deque()
         self.pending: dict[Future, _Task] = {}
         self.suspects: set[Submission] = set()
+        self.begun: dict[Submission, float] = {}
+        self.outcome = ""  # of a submission for which nothing goes wrong
 
     def run(self, submissions: list[Submission], step: Step) -> Iterator[tuple[Submission, str]]:
         """Run a step, and those that follow from it. Yields each submission with what went wrong, or an empty string."""
         self.todo.extend((submission, step) for submission in submissions)
+        self.outcome = "graded" if step is mark else "feedback written again"
         folder = Path(self.writer.config.Restore.marked_folder)
         shutil.rmtree(folder, ignore_errors=True)  # from a run that was killed
         try:
@@ -249,10 +253,10 @@ class _ClassRun:
         while self.todo and self._may_submit(self.todo[0][1]):
             submission, step = self.todo.popleft()
             try:
+                self.begun.setdefault(submission, time.monotonic())
                 self._submit(submission, step)
             except Unreadable as error:
-                self.suspects.discard(submission)
-                yield submission, str(error)
+                yield self._end(submission, str(error))
 
     def _may_submit(self, step: Step) -> bool:
         if self.suspects:
@@ -290,8 +294,15 @@ class _ClassRun:
         if task.step is mark and not problem:
             self.todo.appendleft((submission, write_feedback))
         else:
-            self.suspects.discard(submission)
-            yield submission, problem
+            yield self._end(submission, problem)
+
+    def _end(self, submission: Submission, problem: str) -> tuple[Submission, str]:
+        """Log that nothing is left to do for a submission. Returns the submission with what went wrong."""
+        self.suspects.discard(submission)
+        seconds = time.monotonic() - self.begun.pop(submission)
+        fields = (submission.student, submission.lab.name, problem or self.outcome, f"{seconds:.1f}")
+        log.info("\t".join(map(printable, fields)))
+        return submission, problem
 
     def _replace(self, broken: Executor) -> None:
         """Go on with a new pool if the present one has broken."""

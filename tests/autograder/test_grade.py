@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from types import SimpleNamespace
 
 import nbformat
@@ -42,6 +43,20 @@ def test_a_submission_that_takes_too_long_is_named_and_loses_nothing(classroom, 
     rows = {row.student: row for row in quick_grade(LAB)}
     assert {student: row.total for student, row in rows.items()} == {"half_done": 14, "untouched": 0}
     assert rows["half_done"].remark().endswith(f"not graded, beside the submission: {other.name}")
+
+
+def test_the_log_has_a_line_for_each_submission_with_its_outcome_and_seconds(classroom, quick_grade, tmp_path):
+    sample.make(classroom)
+    for student in {path.name for path in (classroom / "submitted").iterdir()} - {"corrupt_file", "untouched"}:
+        shutil.rmtree(classroom / "submitted" / student)
+    with cli._logging(tmp_path / "log"):
+        quick_grade(LAB)
+        quick_grade(LAB)  # what is graded already has no second line
+    quick_grade(LAB, force=True)
+    times, *fields = zip(*(line.split("\t") for line in (tmp_path / "log").read_text(encoding="utf-8").splitlines()))
+    broken = ("corrupt_file", LAB, "not a notebook: the file is not JSON")
+    assert sorted(zip(*fields[:3])) == [broken, broken, ("untouched", LAB, "graded")]
+    assert all(map(datetime.fromisoformat, times)) and all(0 <= float(seconds) < 300 for seconds in fields[3])
 
 
 def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade):
