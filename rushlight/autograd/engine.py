@@ -287,13 +287,13 @@ def nodes_to_execute(ends: Iterable[Node], reachable: Iterable[Node]) -> set[Nod
     for node in reachable:
         for successor, _ in node.next_edges:
             before.setdefault(successor, []).append(node)
-    found, waiting = set(), list(ends)
+    running, waiting = set(), list(ends)
     while waiting:
         for node in before.get(waiting.pop(), ()):
-            if node not in found:
-                found.add(node)
+            if node not in running:
+                running.add(node)
                 waiting.append(node)
-    return found
+    return running
 
 
 def _add_input(inputs: dict[Node, list], node: Node, i: int, grad: Tensor | None) -> None:
