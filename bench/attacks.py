@@ -1,4 +1,4 @@
-"""What hostile submissions achieve: a class of attackers (`tests/attacks`) graded by `rushlight grade`'s own function."""
+"""Count the points that hostile submissions gain: a class of attackers (`tests/attacks`) graded as `rushlight grade` does."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def forms_of_step(loss_name: str) -> dict[str, Callable[[], tuple[Program, list]
 
 
 def compiled_by_rushlight(make: Callable) -> tuple[Callable[[], Any], int, float, float]:
-    """What to run, the number of kernels, and the time of the first call, cold and warm."""
+    """Return the function to run, the number of kernels, and the time of the first call, cold and warm."""
     program, arguments = make(rl)
     taken = []
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""What a call costs before anything is computed: rushlight against torch, on tensors of one element and on views.
+"""The time of a call apart from its computation: rushlight against torch, on tensors of one element and on views.
 
 Both run in one process, one thread each, in alternation, round after round; a time is the median of its rounds, the ratio
 that of the two medians. What is called is written out in each row, as a program that both run. (numpy has one thread for

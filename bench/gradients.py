@@ -158,7 +158,7 @@ def compared_names() -> list[str]:
 
 @dataclass
 class Tally:
-    """What came of one operator: how many forms and samples agree, of how many."""
+    """The result for one operator: how many forms and samples there are, and how many of them agree."""
 
     first: Counter = field(default_factory=Counter)
     second: Counter = field(default_factory=Counter)
@@ -228,8 +228,8 @@ def has_form(form, input: Any, broadcasts: bool) -> bool:
 
 
 def gradchecks(name: str, at_most: float = math.inf) -> dict[str, tuple[str, str]]:
-    """What `gradcheck` and `gradgradcheck` say of the smallest sample with elements: in rushlight and in torch. Nothing of a
-    sample of more than `at_most` elements."""
+    """Return the verdicts of `gradcheck` and `gradgradcheck`, rushlight's and torch's, on the smallest sample with elements. There
+    is none on a sample of more than `at_most` elements."""
     smallest = None
     for entry in database()[name]:
         form = next((form for form in forms(entry, name, Report()) if form.name == "function"), None)

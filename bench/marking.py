@@ -1,4 +1,4 @@
-"""What marking takes: CPU seconds and memory of a right submission of each lab, one submission at a time.
+"""The cost of marking: CPU seconds and memory of a right submission of each lab, one submission at a time.
 
 For each lab a marker starts, as `rushlight grade` starts them, and marks the same right submission again and again. The first
 time torch's answers are computed; after that the judge has them. Then nbgrader records the submission and writes its

@@ -40,7 +40,7 @@ def fill_reference(name):
 
 
 def mebibytes(pids: Iterable[int]) -> float:
-    """What these processes hold together."""
+    """Return the memory of these processes together."""
     own, files = 0, defaultdict(int)  # in KiB; of each file the most that a process has in memory
     for pid in pids:
         own += int(re.search(r"Pss_Anon: +(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text())[1])

@@ -66,7 +66,7 @@ class LeftOut(Exception):
 
 @dataclass
 class Report:
-    """What came of one operator."""
+    """The result for one operator."""
 
     agree: int = 0
     disagree: list[str] = field(default_factory=list)
@@ -206,7 +206,7 @@ class Carrier:
 
 
 def attempt(program: Callable) -> Any:
-    """What a program returns, or the error that it raises. Random numbers begin from the same seed in both frameworks."""
+    """Return a program's result, or the error that it raises. Random numbers begin from the same seed in both frameworks."""
     try:
         with warnings.catch_warnings(), torch.random.fork_rng([]):
             warnings.simplefilter("ignore")

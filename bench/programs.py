@@ -273,7 +273,7 @@ class Program:
         return next((k for k, value in enumerate(self.values) if value is x), "another tensor")
 
     def shown(self) -> list:
-        """What can be seen of each tensor, and the graph."""
+        """Observe each tensor, and the graph."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return [
@@ -309,7 +309,7 @@ LOOKS = {
 
 
 def run(xp, steps) -> list:
-    """What a program shows: the outcome of each step, then its tensors, before and after a backward pass."""
+    """Observe a program: the outcome of each step, then its tensors, before and after a backward pass."""
     program, seen = Program(xp), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -34,7 +34,7 @@ __all__ = ["Library", "fallthrough_kernel", "ops"]
 
 
 def parse_key(name: str) -> DispatchKey:
-    """The key of this name, for which kernels can be registered."""
+    """Return the key of this name. Kernels can be registered for it."""
     key = DispatchKey.__members__.get(name)
     if key not in dispatch.RUNTIME_KEYS and name not in dispatch.ALIASES:
         raise RuntimeError(f"could not parse dispatch key: {name}")

@@ -65,7 +65,7 @@ def pytest_collection():
 
 
 def pytest_collection_finish():
-    """What is there now (torch, thousands of tests) stays to the end: no later search for garbage goes through it."""
+    """Keep the present objects (torch, thousands of tests) out of later searches for garbage, because they stay to the end."""
     gc.freeze()
     gc.enable()
 
@@ -105,7 +105,7 @@ def pytest_configure(config):
 
 @pytest.fixture(scope="session")
 def drawn_once(pytestconfig):
-    """What a judge draws for a lab's check from a seed, and torch's answers, is kept for the other judges of this run."""
+    """Keep the cases that a judge draws for a lab's check from a seed, and torch's answers, for the other judges of this run."""
     from autograder.engine.judge import Judge
     from autograder.model import lab_names
 

@@ -1,4 +1,4 @@
-"""The lock: for which exercises every mutant, alternative and wrong answer has been tried, and of which text.
+"""The lock: the exercises whose mutants, alternatives and wrong answers were all tried, each with a hash of the tried text.
 
 `tests/guarantees.lock` has a line for each exercise: its name, a hash, and the seconds that its trials took. The hash is over
 the reference, the checks, the alternatives and wrong answers and the mutants that are listed as equivalent. It is made of

@@ -150,7 +150,7 @@ class Machine:
         return done.stdout
 
     def work(self, user: str, *commands: str) -> str:
-        """What commands print in a terminal of a user."""
+        """Return the output of commands in a terminal of a user."""
         return self.run(f"runuser - {user} -c {shlex.quote(' && '.join(commands))}")
 
     def end(self) -> None:
@@ -216,7 +216,7 @@ class Hub:
         raise AssertionError(f"the hub does not answer{self.end_of_log()}")
 
     def end_of_log(self) -> str:
-        """What the hub and the servers of its users wrote, without the questions of `user`."""
+        """Return the log of the hub and of its users' servers, without the requests of `user`."""
         lines = [line for line in self.log.read_text().splitlines() if "200 GET /hub/api/users/" not in line]
         return "\n".join(["\nThe log of the hub ends:", *lines[-60:]])
 
@@ -256,7 +256,7 @@ class User:
                 raise AssertionError(f"{self.name}: {path}: {error}{self.hub.end_of_log()}") from None
 
     def run(self, *commands: str, fails: bool = False) -> str:
-        """What commands print in a terminal of JupyterLab."""
+        """Return the output of commands in a terminal of JupyterLab."""
         name = self.ask("POST", "api/terminals")["name"]
         line = f"({' && '.join(commands)}); echo =$?="
         with self.connected(f"terminals/websocket/{name}") as terminal:
@@ -317,7 +317,7 @@ def prepare(machine: Machine, heading: str) -> None:
 
 
 def left_out(folder: str, names: list[str]) -> set[str]:
-    """What a copy of the course does not need: at its top, tests, pages and what commands write there."""
+    """Names that a copy of the course leaves out: at its top, tests, pages and the output of commands."""
     top = {"tests", "site", "docs", "classroom", "work", "shots"} if Path(folder) == ROOT else set()
     return {name for name in names if name in top or name == "__pycache__" or name.startswith(".")}
 

@@ -1,4 +1,4 @@
-"""What `make test` leaves out, and how it tries many small cases.
+"""The tests that `make test` leaves out, and trials of many small cases in one test.
 
 A test that is marked `sweep` runs in `make test-all` only, which is `pytest -m ""`. What takes long is represented in
 `make test` by a choice that is the same at every commit: by names, or by a rule. Hundreds of cases that take less time than
@@ -25,7 +25,7 @@ def swept(*values, id: str | None = None):
 
 
 def failures(hold: Callable[..., None], cases: Iterable[tuple[str, Any]]) -> dict[str, str]:
-    """The names of the cases for which `hold(case)` raises, each with the error. Every case is tried."""
+    """Try every case. Return the names of the cases whose `hold(case)` raises, each with the error."""
     found = {}
     for name, case in cases:
         try:

@@ -87,7 +87,7 @@ def quantised(run: Any) -> dict[str, Any]:
 
 
 def one_rank(run: Any) -> dict[str, Any]:
-    """What `run_ranks` gives a rank that has a GPU to itself: its backend, its device, and where its tensors are."""
+    """The environment of a rank of `run_ranks` that has a GPU to itself: its backend, its device, and where its tensors are."""
     from rushlight.distributed import device, run_ranks
 
     def on_rank(x: torch.Tensor) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def inputs(run: Any) -> dict[str, Any]:
 
 
 def breaks(run: Any) -> dict[str, str]:
-    """What PyTorch says of each program in a capture."""
+    """Return PyTorch's error, or its result, for each program in a capture."""
     for program in BREAKS.values():
         compile(CAPTURE.format(program=program), "capture", "exec")
     run.need_gpu("a CPU has no graphs of launches")

@@ -1,4 +1,4 @@
-"""What the parts run: the head of the course, a transformer block, their training steps, and kernels by name."""
+"""The programs of the parts: the head of the course, a transformer block, their training steps, and kernels by name."""
 
 from __future__ import annotations
 

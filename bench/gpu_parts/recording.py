@@ -30,7 +30,7 @@ Section = tuple[str, Callable[["Run"], Any]]
 
 
 class NeedsGPU(Exception):
-    """What follows has no counterpart on this machine."""
+    """Skip the rest of a part: it has no counterpart on this machine."""
 
 
 class Run:

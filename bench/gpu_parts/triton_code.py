@@ -99,7 +99,7 @@ _seen: set[Path] = set()
 
 
 def intermediate(run: Any, name: str) -> dict[str, str]:
-    """What Triton has written since the last call: its languages before and after the layout, and PTX."""
+    """Return the code that Triton has written since the last call: its languages before and after the layout, and PTX."""
     found = {}
     for variable in ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"):
         folder = Path(os.environ.get(variable, "/nonexistent"))

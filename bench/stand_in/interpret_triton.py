@@ -2,7 +2,7 @@
 
 The interpreter runs a kernel's text with numpy, one instance after the other. It has no `libdevice`, the functions of CUDA's own
 library, and is slow where a reduction has a function of its own. So `exp`, `rsqrt`, `tanh` and the maximum are Triton's own here.
-Modules for which this takes long are left out. `record_triton.py` runs this program: modules come in as JSON, and for each of them
+Modules that take long are left out. `record_triton.py` runs this program: modules come in as JSON, and for each of them
 goes out whether the results agree, or null.
 """
 

@@ -165,7 +165,7 @@ def _stream_of(step: Sequence[Any]) -> int:
 
 
 def apart(function: Callable[[], Any]) -> Any:
-    """What a function returns in a fork of this process: an allocator cannot be started again."""
+    """Call a function in a fork of this process, because an allocator cannot be started again."""
     reading, writing = os.pipe()
     child = os.fork()
     if not child:

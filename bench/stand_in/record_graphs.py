@@ -39,7 +39,7 @@ class Written(BaseException):
 
 
 def partitions(name: str, source: str, inputs: list[Any]) -> dict[str, Any]:
-    """What the scheduler says of the partitions, and the part of the code that calls them."""
+    """Return the scheduler's log of the partitions, and the part of the code that calls them."""
     from torch._inductor.graph import GraphLowering
 
     def stop(self: GraphLowering) -> None:
@@ -51,7 +51,7 @@ def partitions(name: str, source: str, inputs: list[Any]) -> dict[str, Any]:
 
 
 def whole(name: str, source: str, inputs: list[Any]) -> dict[str, Any]:
-    """What is said of the graph as a whole, and whether Inductor goes on to capture it."""
+    """Return the log lines about the graph as a whole, and whether Inductor goes on to capture it."""
     import torch._inductor.compile_fx as compile_fx
     from torch._inductor.graph import GraphLowering
 

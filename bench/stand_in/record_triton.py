@@ -143,7 +143,7 @@ class _Written(BaseException):
 
 
 class _Facts:
-    """What Inductor knows about the kernels and the calls of one module, recorded while it writes them."""
+    """Inductor's facts about the kernels and the calls of one module, recorded while it writes them."""
 
     def __init__(self) -> None:
         self.kernels: dict[str, dict[str, Any]] = {}
@@ -333,7 +333,7 @@ def _input(sizes: list[int], strides: list[int] | None, dtype: str) -> Any:
 
 
 def around_an_operator(name: str, operator: str) -> dict[str, Any]:
-    """What Inductor writes for a function that calls rushlight's own kernel."""
+    """Return Inductor's code for a function that calls rushlight's own kernel."""
     sys.path.insert(0, str(record.HERE.parents[1]))
     import torch
     import triton
@@ -355,7 +355,7 @@ def interpreted() -> dict[str, Any]:
 
 
 def _in_the_interpreter(*command: str, given: str = "") -> Any:
-    """What a program that uses Triton's interpreter prints. The interpreter must be chosen before Triton is imported."""
+    """Return the output of a program that uses Triton's interpreter. The interpreter must be chosen before Triton is imported."""
     environment = os.environ | {"RUSHLIGHT_DEVICE": "cpu"}
     run = subprocess.run(
         [sys.executable, *command], env=environment, input=given, stdout=subprocess.PIPE, text=True, check=True

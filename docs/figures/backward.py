@@ -66,7 +66,7 @@ class Run:
         ]
 
     def source(self, i: int) -> str:
-        """The code for which a node was made."""
+        """Return the line of code that made a node."""
         lines = self.program.lines
         return f"of {lines[i].rpartition('= ')[2]}" if i < len(lines) else f"for {self.leaves[i - len(lines)]}"
 
@@ -97,7 +97,7 @@ class Run:
         return found
 
     def backward(self) -> list[dict]:
-        """What hooks see: each node that runs, its gradients, those that it sends, and the nodes that were freed before."""
+        """Record each node that runs by hooks: its gradients, those that it sends, and the nodes that were freed before."""
         steps: list[dict] = []
 
         def before(i: int, grads: tuple) -> None:

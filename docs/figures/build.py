@@ -58,7 +58,7 @@ def empty(name: str, size: tuple[int, int]) -> str:
 
 
 def picture(page: Page, name: str, size: tuple[int, int]) -> str:
-    """What the figure draws first, as an SVG file that needs nothing else."""
+    """Return the first picture of the figure, as an SVG file that needs nothing else."""
     page.set_content(empty(name, size))
     drawing = page.evaluate("new XMLSerializer().serializeToString(document.querySelector('.moving svg'))")
     drawing = re.sub(r' (?:role|tabindex|aria-\w+)="[^"]*"', "", drawing)

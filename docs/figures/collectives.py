@@ -169,7 +169,7 @@ def bits(value: Tensor) -> int:
 
 
 def chunk(value: Tensor) -> int:
-    """The number of the chunk of which this is a partial sum."""
+    """Return the number of the chunk that this partial sum belongs to."""
     total, number = value.reshape(-1).tolist()
     return number // total.bit_count()
 

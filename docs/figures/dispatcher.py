@@ -90,7 +90,7 @@ def computes(op: str, key: str) -> bool:
 
 
 def registered(op: str, key: str) -> Any:
-    """The key, or alias, for which the kernel that an operator runs at `key` was registered."""
+    """Return the key, or alias, of the registration of the kernel that an operator runs at `key`."""
     alias = {
         "default backend kernel": ["CompositeExplicitAutogradNonFunctional", "CompositeExplicitAutograd"],
         "math kernel": ["CompositeImplicitAutograd"],
@@ -288,7 +288,7 @@ def excludes(step: dict, row: str) -> bool:
 
 
 def explained(step: dict) -> str:
-    """What the kernel of a step does, from what was seen of it."""
+    """Say what the kernel of a step does, from the record of the step."""
     op, key, reason = short(step["op"]), step["key"], table(step["op"])[step["key"]][0]
     called = list(dict.fromkeys(short(each["op"]) for each in step["calls"]))
     if "error" in step and not any("error" in each for each in step["calls"]):

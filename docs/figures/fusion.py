@@ -183,7 +183,7 @@ class Graph:
         return [line for line in lines if "#pragma" not in line]
 
     def shown(self, grouping: Grouping) -> dict[str, Any]:
-        """What happens to the buffers of a grouping, the bytes that move, and a sentence."""
+        """Return the fate of each buffer of a grouping, the bytes that move, and a sentence."""
         order = sorted(grouping)
         assert all(not {*later} & self.before[i] for group, later in pairwise(order) for i in group)
         steps = [self.step(group) for group in order]

@@ -47,7 +47,7 @@ Verdict = tuple[int, str] | None  # the row of the guard that fails, and torch's
 
 
 class Call(NamedTuple):
-    """What a call gives to `f`."""
+    """The arguments of a call of `f`."""
 
     name: str
     rows: int = 3
@@ -59,7 +59,7 @@ class Call(NamedTuple):
         return xp.ones(self.rows, 4, dtype=getattr(xp, self.dtype)), self.n
 
     def locals(self, part: str) -> dict[str, Any]:
-        """What the guards of a part see."""
+        """Return the values that the guards of a part read."""
         x, n = self.args(torch)
         break_ = {"__nested_resume_fns": [], "__nested_frame_values": [], "___stack0": None}
         return {"x": x, "n": n} if part == "f" else {**break_, "n": n, "y": x.sum(0)}
@@ -153,13 +153,13 @@ class Torch:
 
 
 def sizes_seen(part: str) -> tuple[pgo.CodeId, pgo.CodeState]:
-    """What automatic dynamic remembers of a part."""
+    """The sizes that automatic dynamic remembers for a part."""
     name = {"f": "f", "resume": "torch_dynamo_resume"}[part]
     return next(each for each in pgo.get_code_state().items() if each[0].name.startswith(name))
 
 
 def merged(states: list[pgo.CodeState]) -> pgo.CodeState:
-    """What automatic dynamic remembers after several calls."""
+    """The sizes that automatic dynamic remembers after several calls."""
     result = pgo.CodeState()
     for state in states:
         for source, entry in state.automatic_dynamic.items():
@@ -284,7 +284,7 @@ class Model:
         self.made: dict[str, tuple[int, ...]] = {part: () for part in machine.setting.parts}
 
     def call(self, number: int) -> list[tuple[str, str]]:
-        """What each part does: it hits, it compiles, or it runs uncompiled, and then so does the rest."""
+        """Return the outcome of each part: it hits, it compiles, or it runs uncompiled, and then so does the rest."""
         done = []
         for part, order in self.order.items():
             checks = [

@@ -51,7 +51,7 @@ Cut = frozenset[str]  # the tensors that are saved
 
 
 def torch_cut(program: Program, partition: Callable) -> tuple[list[str], dict, dict, float]:
-    """What torch saves; and the pipes of its network, the reasons of its bans, and the weight of the minimum cut."""
+    """Return the values that torch saves, the pipes of its network, the reasons of its bans, and the weight of the minimum cut."""
     found: dict[str, Any] = {"pipes": {}, "reasons": {}, "weight": 0}
     minimum_cut = networkx.minimum_cut
 
@@ -116,7 +116,7 @@ class Joint:
         return sum(self.pipes[f"{name}_in", f"{name}_out"] for name in (views.get(each, each) for each in cut))
 
     def computed(self, cut: Cut) -> set[str]:
-        """What the backward computes without a tangent."""
+        """Return the values that the backward computes without a tangent."""
         found: set[str] = set()
         waiting = [*self.needed]
         while waiting:

@@ -94,7 +94,7 @@ def by_rushlight(kind: str, ranks: int) -> tuple[nn.Module, nn.Sequential]:
 
 
 class Step(NamedTuple):
-    """What one rank does in a step, and what it has."""
+    """One rank's work in a step, and the memory that it has."""
 
     order: list[tuple[str, int]]  # blocks that begin to compute, and collectives with the bytes that are handed over
     weights: int  # bytes, between two steps
@@ -164,7 +164,7 @@ def gathered(module: nn.Module, block: nn.Module) -> bool:
 
 
 def order_of(kind: str) -> list[Event]:
-    """The order of a step: which block computes, and which collective is started for which block."""
+    """Return the order of a step: the blocks that compute, and the collectives that start, each with its block."""
     if kind == "FSDP":
         work = fsdp.order_of_work([True] * BLOCKS, 1, 1)
         return [(WORDS.get(word, word), i) for word, i in work]

@@ -1,4 +1,4 @@
-"""What views of a 3 x 4 tensor are: for each chain of operations the tensor that torch makes, which is also rushlight's."""
+"""Views of a 3 x 4 tensor: for each chain of operations the tensor that torch makes, which is also rushlight's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def step(x: Any, operation: str) -> Any:
 
 
 def facts(x: Any) -> dict:
-    """What the figure draws of a tensor: the storage's values, and how it reads them."""
+    """Return the data that the figure draws of a tensor: the storage's values, and how the tensor reads them."""
     flat = x.as_strided((x.untyped_storage().nbytes() // 8,), (1,), 0)
     read = {"sizes": [*x.shape], "strides": [*x.stride()], "offset": x.storage_offset()}
     return {"storage": flat.tolist(), **read, "contiguous": x.is_contiguous()}

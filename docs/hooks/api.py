@@ -302,7 +302,7 @@ def _says(definition: DEFINITION) -> str:
 
 
 def gives(module: Module, found: dict[str, Module]) -> Iterator[tuple[str, str, str]]:
-    """What a namespace has from other modules: each one's name, its page, and the public names that are taken from it."""
+    """List the modules that a namespace imports from: the name, the page, and the public names of each."""
     for node in module.tree.body:
         source = found.get((getattr(node, "module", None) or "").removeprefix("rushlight."))
         if not isinstance(node, ast.ImportFrom) or source is None:
@@ -355,7 +355,7 @@ def _folded(match: re.Match) -> str:
 
 
 def body(definition: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> str:
-    """What a definition does, as it is written; nothing if its signature and its docstring say all of it."""
+    """Return the source of a definition; nothing if its signature and its docstring say all of it."""
     inside = [each for each in [definition, *definition.body] if isinstance(each, ast.FunctionDef | ast.ClassDef)]
     left_out = [each.body[0] for each in inside if _says(each)]
     left_out += _described(definition) if isinstance(definition, ast.ClassDef) else []
@@ -430,7 +430,7 @@ class Operator:
 
 
 def operators(path: Path) -> list[tuple[str, list[Operator]]]:
-    """What is declared, under the headings of the file."""
+    """List the declarations under the headings of the file."""
     _, *parts = re.split(r"^# -{4} (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return [
         (title, [Operator(entry["func"], _kernels(entry, path.parent)) for entry in yaml.safe_load(text) or []])

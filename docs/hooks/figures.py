@@ -1,6 +1,6 @@
 """Moving figures in the pages.
 
-A picture `NAME.svg` in a reading for which there is a `docs/figures/NAME.js` moves on the site: the page has its data and its
+A picture `NAME.svg` in a reading moves on the site if `docs/figures/NAME.js` exists: the page has its data and its
 script, which takes the picture's place. Without scripts the picture stays. A notebook shows the picture. Another page shows the
 same figure by `<!-- figure: NAME -->`, and `<!-- figures -->` becomes all of them, each with the way to its reading.
 `<!-- figure: strides calm -->` has few controls, and moves by itself until it is touched.

@@ -69,7 +69,7 @@ class Glossary:
 
     @cached_property
     def found(self) -> dict[str, Term | None]:
-        """What each phrase means, in lower case unless its capitals matter."""
+        """Return the meaning of each phrase, by its text in lower case unless its capitals matter."""
         phrases: dict[str, Term | None] = {}
         for term in self.terms:
             phrases |= {_key(form): None for other in term.others for form in plurals(other)}

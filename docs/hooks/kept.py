@@ -71,7 +71,7 @@ def _render(page: Page, config: MkDocsConfig, files: Files) -> None:
 
 @contextmanager
 def _warnings() -> Iterator[list[logging.LogRecord]]:
-    """What mkdocs warns of inside."""
+    """Within: collect the warnings of mkdocs."""
     said: list[logging.LogRecord] = []
     handler = logging.Handler(logging.WARNING)
     handler.emit = said.append

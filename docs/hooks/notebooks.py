@@ -100,21 +100,21 @@ class Notebook:
 
     @property
     def subject(self) -> str:
-        """What the title says after `Lab 01: the` or `Lab 01 · The`, or the name of the folder."""
+        """The title after `Lab 01: the` or `Lab 01 · The`, or the name of the folder."""
         said = SUBJECT.match(self.title)
         subject = _plain(said[1]) if said else self.path.parent.name.partition("_")[2].replace("_", " ")
         return f"{subject[:1].upper()}{subject[1:]}"
 
     @cached_property
     def exercises(self) -> list[str]:
-        """What is written in it, as `module.function`."""
+        """The exercises of the lab, as `module.function`."""
         given = (cell.metadata.get("rushlight", {}) for cell in self.read().cells)
         return [each["exercise"] for each in given if "exercise" in each]
 
 
 @dataclass
 class Phase:
-    """What there is of one phase: its folder's name, and those of its notebooks that exist."""
+    """One phase: its folder's name, and the notebooks that exist."""
 
     name: str
     reading: Notebook | None
@@ -327,7 +327,7 @@ def _name_figures(nb: NotebookNode) -> None:
 
 
 def _join_streams(nb: NotebookNode) -> None:
-    """What a cell printed in several pieces is one output."""
+    """Join the pieces that a cell printed into one output."""
     for cell in nb.cells:
         joined: list[NotebookNode] = []
         for output in cell.get("outputs", []):
@@ -356,7 +356,7 @@ def _code(cell: NotebookNode) -> str:
 
 
 def _summary(source: str) -> str:
-    """What a folded cell does: its first comment, or else that it is code."""
+    """Return the label of a folded cell: its first comment, or else that it is code."""
     comment = re.search(r"^# *(.+)$", source, re.MULTILINE)
     return html.escape(comment[1]) if comment else "Code"
 

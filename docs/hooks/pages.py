@@ -1,4 +1,4 @@
-"""What a page says of itself to other sites, how its pictures load, and what its blocks of code give to the clipboard.
+"""The metadata of a page for other sites, the loading of its pictures, and the text that its code blocks copy to the clipboard.
 
 A page has a description: the one in its front matter, or its first sentences. With a `site_url` it also has a card, a picture
 that is drawn here for each phase and once for everything else, in a font that matplotlib ships. A picture in a page has its
@@ -71,7 +71,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
 
 
 def description(path: str, content: str) -> str:
-    """What one can do at the end of a chapter, or else the first sentences of a page, as many as fit. A module says its name."""
+    """Describe a page: by the "can" line of a chapter, by a module's name, or by as many of its first sentences as fit."""
     texts = [
         " ".join(html.unescape(re.sub(r"<[^>]+>", "", match[1])).split())
         for match in PARAGRAPH.finditer(ADMONITION.sub("", searched(path, content)))
@@ -158,7 +158,7 @@ def _pictures(content: str, page: str, files: Files) -> str:
 
 
 def size(picture: bytes) -> tuple[float, float]:
-    """The natural width and height of a picture in pixels of a page, of which an inch has 96."""
+    """Return the natural width and height of a picture in pixels of a page (96 an inch)."""
     if not picture.lstrip().startswith(b"<"):
         with Image.open(io.BytesIO(picture)) as image:
             return image.size
@@ -181,7 +181,7 @@ def _copied(match: re.Match) -> str:
 
 
 def without_prompts(text: str) -> str | None:
-    """What a reader would type of a session, or None if the text is no session."""
+    """Return the lines of a session that a reader would type, or None if the text is no session."""
     lines = text.splitlines()
     if not any(FIRST_PROMPT.match(line) for line in lines):
         return None

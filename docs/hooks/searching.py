@@ -1,4 +1,4 @@
-"""What the search knows of a page.
+"""The search index of a page.
 
 Readers search for terms, and prose explains them. So the search has the headings and the prose of a reading and of a lab, without
 code, outputs, pictures, hints and answers. It has the names in the API, each with the first paragraph of what it says of itself,
@@ -45,7 +45,7 @@ on_page_context = CombinedEvent(_on_page_context_hide, _on_page_context_show)
 
 
 def boost(path: str) -> float:
-    """What a page counts; the first pattern that fits it says."""
+    """Return the weight of a page in the search: that of the first pattern that matches."""
     return next(boost for pattern, boost in BOOSTS.items() if fnmatch(path, pattern))
 
 

@@ -57,7 +57,7 @@ class DispatchKey(IntEnum):
     # Functionalities that have a key for each backend.
     Dense = auto()
     AutogradFunctionality = auto()
-    # The alias keys, for which kernels are registered but no tensor has a bit.
+    # The alias keys. Kernels are registered for them, and no tensor has their bits.
     Autograd = auto()
     CompositeImplicitAutograd = auto()
     CompositeExplicitAutograd = auto()
@@ -246,7 +246,7 @@ class Kernel:
 
 
 def fallthrough_kernel(*args: Any) -> None:
-    """A kernel that is never called: a key for which it is registered is skipped."""
+    """A kernel that is never called: a call skips the key that it is registered for."""
     raise RuntimeError("fallthrough_kernel was executed but it should have been skipped by the dispatcher")
 
 

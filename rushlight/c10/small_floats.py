@@ -26,7 +26,7 @@ class Float8(NamedTuple):
 
     @property
     def bias(self) -> int:
-        """What is added to the exponent of a number to get its field in the format."""
+        """The number that is added to an exponent to get its field in the format."""
         return 2 ** (self.exponent_bits - 1) - 1
 
     @property

@@ -1,4 +1,4 @@
-"""What happens inside the MiniGPT: what it would say after each block, and the graph of its backward pass.
+"""The inside of the MiniGPT: its prediction after each block, and the graph of its backward pass.
 
 The *logit lens* applies the head to the residual stream between two blocks, as if the rest of the model were not there.
 PyTorch has no function for it: forward hooks are enough. The graph of the backward pass is in PyTorch's nodes, `grad_fn` and

@@ -82,7 +82,7 @@ def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None, sc
 
 
 class Partial(NamedTuple):
-    """What the queries know after some of the keys. The values are not divided by `total` yet."""
+    """The state of the queries after some of the keys. The values are not divided by `total` yet."""
 
     largest: Tensor
     """(\\*, L, 1): the largest score of each query, or minus infinity if it has seen no key."""

@@ -79,7 +79,7 @@ THINGS = _nouns("""
 
 
 class Use(NamedTuple):
-    """What some verbs are followed by: one of these nouns, or nothing. `english` and `spanish` are the prepositions before it."""
+    """The objects of some verbs: one of these nouns, or none. `english` and `spanish` are the prepositions before it."""
 
     nouns: str
     english: str
@@ -252,7 +252,7 @@ class Line(NamedTuple):
 
 
 class Object(NamedTuple):
-    """What follows a verb: the phrase, or what replaces it, before the verb (a Spanish clitic) or after it."""
+    """The object of a verb: the phrase, or the pronoun that replaces it, before the verb (a Spanish clitic) or after it."""
 
     phrase: str = ""
     clitic: str = ""

@@ -1,4 +1,4 @@
-"""What a step of the MiniGPT costs, by formula: operations, bytes of memory, and bytes that ranks exchange.
+"""The cost of a step of the MiniGPT, by formula: operations, bytes of memory, and bytes that ranks exchange.
 
 The formulas agree with what PyTorch counts: `torch/utils/flop_counter.py`, the tensors that `saved_tensors_hooks` sees, and the
 memory that is allocated at two moments of a step.

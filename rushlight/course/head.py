@@ -40,7 +40,7 @@ def words(text: str) -> list[str]:
 
 SENTENCES = [(line.before.strip(), line.form) for line in corpus.LINES if line.form in grammar.ids]
 SENTENCES += [(sentence.text, sentence.next_token) for sentence in grammar.SENTENCES]
-"""What is before a verb form, and the form: the sentences of the corpus in which it is one of the 600, and those of `grammar`."""
+"""Contexts, each with its verb form: the sentences of the corpus whose form is one of the 600, and those of `grammar`."""
 
 WORDS = {word: i for i, word in enumerate(dict.fromkeys(word for text, _ in SENTENCES for word in words(text)))}
 LENGTH = max(len(words(text)) for text, _ in SENTENCES)
@@ -87,7 +87,7 @@ def train(xp: ModuleType, steps: int = STEPS) -> Iterator[tuple[Any, training.St
 
 
 def hidden(xp: ModuleType, made: Any) -> np.ndarray:
-    """What the model gives to its head at the last word of each sentence of `grammar`: (1176, 64), float32."""
+    """Return the input of the model's head at the last word of each sentence of `grammar`: (1176, 64), float32."""
     inputs, last = rows([sentence.text for sentence in grammar.SENTENCES])
     seen = []
     handle = made.head.register_forward_pre_hook(lambda _, arguments: seen.append(arguments[0]))

@@ -1,4 +1,4 @@
-"""What a language model says: how the next token is chosen from its scores, and a cache that makes each next token cheap.
+"""Sampling from a language model: the choice of the next token from its scores, and a cache that makes each next token cheap.
 
 A token's keys and values depend on this token and those before it. So a block keeps them (`KeyValues`), and the model computes
 only the new tokens. Nothing here belongs to one framework: `xp` is rushlight or torch. PyTorch itself has neither: the

@@ -26,7 +26,7 @@ Batch = tuple[np.ndarray, np.ndarray]
 
 
 class Step(NamedTuple):
-    """What a step of training gave: the mean loss in nats a token, and the gradient's norm before it was clipped."""
+    """The result of a training step: the mean loss in nats a token, and the gradient's norm before it was clipped."""
 
     loss: float
     grad_norm: float

@@ -1,4 +1,4 @@
-"""What torch's own profiler says about the memory of a step, as plain data.
+"""The memory of a step as torch's own profiler reports it, in plain data.
 
 torch records every allocation and every operator on the CPU too, so no GPU is needed to see whose memory a training step uses.
 In PyTorch: `torch/profiler/_memory_profiler.py`, which deprecates its pictures in favour of the snapshots of a CUDA device.

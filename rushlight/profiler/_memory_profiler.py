@@ -34,7 +34,7 @@ def propagate_categories(nodes: Sequence[FlowNode], known: dict[Value, str]) -> 
     """The category of each value of a training step, from those that are known.
 
     A value is a pair (key, version): a tensor, and the number of writes to it. A value gets a category once and keeps it, so
-    a known one never changes. Values for which no rule holds have no category.
+    a known one never changes. A value without a rule that holds has no category.
 
     Parameters, gradients, inputs and optimizer state are known. So are temporaries: tensors that one operator makes and frees.
     Two rules find the others.

@@ -1,5 +1,5 @@
-"""What a trace of a device says: how many kernels wait in its queue, when it has nothing to do, and which kernels decide how long
-the program takes.
+"""Questions to a trace of a device: how many kernels wait in its queue, when it has nothing to do, and which kernels decide the
+time of the program.
 
 In PyTorch: `torch/profiler/_utils.py`; the critical path is that of the tool Holistic Trace Analysis.
 """

@@ -28,7 +28,7 @@ __all__ = ["ProfilerAction", "ProfilerActivity", "profile", "schedule", "schedul
 
 
 class ProfilerAction(Enum):
-    """What a profiler does in a step. Source: `torch/profiler/profiler.py`, `ProfilerAction`."""
+    """The action of a profiler in a step. Source: `torch/profiler/profiler.py`, `ProfilerAction`."""
 
     NONE = 0
     WARMUP = 1

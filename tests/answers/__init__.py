@@ -34,7 +34,7 @@ RIGHT, WRONG = list(answers("right")), list(answers("wrong"))
 
 
 def over_the_wire(check: str, cases: list[dict]) -> list[Tree]:
-    """What the judge receives from a subject."""
+    """Return the observations that the judge receives from a subject."""
     stream = io.BytesIO()
     send(stream, {"observed": subject.answer(check, cases)})
     stream.seek(0)

@@ -1,4 +1,4 @@
-"""What the answers of several labs use."""
+"""Functions that the answers of several labs use."""
 
 import inspect
 import textwrap

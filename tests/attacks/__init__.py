@@ -176,7 +176,7 @@ def serve(reply, to):
 
 @dataclass
 class Figures:
-    """What a class of attackers achieved. Everything but the first two numbers is to be empty."""
+    """The result of a class of attackers. Everything but the first two numbers must be empty."""
 
     attacks: int
     students: int
@@ -247,7 +247,7 @@ def _is_settled(row: grading.Row | None, lab: str) -> bool:
 
 
 def _files(canary: Path) -> dict[str, str]:
-    """What every file of the repository, and the canary, has in it."""
+    """Return the contents of every file of the repository, and of the canary."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     files = [ROOT / name for name in listed.split("\0") if name] + [*canary.rglob("*")]
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files if path.is_file()}

@@ -1,4 +1,4 @@
-"""Calls for hundreds of ranks, each of which starts as many processes as it can and fills them with memory."""
+"""Calls for hundreds of ranks. Each rank starts as many processes as it can and fills them with memory."""
 
 LAB = "06a_operators"
 EXERCISES = ("custom_ops.fused_linear",)

@@ -1,4 +1,4 @@
-"""Adds five thousand cells, every one of which must be run, shown and rendered."""
+"""Adds five thousand cells. The grader must run, show and render each of them."""
 
 import nbformat
 

@@ -1,4 +1,4 @@
-"""Sends valid tensors that take for ever to show: of many short dimensions, of which numpy leaves nothing out."""
+"""Sends valid tensors that take for ever to show: with many short dimensions, because numpy prints all of their elements."""
 
 from attacks import impersonate
 

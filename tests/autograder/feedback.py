@@ -9,7 +9,7 @@ from autograder.course import classroom
 
 
 class Feedback:
-    """What `grading.markers(1)` may be where submissions are marked elsewhere."""
+    """A double of `grading.markers(1)`, for submissions that are marked elsewhere."""
 
     def __init__(self):
         self.pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), grading._begin_marker, (os.getpid(),))

@@ -1,4 +1,4 @@
-"""What a class of attackers may not achieve, and the defences one by one."""
+"""A class of attackers gains nothing, and each defence holds alone."""
 
 import copy
 import os

@@ -161,7 +161,7 @@ LEFT += [default_dtype, generator, deterministic, anomaly]
 
 
 def surroundings():
-    """What a program sees of torch's state."""
+    """Return the state of torch that a program sees."""
     w = torch.ones(2, 2, requires_grad=True)
     y = w @ w
     state = [torch.is_grad_enabled(), torch.is_inference_mode_enabled(), y.dtype, y.device, y.requires_grad]

@@ -53,7 +53,7 @@ def grade_of(gradebook, student, cell):
 
 
 def put(student, score, cell=ESSAY):
-    """What the formgrader does when a score is typed in."""
+    """Enter a score as the formgrader does when it is typed in."""
     with open_marked() as gradebook:
         grade = grade_of(gradebook, student, cell)
         grade.manual_score = score
@@ -256,7 +256,7 @@ def test_what_an_earlier_version_of_this_course_has_graded_stays_as_it_is(classr
 
 @pytest.fixture
 def red(classroom):
-    """A group of two in the class, for which ada hands in."""
+    """A group of two in the class. Ada hands in for both."""
     (classroom / "groups.csv").write_text("group,student\nred,ada\nred,ben\n")
     with open_marked() as gradebook:
         for student in ("ada", "ben"):

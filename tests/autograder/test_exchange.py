@@ -117,7 +117,7 @@ def filled(change):
 
 @pytest.fixture(scope="module")
 def school(tmp_path_factory):
-    """A class of which each student has fetched the lab and handed it in, and a teacher who has collected, graded and returned."""
+    """A class: each student has fetched the lab and handed it in, and the teacher has collected, graded and returned."""
     reason, is_root = hubs.missing(), sys.platform == "linux" and os.geteuid() == 0
     if reason and not (is_root and os.environ.get("CI") == "true"):
         pytest.skip(reason)

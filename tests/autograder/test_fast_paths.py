@@ -32,7 +32,7 @@ def counted(slot, calls):
 
 
 def observed(checks, calls):
-    """What is observed in each check, and how often each piece ran."""
+    """Return the observations of each check, and how often each piece ran."""
     found = {}
     for name in checks:
         calls.clear()

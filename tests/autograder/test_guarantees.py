@@ -51,7 +51,7 @@ def test_every_exercise_has_a_line_in_the_lock_and_none_is_stale():
 
 @pytest.fixture(autouse=True)
 def headers(request):
-    """What builds a text of C++ has PyTorch's headers compiled before."""
+    """Compile PyTorch's headers before an exercise that builds C++ is tried."""
     if "exercise" in request.fixturenames:
         exercise = request.getfixturevalue("exercise")
         if graded_checks(exercise)[0].lab.startswith("06"):
@@ -114,7 +114,7 @@ PIECES = [(check.exercise, check, check.name) for name in EXERCISES for check in
 
 
 def unexplained(judge, check):
-    """A verdict for which no smallest case has been looked for."""
+    """Return a verdict without a search for the smallest case."""
     return judge.verdict(check.name, answer, second_chance=lambda verdict: verdict)
 
 

@@ -1,4 +1,4 @@
-"""What an instructor's commands print of marks, and of files that they cannot use."""
+"""The output of an instructor's commands about marks, and about files that they cannot use."""
 
 import csv
 

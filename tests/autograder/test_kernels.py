@@ -1,4 +1,4 @@
-"""What Inductor has compiled for the reference serves all submissions of a class, and changes no verdict."""
+"""The kernels that Inductor compiled for the reference serve all submissions of a class, and change no verdict."""
 
 import pytest
 from nbformat import v4

@@ -1,4 +1,4 @@
-"""What makes a line of the lock stale, and what does not."""
+"""Some changes make a line of the lock stale, and others do not."""
 
 import subprocess
 import sys

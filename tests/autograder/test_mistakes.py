@@ -70,7 +70,7 @@ def path_without(tmp_path):
 
 @pytest.fixture
 def shown(tmp_path, monkeypatch):
-    """What the last of some cells shows in a kernel of a Python, or of this one."""
+    """Return the output of the last of some cells in a kernel of a Python, by default this one."""
 
     def run(*sources, python=sys.executable, path=""):
         place = tmp_path / "kernels" / "another"
@@ -88,7 +88,7 @@ def shown(tmp_path, monkeypatch):
 
 
 def said(command, place, code=1, **environment):
-    """What a command says that ends with this exit code."""
+    """Return the output of a command that ends with this exit code."""
     own = {"PYTHONPATH": str(place), "RUSHLIGHT_CLASSROOM": str(place / "classroom"), "PYTHONDONTWRITEBYTECODE": ""}
     environment = os.environ | own | environment
     done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True)

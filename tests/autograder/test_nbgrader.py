@@ -122,7 +122,7 @@ def download(nbgrader, files):
 
 
 def collect(nbgrader):
-    """What each student handed in, and the output."""
+    """Return the submission of each student, and the output."""
     said = nbgrader("zip_collect", LAB)
     return {path.parts[-3]: path.read_text() for path in nbgrader.place.rglob(f"submitted/*/{LAB}/*.ipynb")}, said
 

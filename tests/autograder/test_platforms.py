@@ -1,4 +1,4 @@
-"""What a student runs on macOS and on Windows.
+"""The student's side runs on macOS and on Windows.
 
 On Linux, Python is made like theirs (`elsewhere/sitecustomize.py`). On the systems themselves, the same tests run as they are.
 """
@@ -78,7 +78,7 @@ def rushlight(python, *arguments):
 
 
 def steps():
-    """What the workflow runs on these systems."""
+    """Return the tests that the workflow runs on these systems."""
     workflow = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text(encoding="utf-8"))
     return [step["run"] for step in workflow["jobs"]["elsewhere"]["steps"] if "run" in step]
 

@@ -1,4 +1,4 @@
-"""What a student's code finds around it while it is graded."""
+"""The surroundings of a student's code while it is graded."""
 
 import contextlib
 import errno
@@ -28,7 +28,7 @@ def box(isolated):
 
 
 def run(box, source, seconds=20):
-    """What a cell printed, or the error that it ended with."""
+    """Return the output of a cell, or the error that it ended with."""
     outputs = box.request({"cell": source}, seconds)["outputs"]
     return "".join(o["text"] if o["output_type"] == "stream" else o.get("ename", "") for o in outputs)
 

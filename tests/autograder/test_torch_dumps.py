@@ -1,4 +1,4 @@
-"""What the judge knows of Inductor's texts, and that a text does not depend on this machine."""
+"""The judge reads Inductor's texts, and a text does not depend on this machine."""
 
 import random
 import re

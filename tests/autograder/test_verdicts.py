@@ -67,7 +67,7 @@ def test_a_lab_that_is_not_there_prints_one_line_on_standard_error_only(tmp_path
 
 
 def total(result):
-    """What GitHub Classroom makes of a result: `src/notify-classroom.js` of the reporter."""
+    """Return the points that GitHub Classroom reads from a result: `src/notify-classroom.js` of the reporter."""
     result = json.loads(b64decode(result))
     return sum(test["score"] for test in result["tests"]), result["max_score"]
 

@@ -94,7 +94,7 @@ def browser():
 
 @pytest.fixture
 def problems() -> list[str]:
-    """What went wrong in the page. There must be nothing in it at the end of the test."""
+    """The errors of the page. The list must be empty at the end of the test."""
     return []
 
 

@@ -30,7 +30,7 @@ class Course:
         self.environment |= {"HOME": str(place / "home"), "PYTHONPATH": str(self.place)}
 
     def run(self, module: str, *arguments: str) -> str:
-        """What a command prints; it must succeed."""
+        """Run a command, which must succeed, and return its output."""
         command = [sys.executable, "-m", module, *arguments]
         done = subprocess.run(command, cwd=self.place, env=self.environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr

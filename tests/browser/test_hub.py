@@ -56,7 +56,7 @@ def students(hub, teacher):
 
 
 def ask(student, action):
-    """What a button of the Assignment List does."""
+    """Send the request of a button of the Assignment List."""
     student.ask("POST", f"assignments/{action}", course_id="rushlight", assignment_id=LAB)
 
 
@@ -72,7 +72,7 @@ def failed(cell):
 
 @pytest.fixture(scope="module")
 def graded(hub, teacher, students):
-    """What `nbgrader collect` said, after which the teacher has graded and handed back."""
+    """Return the output of `nbgrader collect`, after the teacher has graded and handed back."""
     ada, ben = students
     later = datetime.now(UTC) + timedelta(seconds=5)
     ben.run(f"cp -r ~/{LAB} '/srv/exchange/rushlight/inbound/ada+{LAB}+{later:%Y-%m-%d %H:%M:%S.%f} UTC+forged'")

@@ -157,7 +157,7 @@ def test_a_page_that_is_not_there_has_ways_on_and_a_search_that_work(page, below
 
 
 def tags(text):
-    """What a page says in its head, by name or property."""
+    """Return the metadata in a page's head, by name or property."""
     found = re.findall(r'<meta (?:name|property)="([^"]+)" content="([^"]*)">', text)
     return {name: unescape(content) for name, content in found}
 

@@ -56,7 +56,7 @@ def glossary():
 
 @pytest.fixture
 def links(glossary):
-    """What is linked on a page, and to which entry."""
+    """Return the linked phrases of a page, and the entry of each."""
 
     def find(content, page="why", defines=""):
         chosen = [term for term in glossary.terms(TEXT) if term.on(page)]

@@ -1,4 +1,4 @@
-"""What the hooks of the site make of a page, piece by piece."""
+"""The hooks of the site convert a page piece by piece."""
 
 import importlib
 import logging

@@ -94,7 +94,7 @@ def clipped(cells):
 
 
 def problems(cells):
-    """What a reading lacks, each in one line."""
+    """Return the defects of a reading, each in one line."""
     for heading, opening in openings(cells):
         if "?" not in opening or "head" not in opening or 'class="layers"' not in opening:
             yield f"no question about the head, or no strip of layers, before the first code: {heading}"

@@ -13,7 +13,7 @@ FRAMEWORKS = (rl, torch)
 
 
 def metadata(x):
-    """What the metadata of a tensor say, and its elements, as plain data."""
+    """Return the metadata and the elements of a tensor as plain data."""
     return (
         tuple(x.shape),
         x.stride(),
@@ -33,7 +33,7 @@ def observe(result):
 
 
 def outcome(program, xp, *args):
-    """What `program(xp, ...)` returns, or the type of the error it raises."""
+    """Return the result of `program(xp, ...)`, or the type of the error it raises."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

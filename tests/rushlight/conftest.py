@@ -33,7 +33,7 @@ def _seed():
 
 
 def pytest_collectstart(collector):
-    """What a file of tests draws while it is imported, as `x = rl.randn(4, 6)`, is the same in every run."""
+    """Seed each file of tests before its import, so that `x = rl.randn(4, 6)` in it is the same in every run."""
     if isinstance(collector, pytest.Module):
         _seed()
 

@@ -1,4 +1,4 @@
-"""What the tests of all pictures ask."""
+"""Questions that the tests of all pictures ask."""
 
 import re
 

@@ -149,7 +149,7 @@ def reached(graph, start):
 
 
 def circles(imports):
-    """The sets of modules of which each imports all others, also through others."""
+    """Return the strongly connected components: sets of modules that import each other, also through others."""
     graph = {name: imports(name) for name in MODULES}
     below = {name: reached(graph, name) for name in graph}
     return sorted({tuple(sorted(other for other in below[name] if name in below[other])) for name in graph} - {()})

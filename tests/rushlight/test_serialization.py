@@ -1,4 +1,4 @@
-"""What one framework saves, the other loads. A file's pickle calls nothing but what builds tensors and containers."""
+"""Each framework loads the other's files. A file's pickle calls nothing but what builds tensors and containers."""
 
 import io
 import os

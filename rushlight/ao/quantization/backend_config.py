@@ -1,4 +1,4 @@
-"""What a backend can compute with integers: a table from patterns of calls to what happens there.
+"""The operations that a backend can compute with integers: a table from patterns of calls to their treatment.
 
 A pattern is what a node calls, or a tuple: what the last node calls, then the patterns of its arguments. So `(nn.ReLU,
 (nn.BatchNorm2d, nn.Conv2d))` is a convolution, then a batch norm, then a relu. In PyTorch:
@@ -90,6 +90,6 @@ def fusion_patterns() -> dict[Pattern, Callable]:
 
 
 def observation_type(pattern: Pattern, number_of_tensors: int) -> ObservationType:
-    """What the table says of a pattern whose first node takes so many tensors."""
+    """Return the table's entry for a pattern whose first node takes this number of tensors."""
     entry = BACKEND_CONFIG[pattern]
     return entry.by_number_of_tensors[number_of_tensors] if entry.by_number_of_tensors else entry.observation_type

@@ -29,7 +29,7 @@ LANE_INCHES = 0.42
 
 
 def stream_timeline(programs: Device | Sequence[tuple], unit: str = "µs") -> Figure:
-    """What the host does above, and the work of each stream below it, over time.
+    """Draw the host's calls above, and the work of each stream below them, over time.
 
     Args:
         programs: a device; or a tuple for each panel, (title, device) or (title, device, races), where `races` is a list as

@@ -157,7 +157,7 @@ def noise_scale__line(small, large, small_size, large_size):
 
 
 def checkpoint__file(run):
-    """What a file gives back shares nothing."""
+    """The loaded objects share nothing with the saved ones."""
     parts = {name: getattr(run, name).state_dict() for name in ("model", "optimizer", "scheduler")}
     parts |= {"generator": run.xp.get_rng_state(), "position": run.position}
     file = io.BytesIO()

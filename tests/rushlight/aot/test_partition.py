@@ -1,4 +1,4 @@
-"""What is saved, and the cut that decides it; and operators in terms of simpler ones."""
+"""The saved values, the cut that decides them, and operators in terms of simpler ones."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""What a compiled function does when it is called: the same as the function itself."""
+"""A call of a compiled function does the same as a call of the function itself."""
 
 import numpy as np
 import pytest

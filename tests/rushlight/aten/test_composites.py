@@ -1,4 +1,4 @@
-"""What is made of other operators calls these through the dispatcher: a mode sees the same calls on both frameworks."""
+"""Composite operators call others through the dispatcher: a mode sees the same calls on both frameworks."""
 
 import warnings
 
@@ -10,7 +10,7 @@ import rushlight as rl
 
 
 def calls(xp, program):
-    """The operators that reach a mode, which is below autograd; without overloads, of which torch has more."""
+    """Return the operators that reach a mode, which is below autograd; without overloads, because torch has more of them."""
     seen = []
 
     class Watch(TorchDispatchMode if xp is torch else rl.dispatch.DispatchMode):

@@ -1,4 +1,4 @@
-"""What the loop makes of its operands: one walk, in the order of memory, over the same elements."""
+"""The loop reads its operands in one pass, in the order of memory, over the same elements."""
 
 import numpy as np
 import torch

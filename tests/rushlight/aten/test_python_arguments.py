@@ -1,4 +1,4 @@
-"""What torch's Python functions accept: numpy's names for arguments, Python's types, devices by index, and named results."""
+"""Arguments of torch's Python functions: numpy's names for arguments, Python's types, devices by index; and named results."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""What a tensor's attributes accept, what its copies and pickles keep, and the versions of new tensors."""
+"""Values that a tensor's attributes accept, attributes that its copies and pickles keep, and versions of new tensors."""
 
 import copy
 import pickle

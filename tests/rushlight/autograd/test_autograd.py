@@ -118,7 +118,7 @@ def constant_becomes_part(xp):
 
 
 def views_before_their_node_is_made(xp):
-    """What is known of a view of a constant when only its base has been written to with a history."""
+    """Observe a view of a constant after a write with a history to its base alone."""
     seen = []
     for look in (
         lambda v: v.is_leaf, lambda v: v.requires_grad, lambda v: v.output_nr, lambda v: name(v.grad_fn),

@@ -1,4 +1,4 @@
-"""What code can see of a graph and change in it: saved values, edges, hooks of several tensors, the anomaly mode."""
+"""Access of code to a graph: saved values, edges, hooks of several tensors, the anomaly mode."""
 
 import gc
 import warnings

@@ -8,7 +8,7 @@ from both import FRAMEWORKS, agree
 
 
 def shown(x):
-    """What autograd knows of a tensor, or the first sentence of the error that reading it raises."""
+    """Return autograd's attributes of a tensor, or the first sentence of the error that reading them raises."""
     return said(
         lambda: (
             x.requires_grad,

@@ -10,7 +10,7 @@ from rushlight.distributed.ranks import run_ranks  # noqa: E402
 
 
 class Model(nn.Module):
-    """Three layers, of which one may be left out; and a buffer."""
+    """Three layers and a buffer. One of the layers may be left out."""
 
     def __init__(self):
         super().__init__()

@@ -35,7 +35,7 @@ def gone(pids, seconds=300.0):
 
 
 def failing(fn, n=2, *args, **options):
-    """The error of a call that fails, of which nothing is left over."""
+    """Return the error of a call that fails. The call leaves nothing behind."""
     with pytest.raises(RanksFailed) as caught:
         run_ranks(fn, n, *args, **{"timeout": 600.0, "still": 0.6} | options)
     server = ranks._fork_server.process.pid

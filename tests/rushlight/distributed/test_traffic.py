@@ -48,7 +48,7 @@ def dtensor():
 
 
 def counted(work):
-    """What torch counts of a program, what is counted here, and what each operation handed over."""
+    """Return torch's counts of a program, rushlight's counts, and the traffic of each operation."""
     from torch.distributed.tensor.debug import CommDebugMode
 
     torch.manual_seed(0)

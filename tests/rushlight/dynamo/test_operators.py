@@ -1,5 +1,5 @@
 """Operators in a compiled function: one graph, or a graph break where torch breaks too, with the results and gradients of eager
-execution. Inductor calls the eager kernel of an operator for which it has no lowering."""
+execution. Inductor calls the eager kernel of an operator that it has no lowering for."""
 
 import pytest
 

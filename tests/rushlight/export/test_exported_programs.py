@@ -1,4 +1,4 @@
-"""What an export does with sizes, data, and the modes of a program, for many small programs, compared with torch's.
+"""Exports of many small programs treat sizes, data and modes as torch's do.
 
 `SAME` programs have the same sizes, signature, results and errors of calls in both frameworks. A `NARROWER` program is right for
 fewer sizes here: it may refuse a call that torch's accepts, and never gives other results. `REFUSED` are what is left out: each is
@@ -92,7 +92,7 @@ def calls(xp, program):
 
 
 def signature(program):
-    """What each input and each output is, and whether its first size is a number."""
+    """Return the kind of each input and each output, and whether its first size is a number."""
     sizes = [
         node.meta.get("sizes") or node.meta["val"].shape for node in program.graph.nodes if node.op == "placeholder"
     ]

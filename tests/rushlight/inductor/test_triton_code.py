@@ -1,4 +1,4 @@
-"""What the readers of Triton code say of a module that was written by hand."""
+"""Read a module of Triton code that was written by hand."""
 
 from rushlight.inductor import triton_code
 

@@ -30,7 +30,7 @@ def scale(xp):
 
 
 def tree(xp):
-    """A module of modules, one parameter and one module of which are there twice."""
+    """A module of modules. One parameter and one module are in it twice."""
 
     class Tree(xp.nn.Module):
         def __init__(self):

@@ -18,7 +18,7 @@ from rushlight.on_torch.backend import run_in_child, run_on_device
 
 
 def fresh(code):
-    """What a program prints that runs in a process of its own, and its warnings."""
+    """Return the output and the warnings of a program in a process of its own."""
     done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout, done.stderr

@@ -190,7 +190,7 @@ def linear(
     qparams: tuple[float, int],
     relu: bool = False,
 ) -> Tensor:
-    """What `functional.linear` computes, with a packed weight."""
+    """Compute `functional.linear` with a packed weight."""
     if library() is None:
         weight_qparams = weight_scales, packed.zero_points
         return functional.linear(x, packed.weight, bias, x_qparams, weight_qparams, qparams, relu)

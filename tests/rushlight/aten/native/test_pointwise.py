@@ -1,4 +1,4 @@
-"""What is computed element by element, assignment, and what is refused in place and in `out` agree with torch."""
+"""Pointwise operators, assignment, and refusals of in-place and `out` forms agree with torch."""
 
 import itertools
 import math
