@@ -110,8 +110,10 @@ def loop_geometry(sizes: tuple[int, ...], operands: tuple[Geometry, ...]) -> tup
     the result is the innermost."""
     strides = [broadcast_strides(*operand, sizes) for operand in operands]
     order = reorder_dimensions(sizes, strides)
-    sizes, strides = coalesce_dimensions([sizes[d] for d in order], [[each[d] for d in order] for each in strides])
-    return sizes[::-1], tuple(each[::-1] for each in strides)
+    sizes, strides = coalesce_dimensions(
+        [sizes[d] for d in order], [[operand[d] for d in order] for operand in strides]
+    )
+    return sizes[::-1], tuple(operand[::-1] for operand in strides)
 
 
 @cached
@@ -120,7 +122,7 @@ def output_strides(sizes: tuple[int, ...], operands: tuple[Geometry | None, ...]
     dimensions. A number has no geometry: None.
     Source: `aten/src/ATen/TensorIterator.cpp`, `fast_set_up` and `allocate_or_resize_outputs`."""
     tensors = [operand for operand in operands if operand is not None]
-    if len(tensors) == len(operands) and all(each == sizes for each, _ in tensors):
+    if len(tensors) == len(operands) and all(tensor_sizes == sizes for tensor_sizes, _ in tensors):
         if all(strided.is_contiguous(*tensor) for tensor in tensors):
             return strided.contiguous_strides(sizes)
         if all(is_channels_last(*tensor) for tensor in tensors):
@@ -169,7 +171,7 @@ def assert_no_partial_overlap(self: Tensor, other: Tensor) -> None:
     same_storage = self.untyped_storage() is other.untyped_storage()
     if self is other or not same_storage or 0 in (self.numel(), other.numel()):
         return
-    if not all(non_overlapping_and_dense(each.shape, each.stride()) for each in (self, other)):
+    if not all(non_overlapping_and_dense(tensor.shape, tensor.stride()) for tensor in (self, other)):
         return
     start, other_start = self.data_ptr(), other.data_ptr()
     apart = start + self.nbytes <= other_start or other_start + other.nbytes <= start
@@ -202,7 +204,7 @@ def operand_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> lis
     """`loop_arrays` for a loop whose order has no effect. On the fast path, numpy chooses the order and broadcasts."""
     if dispatch.slow_from <= dispatch.ATEN or 0 in out._sizes:
         return loop_arrays(out, inputs, common)
-    return [each._array if isinstance(each, Tensor) else number(each, common) for each in (out, *inputs)]
+    return [operand._array if isinstance(operand, Tensor) else number(operand, common) for operand in (out, *inputs)]
 
 
 def loop_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[np.ndarray]:
@@ -213,8 +215,8 @@ def loop_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[n
     operands = tuple(geometry(operand) or ((), ()) for operand in (out, *inputs))
     sizes, strides = loop_geometry(tuple(out._sizes), operands)
     return [
-        _array(operand, sizes, each) if isinstance(operand, Tensor) else number(operand, common)
-        for operand, each in zip((out, *inputs), strides)
+        _array(operand, sizes, steps) if isinstance(operand, Tensor) else number(operand, common)
+        for operand, steps in zip((out, *inputs), strides)
     ]
 
 
@@ -300,7 +302,10 @@ def plan(
     plain = strided.plain_strides(sizes)
     strides = plain if strides is None else tuple(strides)
     steps = tuple([stride * dtype.itemsize for stride in strides])
-    compute, arrays = converting(function, converters), [each for each in operands if isinstance(each, np.ndarray)]
+    compute, arrays = (
+        converting(function, converters),
+        [operand for operand in operands if isinstance(operand, np.ndarray)],
+    )
     with np.errstate(all="ignore"):  # the run warns
         result = compute(*operands)
     is_ufunc = is_pointwise and isinstance(function, np.ufunc)
@@ -360,7 +365,7 @@ def converting(function: Callable, converters: Sequence[Callable | None]) -> Cal
         return lambda *operands: function(*operands[:count], last(operands[count]), *operands[count + 1 :])
 
     def compute(*operands):
-        given = [each if convert is None else convert(each) for convert, each in zip(converters, operands)]
+        given = [operand if convert is None else convert(operand) for convert, operand in zip(converters, operands)]
         return function(*given, *operands[count + 1 :])
 
     return compute

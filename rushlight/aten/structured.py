@@ -184,7 +184,7 @@ def planned_by_value(kernel: Structured, set_up: Callable[..., Callable | None],
         except TypeError:  # a list of dimensions has no hash
             if list not in map(type, settings):
                 raise
-            return of_one(self, *[tuple(each) if each.__class__ is list else each for each in settings])
+            return of_one(self, *[tuple(setting) if setting.__class__ is list else setting for setting in settings])
         return call_functional(kernel, (self, *settings)) if plan is None else wrap(plan.run(self._array), plan)
 
     def of_two(self: Tensor, other: Tensor, *settings: Any) -> Tensor:

@@ -55,7 +55,7 @@ def assert_dim(self: Tensor, ndim: int, message: str) -> None:
 
 
 def assert_same_dtype(*tensors: Tensor) -> None:
-    if len({each.dtype for each in tensors}) > 1:
+    if len({tensor.dtype for tensor in tensors}) > 1:
         raise RuntimeError(f"expected tensors of the same dtype, but got {', '.join(t.dtype.name for t in tensors)}")
 
 
@@ -346,9 +346,9 @@ def mv(self: Tensor, vec: Tensor) -> Tensor:
 
 def outer(self: Tensor, vec2: Tensor, out: Tensor | None = None) -> Tensor:
     """Every element of one vector times every element of the other."""
-    for each in self, vec2:
-        if each.dim() != 1:
-            raise RuntimeError(f"outer: Expected 1-D arguments, but got a tensor of {each.dim()} dimensions")
+    for vector in self, vec2:
+        if vector.dim() != 1:
+            raise RuntimeError(f"outer: Expected 1-D arguments, but got a tensor of {vector.dim()} dimensions")
     return functions.mul(self.reshape(self.numel(), 1), vec2, out=out)
 
 
@@ -391,14 +391,14 @@ def vector_norm(
     that are not 0. float16 is computed in float32. Source: `aten/src/ATen/native/cpu/ReduceOpsKernel.cpp`, `norm_kernel`."""
     x, over = self._array.astype(accumulate_dtype(out.dtype), copy=False), axes(self, dim)
     if ord == 2:
-        found = euclidean_norm(x, over, keepdim)
+        norm = euclidean_norm(x, over, keepdim)
     elif ord == 0:
-        found = (x != 0).sum(over, x.dtype, keepdims=keepdim)
+        norm = (x != 0).sum(over, x.dtype, keepdims=keepdim)
     elif math.isinf(ord):
-        found = np.abs(x).max(over, keepdims=keepdim) if ord > 0 else np.abs(x).min(over, keepdims=keepdim)
+        norm = np.abs(x).max(over, keepdims=keepdim) if ord > 0 else np.abs(x).min(over, keepdims=keepdim)
     else:
-        found = (np.abs(x) ** ord).sum(over, keepdims=keepdim) ** (1 / ord)
-    out._array[...] = found
+        norm = (np.abs(x) ** ord).sum(over, keepdims=keepdim) ** (1 / ord)
+    out._array[...] = norm
 
 
 def euclidean_norm(x: np.ndarray, over: tuple[int, ...] | None, keepdim: bool) -> np.ndarray:
@@ -430,7 +430,7 @@ def svd(
     sizes = [(*batch, m, m if full_matrices else k), (*batch, k), (*batch, n if full_matrices else k, n)]
     if not compute_uv:
         sizes[0] = sizes[2] = (0,)
-    outputs = [Output(each, _column_major(each) if len(each) > len(batch) + 1 else None, A.dtype) for each in sizes]
+    outputs = [Output(shape, _column_major(shape) if len(shape) > len(batch) + 1 else None, A.dtype) for shape in sizes]
     results = tuple(allocate(output, A.device.type) for output in outputs)
     if A.is_meta:
         return results
@@ -486,7 +486,7 @@ def matrix_norm(
         return functions.linalg_vector_norm(self, 2, dim, keepdim, dtype=dtype, out=out)
     if ord != "nuc" and (isinstance(ord, str) or abs(ord) not in (1, 2, math.inf)):
         raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
-    rows, columns = (wrap_dim(each, self.dim()) for each in dim)
+    rows, columns = (wrap_dim(axis, self.dim()) for axis in dim)
     if isinstance(ord, str) or ord in (2, -2):
         return _norm_of_singular_values(self, ord, rows, columns, keepdim, dtype, out)
     summed, other = (rows, columns) if abs(ord) == 1 else (columns, rows)
@@ -571,8 +571,8 @@ def _matmul_folded(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
     rows = large.reshape(math.prod(large.shape[:-1]), large.size(-1))
     multiply = functions.mm if kept else functions.mv
     if out is None:
-        found = functions._unsafe_view(multiply(rows, small), sizes)
-        return found.mT.contiguous() if transposed and kept else found
+        result = functions._unsafe_view(multiply(rows, small), sizes)
+        return result.mT.contiguous() if transposed and kept else result
     resize_output(out, sizes)
     flat = out.reshape(rows.size(0), *kept)
     multiply(rows, small, out=flat)
@@ -598,8 +598,8 @@ def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
     b = b.unsqueeze(2) if is_vector else b
     sizes = [*batch, *self.shape[-2:-1], *columns[1:]]
     if out is None:
-        found = functions.bmm(a, b)
-        return functions._unsafe_view(found.squeeze(-1) if is_vector else found, sizes)
+        result = functions.bmm(a, b)
+        return functions._unsafe_view(result.squeeze(-1) if is_vector else result, sizes)
     resize_output(out, sizes)
     flat = out.reshape(many, rows, b.size(2))
     functions.bmm(a, b, out=flat)
@@ -613,9 +613,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if dim == 0 or not weight._sizes:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but are {dim}D and {weight.dim()}D")
     if dim == 3 and bias is not None and input._has_plain_strides and runs_unseen(_OF_LINEAR, input, weight, bias):
-        found = _plain_linear(input, weight, bias)
-        if found is not None:
-            return found
+        result = _plain_linear(input, weight, bias)
+        if result is not None:
+            return result
     if bias is None:
         return functions.matmul(input, weight.t())
     if dim == 2:
@@ -623,10 +623,10 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     is_row = bias.dim() == 1 or functions.squeeze(bias).dim() == 1
     if is_row and bias.is_contiguous() and input.is_contiguous():
         *batch, features = input.shape
-        found = functions.addmm(bias, input.view(math.prod(batch), features), weight.t())
-        return found.view([*batch, found.size(1)])
-    found = functions.matmul(input, weight.t())
-    return functions.add(found, bias) if local.modes else found.add_(bias)
+        result = functions.addmm(bias, input.view(math.prod(batch), features), weight.t())
+        return result.view([*batch, result.size(1)])
+    result = functions.matmul(input, weight.t())
+    return functions.add(result, bias) if local.modes else result.add_(bias)
 
 
 _OF_LINEAR = ("aten::view", "aten::t", "aten::addmm")
@@ -643,9 +643,9 @@ def _plain_linear(input: Tensor, weight: Tensor, bias: Tensor) -> Tensor | None:
     product = x.reshape(batch * length, features).dot(w.T)
     product += b
     rows, sizes = wrap_contiguous(product, input.dtype), Size((batch, length, len(b)))
-    found = plain_alias(rows, sizes, plain_strides(sizes), 0)
-    found._array, found._has_plain_strides = product.reshape(sizes), True
-    return as_view(rows, found)
+    view = plain_alias(rows, sizes, plain_strides(sizes), 0)
+    view._array, view._has_plain_strides = product.reshape(sizes), True
+    return as_view(rows, view)
 
 
 def linear_out(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor) -> Tensor:

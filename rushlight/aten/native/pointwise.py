@@ -124,7 +124,7 @@ def pointwise(
         operands, given = args[: len(args) - parameters], args[len(args) - parameters :]
         computed, result = dtypes(*operands)
         refuse_other_kinds(function, kinds, computed)
-        values = [each if isinstance(each, str) else convert(each, computed) for each in given]
+        values = [value if isinstance(value, str) else convert(value, computed) for value in given]
         loop((lambda *arrays: function(*arrays, *values)) if values else function, out, operands, computed, result)
 
     def set_up(*args) -> tuple[Callable, list[Callable | None]]:
@@ -405,9 +405,9 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
     if condition.dtype is uint8:
         warn_once("where with a condition of uint8 is deprecated: make it bool", stacklevel=4)
     common, sizes = common_dtype(self, other), common_sizes(condition, self, other)
-    for each in self, other:
-        if not isinstance(each, Tensor):
-            convert(each, common)  # refused if it does not fit
+    for choice in self, other:
+        if not isinstance(choice, Tensor):
+            convert(choice, common)  # refused if it does not fit
     geometries = (geometry(condition), geometry_in(common, self), geometry_in(common, other))
     return Output(sizes, output_strides(sizes, geometries), common)
 
@@ -429,15 +429,15 @@ def choose(condition: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def where_impl(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
-    array, choice, *arrays = operand_arrays(out, (condition, self, other), out.dtype)
-    array[...] = choose(
-        choice.astype(np.bool_, copy=False), *(each.astype(out.dtype.numpy, copy=False) for each in arrays)
+    result, choice, *arrays = operand_arrays(out, (condition, self, other), out.dtype)
+    result[...] = choose(
+        choice.astype(np.bool_, copy=False), *(array.astype(out.dtype.numpy, copy=False) for array in arrays)
     )
 
 
 def set_up_where(condition: Tensor, self: Operand, other: Operand) -> tuple[Callable, list[Callable | None]]:
     common = common_dtype(self, other)
-    return choose, [converter(condition, bool_), *(converter(each, common) for each in (self, other))]
+    return choose, [converter(condition, bool_), *(converter(choice, common) for choice in (self, other))]
 
 
 where = planned(Structured(where_meta, where_impl), 3, set_up_where)
@@ -523,9 +523,13 @@ def interpolated(start: np.ndarray, end: np.ndarray, weight: np.ndarray) -> np.n
 
 
 def check_lerp(self: Tensor, end: Tensor, weight: Operand) -> None:
-    for name, each in ("end", end), ("weight", weight):
-        if isinstance(each, Tensor) and each.dtype is not self.dtype and not (name == "weight" and each.dim() == 0):
-            raise RuntimeError(f"expected dtype {self.dtype.name} for `{name}` but got dtype {each.dtype.name}")
+    for name, operand in ("end", end), ("weight", weight):
+        if (
+            isinstance(operand, Tensor)
+            and operand.dtype is not self.dtype
+            and not (name == "weight" and operand.dim() == 0)
+        ):
+            raise RuntimeError(f"expected dtype {self.dtype.name} for `{name}` but got dtype {operand.dtype.name}")
 
 
 def add_product(

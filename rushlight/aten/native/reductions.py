@@ -98,8 +98,8 @@ def reduce_into(
     """Reduce `dims` with `function` into `out`, and divide by `divisor`. Elements are first cast to the dtype of `out`."""
     array = self._array.astype(out.dtype.numpy, copy=False)
     if out.dtype in REDUCED_FLOATING and function is np.add:  # PyTorch rounds each step of a product
-        found = function.reduce(array, axes(self, dims), np.float32, keepdims=keepdim)
-        out._array[...] = found if divisor is None else np.true_divide(found, divisor)
+        reduced = function.reduce(array, axes(self, dims), np.float32, keepdims=keepdim)
+        out._array[...] = reduced if divisor is None else np.true_divide(reduced, divisor)
         return
     function.reduce(array, axes(self, dims), out.dtype.numpy, out._array, keepdim)
     if divisor is not None:
@@ -173,12 +173,12 @@ prod_all, prod_all_out = over_all(prod_dim)
 
 
 def meta_mean(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Output:
-    found = dtype or self.dtype
-    if found.category != FLOATING:
+    result_dtype = dtype or self.dtype
+    if result_dtype.category != FLOATING:
         which = "Input" if dtype is None else "Optional"
-        rule = f"{which} dtype must be either a floating point or complex dtype. Got: {found.type_name}"
+        rule = f"{which} dtype must be either a floating point or complex dtype. Got: {result_dtype.type_name}"
         raise RuntimeError(f"mean(): could not infer output dtype. {rule}")
-    return Output(reduced_sizes(self.shape, dims, keepdim), None, found)
+    return Output(reduced_sizes(self.shape, dims, keepdim), None, result_dtype)
 
 
 def count(self: Tensor, dims: Dims) -> int:
@@ -350,16 +350,16 @@ def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable
     def impl(self: Tensor, dim: int, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
         if not self.is_meta:
             array, axis = np.atleast_1d(self._array), wrap_dim(dim, self.dim())
-            found = np.expand_dims(function(array, axis), axis)
-            indices._array[...] = found.reshape(indices.shape)
-            values._array[...] = np.take_along_axis(array, found, axis).reshape(values.shape)
+            positions = np.expand_dims(function(array, axis), axis)
+            indices._array[...] = positions.reshape(indices.shape)
+            values._array[...] = np.take_along_axis(array, positions, axis).reshape(values.shape)
         return values, indices
 
     def kernel(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
         if fits_fast_path(self) and not self.is_meta and self._array.size and has_dim(self, dim):
             indices = function(self._array, dim, keepdims=True)
-            found = at_indices(self._array, indices, dim), indices
-            values, indices = found if keepdim else (array.squeeze(dim) for array in found)
+            both = at_indices(self._array, indices, dim), indices
+            values, indices = both if keepdim else (array.squeeze(dim) for array in both)
             return wrap_contiguous(values, self.dtype), wrap_contiguous(indices, int64)
         return impl(self, dim, *(allocate(output, self.device.type) for output in meta(self, dim, keepdim)))
 
@@ -583,9 +583,11 @@ def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray,
 
     def impl(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, out: Tensor) -> None:
         if output.numel():
-            computed = [each._array.astype(accumulate_dtype(each.dtype), copy=False) for each in (grad_output, output)]
-            found = kernel(*map(np.atleast_1d, computed), wrap_dim(dim, output.dim()))
-            out._array[...] = found.reshape(output.shape)
+            computed = [
+                tensor._array.astype(accumulate_dtype(tensor.dtype), copy=False) for tensor in (grad_output, output)
+            ]
+            slope = kernel(*map(np.atleast_1d, computed), wrap_dim(dim, output.dim()))
+            out._array[...] = slope.reshape(output.shape)
 
     def set_up(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Callable | None:
         is_alike = output.dtype is grad_output.dtype is input_dtype and output.dim()
@@ -644,8 +646,8 @@ def meta_logsumexp(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
 
 @partial(Structured, meta_logsumexp, casts=True)
 def logsumexp_dim(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor) -> None:
-    found = floating_dtype(self)
-    array = self._array.astype(np.float32 if found is bfloat16 else found.numpy, copy=False)
+    result_dtype = floating_dtype(self)
+    array = self._array.astype(np.float32 if result_dtype is bfloat16 else result_dtype.numpy, copy=False)
     all_of_them = range(self.dim()) if not dims else axes(self, dims)
     out._array[...] = logsumexp(array, tuple(all_of_them), keepdim)
 
@@ -661,5 +663,5 @@ def cumsum(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> None:
     if out.dtype is bool_ and self.dim() and out.numel():
         raise NotImplementedError("\"cumsum\" not implemented for 'Bool'")
     array = np.atleast_1d(self._array).astype(out.dtype.numpy, copy=False)
-    found = np.add.accumulate(array, wrap_dim(dim, self.dim()), accumulate_dtype(out.dtype))
-    out._array[...] = found.reshape(self.shape)
+    sums = np.add.accumulate(array, wrap_dim(dim, self.dim()), accumulate_dtype(out.dtype))
+    out._array[...] = sums.reshape(self.shape)

@@ -78,8 +78,8 @@ def runs_unseen(operators: tuple[str, ...], *tensors: Tensor | None) -> bool:
     if nothing records these calls: autograd, a mode, a profiler, a kernel of a `Library`, or another key of a tensor."""
     if local.grad_enabled or local.modes or dispatch.slow_from <= dispatch.ATEN or dispatch.observer is not None:
         return False
-    for each in tensors:
-        if each is None or each._key_set != CPU_TENSOR:
+    for tensor in tensors:
+        if tensor is None or tensor._key_set != CPU_TENSOR:
             return False
     return not is_overridden(*operators)
 
