@@ -409,7 +409,7 @@ def run_by_columns(function: np.ufunc, sizes: Size, dtype: np.dtype, *arrays: np
     """The contiguous result of many short rows. The dimensions are reversed: numpy's innermost loop is over the last one."""
     result = np.empty(sizes, dtype)
     columns = (array.reshape((1,) * (len(sizes) - array.ndim) + array.shape).T for array in arrays)
-    function(*columns, result.T)
+    function(*columns, result.T, order="C")  # not in the order of memory
     return result
 
 
