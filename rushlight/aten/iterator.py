@@ -330,9 +330,8 @@ def plan(
 
 
 def has_layout(array: np.ndarray, sizes: Size, steps: tuple[int, ...], dtype: dtype) -> bool:
-    """Whether it is an array, not a number of numpy, with these sizes, strides in bytes, and dtype."""
-    is_array = array.__class__ is np.ndarray and array.dtype == dtype.numpy
-    return is_array and array.shape == sizes and array.strides == steps
+    """Whether it has these sizes, strides in bytes, and dtype. Without dimensions, another run may return a number of numpy."""
+    return bool(sizes) and array.shape == sizes and array.strides == steps and array.dtype == dtype.numpy
 
 
 def are_alike(arrays: Sequence[np.ndarray]) -> bool:

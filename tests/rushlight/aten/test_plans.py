@@ -32,7 +32,8 @@ PROGRAMS = {
     "rows of a product": lambda xp, x: [x[:1].expand(3, 4) @ x.t(), x @ x.t(), xp.addmm(x[0][:3], x, x.t(), beta=2)],
     "in place": lambda xp, x: [x.clone().mul_(each).add_(x, alpha=each) for each in (2, 0.5)],
     "without elements": lambda xp, x: [x[:0] + x[:0], x[:, :0].sum(1), x[:0].clone().mul_(2)],
-    "without dimensions": lambda xp, x: [x[0, 0] + x[0, 1], x[0, 0].exp(), x[0, 0] > 1],
+    "without dimensions": lambda xp, x: [x[0, 0] + x[0, 1], x[0, 0].exp(), x[0, 0] > 1, x.sum(), x[0, 0].long() / 2],
+    "powers without dimensions": lambda xp, x: [xp.tensor(2) ** xp.tensor(each) for each in (-1, 3)],
 }
 
 
