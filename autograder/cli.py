@@ -461,6 +461,7 @@ def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: 
     from .classroom import releases
     from .classroom.items import warnings
     from .classroom.report import write_report
+    from .engine.check import short_name
 
     columns = (
         SpinnerColumn(),
@@ -493,7 +494,7 @@ def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: 
         names = "; ".join(map(printable, again))
         why = "marks, comments or penalties have changed"
         out.print(f"feedback written again, because {why} ({len(again)}): {names}", markup=False)
-    if suspect := dict.fromkeys(each.check.partition(".")[2] for each in warnings(rows, lab.points)):
+    if suspect := dict.fromkeys(short_name(each.check) for each in warnings(rows, lab.points)):
         out.print(f"look at:  {', '.join(suspect)}: the report says why", style="yellow")
     if no_sandbox:
         out.print("graded WITHOUT a sandbox: a submission could have read or changed anything that you can")

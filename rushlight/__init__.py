@@ -24,92 +24,60 @@ except ModuleNotFoundError:
         " `make lab` in the course's folder starts the right one"
     ) from None
 
-# Each module's `__all__` lists its names in this namespace. The modules themselves are attributes too, under their short
-# names: `rl.strided` is `rushlight.aten.strided`.
+# Each module's `__all__` lists its names in this namespace. A module itself has PyTorch's path, and in labs and readings a short
+# name: `rl.strided` is `rushlight.aten.strided`.
 # ruff: noqa: F401, F403, F405
 from rushlight import _C, amp, aten, autograd, c10, cuda, library, linalg, nn, optim, serialization, utils
-from rushlight.amp import autocast_mode
 from rushlight.amp.autocast_mode import *
-from rushlight.aten import dlpack, functional, indexing, iterator, printing, strided, structured
 from rushlight.aten.dlpack import *
 from rushlight.aten.functional import *
-from rushlight.aten.generated import functions
 from rushlight.aten.generated import register_kernels as _register_kernels  # registers the kernels
 from rushlight.aten.generated.functions import *
-from rushlight.aten.native import (
-    attention,
-    conversions,
-    creation,
-    elementary,
-    linear_algebra,
-    losses,
-    normalisation,
-    pointwise,
-    random,
-    reductions,
-    views,
-)
+from rushlight.aten.native import attention as _attention
 from rushlight.aten.native.creation import *
 from rushlight.aten.native.random import *
 from rushlight.aten.native.views import *
 from rushlight.aten.strided import *
-from rushlight.autograd import anomaly_mode, derivatives, engine, function, grad_mode, graph, history, variable
 from rushlight.autograd.anomaly_mode import *
-from rushlight.autograd.generated import variable_type
 from rushlight.autograd.grad_mode import *
-from rushlight.c10 import dispatch, dtypes, memory_formats, qschemes, schema, small_floats, storage, type_info
+from rushlight.c10 import dtypes as _dtypes
 from rushlight.c10.dtypes import *
 from rushlight.c10.memory_formats import *
 from rushlight.c10.qschemes import *
 from rushlight.c10.storage import *
 from rushlight.c10.type_info import *
 from rushlight.library import ops
-from rushlight.nn import init as initialisation
-from rushlight.nn import parameter
-from rushlight.nn.modules import containers, state_dict
-from rushlight.nn.modules import module as modules
-from rushlight.nn.utils import clip_grad
-from rushlight.optim import lr_scheduler as schedules
 from rushlight.serialization import *
-from rushlight.utils import checkpoint, data
-
-# The module. `rl.autograd.gradcheck` is its function, as in PyTorch.
-gradcheck = sys.modules["rushlight.autograd.gradcheck"]
 
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"rushlight\.")  # numpy warns of overflow and 0/0
 
 __version__ = "0.1.0"
 
 
-_LAZY = {  # only some programs compile, draw or need real torch, and some of these modules are slow to import
-    "cpp": "utils.cpp_extension",
-    "draw": "course.draw",
-    "grammar": "course.grammar",
-    **{
-        name: name
-        for name in (
-            "ao",
-            "fx",
-            "aot",
-            "dynamo",
-            "export",
-            "inductor",
-            "distributed",
-            "on_torch",
-            "course",
-            "torchgen",
-            "profiler",
-        )
-    },
-    **{name: f"on_torch.{name}" for name in ("trace", "custom_ops", "cpp_ops", "triton_ops", "wrapper", "backend")},
-}
+_PACKAGES = (  # only some programs compile, draw or need real torch, and some of these are slow to import
+    "ao",
+    "fx",
+    "aot",
+    "dynamo",
+    "export",
+    "inductor",
+    "distributed",
+    "on_torch",
+    "course",
+    "torchgen",
+    "profiler",
+)
 
 
 def __getattr__(name: str):
-    if name in _LAZY:
-        return import_module(f"rushlight.{_LAZY[name]}")
+    if name in _PACKAGES:
+        return import_module(f"rushlight.{name}")
     if name == "compile":
         return import_module("rushlight.dynamo").compile
+    from rushlight.course.short_names import SHORT_NAMES
+
+    if name in SHORT_NAMES:
+        return import_module(f"rushlight.{SHORT_NAMES[name]}")
     raise AttributeError(f"module 'rushlight' has no {name!r}: rushlight leaves it out, or PyTorch has no such name")
 
 
@@ -119,17 +87,17 @@ def _load_library(source: str):
     return codecache.load_kernels(source)
 
 
-attention.load_library = _load_library
+_attention.load_library = _load_library
 
 # Last, because these names hide Python's own.
-bool = dtypes.bool_
-promote_types, result_type = dtypes.promote_any, dtypes.common_dtype
+bool = _dtypes.bool_
+promote_types, result_type = _dtypes.promote_any, _dtypes.common_dtype
 half, float, double, int, long = float16, float32, float64, int32, int64
 
 newaxis = None
 
 Tensor.T, Tensor.mT = property(Tensor.numpy_T), property(Tensor.mT)
-for _dtype in dtypes.ALL:  # x.long(), x.float() and so on
+for _dtype in _dtypes.ALL:  # x.long(), x.float() and so on
     setattr(Tensor, _dtype.type_name.lower(), partialmethod(Tensor.to, _dtype))
 Tensor.cpu = partialmethod(Tensor.to, "cpu")
 
@@ -137,10 +105,11 @@ __all__ = ["bool", "half", "float", "double", "int", "long", "ops", "e", "inf", 
 __all__ += [
     name
     for name, value in [*globals().items()]
-    if isinstance(value, ModuleType) and value.__name__.startswith("rushlight.") and name != "_register_kernels"
+    if isinstance(value, ModuleType) and value.__name__ == f"rushlight.{name}"  # PyTorch's own packages
 ]
 for _module in (
-    anomaly_mode, autocast_mode, creation, dlpack, dtypes, functions, functional, grad_mode, memory_formats, qschemes, random,
-    serialization, storage, strided, type_info, views,
+    "aten.strided", "aten.functional", "aten.dlpack", "aten.generated.functions", "aten.native.creation", "aten.native.random",
+    "aten.native.views", "amp.autocast_mode", "autograd.anomaly_mode", "autograd.grad_mode", "c10.dtypes", "c10.memory_formats",
+    "c10.qschemes", "c10.storage", "c10.type_info", "serialization",
 ):  # fmt: skip
-    __all__ += _module.__all__
+    __all__ += sys.modules[f"rushlight.{_module}"].__all__

@@ -22,6 +22,7 @@ import nbformat
 from nbformat import NotebookNode
 
 import rushlight
+from rushlight.course.short_names import short_form
 
 from ..course import COURSE, READINGS, set_environment
 from ..engine.check import find, function_of, is_milestone
@@ -137,7 +138,7 @@ def _expect_empty(cell: NotebookNode, path: Path) -> None:
 
 def _exercise_cell(given: dict) -> NotebookNode:
     name, further = given["exercise"], given.get("further", False)
-    module, _, function = name.rpartition(".")
+    module = short_form(name.rpartition(".")[0])
     stars = "★" * given["stars"] + "☆" * (3 - given["stars"])
     effort = f"# {stars} · about {given['minutes']} minutes{' · further' * further}"
     source = f"{effort}\n@exercise(rl.{module})\n{exercise_source(name)}"

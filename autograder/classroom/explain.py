@@ -30,6 +30,7 @@ from ..engine.check import (
     UNSTABLE,
     Verdict,
     exercise_of,
+    short_name,
 )
 from ..engine.edition import versions
 from ..engine.judge import Ask, Judge, SecondChance
@@ -260,8 +261,7 @@ def _wanted(checks: list[str], exercise: str | None, of: str) -> list[str]:
     if exercise is None:
         return checks
     names = {
-        check: {check, check.partition(".")[2], _exercise(check), _exercise(check).rpartition(".")[2]}
-        for check in checks
+        check: {check, short_name(check), _exercise(check), _exercise(check).rpartition(".")[2]} for check in checks
     }
     if wanted := [check for check in checks if exercise in names[check]]:
         return wanted

@@ -20,7 +20,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import GetGrades
 
-from ..engine.check import GRADER_ERROR, NOT_ATTEMPTED, PASSED
+from ..engine.check import GRADER_ERROR, NOT_ATTEMPTED, PASSED, short_name
 from ..model import Lab, Submission, check_name, exercise_name, is_added
 from ..text import printable
 from .formulas import markdown2html
@@ -107,7 +107,7 @@ def _checks(nb: NotebookNode) -> list[Section]:
         verdict = said.metadata.rushlight if said else {}
         sections.append(
             Section(
-                name.partition(".")[2],
+                short_name(name),
                 grade.get("grade_id", cell.id),
                 *_result(cell, verdict, score == points),
                 score,

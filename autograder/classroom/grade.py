@@ -41,7 +41,7 @@ from traitlets.config import Config
 
 from ..course import classroom, replacing
 from ..engine import sandbox
-from ..engine.check import OUTCOMES, PASSED, is_bench
+from ..engine.check import OUTCOMES, PASSED, is_bench, short_name
 from ..engine.edition import versions
 from ..engine.observe import GradingError, NotGraded
 from ..engine.run import run
@@ -111,7 +111,7 @@ class Row:
         about = (self.release, printable(self.in_group), self.late() if self.seconds_late else "")
         parts = [each for each in about if each]
         for outcome, count in counts.items():
-            names = [check.partition(".")[2] for check in self.verdicts if self.outcome(check) == outcome]
+            names = [short_name(check) for check in self.verdicts if self.outcome(check) == outcome]
             parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
         if self.others:
             parts.append(f"not graded, beside the submission: {', '.join(map(printable, self.others[:3]))}")

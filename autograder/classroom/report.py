@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-from ..engine.check import PASSED
+from ..engine.check import PASSED, short_name
 from ..model import Lab, check_name
 from .grade import Row, has_other_marks
 from .items import FEWEST, IN_EACH, attempts, cases, correlation_interval, discrimination, notebooks, warnings
@@ -209,7 +209,7 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
     note += " Points are those of the checks" + (", less the late penalty." if late else ".") if late or other else ""
     note += " The mark is in the gradebook, with points by hand." if other else ""
     numbers = [*["late"] * late, "points", *["mark"] * other]
-    heads = ["student", *numbers, *(check.partition(".")[2] for check in worth)]
+    heads = ["student", *numbers, *map(short_name, worth)]
     return f'<h2>Students and exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Students and exercises", "map")}'
 
 

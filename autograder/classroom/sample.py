@@ -78,7 +78,7 @@ def half_done(notebook: NotebookNode, answers: dict[str, str]) -> str:
 def subtly_wrong_strides(notebook: NotebookNode, answers: dict[str, str]) -> str:
     """Right for every tensor that has elements: the strides of an empty one become 0."""
     fill(notebook, answers)
-    cell = _cell(notebook, "strided.contiguous_strides")
+    cell = _cell(notebook, "aten.strided.contiguous_strides")
     cell.source = cell.source.replace("max(size, 1)", "size")
     return nbformat.writes(notebook)
 
@@ -89,13 +89,13 @@ def untouched(notebook: NotebookNode, answers: dict[str, str]) -> str:
 
 def syntax_error(notebook: NotebookNode, answers: dict[str, str]) -> str:
     fill(notebook, answers)
-    _cell(notebook, "strided.permute").source += "\n    return alias(self, sizes strides)"
+    _cell(notebook, "aten.strided.permute").source += "\n    return alias(self, sizes strides)"
     return nbformat.writes(notebook)
 
 
 def endless_loop(notebook: NotebookNode, answers: dict[str, str]) -> str:
     fill(notebook, answers)
-    cell = _cell(notebook, "strided.element_offset")
+    cell = _cell(notebook, "aten.strided.element_offset")
     cell.source = cell.source.replace("    for ", "    while index:\n        pass\n    for ", 1)
     return nbformat.writes(notebook)
 

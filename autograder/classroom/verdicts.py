@@ -2,8 +2,8 @@
 
     {"version": "0.1.0", "lab": "01a_views", "notebook": "work/01a_views/01a_views.ipynb", "made_from": {"release": …},
      "passed": false, "points": 2, "maximum": 28, "written": 2,
-     "exercises": [{"exercise": "strided.permute", "passed": false, "points": 0, "maximum": 3}, …],
-     "checks": [{"check": "strided.permute", "exercise": "strided.permute", "outcome": "disagreed", "passed": false,
+     "exercises": [{"exercise": "aten.strided.permute", "passed": false, "points": 0, "maximum": 3}, …],
+     "checks": [{"check": "aten.strided.permute", "exercise": "aten.strided.permute", "outcome": "disagreed", "passed": false,
                  "points": 0, "maximum": 3, "case": "sizes = [2, 0], …", "message": …, "text": …}, …]}
 
 `case` is the smallest case that does not agree, and `text` is what the command prints about the check without `--json`.

@@ -76,7 +76,7 @@ class Check:
 
     @cached_property
     def exercise(self) -> str:
-        """The exercise, a path of attributes from `rl`. The check's name may add the name of a part."""
+        """The exercise, the path of its function below `rushlight`. The check's name may add the name of a part."""
         return exercise_of(self.name)
 
     @property
@@ -182,7 +182,7 @@ def _of_package(lab: str, name: str, default: object) -> Any:
 def find(name: str) -> Check:
     """The check called `name`. Raises LookupError with similar names."""
     if name not in registry():
-        same_module = [other for other in _registry if other.partition(".")[0] == name.partition(".")[0]]
+        same_module = [other for other in _registry if other.rpartition(".")[0] == name.rpartition(".")[0]]
         close = difflib.get_close_matches(name, _registry, n=1, cutoff=0.8)
         advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(same_module)}"
         if not same_module:
@@ -192,7 +192,7 @@ def find(name: str) -> Check:
 
 
 def every_exercise() -> list[str]:
-    """The exercises of all labs, paths of attributes from `rl`, in order. A milestone has none."""
+    """The exercises of all labs, in order. A milestone has none."""
     return list(dict.fromkeys(check.exercise for check in registry().values() if not is_milestone(check.name)))
 
 
@@ -222,7 +222,7 @@ def missing_for_milestone(core: Sequence[str], is_done: Callable[[str], bool]) -
 
 
 def exercise_of(check: str) -> str:
-    """The exercise that a check of this name tests: the path of attributes from `rl` to the first function.
+    """The exercise that a check of this name tests: the path of modules below `rushlight` to the first function.
 
     Raises LookupError if the path names no function.
     """
@@ -256,21 +256,25 @@ def global_names(source: str) -> tuple[set[str], set[str]]:
 
 
 def _resolve(path: str) -> tuple[str, FunctionType]:
-    found, names = rushlight, path.split(".")
+    module, names = rushlight, path.split(".")
     for position, name in enumerate(names, start=1):
         try:
-            found = getattr(found, name)
-        except AttributeError:
-            module = f"{found.__name__}.{name}"
-            try:  # a module of a package that has not imported it yet
-                found = importlib.import_module(module)
-            except ModuleNotFoundError as error:
-                if error.name not in (module, found.__name__):  # the module is there, but not one that it imports
-                    raise
-                break
-        if isinstance(found, FunctionType):
-            return ".".join(names[:position]), found
+            module = importlib.import_module(inner := f"{module.__name__}.{name}")
+        except ModuleNotFoundError as error:
+            if error.name != inner:  # the module is there, but not one that it imports
+                raise
+            if isinstance(function := getattr(module, name, None), FunctionType):
+                return ".".join(names[:position]), function
+            break
     raise LookupError(f"rushlight has no function {path}")
+
+
+def short_name(check: str) -> str:
+    """The name of a check without the module of its exercise: `permute`, `fused_linear_backward.twice`."""
+    try:
+        return check[exercise_of(check).rfind(".") + 1 :]
+    except LookupError:  # a milestone, or an exercise that the course has no more
+        return check.partition(".")[2]
 
 
 # A verdict -----------------------------------------------------------------------------------------------------------

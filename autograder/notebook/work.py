@@ -18,6 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rushlight.course.short_names import long_form
+
 from ..engine import subject
 from ..engine.check import SKIPPED_TAGS, binding, exercise_of, function_of, global_names, is_milestone
 
@@ -154,10 +156,10 @@ def _parse(source: str, file: str) -> list[tuple[ast.stmt, str]]:
 
 
 def _exercise(node: ast.stmt) -> str:
-    """The exercise that a statement defines, `module.function`, or nothing."""
+    """The exercise that a statement defines, or nothing."""
     match node:
         case ast.FunctionDef(name=name, decorator_list=[ast.Call(func=ast.Name(id="exercise"), args=[module])]):
-            return f"{ast.unparse(module)}.{name}".removeprefix("rushlight.").removeprefix("rl.")
+            return long_form(f"{ast.unparse(module)}.{name}".removeprefix("rushlight.").removeprefix("rl."))
     return ""
 
 

@@ -30,7 +30,6 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from autograder.engine.check import function_of
 from autograder.model import number_of
 from rushlight.torchgen.gen import Native, load
 from rushlight.torchgen.gen_autograd import inplace_forms, load_derivatives
@@ -208,12 +207,7 @@ def readable(config: MkDocsConfig) -> str:
 def on_files(files: Files, config: MkDocsConfig) -> None:
     sources.clear()
     found = config.extra["modules"]
-    exercises = {
-        f"{function_of(name).__module__}.{function_of(name).__name__}".removeprefix("rushlight."): lab
-        for phase in config.extra["phases"]
-        for lab in phase.labs
-        for name in lab.exercises
-    }
+    exercises = {name: lab for phase in config.extra["phases"] for lab in phase.labs for name in lab.exercises}
     declared = operators(Path(config.config_file_path).parent / "rushlight/aten/native/native_functions.yaml")
     by_name = {module.name: module for inside in found.values() for module in inside}
     kernels: dict[str, list[str]] = {}

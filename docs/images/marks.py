@@ -22,7 +22,7 @@ from autograder.classroom.report import write_report
 from autograder.engine import sandbox
 from autograder.model import Lab, Submission
 
-STUDENT, MISLEADS = "all_right", "strided.permute"
+STUDENT, MISLEADS = "all_right", "aten.strided.permute"
 HEIGHTS = {"report": 1100, "oral": 900}  # pixels
 
 

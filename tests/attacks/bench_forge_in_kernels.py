@@ -1,7 +1,7 @@
 """Registers kernels that write forged replies into every pipe they find whenever an operator is called."""
 
 LAB = "06a_operators"
-EXERCISES = ("custom_ops.fused_linear",)
+EXERCISES = ("on_torch.custom_ops.fused_linear",)
 
 
 def cell():

@@ -1,7 +1,7 @@
 """Has torch run code from files: a pickle, a package, a script, a library; each tries to reach what lies outside."""
 
 LAB = "06a_operators"
-EXERCISES = ("custom_ops.infer_schema",)
+EXERCISES = ("on_torch.custom_ops.infer_schema",)
 
 
 def cell():

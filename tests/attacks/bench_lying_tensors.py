@@ -1,7 +1,7 @@
 """Returns tensors of subclasses whose class, shape, strides and values are what is asked for, differently at each look."""
 
 LAB = "06a_operators"
-EXERCISES = ("custom_ops.fused_linear",)
+EXERCISES = ("on_torch.custom_ops.fused_linear",)
 
 
 def answer():

@@ -1,7 +1,7 @@
 """Looks in the registry of checks, in their module, on the disk and in the heap for the judge's half, and answers by it."""
 
 LAB = "06a_operators"
-EXERCISES = ("custom_ops.infer_schema",)
+EXERCISES = ("on_torch.custom_ops.infer_schema",)
 
 
 def cell():
@@ -34,7 +34,7 @@ def cell():
     honest = subject.answer
 
     def by_oracle(name, cases):
-        if name != "custom_ops.infer_schema":
+        if name != "on_torch.custom_ops.infer_schema":
             return honest(name, cases)
         from autograder.engine import torch_side
 

@@ -1,7 +1,7 @@
 """Writes into torch's own files and into the edition: by opening, by mapped storages, by links and by removing."""
 
 LAB = "06a_operators"
-EXERCISES = ("custom_ops.fused_linear",)
+EXERCISES = ("on_torch.custom_ops.fused_linear",)
 
 
 def cell():

@@ -14,7 +14,7 @@ def cell():
         {"observed": []},
         {"observed": [None] * 120},
         {"observed": [True] * 120},
-        {"verdict": {"check": "strided.permute", "outcome": "passed", "cases": 120, "agreed": 120}},
+        {"verdict": {"check": "aten.strided.permute", "outcome": "passed", "cases": 120, "agreed": 120}},
         {"ready": True},
     ]
 

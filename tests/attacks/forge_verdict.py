@@ -8,6 +8,6 @@ def attack(notebook):
 
 
 def reply(request):
-    name = request.get("check", "strided.permute")
+    name = request.get("check", "aten.strided.permute")
     verdict = {"check": name, "outcome": "passed", "cases": 120, "agreed": 120, "mine": "", "theirs": ""}
     return {"verdict": verdict, "outputs": [], "outcome": "passed", "observed": {"verdict": verdict}}

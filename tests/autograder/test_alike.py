@@ -36,12 +36,12 @@ def only(found, one, other):
 
 
 def class_of(**sources):
-    return [answer(student, "strided.contiguous_strides", source) for student, source in sources.items()]
+    return [answer(student, "aten.strided.contiguous_strides", source) for student, source in sources.items()]
 
 
 def test_names_of_variables_do_not_hide_the_same_code():
     found = pairs(class_of(a=LOOP, b=RENAMED, c=PRODUCTS))
-    like = only(found, "a", "b").exercises["strided.contiguous_strides"]
+    like = only(found, "a", "b").exercises["aten.strided.contiguous_strides"]
     assert (like.code, like.code_bits) == (1.0, pytest.approx(1.585, abs=1e-3))  # one pair of three
     assert like.words < 1
     assert found[0].students == ("a", "b")
@@ -57,7 +57,7 @@ def test_the_same_code_counts_less_the_more_pairs_have_it():
     for many in (2, 3, 4):
         others = {f"other{i}": f"def f(x):\n    return x{f'.part{i}' * 15}\n" for i in range(6)}
         found = pairs(class_of(**{f"s{i}": LOOP for i in range(many)}, **others))
-        counts.append(only(found, "s0", "s1").exercises["strided.contiguous_strides"].code_bits)
+        counts.append(only(found, "s0", "s1").exercises["aten.strided.contiguous_strides"].code_bits)
     assert counts == sorted(counts, reverse=True) and len({*counts}) == 3
 
 
@@ -79,7 +79,7 @@ BROKEN = [
 @pytest.mark.parametrize("source", BROKEN, ids=range(5))
 def test_the_words_of_code_that_is_no_python_are_compared(source):
     found = pairs(class_of(a=source, b=source.replace("f(", "f (", 1), c=LOOP, d=PRODUCTS))
-    like = only(found, "a", "b").exercises["strided.contiguous_strides"]
+    like = only(found, "a", "b").exercises["aten.strided.contiguous_strides"]
     assert like.code == 0 and like.words_bits > 2
 
 
@@ -140,7 +140,7 @@ def test_winnowing_keeps_a_hash_of_every_window():
 def hand_in(tmp_path, monkeypatch):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
 
-    def hand_in(student, source, exercise="strided.contiguous_strides"):
+    def hand_in(student, source, exercise="aten.strided.contiguous_strides"):
         notebook = nbformat.read(Lab(LAB).path, as_version=4)
         cell = next(cell for cell in notebook.cells if exercise_name(cell) == exercise)
         cell.source = source
@@ -168,7 +168,7 @@ def test_an_untouched_submission_is_compared_with_nobody(hand_in):
     for student in ("ada", "bob"):
         hand_in(student, LOOP)
     released = nbformat.read(Lab(LAB).path, as_version=4)
-    hand_in("eve", next(c.source for c in released.cells if exercise_name(c) == "strided.contiguous_strides"))
+    hand_in("eve", next(c.source for c in released.cells if exercise_name(c) == "aten.strided.contiguous_strides"))
     with pytest.raises(LookupError, match="2 of the submissions of 01a_views have an answer"):
         alike.write_alike(Lab(LAB))
 

@@ -87,11 +87,11 @@ def write(notebook, exercise, body):
 
 
 def test_of_two_answers_that_call_each_other_one_fails(judge, isolated, released):
-    write(released, "strided.transpose", TRANSPOSE_BY_PERMUTE)
-    write(released, "strided.permute", PERMUTE_BY_TRANSPOSE)
+    write(released, "aten.strided.transpose", TRANSPOSE_BY_PERMUTE)
+    write(released, "aten.strided.permute", PERMUTE_BY_TRANSPOSE)
     verdicts = run(released, Lab(LAB), judge)
-    passed = [name for name in ("strided.transpose", "strided.permute") if verdicts[name].passed]
-    assert passed == ["strided.permute"]
+    passed = [name for name in ("aten.strided.transpose", "aten.strided.permute") if verdicts[name].passed]
+    assert passed == ["aten.strided.permute"]
 
 
 TRANSPOSE_BY_PERMUTE = """
@@ -126,16 +126,16 @@ PERMUTE_BY_TRANSPOSE = """
 def test_tried_alone_an_answer_finds_earlier_bodies_only(judge, isolated, solved, monkeypatch):
     editions = []
     monkeypatch.setattr("autograder.engine.run.edition", lambda *missing: editions.append(missing) or edition(*missing))
-    wrong = cell(solved, "strided.permute")
+    wrong = cell(solved, "aten.strided.permute")
     wrong.source = wrong.source[: wrong.source.index('    """')] + "    return self\n"
     run(solved, Lab(LAB), judge)
     first, (lab, missing), (_, for_milestone) = editions
     assert (first[0].name, {*first[1]}) == (LAB, {*Lab(LAB).exercises}) and {
-        "strided.permute",
-        "strided.as_strided",
+        "aten.strided.permute",
+        "aten.strided.as_strided",
     } < set(missing)
-    assert "strided.contiguous_strides" not in missing
-    assert set(Lab(LAB).exercises) - set(for_milestone) == {"strided.permute"}  # its check is decided
+    assert "aten.strided.contiguous_strides" not in missing
+    assert set(Lab(LAB).exercises) - set(for_milestone) == {"aten.strided.permute"}  # its check is decided
 
 
 def test_a_lab_solved_from_the_last_exercise_to_the_first_is_right_as_well(judge, isolated, solved):
@@ -227,10 +227,10 @@ def test_markdown_of_a_student_says_what_it_said_and_does_nothing(written, shown
 def test_a_notebook_without_end_is_cut(released):
     submitted = copy.deepcopy(released)
     submitted.cells += [nbformat.v4.new_code_cell("x") for _ in range(5000)]
-    cell(submitted, "strided.permute").source = "x" * (MAX_CELL + 1)
+    cell(submitted, "aten.strided.permute").source = "x" * (MAX_CELL + 1)
     result = restore(submitted, released)
     assert len(result.cells) == len(released.cells) + MAX_ADDED
-    assert cell(result, "strided.permute").source.startswith("# left out")
+    assert cell(result, "aten.strided.permute").source.startswith("# left out")
 
 
 def test_cells_that_share_a_place_have_ids_of_their_own(released):
@@ -347,8 +347,8 @@ def test_a_folder_of_a_student_that_is_a_link_is_refused(submission):
 
 def test_code_reads_in_the_order_in_which_it_runs(released):
     submitted = copy.deepcopy(released)
-    cell(submitted, "strided.permute").source += "\u202e# \u2066"
-    assert cell(restore(submitted, released), "strided.permute").source.endswith("\ufffd# \ufffd")
+    cell(submitted, "aten.strided.permute").source += "\u202e# \u2066"
+    assert cell(restore(submitted, released), "aten.strided.permute").source.endswith("\ufffd# \ufffd")
 
 
 @pytest.mark.parametrize("name", ["*", "[ab]", "a?", " a", "a\nb", "a ", "\x1b[2J", "a\u202eb", "\udce9"])

@@ -346,7 +346,7 @@ def test_annotations_stay_in_the_notebook_and_in_the_slot_where_they_are_data(ti
     restore(tiny.double)
     exec(compile(TINY, str(path), "exec"), vars(tiny))
     assert "def double(x: torch.Tensor) -> torch.Tensor:" in exercise_source("tiny.double")
-    assert "def contiguous_strides(sizes):" in exercise_source("strided.contiguous_strides")
+    assert "def contiguous_strides(sizes):" in exercise_source("aten.strided.contiguous_strides")
     fill(tiny.double, lambda x: x + x)
     assert torch.library.infer_schema(tiny.double, mutates_args=()) == "(Tensor x) -> Tensor"
 
@@ -415,14 +415,14 @@ def once(judge):
         op.register_autograd(backward, setup_context=custom_ops.fused_linear_setup_context)
         return op
 
-    check = find("custom_ops.register_fused_linear.judged")
+    check = find("on_torch.custom_ops.register_fused_linear.judged")
     fill(custom_ops.register_fused_linear, register)
     yield check.edges[3], judge.answer(check, check.edges[3])
     restore(custom_ops.register_fused_linear)
 
 
 def difference_of(case, theirs):
-    return difference(answer("custom_ops.register_fused_linear.judged", [case])[0], theirs)
+    return difference(answer("on_torch.custom_ops.register_fused_linear.judged", [case])[0], theirs)
 
 
 def test_the_verdict_names_the_judge_that_refused(once):

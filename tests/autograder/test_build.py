@@ -71,7 +71,7 @@ def test_a_lab_has_one_milestone_with_points_after_all_exercises(lab):
 
 
 def test_an_exercise_is_its_signature_its_contract_and_its_marked_body():
-    source = exercise_source("strided.element_offset")
+    source = exercise_source("aten.strided.element_offset")
     assert source.startswith('def element_offset(index, strides, storage_offset):\n    """')
     assert source.index("TensorAccessor") < source.index("### BEGIN SOLUTION") < source.index("### END SOLUTION")
     compile(source, "cell", "exec")
@@ -97,10 +97,10 @@ def lab_source(tmp_path, monkeypatch):
     [
         ('```python exercise="strided.nothing" minutes=5 stars=1\n```\n', "no function strided.nothing"),
         (
-            '```python exercise="strided.permute" points=2 stars=1\n```\n',
-            "strided.permute has no `minutes` or no `stars`",
+            '```python exercise="aten.strided.permute" points=2 stars=1\n```\n',
+            "aten.strided.permute has no `minutes` or no `stars`",
         ),
-        ('```python exercise="strided.permute" minutes=5 stars=1\nx = 1\n```\n', "must be empty"),
+        ('```python exercise="aten.strided.permute" minutes=5 stars=1\nx = 1\n```\n', "must be empty"),
         ('```python check="strided.nothing"\n```\n', "there is no check 'strided.nothing'"),
         ("# Same\n\n```python\nx\n```\n\n# Same\n\n```python\ny\n```\n", "different names"),
     ],

@@ -24,7 +24,11 @@ from autograder.classroom.lms import pack_feedback
 from autograder.engine.observe import NotGraded
 from autograder.model import Lab
 
-ESSAY, CHECK, EXERCISE = "question-a-row-that-keeps-a-matrix", "check-strided-permute", "strided-permute"
+ESSAY, CHECK, EXERCISE = (
+    "question-a-row-that-keeps-a-matrix",
+    "check-aten-strided-permute",
+    "aten-strided-permute",
+)
 
 
 @pytest.fixture

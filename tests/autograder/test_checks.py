@@ -12,10 +12,10 @@ LONG = [  # made of pieces that others try, or of opcheck and Inductor
     "ao.quantization.observer.non_linear_search",
     "together.device",
     "together.broken",
-    "custom_ops.register_fused_linear.inductor",
-    "custom_ops.register_fused_linear.judged",
-    "custom_ops.register_momentum_step.judged",
-    "cpp_ops.rms_norm_source",
+    "on_torch.custom_ops.register_fused_linear.inductor",
+    "on_torch.custom_ops.register_fused_linear.judged",
+    "on_torch.custom_ops.register_momentum_step.judged",
+    "on_torch.cpp_ops.rms_norm_source",
     "inductor.output_code.kernel_calls",
 ]
 # Of these checks `make test` tries one in six on all cases, and the others on one edge in three.
@@ -58,7 +58,9 @@ def test_edges_are_among_the_cases_and_torch_both_answers_and_refuses(check, jud
     assert any(not (isinstance(a, dict) and "error" in a) for a in answers)
 
 
-@pytest.mark.parametrize(**named([each for each in GRADED if each.name != "custom_ops.what_breaks"], keep=DRAWN))
+@pytest.mark.parametrize(
+    **named([each for each in GRADED if each.name != "on_torch.custom_ops.what_breaks"], keep=DRAWN)
+)
 def test_a_table_of_the_edges_and_the_commonest_answer_for_the_rest_do_not_get_through(check, judge):
     """(What `what_breaks` can be asked is finite, and nearly all of it is edges: there a table is right.)"""
     cases, answers = judge.drawn(check)

@@ -162,12 +162,14 @@ def test_without_a_lab_all_that_were_handed_in_are_graded(monkeypatch, tmp_path)
 
 def test_pieces_that_are_not_attempted_are_one_line_at_the_end(monkeypatch, root, capsys):
     lines = {
-        "strided.permute": Verdict("strided.permute", "passed", cases=3),
-        "strided.select": Verdict("strided.select", "not attempted"),
-        "strided.slice": Verdict(
-            "strided.slice", "not attempted", message="the cell that defines it did not run: E: x"
+        "aten.strided.permute": Verdict("aten.strided.permute", "passed", cases=3),
+        "aten.strided.select": Verdict("aten.strided.select", "not attempted"),
+        "aten.strided.slice": Verdict(
+            "aten.strided.slice", "not attempted", message="the cell that defines it did not run: E: x"
         ),
-        "strided.unsqueeze": Verdict("strided.unsqueeze", "disagreed", 3, 2, message="yours 0, torch's 1", case={}),
+        "aten.strided.unsqueeze": Verdict(
+            "aten.strided.unsqueeze", "disagreed", 3, 2, message="yours 0, torch's 1", case={}
+        ),
         "together.strided_views": Verdict("together.strided_views", "not attempted", message="a milestone needs half"),
     }
     monkeypatch.setattr(cli, "_run", lambda *arguments: lines)
@@ -177,7 +179,7 @@ def test_pieces_that_are_not_attempted_are_one_line_at_the_end(monkeypatch, root
     marks = [line for line in said.splitlines() if line[:1] in [*"✓✗–"]]
     assert [mark[0] for mark in marks] == [*"✓–✗–"]
     assert "did not run: E: x" in said and "torch's" in said
-    assert marks[-1] == "– not attempted: strided.select, together.strided_views"
+    assert marks[-1] == "– not attempted: aten.strided.select, together.strided_views"
 
 
 @pytest.mark.parametrize(
@@ -188,7 +190,9 @@ def test_colour_is_for_a_terminal_that_wants_it(monkeypatch, root, terminal, var
     environment = {"TERM": "xterm-256color", "COLUMNS": "80"} | variables
     console = Console(highlight=False, soft_wrap=True, file=written, force_terminal=terminal, _environ=environment)
     monkeypatch.setattr(cli, "out", console)
-    monkeypatch.setattr(cli, "_run", lambda *arguments: {"strided.permute": Verdict("strided.permute", "passed")})
+    monkeypatch.setattr(
+        cli, "_run", lambda *arguments: {"aten.strided.permute": Verdict("aten.strided.permute", "passed")}
+    )
     cli.app.main(["check", "--notebook", str(root / "README.md")], standalone_mode=False)
     assert ("\x1b[1;32m✓\x1b[0m" in written.getvalue()) == coloured
     assert ("\x1b" in written.getvalue()) <= terminal

@@ -44,7 +44,7 @@ def test_a_further_exercise_that_is_not_written_runs_as_the_reference(further):
     releases.take_only_core(Course(), [Lab(LAB)])
     after = (edition(Lab(LAB)) / "rushlight/aten/strided.py").read_text(encoding="utf-8")
     for name in Lab(LAB).exercises:
-        stub = f'raise NotImplementedError("{name.partition(".")[2]} is this lab\'s exercise")'
+        stub = f'raise NotImplementedError("{name.rpartition(".")[2]} is this lab\'s exercise")'
         assert stub in before and (stub in after) == (name not in further)
 
 

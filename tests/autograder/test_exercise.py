@@ -122,7 +122,7 @@ def test_what_an_answer_leaves_behind_in_its_thread_is_gone_with_its_case():
     assert vars(local) == before and local.modes == []
 
 
-@pytest.mark.parametrize("exercise", ["strided.permute", "distributed.ddp.assign_buckets"])
+@pytest.mark.parametrize("exercise", ["aten.strided.permute", "distributed.ddp.assign_buckets"])
 def test_a_binding_needs_nothing_that_was_imported_before(exercise):
     subprocess.run([sys.executable, "-c", binding(exercise)], check=True)
 

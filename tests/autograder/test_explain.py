@@ -20,7 +20,7 @@ from autograder.course import SOURCES
 from autograder.engine.judge import Judge
 from autograder.model import Lab, Submission, check_name, exercise_name
 
-LAB, WRONG = "01a_views", "strided.contiguous_strides"
+LAB, WRONG = "01a_views", "aten.strided.contiguous_strides"
 STUDENTS = ("subtly_wrong_strides", "half_done", "corrupt_file")
 
 
@@ -180,7 +180,7 @@ def test_verdicts_of_another_students_notebook_are_not_sealed_here(place):
 
 
 def test_a_seal_is_for_a_lab_a_student_a_check_a_verdict_and_the_cells():
-    said, about = {"outcome": "passed"}, ["01a_views", "ada", "strided.permute"]
+    said, about = {"outcome": "passed"}, ["01a_views", "ada", "aten.strided.permute"]
     cells = [("code", "a"), ("code", "b")]
 
     def seal(said=said, seed=1, about=about, cells=cells):
@@ -218,7 +218,7 @@ def test_a_verdict_with_the_seal_of_an_earlier_version_can_still_be_read(place):
 def test_what_has_changed_since_is_said(place):
     with Gradebook(gradebook_url(), "rushlight") as gradebook:
         grades = gradebook.find_submission_notebook(LAB, LAB, "half_done").grades
-        grade = next(grade for grade in grades if grade.name == "check-strided-element_offset")
+        grade = next(grade for grade in grades if grade.name == "check-aten-strided-element_offset")
         grade.manual_score = 1.5
         gradebook.db.commit()
     rewrite(place, "half_done", lambda notebook: notebook.metadata.graded_with.update(torch="1.0"))

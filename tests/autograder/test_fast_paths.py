@@ -91,4 +91,4 @@ def test_no_fast_path_passes_by_a_piece_of_autograd_in_a_program_of_another_lab(
 
 def test_a_fast_path_that_passes_by_a_piece_would_be_seen(monkeypatch):
     monkeypatch.setattr(sys.modules[fill.__module__], "_lowest_filled", lambda: None)
-    assert passed_by(["optim.adam"], ["optim.adam"])
+    assert passed_by(["optim.optimizer.adam"], ["optim.optimizer.adam"])

@@ -12,7 +12,7 @@ from autograder.classroom import plugin, sample
 from autograder.classroom.feedback import _card
 from autograder.classroom.gradebook import gradebook_url
 from autograder.engine.card import card
-from autograder.engine.check import Verdict
+from autograder.engine.check import Verdict, short_name
 from autograder.engine.run import outputs_of
 from autograder.model import Lab, Submission, check_name, exercise_name
 
@@ -80,16 +80,18 @@ def feedback(tmp_path, monkeypatch, empty_gradebook, released, answers):
 
 
 def test_the_first_failing_exercise_is_at_the_top_with_its_case_and_a_link(feedback):
-    page = feedback([wrong("strided.permute", case={"dims": [0]}), wrong("strided.contiguous_strides")])
+    page = feedback([wrong("aten.strided.permute", case={"dims": [0]}), wrong("aten.strided.contiguous_strides")])
     first = re.search(r'<section[^>]*class="first".*?</section>', page.text, re.S)[0]
-    assert 'href="#check-strided-contiguous_strides"' in first and "permute" not in first
+    assert 'href="#check-aten-strided-contiguous_strides"' in first and "permute" not in first
     assert "sizes = [1, 0]" in first and "[0]: yours 0, torch" in first and "90 of 100 cases agree" in first
     assert page.text.index(first) < page.text.index("<table")
 
 
 def test_a_cell_that_did_not_run_is_to_be_fixed_and_an_untouched_one_is_not(feedback):
-    broken = Verdict("strided.permute", "not attempted", message="the cell that defines it did not run: SyntaxError: x")
-    page = feedback([untouched("strided.transpose"), broken])
+    broken = Verdict(
+        "aten.strided.permute", "not attempted", message="the cell that defines it did not run: SyntaxError: x"
+    )
+    page = feedback([untouched("aten.strided.transpose"), broken])
     first = re.search(r'<section[^>]*class="first".*?</section>', page.text, re.S)[0]
     assert "permute" in first and "SyntaxError: x" in first
     assert [row[:3] for row in page.rows if row[0] != "✓"][:2] == [
@@ -99,17 +101,19 @@ def test_a_cell_that_did_not_run_is_to_be_fixed_and_an_untouched_one_is_not(feed
 
 
 def test_every_exercise_is_there_by_name_with_its_mark_and_points(feedback):
-    page = feedback([wrong("strided.permute"), untouched("strided.slice"), Verdict("strided.select", "timed out")])
+    page = feedback(
+        [wrong("aten.strided.permute"), untouched("aten.strided.slice"), Verdict("aten.strided.select", "timed out")]
+    )
     marks = {"permute": ("✗", "0 of 3"), "slice": ("–", "0 of 5"), "select": ("✗", "0 of 2")}
     for mark, name, *_, last in page.rows[:-1]:
         worth = next(value for check, value in Lab(LAB).points.items() if check.endswith(f".{name}"))
         assert (mark, last) == marks.get(name, ("✓", f"{worth:g} of {worth:g}"))
-    assert [name for _, name, *_ in page.rows[:-1]] == [check.partition(".")[2] for check in Lab(LAB).points]
+    assert [name for _, name, *_ in page.rows[:-1]] == [short_name(check) for check in Lab(LAB).points]
     assert "18 of 32 points" in page.text
 
 
 def test_every_link_of_the_report_and_of_the_page_leads_somewhere(feedback, released):
-    page = feedback([wrong("strided.permute"), untouched("strided.slice")])
+    page = feedback([wrong("aten.strided.permute"), untouched("aten.strided.slice")])
     ids = page.ids()
     assert len(ids) == len({*ids})
     wanted = {cell.metadata.nbgrader.grade_id for cell in released.cells if check_name(cell)}
@@ -124,7 +128,7 @@ def test_the_page_is_in_english_and_its_title_names_the_lab_and_the_student(feed
 
 
 def test_text_of_the_lab_and_set_up_are_left_out_and_a_passed_check_is_folded(feedback):
-    page = feedback([wrong("strided.permute")])
+    page = feedback([wrong("aten.strided.permute")])
     body = page.text.partition("<body>")[2]
     assert "import rushlight" not in body and "TensorAccessor.cpp" not in body
     unfolded = re.sub(r"<details.*?</details>", "", body, flags=re.S)
@@ -147,14 +151,14 @@ def test_nothing_of_a_student_is_markup(feedback):
                 picture = {"output_type": "display_data", "metadata": {}, "data": {"image/png": f'"{MARKUP}'}}
                 stream = {"output_type": "stream", "name": "stdout", "text": MARKUP}
                 cell.outputs = [nbformat.from_dict(each) for each in (stream, shown, picture, error)]
-        forged = next(cell for cell in notebook.cells if check_name(cell) == "strided.select")
+        forged = next(cell for cell in notebook.cells if check_name(cell) == "aten.strided.select")
         style = '<p style="background:url(https://example.org/x);color:red" onclick="x()">forged</p><style>*{}</style>'
         forged.outputs[0].data["text/html"] = style + MARKUP + '<form action="/x"><a href="javascript:x()">y</a></form>'
         notebook.cells.append(nbformat.v4.new_code_cell(f"1 # {MARKUP}", id="added-1-0"))
         notebook.cells.append(nbformat.v4.new_markdown_cell("[x](https://example.org/y)", id="added-1-1"))
 
-    verdict = wrong("strided.permute", MARKUP, {"x": MARKUP}, hint=MARKUP, notes=[MARKUP], raised=MARKUP)
-    page = feedback([verdict, wrong("strided.select")], change)
+    verdict = wrong("aten.strided.permute", MARKUP, {"x": MARKUP}, hint=MARKUP, notes=[MARKUP], raised=MARKUP)
+    page = feedback([verdict, wrong("aten.strided.select")], change)
     assert "alert(1)" in page.text and "forged" in page.text
     tags = [tag for tag, _ in page.elements]
     assert not {"script", "form", "link", "iframe", "svg"} & {*tags} and tags.count("style") == 1
@@ -172,16 +176,16 @@ def test_scores_and_comments_given_by_hand_are_shown_and_kept(feedback, tmp_path
         next(cell for cell in notebook.cells if cell.id == QUESTION).source = "Because it is a view."
         answer = gradebook.find_grade(QUESTION, LAB, LAB, "ada")
         answer.manual_score, answer.needs_manual_grade = 3, False
-        gradebook.find_grade("check-strided-permute", LAB, LAB, "ada").manual_score = 1.5
+        gradebook.find_grade("check-aten-strided-permute", LAB, LAB, "ada").manual_score = 1.5
         gradebook.find_comment(QUESTION, LAB, LAB, "ada").manual_comment = "Say **which** storage."
-        gradebook.find_comment("strided-permute", LAB, LAB, "ada").manual_comment = "Nearly."
+        gradebook.find_comment("aten-strided-permute", LAB, LAB, "ada").manual_comment = "Nearly."
 
-    page = feedback([wrong("strided.permute")], mark)
+    page = feedback([wrong("aten.strided.permute")], mark)
     assert "29.5 of 32 points" in page.text and ("✎", "written answer", "marked", "3 of 4") in page.rows
     assert "<strong>which</strong>" in page.text and "Nearly." in page.text and "1.5 of 3" in page.text
     with Gradebook(gradebook_url(), "rushlight") as gradebook:
-        assert gradebook.find_grade("check-strided-permute", LAB, LAB, "ada").manual_score == 1.5
-        assert gradebook.find_comment("strided-permute", LAB, LAB, "ada").manual_comment == "Nearly."
+        assert gradebook.find_grade("check-aten-strided-permute", LAB, LAB, "ada").manual_score == 1.5
+        assert gradebook.find_comment("aten-strided-permute", LAB, LAB, "ada").manual_comment == "Nearly."
 
 
 def test_a_written_answer_that_waits_for_its_mark_is_said_to_wait(feedback):
@@ -206,7 +210,7 @@ def test_a_written_answer_that_was_not_attempted_is_one_line(feedback):
 
 
 def test_a_note_of_grading_is_in_the_list(feedback):
-    page = feedback([Verdict("strided.slice", "passed", 3, 3, notes=["on the reference's it passes"])])
+    page = feedback([Verdict("aten.strided.slice", "passed", 3, 3, notes=["on the reference's it passes"])])
     row = re.search(r"slice</a>.*?</tr>(.*?)</tr>", page.text, re.S)
     assert "on the reference's it passes" in row[1]
 
@@ -224,11 +228,13 @@ def test_no_part_of_a_verdicts_card_is_lost_on_the_page():
     more = {"hint": "no", "program": "def f(): ...", "oracle": "def g(): ...", "raised": "E: x", "notes": ["note"]}
     drawn = {"layouts": [[[2, 3], [3, 1], 0], [[3, 2], [1, 3], 0]], "mine_marks": [[0, 1]], "theirs_marks": [[0, 2]]}
     verdicts = [
-        wrong("strided.permute", **more, **drawn, frames=[["permute", 4, "return alias(self)"], ["helper", 2, ""]]),
-        Verdict("strided.permute", "disagreed", 9, 8, mine="0, " * 900, theirs="1", mine_marks=[[30, 31]]),
-        wrong("strided.permute", case={"program": "x\n" * 30}),
-        Verdict("strided.permute", "passed", 3, 3),
-        Verdict("strided.permute", "timed out", message="no answer"),
+        wrong(
+            "aten.strided.permute", **more, **drawn, frames=[["permute", 4, "return alias(self)"], ["helper", 2, ""]]
+        ),
+        Verdict("aten.strided.permute", "disagreed", 9, 8, mine="0, " * 900, theirs="1", mine_marks=[[30, 31]]),
+        wrong("aten.strided.permute", case={"program": "x\n" * 30}),
+        Verdict("aten.strided.permute", "passed", 3, 3),
+        Verdict("aten.strided.permute", "timed out", message="no answer"),
     ]
     for verdict in verdicts:
         shown = card(verdict, 3, "5 of 16 pieces · 11 of 40 points")

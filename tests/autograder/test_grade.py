@@ -181,7 +181,10 @@ def test_what_a_marker_cannot_do_costs_that_submission_only(one_student, quick_g
 
 def test_the_report_shows_what_students_share_and_no_markup_of_theirs(classroom):
     verdict = {"outcome": "disagreed", "message": "<script>", "case": "sizes = [0]", "seconds": 1.0}
-    rows = [Row(name, {"strided.permute": 0.0}, {"strided.permute": dict(verdict)}) for name in ("<b>ada</b>", "ben")]
+    rows = [
+        Row(name, {"aten.strided.permute": 0.0}, {"aten.strided.permute": dict(verdict)})
+        for name in ("<b>ada</b>", "ben")
+    ]
     for row in rows:
         row.verdicts |= {name: {"outcome": "passed"} for name in Lab(LAB).points if name not in row.verdicts}
     page = write_report(Lab(LAB), [*rows, Row("cem", problem="no notebook")]).read_text()

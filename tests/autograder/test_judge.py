@@ -39,7 +39,7 @@ from autograder.engine.judge import Judge
 from autograder.engine.observe import MAX_FRAMES, Malformed, SubjectDied, SubjectTimedOut, error_tree, with_raised
 from autograder.engine.subject import answer
 
-STRIDES = "strided.contiguous_strides"
+STRIDES = "aten.strided.contiguous_strides"
 
 
 @pytest.fixture
@@ -161,7 +161,12 @@ def test_an_oracle_that_does_not_ask_torch_is_not_shown_nor_called_torch(name, m
 
 def test_an_oracle_that_asks_torch_is_one_that_uses_it_or_a_tensor_of_its():
     assert {"distributed.cost.fit", "aot.partition.minimum_cut"} <= {*WITHOUT_TORCH}
-    asking = {"strided.is_contiguous", "inductor.output_code.kernel_calls", "trace.registrations", "strided.permute"}
+    asking = {
+        "aten.strided.is_contiguous",
+        "inductor.output_code.kernel_calls",
+        "on_torch.trace.registrations",
+        "aten.strided.permute",
+    }
     assert asking.isdisjoint(WITHOUT_TORCH)
 
 
@@ -240,8 +245,8 @@ def test_what_torch_could_not_answer_once_is_asked_again(monkeypatch, strides):
     [
         ("course.predictions.backward_order", ModuleNotFoundError("no module named 'that'")),
         ("course.predictions.backward_order", RuntimeError("torch refuses the program")),
-        ("strided.slice", ModuleNotFoundError("no module named 'that'")),
-        ("strided.slice", NameError("name 'that' is not defined")),
+        ("aten.strided.slice", ModuleNotFoundError("no module named 'that'")),
+        ("aten.strided.slice", NameError("name 'that' is not defined")),
     ],
 )
 def test_an_oracle_that_is_broken_is_the_graders_error_and_no_wrong_answer(monkeypatch, plugged, name, error):
@@ -287,7 +292,7 @@ def test_the_search_for_a_smaller_case_draws_from_a_stream_of_its_own(judge, mon
         raise judging.ShrinkTimeout
 
     monkeypatch.setattr(judging.hypothesis, "find", find_nothing)
-    names = [STRIDES, "strided.permute", STRIDES]
+    names = [STRIDES, "aten.strided.permute", STRIDES]
     for seed, name in [*((7, name) for name in names), (8, STRIDES)]:
         assert not Judge(seed).verdict(name, lambda name, cases: [7] * len(cases)).passed
     first, other, again, elsewhere = drawn
@@ -295,7 +300,7 @@ def test_the_search_for_a_smaller_case_draws_from_a_stream_of_its_own(judge, mon
 
 
 def test_the_cases_are_those_that_hypothesis_draws_from_its_own_strategies(monkeypatch):
-    check = find("modules.named_members")  # its strategies are made while it is drawn
+    check = find("nn.modules.module.named_members")  # its strategies are made while it is drawn
     cases = Judge(7).draw(check)
     monkeypatch.setattr(judging, "_strategies", judging.st)
     assert Judge(7).draw(check) == cases
@@ -313,9 +318,9 @@ def test_hypothesis_asks_the_function_that_the_judge_replaces_for_constants_of_i
 )
 def test_one_seed_gives_the_same_cases_in_every_process(imported):
     program = f"import json, {imported}; from autograder.engine import judge; from autograder.engine.check import find"
-    program += "; print(json.dumps(judge.Judge(7).draw(find('random.dropout'))))"
+    program += "; print(json.dumps(judge.Judge(7).draw(find('aten.native.random.dropout'))))"
     drawn = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert json.loads(drawn) == Judge(7).draw(find("random.dropout"))
+    assert json.loads(drawn) == Judge(7).draw(find("aten.native.random.dropout"))
 
 
 def test_what_a_student_wrote_cannot_become_markup(judge, strides):
@@ -362,8 +367,8 @@ def test_an_exception_is_shown_with_the_lines_of_the_student_and_no_others(judge
 
 
 def test_the_frames_of_the_framework_are_not_shown(judge, plugged):
-    fill(function_of("strided.permute"), piece_of("def piece(self, dims):\n    return self.sum(5)\n"))
-    verdict = judge.replay("strided.permute", {"x": tensor([2]), "dims": [0]}, over_the_wire)
+    fill(function_of("aten.strided.permute"), piece_of("def piece(self, dims):\n    return self.sum(5)\n"))
+    verdict = judge.replay("aten.strided.permute", {"x": tensor([2]), "dims": [0]}, over_the_wire)
     assert yours(verdict)[1:] == ["  piece, line 2:  return self.sum(5)"]
 
 
@@ -377,7 +382,7 @@ def slot(name):
 
 CAUGHT = ["distributed.cost.fit", "dynamo.symbolic.binary_op", "aot.runtime.run_epilogue"]
 CAUGHT += [
-    "backend.as_strided",
+    "on_torch.backend.as_strided",
     "distributed.tensor_parallel.vocabulary_parallel_cross_entropy",
 ]  # in a child, in ranks
 
@@ -406,7 +411,7 @@ class RanksFailed(RuntimeError):
     [([], True), (error_tree(ValueError()), False), (error_tree(RanksFailed("a deadlock")), True)],
 )
 def test_a_hint_for_every_wrong_result_is_not_shown_for_an_exception(judge, tree, hinted):
-    name = "engine.count_dependencies"
+    name = "autograd.engine.count_dependencies"
     assert bool(judge.replay(name, find(name).edges[3], lambda name, cases: [tree] * len(cases)).hint) == hinted
 
 
@@ -420,7 +425,7 @@ def test_a_hint_for_every_wrong_result_is_not_shown_for_an_exception(judge, tree
 )
 def test_the_hint_is_of_the_entry_that_differs_and_names_calls_beyond_the_contract(judge, result, beyond, hint):
     tree = {"dict": [["result", result], ["beyond", beyond]]}
-    name = "custom_ops.what_breaks"
+    name = "on_torch.custom_ops.what_breaks"
     assert hint in judge.replay(name, find(name).edges[0], lambda name, cases: [tree] * len(cases)).hint
 
 
@@ -438,7 +443,7 @@ def test_an_exception_that_the_students_function_catches_is_not_shown(judge, str
 @pytest.mark.parametrize(("names", "shown"), [(["RuntimeError"], False), (["ValueError"], True)])
 def test_an_exception_that_the_program_catches_is_not_shown_if_torch_raises_it_too(judge, names, shown):
     """The second pass raises on both sides, because the first has freed the saved tensors. The difference is in the first."""
-    case = next(case for case in find("engine.execute").edges if case["statements"] == [["mul", 0, 0]])
+    case = next(case for case in find("autograd.engine.execute").edges if case["statements"] == [["mul", 0, 0]])
 
     def ask(name, cases):
         raised = error_tree(RuntimeError("a second time")) | {"error": names, "frames": []}
@@ -449,7 +454,7 @@ def test_an_exception_that_the_program_catches_is_not_shown_if_torch_raises_it_t
         ]
         return [with_raised({"dict": [["passes", passes]]}, raised) for _ in cases]
 
-    verdict = judge.replay("engine.execute", case, ask)
+    verdict = judge.replay("autograd.engine.execute", case, ask)
     assert verdict.outcome == DISAGREED and bool(verdict.raised) == shown
 
 

@@ -63,7 +63,7 @@ def test_a_drawn_case_has_code_that_python_accepts(name):
 @pytest.fixture
 def replayed():
     """The verdict on one edge of a check, with an answer that is wrong."""
-    name = "engine.count_dependencies"
+    name = "autograd.engine.count_dependencies"
     fill(function_of(name), lambda roots: {})
     yield lambda number: Judge(1).replay(name, find(name).edges[number], answer)
     restore(function_of(name))

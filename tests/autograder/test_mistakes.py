@@ -157,12 +157,12 @@ def test_port_taken(course):
 @pytest.mark.sweep
 def test_notebook_run_out_of_order(shown, course):
     answer = f"{START}\n@exercise(rl.strided)\ndef contiguous_strides(sizes):\n    return from_a_cell_above(sizes)"
-    words = shown(answer, 'check("strided.contiguous_strides")', path=course)
+    words = shown(answer, 'check("aten.strided.contiguous_strides")', path=course)
     assert "from_a_cell_above" in words and "run that first" in words
 
 
 def test_check_run_before_its_exercise(shown, course):
-    words = shown(START, 'check("strided.contiguous_strides")', path=course)
+    words = shown(START, 'check("aten.strided.contiguous_strides")', path=course)
     assert "not attempted" in words and "its cell has not been run" in words
 
 
@@ -197,25 +197,25 @@ def test_torch_missing(python_without, shown, spoilt):
     answer = f"{START}\n@exercise(rl.strided)\ndef permute(self, dims):\n    return self"
     for words in (
         rushlight(spoilt, "grade", "01a", "--sample", "--jobs", "1", python=python),
-        shown(answer, 'check("strided.permute")', python=python, path=spoilt),
+        shown(answer, 'check("aten.strided.permute")', python=python, path=spoilt),
     ):
         assert "no torch" in words and "make -B setup" in words
 
 
 def test_edited_check_cell_and_copy_of_another_version_of_the_lab(course, released, tmp_path, isolated):
-    released.cells = [cell for cell in released.cells if cell.id != "strided-permute"]
-    next(cell for cell in released.cells if cell.id == "check-strided-select").source = "pass"
+    released.cells = [cell for cell in released.cells if cell.id != "aten-strided-permute"]
+    next(cell for cell in released.cells if cell.id == "check-aten-strided-select").source = "pass"
     nbformat.write(released, tmp_path / "mine.ipynb")
     words = rushlight(course, "check", "01a", "--notebook", str(tmp_path / "mine.ipynb"))
     edited, another = (line for line in words.splitlines() if "mine.ipynb: " in line)
-    assert "not the lab's own check cells" in edited and "strided.select" in edited and "put back" in edited
-    assert "another version of the lab" in another and "strided-permute" in another and "rushlight lab" in another
+    assert "not the lab's own check cells" in edited and "aten.strided.select" in edited and "put back" in edited
+    assert "another version of the lab" in another and "aten-strided-permute" in another and "rushlight lab" in another
 
 
 @pytest.mark.sweep
 def test_misspelt_check(shown, course):
     words = shown(START, 'check("strided.contiguous_stride")', path=course)
-    assert "there is no check" in words and "strided.contiguous_strides" in words
+    assert "there is no check" in words and "aten.strided.contiguous_strides" in words
 
 
 @pytest.mark.parametrize("command", [("lab", "01a", "--no-open"), swept(("grade", "01a", "--sample"))])

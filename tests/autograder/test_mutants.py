@@ -57,7 +57,7 @@ def test_a_mutant_has_a_name_of_its_own_and_is_no_other_one(lab):
     ],
 )
 def test_what_a_mutant_does_is_told_apart_and_harms_nobody(body, what):
-    exercise = "strided.contiguous_strides"
+    exercise = "aten.strided.contiguous_strides"
     mutant = m.Mutant(exercise, "", "", "", "def contiguous_strides(sizes):\n" + textwrap.indent(body, "    "))
     (outcome,) = m._tried([mutant], lambda name: m._edges(Judge(1), name))
     assert outcome.what == what

@@ -43,9 +43,9 @@ def outputs():
 def test_a_wrong_answer_shows_the_smallest_case_and_a_right_one_passes(outputs):
     wrong, shown, replayed, fixed = outputs(
         WRONG,
-        'check("strided.contiguous_strides")',
-        'check("strided.contiguous_strides", case={"sizes": [2, 3]})',
-        RIGHT + '\ncheck("strided.contiguous_strides")',
+        'check("aten.strided.contiguous_strides")',
+        'check("aten.strided.contiguous_strides", case={"sizes": [2, 3]})',
+        RIGHT + '\ncheck("aten.strided.contiguous_strides")',
     )
     assert wrong == []
     assert [output.output_type for output in shown] == ["display_data", "error"]
@@ -60,7 +60,7 @@ def test_a_wrong_answer_shows_the_smallest_case_and_a_right_one_passes(outputs):
 
 def test_an_exception_is_shown_with_its_line_in_the_cell(outputs):
     raising = WRONG.strip().replace("        strides.insert(0, step)", "        raise ValueError('mine')")
-    _, (shown, _) = outputs(raising, 'check("strided.contiguous_strides")')
+    _, (shown, _) = outputs(raising, 'check("aten.strided.contiguous_strides")')
     assert "contiguous_strides, line 5:  raise ValueError('mine')" in shown.data["text/plain"]
     assert "your cell" in shown.data["text/html"] and "→ contiguous_strides, line 5" in shown.data["text/html"]
 
@@ -74,20 +74,20 @@ def unsqueeze(self, dim):
 
 def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(outputs):
     worth, pieces = Lab("01a_views").points, Lab("01a_views").exercises
-    mine, others = worth["strided.contiguous_strides"], sum(worth.values())
+    mine, others = worth["aten.strided.contiguous_strides"], sum(worth.values())
 
     def tally(count, earned):
         return f"lab 01a in this session: {count} of {len(pieces)} pieces · {earned:g} of {others:g} points"
 
-    strides, again = 'check("strided.contiguous_strides")', WRONG
+    strides, again = 'check("aten.strided.contiguous_strides")', WRONG
     _, before, first, replayed, failed, _, late = outputs(
         UNSQUEEZE + RIGHT,
-        'check("strided.unsqueeze")',
+        'check("aten.strided.unsqueeze")',
         strides,
-        'check("strided.contiguous_strides", case={"sizes": [2, 3]})',
-        'check("strided.unsqueeze")',
+        'check("aten.strided.contiguous_strides", case={"sizes": [2, 3]})',
+        'check("aten.strided.unsqueeze")',
         again,
-        'check("strided.unsqueeze")',
+        'check("aten.strided.unsqueeze")',
     )
     assert tally(0, 0) in before[0].data["text/html"] and "0 of" in before[0].data["text/html"]
     assert tally(1, mine) in first[0].data["text/html"] and f"{mine} of {mine} points" in first[0].data["text/html"]
@@ -105,7 +105,7 @@ def test_what_a_piece_prints_and_raises_is_shown_without_what_no_page_can_show(o
     hostile = WRONG.replace(
         "    strides, step = [], 1", "    print('\\ud800 said')\n    raise ValueError('\\ud800 \\x1b[31mraised')"
     )
-    printed, shown, _ = outputs(hostile + '\ncheck("strided.contiguous_strides")')[0]
+    printed, shown, _ = outputs(hostile + '\ncheck("aten.strided.contiguous_strides")')[0]
     assert printed.text == "? said\n"
     for kind in ("text/plain", "text/html"):
         assert "? raised" in shown.data[kind] and "\x1b" not in shown.data[kind]
@@ -114,8 +114,8 @@ def test_what_a_piece_prints_and_raises_is_shown_without_what_no_page_can_show(o
 def test_what_a_piece_prints_is_shown_for_the_case_that_is_shown(outputs):
     loud = WRONG.replace("    strides, step = [], 1", "    print('sizes', sizes)\n    strides, step = [], 1")
     wrong, right = outputs(
-        loud + '\ncheck("strided.contiguous_strides")',
-        loud.replace("step *= size", "step *= max(size, 1)") + '\ncheck("strided.contiguous_strides")',
+        loud + '\ncheck("aten.strided.contiguous_strides")',
+        loud.replace("step *= size", "step *= max(size, 1)") + '\ncheck("aten.strided.contiguous_strides")',
     )
     (case,) = re.findall(r'case={"sizes": (.*)}', str(wrong[1].data["text/plain"]).replace("'", '"'))
     shown = [line for line in wrong[0].text.splitlines() if line.startswith("sizes")]
@@ -126,7 +126,7 @@ def test_what_a_piece_prints_is_shown_for_the_case_that_is_shown(outputs):
 def test_a_piece_that_is_not_written_yet_is_not_attempted_and_stops_no_other(outputs):
     _, first, second = outputs(
         "@exercise(rl.strided)\ndef contiguous_strides(sizes):\n    # YOUR CODE HERE\n    raise NotImplementedError()",
-        'check("strided.contiguous_strides")',
+        'check("aten.strided.contiguous_strides")',
         "print(rl.arange(3).tolist())",
     )
     assert "not attempted" in first[0].data["text/plain"]
@@ -149,7 +149,7 @@ def test_a_milestone_is_decided_once_half_of_the_core_exercises_are_written(outp
 
 def test_a_name_that_is_no_check_is_refused_with_the_names_that_are(outputs):
     ((error,),) = outputs('check("strided.nothing")')
-    assert error.ename == "LookupError" and "strided.permute" in error.evalue
+    assert error.ename == "LookupError" and "aten.strided.permute" in error.evalue
 
 
 def test_after_an_interrupt_the_next_check_works(outputs):
@@ -159,11 +159,13 @@ def test_after_an_interrupt_the_next_check_works(outputs):
 def contiguous_strides(sizes):
     raise KeyboardInterrupt
 
-check("strided.contiguous_strides")
+check("aten.strided.contiguous_strides")
 """,
-        WRONG + '\ncheck("strided.contiguous_strides")',
+        WRONG + '\ncheck("aten.strided.contiguous_strides")',
     )
-    assert interrupted[-1].evalue == "strided.contiguous_strides: interrupted" and len(interrupted[-1].traceback) == 1
+    assert (
+        interrupted[-1].evalue == "aten.strided.contiguous_strides: interrupted" and len(interrupted[-1].traceback) == 1
+    )
     assert "cases agree with torch" in shown[0].data["text/plain"]
 
 
@@ -180,11 +182,12 @@ def contiguous_strides(sizes):
     except Exception:
         return []
 
-check("strided.contiguous_strides")
+check("aten.strided.contiguous_strides")
 """
-    stopped, shown = outputs(looping, WRONG + '\ncheck("strided.contiguous_strides")')
+    stopped, shown = outputs(looping, WRONG + '\ncheck("aten.strided.contiguous_strides")')
     assert (
-        stopped[0].data["text/plain"].startswith("✗ strided.contiguous_strides") and "timed out" in stopped[-1].evalue
+        stopped[0].data["text/plain"].startswith("✗ aten.strided.contiguous_strides")
+        and "timed out" in stopped[-1].evalue
     )
     assert "an endless loop, perhaps" in stopped[0].data["text/plain"]
     assert "cases agree with torch" in shown[0].data["text/plain"]

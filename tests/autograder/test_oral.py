@@ -245,12 +245,12 @@ def test_a_reply_in_another_form_is_malformed(monkeypatch, reply):
     with pytest.raises(oral.Malformed):
         session.try_cell("1", 1.0)
     with pytest.raises(oral.Malformed):
-        session.observe("strided.as_strided", [{}])
+        session.observe("aten.strided.as_strided", [{}])
 
 
 @pytest.mark.parametrize("terms", sweep([300, 600, 900, 2500], keep=[600, 900, 2500]))
 def test_a_long_expression_cannot_be_asked_about(terms):
-    name = "strided.as_strided"
+    name = "aten.strided.as_strided"
     cell = f"def as_strided(x, sizes=2):\n    if x > sizes:\n        return {'+'.join('1' * terms)}\n    return 1\n"
     session = SimpleNamespace(observe=lambda check, cases: [{}], calls=lambda *_: [], put_back=lambda cell: None)
     found, remarks = oral._three(session, Judge(7), {name: cell}, [name], random.Random(7), lambda *_: None)
@@ -262,7 +262,7 @@ def test_a_subject_that_dies_at_the_last_case_is_not_called_wrong():
         raise SubjectDied("killed")
 
     function = oral.StudentFunction(
-        SimpleNamespace(observe=dies), None, "strided.as_strided", SimpleNamespace(name=""), "", None
+        SimpleNamespace(observe=dies), None, "aten.strided.as_strided", SimpleNamespace(name=""), "", None
     )
     assert function.theirs(oral.Call({}, {}, [], "")) == ""
 

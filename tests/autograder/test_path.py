@@ -27,7 +27,7 @@ def contiguous_strides(sizes):
 ADAM = """
 from rushlight.optim.optimizer import adam as reference
 
-@exercise(rl.optim)
+@exercise(rl.optim.optimizer)
 def adam(params, grads, *args, **kwargs):
     for param, grad in zip(params, grads):
         param.sub_(0.5 * grad)
@@ -69,11 +69,14 @@ def work(tmp_path):
 def test_the_path_is_found_by_running_and_needs_no_piece():
     found = find_path()
     assert found.yours == [] and found.broken == {} and found.slow == []
-    assert "linear_algebra.addmm_out" in found.stages["forward"]
-    assert "losses.cross_entropy_loss" in found.stages["loss"]
-    assert "engine.execute" in found.stages["backward"] and "engine.execute" not in found.stages["forward"]
-    assert "optim.adam" in found.stages["update"] and "optim.adam" not in found.stages["backward"]
-    assert len(found.pieces()) > 40 and "random.dropout" not in found.pieces()
+    assert "aten.native.linear_algebra.addmm_out" in found.stages["forward"]
+    assert "aten.native.losses.cross_entropy_loss" in found.stages["loss"]
+    assert (
+        "autograd.engine.execute" in found.stages["backward"]
+        and "autograd.engine.execute" not in found.stages["forward"]
+    )
+    assert "optim.optimizer.adam" in found.stages["update"] and "optim.optimizer.adam" not in found.stages["backward"]
+    assert len(found.pieces()) > 40 and "aten.native.random.dropout" not in found.pieces()
     assert "0 are yours" in next(found.lines())
 
 
@@ -91,7 +94,7 @@ def test_the_pieces_of_one_lab_are_yours_and_the_rest_the_references():
         use(SOURCES / "04b_engine")
         found = find_path()
         assert {*found.yours} == {*Lab("04b_engine").exercises}
-        assert found.labs["engine.execute"] == "04b"
+        assert found.labs["autograd.engine.execute"] == "04b"
     finally:
         fill_as({})
 
@@ -99,9 +102,13 @@ def test_the_pieces_of_one_lab_are_yours_and_the_rest_the_references():
 @pytest.mark.parametrize(
     ("cell", "name", "why"),
     [
-        (STRIDES.replace("max(size, 1)", "1"), "strided.contiguous_strides", ""),
-        (STRIDES.replace("return", "print(sizes.none)\n    return"), "strided.contiguous_strides", "AttributeError"),
-        (ADAM, "optim.adam", "the loss of step 2"),
+        (STRIDES.replace("max(size, 1)", "1"), "aten.strided.contiguous_strides", ""),
+        (
+            STRIDES.replace("return", "print(sizes.none)\n    return"),
+            "aten.strided.contiguous_strides",
+            "AttributeError",
+        ),
+        (ADAM, "optim.optimizer.adam", "the loss of step 2"),
     ],
     ids=["wrong", "raises", "learns otherwise"],
 )
@@ -118,20 +125,20 @@ def test_a_piece_that_breaks_the_step_is_named_and_the_reference_takes_its_place
 def test_each_of_two_broken_pieces_is_named(work):
     work(STRIDES.replace("max(size, 1)", "1"), ADAM)
     found = find_path()
-    assert {*found.broken} == {"strided.contiguous_strides", "optim.adam"}
+    assert {*found.broken} == {"aten.strided.contiguous_strides", "optim.optimizer.adam"}
 
 
 def test_the_picture_says_how_many_pieces_are_yours(work, capsys):
     work(STRIDES)
-    assert path().yours == ["strided.contiguous_strides"]
+    assert path().yours == ["aten.strided.contiguous_strides"]
     assert "1 are yours" in capsys.readouterr().out
 
 
 def test_a_slow_piece_is_named(work):
     work(STRIDES.replace("return", "time.sleep(0.004)\n    return"))
     found = find_path()
-    assert found.broken == {} and found.yours == ["strided.contiguous_strides"]
-    assert [name for name, _ in found.slow] == ["strided.contiguous_strides"]
+    assert found.broken == {} and found.yours == ["aten.strided.contiguous_strides"]
+    assert [name for name, _ in found.slow] == ["aten.strided.contiguous_strides"]
     assert "is slow" in "\n".join(found.lines())
 
 

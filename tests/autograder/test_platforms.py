@@ -93,7 +93,7 @@ def test_check_compares_a_copy_with_torch(python):
     done = rushlight(python, "check", "01a")
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
     assert "this system has no sandbox" in done.stdout and "\n2 of 28 points, and up to 4" in done.stdout
-    assert "strided.element_offset: all" in done.stdout and "strided.contiguous_strides:" in done.stdout
+    assert "aten.strided.element_offset: all" in done.stdout and "aten.strided.contiguous_strides:" in done.stdout
 
 
 @on_its_system
@@ -127,7 +127,7 @@ def test_check_in_a_kernel_shows_a_verdict(python, course, monkeypatch):
     cells = [
         "import rushlight as rl\nfrom autograder import check, exercise",
         "@exercise(rl.strided)\ndef contiguous_strides(sizes):\n    return ()",
-        'check("strided.contiguous_strides")',
+        'check("aten.strided.contiguous_strides")',
     ]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     for name, value in python.environment.items():  # the kernel inherits them
@@ -146,10 +146,10 @@ def test_check_in_a_script_prints_a_verdict(python, tmp_path):
         "    import rushlight as rl\n    from autograder import check, exercise\n"
         "    @exercise(rl.strided)\n    def element_offset(index, strides, storage_offset):\n"
         "        return storage_offset + sum(i * s for i, s in zip(index, strides))\n"
-        "    check('strided.element_offset')\n"
+        "    check('aten.strided.element_offset')\n"
     )
     done = python(str(script))
-    assert done.returncode == 0 and "? strided.element_offset: all" in done.stdout, done.stderr
+    assert done.returncode == 0 and "? aten.strided.element_offset: all" in done.stdout, done.stderr
 
 
 def test_grade_says_in_one_line_what_it_needs(python, course, system):

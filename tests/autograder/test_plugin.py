@@ -65,7 +65,7 @@ def test_forged_points_and_extra_graded_cells_are_gone(released):
             "solution": False,
             "schema_version": 3,
         },
-        "rushlight": {"check": "strided.transpose"},
+        "rushlight": {"check": "aten.strided.transpose"},
     }
     submitted.cells.insert(3, forged)
     for cell in submitted.cells:

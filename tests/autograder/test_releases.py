@@ -17,7 +17,7 @@ from autograder.engine.observe import GradingError
 from autograder.model import Lab, check_name, digest_at, exercise_name, lab_names
 
 LAB = "01a_views"
-FIRST, SECOND, THIRD = "strided.element_offset", "strided.contiguous_strides", "strided.permute"
+FIRST, SECOND, THIRD = "aten.strided.element_offset", "aten.strided.contiguous_strides", "aten.strided.permute"
 
 
 @pytest.fixture

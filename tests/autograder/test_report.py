@@ -13,7 +13,7 @@ from autograder.engine.check import Verdict
 from autograder.model import Lab
 
 LAB = "01a_views"
-FIRST = "strided.element_offset"
+FIRST = "aten.strided.element_offset"
 
 
 def row(student, passed, **more):
@@ -34,7 +34,7 @@ def page(tmp_path, monkeypatch):
 
 def test_a_cell_of_the_map_leads_to_the_feedback_by_a_relative_path(page):
     said = page(row("ada b", 3), Row("cem", problem="no notebook"))
-    assert f'href="feedback/ada%20b/{LAB}/{LAB}.html#check-strided-element_offset"' in said
+    assert f'href="feedback/ada%20b/{LAB}/{LAB}.html#check-aten-strided-element_offset"' in said
     assert "feedback/cem" not in said and "no notebook" in said
     assert not re.findall(r"(?:src|href)=\"?(?:https?:|//|/)", said)
 
@@ -42,7 +42,7 @@ def test_a_cell_of_the_map_leads_to_the_feedback_by_a_relative_path(page):
 def test_a_case_that_one_student_has_is_in_the_report(page):
     rows = [row("ada", 9), row("ben", 10), row("cem", 9), row("dan", 8)]
     (last, two), (other, one) = [(check, count) for check, *_, count in cases(rows)]
-    assert (last, two, other, one) == ("together.strided_views", 3, "strided.as_strided", 1)
+    assert (last, two, other, one) == ("together.strided_views", 3, "aten.strided.as_strided", 1)
     assert page(row("ada", 9)).count("sizes = [0]") >= 1
 
 
@@ -57,9 +57,9 @@ def test_changed_check_cells_are_found_and_flagged(page):
     released = released_notebook(Lab(LAB))
     copy = {"cells": [dict(cell) for cell in released.cells]}
     assert edited_checks(copy, released) == []
-    next(cell for cell in copy["cells"] if cell["id"] == "check-strided-permute")["source"] = "pass"
-    assert edited_checks(copy, released) == ["strided.permute"]
-    assert "put back for grading: strided.permute" in page(row("ada", 3, edited=["strided.permute"]))
+    next(cell for cell in copy["cells"] if cell["id"] == "check-aten-strided-permute")["source"] = "pass"
+    assert edited_checks(copy, released) == ["aten.strided.permute"]
+    assert "put back for grading: aten.strided.permute" in page(row("ada", 3, edited=["aten.strided.permute"]))
 
 
 def _luminance(colour):

@@ -72,7 +72,10 @@ def test_a_lab_without_its_exercise_cells_earns_nothing(graded, solved):
 
 @pytest.mark.parametrize(
     ("lab", "exercise"),
-    sweep([(lab, name) for lab in lab_names() for name in Lab(lab).exercises], keep=[("01a_views", "strided.permute")]),
+    sweep(
+        [(lab, name) for lab in lab_names() for name in Lab(lab).exercises],
+        keep=[("01a_views", "aten.strided.permute")],
+    ),
 )
 def test_a_piece_that_raises_costs_its_own_points_only(graded, solved, exercise):
     source = cell(solved, exercise).source
@@ -85,28 +88,28 @@ def test_a_piece_that_raises_costs_its_own_points_only(graded, solved, exercise)
 
 
 def test_a_piece_that_raises_is_shown_with_its_line(graded, solved):
-    wrong = cell(solved, "strided.permute")
+    wrong = cell(solved, "aten.strided.permute")
     head = wrong.source[: wrong.source.index('    """')]
     wrong.source = f"{head}    return helper(dims)\n\ndef helper(dims):\n    raise ValueError('<mine>')"
-    verdict = graded(solved)["strided.permute"]
+    verdict = graded(solved)["aten.strided.permute"]
     line = head.count("\n") + 1
     assert dict(verdict.rows())["yours"].splitlines() == [
         "ValueError: <mine>",
         f"  permute, line {line}:  return helper(dims)",
         f"  helper, line {line + 3}:  raise ValueError('<mine>')",
     ]
-    shown = next(c.outputs[0].data for c in solved.cells if check_name(c) == "strided.permute")
+    shown = next(c.outputs[0].data for c in solved.cells if check_name(c) == "aten.strided.permute")
     assert f"helper, line {line + 3}" in shown["text/plain"]
     assert f"helper, line {line + 3}" in shown["text/html"] and "<mine>" not in shown["text/html"]
 
 
 @pytest.mark.parametrize("lab", ["01b_reshape"])
 def test_a_piece_that_passes_alone_says_so(graded, solved, lab):
-    wrong = cell(solved, "strided.compute_stride")
+    wrong = cell(solved, "aten.strided.compute_stride")
     wrong.source = wrong.source.replace("return tuple(reversed(new_strides))", "return tuple(new_strides)")
     verdicts = graded(solved)
-    assert verdicts["strided.reshape"].passed and verdicts["strided.reshape"].notes == [SECOND_CHANCE_NOTE]
-    assert verdicts["strided.infer_size"].notes == []
+    assert verdicts["aten.strided.reshape"].passed and verdicts["aten.strided.reshape"].notes == [SECOND_CHANCE_NOTE]
+    assert verdicts["aten.strided.infer_size"].notes == []
 
 
 @pytest.mark.parametrize("written", [3, 4])
@@ -125,7 +128,7 @@ def test_a_milestone_needs_half_of_the_core_exercises(graded, solved, written):
 
 
 def test_a_milestone_fails_if_pieces_pass_alone_and_not_together(graded, solved):
-    permute = cell(solved, "strided.permute")
+    permute = cell(solved, "aten.strided.permute")
     permute.source = permute.source.replace('    """', '    assert not late\n    """', 1)
     solved.cells.insert(0, nbformat.v4.new_code_cell("late = False"))
     milestone = next(i for i, c in enumerate(solved.cells) if check_name(c) == "together.strided_views")
@@ -134,11 +137,11 @@ def test_a_milestone_fails_if_pieces_pass_alone_and_not_together(graded, solved)
 
 
 def test_an_endless_loop_costs_its_own_points_only(graded, solved, impatient):
-    wrong = cell(solved, "strided.permute")
+    wrong = cell(solved, "aten.strided.permute")
     wrong.source = wrong.source.replace("    if len(dims)", "    while True:\n        pass\n    if len(dims)", 1)
     verdicts = graded(solved)
-    assert verdicts["strided.permute"].outcome == TIMED_OUT
-    assert outcomes(verdicts, PASSED).keys() == {"strided.permute"}
+    assert verdicts["aten.strided.permute"].outcome == TIMED_OUT
+    assert outcomes(verdicts, PASSED).keys() == {"aten.strided.permute"}
 
 
 def test_a_cell_that_ends_the_process_costs_itself_only(graded, solved, impatient):
@@ -149,11 +152,11 @@ def test_a_cell_that_ends_the_process_costs_itself_only(graded, solved, impatien
 
 
 def test_a_piece_that_ends_the_process_has_died(graded, solved):
-    wrong = cell(solved, "strided.unsqueeze")
+    wrong = cell(solved, "aten.strided.unsqueeze")
     wrong.source = wrong.source.replace('    """', '    __import__("os")._exit(3)\n    """', 1)
     verdicts = graded(solved)
-    assert verdicts["strided.unsqueeze"].outcome == DIED
-    assert "exit code 3" in verdicts["strided.unsqueeze"].message
+    assert verdicts["aten.strided.unsqueeze"].outcome == DIED
+    assert "exit code 3" in verdicts["aten.strided.unsqueeze"].message
 
 
 @pytest.mark.parametrize("source", sweep(["while True: pass", "import time; time.sleep(3600)"], every=2))
@@ -169,9 +172,9 @@ def test_a_submission_has_a_total_time_and_no_marks_beyond_it(graded, solved, im
 def test_cells_that_take_long_take_nothing_from_a_check(graded, solved, impatient):
     """(1.5 s each time, and again in each process that replaces another.)"""
     solved.cells[:0] = [nbformat.v4.new_code_cell("import time; time.sleep(1.5)")] * 3
-    wrong = cell(solved, "strided.permute")
+    wrong = cell(solved, "aten.strided.permute")
     wrong.source = wrong.source.replace("    if len(dims)", "    while True:\n        pass\n    if len(dims)", 1)
-    assert outcomes(graded(solved), PASSED).keys() == {"strided.permute"}
+    assert outcomes(graded(solved), PASSED).keys() == {"aten.strided.permute"}
 
 
 @pytest.mark.sweep
@@ -271,13 +274,13 @@ def test_no_cell_of_a_lab_depends_on_one_that_grading_does_not_run(solved, lab):
 
 
 def test_a_cell_that_does_not_parse_says_why_its_piece_is_missing(graded, solved):
-    cell(solved, "strided.select").source += "\n    return ]"
-    verdict = graded(solved)["strided.select"]
+    cell(solved, "aten.strided.select").source += "\n    return ]"
+    verdict = graded(solved)["aten.strided.select"]
     assert verdict.outcome == NOT_ATTEMPTED and "SyntaxError" in verdict.message
 
 
 def test_every_check_cell_shows_its_verdict_and_stays_a_valid_notebook(graded, solved):
-    cell(solved, "strided.slice").source += "\n\nprint('\\ud800 lone surrogate')\nraise ValueError('\\udfff')"
+    cell(solved, "aten.strided.slice").source += "\n\nprint('\\ud800 lone surrogate')\nraise ValueError('\\udfff')"
     graded(solved)
     nbformat.validate(solved)
     nbformat.writes(solved).encode()

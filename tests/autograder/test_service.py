@@ -187,8 +187,8 @@ def is_closed(connection):
 def test_two_users_are_judged_at_once_each_by_a_process_of_their_own(real, client):
     path, parent = real
     one, other = map(client, USERS)
-    assert one("strided.contiguous_strides", "right") == ("passed", "shared")
-    assert other("strided.contiguous_strides", "wrong") == ("disagreed", "shared")
+    assert one("aten.strided.contiguous_strides", "right") == ("passed", "shared")
+    assert other("aten.strided.contiguous_strides", "wrong") == ("disagreed", "shared")
     judges = parent.children()
     assert {tuple(judge.uids()) for judge in judges} == {(user,) * 3 for user in USERS}
     assert {tuple(judge.gids()) for judge in judges} == {(user,) * 3 for user in USERS}
@@ -197,31 +197,31 @@ def test_two_users_are_judged_at_once_each_by_a_process_of_their_own(real, clien
         assert status["Groups"].strip() == "" and int(status["CapPrm"], 16) == int(status["CapEff"], 16) == 0
         ends = [os.readlink(end) for end in Path(f"/proc/{judge.pid}/fd").iterdir()]
         assert sum(end.startswith("socket:") for end in ends) == 1  # neither the listener nor the other's connection
-    assert one("strided.infer_size", "right") == ("passed", "shared")
+    assert one("aten.strided.infer_size", "right") == ("passed", "shared")
 
 
 def test_a_judge_that_dies_is_replaced_and_no_other_notices(real, client):
     path, parent = real
     before = {judge.pid for judge in parent.children()}
     one = client()
-    assert one("strided.contiguous_strides", "right") == ("passed", "shared")
+    assert one("aten.strided.contiguous_strides", "right") == ("passed", "shared")
     (mine,) = {judge.pid for judge in parent.children()} - before
     other = client()
-    assert other("strided.contiguous_strides", "right") == ("passed", "shared")
+    assert other("aten.strided.contiguous_strides", "right") == ("passed", "shared")
     os.kill(mine, signal.SIGKILL)
-    assert one("strided.contiguous_strides", "wrong") == ("disagreed", "shared")
-    assert other("strided.contiguous_strides", "wrong") == ("disagreed", "shared")
+    assert one("aten.strided.contiguous_strides", "wrong") == ("disagreed", "shared")
+    assert other("aten.strided.contiguous_strides", "wrong") == ("disagreed", "shared")
 
 
 def test_without_the_service_a_notebook_has_a_judge_of_its_own(client, tmp_path):
     ask = client(path=tmp_path / "none.sock")
-    assert ask("strided.contiguous_strides", "right") == ("passed", "own")
-    assert ask("strided.contiguous_strides", "wrong") == ("disagreed", "own")
+    assert ask("aten.strided.contiguous_strides", "right") == ("passed", "own")
+    assert ask("aten.strided.contiguous_strides", "wrong") == ("disagreed", "own")
 
 
 SAME = {  # the judge answers in a thread, in a process of its own, from texts of Inductor, and with ranks
-    "strided.contiguous_strides",
-    "schema.bind",
+    "aten.strided.contiguous_strides",
+    "c10.schema.bind",
     "inductor.output_code.recompilations",
     "distributed.collectives.ring_shift",
 }
@@ -260,10 +260,10 @@ def test_a_program_in_a_case_from_outside_does_not_run(real):
     path, _ = real
     program = {"source": "import os; os.kill(os.getppid(), 9)", "calls": [["f", {}]]}
     with closing(dial(path)) as connection, connection.makefile("rwb") as stream:
-        send(stream, {"check": "strided.contiguous_strides", "case": program})
+        send(stream, {"check": "aten.strided.contiguous_strides", "case": program})
         assert is_closed(connection)
     with closing(dial(path)) as connection, connection.makefile("rwb") as stream:
-        send(stream, {"check": "strided.contiguous_strides", "case": None})
+        send(stream, {"check": "aten.strided.contiguous_strides", "case": None})
         while "verdict" not in (message := receive(stream)):
             send(stream, {"observed": [0] * len(message["ask"])})
         shown = message["verdict"]
@@ -275,7 +275,7 @@ def test_a_program_in_a_case_from_outside_does_not_run(real):
 def test_what_no_program_gives_is_malformed(real):
     path, _ = real
     with closing(dial(path)) as connection, connection.makefile("rwb") as stream:
-        send(stream, {"check": "strided.contiguous_strides", "case": None})
+        send(stream, {"check": "aten.strided.contiguous_strides", "case": None})
         receive(stream)
         send(stream, {"observed": [{"tensor": {"dtype": "object", "data": b"x"}}]})
         assert receive(stream)["verdict"]["outcome"] == "malformed"

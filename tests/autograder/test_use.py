@@ -56,7 +56,7 @@ def test_what_is_written_is_plugged_in_and_named_and_what_is_not_is_the_referenc
     use("work/")
     assert yours() == {"contiguous_strides"}
     said = capsys.readouterr().out
-    assert "1 of 2 pieces" in said and "strided.contiguous_strides" in said
+    assert "1 of 2 pieces" in said and "aten.strided.contiguous_strides" in said
     assert rl.ones(2, 3).transpose(0, 1).stride() == (1, 3)
 
 
@@ -78,12 +78,12 @@ def test_a_piece_brings_what_it_uses_and_nothing_else_of_the_notebook_runs(work)
 def test_a_piece_whose_check_failed_last_is_not_finished(work, capsys):
     output = new_output("error", ename="CheckFailed", evalue="", traceback=[])
     check = new_code_cell(
-        "check(...)", outputs=[output], metadata={"rushlight": {"check": "strided.contiguous_strides"}}
+        "check(...)", outputs=[output], metadata={"rushlight": {"check": "aten.strided.contiguous_strides"}}
     )
     work(STRIDES, check)
     use("work/")
     assert yours() == set()
-    assert "not strided.contiguous_strides" in capsys.readouterr().out
+    assert "not aten.strided.contiguous_strides" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_piece_whose_check_failed_last_is_not_finished(work, capsys):
     ],
 )
 def test_a_piece_that_cannot_be_used_is_named_with_the_reason_and_stops_no_other(work, capsys, cell, why):
-    metadata = {"rushlight": {"exercise": "strided.contiguous_strides"}}
+    metadata = {"rushlight": {"exercise": "aten.strided.contiguous_strides"}}
     work(new_code_cell(cell, metadata=metadata), STUB.replace("raise NotImplementedError()", "return self"))
     use("work/")
     assert yours() == {"transpose"}

@@ -17,7 +17,7 @@ from autograder.engine.check import DISAGREED, Verdict
 from autograder.model import Course, Lab
 
 LAB = "01a_views"
-RIGHT, WRONG = "strided.element_offset", "strided.contiguous_strides"
+RIGHT, WRONG = "aten.strided.element_offset", "aten.strided.contiguous_strides"
 
 
 @pytest.fixture

@@ -81,11 +81,11 @@ def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, p
     lab.run("import rushlight as rl")
     assert lab.run("rl.draw.strides(").locator("img, svg").first.is_visible()
     lab.run("def element_offset", WRONG)
-    shown = lab.run('check("strided.element_offset")').inner_text()
+    shown = lab.run('check("aten.strided.element_offset")').inner_text()
     for part in ("cases agree with torch", "yours", "torch's", "differs", "replay"):
         assert part in shown
     lab.run("def element_offset", RIGHT)
-    headline, *figures = lab.run('check("strided.element_offset")').inner_text().strip().splitlines()
+    headline, *figures = lab.run('check("aten.strided.element_offset")').inner_text().strip().splitlines()
     assert re.fullmatch(r"✓ .*: all \d+ cases agree with torch", headline)
     assert re.fullmatch(
         r"(\d+) of \1 points\s*lab 01a in this session: 1 of 9 pieces · \1 of \d+ points", " ".join(figures)
@@ -97,7 +97,7 @@ VIEW = (
 )
 CARDS = {
     "view": Verdict(
-        "strided.slice",
+        "aten.strided.slice",
         DISAGREED,
         138,
         92,
@@ -112,7 +112,7 @@ CARDS = {
         layouts=[[[3, 2], [4, 1], 1], [[3, 2], [4, 2], 1]],
     ),
     "exception": Verdict(
-        "strided.permute",
+        "aten.strided.permute",
         DISAGREED,
         97,
         12,
@@ -124,8 +124,8 @@ CARDS = {
         mine_marks=[[0, 18]],
         frames=[["permute", 9, "return helper(dims)"], ["helper", 12, "raise ValueError('<mine>')"]],
     ),
-    "not attempted": Verdict("strided.expand", NOT_ATTEMPTED, message="its body is still to be written"),
-    "passed": Verdict("strided.select", PASSED, 105, 105),
+    "not attempted": Verdict("aten.strided.expand", NOT_ATTEMPTED, message="its body is still to be written"),
+    "passed": Verdict("aten.strided.select", PASSED, 105, 105),
 }
 REFUSED = '<div style="color:var(--a)"><svg></svg><i aria-label="b">c</i></div>'  # what JupyterLab takes out
 
@@ -187,15 +187,15 @@ def test_the_button_validate_lists_what_fails_and_only_that(opened, solved, page
     opened(LAB)
     page.get_by_role("button", name="Validate").click()
     listed = page.get_by_role("dialog").filter(has_text="Validation Results").inner_text()
-    assert 'check("strided.contiguous_strides")' in listed
-    assert 'check("strided.element_offset")' not in listed
+    assert 'check("aten.strided.contiguous_strides")' in listed
+    assert 'check("aten.strided.element_offset")' not in listed
 
 
 @pytest.mark.sweep
 def test_a_notebook_for_playing_runs_on_the_pieces_that_are_written(opened, solved, course):
     cells = [
         new_code_cell('from autograder import check, use\nuse("work/")'),
-        new_code_cell('check("strided.element_offset")'),
+        new_code_cell('check("aten.strided.element_offset")'),
     ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)"}}
     nbformat.write(new_notebook(cells=cells, metadata=kernel), course.place / "work/playing.ipynb")

@@ -9,14 +9,17 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from rushlight.course.short_names import short_form
+
 ROOT = Path(__file__).parents[2]
 READINGS = sorted(ROOT.glob("phases/*/reading.ipynb"))
 LINES, COLUMNS, WIDEST = 15, 96, 1000  # lines of a visible cell; characters; pixels
 SUMMARY, REFERENCE = "# In five lines", "# For reference"
-EXERCISES = {  # each with the number of its lab
-    name: path.stem.partition("_")[0]
+EXERCISES = {  # each with the number of its lab, also by its short form
+    form: path.stem.partition("_")[0]
     for path in ROOT.glob("solutions/*/*.md")
     for name in re.findall(r'exercise="([\w.]+)"', path.read_text())
+    for form in (name, short_form(name))
 }
 POINTER = re.compile(r"\blab (\d\d[a-z]?)\b((?:(?!\blab \d\d|\. ).)*)")  # a lab, and the rest of the sentence
 

@@ -84,7 +84,7 @@ def _case(*steps, rows=2, more=0):
 
 
 @program(
-    "trace.aten_calls",
+    "on_torch.trace.aten_calls",
     cases=drawn(steps=several(list(_STEPS), 0, 4), rows=(1, 3), more=(0, 2)),
     edges=[_case(), *[_case(name) for name in _STEPS], _case("add", "add"), _case("matmul", "backward", rows=3, more=2)]
     + [_case("add", "fails", "add"), _case("cat", "by name", rows=1), _case("made", "linear", more=1)],

@@ -92,7 +92,7 @@ def case_of(kind, *places, before=True):
 
 
 @program(
-    "trace.keys_in_order",
+    "on_torch.trace.keys_in_order",
     cases=_keys,
     edges=[
         *(case_of(kind) for kind in _KINDS), *(case_of("plain", place) for place in _PLACES),
@@ -180,7 +180,7 @@ def table_of(torch, op):
 
 
 @program(
-    "trace.serving",
+    "on_torch.trace.serving",
     cases=lambda st: st.builds(
         lambda op, keys: _call(op, *keys),
         st.sampled_from(OPERATORS),

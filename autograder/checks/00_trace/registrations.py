@@ -45,7 +45,7 @@ def _section_edges():
 
 
 @program(
-    "trace.registrations",
+    "on_torch.trace.registrations",
     cases=_sections,
     edges=lambda: list(_section_edges()),
     hint=lambda case, mine, theirs: (

@@ -72,7 +72,7 @@ c10/torch/nn/c10""")
 
 
 @program(
-    "trace.layer_of",
+    "on_torch.trace.layer_of",
     cases=_paths,
     edges=[{"path": path} for path in _PATHS],
     hint=lambda case, mine, theirs: (
@@ -126,7 +126,7 @@ def _all_schemas():
 
 
 @program(
-    "trace.read_schema",
+    "on_torch.trace.read_schema",
     cases=lambda st: st.sampled_from(_all_schemas()).map(lambda schema: {"schema": schema}),
     edges=[{"schema": schema} for schema in _SCHEMAS],
     hint=explained(

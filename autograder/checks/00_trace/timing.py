@@ -34,7 +34,7 @@ _MATMUL = [("matmul", 0, 0, 100), ("mm", 0, 2, 96), ("conj", 0, 10, 12), ("relu"
 
 
 @program(
-    "trace.hot_operators",
+    "on_torch.trace.hot_operators",
     cases=_profiles,
     edges=[
         _profile(), _profile(("a", 1, 5, 5)), _profile(("a", 1, 5, 8)), _profile(*_CHAIN), _profile(*reversed(_CHAIN)),
@@ -86,7 +86,7 @@ def _timing(*work, **more):
 
 
 @program(
-    "trace.timed",
+    "on_torch.trace.timed",
     cases=drawn(
         work=several(several((0, 9), 0, 3), 1, 4), pending=(0, 20), overhead=[0.25, 1.0, 4.0], warmup=(0, 4),
         repeats=(1, 6),

@@ -20,7 +20,7 @@ def _windows(draw, st):
 
 
 @program(
-    "strided.as_strided",
+    "aten.strided.as_strided",
     cases=_windows,
     edges=[
         {"x": tensor([12]), "sizes": s, "strides": t, "storage_offset": o}

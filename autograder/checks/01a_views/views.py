@@ -12,7 +12,7 @@ from ..shared_01 import mixed_too, viewed, with_tensor
 
 
 @program(
-    "strided.contiguous_strides",
+    "aten.strided.contiguous_strides",
     cases=drawn(sizes=lambda st: sizes(st, (0, 5), 6)),
     edges=[
         {"sizes": s}
@@ -40,7 +40,7 @@ def _indices(draw, st):
 
 
 @program(
-    "strided.element_offset",
+    "aten.strided.element_offset",
     cases=_indices,
     edges=rows(
         "index strides storage_offset",
@@ -59,7 +59,7 @@ def _(torch, index, strides, storage_offset):
 
 
 @program(
-    "strided.is_contiguous",
+    "aten.strided.is_contiguous",
     cases=drawn(x=lambda st: st.one_of(tensors(st), sizes(st).map(tensor), tensors(st, dims=(1, 3), most=2))),
     edges=[
         {"x": x}
@@ -86,7 +86,7 @@ def _(torch, x):
 
 
 @program(
-    "strided.transpose",
+    "aten.strided.transpose",
     cases=lambda st: with_tensor(
         lambda draw, st, sizes: {"dim0": draw(dim(st, len(sizes))), "dim1": draw(dim(st, len(sizes)))}
     )(st, dims=(1, 4)),
@@ -124,7 +124,7 @@ def _orders(draw, st):
 
 
 @program(
-    "strided.permute",
+    "aten.strided.permute",
     cases=_orders,
     edges=rows(
         "x dims",
@@ -153,7 +153,7 @@ def _selections(draw, st, sizes):
 
 
 @program(
-    "strided.select",
+    "aten.strided.select",
     cases=_selections,
     edges=rows(
         "x dim index",
@@ -180,7 +180,7 @@ def _slices(draw, st, sizes):
 
 
 @program(
-    "strided.slice",
+    "aten.strided.slice",
     cases=_slices,
     edges=[
         {"x": tensor([6]), "dim": 0, "start": start, "end": end, "step": step}
@@ -221,7 +221,7 @@ def _(torch, x, dim, start, end, step):
 
 
 @program(
-    "strided.unsqueeze",
+    "aten.strided.unsqueeze",
     cases=with_tensor(lambda draw, st, sizes: {"dim": draw(dim(st, len(sizes) + 1))}),
     edges=rows(
         "x dim",

@@ -15,7 +15,7 @@ _DTYPES = [{"dtype": name} for name in DTYPES]
 
 
 @program(
-    "dtypes.promote_types",
+    "c10.dtypes.promote_types",
     cases=drawn(a=_DTYPES, b=_DTYPES),
     edges=[{"a": {"dtype": a}, "b": {"dtype": b}} for a in DTYPES for b in DTYPES],
 )
@@ -69,7 +69,7 @@ def _loans(st):
 
 
 @program(
-    "dlpack.layout",
+    "aten.dlpack.layout",
     cases=_loans,
     edges=[
         {"x": tensor([2, 3], None, 1, dtype), "null_strides": null, "lanes": 1, "bits": None}

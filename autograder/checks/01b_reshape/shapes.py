@@ -21,7 +21,7 @@ def _pairs_of_sizes(draw, st):
 
 
 @program(
-    "strided.infer_size",
+    "aten.strided.infer_size",
     cases=_pairs_of_sizes,
     edges=rows(
         "a b",
@@ -63,7 +63,7 @@ def _sensible(case):
 
 
 @program(
-    "strided.expand",
+    "aten.strided.expand",
     cases=lambda st: _expansions(st, (0, 3)).filter(_sensible),
     edges=rows(
         "x sizes",
@@ -151,7 +151,7 @@ _VIEW_EDGES = rows(
 )  # fmt: skip
 
 
-@program("strided.compute_stride", cases=_viewings, edges=_VIEW_EDGES)
+@program("aten.strided.compute_stride", cases=_viewings, edges=_VIEW_EDGES)
 def view(xp, x, sizes):
     if not is_torch(xp):
         mixed_too(xp.strided.compute_stride, x.shape, x.stride(), sizes)
@@ -159,7 +159,7 @@ def view(xp, x, sizes):
 
 
 @program(
-    "strided.reshape",
+    "aten.strided.reshape",
     cases=_viewings,
     edges=[
         *_VIEW_EDGES,
@@ -187,7 +187,7 @@ def _expanded(x, dim):
 
 
 @program(
-    "strided.has_internal_overlap",
+    "aten.strided.has_internal_overlap",
     cases=drawn(
         x=lambda st: st.one_of(tensors(st), st.builds(_expanded, tensors(st, dims=(1, 3), most=3), st.integers(0, 2))),
     ),

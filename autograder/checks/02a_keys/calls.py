@@ -16,7 +16,7 @@ def _item(st):
 
 
 @program(
-    "dispatch.dispatch_key_set",
+    "c10.dispatch.dispatch_key_set",
     cases=drawn(
         stack=several(_item, 0, 4), included=subsets(RUNTIME, most=3), excluded=subsets(RUNTIME, most=3),
     ),
@@ -71,7 +71,7 @@ _NOTHING = {"CPU": "nothing", EXPLICIT: "nothing"}
 
 
 @program(
-    "dispatch.skip_fallthrough",
+    "c10.dispatch.skip_fallthrough",
     cases=drawn(
         kernels=drawn(**{key: _FALL + ["nothing"] * (key in _ALWAYS) for key in RUNTIME}),
         bits=lambda st: st.sets(st.sampled_from([*BACKENDS, *FUNCTIONALITIES])).map(sorted),
@@ -150,7 +150,7 @@ def _runs(st):
 
 
 @program(
-    "dispatch.run",
+    "c10.dispatch.run",
     cases=_runs,
     edges=[
         {"kernels": kernels, "bits": bits, "stack": [["cpu"], None, 1], "how": how}
@@ -218,7 +218,7 @@ _CALLS = [
 
 
 @program(
-    "dispatch.call",
+    "c10.dispatch.call",
     cases=drawn(
         kernels=kernels_of, stack=stacks,
         include=subsets(words("BackendSelect AutogradCPU AutogradMeta AutocastCPU AutocastCUDA CPU Meta PrivateUse1"), most=2),

@@ -8,7 +8,7 @@ from ..shared_02.keys import ALIASES, BACKENDS, FUNCTIONALITIES, RUNTIME, names,
 
 
 @program(
-    "dispatch.bits",
+    "c10.dispatch.bits",
     cases=drawn(keys=subsets(["Undefined", "Dense", *RUNTIME, *ALIASES], 1, 3)),
     edges=[{"keys": [key]} for key in ("Undefined", "Dense", "AutogradFunctionality", *RUNTIME, *ALIASES)],
     hint=when(
@@ -44,7 +44,7 @@ def _name(xp, key):
     return key.name
 
 
-@program("dispatch.highest_priority_key", cases=_sets_of_bits, edges=[{"bits": bits} for bits in _SETS])
+@program("c10.dispatch.highest_priority_key", cases=_sets_of_bits, edges=[{"bits": bits} for bits in _SETS])
 def highest_key(xp, bits):
     return _name(xp, xp.dispatch.highest_priority_key(union(xp, bits)))
 
@@ -62,7 +62,7 @@ def highest_name(torch, bits):
 
 
 @program(
-    "dispatch.keys_in",
+    "c10.dispatch.keys_in",
     cases=_sets_of_bits,
     edges=[{"bits": bits} for bits in _SETS],
     hint=when(

@@ -15,7 +15,7 @@ def _kernels(st):
 
 
 @program(
-    "dispatch.compute_table_entry",
+    "c10.dispatch.compute_table_entry",
     cases=drawn(kernels=_kernels, more_fallbacks=subsets(["CPU", "PrivateUse1"]), fallthroughs=subsets(RUNTIME, most=2)),
     edges=rows(
         "kernels more_fallbacks fallthroughs",

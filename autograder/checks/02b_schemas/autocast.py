@@ -42,7 +42,7 @@ _VALUES = [
 
 
 @program(
-    "autocast_mode.cached_cast",
+    "amp.autocast_mode.cached_cast",
     cases=drawn(to=["float16", "float32"], values=_values),
     edges=[{"to": to, "values": values} for to in ("float16", "float32") for values in _VALUES],
     disposable=True,
@@ -87,7 +87,7 @@ def _casts(xp, cast, values):
 
 
 @program(
-    "autocast_mode.promote_type",
+    "amp.autocast_mode.promote_type",
     cases=drawn(values=_values, lower=["float16"]),
     edges=[
         *(
@@ -158,7 +158,7 @@ _autocasting = defaults(name="mm", a=None, b=None, enabled=[True], interrupted=F
 
 
 @program(
-    "autocast_mode.autocast_kernel",
+    "amp.autocast_mode.autocast_kernel",
     cases=_operands,
     edges=[
         _autocasting(name, _matrix(a), _matrix(b), enabled)

@@ -63,7 +63,7 @@ _BINDINGS += [(kind, False, _ON_CPU[0], *row) for kind in _KINDS[1:] for row in 
 
 
 @program(
-    "dispatch.bind_kernel",
+    "c10.dispatch.bind_kernel",
     cases=_bindings,
     edges=[
         {"schema": schema, "kind": kind, "with_key_set": with_set, "bits": bits, "stack": stack, "result": result}
@@ -158,7 +158,7 @@ _THREE_KERNELS = [*_ONE_KERNEL, ["AutogradCPU", "redispatch"], ["ADInplaceOrView
 
 
 @program(
-    "dispatch.call_mode",
+    "c10.dispatch.call_mode",
     cases=drawn(
         kernels=lambda st: kernels_of(st, _IN_MODES), modes=several(MODES, 1, 3), stack=stacks,
         include=subsets(["AutogradCPU", "AutocastCUDA"]), exclude=subsets(["BackendSelect", "ADInplaceOrView"]),

@@ -44,7 +44,7 @@ def _lists_of_arguments(draw, st):
 
 
 @program(
-    "schema.split_at_commas",
+    "c10.schema.split_at_commas",
     cases=_lists_of_arguments,
     edges=[{"text": text} for text in (
         "", " ", "int x", " int x ", "int x, int y", "int x,int y , int z",
@@ -104,7 +104,7 @@ _SINGLE_ARGUMENTS = rows(
 )  # fmt: skip
 
 
-@program("schema.parse_argument", cases=drawn(text=_single_arguments, kwarg_only=bool), edges=_SINGLE_ARGUMENTS)
+@program("c10.schema.parse_argument", cases=drawn(text=_single_arguments, kwarg_only=bool), edges=_SINGLE_ARGUMENTS)
 def argument(xp, text, kwarg_only):
     read = xp.schema.parse_argument(text, *[True] * kwarg_only)
     found = {"name": read.name, "type": read.type, "alias": read.alias}
@@ -164,7 +164,7 @@ _SCHEMAS = [
 ]  # fmt: skip
 
 
-@program("schema.parse_schema", cases=_schemas, edges=[{"text": text} for text in _SCHEMAS])
+@program("c10.schema.parse_schema", cases=_schemas, edges=[{"text": text} for text in _SCHEMAS])
 def schema(xp, text):
     read = xp.schema.parse_schema(text, "lab")
     assert isinstance(read.arguments, tuple) and isinstance(read.returns, tuple), "arguments and returns are tuples"
@@ -276,7 +276,7 @@ _CALLS = rows(
 )  # fmt: skip
 
 
-@program("schema.bind", cases=_calls, edges=_CALLS, disposable=True)
+@program("c10.schema.bind", cases=_calls, edges=_CALLS, disposable=True)
 def stack(xp, schema, args, kwargs):
     args, kwargs = tuple(unpack(xp, args)), unpack(xp, kwargs)
     before = kwargs.copy()
@@ -328,7 +328,7 @@ _STACKS = rows(
 )  # fmt: skip
 
 
-@program("schema.unbind", cases=_stacks, edges=_STACKS, disposable=True, hint=_about_defaults)
+@program("c10.schema.unbind", cases=_stacks, edges=_STACKS, disposable=True, hint=_about_defaults)
 def arguments_of_a_kernel(xp, schema, stack):
     read, given = xp.schema.parse_schema(schema), unpack(xp, stack)
     of_list, of_tuple = ([pack(xp, part) for part in xp.schema.unbind(read, each)] for each in (given, tuple(given)))

@@ -32,7 +32,7 @@ def _resizings(draw, st):
 
 
 @program(
-    "structured.resize_output",
+    "aten.structured.resize_output",
     cases=_resizings,
     edges=rows(
         "out sizes order",
@@ -178,7 +178,7 @@ def _about_functional(case, mine, theirs):
     return "meta and impl run once each; the result has the strides in the output of meta, or contiguous ones if they are None"
 
 
-@program("structured.call_functional", cases=_calls, edges=_FUNCTIONAL, hint=_about_functional)
+@program("aten.structured.call_functional", cases=_calls, edges=_FUNCTIONAL, hint=_about_functional)
 def functional(xp, name, x, y):
     calls = []
     return xp.structured.call_functional(_kernel(xp, name, calls), _arguments(name, x, y)), calls
@@ -229,7 +229,7 @@ _REFUSALS = {  # hints by words of torch's messages
 
 
 @program(
-    "structured.call_inplace",
+    "aten.structured.call_inplace",
     cases=_inplace_calls,
     edges=[{"name": name, "x": x, "y": y, "views": _OWN, "meta": meta} for name, x, y, meta in (
         ("add", i64([2, 3]), i64([2, 3], [1, 2]), False), ("add", i64([2, 3]), i64([2, 3], [1, 2]), True),
@@ -286,7 +286,9 @@ _PRODUCTS = rows(
 )  # fmt: skip
 
 
-@program("structured.call_inplace.without_casts", cases=lambda st: products(st, forms=("inplace",)), edges=_PRODUCTS)
+@program(
+    "aten.structured.call_inplace.without_casts", cases=lambda st: products(st, forms=("inplace",)), edges=_PRODUCTS
+)
 def addmm_inplace(xp, bias, mat1, mat2):
     mm = xp.linear_algebra.mm  # `addmm` itself is made of later exercises
 
@@ -329,7 +331,7 @@ def _out_calls(draw, st):
 
 
 @program(
-    "structured.call_out",
+    "aten.structured.call_out",
     cases=_out_calls,
     edges=[{"name": name, "x": x, "y": y, "out": out, "views": _OWN3, "meta": meta} for meta, name, x, y, out in (
         (False, "add", i64([2, 3]), i64([2, 3], [1, 2]), i64([2, 3])),

@@ -22,7 +22,7 @@ def _broadcasts(draw, st):
 
 
 @program(
-    "iterator.broadcast_strides",
+    "aten.iterator.broadcast_strides",
     cases=_broadcasts,
     edges=rows(
         "sizes strides to",
@@ -51,7 +51,7 @@ def _operands(st):
 
 
 @program(
-    "dtypes.result_type",
+    "c10.dtypes.result_type",
     cases=drawn(operands=_operands),
     edges=[{"operands": operands} for operands in (
         [i32([2])], [u8([])], [True], [3], [2.5], [i32([2]), 1], [i32([2]), 1.5], [i32([2]), True], [b8([2]), True],
@@ -117,7 +117,7 @@ def _about_order(case, mine, theirs):
 
 
 @program(
-    "memory_formats.reorder_dimensions",
+    "c10.memory_formats.reorder_dimensions",
     cases=_loops,
     edges=rows(
         "sizes operand_strides",
@@ -175,7 +175,7 @@ def _in_use(sizes, operand_strides):
 
 
 @program(
-    "iterator.coalesce_dimensions",
+    "aten.iterator.coalesce_dimensions",
     cases=_even_loops,
     edges=rows(
         "sizes operand_strides",

@@ -48,7 +48,7 @@ _LINES = [
 
 
 @program(
-    "cpp.rms_norm_source",
+    "utils.cpp_extension.rms_norm_source",
     cases=_lines,
     edges=[
         {"x": tensor(s, t, o, d), "weight": tensor([s[-1]], [step], 1, d), "eps": eps}

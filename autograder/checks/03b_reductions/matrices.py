@@ -25,7 +25,7 @@ _PRODUCTS = rows(
 )  # fmt: skip
 
 
-@program("linear_algebra.meta_addmm", cases=lambda st: products(st, forms=("functional",)), edges=_PRODUCTS)
+@program("aten.native.linear_algebra.meta_addmm", cases=lambda st: products(st, forms=("functional",)), edges=_PRODUCTS)
 def meta_of_addmm(xp, bias, mat1, mat2):
     def meta(beta, alpha):
         result = xp.structured.allocate(xp.linear_algebra.meta_addmm(bias, mat1, mat2, beta, alpha))
@@ -97,7 +97,7 @@ def _addmm_edges():
 
 
 @program(
-    "linear_algebra.addmm_out",
+    "aten.native.linear_algebra.addmm_out",
     cases=_scaled_products,
     edges=[*_addmm_edges()],
     hint=lambda case, mine, theirs: (
@@ -158,7 +158,7 @@ def _about_blocks(case, mine, theirs):
 
 
 @program(
-    "linear_algebra.blocked_mm",
+    "aten.native.linear_algebra.blocked_mm",
     cases=_block_products,
     edges=[
         {"a": i64([n, k]), "b": i64([k, m], None, 1), "blocks": blocks, "transposed": transposed}

@@ -39,7 +39,7 @@ _REDUCTIONS = [
 
 
 @program(
-    "reductions.reduced_sizes",
+    "aten.native.reductions.reduced_sizes",
     cases=_reductions,
     edges=[{"sizes": s, "dims": dims, "keepdim": keepdim} for s, dims in _REDUCTIONS for keepdim in (False, True)],
 )
@@ -112,7 +112,7 @@ def _about_softmax(case, mine, theirs):
 
 
 @program(
-    "reductions.softmax",
+    "aten.native.reductions.softmax",
     cases=_softmaxes,
     edges=[_case(*line, [[3], [1], 0]) | {"dim": 0} for line in (
         ([0.7, -1.6, -2.3], "float16"), ([1000.1, 1000.7, 999.3], "float64"), ([12, 11.5, -3], "float16"),
@@ -147,7 +147,7 @@ _INFINITE = ["inf", 1, 2, 3, "-inf", 3, "-inf", "-inf", 5, 6, 7, 8]
 
 
 @program(
-    "reductions.logsumexp",
+    "aten.native.reductions.logsumexp",
     cases=_logsumexps,
     edges=[_case(*line, [[3], [1], 0]) | {"dims": [0], "keepdim": False} for line in _LINES]
     + [_case(_VALUES, "float32", view) | {"dims": dims, "keepdim": keepdim} for view, dims, keepdim in (

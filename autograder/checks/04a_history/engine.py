@@ -32,7 +32,7 @@ def follow(xp, x, views):
 
 
 @program(
-    "history.copy_slices",
+    "autograd.history.copy_slices",
     cases=drawn(
         layout=["rows", "columns", "gaps"], shape=[[3, 3], [3, 3], [2, 4], [3], [1, 3], []], views=several(SOME_VIEWS, 1, 3),
         formula=list(FORMULAS), history=bool, offset=[0, 0, 1, 4],

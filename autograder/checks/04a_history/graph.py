@@ -61,7 +61,7 @@ def histories(result, node, inputs, same):
 
 
 @program(
-    "history.set_history",
+    "autograd.history.set_history",
     cases=drawn(shape=several((1, 4), 2, 2), operator=list(RESULTS), kind=["float32", "float64"]),
     edges=[
         {"shape": shape, "operator": name, "kind": kind}
@@ -164,7 +164,7 @@ def edges_shown(values, nodes, numbers):
 
 
 @program(
-    "graph.gradient_edge",
+    "autograd.graph.gradient_edge",
     cases=drawn(leaves=drawn_leaves, statements=statements_with_writes),
     show=as_code,
     edges=rows(
@@ -296,7 +296,7 @@ def saved_tensor(saved, node, x, y, result, hooks):
 
 
 @program(
-    "graph.unpack_saved",
+    "autograd.graph.unpack_saved",
     cases=drawn(
         operator=list(KEEP), kinds=several(list(OPERANDS), 2, 2), written=list(WRITES), enabled=[True, True, False],
         hooks=["", "", "", "as it is", "copies"],
@@ -342,7 +342,7 @@ def _(torch, **case):
 
 
 @program(
-    "history.check_inplace",
+    "autograd.history.check_inplace",
     cases=drawn(leaves=drawn_leaves, statements=drawn_writes),
     show=as_code,
     edges=rows(

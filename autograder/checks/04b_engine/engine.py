@@ -60,7 +60,7 @@ def renumbered(graph):
 
 
 @program(
-    "engine.count_dependencies",
+    "autograd.engine.count_dependencies",
     cases=rooted_programs(),
     edges=ROOTED,
     show=as_code,
@@ -92,7 +92,7 @@ def _about_nodes_that_run(mine, theirs):
 
 
 @program(
-    "engine.nodes_to_execute",
+    "autograd.engine.nodes_to_execute",
     cases=rooted_programs(ends=several((0, 12), 0, 3)),
     edges=[edge | {"ends": [0]} for edge in ROOTED]
     + [
@@ -172,7 +172,7 @@ def step(layout, history=False, enabled=False, again=None):
 
 
 @program(
-    "graph.accumulate",
+    "autograd.graph.accumulate",
     cases=drawn(
         variable=list(STRIDES), first=[None, None, *STRIDES],
         steps=several(listed([*STRIDES, "one number"], bool, bool, [None, None, None, 0, 1]), 1, 3),
@@ -270,7 +270,7 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
 
 
 @program(
-    "engine.call_function",
+    "autograd.engine.call_function",
     cases=drawn(
         operator=list(CALLS), shapes=[[[3], [3]], [[3, 3], [3]], [[1, 3], [3, 1]]],
         given=[[True], [True], [True, False], [False, True]],
@@ -438,7 +438,7 @@ def _hook_as_code(x, kind, action):
 
 
 @program(
-    "engine.execute",
+    "autograd.engine.execute",
     cases=executions,
     show=execution_as_code,
     edges=[edge | _ASKED for edge in ROOTED]

@@ -22,7 +22,7 @@ def sums(draw, st):
 
 
 @program(
-    "engine.sum_to",
+    "autograd.engine.sum_to",
     cases=sums,
     edges=[
         {"grad": tensor(to, strides, 0, "float64"), "sizes": shape}

@@ -78,7 +78,7 @@ def torch_gradient(torch, number, n, k, m, mat1, mat2, grad, alpha):
     return gradient_shown(result.grad_fn(grad.requires_grad_())[1 + number])
 
 
-@program("derivatives.mm_backward_mat1", cases=products, edges=PRODUCTS)
+@program("autograd.derivatives.mm_backward_mat1", cases=products, edges=PRODUCTS)
 def gradient_of_the_first_factor(xp, **case):
     return gradient_of_factor(xp, xp.derivatives.mm_backward_mat1, 0, **case)
 
@@ -88,7 +88,7 @@ def _(torch, **case):
     return torch_gradient(torch, 0, **case)
 
 
-@program("derivatives.mm_backward_mat2", cases=products, edges=PRODUCTS)
+@program("autograd.derivatives.mm_backward_mat2", cases=products, edges=PRODUCTS)
 def gradient_of_the_second_factor(xp, **case):
     return gradient_of_factor(xp, xp.derivatives.mm_backward_mat2, 1, **case)
 

@@ -132,7 +132,7 @@ def entry_apart(mine, theirs):
 
 
 @program(
-    "function.apply",
+    "autograd.function.apply",
     cases=lambda st: drawn(
         args=st.builds(
             lambda first, rest: [first, *rest], st.sampled_from(["leaf", "computed", "computed", "plain"]),
@@ -265,7 +265,7 @@ def second_derivative(xp, gradient, shape, dims, keepdim, infinite):
 
 
 @program(
-    "derivatives.logsumexp_backward",
+    "autograd.derivatives.logsumexp_backward",
     cases=exponent_cases,
     edges=[
         {"shape": shape, "dims": dims, "keepdim": keepdim, "infinite": infinite}
@@ -330,7 +330,7 @@ def curve(xp, name, shape, layout, wanted):
 
 
 @program(
-    "gradcheck.numerical_gradient",
+    "autograd.gradcheck.numerical_gradient",
     cases=drawn(
         name=list(CURVES), shape=several((1, 3), 0, 2), layout=["rows", "columns", "gaps"], wanted=bool,
         eps=[0.5, 0.125, 1e-3], enabled=[True, True, False],
@@ -422,7 +422,7 @@ def kept_by(xp, results):
 
 
 @program(
-    "checkpoint.recompute",
+    "utils.checkpoint.recompute",
     cases=drawn(
         function=[name for name in CHECKPOINTED if name != "itself"],  # a view of what is turned later is undefined
         args=several(["leaf", "leaf", "computed", "plain"], 1, 2), number=bool,

@@ -83,7 +83,7 @@ def _block_edges(names):
     return [{"blocks": blocks, "raises": raises} for blocks in some for raises in ("", "Interrupt")]
 
 
-@program("grad_mode.recording", cases=nested_blocks(MODES), edges=_block_edges(MODES))
+@program("autograd.grad_mode.recording", cases=nested_blocks(MODES), edges=_block_edges(MODES))
 def recorded(xp, blocks, raises):
     x = xp.ones(2).requires_grad_()
 
@@ -110,7 +110,7 @@ def key_set(xp, name):
     return xp._C.DispatchKeySet(getattr(xp._C.DispatchKey, name)) if is_torch(xp) else xp.dispatch.BIT[name]
 
 
-@program("grad_mode.inferring", cases=nested_blocks([*INFERENCE * 2, *MODES]), edges=_block_edges(INFERENCE))
+@program("autograd.grad_mode.inferring", cases=nested_blocks([*INFERENCE * 2, *MODES]), edges=_block_edges(INFERENCE))
 def inferred(xp, blocks, raises):
     x, made = xp.ones(2).requires_grad_(), []
 

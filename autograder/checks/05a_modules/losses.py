@@ -13,7 +13,7 @@ from ..shared_05 import elements, gradients_of, plain
 
 
 @program(
-    "initialisation.calculate_fan_in_and_fan_out",
+    "nn.init.calculate_fan_in_and_fan_out",
     cases=drawn(sizes=several((0, 6), 0, 5)),
     hint=when(lambda case: len(case["sizes"]) > 1, "sizes are (out, in, *window): the first belongs to fan-out"),
     edges=[
@@ -83,7 +83,7 @@ def _about_normalisation(case, mine, theirs):
 
 
 @program(
-    "normalisation.layer_norm",
+    "aten.native.normalisation.layer_norm",
     cases=_normalisations,
     edges=[
         *[_normal(tensor([2, 3], dtype=kind), [3], eps=eps)
@@ -153,7 +153,7 @@ def _about_dropout(case, mine, theirs):
 
 
 @program(
-    "random.dropout",
+    "aten.native.random.dropout",
     cases=drawn(
         p=[0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 0, 1, -0.5, 1.5], train=bool,
         sizes=[[MANY], [40, 30], [MANY], [0], [2, 0]], kind=["float32", "float64", "float64", "float16"], turned=bool,

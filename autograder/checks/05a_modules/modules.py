@@ -82,7 +82,7 @@ def _story(*kinds, before=()):
 
 
 @program(
-    "modules.set_attribute",
+    "nn.modules.module.set_attribute",
     cases=_assignments,
     hint=_about_assigning,
     edges=[
@@ -172,7 +172,7 @@ def _about_listing(case, mine, theirs):
 
 
 @program(
-    "modules.named_members",
+    "nn.modules.module.named_members",
     cases=drawn(
         entries=drawn_trees, of=sorted(_MEMBERS), prefix=["", "", "model", "a.b"], recurse=[True, True, True, False],
         remove_duplicate=bool,
@@ -282,7 +282,7 @@ def _about_hooks(case, mine, theirs):
 
 
 @program(
-    "modules.call_impl",
+    "nn.modules.module.call_impl",
     cases=_hooked_calls,
     edges=[
         _hooks(), _hooks(scale=2.0, calls=2),
@@ -450,7 +450,7 @@ def _about_conversions(case, mine, theirs):
 
 
 @program(
-    "modules.apply_impl",
+    "nn.modules.module.apply_impl",
     cases=drawn(
         entries=drawn_trees, grads=several((0, 5), 0, 4), conversion=sorted(_CONVERSIONS),
         recurse=[True, True, True, False], differentiable=bool,

@@ -27,7 +27,7 @@ def _about_saving(case, mine, theirs):
 
 
 @program(
-    "state_dict.save_to_state_dict",
+    "nn.modules.state_dict.save_to_state_dict",
     cases=drawn(entries=drawn_trees, prefix=["", "", "model.", "a."], keep_vars=bool),
     edges=[
         {"entries": entries, "prefix": prefix, "keep_vars": keep_vars}
@@ -81,7 +81,7 @@ def _about_loading(case, mine, theirs):
 
 
 @program(
-    "state_dict.load_from_state_dict",
+    "nn.modules.state_dict.load_from_state_dict",
     cases=drawn(
         entries=drawn_trees, changes=several(listed((0, 7), list(_CHANGES)), 0, 3),
         extra=several(_EXTRA, 0, 2, unique=True), prefix=["", "", "a.", "model."], strict=bool, assign=bool,

@@ -32,7 +32,7 @@ def _about_order(case, mine, theirs):
 
 
 @program(
-    "data.batches",
+    "utils.data.sampler.batches",
     cases=drawn(
         count=lambda st: st.one_of(st.integers(0, 9), st.none()), given=["iterator", "list", "words", "none", "odd", "sized"],
         batch_size=(1, 4), drop_last=bool, asked=(0, 4),
@@ -207,7 +207,7 @@ def _about_batches(case, mine, theirs):
 
 
 @program(
-    "data.default_collate",
+    "utils.data.collate.default_collate",
     cases=_samples,
     edges=[
         *[_sample(what, count) for what in (*_LEAVES, *_OTHERS, *_OF_SUBCLASSES) for count in (1, 3)],

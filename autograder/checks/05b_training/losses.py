@@ -60,7 +60,7 @@ def _about_entropy(case, mine, theirs):
 
 
 @program(
-    "losses.cross_entropy_loss",
+    "aten.native.losses.cross_entropy_loss",
     cases=_classifications,
     edges=[
         *[_entropy(truth=truth, reduction=reduction, weight=weight, smoothing=smoothing)
@@ -140,7 +140,7 @@ def _about_decisions(case, mine, theirs):
 
 
 @program(
-    "losses.binary_cross_entropy_with_logits",
+    "aten.native.losses.binary_cross_entropy_with_logits",
     cases=_decisions,
     edges=[
         *[_decision(reduction=reduction, weight=weight, pos_weight=pos_weight)

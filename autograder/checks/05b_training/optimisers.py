@@ -46,7 +46,7 @@ def _grouping(*groups, kind="SGD", first="list"):
 
 
 @program(
-    "optim.add_param_group",
+    "optim.optimizer.add_param_group",
     cases=drawn(
         kind=["SGD", "Adam"], first=["list", "generator", "groups"],
         groups=several(drawn(params=list(_PARAMS), start=(0, 3), settings=_settings), 0, 3),
@@ -242,7 +242,7 @@ def _about_sgd(case, mine, theirs):
 
 
 @program(
-    "optim.sgd",
+    "optim.optimizer.sgd",
     cases=lambda st: _stepping(st, ["SGD"], _OF_SGD),
     edges=[
         _steps(), _steps(lr=0.5), _steps(digits="float32", lr=0.5, momentum=0.9, weight_decay=0.1),
@@ -300,7 +300,7 @@ def _about_adam(case, mine, theirs):
 
 
 @program(
-    "optim.adam",
+    "optim.optimizer.adam",
     cases=lambda st: _stepping(st, ["Adam", "Adam", "AdamW"], _OF_ADAM),
     edges=[
         *[_steps(kind, lr=0.5) for kind in _BOTH], *[_steps(kind, lr=0.5, weight_decay=0.5) for kind in _BOTH],
@@ -336,7 +336,7 @@ _cosine = defaults(rates=[1.0], T_max=4, eta_min=0.0, steps=12, times={}, start=
 
 
 @program(
-    "schedules.cosine_annealing",
+    "optim.lr_scheduler.cosine_annealing",
     cases=drawn(
         rates=several([1.0, 0.5, 2.0, 0.25], 1, 2), T_max=(1, 6), eta_min=[0, 0.0, 0.125, 0.5, 1.0], steps=(1, 14),
         times=lambda st: st.dictionaries(
@@ -388,7 +388,7 @@ def _about_clipping(case, mine, theirs):
 
 
 @program(
-    "clip_grad.clip_grad_norm_",
+    "nn.utils.clip_grad.clip_grad_norm_",
     cases=drawn(
         gradients=several(lambda st: mostly(st, st.integers(0, 9), st.sampled_from([None, None, -1, -2, -3])), 0, 4),
         given=["list", "generator", "one", "one parameter", "dict", "iterator"], max_norm=[0.5, 1, 1.0, 3.0, 100.0, 0.0],

@@ -58,7 +58,7 @@ def _usual(lead=(3,), layout="", kind="float64", wrong=None, **more):
 
 
 @program(
-    "custom_ops.fused_linear",
+    "on_torch.custom_ops.fused_linear",
     cases=_shapes_and(
         layout=["", "", "gaps", "backwards", "equal"], kind=["float32", "float64"], wrong=[None] * 10 + sorted(_WRONG),
     ),
@@ -139,7 +139,7 @@ def _without_data(torch, tensors, place):
 
 
 @program(
-    "custom_ops.fused_linear_fake",
+    "on_torch.custom_ops.fused_linear_fake",
     cases=_shapes_and(
         lead=several((2, 4), 0, 3), layout=["", "gaps", "backwards"], kind=["float32", "float64", "float16"],
         place=["meta", "fake", "symbolic", "symbolic"], wrong=[None] * 8 + sorted(_WRONG),
@@ -242,7 +242,7 @@ def _names_for_none(saved):
 
 
 @program(
-    "custom_ops.fused_linear_setup_context",
+    "on_torch.custom_ops.fused_linear_setup_context",
     cases=lambda st: _contexts(st).flatmap(lambda case: st.booleans().map(lambda more: case | {"more": more})),
     edges=[case | {"more": more} for case in _CONTEXTS for more in (True, False)],
     hint=explained(
@@ -357,7 +357,7 @@ def _not_asked_for(torch, lead, features, outs, bias, activation, needs, grad):
 
 
 @program(
-    "custom_ops.fused_linear_backward",
+    "on_torch.custom_ops.fused_linear_backward",
     cases=lambda st: (
         st.tuples(_contexts(st), st.sampled_from(["", "equal", "gaps", "backwards"]))
         .filter(lambda drawn: any(drawn[0]["needs"]))
@@ -413,7 +413,7 @@ def _twice(torch, function, x, weight, bias, needs):
 
 
 @program(
-    "custom_ops.fused_linear_backward.twice",
+    "on_torch.custom_ops.fused_linear_backward.twice",
     cases=lambda st: _contexts(st).filter(lambda case: any(case["needs"])),
     edges=[
         *(_context(needs, activation=name) for name in ACTIVATIONS for needs in _NEEDS[1:]),

@@ -123,7 +123,7 @@ def _settled(case: dict) -> dict:
 
 
 @program(
-    "custom_ops.register_fused_linear.judged",
+    "on_torch.custom_ops.register_fused_linear.judged",
     cases=lambda st: shapes(needs=_NEEDS)(st).map(_settled),
     edges=[
         *[_judgement(activation=name) for name in ACTIVATIONS],
@@ -293,7 +293,7 @@ _explained = explained(
 
 
 @program(
-    "custom_ops.register_fused_linear.inductor",
+    "on_torch.custom_ops.register_fused_linear.inductor",
     cases=drawn(  # the simplest one is an edge
         lengths=[[2, 3], [3, 2], [5, 2], [2, 4]], lead=[[3], [2], []], features=(2, 4), outs=(3, 4), bias=bool,
         activation=["relu", "none", "tanh", "gelu"],

@@ -25,7 +25,7 @@ def _inputs(torch, sizes, layouts, kind):
 
 
 @program(
-    "custom_ops.momentum_step",
+    "on_torch.custom_ops.momentum_step",
     cases=_steps,
     edges=[
         *(_step(), _step([2, 3]), _step([]), _step([0, 2]), _step(lr=0.0), _step(momentum=0.0), _step(kind="float32")),
@@ -84,7 +84,7 @@ def _in_training(torch, namespace, sizes, layouts, lr, momentum, kind):
 
 
 @program(
-    "custom_ops.register_momentum_step",
+    "on_torch.custom_ops.register_momentum_step",
     cases=lambda st: _steps(st).map(lambda case: case | {"sizes": [3, 2], "layouts": ["", "", ""]}),
     edges=[_step(), _step([2, 3])],
     hint=explained(
@@ -128,7 +128,7 @@ def _two_steps(op, lr, momentum):
 
 
 @program(
-    "custom_ops.register_momentum_step.judged",
+    "on_torch.custom_ops.register_momentum_step.judged",
     cases=drawn(  # the simplest one is an edge
         sizes=[[2, 3], [3], [2, 2, 3]], layouts=listed(_LAYOUTS, _LAYOUTS, _LAYOUTS), lr=[0.5, 0.1, 2.0],
         momentum=[0.9, 0.5, 1.0], kind=["float64"],

@@ -12,7 +12,7 @@ from ..shared_06.registration import _ARRIVES, _PASSED, _calls_of, _passed, _res
 
 
 @program(
-    "custom_ops.register_fused_linear",
+    "on_torch.custom_ops.register_fused_linear",
     cases=_passed,
     edges=_PASSED,
     hint=explained(
@@ -69,7 +69,7 @@ def _captured(torch, namespace, lead, features, outs, bias, activation, lengths)
 
 
 @program(
-    "custom_ops.register_fused_linear.compiled",
+    "on_torch.custom_ops.register_fused_linear.compiled",
     cases=lambda st: shapes(lengths=several((1, 6), 1, 4, unique=True))(st).map(
         lambda case: case | {"lead": [2, *case["lead"][:1]]}
     ),

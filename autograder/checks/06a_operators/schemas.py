@@ -92,7 +92,7 @@ def _without_warnings():
 
 
 @program(
-    "custom_ops.schema_type",
+    "on_torch.custom_ops.schema_type",
     cases=drawn(annotation=[*_TYPES, *_NO_TYPES]),
     edges=[{"annotation": annotation} for annotation in [*_TYPES, *_NO_TYPES]],
     hint=_about_types,
@@ -155,7 +155,7 @@ def _about_schemas(case, mine, theirs):
 
 
 @program(
-    "custom_ops.infer_schema",
+    "on_torch.custom_ops.infer_schema",
     cases=_signatures,
     edges=[
         *[_signature(), _signature(_X), _signature(_X, _N), _signature(_X, ("n", "named", "int", ""))],

@@ -92,7 +92,7 @@ def _about_lines(case, mine, theirs):
     return None
 
 
-@program("cpp_ops.rms_norm_source", cases=_lines, edges=_LINES, hint=_about_lines, draws=12)
+@program("on_torch.cpp_ops.rms_norm_source", cases=_lines, edges=_LINES, hint=_about_lines, draws=12)
 def lines_in_cpp(xp, x, weight, eps):
     text = xp.cpp_ops.rms_norm_source()
     operators = xp.cpp_ops.build(text)
@@ -159,7 +159,7 @@ _explained = explained(
 
 
 @program(
-    "cpp_ops.rms_norm_source.compiled",
+    "on_torch.cpp_ops.rms_norm_source.compiled",
     cases=drawn(lead=several((2, 3), 0, 2), size=(1, 4), step=(1, 2), kind=["float32", "float64"]),
     edges=[
         {"lead": [], "size": 3, "step": 1, "kind": "float32"},

@@ -45,7 +45,7 @@ def _batched(torch, inputs, in_dims, size):
 
 
 @program(
-    "custom_ops.fused_linear_vmap",
+    "on_torch.custom_ops.fused_linear_vmap",
     cases=_batches,
     edges=[
         *(_batch(x, w, None) for x, w in [(0, None), (1, None), (2, None), (None, 0), (None, 1), (None, 2), (1, 2)]),

@@ -50,7 +50,7 @@ def _transformed(torch, op, transform, inputs):
 
 
 @program(
-    "custom_ops.fused_linear_function",
+    "on_torch.custom_ops.fused_linear_function",
     cases=lambda st: _passed(st).flatmap(
         lambda case: st.sampled_from(_TRANSFORMS[:-1]).map(lambda transform: case | {"transform": transform})
     ),
@@ -95,7 +95,7 @@ def torch_functions(torch, lead, features, outs, bias, activation, passed, trans
 
 
 @program(
-    "custom_ops.library_fused_linear",
+    "on_torch.custom_ops.library_fused_linear",
     cases=_passed,
     edges=_PASSED,
     hint=explained(

@@ -26,7 +26,7 @@ def _fates(*cases):
 
 
 @program(
-    "custom_ops.what_breaks",
+    "on_torch.custom_ops.what_breaks",
     cases=lambda st: st.tuples(st.sampled_from(_WAYS), st.sampled_from(_FATES)).map(
         lambda each: _fates((*each[0], each[1]))[0]
     ),

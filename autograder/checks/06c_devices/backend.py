@@ -33,7 +33,7 @@ def _allocated(st):
 
 
 @program(
-    "backend.empty_strided",
+    "on_torch.backend.empty_strided",
     cases=drawn(several=several(_allocated, 1, 6), default=["float32", "float64"]),
     edges=rows(
         "several default",
@@ -123,7 +123,7 @@ def _step(st):
 
 
 @program(
-    "backend.as_strided",
+    "on_torch.backend.as_strided",
     cases=drawn(base=lambda st: tensors(st, (1, 2), 4, ("float32", "int64")), steps=several(_step, 1, 6)),
     edges=rows(
         "base steps",
@@ -189,7 +189,7 @@ _OVERLAPS = [  # the target is a part of the source's own memory: sizes, strides
 
 
 @program(
-    "backend.copy_from",
+    "on_torch.backend.copy_from",
     cases=drawn(several=several(_copy, 1, 5)),
     edges=[{"several": several} for several in (
         [[_strided([2, 3], a), _strided([2, 3], b, 1), None] for a in (0, 1, 2) for b in (0, 1, 2)],
@@ -383,7 +383,7 @@ def _called_once(module, op, args, kwargs, call):
 
 
 @program(
-    "backend.cpu_fallback",
+    "on_torch.backend.cpu_fallback",
     cases=drawn(names=several([*_FALLBACKS], 1, 8), layout=["", "gaps", "backwards"]),
     edges=rows(
         "names layout",

@@ -40,7 +40,7 @@ def _row(*given, kind="float64", layout="", columns=None):
 
 
 @program(
-    "wrapper.quantise_rows",
+    "on_torch.wrapper.quantise_rows",
     cases=_rows,
     edges=[
         *[_row([1, -2, 3]), _row([-7, 2, 3], kind="float32"), _row([1, -2, 3], [4, 5, -6.75], layout="backwards")],
@@ -129,7 +129,7 @@ def _trees(st):
 
 
 @program(
-    "wrapper.map_quantised",
+    "on_torch.wrapper.map_quantised",
     cases=_trees,
     edges=[{"tree": tree} for tree in (
         ["q", 0], ["o", 0], None, 3, ["list"], ["tuple"], ["dict"], ["list", ["q", 0], ["o", 1], ["q", 1]],
@@ -213,7 +213,7 @@ _SIZES = ((1, 4, 2), (0, 2, 3), (0, 3, 3), (2, 0, 3), (2, 3, 0), (5, 1, 1))
 
 
 @program(
-    "wrapper.quantised_mm",
+    "on_torch.wrapper.quantised_mm",
     cases=_products,
     edges=rows(
         "n k m axis layout kind",
@@ -329,7 +329,7 @@ def _dispatches(draw, st):
 
 
 @program(
-    "wrapper.quantised_dispatch",
+    "on_torch.wrapper.quantised_dispatch",
     cases=_dispatches,
     edges=rows(
         "name rows columns n axis kind", *[(name, 3, 2, 4, axis, "float64") for name in _OPERATIONS for axis in (0, 1)]
@@ -403,7 +403,7 @@ def _traced(torch, head, leaves, lengths, columns, kind):
 
 
 @program(
-    "wrapper.quantised_dispatch.compiled",
+    "on_torch.wrapper.quantised_dispatch.compiled",
     cases=drawn(
         rows=(2, 4), columns=(2, 4), axis=(0, 1), lengths=several((2, 7), 1, 3, True), kind=["float32", "float64"]
     ),

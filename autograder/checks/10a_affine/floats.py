@@ -45,7 +45,7 @@ def _about_bfloat16(case, mine, theirs):
 
 
 @program(
-    "small_floats.bfloat16_bits",
+    "c10.small_floats.bfloat16_bits",
     cases=drawn(bits=_bits),
     edges=rows("bits", *[(each,) for each in _HALVES + _LIMITS + _NANS]),
     hint=_about_bfloat16,
@@ -85,7 +85,7 @@ def _about_float8(case, mine, theirs):
 
 
 @program(
-    "small_floats.float8_bits",
+    "c10.small_floats.float8_bits",
     cases=drawn(bits=_bits, format=["float8_e4m3fn", "float8_e5m2"]),
     edges=rows(
         "bits format",

@@ -120,7 +120,7 @@ def test_every_declared_schema_is_one_that_torch_has():
 
 @seed(3)
 @settings(max_examples=200)
-@given(find("schema.parse_schema").cases(st))
+@given(find("c10.schema.parse_schema").cases(st))
 def test_any_schema_is_read_and_written_as_torch_does(case):
     agree(written, case["text"])
 

@@ -30,7 +30,7 @@ def ordinary(a, b=1, *c, d=2, **e):
     return g, {1, *c}, a(*c, **e), b(a, d=d), not a, -b, ~b
 
 
-MODULES = [rl.modules, rl.optim, rl.containers, rl.nn.modules.layers, rl.nn.functional, inspect, dis]
+MODULES = [rl.modules, rl.optim, rl.nn.modules.containers, rl.nn.modules.layers, rl.nn.functional, inspect, dis]
 
 
 def functions():
