@@ -81,7 +81,7 @@ def framework_files(missing: Sequence[str]) -> dict[str, str | bytes]:
     """
     framework = Path(rushlight.__file__).parent
     files: dict[str, str] = {}
-    for path in sorted(path for kind in ("py", "yaml", "h") for path in framework.rglob(f"*.{kind}")):
+    for path in sorted(path for kind in ("py", "yaml", "h", "toml") for path in framework.rglob(f"*.{kind}")):
         relative = path.relative_to(framework).as_posix()
         names = [name.rpartition(".")[2] for name in missing if file_of(name) == f"rushlight/{relative}"]
         files[f"rushlight/{relative}"] = without_bodies(_text(path), names) if names else _text(path)
