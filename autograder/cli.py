@@ -490,10 +490,10 @@ def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: 
     if answers := sum(row.waiting for row in rows):
         count = sum(row.waiting > 0 for row in rows)
         out.print(f"by hand:  {answers} answers of {count} students wait for marks (in the formgrader: Manual Grading)")
-    if again := [row.student for row in rows if row.is_rewritten]:
-        names = "; ".join(map(printable, again))
+    if rewritten := [row.student for row in rows if row.is_rewritten]:
+        names = "; ".join(map(printable, rewritten))
         why = "marks, comments or penalties have changed"
-        out.print(f"feedback written again, because {why} ({len(again)}): {names}", markup=False)
+        out.print(f"feedback written again, because {why} ({len(rewritten)}): {names}", markup=False)
     if suspect := dict.fromkeys(short_name(each.check) for each in warnings(rows, lab.points)):
         out.print(f"look at:  {', '.join(suspect)}: the report says why", style="yellow")
     if no_sandbox:
@@ -642,14 +642,14 @@ def _gradebook() -> AbstractContextManager[Gradebook]:
 def alike(lab: str, published: tuple[Path, ...]) -> int:
     """Show which submissions of a lab have in common what few others wrote."""
     from .classroom.alike import write_alike
-    from .classroom.similarity import far_out
+    from .classroom.similarity import outlier_bits
 
     page, found, unreadable = write_alike(Course().find_released(lab), published)
     for line in unreadable:
         out.print(f"not compared: {printable(line)}", markup=False, style="yellow")
     for pair in found[:5]:
         out.print(f"{pair.bits:6.0f} bits  {'  '.join(map(printable, pair.students))}", markup=False)
-    beyond = sum(pair.bits > far_out(found) for pair in found)
+    beyond = sum(pair.bits > outlier_bits(found) for pair in found)
     out.print(f"{beyond} of {len(found):,} pairs are far out. Side by side, and how to read them: {_short(page)}")
     return 0
 

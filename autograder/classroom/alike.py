@@ -16,7 +16,7 @@ from .groups import source_of
 from .pages import SCHEMES, escaped, write_page
 from .releases import release_of
 from .restore import restore_text
-from .similarity import Answer, Pair, answer, far_out, pairs
+from .similarity import Answer, Pair, answer, outlier_bits, pairs
 
 SHOWN = 30  # pairs
 SIDE_BY_SIDE = 6  # exercises of a pair
@@ -98,7 +98,7 @@ with the students."""
 
 
 def _body(lab: Lab, answers: list[Answer], names: list[str], found: list[Pair], unreadable: list[str]) -> str:
-    limit, first = far_out(found), found[:SHOWN]
+    limit, first = outlier_bits(found), found[:SHOWN]
     beyond = sum(pair.bits > limit for pair in found)
     median = statistics.median(pair.bits for pair in found)
     body = [

@@ -66,9 +66,9 @@ class Collector(FileNameCollectorPlugin):
         match = re.match(self.named_regexp, name)
         info = match.groupdict() if match and name.endswith(tuple(self.valid_ext)) else {}
         student = info.get("student_id") or ""
-        if told := re.fullmatch(r"(\d{4}-\d\d-\d\d)-(\d\d)-(\d\d)-(\d\d)", info.get("timestamp") or ""):
+        if parts := re.fullmatch(r"(\d{4}-\d\d-\d\d)-(\d\d)-(\d\d)-(\d\d)", info.get("timestamp") or ""):
             info["timestamp"] = (
-                f"{told[1]} {told[2]}:{told[3]}:{told[4]}"  # Blackboard's, of which nbgrader loses the minutes
+                f"{parts[1]} {parts[2]}:{parts[3]}:{parts[4]}"  # Blackboard's: nbgrader would lose its minutes
             )
         can_be_shown = not ACTIVE_IN_PAGES & {*student}  # `printable` writes what cannot be with a backslash
         return info if can_be_shown and student.strip("._") else None

@@ -26,7 +26,7 @@ Z95, Z99 = 1.96, 2.33  # of the normal distribution: both sides 95 %, and one si
 
 
 @dataclass(frozen=True)
-class Warning:
+class ItemWarning:
     """An exercise to look at, and why."""
 
     check: str
@@ -80,13 +80,13 @@ def cases(rows: Iterable[Row]) -> list[tuple[str, str, str, int]]:
     return [(*key, count) for key, count in found.most_common()]
 
 
-def warnings(rows: Iterable[Row], worth: Iterable[str]) -> list[Warning]:
+def warnings(rows: Iterable[Row], worth: Iterable[str]) -> list[ItemWarning]:
     """The exercises that may be at fault themselves, in the order of the lab."""
     rows = [row for row in notebooks(rows) if row.verdicts]
     common: dict[str, tuple[str, int]] = {}
     for check, case, _, count in cases(rows):
         common.setdefault(check, (case, count))
-    return [Warning(check, why) for check in worth for why in _reasons(rows, check, *common.get(check, ("", 0)))]
+    return [ItemWarning(check, why) for check in worth for why in _reasons(rows, check, *common.get(check, ("", 0)))]
 
 
 def _reasons(rows: list[Row], check: str, case: str, alike: int) -> list[str]:

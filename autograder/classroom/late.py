@@ -182,11 +182,11 @@ def remarks(gradebook: Gradebook, lab: Lab) -> list[str]:
     if due:
         handed_in = submissions(gradebook, lab)
         late = sum(seconds_late(each) > 0 for each in handed_in)
-        untold = sum(each.timestamp is None for each in handed_in)
+        without_time = sum(each.timestamp is None for each in handed_in)
         policy = found[1] if found else "no policy: --late 10%/day sets one"
         lines.append(
             f"due {due:%Y-%m-%d %H:%M} UTC: {late} late ({policy})"
-            + (f", {untold} without a time, which count as on time" if untold else "")
+            + (f", {without_time} without a time, which count as on time" if without_time else "")
         )
     elif given or (found and found[0].percent):
         lines.append(f"{lab} has no due date, so no submission is late")

@@ -142,10 +142,10 @@ def _grade_column(table: Table, lab: Lab, wanted: str | None) -> int:
         )
     if any("read only" in value(row[found[0]]) for row in table.rows[1:3] if row != [""]):
         raise GradingError(f"{table.head[found[0]]!r} is read only in Canvas")
-    told = [text for _, row in _people(table, found[0]) if (text := value(row[found[0]]))]
-    texts = [text for text in told if _number(text) is None and text.upper() not in KEPT]
-    if heads[found[0]] in (*BY_NUMBER, *BY_NAME) or 2 * len(texts) > len(told) > 1:
-        raise GradingError(f"{table.head[found[0]]!r} is no column for marks: {printable(told[0])!r} is there")
+    values = [text for _, row in _people(table, found[0]) if (text := value(row[found[0]]))]
+    texts = [text for text in values if _number(text) is None and text.upper() not in KEPT]
+    if heads[found[0]] in (*BY_NUMBER, *BY_NAME) or 2 * len(texts) > len(values) > 1:
+        raise GradingError(f"{table.head[found[0]]!r} is no column for marks: {printable(values[0])!r} is there")
     return found[0]
 
 
@@ -214,8 +214,8 @@ def gradebook_students(found: list[SubmittedAssignment]) -> Iterable[Student]:
 
 def _maximum(table: Table, target: int, row: int) -> float | None:
     """The most that a student can have in the system, as the file says it."""
-    if told := re.search(r"\[total pts: ([\d.,]+)", table.head[target], re.IGNORECASE):
-        return _number(told[1])
+    if total := re.search(r"\[total pts: ([\d.,]+)", table.head[target], re.IGNORECASE):
+        return _number(total[1])
     column = table.column("maximum grade")
     if column is not None:
         return _number(value(table.rows[row][column]))
@@ -322,6 +322,6 @@ def _not_to_be_packed(submission: Submission, entry: SubmittedAssignment) -> str
     if not is_done(submission):
         return "not graded in its present state"
     if not shows_entries(submission, entry):
-        again = f"`rushlight grade {submission.lab.number}` writes it again"
-        return f"marks or comments have changed since the page was written, and {again}"
+        advice = f"`rushlight grade {submission.lab.number}` writes it again"
+        return f"marks or comments have changed since the page was written, and {advice}"
     return ""

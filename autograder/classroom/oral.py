@@ -53,7 +53,7 @@ class Question:
 
     exercise: str
     title: str
-    asked: list[str]
+    text: list[str]
     answer: list[str]
     code: str
 
@@ -86,8 +86,8 @@ class Call:
     @property
     def is_whole(self) -> bool:
         """Whether text tells all of the call."""
-        told = [*self.arguments.values(), self.ends]
-        return not any(map(_opaque, told)) and self._last[2] != "None"
+        texts = [*self.arguments.values(), self.ends]
+        return not any(map(_opaque, texts)) and self._last[2] != "None"
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Ends:
     after: str
     of_program: bool = False
 
-    def told(self, before: str, after: str) -> list[str]:
+    def sentences(self, before: str, after: str) -> list[str]:
         if self.of_program:
             return [f"{before} gives", _code(self.before), f"{after} gives", _code(self.after)]
         return [f"{before} {self.before}. {after} {self.after}."]
@@ -127,13 +127,13 @@ class Trials:
         """What the function of this cell does on each case. Empty if the cell, or a case, takes too long or ends the process."""
         found: list[Call] = []
         try:
-            taking_notes = f"import autograder.engine.probe as {walk.NAME}\n{walk.noting(cell, name)}"
+            taking_notes = f"import autograder.engine.probe as {walk.NAME}\n{walk.with_notes(cell, name)}"
             if any(output.output_type == "error" for output in self.session.try_cell(taking_notes, self.limit)):
                 return []
             for start in range(0, len(cases), AT_ONCE):
                 some = cases[start : start + AT_ONCE]
-                asked = f"print({walk.NAME}.trace({check!r}, {json.dumps(some)!r}))"
-                found += _calls(some, self.session.try_cell(asked, self.limit))
+                trace = f"print({walk.NAME}.trace({check!r}, {json.dumps(some)!r}))"
+                found += _calls(some, self.session.try_cell(trace, self.limit))
         except (*FAILURES, RecursionError):
             return []
         return found
@@ -150,15 +150,15 @@ def _calls(cases: list[dict], outputs: list[NotebookNode]) -> list[Call]:
     """The calls that a subject tells of. Raises Malformed if it tells something else, which a student's code can bring about."""
     text = "".join(output.text for output in outputs if output.output_type == "stream" and output.name == "stdout")
     try:
-        return [_call(case, told) for case, told in zip(cases, json.loads(text), strict=True)]
+        return [_call(case, record) for case, record in zip(cases, json.loads(text), strict=True)]
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise Malformed("notes in another form") from None
 
 
-def _call(case: dict, told: dict) -> Call:
-    arguments = {clean(name): clean(value) for name, value in (told["arguments"] or {}).items()}
-    notes = [[int(line), clean(label), clean(value)] for line, label, value in told["notes"]]
-    return Call(case, arguments, notes, clean(told["result"]))
+def _call(case: dict, record: dict) -> Call:
+    arguments = {clean(name): clean(value) for name, value in (record["arguments"] or {}).items()}
+    notes = [[int(line), clean(label), clean(value)] for line, label, value in record["notes"]]
+    return Call(case, arguments, notes, clean(record["result"]))
 
 
 class StudentFunction:
@@ -212,10 +212,10 @@ class StudentFunction:
         fit = [call for call in fit if not call.raises] or fit
         fit.sort(key=lambda call: (-len(call.lines), -len(call.notes), len(_arguments(call))))
         call = self.draw.choice(fit[: max(1, len(fit) // 3)])
-        asked = [f"Your `{self.name}` is called with", _code(self._told(call))]
-        asked.append("What does it return? Say what each of your lines does on the way.")
-        told = [f"It {call.ends}.", self.theirs(call), _code(self._by_line(call))]
-        return self._question("what does it return on this call?", asked, told)
+        question = [f"Your `{self.name}` is called with", _code(self._call_text(call))]
+        question.append("What does it return? Say what each of your lines does on the way.")
+        answer = [f"It {call.ends}.", self.theirs(call), _code(self._by_line(call))]
+        return self._question("what does it return on this call?", question, answer)
 
     def line(self) -> Question | None:
         """Which line is there for a call, and what happens without it?"""
@@ -237,18 +237,18 @@ class StudentFunction:
 
     def _line_question(self, call: Call, other: Call, change: walk.Change, ends: Ends, count: int) -> Question:
         more = sorted(call.lines - other.lines - {change.line})
-        asked = [f"Compare two calls of your `{self.name}`. First:", _code(self._told(call))]
-        asked += ["Second:", _code(self._told(other))]
-        asked.append(
+        question = [f"Compare two calls of your `{self.name}`. First:", _code(self._call_text(call))]
+        question += ["Second:", _code(self._call_text(other))]
+        question.append(
             "Which of your lines run for the first call only? What would the first call do without them, and why?"
         )
         named = (
             f"Line {change.line}, `{walk.split_lines(self.cell)[change.line - 1].strip()}`"
             + f", and {', '.join(map(str, more))}" * bool(more)
         )
-        told = [f"{named}. Line {change.line} runs in {count} of {len(self.calls)} cases of the check."]
-        told += [*self._shown(call, ends), *ends.told("The first call", f"Without line {change.line} it")]
-        return self._question("which line is there for this call?", asked, told)
+        answer = [f"{named}. Line {change.line} runs in {count} of {len(self.calls)} cases of the check."]
+        answer += [*self._shown(call, ends), *ends.sentences("The first call", f"Without line {change.line} it")]
+        return self._question("which line is there for this call?", question, answer)
 
     def change(self) -> Question | None:
         """What would a small change do?"""
@@ -268,14 +268,14 @@ class StudentFunction:
             return None
         (*_, count), change, call, ends, same = min(found, key=lambda each: each[0])
         other = max(same, key=lambda each: (len(each.lines), -len(_arguments(each))))
-        asked = [f"Suppose that line {change.line} of your `{self.name}` were", _code(change.after)]
-        asked += ["and not", _code(change.before)]
-        asked.append("Give a call that then goes wrong, and say what it does. Give a call that is still right.")
-        told = ["Wrong, for example:", _code(self._told(call)), *self._shown(call, ends)]
-        told += ends.told("As it is, it", "With the change it")
-        told += ["Still right, for example:", _code(self._told(other))]
-        told.append(f"{count} of {len(self.calls)} cases of the check go wrong.")
-        return self._question("what would this change do?", asked, told)
+        question = [f"Suppose that line {change.line} of your `{self.name}` were", _code(change.after)]
+        question += ["and not", _code(change.before)]
+        question.append("Give a call that then goes wrong, and say what it does. Give a call that is still right.")
+        answer = ["Wrong, for example:", _code(self._call_text(call)), *self._shown(call, ends)]
+        answer += ends.sentences("As it is, it", "With the change it")
+        answer += ["Still right, for example:", _code(self._call_text(other))]
+        answer.append(f"{count} of {len(self.calls)} cases of the check go wrong.")
+        return self._question("what would this change do?", question, answer)
 
     def _both(self, call: Call, other: Call) -> Ends | None:
         """How two runs of a case end. None if there is no difference, or if it is too long to be shown."""
@@ -288,7 +288,7 @@ class StudentFunction:
                 return None
         return ends if max(len(ends.before), len(ends.after)) <= LONGEST_CALL else None
 
-    def _told(self, call: Call) -> str:
+    def _call_text(self, call: Call) -> str:
         """The arguments, and the case too if an argument is something that has no text."""
         arguments = _arguments(call)
         if not _opaque(arguments):
@@ -318,8 +318,8 @@ class StudentFunction:
                 shown.append(f"{'':>10}{name} {', then '.join(each[:6])}{' ...' * (len(each) > 6)}")
         return "\n".join(shown)
 
-    def _question(self, title: str, asked: list[str], told: list[str]) -> Question:
-        return Question(self.exercise, title, asked, [each for each in told if each], numbered(self.cell))
+    def _question(self, title: str, question: list[str], answer: list[str]) -> Question:
+        return Question(self.exercise, title, question, [each for each in answer if each], numbered(self.cell))
 
 
 def _code(text: str) -> str:
@@ -511,19 +511,19 @@ def write(
 def body_of(submission: Submission, found: list[Question]) -> str:
     """The questions with the student's code, and on a new sheet of paper the answers."""
     name = f"{escaped(submission.student)}, lab {escaped(submission.lab.name)}"
-    asked = [
-        f"<section><h2>{number}. <code>{escaped(each.exercise)}</code>: {escaped(each.title)}</h2>{_paragraphs(each.asked)}"
+    questions = [
+        f"<section><h2>{number}. <code>{escaped(each.exercise)}</code>: {escaped(each.title)}</h2>{_paragraphs(each.text)}"
         f'<p class="note">The cell, without its docstring:</p><pre>{escaped(each.code)}</pre></section>'
         for number, each in enumerate(found, 1)
     ]
-    told = [
+    answers = [
         f"<section><h2>{number}. <code>{escaped(each.exercise)}</code></h2>{_paragraphs(each.answer)}</section>"
         for number, each in enumerate(found, 1)
     ]
     note = "Worked out by running the student's own code."
     return (
-        f'<div class="questions"><h1>{name}: questions</h1>{"".join(asked)}</div>'
-        f'<div class="answers"><h1>{name}: answers</h1><p class="note">{note}</p>{"".join(told)}</div>'
+        f'<div class="questions"><h1>{name}: questions</h1>{"".join(questions)}</div>'
+        f'<div class="answers"><h1>{name}: answers</h1><p class="note">{note}</p>{"".join(answers)}</div>'
     )
 
 

@@ -109,7 +109,7 @@ def _rarity(alike: numpy.ndarray) -> numpy.ndarray:
     return numpy.log2(len(alike) / (len(alike) - numpy.searchsorted(numpy.sort(alike), alike)))
 
 
-def far_out(found: Sequence[Pair]) -> float:
+def outlier_bits(found: Sequence[Pair]) -> float:
     """The bits above which a pair is far out of this class: three interquartile ranges above the third quartile."""
     first, third = numpy.quantile([pair.bits for pair in found], [0.25, 0.75])
     return float(third + 3 * (third - first))

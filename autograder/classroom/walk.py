@@ -58,7 +58,7 @@ def inner_lines(source: str, name: str) -> list[int]:
     return [line for line in lines_of(source, name) if line not in outer]
 
 
-def noting(source: str, name: str) -> str:
+def with_notes(source: str, name: str) -> str:
     """The cell with a function that notes its arguments, the values at its lines, and its result."""
 
     def write(function: ast.FunctionDef) -> None:

@@ -58,11 +58,11 @@ def exercise(module: ModuleType) -> Callable[[FunctionType], FunctionType]:
 def fill(slot: FunctionType, function: Callable) -> None:
     """Make `slot` run `function` (its own signature and defaults included)."""
     _references.setdefault(slot, slot.__code__)
-    name, noting = _slot_globals(slot)
-    slot.__globals__[name], slot.__globals__[noting] = function, note
+    name, note_name = _slot_globals(slot)
+    slot.__globals__[name], slot.__globals__[note_name] = function, note
     if not getattr(function, "__annotations__", True):  # torch reads an operator's schema from them
         function.__annotations__ = slot.__annotations__
-    names = tuple({"function": name, "note": noting}.get(each, each) for each in _template.__code__.co_names)
+    names = tuple({"function": name, "note": note_name}.get(each, each) for each in _template.__code__.co_names)
     slot.__code__ = _template.__code__.replace(co_names=names, co_name=slot.__name__, co_qualname=slot.__name__)
     vars(slot)["__wrapped__"] = function  # inspect and help read it
     _clear_dynamo_cache(slot)

@@ -82,7 +82,7 @@ from .observe import (
     show,
     show_marked,
 )
-from .torch_side import TorchSide, apart
+from .torch_side import TorchSide, call_and_restore
 
 set_hypothesis_home_dir(cache_folder() / "hypothesis")  # not in the student's folder
 # Hypothesis also draws constants of the modules that this process has imported, but one seed must give the same cases everywhere
@@ -188,7 +188,7 @@ def answers(name: str, cases: list[dict]) -> list[Tree]:
         warnings.simplefilter("ignore")
         if is_bench(check.lab):
             programs = for_cases(program, torch, cases)
-            seen = [apart(observe_call, each, _side, case) for each, case in zip(programs, cases)]
+            seen = [call_and_restore(observe_call, each, _side, case) for each, case in zip(programs, cases)]
         else:
             seen = [observe_call(program, _side, case) for case in cases]
     broken = next((tree for tree in seen if _is_broken(check, tree)), None)
@@ -375,9 +375,9 @@ class Judge:
     ) -> Verdict:
         """The verdict on a check that fails on some of the known cases."""
         found = _simplest(known)
-        again = result_of(_ask(ask, check, [found.case])[0])
-        if _key(again) != _key(found.mine) and difference(again, found.mine):  # another wording is no other result
-            self._explain_instability(verdict, check, found, again)
+        second = result_of(_ask(ask, check, [found.case])[0])
+        if _key(second) != _key(found.mine) and difference(second, found.mine):  # another wording is no other result
+            self._explain_instability(verdict, check, found, second)
             return verdict
         verdict.outcome = DISAGREED
         if second_chance is not None and (other := second_chance(verdict)) is not None:
@@ -415,15 +415,15 @@ class Judge:
         self._describe(verdict, check, found)
         origin = CALCULATION if verdict.exact else TORCH
         if check.prediction:
-            apart = [agreement(found.mine, found.theirs, origin)]
+            parts = [agreement(found.mine, found.theirs, origin)]
         else:
-            apart = [*islice(differences(found.mine, found.theirs, origin), MAX_MARKED)]
-        paths = {each.path for each in apart}
-        verdict.message = apart[0].words
+            parts = [*islice(differences(found.mine, found.theirs, origin), MAX_MARKED)]
+        paths = {each.path for each in parts}
+        verdict.message = parts[0].words
         verdict.mine, verdict.mine_marks = _safely(partial(show_marked, paths=paths), found.mine, (_UNREADABLE, []))
         if not check.prediction:
             verdict.theirs_marks = show_marked(found.theirs, paths)[1]
-            verdict.layouts = _safely(partial(layouts, theirs=found.theirs, apart=apart), found.mine, [])
+            verdict.layouts = _safely(partial(layouts, theirs=found.theirs, differing=parts), found.mine, [])
         if found.raised is not None and (found.ended or not found.torch_raises_too):
             verdict.frames = clean_frames(found.raised)
             if not found.ended:
@@ -431,14 +431,14 @@ class Judge:
         undefined = _safely(_undefined_name, found.raised or found.mine)
         verdict.hint = undefined or _hint(check, found) or ""
 
-    def _explain_instability(self, verdict: Verdict, check: Check, found: Disagreement, again: Tree) -> None:
+    def _explain_instability(self, verdict: Verdict, check: Check, found: Disagreement, second: Tree) -> None:
         self._describe(verdict, check, found)
         verdict.outcome = UNSTABLE
         verdict.message = (
             "the same case gave two different results: the answer depends on something besides its arguments, "
             "or it uses what it has not waited for"
         )
-        verdict.mine = f"{_safely(show, found.mine)}\nand then\n{_safely(show, again)}"
+        verdict.mine = f"{_safely(show, found.mine)}\nand then\n{_safely(show, second)}"
 
     def _describe(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
         """The case, the programs, and torch's answer."""

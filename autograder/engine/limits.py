@@ -28,7 +28,7 @@ T = TypeVar("T")
 CELL_SECONDS = (30.0, 60.0)
 CHECK_SECONDS = (10.0, 60.0)  # each time that a check asks: the references take 0.7 and 14 at most
 TOTAL_SECONDS = (300.0, 900.0)  # for a submission: the references take 9 and 48 at most
-BY_THE_CLOCK = 10  # times as long may pass until it is the machine that takes too long
+WALL_CLOCK_FACTOR = 10  # if a limit has passed so many times by the clock, the machine is too busy
 WATCH_SECONDS = 0.25  # between two measurements
 DISK = 0.25  # of a wait for a disk counts: a disk may be slow, but code can make any wait look so, by a vfork
 LOOP_SECONDS = 0.02  # CPU time of `_loop` where those were measured
@@ -114,7 +114,7 @@ class Allowance:
 
     def __init__(self, bench: bool):
         self.left = self.total = seconds(TOTAL_SECONDS, bench)
-        self.deadline = time.monotonic() + BY_THE_CLOCK * self.total
+        self.deadline = time.monotonic() + WALL_CLOCK_FACTOR * self.total
 
     def check(self) -> None:
         """Raises NotGraded if nothing is left."""

@@ -464,11 +464,11 @@ def _entries(count: int) -> str:
 
 
 def _tensor_differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterator[Difference]:
-    apart = [field for field in _FIELDS if mine["tensor"][field] != theirs["tensor"][field]]
-    for field in apart:
+    fields = [field for field in _FIELDS if mine["tensor"][field] != theirs["tensor"][field]]
+    for field in fields:
         words = f"{field}: yours {_brief(mine, field)}, {origin.answer} {_brief(theirs, field)}"
         yield Difference((*path, field), _at(path) + words)
-    if not {"dtype", "shape"}.isdisjoint(apart):
+    if not {"dtype", "shape"}.isdisjoint(fields):
         return
     ours, real = values(mine), values(theirs)
     for index in map(tuple, np.argwhere(~_equal(ours, real)).tolist()):
@@ -611,9 +611,9 @@ _EDGE = 3  # elements at each end of a dimension that is abbreviated
 _ELEMENT = re.compile(r"[^\s\[\],](?:[^\n\[\],]*[^\s\[\],])?")  # a complex number has a space in it
 
 
-def layouts(mine: Tree, theirs: Tree, apart: Iterable[Difference]) -> list[Tree]:
+def layouts(mine: Tree, theirs: Tree, differing: Iterable[Difference]) -> list[Tree]:
     """Sizes, strides and offset of both tensors of the first difference in a layout, or an empty list."""
-    for path, _ in apart:
+    for path, _ in differing:
         if path and path[-1] in ("shape", "stride", "offset"):
             both = [_part(tree, path[:-1]) for tree in (mine, theirs)]
             if {*map(_kind, both)} == {"tensor"}:  # a dict, too, may have an entry of this name

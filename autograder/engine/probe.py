@@ -1,6 +1,6 @@
 """What a student's function does on a case, noted while it runs: its arguments, the values at each of its lines, its result.
 
-`walk.noting` writes these calls into a copy of the function. The copy runs in a subject, and what is noted leaves it as text.
+`walk.with_notes` writes these calls into a copy of the function. The copy runs in a subject, and what is noted leaves it as text.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ import psutil
 
 from ..course import ROOT, classroom
 from . import seccomp
-from .limits import BY_THE_CLOCK, WATCH_SECONDS, OwnTime, too_long
+from .limits import WALL_CLOCK_FACTOR, WATCH_SECONDS, OwnTime, too_long
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, encode, receive
 
 if TYPE_CHECKING:
@@ -56,7 +56,10 @@ SOCKETS = 500  # lab 09 takes 44
 START_SECONDS = 60.0
 POSIX = hasattr(os, "killpg")  # on Windows there are no process groups, and `select` does not wait for pipes
 KERNEL_FOLDER = "/kernels"  # in the sandbox, of kernels that Inductor has compiled
-KERNELS = ("ATEN_CPU_CAPABILITY", "OPENBLAS_CORETYPE")  # which ones torch and numpy run: the judge's choice holds
+KERNEL_CHOICES = (
+    "ATEN_CPU_CAPABILITY",
+    "OPENBLAS_CORETYPE",
+)  # which ones torch and numpy run: the judge's choice holds
 
 # The kernel does not count the processes of root, so a subject that root starts becomes a user of its own. If the machine
 # runs out of memory, the kernel ends the subject's processes first.
@@ -141,7 +144,7 @@ class Sandbox:
                     "OMP_NUM_THREADS": "1",
                     "AOT_INDUCTOR_ENABLE_LINE_TABLES": "0",  # they take a third of the time in which g++ compiles a kernel
                     **({"RUSHLIGHT_KERNELS": KERNEL_FOLDER} if kernels or filling else {}),
-                    **{name: os.environ[name] for name in KERNELS if name in os.environ},
+                    **{name: os.environ[name] for name in KERNEL_CHOICES if name in os.environ},
                 },
                 cwd="/tmp" if POSIX else tempfile.gettempdir(),
                 start_new_session=True,
@@ -243,7 +246,7 @@ class _Pipes:
         started = self.clock.measure()[1:]
         if self.clock.seconds() > self.limit:
             raise SubjectTimedOut(too_long(self.limit))
-        if time.monotonic() - self.begun > BY_THE_CLOCK * self.limit:
+        if time.monotonic() - self.begun > WALL_CLOCK_FACTOR * self.limit:
             raise NotGraded("this machine is too busy to tell how long it takes")
         if _memory(started) > TOTAL_MEMORY:
             raise SubjectDied(f"its processes together took more than {TOTAL_MEMORY >> 30} GiB of memory")

@@ -54,7 +54,7 @@ def _describe(x: torch.Tensor) -> str:
 # A case by itself ----------------------------------------------------------------------------------------------------
 
 
-def apart(call: Callable, *args: Any) -> Any:
+def call_and_restore(call: Callable, *args: Any) -> Any:
     """`call(*args)` in a thread of its own, from seed 0. The state that all threads share is restored afterwards.
 
     It is read and restored in threads of their own too, because a mode that is on in this thread would intercept that.

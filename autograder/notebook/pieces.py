@@ -37,7 +37,7 @@ Slot = tuple[str, str]  # the module and the name of a function
 
 
 @dataclass
-class Path:
+class StepPath:
     """What `find_path` found. Names are those of exercises, `module.function`."""
 
     stages: dict[str, list[str]]  # by stage, the pieces in the order in which it first calls them
@@ -66,7 +66,7 @@ class Path:
         yield from (f"    {piece} is slow: {part:.0%} of the step" for piece, part in self.slow)
 
 
-def show_path() -> Path:
+def show_path() -> StepPath:
     """Find the path, print what it says, and draw it."""
     found = find_path()
     print("\n".join(found.lines()))
@@ -76,7 +76,7 @@ def show_path() -> Path:
     return found
 
 
-def find_path() -> Path:
+def find_path() -> StepPath:
     """The path with the pieces that are plugged in. Afterwards the pieces that break the step are the reference's."""
     slots, labs = _slots()
     own = filled()
@@ -89,7 +89,7 @@ def find_path() -> Path:
     broken = _find_broken(own, candidates, reference)
     kept = {place: function for place, function in own.items() if place not in broken}
     yours = [names.get(place, ".".join(place)) for place in kept]
-    found = Path(stages, labs, yours, {names.get(place, ".".join(place)): why for place, why in broken.items()})
+    found = StepPath(stages, labs, yours, {names.get(place, ".".join(place)): why for place, why in broken.items()})
     fill_as(kept)
     if kept:
         with _only(kept):

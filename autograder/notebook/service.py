@@ -225,6 +225,6 @@ def main(path: str) -> None:
     if not hasattr(socket, "SO_PEERCRED"):
         raise GradingError("one judge for several notebooks needs Linux; here each notebook starts its own")
     if not ONE_THREAD.items() <= os.environ.items():
-        again = [sys.executable, "-m", "autograder.cli", "judge", "--socket", path]
-        os.execve(sys.executable, again, os.environ | ONE_THREAD)
+        command = [sys.executable, "-m", "autograder.cli", "judge", "--socket", path]
+        os.execve(sys.executable, command, os.environ | ONE_THREAD)
     serve(Path(path).absolute())

@@ -50,7 +50,7 @@ def path() -> Any:
 
     A piece with which the step has another loss, other gradients or other tokens than the reference, or raises an error, is named,
     and the reference takes its place, so that you can train. A piece that slows the step down is named, too. Returns the
-    `pieces.Path`.
+    `pieces.StepPath`.
     """
     if subject.is_grading():
         return None

@@ -14,7 +14,7 @@ def cell():
     fake.TorchSide = type("TorchSide", (), {"xp": None, "__init__": lambda self, xp: None})
     fake.TorchSide.take = lambda self, value: anything
     fake.TorchSide.make = fake.TorchSide.dtype = lambda self, spec: spec
-    fake.apart = lambda call, *args: anything
+    fake.call_and_restore = lambda call, *args: anything
     sys.modules["autograder.engine.torch_side"] = sys.modules["autograder.engine.judge"] = fake
     fake.Judge = type(
         "Judge", (), {"verdict": lambda self, *args: types.SimpleNamespace(passed=True, outcome="passed")}

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from autograder.classroom import alike, similarity
-from autograder.classroom.similarity import answer, far_out, pairs
+from autograder.classroom.similarity import answer, outlier_bits, pairs
 from autograder.cli import app
 from autograder.model import Lab, exercise_name
 
@@ -121,7 +121,7 @@ def test_a_copy_of_half_the_answers_is_far_out_in_a_class_that_writes_for_itself
         written["student07"][exercise] = re.sub(r"\bx\b", "value", written["student21"][exercise])
     answers = [answer(student, name, source) for student, given in written.items() for name, source in given.items()]
     found = pairs(answers)
-    assert [pair.students for pair in found if pair.bits > far_out(found)] == [("student07", "student21")]
+    assert [pair.students for pair in found if pair.bits > outlier_bits(found)] == [("student07", "student21")]
 
 
 def test_winnowing_keeps_a_hash_of_every_window():

@@ -23,7 +23,7 @@ from autograder.engine.observe import difference, result_of
 from autograder.engine.recorder import fresh_namespace, recorded
 from autograder.engine.sandbox import Sandbox
 from autograder.engine.subject import answer
-from autograder.engine.torch_side import TorchSide, apart
+from autograder.engine.torch_side import TorchSide, call_and_restore
 from autograder.model import Lab
 from rushlight.distributed import ranks
 
@@ -176,15 +176,15 @@ def surroundings():
 
 @pytest.mark.parametrize("leave", LEFT, ids=lambda leave: leave.__name__)
 def test_what_an_answer_leaves_behind_in_torch_is_gone_with_its_case(leave):
-    before, outside = apart(surroundings), torch.get_rng_state()
-    apart(leave)
-    assert apart(surroundings) == before
+    before, outside = call_and_restore(surroundings), torch.get_rng_state()
+    call_and_restore(leave)
+    assert call_and_restore(surroundings) == before
     assert torch.equal(torch.get_rng_state(), outside)
 
 
 def test_an_error_in_a_case_comes_out_of_its_thread():
     with pytest.raises(ZeroDivisionError):
-        apart(lambda: 1 / 0)
+        call_and_restore(lambda: 1 / 0)
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def test_an_interrupt_ends_a_case_that_loops(interruptible):
 
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        apart(loop)
+        call_and_restore(loop)
     assert threading.active_count() <= before + 1  # the timer may still be ending
 
 
@@ -329,7 +329,7 @@ def test_torchs_compiler_follows_a_filled_slot(tiny, backend):
         torch.compile(lambda x: Doubled.apply(x) + tiny.double(x), backend=backend, fullgraph=True)(y).sum().backward()
         return y.grad.tolist()
 
-    assert apart(run) == [4.0, 4.0]
+    assert call_and_restore(run) == [4.0, 4.0]
 
 
 def test_a_compiled_function_may_be_checked_on_more_cases_than_torch_keeps_versions():
@@ -337,7 +337,7 @@ def test_a_compiled_function_may_be_checked_on_more_cases_than_torch_keeps_versi
         return torch.compile(lambda x: x * factor, backend="eager", fullgraph=True)(torch.ones(1))
 
     most = torch._dynamo.config.recompile_limit
-    assert [apart(compiled, n).item() for n in range(most + 2)] == [*range(most + 2)]
+    assert [call_and_restore(compiled, n).item() for n in range(most + 2)] == [*range(most + 2)]
 
 
 def test_annotations_stay_in_the_notebook_and_in_the_slot_where_they_are_data(tiny, tmp_path):

@@ -114,7 +114,7 @@ def test_the_report_begins_with_the_warning_and_escapes_the_case(tmp_path, monke
 def test_grading_says_in_one_line_where_to_look(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
     monkeypatch.setattr(grading, "grade", lambda *arguments: class_of(40, nobody))
-    cli._grade(LAB, False, False, None, None)
+    cli._grade(Lab(LAB), False, False, None, None)
     assert f"look at:  {BAD.partition('.')[2]}: the report says why" in capsys.readouterr().out
 
 

@@ -56,18 +56,18 @@ def run(source, *arguments, **named):
 
 def test_a_copy_that_notes_does_what_the_function_does():
     plain, _ = run(CELL, (3, 1, 2))
-    result, notes = run(walk.noting(CELL, "strides"), (3, 1, 2))
+    result, notes = run(walk.with_notes(CELL, "strides"), (3, 1, 2))
     assert result == plain == (4, 4, 2)
     lines = {line for line, *_ in notes}
     assert probe._arguments == {"sizes": "(3, 1, 2)", "more": "()", "least": "1"}
     assert [value for line, label, value in notes if (line, label) == (9, "step")] == ["2", "6"]
     assert notes[-1][1:] == ["return", "(4, 4, 2)"] and 9 in lines and 10 in lines
-    assert 9 not in {line for line, *_ in run(walk.noting(CELL, "strides"), (1, 1))[1]}
+    assert 9 not in {line for line, *_ in run(walk.with_notes(CELL, "strides"), (1, 1))[1]}
 
 
 def test_an_exception_is_noted_and_leaves_the_function():
     with pytest.raises(TypeError):
-        run(walk.noting(CELL, "strides"), 5)
+        run(walk.with_notes(CELL, "strides"), 5)
     assert probe._notes[-1][1] == "raises" and probe._depth == 0
 
 
@@ -90,7 +90,7 @@ def test_every_reference_has_a_copy_that_notes(lab):
     for exercise in Lab(lab).exercises:
         function = function_of(exercise)
         source, name = textwrap.dedent(inspect.getsource(function)), function.__name__
-        compile(walk.noting(source, name), "cell", "exec")
+        compile(walk.with_notes(source, name), "cell", "exec")
         assert {*walk.lines_of(source, name)}.isdisjoint(docstring_lines(source))
 
 

@@ -12,7 +12,7 @@ from autograder.engine.check import function_of
 from autograder.engine.exercise import fill_as, filled, is_filled
 from autograder.model import Lab
 from autograder.notebook import pieces
-from autograder.notebook.pieces import Path, find_path
+from autograder.notebook.pieces import StepPath, find_path
 
 START = "import time\nimport rushlight as rl\nfrom autograder import check, exercise"
 STRIDES = """
@@ -143,6 +143,6 @@ def test_a_slow_piece_is_named(work):
 
 
 def test_a_piece_that_the_step_does_not_run_is_not_counted_as_yours_on_the_path():
-    found = Path({"forward": ["a.one", "a.two"], "update": ["a.one"]}, {}, ["a.one", "b.elsewhere"])
+    found = StepPath({"forward": ["a.one", "a.two"], "update": ["a.one"]}, {}, ["a.one", "b.elsewhere"])
     assert found.own() == ["a.one"]
     assert [*found.lines()] == ["2 pieces of the course are on the path of a training step: 1 are yours"]

@@ -242,12 +242,12 @@ def test_cells_on_which_no_check_depends_are_not_run_and_say_so(graded, solved):
 )
 def test_a_demonstration_runs_if_the_students_own_cells_use_a_name_of_it(solved, demonstration, own, runs):
     shown, added = map(nbformat.v4.new_code_cell, (demonstration, own))
-    release = Lab(LAB).released
-    release["cells"].append(nbformat.v4.new_code_cell(demonstration, metadata={"tags": ["demonstration"]}))
+    lab = Lab(LAB)
+    lab.released["cells"].append(nbformat.v4.new_code_cell(demonstration, metadata={"tags": ["demonstration"]}))
     solved.cells[:0] = [shown, added]
-    assert any(each is shown for each in running._to_run(solved, release)) == runs
+    assert any(each is shown for each in running._to_run(solved, lab)) == runs
     shown.source += "  # changed"
-    assert any(each is shown for each in running._to_run(solved, release))
+    assert any(each is shown for each in running._to_run(solved, lab))
 
 
 @pytest.mark.parametrize("lab", [LAB])
