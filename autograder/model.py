@@ -90,8 +90,8 @@ def number_of(name: str) -> str:
 
 
 def did_you_mean_lab(wanted: str, names: Sequence[str]) -> str:
-    """A question with the names such as `04a_history` that are similar to a mistyped one, of which a part is enough. If none is
-    similar, it has all of the phase."""
+    """A question with the names such as `04a_history` that are similar to a mistyped one or to a part of it. If none is similar,
+    it has all of the phase."""
     same_phase = [name for name in names if name[:2] == wanted[:2]]
     known = {part: name for name in same_phase or names for part in (name, name.partition("_")[2], number_of(name))}
     return question([known[part] for part in difflib.get_close_matches(wanted, known, n=3, cutoff=0.65)] or same_phase)
@@ -235,7 +235,7 @@ class Lab:
         return (wanted[:2] == self.phase or not wanted[:2].isdigit()) and self.course.find_lab(number) == self
 
     def submissions(self) -> list[Submission]:
-        """What students have handed in, in the order of their names."""
+        """The submissions of all students, in the order of their names."""
         found = (self.course.folder / "submitted").glob(f"*/{self.name}")
         return [Submission(self, name) for name in sorted(path.parent.name for path in found if path.is_dir())]
 
@@ -341,7 +341,7 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True)
 class Submission:
-    """What a student has handed in for a lab, and where grading puts what it makes of this. The text is read once."""
+    """A student's submission for a lab, and the paths of what grading makes of it. The text is read once."""
 
     lab: Lab
     student: str

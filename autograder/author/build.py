@@ -320,7 +320,7 @@ def sources() -> list[str]:
 
 
 def find_sources(number: str) -> list[str]:
-    """What `04`, `04a` or `04a_history` means: a phase has the reading and all labs. Raises LookupError."""
+    """Return the names that `04`, `04a` or `04a_history` means: a phase has the reading and all labs. Raises LookupError."""
     found = map(str, Course().find_labs(number))
     return sorted({*found, *(phase for phase in phases() if phase[:2] == number.zfill(2) or phase == number)})
 

@@ -1,7 +1,7 @@
 """Marks by hand: which of them still count as done after a submission is graded again.
 
 nbgrader asks again for every mark that was given by hand whenever it grades a submission, also if the answer is the same. Here a
-mark stays done if the answer and the points of the check are those for which it was given. If one of them has changed, the old
+mark stays done if the answer and the points of the check are the same as when it was given. If one of them has changed, the old
 score stays in the gradebook, and the answer waits for a mark again.
 
 A digest of each answer is in a table of the gradebook, in the same transaction as its points. So a copy of the gradebook has the
@@ -105,7 +105,7 @@ def _name(entries: Entries) -> str:
 
 
 def _entries(nb: NotebookNode) -> Entries:
-    """What is to be entered for each graded cell, besides marks by hand."""
+    """Return the entries for each graded cell, besides marks by hand."""
     return {cell.metadata.nbgrader.grade_id: (_digest(nb, cell), _points(cell)) for cell in nb.cells if is_grade(cell)}
 
 

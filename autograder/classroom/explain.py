@@ -123,7 +123,7 @@ class Explained:
         return f"{outcome} (NOT TO BE TRUSTED: without the seal of this class's judge; the gradebook has {earned})"
 
     def needed(self) -> str:
-        """What would have to hold for the points, or an empty string for a check that passes."""
+        """Say what must hold for the points, or nothing for a check that passes."""
         if self.now.passed:
             return ""
         if self.now.outcome == DISAGREED:

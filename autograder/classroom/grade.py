@@ -230,7 +230,7 @@ class _ClassRun:
         self.pending: dict[Future, _Task] = {}
         self.suspects: set[Submission] = set()
         self.begun: dict[Submission, float] = {}
-        self.outcome = ""  # of a submission for which nothing goes wrong
+        self.outcome = ""  # of a submission if nothing goes wrong
 
     def run(self, submissions: list[Submission], step: Step) -> Iterator[tuple[Submission, str]]:
         """Run a step, and those that follow from it. Yields each submission with what went wrong, or an empty string."""
@@ -313,7 +313,7 @@ class _ClassRun:
 
 
 def _problem_of(error: BaseException, step: Step) -> str:
-    """What went wrong in a step, in one line. Raises the errors that must end the whole run."""
+    """Say what went wrong in a step, in one line. Raises the errors that must end the whole run."""
     if isinstance(error, GradingError):
         raise error
     if isinstance(error, ModuleNotFoundError):  # the installation is at fault: every submission would fail
@@ -463,7 +463,7 @@ class _Errors(logging.Handler):
 
 
 def _problem(writer: NbGraderAPI, step: Callable[[], dict]) -> str:
-    """What went wrong in one of nbgrader's steps, in one line. Raises the errors that must end the whole run."""
+    """Say what went wrong in one of nbgrader's steps, in one line. Raises the errors that must end the whole run."""
     errors = _Errors()
     writer.log.addHandler(errors)
     try:
@@ -613,7 +613,7 @@ _KINDS = {"outcome": str, "seconds": int | float, "message": str, "notes": list,
 
 
 def verdict_in(cell: dict | None) -> dict:
-    """What the cell of a check in a graded notebook says of it. Empty if the course's steps have not written it: where nbgrader
+    """Read the verdict in the cell of a check in a graded notebook. Empty if the course's steps have not written it: where nbgrader
     alone has graded, the outputs are the student's own."""
     if cell is None:
         return {}

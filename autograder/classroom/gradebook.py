@@ -24,7 +24,7 @@ def gradebook_url() -> str:
 
 @contextmanager
 def open_gradebook(read_only: bool = False) -> Iterator[Gradebook]:
-    """Raises GradingError if it cannot be used, such as a file of which only half is there."""
+    """Raises GradingError if it cannot be used, such as half of a file."""
     set_environment()
     path = classroom() / "gradebook.db"
     url = f"sqlite:///file:{quote(str(path))}?mode=ro&uri=true" if read_only else gradebook_url()

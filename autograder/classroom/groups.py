@@ -31,7 +31,7 @@ _SCORES = ("manual_score", "extra_credit")
 
 @dataclass
 class Copy:
-    """What a student's folder was given: whose notebook, and the marks that were entered for it."""
+    """A copy in a student's folder: the owner of the notebook, and the marks that were entered for it."""
 
     source: str
     digests: list[str] = field(default_factory=list)  # of every notebook that was copied from the source
@@ -164,7 +164,7 @@ def _take_back(gradebook: Gradebook, lab: Lab, found: dict[str, list[str]]) -> I
 
 
 def _given(lab: Lab) -> list[Submission]:
-    """The submissions for which there is a record of a copy, in the order of the students' names."""
+    """The submissions with a record of a copy, in the order of the students' names."""
     paths = sorted((lab.course.folder / "copies").glob(f"*/{lab}.json"))
     return [Submission(lab, path.parent.name) for path in paths]
 
@@ -190,7 +190,7 @@ def _by_hand(gradebook: Gradebook, submission: Submission) -> list[tuple[str, fl
 
 
 def _remove_shared_marks(gradebook: Gradebook, lab: Lab) -> Iterator[tuple[str, str]]:
-    """Of a member who has handed in alone since, remove the marks that were entered for the group's notebook. Yields the members of
+    """Remove the marks for the group's notebook from a member who has handed in alone since. Yields the members of
     whom that is to be said."""
     for submission in _given(lab):
         copy = _recorded(submission)

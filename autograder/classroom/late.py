@@ -173,7 +173,7 @@ def renew_times(gradebook: Gradebook, lab: Lab) -> None:
 
 
 def remarks(gradebook: Gradebook, lab: Lab) -> list[str]:
-    """What an instructor should know about the times of a lab, a line each; none if it has no due date, policy or extension."""
+    """Remarks on the times of a lab for its instructor, a line each; none if it has no due date, policy or extension."""
     try:
         due = gradebook.find_assignment(lab.name).duedate
     except MissingEntry:

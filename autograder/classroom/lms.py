@@ -55,7 +55,7 @@ def _number(text: str) -> float | None:
 
 @dataclass
 class Filled:
-    """What filling in a lab did, and what it left."""
+    """The marks of a lab that were filled in, and those that were left."""
 
     lab: Lab
     column: str

@@ -60,7 +60,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Call:
-    """What a function did when a case called it first: its arguments and notes, and the result of the check's program."""
+    """The first call of a function in a case: its arguments and notes, and the result of the check's program."""
 
     case: dict
     arguments: dict[str, str]
@@ -124,7 +124,7 @@ class Trials:
         return self.session.observe(check, cases)
 
     def calls(self, cell: str, name: str, check: str, cases: list[dict]) -> list[Call]:
-        """What the function of this cell does on each case. Empty if the cell, or a case, takes too long or ends the process."""
+        """Return the first call of the cell's function in each case. Empty if one takes too long or ends the process."""
         found: list[Call] = []
         try:
             taking_notes = f"import autograder.engine.probe as {walk.NAME}\n{walk.with_notes(cell, name)}"
@@ -471,7 +471,7 @@ section {{ break-inside: avoid; }} .answers, .answers + .questions {{ break-befo
 
 @dataclass
 class Paper:
-    """What was written for an examiner: how many questions each student gets, and remarks on each."""
+    """The paper of an examiner: how many questions each student gets, and remarks on each."""
 
     path: Path | None = None
     questions: dict[str, list[Question]] = field(default_factory=dict)

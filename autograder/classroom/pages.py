@@ -1,4 +1,4 @@
-"""What the pages for instructors and students share: colours that fit both schemes, the marks of verdicts, and a page's frame."""
+"""The parts that the pages for instructors and students share: colours that fit both schemes, marks of verdicts, a page's frame."""
 
 from __future__ import annotations
 

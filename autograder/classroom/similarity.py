@@ -25,12 +25,12 @@ from itertools import combinations
 import numpy
 
 GRAM = 10  # tokens that make a hash: an expression of some length
-WINDOW = 4  # hashes of which the smallest is kept
+WINDOW = 4  # hashes, and the smallest of them is kept
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a student wrote for an exercise. `lines` has, for each fingerprint, the lines of the source where it is, from 1."""
+    """A student's code for an exercise. `lines` has, for each fingerprint, the lines of the source where it is, from 1."""
 
     student: str
     exercise: str

@@ -314,7 +314,7 @@ class Verdict:
 
     @property
     def judged_by(self) -> str:
-        """What the results are compared with, in a sentence."""
+        """The side that the results are compared with, in a sentence."""
         return "an exact calculation" if self.exact else "torch"
 
     def headline(self) -> str:

@@ -110,7 +110,7 @@ def _family(pid: int) -> list[psutil.Process]:
 
 
 class Allowance:
-    """What a submission may take in all."""
+    """The time that is left to a submission."""
 
     def __init__(self, bench: bool):
         self.left = self.total = seconds(TOTAL_SECONDS, bench)

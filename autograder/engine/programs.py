@@ -162,7 +162,7 @@ def _globals(statement: ast.stmt) -> set[str]:
 
 
 def _parts(tree: ast.AST) -> dict[str, set[str]]:
-    """For each name of which an attribute is taken: which ones."""
+    """Return the attributes that are taken of a name, for each name."""
     found: dict[str, set[str]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
@@ -171,6 +171,6 @@ def _parts(tree: ast.AST) -> dict[str, set[str]]:
 
 
 def _names(tree: ast.AST) -> set[str]:
-    """The names that stand anywhere in a piece of code, but for those of which only attributes are taken."""
+    """The names in a piece of code, without those that only give attributes."""
     inside = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in inside}

@@ -116,7 +116,7 @@ def _run_cells(
 
 
 def _passed(verdicts: dict[str, Verdict]) -> set[str]:
-    """The exercises of which every check so far has passed."""
+    """The exercises that have passed every check so far."""
     by_exercise = [(exercise_of(name), verdict) for name, verdict in verdicts.items() if not is_milestone(name)]
     return {name for name, _ in by_exercise} - {name for name, verdict in by_exercise if not verdict.passed}
 

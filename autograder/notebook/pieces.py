@@ -38,7 +38,7 @@ Slot = tuple[str, str]  # the module and the name of a function
 
 @dataclass
 class StepPath:
-    """What `find_path` found. Names are those of exercises, `module.function`."""
+    """The pieces on the path of a training step. Names are those of exercises, `module.function`."""
 
     stages: dict[str, list[str]]  # by stage, the pieces in the order in which it first calls them
     labs: dict[str, str]  # by piece, its lab's number
@@ -166,7 +166,7 @@ def _step(enter: Callable[[str], None] = lambda stage: None) -> dict[str, Any]:
 
 
 def _timed() -> tuple[dict[str, Any], float]:
-    """What a step gives, and the seconds it takes, the better of two."""
+    """Run a step twice, and return its results and the seconds it takes, the better of two."""
     seconds = []
     for _ in range(2):
         start = time.perf_counter()

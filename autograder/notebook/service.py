@@ -44,7 +44,7 @@ _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 
 
 def version() -> Tree:
-    """What must be the same in a notebook and in the service: the folder of the code, its files, and torch."""
+    """Return what must be the same in a notebook and in the service: the folder of the code, its files, and torch."""
     folder = Path(__file__).resolve().parents[1]
     files = [path.stat() for path in folder.rglob("*.py")]
     newest = max(file.st_mtime_ns for file in files)

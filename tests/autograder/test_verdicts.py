@@ -98,4 +98,4 @@ def test_a_class_repository_for_github_classroom_has_the_workflow_and_lets_stude
     course = release(Course(), [Lab(LAB)], tmp_path / "course", github=True)
     assert (course / ".github" / "workflows" / "classroom.yml").read_text() == github.workflow([Lab(LAB)])
     ignored = (course / ".gitignore").read_text().splitlines()
-    assert "work/" not in ignored and "classroom/" in ignored
+    assert "work/" not in ignored and "/classroom/" in ignored
