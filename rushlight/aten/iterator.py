@@ -265,7 +265,8 @@ def read(operands: Sequence[Operand | str | None]) -> tuple[tuple, list]:
     A plan depends on the sizes, strides and dtype of a tensor, and on the class of a number. The value of a number is read in
     each run.
     """
-    key, values = [], []
+    key: list[Any] = []
+    values: list[Any] = []
     for operand in operands:
         if isinstance(operand, Tensor):
             key += operand._sizes, operand._strides, operand.dtype
@@ -310,7 +311,8 @@ def plan(
         result = compute(*operands)
     is_ufunc = is_pointwise and isinstance(function, np.ufunc)
     is_new = not any(np.may_share_memory(result, array) for array in arrays)
-    if is_ufunc and compute is function and strides == plain and is_narrow(sizes, arrays):
+    has_columns = compute is function and strides == plain and is_narrow(sizes, arrays)
+    if is_pointwise and has_columns and isinstance(function, np.ufunc):
         run = partial(run_by_columns, function, sizes, dtype.numpy)
     elif is_new and has_layout(result, sizes, steps, dtype) and (is_ufunc or not is_pointwise or are_alike(arrays)):
         run = compute
@@ -358,7 +360,7 @@ def converting(function: Callable, converters: Sequence[Callable | None]) -> Cal
         return function
     *others, last = converters
     count = len(others)
-    if not any(others):
+    if last is not None and not any(others):
         if count == 1:
             return lambda first, second, *out: function(first, last(second), *out)
         return lambda *operands: function(*operands[:count], last(operands[count]), *operands[count + 1 :])
@@ -385,12 +387,13 @@ def scalar(numpy_type: type[np.generic], value: Scalar) -> np.generic:
     try:
         return numpy_type(value)
     except OverflowError:  # an int that does not fit
-        return np.asarray(value).astype(numpy_type)[()]
+        array: Any = np.asarray(value).astype(numpy_type)
+        return array[()]
 
 
 def parameter_converter(value: Scalar | str | None, common: dtype, is_like_ufunc: bool = False) -> Callable | None:
     """What converts a number that is no operand of the loop. One that does not fit is an error."""
-    if value is None or value.__class__ is str:
+    if value is None or isinstance(value, str):
         return None
     if common.category == FLOATING:
         return converter(value, common, is_like_ufunc)

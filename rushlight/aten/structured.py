@@ -155,8 +155,10 @@ def planned(
                 return self
         return in_place_of_any(self, other, number)
 
-    kernel.functional = {1: of_one, 2: of_two, 3: of_three}.get(count, of_any)
-    kernel.inplace = {2: in_place_of_two, 3: in_place_of_three}.get(count, in_place_of_any)
+    functional_forms: dict[int, Callable] = {1: of_one, 2: of_two, 3: of_three}
+    forms_in_place: dict[int, Callable] = {2: in_place_of_two, 3: in_place_of_three}
+    kernel.functional = functional_forms.get(count, of_any)
+    kernel.inplace = forms_in_place.get(count, in_place_of_any)
     return kernel
 
 

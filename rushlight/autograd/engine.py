@@ -394,10 +394,10 @@ class GraphTask:
     @cached_property
     def nodes(self) -> set[Node]:
         """The nodes that run, or whose gradient is captured."""
-        reachable = set(count_dependencies([edge.node for edge in self.roots]))
+        reachable = set(count_dependencies([edge.node for edge in self.roots if edge.node is not None]))
         if self.captures is None:
             return reachable
-        ends = {edge.node for edge in self.captures}
+        ends = {edge.node for edge in self.captures if edge.node is not None}
         return ends | nodes_to_execute(ends, reachable)
 
     def will_execute(self, node: Node) -> bool:
@@ -428,7 +428,9 @@ def backward(
         if not inputs:
             raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     roots, grads = _roots(tensors, grad_tensors)
-    captures = None if inputs is None else {_differentiable_edge(tensor): [] for tensor in inputs}
+    captures: dict[Edge, list[int]] | None = None
+    if inputs is not None:
+        captures = {_differentiable_edge(tensor): [] for tensor in inputs}
     for tensor in inputs or ():
         if isinstance(tensor, Tensor):
             tensor.retain_grad()
@@ -461,7 +463,7 @@ def grad(
         use = "To accumulate gradient for other parts of the graph, please use torch.autograd.backward."
         warnings.warn(f"only_inputs argument is deprecated and is ignored now. {use}", FutureWarning, stacklevel=2)
     names = list(inputs) if type(inputs) is dict else None
-    outputs, inputs = _as_sequence(outputs), _as_sequence(inputs if names is None else inputs.values())
+    outputs, inputs = _as_sequence(outputs), _as_sequence(inputs.values() if type(inputs) is dict else inputs)
     if not inputs:
         raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
     if materialize_grads and allow_unused is False:
@@ -476,14 +478,13 @@ def grad(
         if i not in captured and not unused:
             problem = f"The differentiated Tensor at index {i} appears to not have been used in the graph."
             raise RuntimeError(f"{problem} Set allow_unused=True if this is the desired behavior.")
-    captured = tuple(captured.get(i) for i in range(len(inputs)))
-    if materialize_grads:
-        if any(g is None and isinstance(x, GradientEdge) for x, g in zip(inputs, captured)):
-            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
-        captured = tuple(
-            functions.zeros_like(x, requires_grad=create_graph) if g is None else g for x, g in zip(inputs, captured)
-        )
-    return captured if names is None else dict(zip(names, captured))
+    gradients = [captured.get(i) for i in range(len(inputs))]
+    for i, tensor in enumerate(inputs if materialize_grads else ()):
+        if gradients[i] is None:
+            if isinstance(tensor, GradientEdge):
+                raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+            gradients[i] = functions.zeros_like(tensor, requires_grad=create_graph)
+    return tuple(gradients) if names is None else dict(zip(names, gradients))
 
 
 def _run(roots, grads, retain_graph, create_graph, captures) -> dict[int, Tensor]:
@@ -523,7 +524,7 @@ def _differentiable_edge(tensor: Tensor | GradientEdge) -> Edge:
     return _edge(tensor)
 
 
-def _roots(tensors: Sequence[Tensor], grads: Any) -> tuple[list[Edge], list[Tensor]]:
+def _roots(tensors: Sequence[Tensor | GradientEdge], grads: Any) -> tuple[list[Edge], list[Tensor]]:
     """The root edges and their gradients. The default gradient of a tensor with one element is 1."""
     if grads is None or isinstance(grads, Tensor):
         grads = (grads,) * len(tensors) if grads is None else (grads,)
@@ -533,8 +534,8 @@ def _roots(tensors: Sequence[Tensor], grads: Any) -> tuple[list[Edge], list[Tens
     for i, (tensor, grad) in enumerate(zip(tensors, grads)):
         edge = _edge(tensor)
         if isinstance(tensor, GradientEdge):
-            sizes, dtype = edge.node.input_metadata[edge.input_nr]
-            tensor = functions.empty(sizes, dtype=dtype)
+            sizes, dtype = tensor.node.input_metadata[edge.input_nr]
+            tensor = functions.empty(() if sizes is None else sizes, dtype=dtype)
         if grad is None:
             if tensor.numel() != 1 and edge.node is not None:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -323,7 +324,7 @@ def _elementwise(name: str, function: Callable, wide: bool = True) -> Structured
         output = output_of(common, self, target)
         return output if reduction == NONE else Output((), None, common)
 
-    def impl(self: Tensor, target: Tensor, reduction: int, *rest: Scalar | Tensor) -> None:
+    def impl(self: Tensor, target: Tensor, reduction: int, *rest: Any) -> None:
         *parameters, out = rest
         common = common_dtype(self, target)
         if common.category != FLOATING:
@@ -570,7 +571,7 @@ def _slope(function: Callable, factor: int = 1) -> Structured:
     def meta(grad_output: Tensor, self: Tensor, target: Tensor, reduction: int, *parameters: Scalar) -> Output:
         return Output(common_sizes(grad_output, self, target), None, self.dtype)
 
-    def impl(grad_output: Tensor, self: Tensor, target: Tensor, reduction: int, *rest: Scalar | Tensor) -> None:
+    def impl(grad_output: Tensor, self: Tensor, target: Tensor, reduction: int, *rest: Any) -> None:
         *parameters, out = rest
         norm = factor / max(self.numel(), 1) if reduction == MEAN else factor
         slope = np.asarray(function(self._array - target._array, *parameters))

@@ -95,8 +95,11 @@ def fast_layer_norm(
     one node, so this is a fast path of autograd too."""
     is_plain = fits_fast_path(input) and 0 not in input._sizes and not input._key_set & META
     if is_plain and not local.modes and dispatch.slow_from > dispatch.AUTOGRAD:
-        if runs_unseen(_OF_LAYER_NORM, input, weight, bias) and fits_sample(
-            input, tuple(normalized_shape), weight, bias
+        if (
+            weight is not None
+            and bias is not None
+            and runs_unseen(_OF_LAYER_NORM, input, weight, bias)
+            and fits_sample(input, tuple(normalized_shape), weight, bias)
         ):
             x = input._array.reshape(-1, weight._array.size)
             result = _normalised(x, weight, bias, eps)[0] if len(x) > 1 else _normalised_row(x[0], weight, bias, eps)
@@ -127,8 +130,8 @@ def native_layer_norm(
         raise NotImplementedError(f"native_layer_norm is left out for '{input.dtype.type_name}': call layer_norm")
     result, mean, rstd = _normalised(_samples(input, normalized_shape), weight, bias, eps)
     sizes = Size((*input._sizes[: -len(normalized_shape)], *(1,) * len(normalized_shape)))
-    of_samples = (wrap_plain(each.reshape(sizes), sizes, input.dtype) for each in (mean, rstd))
-    return wrap_plain(result.reshape(input._sizes), input._sizes, input.dtype), *of_samples
+    of_samples = [wrap_plain(each.reshape(sizes), sizes, input.dtype) for each in (mean, rstd)]
+    return wrap_plain(result.reshape(input._sizes), input._sizes, input.dtype), of_samples[0], of_samples[1]
 
 
 def _normalised(
@@ -175,7 +178,7 @@ def native_layer_norm_backward(
     rstd = rstd._array.reshape(-1, 1)
     normal = x - mean._array.reshape(-1, 1)
     normal *= rstd
-    results = [None, None, None]
+    results: list[Tensor | None] = [None, None, None]
     if output_mask[2]:
         results[2] = wrap_contiguous(np.add.reduce(grad, 0).reshape(normalized_shape), dtype)
     if output_mask[1]:
@@ -187,7 +190,7 @@ def native_layer_norm_backward(
         result = slope - normal
         result *= rstd
         results[0] = wrap_contiguous(result.reshape(input.shape), dtype)
-    return tuple(results)
+    return results[0], results[1], results[2]
 
 
 def _samples(self: Tensor, normalized_shape: Sequence[int]) -> np.ndarray:

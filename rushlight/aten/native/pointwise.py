@@ -7,7 +7,7 @@ Each is a numpy function and a rule for dtypes. `iterator.py` does the rest. In 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial, wraps
 
 import numpy as np
@@ -144,7 +144,7 @@ def count_parameters(function: Callable) -> int:
     return function.__code__.co_argcount - len(function.__defaults__ or ())
 
 
-def loop(function: Callable, out: Tensor, operands: tuple, computed: dtype, result: dtype) -> None:
+def loop(function: Callable, out: Tensor, operands: Sequence, computed: dtype, result: dtype) -> None:
     """`for_each` with one more step: if the computation is wider than the result, round to the result's dtype before the cast
     to the dtype of `out`."""
     if computed is not result and result is not bool_ and out.dtype is not result:
@@ -504,11 +504,11 @@ clamp_max = Structured(
 
 
 def clip(self: Tensor, min: Tensor | Scalar | None = None, max: Tensor | Scalar | None = None) -> Tensor:
-    return functions.clamp(self, min, max)
+    return functions.clamp(self, min, max)  # type: ignore[arg-type]  # not a tensor and a number
 
 
 def clip_(self: Tensor, min: Tensor | Scalar | None = None, max: Tensor | Scalar | None = None) -> Tensor:
-    return functions.clamp_(self, min, max)
+    return functions.clamp_(self, min, max)  # type: ignore[arg-type]  # not a tensor and a number
 
 
 # Three operands ------------------------------------------------------------------------------------------------------
@@ -564,7 +564,7 @@ def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Ten
     if src is self:
         return self
     if is_plain_copy(self, src):
-        np.copyto(self._array, src._array)
+        np.copyto(self._array, src._array)  # type: ignore[union-attr]  # it is a tensor
         return self
     iterator.assert_no_internal_overlap(self)
     if isinstance(src, Tensor):

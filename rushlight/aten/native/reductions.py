@@ -98,10 +98,10 @@ def reduce_into(
     """Reduce `dims` with `function` into `out`, and divide by `divisor`. Elements are first cast to the dtype of `out`."""
     array = self._array.astype(out.dtype.numpy, copy=False)
     if out.dtype in REDUCED_FLOATING and function is np.add:  # PyTorch rounds each step of a product
-        reduced = function.reduce(array, axes(self, dims), np.float32, keepdims=keepdim)
+        reduced = array.sum(axes(self, dims), np.float32, keepdims=keepdim)
         out._array[...] = reduced if divisor is None else np.true_divide(reduced, divisor)
         return
-    function.reduce(array, axes(self, dims), out.dtype.numpy, out._array, keepdim)
+    function.reduce(array, axes(self, dims), out.dtype.numpy, out._array, keepdims=keepdim)
     if divisor is not None:
         np.true_divide(out._array, divisor, out._array)
 
@@ -135,6 +135,9 @@ def over_all(kernel: Structured) -> tuple[Callable, Callable]:
 # Sum, product, mean, variance ----------------------------------------------------------------------------------------
 
 
+add_reduce: Callable[..., np.ndarray] = np.add.reduce  # numpy's types know `keepdims` only as a literal
+
+
 def meta_sum(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Output:
     return Output(reduced_sizes(self.shape, dims, keepdim), None, dtype or sum_dtype(self))
 
@@ -152,8 +155,8 @@ def set_up_sum(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> 
     wanted, over = dtype or sum_dtype(self), axes(self, dims)
     accumulated = accumulate_dtype(wanted)
     if accumulated == array.dtype:
-        return lambda array: np.add.reduce(array, over, keepdims=keepdim)
-    return lambda array: np.add.reduce(array.astype(wanted.numpy, copy=False), over, accumulated, keepdims=keepdim)
+        return lambda array: add_reduce(array, over, keepdims=keepdim)
+    return lambda array: add_reduce(array.astype(wanted.numpy, copy=False), over, accumulated, keepdims=keepdim)
 
 
 @partial(planned_by_value, set_up=set_up_sum)
@@ -212,7 +215,7 @@ def variance(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool)
     array = self._array.astype(np.float64, copy=False)
     correction = 1 if correction is None else correction
     distances = array - np.true_divide(array.sum(axes(self, dims), keepdims=True), count(self, dims))
-    squares = np.add.reduce(distances * distances, axes(self, dims), keepdims=keepdim)
+    squares = (distances * distances).sum(axes(self, dims), keepdims=keepdim)
     return np.true_divide(squares, max(count(self, dims) - correction, 0))
 
 
@@ -252,12 +255,12 @@ def with_mean(function: Callable[[np.ndarray], np.ndarray], operator: Callable) 
     def correction_kernel(
         self: Tensor, dim: Dims = None, correction: Scalar | None = None, keepdim: bool = False
     ) -> tuple[Tensor, Tensor]:
-        outs = tuple(allocate(meta_var(self, dim, correction, keepdim), self.device.type) for _ in range(2))
+        spread, mean = (allocate(meta_var(self, dim, correction, keepdim), self.device.type) for _ in range(2))
         if not self.is_meta:
-            outs[0]._array[...] = function(variance(self, dim, correction, keepdim))
+            spread._array[...] = function(variance(self, dim, correction, keepdim))
             array = self._array.astype(np.float64, copy=False)
-            outs[1]._array[...] = array.sum(axes(self, dim), keepdims=keepdim) / np.float64(count(self, dim))
-        return outs
+            mean._array[...] = array.sum(axes(self, dim), keepdims=keepdim) / np.float64(count(self, dim))
+        return spread, mean
 
     def over_all_dims(self: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]:
         return operator(self, None, correction=int(unbiased))
@@ -583,10 +586,11 @@ def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray,
 
     def impl(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, out: Tensor) -> None:
         if output.numel():
-            computed = [
-                tensor._array.astype(accumulate_dtype(tensor.dtype), copy=False) for tensor in (grad_output, output)
-            ]
-            slope = kernel(*map(np.atleast_1d, computed), wrap_dim(dim, output.dim()))
+            grad, result = (
+                np.atleast_1d(tensor._array.astype(accumulate_dtype(tensor.dtype), copy=False))
+                for tensor in (grad_output, output)
+            )
+            slope = kernel(grad, result, wrap_dim(dim, output.dim()))
             out._array[...] = slope.reshape(output.shape)
 
     def set_up(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype) -> Callable | None:
@@ -648,8 +652,7 @@ def meta_logsumexp(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:
 def logsumexp_dim(self: Tensor, dims: Sequence[int], keepdim: bool, out: Tensor) -> None:
     result_dtype = floating_dtype(self)
     array = self._array.astype(np.float32 if result_dtype is bfloat16 else result_dtype.numpy, copy=False)
-    all_of_them = range(self.dim()) if not dims else axes(self, dims)
-    out._array[...] = logsumexp(array, tuple(all_of_them), keepdim)
+    out._array[...] = logsumexp(array, axes(self, dims) or tuple(range(self.dim())), keepdim)
 
 
 def meta_cumsum(self: Tensor, dim: int, dtype: dtype | None) -> Output:
