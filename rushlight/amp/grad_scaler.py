@@ -36,11 +36,11 @@ def unscale_grads(grads: Sequence[Tensor], scale: Tensor) -> bool:
 
     Source: `aten/src/ATen/native/AmpKernels.cpp`, `_amp_foreach_non_finite_check_and_unscale_cpu_`.
     """
-    inverse, overflows = scale.double().reciprocal().float(), False
+    inverse, found = scale.double().reciprocal().float(), False
     for grad in grads:
-        overflows = overflows or not functions.isfinite(grad).all().item()
+        found = found or not functions.isfinite(grad).all().item()
         grad.mul_(inverse)
-    return overflows
+    return found
 
 
 def update_scale(

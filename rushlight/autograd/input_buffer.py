@@ -71,7 +71,7 @@ def backward_steps(nodes: Sequence[StreamNode], roots: Sequence[Edge], caller: i
         consumer = nodes[edge[0]].stream
         event = record(producer) if producer != consumer else None
         if edge in waiting:
-            steps.extend(("wait", arrival, consumer) for arrival in (event, waiting[edge]) if arrival is not None)
+            steps.extend(("wait", each, consumer) for each in (event, waiting[edge]) if each is not None)
             steps.append(("add", consumer))
             event = None
         waiting[edge] = event

@@ -121,7 +121,7 @@ def check_access(accesses: Accesses, clocks: Clocks, number: int, stream: int, w
     Source: `torch/cuda/_sanitizer.py`, `EventHandler._handle_kernel_launch`.
     """
     before = accesses.reads if writes and accesses.reads else [accesses.write] if accesses.write else []
-    races = [access for access in before if not is_ordered_after(clocks, stream, *access)]
+    races = [each for each in before if not is_ordered_after(clocks, stream, *each)]
     if writes:
         accesses.write, accesses.reads = (number, stream), []
     else:

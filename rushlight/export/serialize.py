@@ -330,7 +330,7 @@ def run_graph(graph: Mapping[str, Any], inputs: Sequence[Any], call: Callable[..
             values[outputs[0]["as_tensor"]["name"]] = result
         else:
             named = outputs[0]["as_tensors"] if "as_tensors" in outputs[0] else [each["as_tensor"] for each in outputs]
-            values |= {part["name"]: result[i] for i, part in enumerate(named)}
+            values |= {each["name"]: result[i] for i, each in enumerate(named)}
     return [deserialize_argument(argument, values) for argument in graph["outputs"]]
 
 
