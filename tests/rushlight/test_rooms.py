@@ -61,7 +61,7 @@ from torch.ao.quantization import FakeQuantize, MinMaxObserver, QConfig, QConfig
 from torch.profiler import ProfilerActivity, profile, record_function, schedule, tensorboard_trace_handler
 from torch.autograd.profiler import record_function
 from torch.autograd.profiler_util import EventList, FunctionEvent, FunctionEventAvg
-from torch.utils.benchmark import Compare, Fuzzer, FuzzedParameter, FuzzedTensor, Measurement, Timer
+from torch.utils.benchmark import Compare, Measurement, Timer
 from torch.utils.flop_counter import FlopCounterMode
 from torch.ao.quantization.observer import HistogramObserver, PerChannelMinMaxObserver
 """.strip().splitlines()

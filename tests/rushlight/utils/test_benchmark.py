@@ -3,7 +3,6 @@
 import itertools
 
 import pytest
-import torch
 from torch.utils import benchmark as theirs
 
 from rushlight.utils import benchmark as mine
@@ -61,15 +60,3 @@ def test_a_table_has_a_row_for_each_task_and_a_column_for_each_description():
         ["1", "|", "1.0", "|", "2.0"],
         ["2", "|", "3.0", "|", "4.0"],
     ]
-
-
-def test_a_fuzzer_draws_the_same_tensors_from_the_same_seed():
-    def draw():
-        parameters = [mine.FuzzedParameter("k", 1, 64, "loguniform"), mine.FuzzedParameter("n", 1, 8)]
-        return [
-            facts["x"]["shape"]
-            for _, facts, _ in mine.Fuzzer(parameters, [mine.FuzzedTensor("x", ("k", "n", 2), 200)], seed=3).take(5)
-        ]
-
-    assert draw() == draw()
-    assert all(torch.empty(shape).numel() <= 200 for shape in draw())
