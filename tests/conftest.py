@@ -77,7 +77,7 @@ def _group(item):
     from autograder.engine.check import Check
 
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
-    about = [parameters[name] for name in ("lab", "exercise") if name in parameters]
+    about = [str(parameters[name]) for name in ("lab", "exercise") if name in parameters]
     about += [each.lab for each in parameters.values() if isinstance(each, Check)]
     return "-".join([item.path.parent.name, item.path.stem, *about])
 
