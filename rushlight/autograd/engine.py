@@ -35,12 +35,17 @@ from rushlight.library import through_table
 
 def validate_outputs(node: Node, outputs: Sequence[Tensor | None]) -> Sequence[Tensor | None]:
     """`validate` for all gradients of a node. Most of them have the sizes and the dtype already."""
-    for i, grad in enumerate(outputs):
-        if grad is not None:
-            successor, input_nr = edge = node.next_edges[i]
-            if successor is not None and (grad._sizes, grad.dtype) != successor.input_metadata[input_nr]:
-                outputs = [*outputs]
-                outputs[i] = validate(grad, edge, node, i)
+    i = 0
+    for successor, input_nr in node.next_edges:
+        grad = outputs[i]
+        if (
+            grad is not None
+            and successor is not None
+            and (grad._sizes, grad.dtype) != successor.input_metadata[input_nr]
+        ):
+            outputs = [*outputs]
+            outputs[i] = validate(grad, node.next_edges[i], node, i)
+        i += 1  # noqa: SIM113 - each node of a backward pass comes here, and `enumerate` costs as much as the test
     return outputs
 
 
