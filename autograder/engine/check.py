@@ -22,6 +22,7 @@ from types import FunctionType
 from typing import Any
 
 import rushlight
+from rushlight.course.short_names import long_form
 
 from .. import checks
 from .observe import Tree, show_frames
@@ -182,7 +183,8 @@ def _of_package(lab: str, name: str, default: object) -> Any:
 def find(name: str) -> Check:
     """The check called `name`. Raises LookupError with similar names."""
     if name not in registry():
-        same_module = [other for other in _registry if other.rpartition(".")[0] == name.rpartition(".")[0]]
+        module = long_form(name).rpartition(".")[0]
+        same_module = [other for other in _registry if other.rpartition(".")[0] == module]
         close = difflib.get_close_matches(name, _registry, n=1, cutoff=0.8)
         advice = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(same_module)}"
         if not same_module:
