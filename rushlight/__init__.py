@@ -29,6 +29,8 @@ except ModuleNotFoundError:
 # ruff: noqa: F401, F403, F405
 from rushlight import _C, amp, aten, autograd, c10, cuda, library, linalg, nn, optim, serialization, utils
 from rushlight.amp.autocast_mode import *
+from rushlight.aten import indexing as _indexing  # gives `Tensor` its brackets
+from rushlight.aten import printing as _printing  # gives `Tensor` its text
 from rushlight.aten.dlpack import *
 from rushlight.aten.functional import *
 from rushlight.aten.generated import register_kernels as _register_kernels  # registers the kernels

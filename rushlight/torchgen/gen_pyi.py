@@ -2,8 +2,8 @@
 
 Three stubs in `rushlight/aten/generated/`: `functions.pyi` types the functions such as `rl.add`, `tensor_base.pyi` the methods that
 `Tensor` gets when the framework is imported, and `return_types.pyi` the results that have names. Only type checkers read them.
-In PyTorch: `tools/pyi/gen_pyi.py`, which writes `torch/_C/_VariableFunctions.pyi`, `TensorBase` in `torch/_C/__init__.pyi` and
-`torch/return_types.pyi`; the types are those of `torchgen/api/python.py`.
+In PyTorch: `tools/pyi/gen_pyi.py`, which writes the stubs of `torch._C._VariableFunctions`, `torch._C.TensorBase` and
+`torch.return_types`; the types are those of `torchgen/api/python.py`.
 """
 
 from __future__ import annotations

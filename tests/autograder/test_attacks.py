@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from sweep import swept
 
-from autograder.classroom import restore as restoring
+from autograder import model
 from autograder.classroom.restore import MAX_ADDED, MAX_CELL, deactivate_markup, restore, restore_text
 from autograder.engine import sandbox
 from autograder.engine.check import PASSED
@@ -268,16 +268,16 @@ def pipe(folder):
 
 def too_large(folder):
     with (folder / "data").open("wb") as file:
-        file.truncate(restoring.MAX_FOLDER + 1)
+        file.truncate(model.MAX_FOLDER + 1)
 
 
 def too_long(folder):
     with (folder / "a.ipynb").open("wb") as file:
-        file.truncate(restoring.MAX_NOTEBOOK + 1)
+        file.truncate(model.MAX_NOTEBOOK + 1)
 
 
 def too_many(folder):
-    for number in range(restoring.MAX_FILES + 1):
+    for number in range(model.MAX_FILES + 1):
         (folder / str(number)).touch()
 
 
@@ -290,7 +290,7 @@ def far_time(folder):
 
 
 def no_time_to_read(folder):
-    (folder / "timestamp.txt").write_text("1" * (restoring.MAX_TIMESTAMP + 1))
+    (folder / "timestamp.txt").write_text("1" * (model.MAX_TIMESTAMP + 1))
 
 
 def long_path(folder):

@@ -115,7 +115,7 @@ def test_grading_says_in_one_line_where_to_look(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
     monkeypatch.setattr(grading, "grade", lambda *arguments: class_of(40, nobody))
     cli._grade(Lab(LAB), False, False, None, None)
-    assert f"look at:  {BAD.partition('.')[2]}: the report says why" in capsys.readouterr().out
+    assert f"look at:  {BAD.rpartition('.')[2]}: the report says why" in capsys.readouterr().out
 
 
 def test_a_group_counts_once_in_the_statistics_of_exercises(tmp_path, monkeypatch):

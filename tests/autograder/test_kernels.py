@@ -11,7 +11,7 @@ from autograder.engine.sandbox import Sandbox
 from autograder.model import Lab, check_name, exercise_name
 
 FUSED, STEP, LAST = (
-    f"custom_ops.{name}"
+    f"on_torch.custom_ops.{name}"
     for name in ("register_fused_linear.inductor", "register_momentum_step.judged", "momentum_step")
 )
 COUNTING = """

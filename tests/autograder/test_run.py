@@ -162,7 +162,7 @@ def test_a_piece_that_ends_the_process_has_died(graded, solved):
 @pytest.mark.parametrize("source", sweep(["while True: pass", "import time; time.sleep(3600)"], every=2))
 def test_a_submission_has_a_total_time_and_no_marks_beyond_it(graded, solved, impatient, monkeypatch, source):
     monkeypatch.setattr(limits, "TOTAL_SECONDS", (5.0, 5.0))
-    monkeypatch.setattr(sandbox, "BY_THE_CLOCK", 1000)  # other work of the machine does not end the test
+    monkeypatch.setattr(sandbox, "WALL_CLOCK_FACTOR", 1000)  # other work of the machine does not end the test
     solved.cells[:0] = [nbformat.v4.new_code_cell(source)] * 3
     with pytest.raises(NotGraded, match=r"more than the \d+ s that a submission may take"):
         graded(solved)

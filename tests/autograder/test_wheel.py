@@ -41,10 +41,10 @@ def run(tmp_path_factory):
 def test_a_lab_with_its_reading_is_copied_and_checked(run):
     lab = Course().find_lab("01a")
     said = run("lab", "01a", "--no-open")
-    copy = run.home / "work" / lab / f"{lab}.ipynb"
+    copy = run.home / "work" / lab.name / f"{lab.name}.ipynb"
     assert said.stdout.startswith("copied the lab to ") and said.stderr == ""
     assert (run.home / "phases/01_strided/reading.ipynb").exists()
-    notebook, solved = (nbformat.read(path, as_version=4) for path in (copy, SOURCES / lab / f"{lab}.ipynb"))
+    notebook, solved = (nbformat.read(path, as_version=4) for path in (copy, SOURCES / lab.name / f"{lab.name}.ipynb"))
     answers = {cell.id: cell.source for cell in solved.cells}
     exercise = next(cell for cell in notebook.cells if cell.metadata.get("rushlight", {}).get("exercise"))
     exercise.source = answers[exercise.id]
@@ -64,7 +64,7 @@ def test_a_class_repository_can_be_made_of_it(run):
 def test_a_lab_that_is_opened_again_leaves_the_copies_alone(run):
     lab = Course().find_lab("01b")
     run("lab", "01b", "--no-open")
-    copies = [run.home / "work" / lab / f"{lab}.ipynb", run.home / "phases/01_strided/reading.ipynb"]
+    copies = [run.home / "work" / lab.name / f"{lab.name}.ipynb", run.home / "phases/01_strided/reading.ipynb"]
     for path in copies:
         path.write_text("{}")
     (run.home / "phases/01_strided/reading.md").unlink()
