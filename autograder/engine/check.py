@@ -215,6 +215,11 @@ def is_milestone(name: str) -> bool:
     return name.startswith("together.")
 
 
+# what a verdict says that was reached with the reference in the place of other pieces, in a notebook and in grading
+SECOND_CHANCE_NOTE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
+MILESTONE_NOTE = "with the reference's in the place of your pieces that do not pass, it passes and earns its points"
+
+
 def missing_for_milestone(core: Sequence[str], is_done: Callable[[str], bool]) -> str:
     """Why a lab's milestone is not decided yet: it needs half of the core exercises. Empty if that many are done."""
     count = sum(map(is_done, core))
@@ -339,6 +344,10 @@ class Verdict:
             return f"{self.check}: {self.agreed} of {self.cases} cases agree with {self.judged_by}"
         return self.headline()
 
+    def replay(self) -> str:
+        """The call that decides the check on the shown case alone."""
+        return f'check("{self.check}", case={self.case!r})'
+
     def rows(self) -> list[tuple[str, str]]:
         """The rows of the table below its headline."""
         rows = [("note", note) for note in self.notes]
@@ -353,8 +362,7 @@ class Verdict:
             rows += [("raised", self.raised + frames)] if self.raised else []
             rows += [("differs", self.message)] if self.outcome == DISAGREED else []
             rows += [("hint", self.hint)] if self.hint else []
-            replay = f'check("{self.check}", case={self.case!r})'
-            rows += [("replay", replay)] if len(replay) < LONGEST_REPLAY else []
+            rows += [("replay", self.replay())] if len(self.replay()) < LONGEST_REPLAY else []
         if sum(text.count("\n") for _, text in rows) > MANY_LINES:  # the difference and the hint, then the long case
             rows.sort(key=lambda row: row[0] in ("case", "program", "in torch"))
         return rows

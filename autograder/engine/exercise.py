@@ -105,6 +105,17 @@ def fill_as(functions: dict[tuple[str, str], Callable]) -> None:
         fill(getattr(importlib.import_module(module), name), function)
 
 
+@contextmanager
+def only(functions: dict[tuple[str, str], Callable]) -> Iterator[None]:
+    """Within: these functions run instead of the framework's, and no others. Those before are filled in again afterwards."""
+    before = filled()
+    fill_as(functions)
+    try:
+        yield
+    finally:
+        fill_as(before)
+
+
 def _is_stub(function: FunctionType) -> bool:
     return function.__code__.co_names == ("NotImplementedError",)
 

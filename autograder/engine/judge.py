@@ -97,6 +97,10 @@ vars(_strategies).update(vars(st) | {"composite": lru_cache(maxsize=1000)(st.com
 
 CASES = 100  # drawn per check, besides its edges, unless the check says how many
 SHRINK_SECONDS = 2.0
+PORTION_SECONDS = 1.0  # of cases that are asked for at once, about: more are asked for if an answer takes less
+PORTION_GROWTH = 4
+SLOW_SECONDS = 30.0  # after which a slow answer is asked for no more drawn cases than `FEWEST`
+FEWEST = 10
 MAX_MARKED = 100  # differences between two results
 
 Ask = Callable[[str, list[dict]], list[Tree]]
@@ -233,9 +237,12 @@ class Judge:
 
         A disagreement is explained by its smallest case, unless `second_chance(verdict)` returns another verdict.
         """
-        return self._timed(
+        verdict = self._timed(
             name, lambda check: self._decide(check, check.edges[:1], lambda: self.begin(check), ask, second_chance)
         )
+        if second_chance is not None and verdict.outcome in (TIMED_OUT, DIED, MALFORMED):
+            return second_chance(verdict) or verdict
+        return verdict
 
     def replay(self, name: str, case: dict, ask: Ask) -> Verdict:
         """Decide one check on one given case, and explain that case."""
@@ -251,10 +258,9 @@ class Judge:
         start = time.perf_counter()
         try:
             verdict = decide(find(name))
-        except SubjectTimedOut as error:
-            verdict = Verdict(name, TIMED_OUT, message=str(error))
-        except SubjectDied as error:
-            verdict = Verdict(name, DIED, message=str(error))
+        except (SubjectTimedOut, SubjectDied) as error:
+            verdict = Verdict(name, TIMED_OUT if isinstance(error, SubjectTimedOut) else DIED, message=str(error))
+            self._explain_end(verdict, find(name), error)
         except Malformed as error:
             verdict = Verdict(name, MALFORMED, message=str(error))
         except NotGraded:
@@ -345,24 +351,38 @@ class Judge:
             return Verdict(check.name, NOT_ATTEMPTED, message=_safely(lambda tree: tree["message"], observed[0]))
         cases, wait_for_answers = begin()
         try:
-            observed = [*observed, *_ask(ask, check, cases[len(first) :])]
+            observed += _observe(ask, check, cases[len(first) :])
         finally:  # also if the subject has died: torch answers one request at a time
             answers = wait_for_answers()
-        known = {_key(each[0]): _compare(*each) for each in zip(cases, observed, answers, strict=True)}
+        tried = cases[: len(observed)]
+        known = {_key(each[0]): _compare(*each) for each in zip(tried, observed, answers)}
         if hasattr(check.subject, "for_cases"):
-            self._decide_alone(check, known, dict(zip(map(_key, cases), answers)), ask)
+            self._decide_alone(check, known, tried[len(first) :], dict(zip(map(_key, tried), answers)), ask)
         failing = sum(found is not None for found in known.values())
-        verdict = Verdict(check.name, PASSED, cases=len(cases), agreed=len(cases) - failing, exact=not check.asks_torch)
+        verdict = Verdict(check.name, PASSED, cases=len(tried), agreed=len(tried) - failing, exact=not check.asks_torch)
+        if len(tried) < len(cases):
+            verdict.notes = [f"it is slow: {len(tried)} of {len(cases)} cases were tried, and its speed costs nothing"]
         return self._decide_failure(verdict, check, known, ask, second_chance, shrink) if failing else verdict
 
-    def _decide_alone(self, check: Check, known: Known, answers: dict[str, Tree], ask: Ask) -> None:
+    def _decide_alone(
+        self, check: Check, known: Known, together: list[dict], answers: dict[str, Tree], ask: Ask
+    ) -> None:
         """Ask again for the cases that disagree, each by itself, the simplest first, until one still does: cases that run
-        together may disagree because of what an earlier one has left behind."""
+        `together` may disagree because of what an earlier one has left behind. This comes up each time that they run so. If it
+        does not, the answer is right by chance, and a case that disagreed once does disagree."""
+
+        def compared(case: dict, mine: Tree) -> Disagreement | None:
+            return _compare(case, mine, answers[_key(case)])
+
+        before = {key: found for key, found in known.items() if found}
         while any(known.values()):
             case = _simplest(known).case
-            known[_key(case)] = _compare(case, _ask(ask, check, [case])[0], answers[_key(case)])
+            known[_key(case)] = compared(case, _ask(ask, check, [case])[0])
             if known[_key(case)]:
                 return
+        if before:
+            second = {_key(case): compared(case, mine) for case, mine in zip(together, _ask(ask, check, together))}
+            known |= {key: found for key, found in before.items() if second.get(key) is None}
 
     def _decide_failure(
         self,
@@ -376,12 +396,15 @@ class Judge:
         """The verdict on a check that fails on some of the known cases."""
         found = _simplest(known)
         second = result_of(_ask(ask, check, [found.case])[0])
-        if _key(second) != _key(found.mine) and difference(second, found.mine):  # another wording is no other result
-            self._explain_instability(verdict, check, found, second)
-            return verdict
-        verdict.outcome = DISAGREED
+        changed = _key(second) != _key(found.mine) and difference(
+            second, found.mine
+        )  # another wording is no other result
+        verdict.outcome = UNSTABLE if changed else DISAGREED
         if second_chance is not None and (other := second_chance(verdict)) is not None:
             return other
+        if changed:
+            self._explain_instability(verdict, check, found, second)
+            return verdict
         if shrink and not _has(found.mine, "error", ["NotImplementedError"]):  # there a smaller case explains no more
             found = self._shrink(check, found, known, ask)
         self._explain(verdict, check, found)
@@ -397,7 +420,11 @@ class Judge:
             if time.perf_counter() > deadline or key not in known and len(known) >= limit:
                 raise ShrinkTimeout
             if key not in known:
-                known[key] = _compare(candidate, _ask(ask, check, [candidate])[0], self.answer(check, candidate))
+                try:
+                    (mine,) = _ask(ask, check, [candidate])
+                except (SubjectTimedOut, SubjectDied):  # there is a case already, and the next one might take as long
+                    raise ShrinkTimeout from None
+                known[key] = _compare(candidate, mine, self.answer(check, candidate))
             disagreement = known[key]
             return disagreement is not None and disagreement.raises >= found.raises
 
@@ -433,12 +460,18 @@ class Judge:
 
     def _explain_instability(self, verdict: Verdict, check: Check, found: Disagreement, second: Tree) -> None:
         self._describe(verdict, check, found)
-        verdict.outcome = UNSTABLE
         verdict.message = (
             "the same case gave two different results: the answer depends on something besides its arguments, "
             "or it uses what it has not waited for"
         )
         verdict.mine = f"{_safely(show, found.mine)}\nand then\n{_safely(show, second)}"
+
+    def _explain_end(self, verdict: Verdict, check: Check, error: SubjectTimedOut | SubjectDied) -> None:
+        """Show the case on which the subject ended, if there is one."""
+        if error.case is not None:
+            with suppress(Exception):  # torch's answer may be what failed
+                self._describe(verdict, check, Disagreement(error.case, None, self.answer(check, error.case)))
+                verdict.mine = "(no result)"
 
     def _describe(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
         """The case, the programs, and torch's answer."""
@@ -454,8 +487,38 @@ class ShrinkTimeout(BaseException):
     """Ends the search for a smaller case. It is no Exception, because Hypothesis takes an Exception for a failing case."""
 
 
+def _observe(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:
+    """Ask for the observations of cases, in portions: a limit of time is for one case, and the time of all decides nothing.
+
+    A portion that does not come back is asked for case by case, which shows the case at fault. Cases that run on the same ranks
+    are one portion. An answer that is slow gets all edges and at least `FEWEST` of the drawn cases: so many are observed.
+    """
+    observed: list[Tree] = []
+    needed, deadline = len(check.edges) + FEWEST, time.perf_counter() + SLOW_SECONDS
+    size = len(cases) if hasattr(check.subject, "for_cases") else PORTION_GROWTH
+    singly, died = False, None
+    while len(observed) < len(cases) and (len(observed) < needed or time.perf_counter() < deadline):
+        begun, portion = time.perf_counter(), cases[len(observed) :][: 1 if singly else size]
+        try:
+            observed += _ask(ask, check, portion)
+        except (SubjectTimedOut, SubjectDied) as error:
+            if len(portion) == 1:
+                raise
+            singly, died = True, error if isinstance(error, SubjectDied) else died
+        else:
+            is_fast = time.perf_counter() < begun + PORTION_SECONDS
+            size = size * PORTION_GROWTH if is_fast else max(1, size // PORTION_GROWTH)
+    if died is not None:  # though on no case alone
+        raise died
+    return observed
+
+
 def _ask(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:
-    observed = ask(check.name, cases)
+    try:
+        observed = ask(check.name, cases)
+    except (SubjectTimedOut, SubjectDied) as error:
+        error.case = cases[0] if len(cases) == 1 else None
+        raise
     if not isinstance(observed, list) or len(observed) != len(cases):
         raise Malformed(f"asked for {len(cases)} observations, received something else")
     return observed

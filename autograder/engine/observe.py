@@ -72,9 +72,13 @@ class Malformed(Exception):
 class SubjectDied(Exception):
     """The process that runs the student's code has ended."""
 
+    case: dict | None = None  # that it ran, if it ran only one
+
 
 class SubjectTimedOut(Exception):
     """The student's code has taken longer than it may."""
+
+    case: dict | None = None  # as above
 
 
 class NotGraded(Exception):

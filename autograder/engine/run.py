@@ -26,7 +26,9 @@ from .card import card
 from .check import (
     DEMONSTRATION,
     DIED,
+    MILESTONE_NOTE,
     NOT_ATTEMPTED,
+    SECOND_CHANCE_NOTE,
     SKIPPED_TAGS,
     TIMED_OUT,
     Verdict,
@@ -52,9 +54,7 @@ MAX_PARSED = 1 << 18  # characters of a student's cells: they may take 150 MiB a
 RERUN_TIMES = 2  # the limit of a cell that runs again, in limits of a cell: it must not fail now
 
 FAILURES = (SubjectDied, SubjectTimedOut, Malformed)
-SECOND_CHANCE_NOTE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
 NOT_RUN = "(not run in grading: no check depends on this cell)\n"
-MILESTONE_NOTE = "with the reference's in the place of your pieces that do not pass, it passes and earns its points"
 
 
 def run(
@@ -329,8 +329,8 @@ def _retry_on_reference(
     else:
         exercise = exercise_of(verdict.check)
         replaced, note = set(itertools.takewhile(lambda name: name != exercise, named)), SECOND_CHANCE_NOTE
-    if not replaced:  # the second attempt would be the same as the first
-        return None
+    if not replaced or session.allowance.left < session.allowance.total / 2:
+        return None  # the second attempt would be the same as the first, or the time of the other pieces is at stake
     missing = [name for name in session.missing if name not in replaced]
     retry = Session(session.lab, session.isolated, session.allowance, missing, session.kernels)
     try:
@@ -345,7 +345,7 @@ def _retry_on_reference(
         second = retry.decide(judge, verdict.check, lambda failed: failed)
     finally:
         retry.close()
-    return replace(second, notes=[note]) if second.passed else None
+    return replace(second, notes=[note, *second.notes]) if second.passed else None
 
 
 # What a subject sent, made safe to show ------------------------------------------------------------------------------

@@ -15,11 +15,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import IO, Any
 
 from ..engine.check import (
     GRADER_ERROR,
+    LONGEST_REPLAY,
+    MILESTONE_NOTE,
     NOT_ATTEMPTED,
+    PASSED,
+    SECOND_CHANCE_NOTE,
     Verdict,
     exercise_of,
     find,
@@ -28,7 +33,7 @@ from ..engine.check import (
     is_milestone,
     missing_for_milestone,
 )
-from ..engine.exercise import is_filled
+from ..engine.exercise import filled, is_filled, only
 from ..engine.observe import Malformed, SubjectTimedOut, Tree, clean, receive, send
 from ..engine.subject import MAX_OUTPUT, answer, is_grading
 
@@ -147,9 +152,51 @@ def check(name: str, case: dict | None = None) -> None:
         return
     reason = _not_yet(name) if is_milestone(name) and case is None else ""
     verdict = Verdict(name, NOT_ATTEMPTED, message=reason) if reason else _decide(name, case)
+    if case is None and verdict.outcome not in (PASSED, NOT_ATTEMPTED, GRADER_ERROR):
+        verdict = _retry_on_reference(verdict)
     _display(verdict, *([] if case else _standing(verdict)))  # one case earns no points
     if not verdict.passed:
         raise CheckFailed(verdict.line())
+
+
+def _retry_on_reference(verdict: Verdict) -> Verdict:
+    """Give a piece that fails on top of the student's other pieces the second chance that it has in grading, on the reference's,
+    and find which of the others is at fault. For a milestone, those that have not passed are the reference's.
+
+    A case that fails there too shows a mistake of this piece: then the verdict stays.
+    """
+    name, own = verdict.check, filled()
+    if is_milestone(name):
+        passing = [
+            function_of(exercise_of(check)) for check in _passed if not is_milestone(check) and _still_passes(check)
+        ]
+        note = MILESTONE_NOTE
+    else:
+        passing, note = [function_of(exercise_of(name))], SECOND_CHANCE_NOTE
+    kept = {place: own[place] for slot in passing if (place := (slot.__module__, slot.__name__)) in own}
+    others = [place for place in own if place not in kept]
+
+    def decided(count: int, case: dict | None) -> Verdict:
+        """The verdict with the first `count` of the other pieces, and the reference in the place of the rest."""
+        with only(kept | {place: own[place] for place in others[:count]}):
+            return _decide(name, case)
+
+    if not others or verdict.case is not None and not decided(0, verdict.case).passed:
+        return verdict
+    second = decided(0, None)
+    if verdict.case is not None and second.passed:
+        fewer, more = 0, len(others)  # it passes with so few of the others, and fails with so many
+        while more - fewer > 1:
+            middle = (fewer + more) // 2
+            fewer, more = (middle, more) if decided(middle, verdict.case).passed else (fewer, middle)
+        note += f"; {others[more - 1][1]} is at fault"
+        note += f": {verdict.replay()} shows how" * (len(verdict.replay()) < LONGEST_REPLAY)
+    return replace(second, notes=[note, *second.notes]) if second.passed else second
+
+
+def _still_passes(check: str) -> bool:
+    """Whether a check has passed in this kernel with the function that runs now."""
+    return check in _passed and _passed[check] is _function(check)
 
 
 def _not_yet(milestone: str) -> str:
@@ -179,7 +226,7 @@ def _standing(verdict: Verdict) -> list:
         lab = Lab(find(name).lab)
         worth = lab.points if lab.path.exists() else {}
         if name in worth:
-            done = {each for each in worth if each in _passed and _passed[each] is _function(each)}
+            done = {each for each in worth if _still_passes(each)}
             pieces = [exercise_of(each) for each in worth if not is_milestone(each)]
             left = {exercise_of(each) for each in worth if each not in done and not is_milestone(each)}
             whole = len({*pieces})

@@ -25,7 +25,7 @@ from rushlight.nn.utils.clip_grad import clip_grad_norm_
 
 from ..engine import subject
 from ..engine.check import function_of, is_bench
-from ..engine.exercise import fill_as, filled
+from ..engine.exercise import fill_as, filled, only
 from ..model import Course
 
 STAGES = ("tokens", "set-up", "forward", "loss", "backward", "update", "generate")
@@ -119,14 +119,15 @@ def _place(slot: FunctionType) -> Slot:
 @contextmanager
 def _only(pieces: dict[Slot, Callable]) -> Iterator[None]:
     """Within: these pieces in the framework and no others, and no fast path, which would pass by a piece."""
-    before = filled()
-    fill_as(pieces)
-    try:
-        with fast_paths_disabled("c10"), warnings.catch_warnings(), numpy.errstate(all="ignore"), subject.new_thread():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        fill_as(before)
+    with (
+        only(pieces),
+        fast_paths_disabled("c10"),
+        warnings.catch_warnings(),
+        numpy.errstate(all="ignore"),
+        subject.new_thread(),
+    ):
+        warnings.simplefilter("ignore")
+        yield
 
 
 # A step ---------------------------------------------------------------------------------------------------------------

@@ -197,6 +197,84 @@ def test_what_becomes_of_a_subject_has_a_name(judge, error, outcome):
     assert (verdict.outcome, verdict.message) == (outcome, "so it was")
 
 
+@pytest.mark.parametrize(("error", "outcome"), [(SubjectDied, DIED), (SubjectTimedOut, TIMED_OUT)])
+def test_a_subject_that_ends_is_shown_with_the_case_on_which_it_does(judge, strides, error, outcome):
+    def ask(name, cases):
+        if any(len(case["sizes"]) == 3 for case in cases):
+            raise error("so it was")
+        return answer(name, cases)
+
+    verdict = judge.verdict(STRIDES, ask)
+    assert verdict.outcome == outcome and len(verdict.case["sizes"]) == 3
+    rows = dict(verdict.rows())
+    assert rows["why"] == "so it was" and rows["case"].startswith("sizes = ") and rows["replay"]
+
+
+def test_how_long_all_cases_take_together_decides_nothing(judge, strides):
+    def ask(name, cases):
+        if len(cases) > 3:
+            raise SubjectTimedOut("so it was")
+        return answer(name, cases)
+
+    verdict = judge.verdict(STRIDES, ask)
+    assert verdict.passed and verdict.agreed == len(judge.drawn(find(STRIDES))[0])
+
+
+def test_a_subject_that_dies_of_many_cases_and_of_none_alone_has_died(judge, strides):
+    def ask(name, cases):
+        if len(cases) > 3:
+            raise SubjectDied("so it was")
+        return answer(name, cases)
+
+    assert judge.verdict(STRIDES, ask).outcome == DIED
+
+
+def test_a_slow_answer_gets_all_edges_and_fewer_of_the_drawn_cases(judge, strides, monkeypatch):
+    monkeypatch.setattr(judging, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(judging, "PORTION_SECONDS", 0.0)
+    cases, _ = judge.drawn(check := find(STRIDES))
+    asked = []
+
+    def ask(name, cases):
+        asked.extend(cases)
+        return answer(name, cases)
+
+    verdict = judge.verdict(STRIDES, ask)
+    assert verdict.passed and asked == cases[: len(asked)]
+    assert len(check.edges) + judging.FEWEST <= len(asked) == verdict.cases < len(cases)
+    assert f"{len(asked)} of {len(cases)} cases" in verdict.notes[0]
+
+
+def test_a_disagreement_is_one_also_if_the_answer_does_not_end_on_a_smaller_case(judge, strides):
+    cases, _ = judge.drawn(find(STRIDES))
+
+    def ask(name, asked):
+        if any(case not in cases for case in asked):
+            raise SubjectTimedOut("so it was")
+        return answer(name, asked)
+
+    fill(strides, without_the_rule_for_empty_dimensions)
+    verdict = judge.verdict(STRIDES, ask)
+    assert verdict.outcome == DISAGREED and verdict.case in cases
+
+
+@pytest.mark.parametrize("error", [SubjectDied, SubjectTimedOut, Malformed, None])
+def test_every_way_to_fail_has_a_second_chance(judge, strides, error):
+    turns, tried = itertools.count(), []
+
+    def ask(name, cases):
+        if error:
+            raise error("so it was")
+        return [next(turns) for _ in cases]
+
+    def second_chance(verdict):
+        tried.append(verdict.outcome)
+        return Verdict(STRIDES, "passed")
+
+    assert judge.verdict(STRIDES, ask, second_chance).passed
+    assert tried == [{SubjectDied: DIED, SubjectTimedOut: TIMED_OUT, Malformed: MALFORMED, None: UNSTABLE}[error]]
+
+
 @pytest.fixture
 def torch_waits(monkeypatch):
     """Torch answers no case until it is told to."""

@@ -4,9 +4,9 @@ import pytest
 from nbformat import v4
 
 from autograder.engine import run as running
-from autograder.engine.check import DIED, DISAGREED, PASSED, Verdict
+from autograder.engine.check import DIED, DISAGREED, PASSED, SECOND_CHANCE_NOTE, Verdict
 from autograder.engine.observe import NotGraded
-from autograder.engine.run import SECOND_CHANCE_NOTE, run
+from autograder.engine.run import run
 from autograder.engine.sandbox import Sandbox
 from autograder.model import Lab, check_name, exercise_name
 

@@ -147,6 +147,37 @@ def test_a_milestone_is_decided_once_half_of_the_core_exercises_are_written(outp
     assert decided[0].data["text/plain"].startswith("✓")
 
 
+AT_FAULT = """
+from autograder.engine import limits
+limits.CHECK_SECONDS = (1.0, 1.0)
+
+right = rl.strided.compute_stride
+right = type(right)(right.__code__, right.__globals__)
+
+@exercise(rl.strided)
+def compute_stride(oldshape, oldstride, newshape):
+    {mistake}
+"""
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    sweep(["return right(oldshape, oldstride, newshape) and (7,) * len(newshape)", "while True: pass"], every=2),
+)
+def test_a_piece_that_fails_because_of_another_passes_and_the_other_is_named(outputs, mistake):
+    _, _, _, shown, wrong = outputs(
+        WRITE_TWO,
+        AT_FAULT.format(mistake=mistake),
+        "slot = rl.strided.reshape\nfill(slot, type(slot)(slot.__code__, slot.__globals__))",
+        'check("aten.strided.reshape")',
+        'check("aten.strided.compute_stride")',
+    )
+    text = shown[0].data["text/plain"]
+    assert text.startswith("✓") and "on top of your other pieces it fails" in text
+    assert "compute_stride is at fault: check(" in text and len(shown) == 1
+    assert wrong[1].ename == "CheckFailed" and "at fault" not in wrong[0].data["text/plain"]
+
+
 def test_a_name_that_is_no_check_is_refused_with_the_names_that_are(outputs):
     ((error,),) = outputs('check("strided.nothing")')
     assert error.ename == "LookupError" and "aten.strided.permute" in error.evalue

@@ -14,15 +14,17 @@ from autograder.engine import run as running
 from autograder.engine.check import (
     DIED,
     DISAGREED,
+    MILESTONE_NOTE,
     NOT_ATTEMPTED,
     PASSED,
+    SECOND_CHANCE_NOTE,
     TIMED_OUT,
     exercise_of,
     is_bench,
     registry,
 )
 from autograder.engine.observe import NotGraded
-from autograder.engine.run import MILESTONE_NOTE, NOT_RUN, SECOND_CHANCE_NOTE, run
+from autograder.engine.run import NOT_RUN, run
 from autograder.engine.sandbox import Sandbox
 from autograder.model import Lab, check_name, exercise_name, lab_names
 from autograder.notebook.work import global_names
@@ -110,6 +112,29 @@ def test_a_piece_that_passes_alone_says_so(graded, solved, lab):
     verdicts = graded(solved)
     assert verdicts["aten.strided.reshape"].passed and verdicts["aten.strided.reshape"].notes == [SECOND_CHANCE_NOTE]
     assert verdicts["aten.strided.infer_size"].notes == []
+
+
+ENDS_WITHOUT_A_RESULT = {
+    "it does not end": "while True: pass",
+    "it ends the process": "import os; os._exit(3)",
+    "it is another each time": "import itertools; new_strides[:] = [next(turns)] * len(new_strides)",
+}
+
+
+@pytest.mark.parametrize("does", sweep(ENDS_WITHOUT_A_RESULT, keep=["it does not end"]))
+@pytest.mark.parametrize("lab", ["01b_reshape"])
+def test_a_piece_that_gives_no_result_or_another_each_time_costs_no_other_piece_nor_the_milestone(
+    graded, solved, impatient, does
+):
+    wrong = cell(solved, "aten.strided.compute_stride")
+    end = "    return tuple(reversed(new_strides))"
+    assert end in wrong.source
+    wrong.source = wrong.source.replace(end, f"    {ENDS_WITHOUT_A_RESULT[does]}\n{end}")
+    solved.cells.insert(0, nbformat.v4.new_code_cell("import itertools\nturns = itertools.count()"))
+    verdicts = graded(solved)
+    assert {exercise_of(name) for name in outcomes(verdicts, PASSED)} == {"aten.strided.compute_stride"}
+    assert verdicts["aten.strided.reshape"].notes == [SECOND_CHANCE_NOTE]
+    assert verdicts["together.chain_of_views"].notes == [MILESTONE_NOTE]
 
 
 @pytest.mark.parametrize("written", [3, 4])

@@ -9,7 +9,7 @@ from sweep import sweep
 
 from autograder.engine import judge as judging
 from autograder.engine import subject
-from autograder.engine.check import DISAGREED, PASSED, find, registry
+from autograder.engine.check import DISAGREED, PASSED, UNSTABLE, find, registry
 from autograder.engine.exercise import fill, restore
 from autograder.engine.observe import difference
 from rushlight.distributed import collectives
@@ -89,6 +89,16 @@ def test_an_answer_that_fails_in_the_first_case_is_not_tried_on_shared_ranks(dec
     assert verdict.outcome == DISAGREED and 4 in started
     verdict, started = decide(answer("raise ValueError"))
     assert verdict.outcome == DISAGREED and started[:2] == [2, 3]
+
+
+def test_an_answer_that_is_wrong_by_chance_is_unstable_though_it_is_right_the_next_time(decide, tmp_path):
+    once = f"""
+import os
+if outgoing.numel() == 2 and not os.path.exists({str(tmp_path / "once")!r}):
+    open({str(tmp_path / "once")!r}, "w").close()
+    outgoing = outgoing + 1
+"""
+    assert decide(answer(once))[0].outcome == UNSTABLE
 
 
 RELIES_ON_AN_EARLIER_CALL = {
