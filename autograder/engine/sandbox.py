@@ -96,6 +96,8 @@ def missing() -> str | None:
             f"bubblewrap cannot make a sandbox here ({reason}): allow user namespaces"
             " (`sysctl kernel.unprivileged_userns_clone=1`), or grade with --no-sandbox (the report will say so)"
         )
+    if torch := _try(_user(), _FIND_TORCH).stdout.strip():
+        return f"a submission could read torch on this machine, in {torch}: remove it, or move it out of /usr"
     return None
 
 
@@ -309,9 +311,18 @@ def _user() -> int:
     return own if os.geteuid() == 0 and _try(own).returncode == 0 else 0
 
 
-def _try(user: int) -> subprocess.CompletedProcess:
+_FIND_TORCH = """
+for place, folders, files in os.walk("/"):
+    folders[:] = [name for name in folders if place != "/" or name not in ("proc", "dev")]
+    if any(name.startswith("libtorch") for name in files) or place.endswith("/torch") and "__init__.py" in files:
+        print(place)
+        break
+"""
+
+
+def _try(user: int, then: str = "import numpy") -> subprocess.CompletedProcess:
     with _file(seccomp.program(False)) as filter:
-        command = _inside(user, False, filter, [], "import numpy")
+        command = _inside(user, False, filter, [], then)
         return subprocess.run(command, pass_fds=[filter], capture_output=True, text=True)
 
 
@@ -378,9 +389,25 @@ def _system() -> list[str]:
             binds += ["--ro-bind", f"{sys.base_prefix}/{name}", f"{sys.base_prefix}/{name}"]
         include = f"{sys.base_prefix}/include"  # with Python.h, for what Inductor generates
         binds += ["--ro-bind-try", include, include]
-    found = {path for prefix in ("/usr", "/usr/local", sys.base_prefix) for path in Path(prefix).glob(_PACKAGES_GLOB)}
-    found |= {path for path in _private() if path.is_dir() and path.is_relative_to("/usr")}
-    return [*binds, *(word for path in sorted(found) for word in ("--tmpfs", str(path), "--remount-ro", str(path)))]
+    folders, libraries = _installed(("/usr", f"{sys.base_prefix}/lib"))
+    folders |= {str(path) for path in _private() if path.is_dir() and path.is_relative_to("/usr")}
+    binds += [word for path in sorted(folders) for word in ("--tmpfs", path, "--remount-ro", path)]
+    return [*binds, *(word for path in sorted(libraries) for word in ("--ro-bind", "/dev/null", path))]
+
+
+@cache
+def _installed(roots: tuple[str, ...]) -> tuple[set[str], set[str]]:
+    """The folders of packages of any Python below these, and torch's libraries elsewhere, such as those of Debian."""
+    folders, libraries = set(), set()
+    for root in roots:
+        for place, inner, files in os.walk(root):
+            found = [name for name in inner if name.endswith(("site-packages", "dist-packages"))]
+            folders |= {f"{place}/{name}" for name in found}
+            inner[:] = [name for name in inner if name not in found]
+            libraries |= {
+                path for name in files if name.startswith("libtorch") and not os.path.islink(path := f"{place}/{name}")
+            }
+    return folders, libraries
 
 
 def _private() -> list[Path]:
@@ -391,9 +418,6 @@ def _private() -> list[Path]:
         classroom(),
         *([Path(sys.prefix)] if sys.prefix != sys.base_prefix else []),
     ]
-
-
-_PACKAGES_GLOB = "lib*/python3*/*-packages"  # site-packages, and dist-packages on Debian
 
 
 def _bare(edition: Path, bench: bool) -> list[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from autograder.engine import seccomp
+from autograder.engine import sandbox, seccomp
 from autograder.engine.edition import edition, without_bodies
 from autograder.engine.observe import SubjectDied, SubjectTimedOut
 from autograder.engine.sandbox import Sandbox, _in_use
@@ -75,6 +75,28 @@ def test_a_course_and_a_class_under_usr_are_not_there(isolated, monkeypatch):
         assert run(box, f"import os; print(os.listdir({str(course)!r}))") == "[]\n"
     finally:
         box.close()
+
+
+def torch_below(folder):
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("here = True")
+    return folder
+
+
+def test_packages_of_every_python_are_hidden_and_libraries_of_torch_elsewhere(tmp_path):
+    below_python = torch_below(tmp_path / "anaconda3/envs/class/lib/python3.12/site-packages/torch")
+    (tmp_path / "lib").mkdir()
+    (library := tmp_path / "lib/libtorch_cpu.so").write_text("here")
+    assert sandbox._installed((str(tmp_path),)) == ({str(below_python.parent)}, {str(library)})
+
+
+def test_grading_does_not_begin_where_a_submission_could_read_torch(isolated, tmp_path, monkeypatch):
+    assert sandbox.missing() is None
+    torch_below(tmp_path / "torch")
+    tmp_path.chmod(0o755)
+    system = sandbox._system()
+    monkeypatch.setattr(sandbox, "_system", lambda: [*system, "--ro-bind", str(tmp_path), "/opt"])
+    assert "/opt/torch" in sandbox.missing()
 
 
 def test_there_is_no_network(shared_box):
