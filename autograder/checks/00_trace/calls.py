@@ -26,8 +26,8 @@ def _tried(torch, x):
 
 
 def _into_list(torch, x):
-    torch.unbind_copy(x, out=(found := [*torch.empty_like(x)]))
-    return found[0].expand(2, -1)
+    torch.unbind_copy(x, out=(parts := [*torch.empty_like(x)]))
+    return parts[0].expand(2, -1)
 
 
 def _without_grad(torch, x):
@@ -73,10 +73,15 @@ def watched(torch, calls, steps, rows, more):
 
     try:
         with recorded() as around:
-            found = calls(function, given, *[1] * more)
+            calls_made = calls(function, given, *[1] * more)
     except (Exception, Interrupt) as error:
-        found = error_name(error)
-    return {"calls": found, "computed": seen, "around": around, "modes left on": torch._C._len_torch_dispatch_stack()}
+        calls_made = error_name(error)
+    return {
+        "calls": calls_made,
+        "computed": seen,
+        "around": around,
+        "modes left on": torch._C._len_torch_dispatch_stack(),
+    }
 
 
 def _case(*steps, rows=2, more=0):
@@ -108,9 +113,9 @@ def torch_calls(torch, steps, rows, more):
     def recorded_by_torch(function, *args):
         with DebugMode() as mode:
             function(*args)
-        texts = [f"{each.args_str} {each.kwargs_str}" for each in mode.operators]
+        texts = [f"{operator.args_str} {operator.kwargs_str}" for operator in mode.operators]
         shapes = [re.findall(r"t: \w+\[([\d, ]*)\]", text) for text in texts]
-        shapes = [[[int(size) for size in shape.split(", ") if size] for shape in each] for each in shapes]
-        return [(str(each.op), found) for each, found in zip(mode.operators, shapes)]
+        shapes = [[[int(size) for size in shape.split(", ") if size] for shape in row] for row in shapes]
+        return [(str(operator.op), sizes) for operator, sizes in zip(mode.operators, shapes)]
 
     return watched(torch, recorded_by_torch, steps, rows, more)

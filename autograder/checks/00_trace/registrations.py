@@ -55,8 +55,8 @@ def _section_edges():
     ),
 )
 def yaml_entries(xp, name, text):
-    found = xp.trace.registrations(text, name)
-    return dict(sorted(found.items())) if isinstance(found, dict) else found
+    kernels = xp.trace.registrations(text, name)
+    return dict(sorted(kernels.items())) if isinstance(kernels, dict) else kernels
 
 
 @yaml_entries.oracle
@@ -71,10 +71,10 @@ def torch_yaml_entries(torch, name, text):
             raise LookupError(name)
         entry = {key: value for key, value in entries[name].items() if key != "ufunc_inner_loop"}
         function, kernels = NativeFunction.from_yaml(entry, Location("", 0), known_tags())
-        return function, {key.name: metadata for key, each in kernels.items() for metadata in each.values()}
+        return function, {key.name: metadata for key, operators in kernels.items() for metadata in operators.values()}
 
-    function, found = parsed(name)
+    function, registered = parsed(name)
     if function.structured_delegate is not None:
         _, inherited = parsed(str(function.structured_delegate))
-        found = {key: each for key, each in inherited.items() if each.structured} | found
-    return {key: found[key].kernel for key in sorted(found)}
+        registered = {key: metadata for key, metadata in inherited.items() if metadata.structured} | registered
+    return {key: registered[key].kernel for key in sorted(registered)}

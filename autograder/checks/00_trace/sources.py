@@ -89,13 +89,13 @@ def layers(xp, path):
 def torch_layers(torch, path):
     from rushlight.on_torch.trace import SOURCE_MAP
 
-    parts, found = path.split("/"), []
+    parts, matches = path.split("/"), []
     for entry in SOURCE_MAP:
         size = len(entry.split("/"))
-        found += [(size, i, entry) for i in range(len(parts)) if "/".join(parts[i : i + size]) == entry]
-    if not found:
+        matches += [(size, i, entry) for i in range(len(parts)) if "/".join(parts[i : i + size]) == entry]
+    if not matches:
         raise ValueError(path)
-    return SOURCE_MAP[max(found)[2]][0], max(found)[2]
+    return SOURCE_MAP[max(matches)[2]][0], max(matches)[2]
 
 
 _SCHEMAS = split_at_semicolons("""
@@ -148,12 +148,16 @@ def torch_schemas(torch, schema):
 
     # torchgen writes lists without spaces
     parsed, shared = torch._C.parse_schema(schema), FunctionSchema.parse(re.sub(r"(?<=\d), (?=\d)", ",", schema))
-    letters = {each.name: set(each.annotation.alias_set) for each in shared.arguments.flat_all if each.annotation}
-    results = [set(each.annotation.alias_set) if each.annotation else set() for each in shared.returns]
+    letters = {
+        argument.name: set(argument.annotation.alias_set)
+        for argument in shared.arguments.flat_all
+        if argument.annotation
+    }
+    results = [set(returned.annotation.alias_set) if returned.annotation else set() for returned in shared.returns]
     return {
         "name": str(shared.name),
-        "required": [each.name for each in parsed.arguments if not each.has_default_value()],
-        "by name": [each.name for each in parsed.arguments if each.kwarg_only],
+        "required": [argument.name for argument in parsed.arguments if not argument.has_default_value()],
+        "by name": [argument.name for argument in parsed.arguments if argument.kwarg_only],
         "written": [each.name for each in shared.arguments.flat_all if each.annotation and each.annotation.is_write],
         "shared": [[name for name in letters if letters[name] & result] for result in results],
         "beyond": [],

@@ -18,8 +18,8 @@ def _profiles(draw, st):
                 events.append([*around.pop(), now])
             elif move == "wait":
                 now += draw(st.integers(1, 3))
-    apart = {tuple(event[1:]): event for event in events}
-    events = draw(st.permutations(list(apart.values())))
+    distinct = {tuple(event[1:]): event for event in events}
+    events = draw(st.permutations(list(distinct.values())))
     # `time > share * total` and `time / total > share` agree for these shares
     return {"events": events, "share": draw(st.sampled_from([0.0, 0.125, 0.25, 0.5]))}
 
@@ -62,9 +62,9 @@ _MATMUL = [("matmul", 0, 0, 100), ("mm", 0, 2, 96), ("conj", 0, 10, 12), ("relu"
 def profiles(xp, events, share):
     events = [xp.trace.Event(*event) for event in events]
     before = [*events]
-    found = xp.trace.hot_operators(events, *[share] * (share is not None))
+    hot = xp.trace.hot_operators(events, *[share] * (share is not None))
     assert events == before, "the list of events has changed"
-    return found
+    return hot
 
 
 @profiles.oracle
@@ -73,15 +73,15 @@ def torch_profiles(torch, events, share):
 
     events = EventList(FunctionEvent(number, *event, stack=[]) for number, event in enumerate(events))
     events._build_tree()
-    found = {each.key: int(each.self_cpu_time_total) for each in events.key_averages()}
+    times = {event.key: int(event.self_cpu_time_total) for event in events.key_averages()}
     share = 0.05 if share is None else share
-    hot = [[name, time] for name, time in found.items() if time > share * sum(found.values())]
+    hot = [[name, time] for name, time in times.items() if time > share * sum(times.values())]
     return sorted(hot, key=lambda each: (-each[1], each[0]))
 
 
 def _timing(*work, **more):
     """For each call, the work that it launches. Later calls launch the same as the last."""
-    work = [list(each) for each in work]
+    work = [list(piece) for piece in work]
     return {"work": work, "pending": 0, "overhead": 0.25, "warmup": 3, "repeats": 5} | more
 
 

@@ -185,8 +185,8 @@ def run(xp, kernels, bits, stack, how):
         with xp.dispatch.show_dispatch_trace(lines.append):
             result = attempt(tried)
     lines = [line.replace(name, "lab::f") for line in lines]
-    found = {"kernels": log, "result": result, "trace": lines, "depth afterwards": xp.dispatch.local.depth}
-    return found | {"explained": all(explained)}
+    shown = {"kernels": log, "result": result, "trace": lines, "depth afterwards": xp.dispatch.local.depth}
+    return shown | {"explained": all(explained)}
 
 
 @run.oracle

@@ -47,7 +47,7 @@ def table(xp, kernels, more_fallbacks, fallthroughs):
         key[name]: xp.dispatch.FALLTHROUGH if name in fallthroughs else kernel(print, name) for name in kernels
     }
     fallbacks = [*xp.dispatch.fallbacks, *(key[name] for name in more_fallbacks)]
-    fallbacks = {each: kernel(print, "fallback") for each in fallbacks}
+    fallbacks = {key: kernel(print, "fallback") for key in fallbacks}
     entry = xp.dispatch.compute_table_entry
     entries = {name: entry(registered, fallbacks, key[name]) for name in ["Undefined", *RUNTIME]}
     return {name: [chosen.origin, reason] for name, (chosen, reason) in entries.items()}

@@ -56,34 +56,34 @@ def cast(xp, to, values):
 @cast.oracle
 def _(torch, to, values):
     """The casts of `custom_fwd`, and the calls of a kernel of autocast with two tensors."""
-    found = _casts(torch, lambda value: torch.amp.autocast_mode._cast(value, "cpu", getattr(torch, to)), values)
+    casts = _casts(torch, lambda value: torch.amp.autocast_mode._cast(value, "cpu", getattr(torch, to)), values)
     loss = partial(torch.nn.functional.mse_loss, reduction="none")
     kernel = {"float16": torch.mm, "float32": loss}[to]  # of either policy
     with torch.autocast("cpu", dtype=torch.float16):
-        return found | {"calls": _calls_for_two(torch, to, lambda x: kernel(x, x))}
+        return casts | {"calls": _calls_for_two(torch, to, lambda x: kernel(x, x))}
 
 
 def _calls_for_two(xp, to, cast):
     """The casts that are called for two tensors, which have this dtype or another one."""
-    found = {}
+    counts = {}
     for kind in ("float16", "float32"):
         x = example(xp, "cpu", kind).reshape(1, 1)
         _, names = _called(xp, lambda: cast(x))  # noqa: B023
-        found["the same dtype" if kind == to else "another dtype"] = names.count("aten::to")
-    return found
+        counts["the same dtype" if kind == to else "another dtype"] = names.count("aten::to")
+    return counts
 
 
 def _casts(xp, cast, values):
     """The types of the values when they have been cast, and afterwards; which of them stay the same object; and the
     number in a tensor, cast before and after a write, also if it requires a gradient."""
     tuples, values = typed(xp, values, tuple), typed(xp, values)
-    found, numbers = [types(xp, cast(value)) for value in [*values, *tuples]], []
+    cast_types, numbers = [types(xp, cast(value)) for value in [*values, *tuples]], []
     same = [cast(value) is value for value in values]
     for number in (example(xp, "cpu"), example(xp, "cpu").requires_grad_()):
-        for each in (2.0, 3.0):
-            number.detach().fill_(each)
+        for new in (2.0, 3.0):
+            number.detach().fill_(new)
             numbers.append(cast([number])[0].item())
-    return {"casts": found, "same objects": same, "values afterwards": types(xp, values), "cast anew": numbers}
+    return {"casts": cast_types, "same objects": same, "values afterwards": types(xp, values), "cast anew": numbers}
 
 
 @program(
@@ -207,8 +207,8 @@ def _under_autocast(xp, name, a, b, enabled, interrupted, lower):
     with ExitStack() as stack:
         stack.callback(made._destroy)
         made.impl("_to_copy", cast_under_autocast, "AutocastCPU")
-        for each in enabled:
-            stack.enter_context(xp.autocast("cpu", dtype=getattr(xp, lower), enabled=each))
+        for flag in enabled:
+            stack.enter_context(xp.autocast("cpu", dtype=getattr(xp, lower), enabled=flag))
         if interrupted:
             stack.enter_context(mode(xp, None, 0, "interrupt", []))
         result, calls = _called(xp, lambda: attempt(lambda: _OPERATORS[name](xp.ops.aten, a, b)))

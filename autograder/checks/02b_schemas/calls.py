@@ -80,7 +80,7 @@ def bound(xp, schema, kind, with_key_set, bits, stack, result):
         callable = xp.dispatch.bind_kernel(kernel, getattr(xp.ops, namespace).f.default, union(xp, bits))
         returned = [callable(*unpack(xp, stack)) for _ in range(2)]  # a table keeps it for many calls
     as_it_is = returned[0] is result if kind == "unboxed" else None
-    return {"received": [_packed(xp, each) for each in received], "returned": returned, "the kernel's object": as_it_is}
+    return {"received": [_packed(xp, call) for call in received], "returned": returned, "the kernel's object": as_it_is}
 
 
 @bound.oracle
@@ -102,10 +102,10 @@ def _(torch, schema, kind, with_key_set, bits, stack, result):
         else:
             made.impl("f", function, key, with_keyset=with_key_set)
         returned = getattr(torch.ops, namespace).f.default.redispatch(union(torch, bits), *args, **kwargs)
-    found, unboxed = received[0], kind == "unboxed"
+    call, unboxed = received[0], kind == "unboxed"
     if unboxed:
-        found |= {"args": with_defaults(torch, schema, found["args"], found["kwargs"]), "kwargs": {}}
-    return {"received": [_packed(torch, found)] * 2, "returned": [returned] * 2, "the kernel's object": unboxed or None}
+        call |= {"args": with_defaults(torch, schema, call["args"], call["kwargs"]), "kwargs": {}}
+    return {"received": [_packed(torch, call)] * 2, "returned": [returned] * 2, "the kernel's object": unboxed or None}
 
 
 def _recording_kernel(xp, kind, with_key_set, result):

@@ -107,8 +107,8 @@ _SINGLE_ARGUMENTS = rows(
 @program("c10.schema.parse_argument", cases=drawn(text=_single_arguments, kwarg_only=bool), edges=_SINGLE_ARGUMENTS)
 def argument(xp, text, kwarg_only):
     read = xp.schema.parse_argument(text, *[True] * kwarg_only)
-    found = {"name": read.name, "type": read.type, "alias": read.alias}
-    return found | {"default": read.default if read.has_default else "(required)", "kwarg_only": read.kwarg_only}
+    shown = {"name": read.name, "type": read.type, "alias": read.alias}
+    return shown | {"default": read.default if read.has_default else "(required)", "kwarg_only": read.kwarg_only}
 
 
 @argument.oracle
@@ -122,9 +122,9 @@ def _(torch, text, kwarg_only):
         (read,), written = schema.returns, str(schema).partition("-> ")[2]
     type = written.partition("=")[0].removesuffix(read.name).strip()
     alias = type.partition("(")[2].partition(")")[0]
-    found = {"name": read.name, "type": re.sub(r"\(.*\)", "", type), "alias": alias}
+    shown = {"name": read.name, "type": re.sub(r"\(.*\)", "", type), "alias": alias}
     default = read.default_value if read.has_default_value() else "(required)"
-    return found | {"default": default, "kwarg_only": kwarg_only}
+    return shown | {"default": default, "kwarg_only": kwarg_only}
 
 
 @drawing
@@ -168,9 +168,9 @@ _SCHEMAS = [
 def schema(xp, text):
     read = xp.schema.parse_schema(text, "lab")
     assert isinstance(read.arguments, tuple) and isinstance(read.returns, tuple), "arguments and returns are tuples"
-    found = {"namespace": read.namespace, "namespace by default": xp.schema.parse_schema(text).namespace}
-    found |= {"name": read.name, "overload_name": read.overload_name, "arguments": _named(read.arguments)}
-    return found | {"returns": _named(read.returns), "text": str(read)}
+    shown = {"namespace": read.namespace, "namespace by default": xp.schema.parse_schema(text).namespace}
+    shown |= {"name": read.name, "overload_name": read.overload_name, "arguments": _named(read.arguments)}
+    return shown | {"returns": _named(read.returns), "text": str(read)}
 
 
 def _named(arguments):
@@ -181,9 +181,9 @@ def _named(arguments):
 def _(torch, text):
     read = torch._C.parse_schema(text)
     namespace, _, name = read.name.rpartition("::")
-    found = {"namespace": namespace or "lab", "namespace by default": namespace or "aten"}
-    found |= {"name": name, "overload_name": read.overload_name, "arguments": _named(read.arguments)}
-    return found | {"returns": _named(read.returns), "text": str(read) if namespace else f"lab::{read}"}
+    shown = {"namespace": namespace or "lab", "namespace by default": namespace or "aten"}
+    shown |= {"name": name, "overload_name": read.overload_name, "arguments": _named(read.arguments)}
+    return shown | {"returns": _named(read.returns), "text": str(read) if namespace else f"lab::{read}"}
 
 
 _NONE, _TWO = "f() -> ()", "f(int a, int b) -> ()"
@@ -205,14 +205,14 @@ PASSED = {  # the values to pass, by type
 
 def arguments_of(schema):
     """Of each argument of a schema above: its name, its type, whether it is keyword-only and whether it has a default."""
-    found, kwarg_only = [], False
+    arguments, kwarg_only = [], False
     for part in re.split(r",\s*(?![^\[]*\])", schema[2:].partition(")")[0]):
         if part == "*":
             kwarg_only = True
         elif part:
             type, name = part.partition("=")[0].split()
-            found.append((name, type, kwarg_only, "=" in part))
-    return found
+            arguments.append((name, type, kwarg_only, "=" in part))
+    return arguments
 
 
 @drawing
@@ -331,7 +331,9 @@ _STACKS = rows(
 @program("c10.schema.unbind", cases=_stacks, edges=_STACKS, disposable=True, hint=_about_defaults)
 def arguments_of_a_kernel(xp, schema, stack):
     read, given = xp.schema.parse_schema(schema), unpack(xp, stack)
-    of_list, of_tuple = ([pack(xp, part) for part in xp.schema.unbind(read, each)] for each in (given, tuple(given)))
+    of_list, of_tuple = (
+        [pack(xp, part) for part in xp.schema.unbind(read, values)] for values in (given, tuple(given))
+    )
     assert pack(xp, given) == as_lists(stack), "the stack has changed"
     assert of_list == of_tuple, "a tuple as the stack gives another result"
     args, kwargs = of_list

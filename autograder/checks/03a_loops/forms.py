@@ -10,8 +10,8 @@ from ..shared_03 import b8, dense, f32, f64, i32, i64, products, u8
 
 
 def _without_overlap(st):
-    found = tensors(st, (0, 3), 3, ("float32",))
-    return found.filter(lambda x: 0 not in x["tensor"]["strides"] or 1 in x["tensor"]["sizes"]).map(_never_zero)
+    strategy = tensors(st, (0, 3), 3, ("float32",))
+    return strategy.filter(lambda x: 0 not in x["tensor"]["strides"] or 1 in x["tensor"]["sizes"]).map(_never_zero)
 
 
 def _never_zero(x):
@@ -57,8 +57,8 @@ def resize(xp, out, sizes, order):
         if len(sizes) == 3:
             strides = strides and tuple(strides)
         resized = xp.structured.resize_output(out, sizes, strides)
-        again = xp.structured.resize_output(out, list(sizes))
-    return _resized(resized, again, warned, out) | {"kept": out.as_strided((stored,), (1,), 0)}
+        resized_again = xp.structured.resize_output(out, list(sizes))
+    return _resized(resized, resized_again, warned, out) | {"kept": out.as_strided((stored,), (1,), 0)}
 
 
 def _resized(resized, again, warned, out):
@@ -78,8 +78,8 @@ def _(torch, out, sizes, order):
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         torch.neg(result, out=written)  # writes its result, so `out` shows which bytes are kept
-    found = _resized(out.shape != written.shape, False, warned, written)
-    return found | {"kept": out.resize_(sizes).as_strided((stored,), (1,), 0)}
+    shown = _resized(out.shape != written.shape, False, warned, written)
+    return shown | {"kept": out.resize_(sizes).as_strided((stored,), (1,), 0)}
 
 
 _OWN, _OWN3 = [None, None], [None, None, None]  # each operand itself, no view
@@ -114,11 +114,11 @@ def _arguments(name, *operands):
 @contextmanager
 def _untouched(*tensors):
     """Within: a call that may be refused. Then these tensors, unless they are on meta, keep their values and sizes."""
-    before = [None if each.is_meta else each.tolist() for each in tensors]
+    before = [None if tensor.is_meta else tensor.tolist() for tensor in tensors]
     try:
         yield
     except (RuntimeError, NotImplementedError) as error:
-        after = [None if each.is_meta else each.tolist() for each in tensors]
+        after = [None if tensor.is_meta else tensor.tolist() for tensor in tensors]
         assert str(after) == str(before), f"refused, but written to before: {error}"
         raise
 
@@ -313,7 +313,7 @@ def _out_calls(draw, st):
         views = draw(_views(st, 3))
         return {"name": name, "x": i64([16]), "y": None, "out": None, "views": views, "meta": False}
     case = draw(_calls(st))
-    shapes = [each["tensor"]["sizes"] for each in (case["x"], case["y"]) if isinstance(each, dict)]
+    shapes = [operand["tensor"]["sizes"] for operand in (case["x"], case["y"]) if isinstance(operand, dict)]
     if draw(st.integers(0, 3)) == 0:
         shape = draw(sizes(st, (0, 2), 3))
     elif case["name"] == "mm":

@@ -75,7 +75,7 @@ def common_type(xp, operands):
 
 def _operands_of(case):
     """The operands in a case. Some numbers are numpy's, and an array of numpy is no operand."""
-    return [np.asarray(each["numpy"])[()] if isinstance(each, dict) else each for each in case]
+    return [np.asarray(value["numpy"])[()] if isinstance(value, dict) else value for value in case]
 
 
 @common_type.oracle
@@ -171,7 +171,7 @@ def _even_loops(draw, st):
 
 def _in_use(sizes, operand_strides):
     """The strides without those of dimensions of size 1, which are never used and so may differ."""
-    return [[None if size == 1 else stride for size, stride in zip(sizes, each)] for each in operand_strides]
+    return [[None if size == 1 else stride for size, stride in zip(sizes, strides)] for strides in operand_strides]
 
 
 @program(

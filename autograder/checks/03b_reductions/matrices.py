@@ -199,5 +199,5 @@ def _(torch, a, b, blocks, transposed):
     columns = [part.shape[1] for part in b.split(longest[2], 1)]
     runs = [list(sizes) for sizes in itertools.product(rows, inner, columns) if 0 not in sizes]
     out = _filled(torch, a, b, transposed).copy_(torch.mm(a, b))
-    found = {"product": out, "blocks": sorted([*run, True] for run in runs)}
-    return found if blocks is not None else found | {"product by the default `multiply`": out}
+    shown = {"product": out, "blocks": sorted([*run, True] for run in runs)}
+    return shown if blocks is not None else shown | {"product by the default `multiply`": out}

@@ -128,11 +128,11 @@ def _about_softmax(case, mine, theirs):
 )  # fmt: skip
 def softmax(xp, values, kind, view, dim):
     x = _numbers(xp, values, kind, view)
-    found = xp.softmax(x, dim)
-    dtype = found.numpy().dtype.name
+    result = xp.softmax(x, dim)
+    dtype = result.numpy().dtype.name
     if not is_torch(xp) and x.dim() and x.numel():  # the operator converts the array to its own dtype
         dtype = xp.reductions.softmax(x.numpy(), dim % x.dim()).dtype.name
-    return {"softmax": found, "beyond single": beyond_single(xp, found), "x afterwards": x, "dtype": dtype}
+    return {"softmax": result, "beyond single": beyond_single(xp, result), "x afterwards": x, "dtype": dtype}
 
 
 @drawing
@@ -167,10 +167,10 @@ _INFINITE = ["inf", 1, 2, 3, "-inf", 3, "-inf", "-inf", 5, 6, 7, 8]
 )  # fmt: skip
 def logsumexp(xp, values, kind, view, dims, keepdim):
     x = _numbers(xp, values, kind, view)
-    found = np.asarray(xp.reductions.logsumexp(x.numpy(), dims, keepdim))
-    out = xp.empty(found.shape, dtype=kind)
-    out.numpy()[...] = found
-    return {"logsumexp": out, "dtype": found.dtype.name, "beyond single": beyond_single(xp, out), "x afterwards": x}
+    result = np.asarray(xp.reductions.logsumexp(x.numpy(), dims, keepdim))
+    out = xp.empty(result.shape, dtype=kind)
+    out.numpy()[...] = result
+    return {"logsumexp": out, "dtype": result.dtype.name, "beyond single": beyond_single(xp, out), "x afterwards": x}
 
 
 @logsumexp.oracle

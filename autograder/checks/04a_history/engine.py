@@ -75,12 +75,12 @@ def through_a_write(xp, layout, shape, views, formula, history, offset):
         returned.append(FORMULAS[formula](grad))
         return returned[0]
 
-    found = xp.history.copy_slices(function, grad, of_base, of_view)
+    gradients = xp.history.copy_slices(function, grad, of_base, of_view)
     others = [] if isinstance(returned[0], xp.Tensor) else returned[0][1:]
-    assert all(mine is other for mine, other in zip(found[1:], others, strict=True)), (
+    assert all(mine is other for mine, other in zip(gradients[1:], others, strict=True)), (
         "another gradient is not as returned"
     )
-    return gradients_of_a_write(xp, found, grad)
+    return gradients_of_a_write(xp, gradients, grad)
 
 
 def gradient_of_base(xp, base, layout, history, offset):
@@ -92,14 +92,14 @@ def gradient_of_base(xp, base, layout, history, offset):
 def gradients_of_a_write(xp, found, grad):
     found = [*found, None][:2]
     twice = [x for x in found if x is not None and x.requires_grad]
-    again = xp.autograd.grad(twice, grad, [xp.ones_like(x) for x in twice]) if twice else []
+    second = xp.autograd.grad(twice, grad, [xp.ones_like(x) for x in twice]) if twice else []
     return {
         "of the base": dense(found[0]),
         "strides": found[0] is not None and found[0].stride(),
         "of the other": plain(found[1]),
         "the other's is contiguous": found[1] is not None and found[1].is_contiguous(),
         "share memory with grad": [None if x is None else x.data_ptr() == grad.data_ptr() for x in found],
-        "differentiated again": [*map(plain, again)],
+        "differentiated again": [*map(plain, second)],
         "grad afterwards": plain(grad),
     }
 

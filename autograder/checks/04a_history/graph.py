@@ -90,8 +90,8 @@ def _(torch, shape, operator, kind):
     x = torch.ones(shape, dtype=getattr(torch, kind)).requires_grad_()
     result = RESULTS[operator][0](torch, x)
     results = result if isinstance(result, (list, tuple)) else [result]
-    node = next((each.grad_fn for each in results if each.requires_grad), "none")
-    inputs = [] if node == "none" else [[list(each.shape), each.dtype] for each in node._input_metadata]
+    node = next((result.grad_fn for result in results if result.requires_grad), "none")
+    inputs = [] if node == "none" else [[list(metadata.shape), metadata.dtype] for metadata in node._input_metadata]
     return histories(result, node, inputs, True)
 
 
@@ -273,9 +273,11 @@ def unpacked(xp, take, operator, kinds, written, enabled, hooks):
     overwrite(written, x, y, result)
     accumulators = accumulator_of(x), accumulator_of(y)  # which live as long as they are held
     with grad_mode(xp, enabled):
-        found = [attempt(lambda name=name: saved_tensor(take(node, name), node, x, y, result, hooks)) for name in names]
+        attempts = [
+            attempt(lambda name=name: saved_tensor(take(node, name), node, x, y, result, hooks)) for name in names
+        ]
     del accumulators
-    return {"kept": {name: outcome(one, "unpacked") for name, one in zip(names, found)}, "hooks": log}
+    return {"kept": {name: outcome(one, "unpacked") for name, one in zip(names, attempts)}, "hooks": log}
 
 
 def saved_tensor(saved, node, x, y, result, hooks):
@@ -283,14 +285,14 @@ def saved_tensor(saved, node, x, y, result, hooks):
         return None
     accumulator = None
     if saved.requires_grad and saved.is_leaf:
-        found = saved.view(-1).grad_fn.next_functions[0][0]
-        accumulator = [found is each for each in (accumulator_of(x), accumulator_of(y))]
+        origin = saved.view(-1).grad_fn.next_functions[0][0]
+        accumulator = [origin is known for known in (accumulator_of(x), accumulator_of(y))]
     return {
         "tensor": plain(saved),
         "requires_grad": saved.requires_grad,
         "output_nr": saved.output_nr if saved.requires_grad else 0,
-        "grad_fn is that of the node, of x, of y": [saved.grad_fn is each for each in (node, x.grad_fn, y.grad_fn)],
-        "is x, y, the result": [saved is each for each in (x, y, result)] if hooks != "copies" else None,
+        "grad_fn is that of the node, of x, of y": [saved.grad_fn is tensor for tensor in (node, x.grad_fn, y.grad_fn)],
+        "is x, y, the result": [saved is tensor for tensor in (x, y, result)] if hooks != "copies" else None,
         "accumulator is that of x, of y": accumulator,
     }
 
@@ -381,7 +383,7 @@ def writing(xp, leaves, statements):
         written.append(operate(xp, values, *statement))
     if any(name.partition(" ")[2] in VIEWS for name, *_ in statements):
         values = values[: len(leaves)]  # torch changes a view with a flag even if it refuses the write
-    written = [each for each in written if each is not None]
+    written = [tensor for tensor in written if tensor is not None]
     shown = [outcome(attempt(lambda x=x: described(x)), "tensor") for x in values]
     graph, nodes = graph_of(values)
     indices = [node if isinstance(node, str) else graph.index(node) for node in nodes]

@@ -43,6 +43,6 @@ def histories(xp, leaves, statements):
     graph, nodes = graph_of(values)
     shown = [node if isinstance(node, str) else [described(x), graph.index(node)] for x, node in zip(values, nodes)]
     ends = [x for x, node in zip(values, nodes) if not isinstance(node, str) and x.requires_grad]
-    found = attempt(xp.autograd.backward, ends, [xp.ones_like(x) for x in ends]) if ends else None
+    backward = attempt(xp.autograd.backward, ends, [xp.ones_like(x) for x in ends]) if ends else None
     grads = [plain(x.grad) for x in values[: len(leaves)]]
-    return {"writes": said, "values": shown, "graph": graph.shown(), "backward": found, "gradients": grads}
+    return {"writes": said, "values": shown, "graph": graph.shown(), "backward": backward, "gradients": grads}

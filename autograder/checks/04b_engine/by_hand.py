@@ -67,8 +67,8 @@ def head_by_hand(rl, **case):
 
     args = head(rl, **case)
     with ByHand():
-        found = rl.course.by_hand.head_gradients(*args)
-    return in_order(found)
+        gradients = rl.course.by_hand.head_gradients(*args)
+    return in_order(gradients)
 
 
 @head_by_hand.oracle

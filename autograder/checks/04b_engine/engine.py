@@ -70,8 +70,8 @@ def dependencies(xp, leaves, statements, times, roots):
     values = run_repeatedly(xp, leaves, statements, times)
     roots = [xp.graph.gradient_edge(x).node for x in chosen(values, roots)]
     graph = renumbered(Graph(*roots))
-    found = xp.engine.count_dependencies(iter(roots))
-    return {"count of node": _by_node(graph, found.get), "entries": len(found)}
+    counts = xp.engine.count_dependencies(iter(roots))
+    return {"count of node": _by_node(graph, counts.get), "entries": len(counts)}
 
 
 @dependencies.oracle
@@ -113,9 +113,9 @@ def nodes_that_run(xp, leaves, statements, times, roots, ends):
     roots = [xp.graph.gradient_edge(x).node for x in chosen(values, roots)]
     ends = [xp.graph.gradient_edge(x).node for x in chosen(values, ends)]
     graph = renumbered(Graph(*roots))
-    found = xp.engine.nodes_to_execute(iter(ends), iter(graph.nodes))
-    assert isinstance(found, (set, frozenset)), f"the nodes are in a {type(found).__name__}"
-    return {"runs": _by_node(graph, found.__contains__), "nodes": len(found)}
+    nodes = xp.engine.nodes_to_execute(iter(ends), iter(graph.nodes))
+    assert isinstance(nodes, (set, frozenset)), f"the nodes are in a {type(nodes).__name__}"
+    return {"runs": _by_node(graph, nodes.__contains__), "nodes": len(nodes)}
 
 
 @nodes_that_run.oracle
@@ -148,9 +148,9 @@ def accumulated(xp, add, variable, first, steps):
     x, shown, given = new_matrix(xp, variable).requires_grad_(), [], []
     x.grad = None if first is None else new_matrix(xp, first)
     last, version = x.grad, None if x.grad is None else x.grad._version
-    for number, (layout, history, enabled, again) in enumerate(steps):
-        if again is not None and given:
-            grad = given[again % len(given)]
+    for number, (layout, history, enabled, repeated) in enumerate(steps):
+        if repeated is not None and given:
+            grad = given[repeated % len(given)]
         else:
             grad = new_matrix(xp, layout)
             grad = (grad if layout == "one number" else grad * (number + 1)).requires_grad_(history)
@@ -237,7 +237,7 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
     operate, saved = CALLS[operator]
     results, log = operate(xp, x, y), []
     results = results if isinstance(results, (list, tuple)) else [results]
-    grads = [xp.ones_like(each) * (i + 1) if given[i % len(given)] else None for i, each in enumerate(results)]
+    grads = [xp.ones_like(result) * (i + 1) if given[i % len(given)] else None for i, result in enumerate(results)]
     if grads.count(None) == len(grads):
         grads[0] = xp.ones_like(results[0])
     node, handles = results[0].grad_fn, {"before": {}, "after": {}}
@@ -246,7 +246,7 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
         def hook(grads, outer=None):
             kept = saved and attempt(lambda: plain(take(node, saved)))
             shown = {"hook": number, "when": when, "gradients": [*map(plain, grads)]}
-            shown["types"] = [type(each).__name__ for each in (grads, outer)]
+            shown["types"] = [type(container).__name__ for container in (grads, outer)]
             log.append(shown | {"the node's own": outer and [*map(plain, outer)], "kept": kept})
             if action == "remove itself":
                 handles[when][number].remove()
@@ -277,9 +277,9 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
         hooks=several(listed(["before", "after"], ["look"] + ["double"] * 3 + list(ACTIONS) + OF_HOOKS), 0, 3), keep=bool,
     ),
     edges=[
-        {"operator": operator, "shapes": [[3, 3], [3]], "given": given, "hooks": hooks, "keep": keep}
+        {"operator": operator, "shapes": [[3, 3], [3]], "given": given, "hooks": hooks, "keep": retain}
         for operator in CALLS
-        for given, hooks, keep in (
+        for given, hooks, retain in (
             ([True], [], True), ([True], [["before", "look"], ["after", "look"]], False),
             ([False, True], [["after", "double"], ["before", "double"], ["after", "look"]], True),
         )
@@ -297,8 +297,8 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
 )  # fmt: skip
 def calling(xp, **case):
     def call(results, node, edges, grads, keep):
-        found = xp.engine.call_function(node, (tuple if keep else list)(grads), keep)
-        return [grad for grad, edge in zip(found, node.next_edges) if edge.node is not None]
+        answers = xp.engine.call_function(node, (tuple if keep else list)(grads), keep)
+        return [grad for grad, edge in zip(answers, node.next_edges) if edge.node is not None]
 
     return called(xp, call, lambda node, name: xp.graph.unpack(node, getattr(node, f"saved_{name}")), **case)
 
@@ -306,7 +306,7 @@ def calling(xp, **case):
 @calling.oracle
 def _(torch, **case):
     def call(results, node, edges, grads, keep):
-        pairs = [(each, grad) for each, grad in zip(results, grads) if grad is not None]
+        pairs = [(result, grad) for result, grad in zip(results, grads) if grad is not None]
         ends = [torch.autograd.graph.GradientEdge(*edge) for edge in edges]
         outputs, grads = zip(*pairs)
         return torch.autograd.grad(outputs, ends, grads, retain_graph=keep, allow_unused=True)
@@ -323,12 +323,12 @@ def ask(xp, values, roots, how, ends, retain, create):
     grads = [(xp.ones_like(x) * (i + 1)).requires_grad_() for i, x in enumerate(roots)]
     if how in ("grad", "grad of all"):
         unused = how == "grad"
-        found = xp.autograd.grad(roots, ends, grads, retain_graph=retain, create_graph=create, allow_unused=unused)
-        return [*map(plain, found)], list(found)
+        gradients = xp.autograd.grad(roots, ends, grads, retain_graph=retain, create_graph=create, allow_unused=unused)
+        return [*map(plain, gradients)], list(gradients)
     inputs = {"inputs": ends} if how == "inputs" else {}
     xp.autograd.backward(roots, grads, retain_graph=retain, create_graph=create, **inputs)
-    found = [x.grad for x in values if x.requires_grad and (x.is_leaf or x.retains_grad)]
-    return [*map(plain, found)], found
+    gradients = [x.grad for x in values if x.requires_grad and (x.is_leaf or x.retains_grad)]
+    return [*map(plain, gradients)], gradients
 
 
 def interrupt(grad):
@@ -409,11 +409,11 @@ def execution_as_code(torch, leaves, statements, times, roots, how, ends, retain
     grads = ", ".join(f"torch.ones_like({page.name(index)}) * {i}" for i, index in enumerate(roots, 1))
     options = f"retain_graph={retain}, create_graph={create}"
     if how in ("grad", "grad of all"):
-        asked = f"grad({page.names(roots)}, {page.names(ends)}, [{grads}], {options}, allow_unused={how == 'grad'})"
+        request = f"grad({page.names(roots)}, {page.names(ends)}, [{grads}], {options}, allow_unused={how == 'grad'})"
     else:
         inputs = f", inputs={page.names(ends)}" if how == "inputs" else ""
-        asked = f"backward({page.names(roots)}, [{grads}], {options}{inputs})"
-    call = f"torch.autograd.{asked}{'  # then the same again' * (times == 1)}"
+        request = f"backward({page.names(roots)}, [{grads}], {options}{inputs})"
+    call = f"torch.autograd.{request}{'  # then the same again' * (times == 1)}"
     page.lines += [call] if enabled else ["with torch.no_grad():", f"    {call}"]
     return page.text()
 
@@ -443,9 +443,9 @@ def _hook_as_code(x, kind, action):
     show=execution_as_code,
     edges=[edge | _ASKED for edge in ROOTED]
     + [
-        _execution([LEAF, LEAF], statements, [-1], **asked)
+        _execution([LEAF, LEAF], statements, [-1], **options)
         for statements in (DIAMOND, TWO_LEAVES)
-        for asked in (
+        for options in (
             {"retain": True}, {"create": True}, {"create": True, "retain": False}, {"how": "grad"},
             {"how": "grad", "ends": [0, 1, 2]}, {"how": "grad of all", "ends": [0, 1, 2]},
             {"how": "grad", "ends": [0, 2], "hooks": [["tensor", 2, "double"]]},
@@ -502,15 +502,15 @@ def executed(xp, leaves, statements, times, roots, how, ends, retain, create, ho
     for _ in range(2 if times == 1 else 1):
         with grad_mode(xp, enabled):
             try:
-                found = attempt(ask, xp, values, roots, how, ends, retain, create)
+                answer = attempt(ask, xp, values, roots, how, ends, retain, create)
             except Interrupt:
-                found = "interrupted"
+                answer = "interrupted"
             modes.append(xp.is_grad_enabled())
-        answers.append(outcome(found if isinstance(found, str) else found[0]))
-        if not isinstance(found, str):
-            answers.append([grad is not None and grad.requires_grad for grad in found[1]])
-        if create and not isinstance(found, str) and not {"first", "slice"} & {name for name, *_ in statements}:
-            answers.append(differentiated_again(xp, values, found[1]))
+        answers.append(outcome(answer if isinstance(answer, str) else answer[0]))
+        if not isinstance(answer, str):
+            answers.append([grad is not None and grad.requires_grad for grad in answer[1]])
+        if create and not isinstance(answer, str) and not {"first", "slice"} & {name for name, *_ in statements}:
+            answers.append(differentiated_again(xp, values, answer[1]))
     log = _apart_from_leaves(values, hooks, log[:300])
     return {"passes": answers, "hooks": added, "log": log, "grad mode afterwards": modes}
 
@@ -527,5 +527,5 @@ def differentiated_again(xp, values, found):
     grads = [grad for grad in found if grad is not None and grad.requires_grad]
     inputs = [x for x in values if x.is_leaf and x.requires_grad]
     twice = [xp.ones_like(grad) for grad in grads]
-    again = grads and xp.autograd.grad(grads, inputs, twice, retain_graph=True, allow_unused=True)
-    return {"that can be differentiated": len(grads), "differentiated again": [*map(plain, again)]}
+    second = grads and xp.autograd.grad(grads, inputs, twice, retain_graph=True, allow_unused=True)
+    return {"that can be differentiated": len(grads), "differentiated again": [*map(plain, second)]}

@@ -74,16 +74,16 @@ def forward(xp, ctx, log, tensors, outputs, several, saves, nondifferentiable, m
 def backward(xp, ctx, log, args, tensors, results, grads, answer):
     saved = []
     for x in ctx.saved_tensors:
-        one = [any(x is y for y in those) for those in (tensors, results)]
+        one = [any(x is y for y in group) for group in (tensors, results)]
         flag = x is not None and x.requires_grad
         saved.append({"tensor": plain(x), "requires_grad": flag, "is an argument, a result": one})
     said = {"gradients": [*map(plain, grads)], "saved_tensors": saved, "number": ctx.number}
     log.append({"backward": said | {"grad mode": xp.is_grad_enabled()}})
     one = next((grad.to(xp.float64).sum() for grad in grads if grad is not None), None)
-    found = []
+    gradients = []
     for x, needed in zip(args, ctx.needs_input_grad):
-        found.append(one * (x.detach() * 0 + 3) if needed and one is not None else None)
-    return ANSWERS[answer](found)
+        gradients.append(one * (x.detach() * 0 + 3) if needed and one is not None else None)
+    return ANSWERS[answer](gradients)
 
 
 def result_shown(xp, x, tensors):
@@ -227,8 +227,8 @@ def custom_function(xp, args, enabled, roots, twice, written, answer, **case):
             return [*map(plain, xp.autograd.grad(ends, wanted, grads, allow_unused=True))]
 
     passes = [outcome(attempt(back)) for _ in range(2 if twice else 1)]
-    found = {"results": shown, "several": isinstance(result, tuple), "graph": graph.shown(), "passes": passes}
-    return found | {"raises": None, "log": log}
+    report = {"results": shown, "several": isinstance(result, tuple), "graph": graph.shown(), "passes": passes}
+    return report | {"raises": None, "log": log}
 
 
 # A formula, differentiated again -------------------------------------------------------------------------------------
@@ -358,8 +358,8 @@ def differences(xp, name, shape, layout, wanted, eps, enabled):
     x, function, log = curve(xp, name, shape, layout, wanted)
     before = x.detach().clone()
     with grad_mode(xp, enabled):
-        found = xp.gradcheck.numerical_gradient(function, x, eps)
-        return moved(xp, found, log, x, before)
+        rows = xp.gradcheck.numerical_gradient(function, x, eps)
+        return moved(xp, rows, log, x, before)
 
 
 def moved(xp, found, log, x, before):
@@ -453,8 +453,10 @@ def again(xp, function, args, number, roots, times, turned):
     args = made_from(xp, args)
 
     def run(x, y=None):
-        pairs = [(each, given) for each, given in zip((x, y), args) if isinstance(each, xp.Tensor)]
-        flags = [[each.requires_grad, each.is_leaf, each.data_ptr() == given.data_ptr()] for each, given in pairs]
+        pairs = [(tensor, given) for tensor, given in zip((x, y), args) if isinstance(tensor, xp.Tensor)]
+        flags = [
+            [tensor.requires_grad, tensor.is_leaf, tensor.data_ptr() == given.data_ptr()] for tensor, given in pairs
+        ]
         number = y if isinstance(y, float) else None
         shown = {"require grad, are leaves, share memory": flags, "x": plain(x), "number": number}
         log.append({"grad mode": xp.is_grad_enabled()} | shown)
@@ -475,9 +477,9 @@ def again(xp, function, args, number, roots, times, turned):
         for index in turned:  # between the two passes
             if index < len(args) and args[index].is_leaf:
                 args[index].requires_grad_(not args[index].requires_grad)
-        found = [attempt(xp.autograd.backward, ends, grads, keep) for keep in (True, False) if ends]
+        report = [attempt(xp.autograd.backward, ends, grads, retain) for retain in (True, False) if ends]
         log.append("back")
         shown = [x if not isinstance(x, xp.Tensor) else [plain(x), x.requires_grad] for x in many]
-        found = {"results": shown, "graph": graph.shown(), "backward": found, "kept": kept_by(xp, many)}
-        runs.append(found | {"grad": [plain(x.grad) if x.is_leaf else None for x in [*args, outside]]})
+        report = {"results": shown, "graph": graph.shown(), "backward": report, "kept": kept_by(xp, many)}
+        runs.append(report | {"grad": [plain(x.grad) if x.is_leaf else None for x in [*args, outside]]})
     return {"runs": runs, "calls": log}

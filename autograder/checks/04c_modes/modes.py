@@ -63,10 +63,10 @@ def nested(xp, blocks, raises, look):
         function(1)
 
     try:
-        found = attempt(lambda: enter(blocks))
+        result = attempt(lambda: enter(blocks))
     except Interrupt:
-        found = "interrupted"
-    return {"at each look": log, "result": found, "afterwards": look()}
+        result = "interrupted"
+    return {"at each look": log, "result": result, "afterwards": look()}
 
 
 def nested_blocks(names):

@@ -26,7 +26,9 @@ def whole_programs(st):
     steps = [drawn_statements(st, most=2), drawn_statements(st, most=2), drawn_writes(st, 2)]
     names = ("hook", "doubling hook", "retain", "own", "detach", "without", "checkpoint")
     steps += [st.tuples(st.just(name), index).map(lambda one: [list(one)]) for name in names]
-    statements = st.lists(st.one_of(steps), max_size=8).map(lambda some: [each for step in some for each in step])
+    statements = st.lists(st.one_of(steps), max_size=8).map(
+        lambda some: [statement for step in some for statement in step]
+    )
     roots = several((0, 12), 1, 2)
     return drawn(leaves=drawn_leaves, statements=statements, roots=roots, create=[False, False, True])(st)
 
@@ -96,7 +98,7 @@ def whole_program(xp, leaves, statements, roots, create):
         ends = [values[index % len(values)] for index in roots]
         xp.autograd.backward(ends, [xp.ones_like(x) for x in ends], create_graph=create)
 
-    found = [attempt(back) for _ in range(2)]
+    passes = [attempt(back) for _ in range(2)]
     shown = []
     for x, node in zip(values, nodes):
         if isinstance(node, str):
@@ -105,4 +107,4 @@ def whole_program(xp, leaves, statements, roots, create):
         kept = plain(x.grad) if x.requires_grad and (x.is_leaf or x.retains_grad) else None
         flags = {"requires_grad": x.requires_grad, "_version": x._version, "node": graph.index(node)}
         shown.append({"elements": plain(x), **flags, "grad": kept})
-    return {"statements": said, "values": shown, "graph": graph.shown(), "backward": found, "log": log[:300]}
+    return {"statements": said, "values": shown, "graph": graph.shown(), "backward": passes, "log": log[:300]}

@@ -176,7 +176,7 @@ def dropped(xp, p, train, sizes, kind, turned, seed, scale):
     x = x.t() if turned and len(sizes) == 2 else x
     x = x.requires_grad_() if kind != "int64" else x
     result = xp.dropout(x, p, train)
-    before, after = (each.detach().double().flatten() for each in (x, result))
+    before, after = (tensor.detach().double().flatten() for tensor in (x, result))
     ratios = (after / (before + (before == 0))).tolist()
     kept = sum(ratio != 0 for ratio in ratios) / max(len(ratios), 1)
     expected, longest = (

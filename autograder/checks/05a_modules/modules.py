@@ -73,7 +73,10 @@ def _about_assigning(case, mine, theirs):
 
 
 def _case(*statements, before=()):
-    return {"before": [list(each) for each in before], "statements": [list(each) for each in statements]}
+    return {
+        "before": [list(statement) for statement in before],
+        "statements": [list(statement) for statement in statements],
+    }
 
 
 def _story(*kinds, before=()):
@@ -95,7 +98,7 @@ def _story(*kinds, before=()):
         *[_story(kind, before=[("set", "a", "tensor")]) for kind in _VALUES],
         *[_case(("set", name, kind)) for name in _STRANGE for kind in _VALUES],
         *[
-            _case(*(("set", *each) for each in some))
+            _case(*(("set", *assignment) for assignment in some))
             for some in (
                 [("a", "parameter"), ("b", "parameter"), ("a", "parameter")],
                 [("a", "parameter"), ("b", "parameter"), ("a", "none"), ("a", "parameter")],
@@ -190,7 +193,7 @@ def _about_listing(case, mine, theirs):
     hint=_about_listing,
 )  # fmt: skip
 def members(xp, entries, of, prefix, recurse, remove_duplicate):
-    asked, walked = [], []
+    visited, walked = [], []
 
     def make(xp):
         class Part(xp.nn.Module):
@@ -201,18 +204,18 @@ def members(xp, entries, of, prefix, recurse, remove_duplicate):
         return Part()
 
     def ask(module):
-        asked.append(tree.label(module))
+        visited.append(tree.label(module))
         return _MEMBERS[of](module)
 
     tree = Tree(xp, entries, make)
     listed = tree.root._named_members(ask, prefix, recurse, remove_duplicate)
-    pairs, progress, lazy = [], [[len(asked), len(walked)]], iter(listed) is listed
+    pairs, progress, lazy = [], [[len(visited), len(walked)]], iter(listed) is listed
     for name, member in listed:
         pairs.append([name, tree.label(member)])
-        progress.append([len(asked), len(walked)])
-    parameters, asked = [tree.label(each) for each in tree.root.parameters()], list(asked)
-    found = {"listed": pairs, "one after the other": lazy, "asked and walked at first, and at each": progress}
-    return found | {"asked": asked, "parameters": parameters}
+        progress.append([len(visited), len(walked)])
+    parameters, visited = [tree.label(parameter) for parameter in tree.root.parameters()], list(visited)
+    shown = {"listed": pairs, "one after the other": lazy, "asked and walked at first, and at each": progress}
+    return shown | {"asked": visited, "parameters": parameters}
 
 
 # Calling -------------------------------------------------------------------------------------------------------------
@@ -361,8 +364,8 @@ def _other_forward(seen, name):
 def _change_hooks(xp, module, seen, handles, kind, effect):
     """`forward`, or a hook of a kind, changes the hooks or `forward`."""
     if effect == "remove others":
-        for each, handle in handles:
-            if each != kind:
+        for handle_kind, handle in handles:
+            if handle_kind != kind:
                 handle.remove()
     elif effect == "other forward":
         module.forward = _other_forward(seen, "another")
@@ -387,8 +390,8 @@ def _shown(xp, value):
     if isinstance(value, xp.Tensor):
         return value.detach().tolist()
     if isinstance(value, (list, tuple)):
-        return [type(value).__name__, *(_shown(xp, each) for each in value)]
-    return {name: _shown(xp, each) for name, each in value.items()} if isinstance(value, dict) else value
+        return [type(value).__name__, *(_shown(xp, item) for item in value)]
+    return {name: _shown(xp, item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 def _register(xp, module, seen, handles, number, kind, effect, with_kwargs, first):
@@ -486,11 +489,11 @@ def conversions(xp, entries, grads, conversion, recurse, differentiable):
 
     tree = Tree(xp, entries, make)
     known, views = dict(tree.parameters), {}
-    for number, each in known.items():
+    for number, parameter in known.items():
         if number in grads:
-            each.grad = numbers(xp, list(each.shape), number + 7, "float32").requires_grad_(differentiable)
-        views[number] = each.detach()
-    gradients = {number: each.grad for number, each in known.items()}
+            parameter.grad = numbers(xp, list(parameter.shape), number + 7, "float32").requires_grad_(differentiable)
+        views[number] = parameter.detach()
+    gradients = {number: parameter.grad for number, parameter in known.items()}
 
     def convert(x):
         calls.append({"of": trees.kind_of(x), "grad mode": xp.is_grad_enabled()})
@@ -506,7 +509,7 @@ def conversions(xp, entries, grads, conversion, recurse, differentiable):
     held = {name: tensor_state(x) | {"is": tree.label(x)} for name, x in parameters}
     held |= {name: tensor_state(x) for name, x in buffers}
     kept = [
-        {"parameter": tensor_state(each), "the same grad": each.grad is gradients[number]}
-        for number, each in known.items()
+        {"parameter": tensor_state(parameter), "the same grad": parameter.grad is gradients[number]}
+        for number, parameter in known.items()
     ]
     return {"calls": calls, "returned": returned, "held": held, "kept": kept}

@@ -16,7 +16,7 @@ def _about_saving(case, mine, theirs):
             return "the entries come under the prefix, after those that the destination has"
         case "after":
             mine, theirs = (
-                [dict(x["dict"])["elements"] for _, x in field(each, "after")["dict"]] for each in (mine, theirs)
+                [dict(x["dict"])["elements"] for _, x in field(side, "after")["dict"]] for side in (mine, theirs)
             )
             if difference(mine, theirs):
                 return "an entry shares the memory of its tensor"
@@ -161,7 +161,9 @@ def _lazily(xp, strict):
     given = {"weight": xp.nn.UninitializedParameter(), "bias": xp.nn.UninitializedParameter()}
     module._load_from_state_dict(given, "", {}, strict, *lists)
     noted = dict(zip(("missing", "unexpected", "messages"), map(len, lists)))
-    return noted | {f"{name} is the given one": each is given[name] for name, each in module._parameters.items()}
+    return noted | {
+        f"{name} is the given one": parameter is given[name] for name, parameter in module._parameters.items()
+    }
 
 
 def _refused(xp):
@@ -182,6 +184,6 @@ def _refused(xp):
 
 
 def _incompatible(root, given, strict):
-    found = root.load_state_dict(given, strict)
-    keys = {"missing": sorted(found.missing_keys), "unexpected": sorted(found.unexpected_keys)}
+    incompatible = root.load_state_dict(given, strict)
+    keys = {"missing": sorted(incompatible.missing_keys), "unexpected": sorted(incompatible.unexpected_keys)}
     return keys | {"parameters": [plain(x) for x in root.parameters()]}

@@ -34,15 +34,15 @@ def modules_in_use(xp, layers, changes, single, strict):
     model, second = _model(xp, layers), _model(xp, layers)
     tokens, results = xp.tensor([[0, 1, 2], [3, 4, 0]]).reshape(6), []
     for name, number in changes:
-        linear = [each for each in model if isinstance(each, xp.nn.Linear)]
+        linear = [layer for layer in model if isinstance(layer, xp.nn.Linear)]
         changed = attempt(_CHANGES[name], xp, model, linear[number % len(linear)])
         results.append(changed if isinstance(changed, str) else "done")
     with xp.no_grad():
-        for each in model.parameters():
-            each.mul_(0.5)
+        for parameter in model.parameters():
+            parameter.mul_(0.5)
     shown = {"changes": results, "called": attempt(_gradients, xp, model, tokens)}
     state = (model.float() if single else model).state_dict()
-    shown["state"] = {name: plain(each) for name, each in state.items()}
+    shown["state"] = {name: plain(value) for name, value in state.items()}
     shown["loaded"] = attempt(lambda: [sorted(keys) for keys in second.load_state_dict(state, strict=strict)])
     shown["second"] = attempt(_gradients, xp, second, tokens)
     return shown
@@ -51,4 +51,4 @@ def modules_in_use(xp, layers, changes, single, strict):
 def _gradients(xp, model, tokens):
     result = model(tokens)
     (result * numbers(xp, [6, 4], 2)).sum().backward()
-    return {"result": plain(result)} | {name: plain(each.grad) for name, each in model.named_parameters()}
+    return {"result": plain(result)} | {name: plain(parameter.grad) for name, parameter in model.named_parameters()}

@@ -22,11 +22,11 @@ def _about_order(case, mine, theirs):
     if mine[0] != theirs[0]:
         return "no index is taken from the sampler before the first request for a list"
     mine, theirs = mine[1 : case["asked"] + 1], theirs[1 : case["asked"] + 1]
-    if mine != theirs and [each[:2] for each in mine] == [each[:2] for each in theirs]:
+    if mine != theirs and [batch[:2] for batch in mine] == [batch[:2] for batch in theirs]:
         return "the lists are right; the number after each counts the indices taken from the sampler so far"
-    if ["list", []] in [each[:2] for each in mine]:
+    if ["list", []] in [batch[:2] for batch in mine]:
         return "there is never an empty list"
-    if [each[1] for each in mine] != [each[1] for each in theirs]:
+    if [batch[1] for batch in mine] != [batch[1] for batch in theirs]:
         return "the rest at the end is a shorter list, or dropped if drop_last"
     return None
 
@@ -181,9 +181,9 @@ def _batch(value):
     """A batch as plain data, with the type of each part."""
     name = type(value).__name__
     if isinstance(value, (dict, UserDict, MappingProxyType)):
-        return {"type": name, "values": {key: _batch(each) for key, each in value.items()}}
+        return {"type": name, "values": {key: _batch(item) for key, item in value.items()}}
     if isinstance(value, (list, tuple, UserList)):
-        return {"type": name, "items": [_batch(each) for each in value], "note": getattr(value, "note", "")}
+        return {"type": name, "items": [_batch(item) for item in value], "note": getattr(value, "note", "")}
     if isinstance(value, bytes):
         return value.decode()
     return {"type": name, "text": str(value)} if isinstance(value, str) else value

@@ -20,7 +20,7 @@ class Names(set):
 
 _PARAMS = {
     "one": lambda some, pool: some[0], "list": lambda some, pool: some, "tuple": lambda some, pool: tuple(some),
-    "generator": lambda some, pool: (each for each in some), "set": lambda some, pool: set(some),
+    "generator": lambda some, pool: (parameter for parameter in some), "set": lambda some, pool: set(some),
     "own set": lambda some, pool: Names(some),
     "number": lambda some, pool: [*some, 3], "none in it": lambda some, pool: [some[0], None],
     "no leaf": lambda some, pool: [some[0], some[1] * 2],
@@ -70,29 +70,29 @@ def _grouping(*groups, kind="SGD", first="list"):
 )  # fmt: skip
 def groupings(xp, kind, first, groups):
     pool = [xp.zeros(2).requires_grad_() if i % 4 < 2 else xp.nn.Parameter(xp.zeros(2)) for i in range(10)]
-    labels = {id(each): f"parameter {number}" for number, each in enumerate(pool)}
+    labels = {id(parameter): f"parameter {number}" for number, parameter in enumerate(pool)}
 
     given = {
         "list": pool[:2],
-        "generator": (each for each in pool[:2]),
+        "generator": (parameter for parameter in pool[:2]),
         "groups": [{"params": pool[:1], "lr": 0.75}, {"params": pool[1]}],
     }
     optimizer, results = getattr(xp.optim, kind)(given[first], lr=0.25), []
     known = optimizer.param_groups
-    for each in groups:
-        made = _group(each["params"], each["start"], each["settings"], pool)
+    for group in groups:
+        made = _group(group["params"], group["start"], group["settings"], pool)
         source = made["params"] if isinstance(made, dict) and "params" in made else None
         with user_warnings() as warned:
             result = attempt(optimizer.add_param_group, made)
         added = optimizer.param_groups[-1]
-        found = {
+        report = {
             "result": result,
             "warned": bool(warned) if result is None else None,  # an error makes the warning irrelevant
             "the dict itself is added": added is made,
             "params is a new list": isinstance(added["params"], list) and added["params"] is not source,
             "number of groups": len(optimizer.param_groups),
         }
-        results.append(found)
+        results.append(report)
     held = [dict(sorted(group.items())) for group in optimizer.param_groups]
     held = [group | {"params": [labels.get(id(p), "another") for p in group["params"]]} for group in held]
     return {
@@ -155,7 +155,7 @@ def drawn_settings(draw, st, settings, most):
 
 
 def _steps(kind="SGD", gradients=((1, 2), (3, 4), (0, 5)), second=None, changes=None, infinite=False, **settings):
-    gradients, digits = [list(each) for each in gradients], settings.pop("digits", "float64")
+    gradients, digits = [list(row) for row in gradients], settings.pop("digits", "float64")
     case = {"kind": kind, "settings": settings, "second": second, "gradients": gradients, "digits": digits}
     return case | {"changes": changes or [{}] * len(gradients), "infinite": infinite}
 
@@ -165,35 +165,39 @@ def stepped(xp, kind, settings, second, gradients, changes, digits, infinite):
     params = [numbers(xp, _SIZES[i], i, digits) for i in range(len(gradients[0]))]
     if infinite:
         params[0][0] = math.inf
-    params = [each.requires_grad_() for each in params]
-    memory = [each.detach() for each in params]
+    params = [parameter.requires_grad_() for parameter in params]
+    memory = [parameter.detach() for parameter in params]
     groups = [{"params": params}] if second is None else [{"params": params[:1]}, {"params": params[1:], **second}]
     optimizer, shown = getattr(xp.optim, kind)(groups, **settings), []
     for row, change in zip(gradients, changes):
         optimizer.param_groups[0].update(change)
-        for each, number in zip(params, row):
-            each.grad = None if number is None else numbers(xp, list(each.shape), number, digits) + 0.125
-        before = [plain(each.grad) for each in params]
-        kept = [dict(optimizer.state.get(each, {})) for each in params]
+        for parameter, number in zip(params, row):
+            parameter.grad = None if number is None else numbers(xp, list(parameter.shape), number, digits) + 0.125
+        before = [plain(parameter.grad) for parameter in params]
+        kept = [dict(optimizer.state.get(parameter, {})) for parameter in params]
         optimizer.step()
-        same = [each.grad is None or bool((each.grad == old).all()) for each, old in zip(params, before)]
+        same = [parameter.grad is None or bool((parameter.grad == old).all()) for parameter, old in zip(params, before)]
         state = state_of(optimizer, params)
-        for each in params:
-            if each.grad is not None:
-                each.grad.fill_(9)
+        for parameter in params:
+            if parameter.grad is not None:
+                parameter.grad.fill_(9)
         later = state_of(optimizer, params)
-        apart = [equal_elements(x, y) for a, b in zip(state, later) for (_, x), (_, y) in zip(a, b) if x is not None]
+        separate = [equal_elements(x, y) for a, b in zip(state, later) for (_, x), (_, y) in zip(a, b) if x is not None]
         stays = [[name for name, x in old.items() if optimizer.state[p][name] is not x] for p, old in zip(params, kept)]
-        now = {"params": [plain(each) for each in params], "state": state, "gradients as they were": same}
-        shown.append(now | {"replaced in the state": stays, "not on the gradients' memory": apart})
-    in_place = [equal_elements(each.detach(), old) for each, old in zip(params, memory)]
-    return {"steps": shown, "in place": in_place, "leaves": [each.is_leaf and each.requires_grad for each in params]}
+        now = {"params": [plain(parameter) for parameter in params], "state": state, "gradients as they were": same}
+        shown.append(now | {"replaced in the state": stays, "not on the gradients' memory": separate})
+    in_place = [equal_elements(parameter.detach(), old) for parameter, old in zip(params, memory)]
+    return {
+        "steps": shown,
+        "in place": in_place,
+        "leaves": [parameter.is_leaf and parameter.requires_grad for parameter in params],
+    }
 
 
 def state_of(optimizer, params):
     """The optimiser's state of each parameter, copied."""
-    known = [optimizer.state[each] for each in params if each in optimizer.state]
-    return [sorted((name, plain(value)) for name, value in each.items()) for each in known]
+    known = [optimizer.state[parameter] for parameter in params if parameter in optimizer.state]
+    return [sorted((name, plain(value)) for name, value in state.items()) for state in known]
 
 
 def equal_elements(x, y):
@@ -413,20 +417,20 @@ def _about_clipping(case, mine, theirs):
 )  # fmt: skip
 def clipped(xp, gradients, given, max_norm, norm_type, error, digits):
     params = [numbers(xp, _SIZES[i], i, digits).requires_grad_() for i in range(len(gradients))]
-    params = [xp.nn.Parameter(each) for each in params] if given == "one parameter" else params
-    for each, number in zip(params, gradients):
+    params = [xp.nn.Parameter(tensor) for tensor in params] if given == "one parameter" else params
+    for parameter, number in zip(params, gradients):
         if number is not None:
-            each.grad = numbers(xp, list(each.shape), abs(number), digits) + 0.125
+            parameter.grad = numbers(xp, list(parameter.shape), abs(number), digits) + 0.125
             if number < 0:
-                each.grad.view(-1)[0] = {-1: math.inf, -2: math.nan, -3: -math.inf}[number]
-    before = [each.grad for each in params]
+                parameter.grad.view(-1)[0] = {-1: math.inf, -2: math.nan, -3: -math.inf}[number]
+    before = [parameter.grad for parameter in params]
     memory = [None if grad is None else grad.detach() for grad in before]
     passed = {
         "list": lambda: params,
-        "generator": lambda: (each for each in params),
+        "generator": lambda: (parameter for parameter in params),
         "one": lambda: params[0] if params else [],
         "one parameter": lambda: params[0] if params else [],
-        "dict": lambda: {f"p{i}": each for i, each in enumerate(params)}.values(),
+        "dict": lambda: {f"p{i}": parameter for i, parameter in enumerate(params)}.values(),
         "iterator": lambda: iter(params),
     }[given]()
     clip = partial(xp.nn.utils.clip_grad_norm_, norm_type=norm_type, error_if_nonfinite=error)
@@ -434,6 +438,9 @@ def clipped(xp, gradients, given, max_norm, norm_type, error, digits):
         total = attempt(clip, passed, max_norm)
     shown = {"norm": plain(total) if isinstance(total, xp.Tensor) else total, "warned": bool(warned)}
     shown["recorded"] = isinstance(total, xp.Tensor) and total.requires_grad
-    shown["grads"] = [plain(each.grad) for each in params]
-    shown["in place"] = [each.grad is grad for each, grad in zip(params, before)]
-    return shown | {"on their memory": [plain(each) for each in memory], "params": [plain(each) for each in params]}
+    shown["grads"] = [plain(parameter.grad) for parameter in params]
+    shown["in place"] = [parameter.grad is grad for parameter, grad in zip(params, before)]
+    return shown | {
+        "on their memory": [plain(tensor) for tensor in memory],
+        "params": [plain(parameter) for parameter in params],
+    }

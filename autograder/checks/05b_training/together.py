@@ -45,7 +45,9 @@ def training(xp, layers, loss, optimiser, schedule, clip, steps):
         if rates:
             rates.step()
         state = optimizer.state_dict()
-        kept = [sorted((name, plain(each)) for name, each in one.items()) for _, one in sorted(state["state"].items())]
+        kept = [
+            sorted((name, plain(value)) for name, value in one.items()) for _, one in sorted(state["state"].items())
+        ]
         rate = [group["lr"] for group in state["param_groups"]]
         tensors = {name: plain(x) for name, x in model.state_dict().items()}
         shown.append({"loss": plain(value), "norm": norm, "rates": rate, "model": tensors, "optimiser": kept})

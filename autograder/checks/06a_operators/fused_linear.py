@@ -84,16 +84,17 @@ def _usual(lead=(3,), layout="", kind="float64", wrong=None, **more):
 def kernel(xp, lead, features, outs, bias, activation, layout, kind, wrong):
     torch = xp.custom_ops.torch
     inputs = [*_spoilt(torch, *_finite_or_not(torch, lead, features, outs, bias, layout, kind), activation, wrong)]
-    before = [copied(each) for each in inputs[:3]]
+    before = [copied(tensor) for tensor in inputs[:3]]
     with recorded([*operators.ARITHMETIC, "gelu"], operators.DELEGATES) as beyond:
         result, called = operators.operators_inside(lambda: xp.custom_ops.fused_linear(*inputs))
     beyond += sorted({"linear"} & called)  # which the recorder sees in pieces
-    owners = [each.untyped_storage().data_ptr() for each in inputs[:3] if each is not None and each.numel()]
+    owners = [tensor.untyped_storage().data_ptr() for tensor in inputs[:3] if tensor is not None and tensor.numel()]
     return {
         "result": copied(result),
         "contiguous": result.is_contiguous(),
-        "alone": all(result is not each for each in inputs[:3]) and result.untyped_storage().data_ptr() not in owners,
-        "arguments": [each is None or torch.equal(each, old) for each, old in zip(inputs[:3], before)],
+        "alone": all(result is not tensor for tensor in inputs[:3])
+        and result.untyped_storage().data_ptr() not in owners,
+        "arguments": [tensor is None or torch.equal(tensor, old) for tensor, old in zip(inputs[:3], before)],
         "beyond": beyond,
     }
 
@@ -125,16 +126,16 @@ def _without_data(torch, tensors, place):
     from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
     if place == "meta":
-        return [each if each is None else each.to("meta") for each in tensors], nullcontext(), None
+        return [tensor if tensor is None else tensor.to("meta") for tensor in tensors], nullcontext(), None
     known = ShapeEnv() if place == "symbolic" else None
     mode, fakes = FakeTensorMode(shape_env=known), []
-    for number, each in enumerate(tensors):
-        if each is None or place == "fake":
-            fakes.append(each if each is None else mode.from_tensor(each, static_shapes=True))
+    for number, tensor in enumerate(tensors):
+        if tensor is None or place == "fake":
+            fakes.append(tensor if tensor is None else mode.from_tensor(tensor, static_shapes=True))
             continue
-        kinds = [DimDynamic.DYNAMIC if number == 0 else DimDynamic.STATIC] * (each.dim() - 1) + [DimDynamic.STATIC]
-        context = StatelessSymbolicContext(dynamic_sizes=kinds[: each.dim()])
-        fakes.append(mode.from_tensor(each, source=ConstantSource(f"t{number}"), symbolic_context=context))
+        kinds = [DimDynamic.DYNAMIC if number == 0 else DimDynamic.STATIC] * (tensor.dim() - 1) + [DimDynamic.STATIC]
+        context = StatelessSymbolicContext(dynamic_sizes=kinds[: tensor.dim()])
+        fakes.append(mode.from_tensor(tensor, source=ConstantSource(f"t{number}"), symbolic_context=context))
     return fakes, mode, known
 
 
@@ -196,14 +197,14 @@ class Context:
 
     def added_tensors(self, torch):
         """The names of the attributes that have been added and hold tensors."""
-        values = [(name, each) for name, each in vars(self).items() if name not in (*self.given, "given", "saved")]
-        return sorted(name for name, each in values if any(isinstance(part, torch.Tensor) for part in _parts(each)))
+        values = [(name, value) for name, value in vars(self).items() if name not in (*self.given, "given", "saved")]
+        return sorted(name for name, value in values if any(isinstance(part, torch.Tensor) for part in _parts(value)))
 
 
 def _parts(value):
     if isinstance(value, dict):
         value = [*value.values()]
-    return [inner for each in value for inner in _parts(each)] if isinstance(value, (list, tuple)) else [value]
+    return [inner for item in value for inner in _parts(item)] if isinstance(value, (list, tuple)) else [value]
 
 
 def _needs_of(needs, passed, more=0):
@@ -221,7 +222,7 @@ def _settled(case):
 
 
 def _contexts(st):
-    return shapes(needs=[[*each] for each in _NEEDS], passed=(2, 4))(st).map(_settled)
+    return shapes(needs=[[*flags] for flags in _NEEDS], passed=(2, 4))(st).map(_settled)
 
 
 def _context(needs=(True, True, True), passed=4, **more):
@@ -238,7 +239,7 @@ _CONTEXTS = [
 def _names_for_none(saved):
     """The saved names if no backward will read them: None is then as good as the tensor that it replaces."""
     names = ("x", "weight", "bias", "output")
-    return [name if each == "None" else each for each, name in zip(saved, names)] if len(saved) == 4 else saved
+    return [name if label == "None" else label for label, name in zip(saved, names)] if len(saved) == 4 else saved
 
 
 @program(
@@ -259,7 +260,7 @@ def contexts(xp, lead, features, outs, bias, activation, needs, passed, more):
     with recorded() as beyond:  # by name, as torch does
         xp.custom_ops.fused_linear_setup_context(ctx=ctx, inputs=(x, weight, bias, activation), output=output)
     names = {id(x): "x", id(weight): "weight", id(bias): "bias", id(output): "output", id(None): "None"}
-    saved = [names.get(id(each), "something else") for each in getattr(ctx, "saved", ["nothing"])]
+    saved = [names.get(id(tensor), "something else") for tensor in getattr(ctx, "saved", ["nothing"])]
     return {
         "saved": saved if any(needs) else _names_for_none(saved),
         "kept elsewhere": ctx.added_tensors(torch),
@@ -272,7 +273,9 @@ def contexts(xp, lead, features, outs, bias, activation, needs, passed, more):
 def torch_contexts(torch, lead, features, outs, bias, activation, needs, passed, more):
     """What PyTorch's own nodes save, of the same three steps: a product, a sum, an activation."""
     x, weight, bias = arguments(torch, lead, features, outs, bias)
-    tensors = [each if each is None else each.requires_grad_(need) for each, need in zip((x, weight, bias), needs)]
+    tensors = [
+        tensor if tensor is None else tensor.requires_grad_(need) for tensor, need in zip((x, weight, bias), needs)
+    ]
     saved = set()
     if activation == "gelu":
         saved = {"x", "weight"} | ({"bias"} if bias is not None else set())
@@ -285,15 +288,15 @@ def torch_contexts(torch, lead, features, outs, bias, activation, needs, passed,
         saved |= {"output"} if hasattr(node, "_saved_result") else set()
     names = [name if name in saved else "None" for name in ("x", "weight", "bias", "output")]
     names = names if any(needs) else _names_for_none(names)
-    assert [each is not None and each.requires_grad for each in tensors] == list(needs)
+    assert [tensor is not None and tensor.requires_grad for tensor in tensors] == list(needs)
     return {"saved": names, "kept elsewhere": [], "activation": activation, "beyond": []}
 
 
 def _saved_for(x, weight, bias, output, activation, needs):
     """The tensors that `fused_linear_setup_context` saves by its contract."""
-    again, of_output = activation == "gelu", activation in ("relu", "tanh")
-    kept = (needs[1] or again, needs[0] or again, again, of_output)
-    return tuple(each if keep else None for each, keep in zip((x, weight, bias, output), kept))
+    recomputes, of_output = activation == "gelu", activation in ("relu", "tanh")
+    kept = (needs[1] or recomputes, needs[0] or recomputes, recomputes, of_output)
+    return tuple(tensor if is_kept else None for tensor, is_kept in zip((x, weight, bias, output), kept))
 
 
 def _backward_edges():
@@ -335,14 +338,16 @@ def _computed(torch, call, numbers):
     class Results(torch.utils._python_dispatch.TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             result = func(*args, **(kwargs or {}))
-            results.extend(each for each in _parts(result) if isinstance(each, torch.Tensor))
+            results.extend(part for part in _parts(result) if isinstance(part, torch.Tensor))
             return result
 
     with Results():
         result = call()
-    wanted = {name: each.detach().flatten().sort().values for name, each in numbers.items()}
-    found = [each.detach().flatten().sort().values for each in results if each.is_floating_point()]
-    same = (name for name, x in wanted.items() if any(x.shape == y.shape and torch.allclose(x, y) for y in found))
+    wanted = {name: tensor.detach().flatten().sort().values for name, tensor in numbers.items()}
+    sorted_results = [tensor.detach().flatten().sort().values for tensor in results if tensor.is_floating_point()]
+    same = (
+        name for name, x in wanted.items() if any(x.shape == y.shape and torch.allclose(x, y) for y in sorted_results)
+    )
     return result, [*same]
 
 
@@ -350,10 +355,10 @@ def _not_asked_for(torch, lead, features, outs, bias, activation, needs, grad):
     """The gradients that are not asked for, by name, if they cannot be mistaken for another tensor."""
     if math.prod(lead) < 2 or features == outs or 1 in (features, outs) or not any(needs):
         return {}
-    inputs = [each for each in arguments(torch, lead, features, outs, bias) if each is not None]
-    output = linear(torch, *[each.requires_grad_() for each in inputs], *[None] * (3 - len(inputs)), activation)
-    found = zip(("x", "weight", "bias"), torch.autograd.grad(output, inputs, grad), needs)
-    return {name: each for name, each, need in found if not need and each.any()}
+    inputs = [tensor for tensor in arguments(torch, lead, features, outs, bias) if tensor is not None]
+    output = linear(torch, *[tensor.requires_grad_() for tensor in inputs], *[None] * (3 - len(inputs)), activation)
+    gradients = zip(("x", "weight", "bias"), torch.autograd.grad(output, inputs, grad), needs)
+    return {name: gradient for name, gradient, need in gradients if not need and gradient.any()}
 
 
 @program(
@@ -373,7 +378,7 @@ def gradients(xp, lead, features, outs, bias, activation, needs, passed, layout)
     saved = _saved_for(x, weight, bias, output, activation, needs)
     ctx = Context(_needs_of(needs, passed), saved_tensors=saved, activation=activation)
     grad = with_layout(torch, numbers(torch, output.shape, 5), layout)
-    before = [copied(each) for each in (*saved, grad)]
+    before = [copied(tensor) for tensor in (*saved, grad)]
     others = _not_asked_for(torch, lead, features, outs, bias is not None, activation, needs, grad)
     others = {} if layout == "equal" else others
 
@@ -382,34 +387,36 @@ def gradients(xp, lead, features, outs, bias, activation, needs, passed, layout)
             return xp.custom_ops.fused_linear_backward(ctx, grad), beyond
 
     (results, beyond), more = _computed(torch, backward, others)
-    unchanged = [each is None or torch.equal(each, old) for each, old in zip((*saved, grad), before)]
-    gradients = [copied(each) for each in results]
+    unchanged = [tensor is None or torch.equal(tensor, old) for tensor, old in zip((*saved, grad), before)]
+    gradients = [copied(gradient) for gradient in results]
     return {"gradients": gradients, "for nothing": more, "arguments": unchanged, "beyond": beyond}
 
 
 @gradients.oracle
 def torch_gradients(torch, lead, features, outs, bias, activation, needs, passed, layout):
     x, weight, bias = arguments(torch, lead, features, outs, bias)
-    asked = [each for each, need in zip((x, weight, bias), needs) if need]
-    for each in asked:
-        each.requires_grad_()
+    wanted = [tensor for tensor, need in zip((x, weight, bias), needs) if need]
+    for tensor in wanted:
+        tensor.requires_grad_()
     output = linear(torch, x, weight, bias, activation)
     grad = with_layout(torch, numbers(torch, output.shape, 5), layout)
-    found = iter(torch.autograd.grad(output, asked, grad) if asked else ())
-    results = [next(found) if need else None for need in needs]
+    computed = iter(torch.autograd.grad(output, wanted, grad) if wanted else ())
+    results = [next(computed) if need else None for need in needs]
     return {"gradients": [*map(copied, results), None], "for nothing": [], "arguments": [True] * 5, "beyond": []}
 
 
 def _twice(torch, function, x, weight, bias, needs):
     """The derivatives of first derivatives of a function, with respect to all inputs and to the incoming gradient."""
-    inputs = [each.requires_grad_(need) if each is not None else None for each, need in zip((x, weight, bias), needs)]
-    asked = [each for each, need in zip(inputs, needs) if need]
+    inputs = [
+        tensor.requires_grad_(need) if tensor is not None else None for tensor, need in zip((x, weight, bias), needs)
+    ]
+    wanted = [tensor for tensor, need in zip(inputs, needs) if need]
     output = function(*inputs)
     grad = numbers(torch, output.shape, 5).requires_grad_()
-    first = torch.autograd.grad(output, asked, grad, create_graph=True)
-    total = sum((each * numbers(torch, each.shape, 6 + i)).sum() for i, each in enumerate(first))
-    second = torch.autograd.grad(total, [*asked, grad], materialize_grads=True)
-    return {"first": [copied(each) for each in first], "second": [copied(each) for each in second]}
+    first = torch.autograd.grad(output, wanted, grad, create_graph=True)
+    total = sum((gradient * numbers(torch, gradient.shape, 6 + i)).sum() for i, gradient in enumerate(first))
+    second = torch.autograd.grad(total, [*wanted, grad], materialize_grads=True)
+    return {"first": [copied(gradient) for gradient in first], "second": [copied(gradient) for gradient in second]}
 
 
 @program(
@@ -441,8 +448,8 @@ def second_derivatives(xp, lead, features, outs, bias, activation, needs, passed
             return xp.custom_ops.fused_linear_backward(ctx, grad)
 
     with recorded([*operators.ARITHMETIC, "gelu", "tanh_backward"], ["torch.func.vjp"]) as beyond:
-        found = _twice(torch, Linear.apply, *arguments(torch, lead, features, outs, bias), needs)
-    return found | {"beyond": beyond}
+        shown = _twice(torch, Linear.apply, *arguments(torch, lead, features, outs, bias), needs)
+    return shown | {"beyond": beyond}
 
 
 @second_derivatives.oracle

@@ -35,7 +35,7 @@ def first_line(said: Any, namespace: str) -> str:
 def opchecked(torch: Any, namespace: str, op: Any, given: tuple) -> dict[str, str]:
     """What each test of opcheck says of an operator, by the test's name."""
     said = torch.library.opcheck(op.default, given, raise_exception=False)
-    return {name: first_line(each, namespace) for name, each in said.items()}
+    return {name: first_line(message, namespace) for name, message in said.items()}
 
 
 def _said(namespace: str, judge: Callable, *args: Any) -> str:
@@ -50,19 +50,22 @@ def _smooth(torch: Any, lead: list, features: int, outs: int, bias: bool, needs:
     """x, weight and bias for which no activation gets exactly 0, where relu has no derivative."""
     x, weight, bias = arguments(torch, lead, features, outs, bias)
     made = [x + 0.0137, weight + 0.0071, bias]
-    return [each if each is None else each.requires_grad_(need) for each, need in zip(made, needs)]
+    return [tensor if tensor is None else tensor.requires_grad_(need) for tensor, need in zip(made, needs)]
 
 
 def _derivatives(torch: Any, op: Callable, tensors: list, activation: str) -> dict[str, list]:
     """The gradients by the tensors that need one, and the gradients of the sum of their squares."""
-    asked = [each for each in tensors if each is not None and each.requires_grad]
+    wanted = [tensor for tensor in tensors if tensor is not None and tensor.requires_grad]
     result = op(*tensors, activation)
-    first = torch.autograd.grad((result * numbers(torch, result.shape, 4)).sum(), asked, create_graph=True)
-    total = sum((each**2).sum() for each in first)
-    second = torch.autograd.grad(total, asked, allow_unused=True) if total.requires_grad else []
-    zeros = [torch.zeros_like(each) for each in asked]  # the gradient of what does not depend on a tensor
-    second = [zero if each is None else each for each, zero in zip(second or zeros, zeros)]
-    return {"gradients": [copied(each) for each in first], "second gradients": [copied(each) for each in second]}
+    first = torch.autograd.grad((result * numbers(torch, result.shape, 4)).sum(), wanted, create_graph=True)
+    total = sum((gradient**2).sum() for gradient in first)
+    second = torch.autograd.grad(total, wanted, allow_unused=True) if total.requires_grad else []
+    zeros = [torch.zeros_like(tensor) for tensor in wanted]  # the gradient of what does not depend on a tensor
+    second = [zero if gradient is None else gradient for gradient, zero in zip(second or zeros, zeros)]
+    return {
+        "gradients": [copied(gradient) for gradient in first],
+        "second gradients": [copied(gradient) for gradient in second],
+    }
 
 
 def _written_between(torch: Any, op: Callable, make: Callable, activation: str) -> list[str]:
@@ -88,21 +91,21 @@ def _looked_at(torch: Any, op: Callable, make: Callable, activation: str) -> dic
 
     tensors = make()
     result = op(*tensors, activation)
-    memory = [each.untyped_storage().data_ptr() for each in tensors if each is not None]
+    memory = [tensor.untyped_storage().data_ptr() for tensor in tensors if tensor is not None]
     shares = result.numel() > 0 and result.untyped_storage().data_ptr() in memory
-    found = {"result": copied(result), "contiguous": result.is_contiguous(), "shares memory": shares}
-    found |= {"arguments": [copied(each) for each in tensors], **_derivatives(torch, op, tensors, activation)}
-    found["written between"] = _written_between(torch, op, make, activation)
+    shown = {"result": copied(result), "contiguous": result.is_contiguous(), "shares memory": shares}
+    shown |= {"arguments": [copied(tensor) for tensor in tensors], **_derivatives(torch, op, tensors, activation)}
+    shown["written between"] = _written_between(torch, op, make, activation)
     with FakeTensorMode() as mode:
-        fake = op(*[each if each is None else mode.from_tensor(each) for each in tensors], activation)
-    found["without data"] = [type(fake).__name__, str(fake.dtype), [*fake.shape], fake.is_contiguous()]
-    x, *others = (each if each is None else each.detach().to("meta") for each in tensors)
+        fake = op(*[tensor if tensor is None else mode.from_tensor(tensor) for tensor in tensors], activation)
+    shown["without data"] = [type(fake).__name__, str(fake.dtype), [*fake.shape], fake.is_contiguous()]
+    x, *others = (tensor if tensor is None else tensor.detach().to("meta") for tensor in tensors)
     try:  # on meta, because a fake tensor reports an error of a kernel to the screen too
         op(x.new_empty([*x.shape[:-1], x.shape[-1] + 1]), *others, activation)
-        found["another number of features"] = "accepted"
+        shown["another number of features"] = "accepted"
     except Exception as error:
-        found["another number of features"] = error_name(error)
-    return found
+        shown["another number of features"] = error_name(error)
+    return shown
 
 
 def _judged(torch: Any, namespace: str, make: Callable, activation: str) -> dict[str, Any]:
@@ -170,7 +173,7 @@ def torch_judging(torch, activation, **sizes):
         ctx.save_for_backward(*tensors)
 
     def backward(ctx, grad):
-        given = [each for each in ctx.saved_tensors if each is not None]
+        given = [tensor for tensor in ctx.saved_tensors if tensor is not None]
         _, pullback = torch.func.vjp(lambda *each: op(*each, *[None] * (3 - len(each)), ctx.activation), *given)
         return *pullback(grad), *[None] * (4 - len(given))
 
@@ -257,7 +260,7 @@ def _head(torch: Any, op: Callable, outs: int, features: int, bias: bool, activa
 
 def _steps(torch: Any, model: Callable, head: Any, lengths: list, lead: list, features: int) -> dict[str, list]:
     """The results, the losses and the gradients of a few steps of training, a batch of another length in each."""
-    found = {"losses": [], "results": [], "gradients of x": [], "gradients": []}
+    shown = {"losses": [], "results": [], "gradients of x": [], "gradients": []}
     for i, length in enumerate(lengths):
         x = numbers(torch, [length, *lead, features], i).requires_grad_()
         torch._dynamo.mark_dynamic(x, 0)  # or the second length is compiled too
@@ -270,9 +273,9 @@ def _steps(torch: Any, model: Callable, head: Any, lengths: list, lead: list, fe
             for parameter, gradient in zip(head.parameters(), gradients):
                 parameter -= 0.5 * gradient
         seen = loss, result, x.grad, gradients
-        for name, each in zip(found, seen):
-            found[name].append([copied(every) for every in each] if isinstance(each, list) else copied(each))
-    return found
+        for name, value in zip(shown, seen):
+            shown[name].append([copied(every) for every in value] if isinstance(value, list) else copied(value))
+    return shown
 
 
 def _about_inductor(case: dict, mine: Tree, theirs: Tree) -> str | None:
@@ -311,15 +314,15 @@ def inductors(xp, lengths, lead, features, outs, bias, activation):
     xp.custom_ops.register_fused_linear(namespace)
     with inductor(xp) as texts:
         head = _head(torch, getattr(torch.ops, namespace).fused_linear, outs, features, bias, activation)
-        found = _steps(torch, torch.compile(head, fullgraph=True), head, lengths, lead, features)
-    return found | {"calls": calls_in_texts(texts, f"{namespace}::fused_linear")}
+        shown = _steps(torch, torch.compile(head, fullgraph=True), head, lengths, lead, features)
+    return shown | {"calls": calls_in_texts(texts, f"{namespace}::fused_linear")}
 
 
 @inductors.oracle
 def torch_inductors(torch, lengths, lead, features, outs, bias, activation):
     op, graphs = partial(linear, torch), []
     head = _head(torch, op, outs, features, bias, activation)
-    found = _steps(torch, head, head, lengths, lead, features)
+    shown = _steps(torch, head, head, lengths, lead, features)
 
     own = torch.library.custom_op(f"{fresh_namespace()}::fused_linear", op, mutates_args=(), schema=SCHEMA)
     own.register_fake(op)
@@ -331,4 +334,4 @@ def torch_inductors(torch, lengths, lead, features, outs, bias, activation):
     compiled = torch.compile(head, fullgraph=True, backend=collecting(graphs))
     compiled(numbers(torch, [4, *lead, features]).requires_grad_()).sum().backward()
     calls = [calls_in(graph, own._namespace) for graph in graphs]
-    return found | {"calls": sorted(each.count("ns.fused_linear.default") for each in calls)}
+    return shown | {"calls": sorted(text.count("ns.fused_linear.default") for text in calls)}

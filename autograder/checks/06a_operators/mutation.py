@@ -43,7 +43,7 @@ def _inputs(torch, sizes, layouts, kind):
 def steps(xp, sizes, layouts, lr, momentum, kind):
     torch = xp.custom_ops.torch
     weight, buffer, grad = _inputs(torch, sizes, layouts, kind)
-    views = [each.detach() for each in (weight, buffer, grad)]
+    views = [tensor.detach() for tensor in (weight, buffer, grad)]
     with recorded([*POINTWISE, *SHAPES], ["torch.optim._functional.sgd"]) as beyond:
         returned = xp.custom_ops.momentum_step(weight, buffer, grad, lr, momentum)
     weight, buffer, grad = map(copied, views)  # what is in memory now
@@ -59,17 +59,17 @@ def torch_steps(torch, sizes, layouts, lr, momentum, kind):
     optimizer.step()
     if momentum == 0:
         buffer = weight.grad
-    found = {"weight": copied(weight), "buffer": copied(buffer), "grad": copied(grad)}
-    return found | {"returned": None, "beyond": []}
+    shown = {"weight": copied(weight), "buffer": copied(buffer), "grad": copied(grad)}
+    return shown | {"returned": None, "beyond": []}
 
 
 def _in_training(torch, namespace, sizes, layouts, lr, momentum, kind):
     """What a step does to versions, and the graph and the results of a function that makes two steps."""
     op, graphs = getattr(torch.ops, namespace).momentum_step, []
     inputs = _inputs(torch, sizes, layouts, kind)
-    before = [each._version for each in inputs]
+    before = [tensor._version for tensor in inputs]
     op(*inputs, lr, momentum)
-    versions = [each._version != old for each, old in zip(inputs, before)]
+    versions = [tensor._version != old for tensor, old in zip(inputs, before)]
 
     def train(weight, buffer, grad):
         op(weight, buffer, grad, lr, momentum)
@@ -79,8 +79,8 @@ def _in_training(torch, namespace, sizes, layouts, lr, momentum, kind):
 
     inputs = _inputs(torch, sizes, layouts, kind)
     seen = torch.compile(train, fullgraph=True, backend=collecting(graphs))(*inputs)
-    found = {"versions": versions, "calls": calls_in(graphs[-1], namespace), "seen": copied(seen)}
-    return found | {"after": [copied(each) for each in inputs]}
+    shown = {"versions": versions, "calls": calls_in(graphs[-1], namespace), "seen": copied(seen)}
+    return shown | {"after": [copied(tensor) for tensor in inputs]}
 
 
 @program(
@@ -150,15 +150,15 @@ def mutation_judged(xp, sizes, layouts, lr, momentum, kind):
     torch, namespace = xp.custom_ops.torch, fresh_namespace()
     xp.custom_ops.register_momentum_step(namespace)
     op = getattr(torch.ops, namespace).momentum_step
-    found = {"opcheck": opchecked(torch, namespace, op, (*_inputs(torch, sizes, layouts, kind), lr, momentum))}
+    shown = {"opcheck": opchecked(torch, namespace, op, (*_inputs(torch, sizes, layouts, kind), lr, momentum))}
     inputs, result, said = _inputs(torch, sizes, layouts, kind), None, "compiled"
     with inductor(xp) as texts:
         try:
             result = torch.compile(_two_steps(op, lr, momentum), fullgraph=True)(*inputs)
         except Exception as error:  # what opcheck says is shown all the same
             said = first_line(error, namespace)
-    found |= {"inductor": said, "result": copied(result), "after": [copied(each) for each in inputs]}
-    return found | {"calls": calls_in_texts(texts, f"{namespace}::momentum_step")}
+    shown |= {"inductor": said, "result": copied(result), "after": [copied(tensor) for tensor in inputs]}
+    return shown | {"calls": calls_in_texts(texts, f"{namespace}::momentum_step")}
 
 
 @mutation_judged.oracle
@@ -172,10 +172,10 @@ def torch_mutation_judged(torch, sizes, layouts, lr, momentum, kind):
         f"{namespace}::momentum_step", step, mutates_args=("weight", "buffer"), schema=STEP_SCHEMA
     )
     op = getattr(torch.ops, namespace).momentum_step
-    found = {"opcheck": opchecked(torch, namespace, op, (*_inputs(torch, sizes, layouts, kind), lr, momentum))}
+    shown = {"opcheck": opchecked(torch, namespace, op, (*_inputs(torch, sizes, layouts, kind), lr, momentum))}
     inputs = _inputs(torch, sizes, layouts, kind)
     train, backend = _two_steps(own, lr, momentum), collecting(graphs)
     torch.compile(train, fullgraph=True, backend=backend)(*_inputs(torch, sizes, layouts, kind))
     result = _two_steps(step, lr, momentum)(*inputs)
-    found |= {"inductor": "compiled", "result": copied(result), "after": [copied(each) for each in inputs]}
-    return found | {"calls": [sum("functionalized" in call for call in calls_in(graphs[0], namespace))]}
+    shown |= {"inductor": "compiled", "result": copied(result), "after": [copied(tensor) for tensor in inputs]}
+    return shown | {"calls": [sum("functionalized" in call for call in calls_in(graphs[0], namespace))]}

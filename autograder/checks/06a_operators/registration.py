@@ -33,8 +33,8 @@ from ..shared_06.registration import _ARRIVES, _PASSED, _calls_of, _passed, _res
 def registration(xp, **sizes):
     torch, namespace = xp.custom_ops.torch, fresh_namespace()
     op = xp.custom_ops.register_fused_linear(namespace)
-    found = registered(torch, namespace, "fused_linear") | {"returned": type(op).__name__}
-    return found | _results_of(torch, op, **sizes) | _calls_of(torch, namespace, op, **sizes)
+    shown = registered(torch, namespace, "fused_linear") | {"returned": type(op).__name__}
+    return shown | _results_of(torch, op, **sizes) | _calls_of(torch, namespace, op, **sizes)
 
 
 @registration.oracle
@@ -42,8 +42,8 @@ def torch_registration(torch, **sizes):
     namespace, op = fresh_namespace(), partial(linear, torch)
     own = torch.library.custom_op(f"{namespace}::fused_linear", op, mutates_args=(), schema=SCHEMA)
     own.register_vmap(op)
-    found = registered(torch, namespace, "fused_linear") | {"returned": type(own).__name__}
-    return found | _results_of(torch, op, **sizes) | _ARRIVES
+    shown = registered(torch, namespace, "fused_linear") | {"returned": type(own).__name__}
+    return shown | _results_of(torch, op, **sizes) | _ARRIVES
 
 
 def _captured(torch, namespace, lead, features, outs, bias, activation, lengths):
@@ -64,8 +64,8 @@ def _captured(torch, namespace, lead, features, outs, bias, activation, lengths)
         results.append(copied(compiled(torch.cat([x] * length), weight, bias)))
     sizes = {"x": {0: torch.export.Dim("batch")}, "weight": None, "bias": None}
     exported = torch.export.export(Head(), inputs, dynamic_shapes=sizes).graph_module
-    found = {"calls": calls_in(graphs[-1], namespace), "compilations": len(graphs), "results": results}
-    return found | {"exported": calls_in(exported, namespace)}
+    shown = {"calls": calls_in(graphs[-1], namespace), "compilations": len(graphs), "results": results}
+    return shown | {"exported": calls_in(exported, namespace)}
 
 
 @program(

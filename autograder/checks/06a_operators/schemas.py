@@ -126,8 +126,8 @@ def _signatures(draw, st):
     result = st.sampled_from([*_RESULTS, *_RESULTS, *_RESULTS, *_NO_RESULTS])
 
     parameters = draw(stars)
-    tensors = [each[0] for each in parameters if "Tensor" in each[2]]
-    others = [each[0] for each in parameters] + ["z"]
+    tensors = [parameter[0] for parameter in parameters if "Tensor" in parameter[2]]
+    others = [parameter[0] for parameter in parameters] + ["z"]
     chosen = draw(st.lists(st.sampled_from(tensors), max_size=3, unique=True)) if tensors else []
     if not draw(st.integers(0, 9)):
         chosen = [*chosen, draw(st.sampled_from(others))]
@@ -135,7 +135,11 @@ def _signatures(draw, st):
 
 
 def _signature(*parameters, returns="Tensor", mutates_args=()):
-    return {"parameters": [list(each) for each in parameters], "returns": returns, "mutates_args": list(mutates_args)}
+    return {
+        "parameters": [list(parameter) for parameter in parameters],
+        "returns": returns,
+        "mutates_args": list(mutates_args),
+    }
 
 
 _X, _Y, _N = ("x", "any", "Tensor", ""), ("y", "any", "Tensor", ""), ("n", "any", "int", "")
@@ -147,7 +151,7 @@ def _about_schemas(case, mine, theirs):
         return "a signature that no schema can express is a ValueError: the contract lists the cases"
     if isinstance(mine, str) and mine.partition("->")[2] != theirs.partition("->")[2]:
         return "the parameters are right so far; the results are as result_type writes them"
-    if any("'" in each for each in (*[annotation for _, _, annotation, _ in case["parameters"]], case["returns"])):
+    if any("'" in text for text in (*[annotation for _, _, annotation, _ in case["parameters"]], case["returns"])):
         return "an annotation may be a text; the text means the type of that name in the function's module"
     if case["mutates_args"]:
         return "the number in (a0!) is the parameter's position among all of them; it comes after the word Tensor"

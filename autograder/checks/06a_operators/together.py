@@ -14,10 +14,10 @@ from ..shared_06.operators import arguments, linear, shape, shapes
 
 def _losses(torch, head, step, compiled, lead, features, outs, bias, activation, steps, momentum):
     """A head trained by some steps: the losses, and its parameters afterwards."""
-    x, *parameters = (each for each in arguments(torch, lead, features, outs, bias) if each is not None)
+    x, *parameters = (tensor for tensor in arguments(torch, lead, features, outs, bias) if tensor is not None)
     target, losses = numbers(torch, [*lead, outs], 7), []
-    parameters = [each.requires_grad_() for each in parameters]
-    buffers = [torch.zeros_like(each) for each in parameters]
+    parameters = [parameter.requires_grad_() for parameter in parameters]
+    buffers = [torch.zeros_like(parameter) for parameter in parameters]
 
     def loss_of(*parameters):
         result = head(x, *parameters, *[None] * (2 - len(parameters)), activation)
@@ -32,7 +32,7 @@ def _losses(torch, head, step, compiled, lead, features, outs, bias, activation,
         with torch.no_grad():
             for parts in zip(parameters, buffers, gradients):
                 step(*parts, 0.1, momentum)
-    return {"losses": losses, "parameters": [copied(each) for each in parameters]}
+    return {"losses": losses, "parameters": [copied(parameter) for parameter in parameters]}
 
 
 @program(

@@ -30,8 +30,8 @@ CPP_SECONDS = 10  # a call takes a thousandth of one
 
 def _foreign_headers(text):
     """PyTorch's headers that a text includes beyond those that the exercise names."""
-    found = re.findall(r"^\s*#\s*include\s*[<\"]([^>\"]+)", text, re.MULTILINE)
-    return sorted(name for name in found if name.startswith(("ATen/", "torch/", "caffe2/")) and name not in HEADERS)
+    included = re.findall(r"^\s*#\s*include\s*[<\"]([^>\"]+)", text, re.MULTILINE)
+    return sorted(name for name in included if name.startswith(("ATen/", "torch/", "caffe2/")) and name not in HEADERS)
 
 
 @drawing
@@ -87,7 +87,7 @@ def _about_lines(case, mine, theirs):
     wrong, operands = first_apart(mine, theirs), (case["x"], case["weight"])
     if wrong == "beyond":
         return "the text does its own arithmetic: it calls only ATen's operators that allocate and copy, and includes no others"
-    if wrong == "result" and any(each["tensor"]["strides"][-1:] != [1] for each in operands):
+    if wrong == "result" and any(operand["tensor"]["strides"][-1:] != [1] for operand in operands):
         return "x and weight may have any strides; the lines of a contiguous copy come one after the other"
     return None
 
@@ -101,8 +101,8 @@ def lines_in_cpp(xp, x, weight, eps):
     def call():
         result, names = operators_inside(lambda: operators.rms_norm(x, weight, eps))
         beyond = sorted(names - {*PLUMBING}) + _foreign_headers(text)
-        found = {"result": copied(result), "contiguous": result.is_contiguous()}
-        return found | {"arguments": before + (copied(x), copied(weight)), "beyond": beyond}
+        shown = {"result": copied(result), "contiguous": result.is_contiguous()}
+        return shown | {"arguments": before + (copied(x), copied(weight)), "beyond": beyond}
 
     return xp.backend.run_in_child(call, seconds=CPP_SECONDS)  # C++ can end its process
 
@@ -140,13 +140,13 @@ def _seen_by_tools(torch, op, namespace, lead, size, step, kind):
         return op(x, weight) * 2
 
     compiled = torch.compile(normalise, fullgraph=True, backend=backend)
-    found, other_kind = registered(torch, namespace, "rms_norm"), "float32" if kind == "float64" else "float64"
-    found["meta"] = [without_data([3, *lead, size], [size]), without_data([0, size], [size])]
+    shown, other_kind = registered(torch, namespace, "rms_norm"), "float32" if kind == "float64" else "float64"
+    shown["meta"] = [without_data([3, *lead, size], [size]), without_data([0, size], [size])]
     faults = ([[size + 1]], [[1, size]], [[]], [[size], other_kind])
-    found["refused"] = [without_data([3, size], *fault) for fault in faults]
-    found["refused"] += [without_data([2, 0], [1]), without_data([0, 0], [1, 0]), without_data([], [1])]
+    shown["refused"] = [without_data([3, size], *fault) for fault in faults]
+    shown["refused"] += [without_data([2, 0], [1]), without_data([0, 0], [1, 0]), without_data([], [1])]
     results = [copied(compiled(*arguments(length))) for length in (2, 3, 5)]
-    return found | {"results": results, "calls": calls_in(graphs[-1], namespace), "compilations": len(graphs)}
+    return shown | {"results": results, "calls": calls_in(graphs[-1], namespace), "compilations": len(graphs)}
 
 
 _explained = explained(

@@ -37,10 +37,10 @@ def _batch(*in_dims, size=5, **more):
 def _batched(torch, inputs, in_dims, size):
     """The arguments, each with a batch in the dimension of `in_dims`, or without a batch for None."""
     made = []
-    for each, dim in zip(inputs, [*in_dims, None, None][:3]):
-        if each is not None and dim is not None:
-            each = torch.stack([each + 0.25 * i for i in range(size)], dim)
-        made.append(each)
+    for tensor, dim in zip(inputs, [*in_dims, None, None][:3]):
+        if tensor is not None and dim is not None:
+            tensor = torch.stack([tensor + 0.25 * i for i in range(size)], dim)
+        made.append(tensor)
     return made
 
 
@@ -70,7 +70,7 @@ def batches(xp, lead, features, outs, bias, activation, in_dims, size):
     calls = []
 
     def op(x, weight, bias=None, activation="none"):
-        sizes = [each if each is None else list(each.shape) for each in (weight, bias)]
+        sizes = [tensor if tensor is None else list(tensor.shape) for tensor in (weight, bias)]
         calls.append([len(x.shape), *sizes, activation])
         return linear(torch, x, weight, bias, activation)
 
@@ -80,10 +80,10 @@ def batches(xp, lead, features, outs, bias, activation, in_dims, size):
     allowed = [*SHAPES, *operators.PRODUCTS, *operators.POINTWISE, "sum", "gelu"]
     with recorded(allowed, ["torch.func.vmap", "torch.vmap"]) as beyond, operators.counting(torch) as counts:
         result, out_dim = xp.custom_ops.fused_linear_vmap(op, info, tuple(in_dims), *inputs)
-    found = {"result": copied(result.movedim(out_dim, 0)), "calls of op": calls}
+    shown = {"result": copied(result.movedim(out_dim, 0)), "calls of op": calls}
     products = sum(counts[name] for name in operators.PRODUCTS)
     repeated = sorted(name for name in operators.POINTWISE if counts[name] > 4) + ["product"] * (products > 3)
-    return found | {"repeated": repeated, "out dim": "negative" if out_dim < 0 else "fine", "beyond": beyond}
+    return shown | {"repeated": repeated, "out dim": "negative" if out_dim < 0 else "fine", "beyond": beyond}
 
 
 @batches.oracle

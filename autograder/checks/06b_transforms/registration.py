@@ -25,14 +25,14 @@ def _transformed(torch, op, transform, inputs):
 
     every, first_only = tuple(range(len(inputs))), (0, *[None] * (len(inputs) - 1))
     if transform in ("backward", "twice", "compile"):
-        inputs = [each.detach().requires_grad_() for each in inputs]
+        inputs = [tensor.detach().requires_grad_() for tensor in inputs]
     if transform == "forward":
         return (op(*inputs),)
     if transform == "backward":
         return torch.autograd.grad(total(*inputs), inputs)
     if transform == "twice":
         first = torch.autograd.grad(total(*inputs), inputs, create_graph=True)
-        return torch.autograd.grad(sum((each**2).sum() for each in first), inputs)
+        return torch.autograd.grad(sum((gradient**2).sum() for gradient in first), inputs)
     if transform == "grad":
         return func.grad(total, every)(*inputs)
     if transform == "jacrev":
@@ -40,7 +40,7 @@ def _transformed(torch, op, transform, inputs):
     if transform == "compile":
         compiled = torch.compile(total, fullgraph=True, backend="aot_eager")
         return torch.autograd.grad(compiled(*inputs), inputs)
-    batch = [torch.stack([each, each + 0.5, each - 1]) for each in inputs]
+    batch = [torch.stack([tensor, tensor + 0.5, tensor - 1]) for tensor in inputs]
     if transform == "vmap":
         return func.vmap(op)(*batch), func.vmap(op, first_only)(batch[0], *inputs[1:])
     if transform == "vmap of grad":
@@ -55,10 +55,10 @@ def _transformed(torch, op, transform, inputs):
         lambda case: st.sampled_from(_TRANSFORMS[:-1]).map(lambda transform: case | {"transform": transform})
     ),
     edges=[
-        *[shape([2], activation="gelu", passed=4, transform=each) for each in _TRANSFORMS],
-        *[shape([2], bias=False, activation="tanh", passed=4, transform=each) for each in _TRANSFORMS[:-1]],
-        *[shape([2], bias=False, passed=2, transform=each) for each in _TRANSFORMS[:-1]],
-        *[shape([2], passed=3, transform=each) for each in _TRANSFORMS[:-1]],
+        *[shape([2], activation="gelu", passed=4, transform=transform) for transform in _TRANSFORMS],
+        *[shape([2], bias=False, activation="tanh", passed=4, transform=transform) for transform in _TRANSFORMS[:-1]],
+        *[shape([2], bias=False, passed=2, transform=transform) for transform in _TRANSFORMS[:-1]],
+        *[shape([2], passed=3, transform=transform) for transform in _TRANSFORMS[:-1]],
     ],
     hint=explained(
         calls_of_op="forward calls op once, with four arguments by position; a batch without weights of its own is one call too",
@@ -72,26 +72,28 @@ def functions(xp, lead, features, outs, bias, activation, passed, transform):
 
     def op(x, weight, bias, activation, /):
         calls.append(activation)  # autograd sees nothing of the rest, as with an operator
-        return linear(torch, *[each if each is None else each.detach() for each in (x, weight, bias)], activation)
+        return linear(
+            torch, *[tensor if tensor is None else tensor.detach() for tensor in (x, weight, bias)], activation
+        )
 
     made = xp.custom_ops.fused_linear_function(op)
-    tensors = [each for each in arguments(torch, lead, features, outs, bias) if each is not None]
+    tensors = [tensor for tensor in arguments(torch, lead, features, outs, bias) if tensor is not None]
     rest = (() if bias or passed == 2 else (None,)) + (activation,) * (passed == 4)
-    found = _transformed(torch, lambda *inputs: made.apply(*inputs, *rest), transform, tensors)
-    bases = [each.__name__ for each in made.__mro__ if each is torch.autograd.Function]
+    results = _transformed(torch, lambda *inputs: made.apply(*inputs, *rest), transform, tensors)
+    bases = [base.__name__ for base in made.__mro__ if base is torch.autograd.Function]
     if transform in _BATCHED:  # once or never for each call of vmap, and not for each of the three examples
         calls = "few" if len(calls) <= 2 else len(calls)
     calls = calls if transform in (*_ONE_CALL, *_BATCHED) else []
-    return {"result": [copied(each) for each in found], "bases": bases, "calls of op": calls}
+    return {"result": [copied(tensor) for tensor in results], "bases": bases, "calls of op": calls}
 
 
 @functions.oracle
 def torch_functions(torch, lead, features, outs, bias, activation, passed, transform):
-    tensors = [each for each in arguments(torch, lead, features, outs, bias) if each is not None]
+    tensors = [tensor for tensor in arguments(torch, lead, features, outs, bias) if tensor is not None]
     op = partial(linear, torch, activation=activation)
-    found = _transformed(torch, op, transform if transform != "compile" else "backward", tensors)
+    results = _transformed(torch, op, transform if transform != "compile" else "backward", tensors)
     calls = [activation] if transform in _ONE_CALL else "few" if transform in _BATCHED else []
-    return {"result": [copied(each) for each in found], "bases": ["Function"], "calls of op": calls}
+    return {"result": [copied(tensor) for tensor in results], "bases": ["Function"], "calls of op": calls}
 
 
 @program(
@@ -119,12 +121,12 @@ def libraries(xp, **sizes):
     owner = torch.library.Library(namespace, "DEF")  # a namespace can have only one
     library = xp.custom_ops.library_fused_linear(namespace)
     op = getattr(torch.ops, namespace).fused_linear
-    found = registered(torch, namespace, "fused_linear")
-    found |= {"returned": [each.__name__ for each in type(library).__mro__]}
-    found |= _results_of(torch, op, **sizes) | _calls_of(torch, namespace, op, **sizes)
+    shown = registered(torch, namespace, "fused_linear")
+    shown |= {"returned": [base.__name__ for base in type(library).__mro__]}
+    shown |= _results_of(torch, op, **sizes) | _calls_of(torch, namespace, op, **sizes)
     library._destroy()
     owner._destroy()
-    return found | {"left behind": operators.keys_of(torch, f"{namespace}::fused_linear")}
+    return shown | {"left behind": operators.keys_of(torch, f"{namespace}::fused_linear")}
 
 
 @libraries.oracle
@@ -134,7 +136,7 @@ def torch_libraries(torch, **sizes):
     library.define("fused_linear" + SCHEMA)
     for key in ("CPU", "Meta", "Autograd", "FuncTorchBatched"):
         library.impl("fused_linear", op, key)
-    found = registered(torch, namespace, "fused_linear") | {"returned": ["Library", "object"]}
-    found |= _results_of(torch, op, **sizes) | _ARRIVES
+    shown = registered(torch, namespace, "fused_linear") | {"returned": ["Library", "object"]}
+    shown |= _results_of(torch, op, **sizes) | _ARRIVES
     library._destroy()
-    return found | {"left behind": operators.keys_of(torch, f"{namespace}::fused_linear")}
+    return shown | {"left behind": operators.keys_of(torch, f"{namespace}::fused_linear")}

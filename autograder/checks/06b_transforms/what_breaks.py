@@ -111,8 +111,8 @@ def torch_fates(torch, kind, rule, body, transform):
     key = (kind, rule, body, transform)
     if key not in _KNOWN:
         try:
-            found = _outcome(torch, made(), transform)
-            right = torch.allclose(found, _outcome(torch, lambda x: x * x * x, transform))
+            outcome = _outcome(torch, made(), transform)
+            right = torch.allclose(outcome, _outcome(torch, lambda x: x * x * x, transform))
             _KNOWN[key] = "right" if right else "wrong"
         except Exception as error:
             _KNOWN[key] = error_name(error)
@@ -125,7 +125,7 @@ def torch_fates(torch, kind, rule, body, transform):
 def _of_each_example(torch, op, apply, lead, features, outs, bias, activation, size):
     """The gradients of each example of a batch, the results of an ensemble, and those of one example by the operator."""
     x, weight, bias = arguments(torch, lead, features, outs, bias)
-    batch, ensemble = (torch.stack([each + 0.25 * i for i in range(size)]) for each in (x, weight))
+    batch, ensemble = (torch.stack([tensor + 0.25 * i for i in range(size)]) for tensor in (x, weight))
 
     def total(weight, x):
         return (apply(x, weight, bias, activation) ** 2).sum()
@@ -147,9 +147,9 @@ def examples(xp, **case):
     library = xp.custom_ops.library_fused_linear(namespace)
     op = getattr(torch.ops, namespace).fused_linear.default
     apply = xp.custom_ops.fused_linear_function(xp.custom_ops.below_autograd(op)).apply
-    found = _of_each_example(torch, op, apply, **case)
+    results = _of_each_example(torch, op, apply, **case)
     library._destroy()
-    return found
+    return results
 
 
 @examples.oracle

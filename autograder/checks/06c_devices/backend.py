@@ -58,11 +58,11 @@ def allocations(xp, several, default):
         torch.set_default_dtype(getattr(torch, default))
         try:
             made = [allocated(size, stride, kind) for size, stride, kind in several]
-            again = module.empty_strided([3], [1])
-            known = [each for each, _ in made if each.numel()]
-            shared = [module.np.shares_memory(module.array_of(each), module.array_of(again)) for each in known]
-            found = {"result": [what for _, what in made], "apart": not any(shared)}
-            return found | {"refused": [refused(layout=torch.sparse_coo), refused(pin_memory=True)]}
+            second = module.empty_strided([3], [1])
+            known = [tensor for tensor, _ in made if tensor.numel()]
+            shared = [module.np.shares_memory(module.array_of(tensor), module.array_of(second)) for tensor in known]
+            shown = {"result": [what for _, what in made], "apart": not any(shared)}
+            return shown | {"refused": [refused(layout=torch.sparse_coo), refused(pin_memory=True)]}
         finally:
             torch.set_default_dtype(torch.float32)
 
@@ -92,13 +92,13 @@ def torch_allocations(torch, several, default):
         what = ["rush", list(t.shape), list(t.stride()), 0, str(t.dtype)]
         return [*what, t.untyped_storage().nbytes(), "uint8", 1, "Tensor"]
 
-    found = {"result": [allocated(*each) for each in several], "apart": True}
-    return found | {"refused": ["RuntimeError", "RuntimeError"]}
+    shown = {"result": [allocated(*request) for request in several], "apart": True}
+    return shown | {"refused": ["RuntimeError", "RuntimeError"]}
 
 
 def _views(module, base, steps):
     """Views of views: each step has the number of a tensor, and a view of it. Then all are written to, in order."""
-    known, found = [base], []
+    known, views = [base], []
     for number, size, stride, offset in steps:
         kind = list if number else tuple
         given = [kind(size), kind(stride)] + ([] if offset == "none" else [None if offset == "None" else offset])
@@ -106,14 +106,14 @@ def _views(module, base, steps):
         try:
             view = module.as_strided(of, *given) if module else of.as_strided(*given)
         except Exception as error:
-            found.append(error_name(error))
+            views.append(error_name(error))
             continue
         same = view.untyped_storage()._cdata == base.untyped_storage()._cdata
-        found.append([_seen(module, view)[1:], view is of, same])
+        views.append([_seen(module, view)[1:], view is of, same])
         known.append(view)
     for number, view in enumerate(known):
         (module.array_of(view) if module else view.numpy())[...] = 100 + number
-    return {"views": found, "memory": _seen(module, known[0])[-1]}
+    return {"views": views, "memory": _seen(module, known[0])[-1]}
 
 
 def _step(st):
@@ -166,7 +166,7 @@ def _copy(draw, st):
     if shape and draw(st.integers(0, 9)) == 0:
         shape[-1] += 1
     small, kinds = st.integers(0, 2), st.sampled_from(_KINDS)
-    return [*(_strided(each, draw(small), draw(small), draw(kinds)) for each in (shape, to)), None]
+    return [*(_strided(sizes, draw(small), draw(small), draw(kinds)) for sizes in (shape, to)), None]
 
 
 def _strided(sizes, layout=0, offset=0, kind="float32"):
@@ -217,8 +217,8 @@ def copies(xp, several):
         if view:
             dst = module.torch.ops.inductor._reinterpret_tensor(src, *view[:2], view[2] - src.storage_offset())
         result = module.copy_from(src, dst, *[True][: len(several) % 2])
-        found = {"result": _seen(module, dst), "returned": result is dst, "memory": _memory(module, dst)}
-        return found | {"source": None if view else _seen(module, src)}
+        shown = {"result": _seen(module, dst), "returned": result is dst, "memory": _memory(module, dst)}
+        return shown | {"source": None if view else _seen(module, src)}
 
     return module.run_on_device(lambda: _each_way(copy, several))
 
@@ -232,7 +232,7 @@ def _each_way(copy, several):
                 seen.append(copy(start, end, source, target, view))
             except Exception as error:
                 seen.append(dict.fromkeys(("result", "returned", "memory", "source"), error_name(error)))
-    return {name: [each[name] for each in seen] for name in ("result", "returned", "memory", "source")}
+    return {name: [report[name] for report in seen] for name in ("result", "returned", "memory", "source")}
 
 
 def _whole(x):
@@ -269,8 +269,8 @@ def torch_copies(torch, several):
         src = _copy_of_memory(source) if view else _changed(source)
         dst = src.as_strided(*view) if view else _copy_of_memory(target)
         dst.copy_(src.clone())
-        found = {"result": [end, *_seen(None, dst)[1:]], "returned": True, "memory": _memory(None, dst)}
-        return found | {"source": None if view else [start, *_seen(None, src)[1:]]}
+        shown = {"result": [end, *_seen(None, dst)[1:]], "returned": True, "memory": _memory(None, dst)}
+        return shown | {"source": None if view else [start, *_seen(None, src)[1:]]}
 
     return _each_way(copy, several)
 
@@ -320,7 +320,11 @@ def _fallen_back(torch, name, place, layout):
         "t": lambda: (aten.t.default, x), "split": lambda: (aten.split.Tensor, x, 1),
         "mm of wrong sizes": lambda: (aten.mm.default, x, y), "no such dimension": lambda: (aten.cumsum.default, x, 5),
     }[name]()  # fmt: skip
-    return op, [each for each in rest if not isinstance(each, dict)], next((e for e in rest if isinstance(e, dict)), {})
+    return (
+        op,
+        [argument for argument in rest if not isinstance(argument, dict)],
+        next((e for e in rest if isinstance(e, dict)), {}),
+    )
 
 
 _FALLBACKS = """abs; add; add to itself; with a number of the CPU's; into a number of the CPU's; copy_ of sizes; sort; cat;
@@ -334,7 +338,7 @@ averages; foreach; foreach into; foreach into the first; unfold; t; split; mm of
 def _called(module, torch, names, layout, call, place):
     """What some operators return, and what is in their arguments afterwards; whether an argument is returned."""
     seen = [_called_once(module, *_fallen_back(torch, name, place, layout), call) for name in names]
-    return {name: [each[name] for each in seen] for name in ("result", "arguments", "memory", "called with")}
+    return {name: [report[name] for report in seen] for name in ("result", "arguments", "memory", "called with")}
 
 
 class RecordedOperator:
@@ -348,28 +352,28 @@ class RecordedOperator:
 
     def __call__(self, *args, **kwargs):
         flat = _flattened(args, kwargs)
-        devices = [getattr(each, "device", each) for each in flat]
+        devices = [getattr(argument, "device", argument) for argument in flat]
         self.seen = [str(device) for device in devices if type(device).__name__ in ("device", "str")]
-        self.seen += [any(each is one for one in flat) for each in self._known]
+        self.seen += [any(known is one for one in flat) for known in self._known]
         return self._op(*args, **kwargs)
 
 
 def _flattened(args, kwargs):
-    return [each for arg in [*args, *kwargs.values()] for each in (arg if isinstance(arg, list | tuple) else [arg])]
+    return [value for arg in [*args, *kwargs.values()] for value in (arg if isinstance(arg, list | tuple) else [arg])]
 
 
 def _called_once(module, op, args, kwargs, call):
-    known = [each for each in _flattened(args, kwargs) if hasattr(each, "untyped_storage")]
-    before = [(each.untyped_storage()._cdata, each.shape) for each in known]
+    known = [tensor for tensor in _flattened(args, kwargs) if hasattr(tensor, "untyped_storage")]
+    before = [(tensor.untyped_storage()._cdata, tensor.shape) for tensor in known]
     # those of float16 stay on the CPU
-    recorded = RecordedOperator(op, [each for each in known if str(each.dtype) == "torch.float16"])
+    recorded = RecordedOperator(op, [tensor for tensor in known if str(tensor.dtype) == "torch.float16"])
 
     def described(value):
         if isinstance(value, list | tuple):
-            return [described(each) for each in value]
+            return [described(item) for item in value]
         if not hasattr(value, "untyped_storage"):
             return value
-        numbers = [number for number, each in enumerate(known) if each is value]
+        numbers = [number for number, tensor in enumerate(known) if tensor is value]
         seen = _seen(module, value)
         return [f"argument {numbers[0]}"] if numbers else [*seen[:2], *seen[4:]]
 
@@ -377,9 +381,11 @@ def _called_once(module, op, args, kwargs, call):
         result = described(call(recorded, *args, **kwargs))
     except Exception as error:
         result = error_name(error)
-    found = {"result": result, "arguments": [[list(each.shape), _seen(module, each)[-1]] for each in known]}
-    same = [each.shape != shape or each.untyped_storage()._cdata == was for each, (was, shape) in zip(known, before)]
-    return found | {"memory": same, "called with": recorded.seen}
+    shown = {"result": result, "arguments": [[list(tensor.shape), _seen(module, tensor)[-1]] for tensor in known]}
+    same = [
+        tensor.shape != shape or tensor.untyped_storage()._cdata == was for tensor, (was, shape) in zip(known, before)
+    ]
+    return shown | {"memory": same, "called with": recorded.seen}
 
 
 @program(
@@ -406,18 +412,18 @@ def fallbacks(xp, names, layout):
 @fallbacks.oracle
 def torch_fallbacks(torch, names, layout):
     def call(op, *args, **kwargs):
-        if any(each.alias_info is not None and not each.alias_info.is_write for each in op._schema.returns):
+        if any(returned.alias_info is not None and not returned.alias_info.is_write for returned in op._schema.returns):
             raise NotImplementedError("a view")
         return op(*args, **kwargs)
 
-    found = _called(None, torch, names, layout, call, lambda x: x)
-    return {key: value if key == "called with" else _renamed(value) for key, value in found.items()}
+    shown = _called(None, torch, names, layout, call, lambda x: x)
+    return {key: value if key == "called with" else _renamed(value) for key, value in shown.items()}
 
 
 def _renamed(told):
     """The same with "rush" in place of "cpu"."""
     if isinstance(told, list):
-        return [_renamed(each) for each in told]
+        return [_renamed(item) for item in told]
     return "rush" if told == "cpu" else told
 
 
@@ -441,7 +447,7 @@ def _ran(torch, device, steps):
         x, y = (values[index % len(values)] for index in indices)
         made = _STEPS[name](torch, x, y if y.shape == x.shape else x)
         values += [made] if made.dim() == 2 else []
-    return [[each.stride(), each.cpu().clone().contiguous()] for each in values]
+    return [[tensor.stride(), tensor.cpu().clone().contiguous()] for tensor in values]
 
 
 @program(

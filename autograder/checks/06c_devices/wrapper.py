@@ -28,14 +28,14 @@ def _rows(draw, st):
             row[draw(st.integers(0, columns - 1))] = largest
         else:
             row = [0] * columns
-        made.append([each / 4 for each in row])
+        made.append([number / 4 for number in row])
     layout = draw(st.sampled_from(["", "", "gaps", "backwards"]))
     kind = draw(st.sampled_from(["float32", "float64"]))
     return {"rows": made, "columns": columns, "kind": kind, "layout": layout}
 
 
 def _row(*given, kind="float64", layout="", columns=None):
-    made = [[float(each) for each in row] for row in given]
+    made = [[float(number) for number in row] for row in given]
     return {"rows": made, "columns": columns or len(made[0]), "kind": kind, "layout": layout}
 
 
@@ -95,8 +95,8 @@ def _tree_of(spec, quantised, others):
 def _described(tree, quantised, others):
     """A tree as words: the types of its containers, and which object is where."""
     for name, known in (("q", quantised), ("o", others)):
-        for number, each in enumerate(known):
-            if tree is each:
+        for number, leaf in enumerate(known):
+            if tree is leaf:
                 return f"{name}{number}"
     if isinstance(tree, dict):
         return [type(tree).__name__, [[key, _described(item, quantised, others)] for key, item in tree.items()]]
@@ -123,7 +123,7 @@ def _trees(st):
         )
 
     def as_lists(spec):
-        return [as_lists(each) for each in spec] if isinstance(spec, (list, tuple)) else spec
+        return [as_lists(part) for part in spec] if isinstance(spec, (list, tuple)) else spec
 
     return st.builds(lambda tree: {"tree": as_lists(tree)}, st.recursive(leaf, grown, max_leaves=8))
 
@@ -167,16 +167,16 @@ def _mapped(torch, tree, quantised, function, watched=()):
 
     with recorded((), watched) as beyond:
         result = function(meet, given)
-    found = {"result": _described(result, quantised, others), "tree": _described(given, quantised, others)}
-    before = {id(each) for each in _changeable(given)}
-    same = sum(id(each) in before for each in _changeable(result))
-    return found | {"same containers": same, "order": met, "beyond": beyond}
+    shown = {"result": _described(result, quantised, others), "tree": _described(given, quantised, others)}
+    before = {id(container) for container in _changeable(given)}
+    same = sum(id(container) in before for container in _changeable(result))
+    return shown | {"same containers": same, "order": met, "beyond": beyond}
 
 
 def _changeable(tree):
     """The lists and dicts of a tree. (A tuple cannot change, so it does not matter whether it is the same one.)"""
     items = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, (list, tuple)) else ()
-    below = [each for item in items for each in _changeable(item)]
+    below = [container for item in items for container in _changeable(item)]
     return [tree, *below] if isinstance(tree, (list, dict)) else below
 
 
@@ -234,17 +234,17 @@ def products_with_int8(xp, n, k, m, axis, layout, kind):
         product = module.quantised_mm(x, q)
     names = {name.split(".")[1] for name, sizes in counted.calls if sizes in ((k, m), (m, k))}
     names -= {*PLUMBING, "diagonal"} - {"clone", "copy_"}
-    found = {"class": type(product).__name__, "new": product is not x, "product": copied(product)}
-    found["of the sizes of q"] = sorted(names)
-    return found | {"parts": [copied(q.int_data), copied(q.scale), copied(x)], "beyond": beyond}
+    shown = {"class": type(product).__name__, "new": product is not x, "product": copied(product)}
+    shown["of the sizes of q"] = sorted(names)
+    return shown | {"parts": [copied(q.int_data), copied(q.scale), copied(x)], "beyond": beyond}
 
 
 @products_with_int8.oracle
 def torch_products_with_int8(torch, n, k, m, axis, layout, kind):
     parts = _quantised_parts(torch, [k, m], axis, "", kind)
     x = numbers(torch, [n, k], 1, kind)
-    found = {"class": "Tensor", "new": True, "product": x @ _dequantised(*parts, axis), "of the sizes of q": []}
-    return found | {"parts": [*map(copied, parts), x], "beyond": []}
+    shown = {"class": "Tensor", "new": True, "product": x @ _dequantised(*parts, axis), "of the sizes of q": []}
+    return shown | {"parts": [*map(copied, parts), x], "beyond": []}
 
 
 def _of_a_subclass(q):
@@ -306,18 +306,18 @@ def _done_with(torch, name, q, shape, n, kind, values):
     from torch.autograd.profiler_legacy import profile
 
     sizes = ([n, shape[1]], [n, shape[0]], shape)
-    others = [numbers(torch, each, i, kind) for i, each in enumerate(sizes)]
+    others = [numbers(torch, shape, i, kind) for i, shape in enumerate(sizes)]
     try:
         with profile(record_shapes=True) as seen:
             result = _operation(torch, name, q, *others)
     except Exception as error:
         return {"result": error_name(error)}
-    found = {"result": [values(each) for each in result] if isinstance(result, (list, tuple)) else values(result)}
+    shown = {"result": [values(tensor) for tensor in result] if isinstance(result, (list, tuple)) else values(result)}
     if "mm" in name or "linear" in name or name == "gradient":
         products = [event for event in seen.function_events if event.name == "aten::mul"]
         multiplied = [sorted(operand) for event in products for operand in event.input_shapes]
-        found["multiplied all of it"] = sorted(shape) in multiplied
-    return found
+        shown["multiplied all of it"] = sorted(shape) in multiplied
+    return shown
 
 
 @drawing
@@ -353,8 +353,8 @@ def dispatches(xp, name, rows, columns, n, axis, kind):
         views = [result._is_view(), torch._C._is_alias_of(result, q)]
         return ["QuantisedTensor", *parts, *strides, *same, *views]
 
-    found = _done_with(torch, name, q, [rows, columns], n, kind, values)
-    return found | {"q": [copied(q.int_data), copied(q.scale), q.axis]}
+    shown = _done_with(torch, name, q, [rows, columns], n, kind, values)
+    return shown | {"q": [copied(q.int_data), copied(q.scale), q.axis]}
 
 
 @dispatches.oracle
@@ -376,13 +376,13 @@ def torch_dispatches(torch, name, rows, columns, n, axis, kind):
         return {"result": [*shown, result._is_view(), torch._C._is_alias_of(result, int_data)]} | unchanged
 
     plain = _dequantised(*parts, axis)
-    found = _done_with(torch, name, plain, [rows, columns], n, kind, lambda result: ["Tensor", copied(result)])
+    done = _done_with(torch, name, plain, [rows, columns], n, kind, lambda result: ["Tensor", copied(result)])
     if (
-        "multiplied all of it" in found
+        "multiplied all of it" in done
     ):  # only for products that quantised_mm cannot do: on the left, on both sides, in a sum
         of_all = ("mm from the left", "mm of both", "addmm to it", "addmm to it, of both", "addmm from the left")
-        found["multiplied all of it"] = name in of_all
-    return found | unchanged
+        done["multiplied all of it"] = name in of_all
+    return done | unchanged
 
 
 def _traced(torch, head, leaves, lengths, columns, kind):
@@ -392,7 +392,7 @@ def _traced(torch, head, leaves, lengths, columns, kind):
     graphs, results = [], []
 
     def keep(graph, inputs):
-        graphs.append(sorted(str(each.dtype) for each in inputs if isinstance(each, torch.Tensor)))
+        graphs.append(sorted(str(tensor.dtype) for tensor in inputs if isinstance(tensor, torch.Tensor)))
         return graph.forward
 
     compiled = torch.compile(head, fullgraph=True, backend=aot_autograd(fw_compiler=keep))

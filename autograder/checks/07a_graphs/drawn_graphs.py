@@ -137,7 +137,7 @@ def drawn_statements(st, drawn, *more):
         target = st.just(targets) if isinstance(targets, str) else st.sampled_from(targets)
         return st.tuples(st.just(op), target, args, st.just({}) if kwargs is None else kwargs).map(list)
 
-    return st.one_of(*(statement(*each) for each in drawn), *more)
+    return st.one_of(*(statement(*form) for form in drawn), *more)
 
 
 def drawn_argument(st):

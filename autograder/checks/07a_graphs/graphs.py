@@ -278,8 +278,8 @@ def _recorded(tracer, value):
 
 
 def _empty(value):
-    for each in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
-        _empty(each)
+    for item in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
+        _empty(item)
     if isinstance(value, (list, dict, set)):
         value.clear()
 

@@ -283,15 +283,15 @@ def module_with_constants(xp, statements, returned):
 
 def folded(module):
     """The nodes, the tensors that they look up, and whether the code is that of the graph; names of new attributes are free."""
-    nodes, found = list(module.graph.nodes), fx.shown(module.graph)
-    for each in found:
-        if each["calls"][1].startswith("_frozen_param"):
-            each["calls"] = "something new"
+    nodes, shown = list(module.graph.nodes), fx.shown(module.graph)
+    for row in shown:
+        if row["calls"][1].startswith("_frozen_param"):
+            row["calls"] = "something new"
     looked_up = {node.name: getattr(module, node.target) for node in nodes if node.op == "get_attr"}
     used = {node.target for node in nodes if node.op == "get_attr"}
     names = {f"_frozen_param{i}" for i in range(20)}
     return {
-        "nodes": found,
+        "nodes": shown,
         "looked up": looked_up,
         "indices": [node.meta.get("index") for node in nodes],
         "spare constants": sum(hasattr(module, name) for name in names - used),

@@ -41,9 +41,9 @@ def instructions_read(xp, text):
 def _(torch, text):
     import dis
 
-    code, found = define(torch, text).__code__, []
-    for each in dis.get_instructions(code):
-        if each.opname != "EXTENDED_ARG":
-            target = each.argval if each.opcode in dis.hasjrel else None
-            found.append([each.offset, each.opname, each.arg or 0, target])
-    return found
+    code, instructions = define(torch, text).__code__, []
+    for instruction in dis.get_instructions(code):
+        if instruction.opname != "EXTENDED_ARG":
+            target = instruction.argval if instruction.opcode in dis.hasjrel else None
+            instructions.append([instruction.offset, instruction.opname, instruction.arg or 0, target])
+    return instructions

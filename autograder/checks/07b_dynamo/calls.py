@@ -76,13 +76,13 @@ def operator_applied(xp, left, symbol, right):
     values.append(
         function.__globals__["Pair"](xp.tensor([3.0, 2.0]), 1)
     )  # an argument: to call its class is another exercise
-    (found,) = captured(xp, function, [values])
-    if isinstance(found["result"], tuple):
-        found["one container"] = (
-            isinstance(found["result"][0], (list, set, dict)) and len({*map(id, found["result"][:2])}) == 1
+    (capture,) = captured(xp, function, [values])
+    if isinstance(capture["result"], tuple):
+        capture["one container"] = (
+            isinstance(capture["result"][0], (list, set, dict)) and len({*map(id, capture["result"][:2])}) == 1
         )
-        found["classes"] = [type(each).__name__ for each in found["result"]]
-    return {"found": found, "the list": listed}
+        capture["classes"] = [type(value).__name__ for value in capture["result"]]
+    return {"found": capture, "the list": listed}
 
 
 # Calls ---------------------------------------------------------------------------------------------------------------

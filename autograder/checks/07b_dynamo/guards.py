@@ -122,9 +122,9 @@ class AlsoSized(Sized):
 
 def marked(number):
     """An object with an attribute that no function reads."""
-    found = Sized()
-    found.mark = number
-    return found
+    sized = Sized()
+    sized.mark = number
+    return sized
 
 
 def made():
@@ -313,36 +313,36 @@ def guards_checked(xp, looks, changes):
     scope = {"one": 1, "v0": 2, "v1": 3, "facts": {"on": True, "one": 1}}
     check = xp.dynamo.guards.build_check(guards, scope)
     names = [name for name in scope if name != "__builtins__"]  # Python's `exec` adds it
-    found = [{"scope": names, "has its text": isinstance(check.source, str)}]
+    shown = [{"scope": names, "has its text": isinstance(check.source, str)}]
     for fact in "on", "one":
         scope["facts"][fact] = 0
-        found[0][f"holds without {fact}"] = check(state_after([]))
+        shown[0][f"holds without {fact}"] = check(state_after([]))
         scope["facts"][fact] = 1
     for change in changes:
         state = CountingLocals(state_after(change))
-        found.append({"holds": check(state), "looked twice for a value": max(state.counts.values(), default=0) > 1})
+        shown.append({"holds": check(state), "looked twice for a value": max(state.counts.values(), default=0) > 1})
         failing = xp.dynamo.guards.failing_guard(guards, dict(scope), dict(state))
         tried = guards[: guards.index(failing) + 1] if failing else guards
-        found[-1]["looked beyond the first that fails"] = sorted(
+        shown[-1]["looked beyond the first that fails"] = sorted(
             source
             for source in state.counts
             if not any(f"{guard.source}.".startswith((f"{source}.", f"{source}[")) for guard in tried)
         )
-    return found
+    return shown
 
 
 @guards_checked.oracle
 def _(torch, looks, changes):
     text = f"def f(x, k, kk, d, l, o):\n    return x{''.join(f' + {look}' for look in looks)} + 0\n"
-    found = [{"scope": ["one", "v0", "v1", "facts"], "has its text": True}]
-    found[0] |= {"holds without on": False, "holds without one": False}
+    shown = [{"scope": ["one", "v0", "v1", "facts"], "has its text": True}]
+    shown[0] |= {"holds without on": False, "holds without one": False}
     function = define(torch, text)
     for change in changes:
-        states = [[torch.ones(2), *state_after(each).values()] for each in ([], change)]
+        states = [[torch.ones(2), *state_after(changes).values()] for changes in ([], change)]
         after = captured(torch, function, states)[1]
         holds = not after["graphs"] and not isinstance(after["result"], str)
-        found.append({"holds": holds, "looked twice for a value": False, "looked beyond the first that fails": []})
-    return found
+        shown.append({"holds": holds, "looked twice for a value": False, "looked beyond the first that fails": []})
+    return shown
 
 
 # The cache -----------------------------------------------------------------------------------------------------------
@@ -356,11 +356,11 @@ def _(torch, looks, changes):
 )
 def entries_found(xp, numbers):
     """A function of a number, captured for each new number: the entries after each call, and the entries that were checked."""
-    cache, entries, asked, found = xp.dynamo.cache, [], [], []
+    cache, entries, visited, lookups = xp.dynamo.cache, [], [], []
 
     def entry_for(number):
         def check(L):  # noqa: N803
-            asked.append(number)
+            visited.append(number)
             return L["k"] == number
 
         made = cache.CacheEntry([], {}, check)
@@ -368,12 +368,14 @@ def entries_found(xp, numbers):
         return made
 
     for number in numbers:
-        asked.clear()
+        visited.clear()
         entry = cache.lookup(entries, {"k": number})
         if entry is None:
             entries.insert(0, entry_for(number))
-        found.append({"found": entry and entry.number, "entries": [e.number for e in entries], "asked": list(asked)})
-    return found
+        lookups.append(
+            {"found": entry and entry.number, "entries": [e.number for e in entries], "asked": list(visited)}
+        )
+    return lookups
 
 
 @entries_found.oracle
@@ -383,17 +385,17 @@ def _(torch, numbers):
     function = define(torch, "def f(x, k):\n    return x + k\n")
     torch._dynamo.reset()
     compiled = torch.compile(function, backend="eager", dynamic=False)
-    made, found, before = {}, [], []
+    made, lookups, before = {}, [], []
     for number in numbers:
         compiled(torch.ones(2), number)
         codes = [entry.code for entry in _debug_get_cache_entry_list(function.__code__)]
         new = [code for code in codes if code not in made]
         made.update(dict.fromkeys(new, number))
-        asked = before if new else before[: before.index(number) + 1]
+        visited = before if new else before[: before.index(number) + 1]
         before = [made[code] for code in codes]
-        found.append({"found": None if new else number, "entries": before, "asked": asked})
+        lookups.append({"found": None if new else number, "entries": before, "asked": visited})
     torch._dynamo.reset()
-    return found
+    return lookups
 
 
 SIZES = [[2, 3], [3, 2], [4], [2, 3, 1], [6]]
@@ -454,14 +456,14 @@ def guards_on(xp, source, value, scope):
 def reasons_given(xp, calls):
     """For each call of a function of a tensor, a number and a list: why none of the entries so far fits. If one fits, the
     others still have their reasons: those that they have alone."""
-    cache, entries, found = xp.dynamo.cache, [], []
+    cache, entries, explained = xp.dynamo.cache, [], []
     for call in calls:
         values = {"x": tensor_of(xp, call), "k": call["k"], "l": [1] * call["length"]}
         reasons = cache.recompile_reasons(entries, values)
         fits = len(reasons) < len(entries)
         shown = [reason.replace("L['", "").replace("']", "") for reason in ([] if fits else reasons)]
         alone = [reason for entry in entries for reason in cache.recompile_reasons([entry], values)]
-        found.append({"reasons": shown, "as each entry alone": [*reasons] == alone})
+        explained.append({"reasons": shown, "as each entry alone": [*reasons] == alone})
         if not fits:
             scope, made = {}, []
             for name, value in values.items():
@@ -470,12 +472,12 @@ def reasons_given(xp, calls):
         else:
             fitting = next(e for e in entries if not cache.recompile_reasons([e], values))
             entries.insert(0, entries.pop(entries.index(fitting)))
-    return found
+    return explained
 
 
 @reasons_given.oracle
 def _(torch, calls):
-    reasons, found = [], []
+    reasons, explained = [], []
     function = define(torch, "def f(x, k, l):\n    return x * k + len(l)\n")
     torch._dynamo.reset()
     watching = torch._dynamo.optimize("eager", dynamic=False, guard_fail_fn=lambda why: reasons.append(why.reason))
@@ -484,6 +486,6 @@ def _(torch, calls):
         reasons.clear()
         compiled(tensor_of(torch, call), call["k"], [1] * call["length"])
         shown = [reason.partition(": ")[2].partition("  #")[0].strip() for reason in reasons]
-        found.append({"reasons": shown, "as each entry alone": True})
+        explained.append({"reasons": shown, "as each entry alone": True})
     torch._dynamo.reset()
-    return found
+    return explained

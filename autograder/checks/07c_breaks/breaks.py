@@ -107,13 +107,13 @@ def line_offsets(code):
     """The offsets at which the lines of a function begin."""
     import dis
 
-    instructions = (each for each in dis.get_instructions(code) if each.opname != "EXTENDED_ARG")
-    return sorted({each.offset for each in instructions if each.starts_line})
+    instructions = (instruction for instruction in dis.get_instructions(code) if instruction.opname != "EXTENDED_ARG")
+    return sorted({instruction.offset for instruction in instructions if instruction.starts_line})
 
 
 def missing_name(case, mine, theirs):
-    found = field(mine, "names")
-    missing = isinstance(found, list) and {*field(theirs, "names")} - {*found}
+    names = field(mine, "names")
+    missing = isinstance(names, list) and {*field(theirs, "names")} - {*names}
     return "a name that may be read later is missing" if missing else None
 
 
@@ -128,9 +128,11 @@ def names_alive(xp, text, line):
     offsets = line_offsets(code)
     offset = offsets[line % len(offsets)]
     instructions = xp.dynamo.bytecode.instructions_of(code)
-    start = next((i for i, each in enumerate(instructions) if each.offset >= offset), len(instructions) - 1)
-    found = xp.dynamo.bytecode.live_names(instructions, start)
-    return {"names": sorted(found), "a set": isinstance(found, (set, frozenset))}
+    start = next(
+        (i for i, instruction in enumerate(instructions) if instruction.offset >= offset), len(instructions) - 1
+    )
+    live = xp.dynamo.bytecode.live_names(instructions, start)
+    return {"names": sorted(live), "a set": isinstance(live, (set, frozenset))}
 
 
 @names_alive.oracle
@@ -147,7 +149,7 @@ def _(torch, text, line):
     instructions = cleaned_instructions(code)
     # torch splits an instruction of newer Pythons in two, which moves what comes after. Positions in the text stay the same.
     spans = [list(span) for _, span in groupby(instructions, lambda each: each.positions)]
-    before = [each for each in dis.get_instructions(code) if each.offset < offset]
+    before = [instruction for instruction in dis.get_instructions(code) if instruction.offset < offset]
     start = spans[len(list(groupby(before, lambda each: each.positions)))][0]
     return {"names": sorted(livevars_analysis(instructions, start)), "a set": True}
 
@@ -216,7 +218,7 @@ def readable(value):
 
 def graphs_returned(xp, function, args):
     """Call a compiled function: its result, and what each graph returned."""
-    found = []
+    returns = []
 
     def collect(gm, example_inputs):
         *_, output = gm.graph.nodes
@@ -225,7 +227,7 @@ def graphs_returned(xp, function, args):
         if not is_torch(xp):  # torch returns a tensor again if it was written in place
             tensors = {id(node.meta["example_value"]) for node in output.args[0]}
             returned += ["a tensor twice"] * (len(tensors) < len(passed))
-        found.append(returned)
+        returns.append(returned)
 
         def run(*inputs):
             results = gm.forward(*inputs)
@@ -242,7 +244,7 @@ def graphs_returned(xp, function, args):
 
     dynamo_of(xp).reset()
     result = xp.compile(function, backend=collect, dynamic=False)(*args)
-    return result, found
+    return result, returns
 
 
 def arguments(xp, function):
@@ -260,8 +262,8 @@ def continued_with(xp, function, run):
         entries = _debug_get_cache_entry_list(function.__code__)
         names = [name for entry in entries for name in entry.code.co_names if name.startswith("__resume")]
         codes = [function.__globals__[name].__code__ for name in names]
-        found = [list(code.co_varnames[: code.co_argcount]) for code in codes]
-        return result, [[name for name in each if not name.startswith("__")] for each in found]
+        parameters = [list(code.co_varnames[: code.co_argcount]) for code in codes]
+        return result, [[name for name in names if not name.startswith("__")] for names in parameters]
     module, states = xp.dynamo.resume_execution, []
     run_instruction = module.run_instruction
 
@@ -282,7 +284,7 @@ def called_once(xp, text, call):
     args = arguments(xp, function)
     (result, graphs), names = call(xp, function, lambda: graphs_returned(xp, function, args))
     if "lambda" in text or "nonlocal" in text:  # torch asks for the contents of cells later than for other values
-        graphs = [sorted(each, key=repr) for each in graphs]
+        graphs = [sorted(graph, key=repr) for graph in graphs]
     seen = {"returned by the graphs": graphs, "variables": names, "result": readable([result, args])}
     return seen | {"same objects": same_objects(flat([result, args], []))}
 
@@ -294,7 +296,7 @@ _breaks = drawn(before=several(BEFORE, 0, 5), below=_few, after=_few)
 
 def _break(before="", below="", after=""):
     parts = {"before": before, "below": below, "after": after}
-    return {name: [each for each in part.split("; ") if each] for name, part in parts.items()}
+    return {name: [text for text in part.split("; ") if text] for name, part in parts.items()}
 
 
 BREAK_EDGES = [

@@ -93,7 +93,7 @@ def seen(*values):
 def calls_seen(xp, lines, indices):
     """Two calls of a compiled function: the graphs, the result, the notes that it makes, the objects afterwards, and the order
     in which old values were released."""
-    function, found, graphs = define(xp, text_of(lines)), [], []
+    function, runs, graphs = define(xp, text_of(lines)), [], []
     space = function.__globals__
     space["seen"] = seen
 
@@ -114,16 +114,16 @@ def calls_seen(xp, lines, indices):
     for index in indices:
         released = []
         args = objects(xp, function, released)
-        for each in (graphs, space["notes"]):
-            each.clear()
+        for log in (graphs, space["notes"]):
+            log.clear()
         result = result_or_raises(compiled, [*args, xp.tensor([index])])
-        order = "not compared" if not found or result == "raises" else list(released)  # to capture takes references
+        order = "not compared" if not runs or result == "raises" else list(released)  # to capture takes references
         returned = [] if result == "raises" else list(graphs)  # torch runs a function that raises in Python
         state = seen(result, *args, space["g"], space["h"], function.__closure__[0].cell_contents)
-        found.append({"objects": state, "notes": list(space["notes"]), "died in order": order, "graphs": returned})
+        runs.append({"objects": state, "notes": list(space["notes"]), "died in order": order, "graphs": returned})
         del result
     dynamo_of(xp).reset()
-    return found
+    return runs
 
 
 def _writes(st):

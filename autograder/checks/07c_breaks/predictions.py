@@ -20,7 +20,7 @@ def captured_graphs(rl, program):
 
 @captured_graphs.oracle
 def graphs_of_calls(torch, program):
-    function, new, found = define(torch, CAPTURES[program]), [], []
+    function, new, lines = define(torch, CAPTURES[program]), [], []
 
     def collect(gm, example_inputs):
         nodes = [node.target for node in gm.graph.nodes if node.op in ("call_function", "call_method")]
@@ -34,7 +34,7 @@ def graphs_of_calls(torch, program):
     compiled = torch.compile(function, backend=collect)
     for number, args in enumerate(function.__globals__["calls"], start=1):
         compiled(*args)
-        found += [f"{number}: {graph}" for graph in new]
+        lines += [f"{number}: {graph}" for graph in new]
         new.clear()
     torch._dynamo.reset()
-    return found
+    return lines

@@ -156,7 +156,7 @@ def shown(graph):
 def metadata(value):
     """The sizes and the dtype in a node's `val`."""
     if isinstance(value, (list, tuple)):
-        return [metadata(each) for each in value]
+        return [metadata(item) for item in value]
     return [list(value.shape), str(value.dtype).rpartition(".")[2]] if hasattr(value, "shape") else None
 
 

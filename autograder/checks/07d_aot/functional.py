@@ -213,10 +213,10 @@ def inverse(xp, shape, step):
         view = xp.aot.functional.View(overload_of(xp, name), args, index)
         return xp.aot.functional.view_inverse(base, view, new)
 
-    found, called = operators_called(xp, lambda: invert(args), xp.aot.proxy_tensor.composite)
+    new_base, called = operators_called(xp, lambda: invert(args), xp.aot.proxy_tensor.composite)
     by_lists = invert(tuple(as_lists(args)))
     return {
-        "base": aot.in_order(found),
+        "base": aot.in_order(new_base),
         "by lists": aot.in_order(by_lists),
         "before": base,
         "new": new,
@@ -291,9 +291,9 @@ def writes_through_several_steps(xp, shape, steps):
     operators = [Counted(overload_of(xp, name)) for name, *_ in steps]
     kind = list if len(steps) == 2 else tuple
     views = kind(xp.aot.functional.View(func, *rest) for func, (_, *rest) in zip(operators, steps))
-    found = aot.in_order(xp.aot.functional.apply_update(base, new, views))
+    new_base = aot.in_order(xp.aot.functional.apply_update(base, new, views))
     last_view = bool(steps) and steps[-1][0] in IN_PART and operators[-1].calls > 0
-    return {"base": found, "before": base, "new": new, "makes the last view": last_view}
+    return {"base": new_base, "before": base, "new": new, "makes the last view": last_view}
 
 
 class Counted:

@@ -115,17 +115,17 @@ def partitioned_in_torch(torch, inputs, statements, outputs, own=False):
     class Enough(BaseException):
         """Stop before a run: torch 2.13 cannot always regenerate views from the outputs of this graph."""
 
-    found, solve = {}, partitioners.solve_min_cut
+    seen, solve = {}, partitioners.solve_min_cut
 
     def watched(graph, info, options):
-        found["saved"], found["banned"] = solve(graph, info, options)
-        found["graph"], found["forward"] = graph, set(info.required_fw_nodes)
-        return found["saved"], found["banned"]
+        seen["saved"], seen["banned"] = solve(graph, info, options)
+        seen["graph"], seen["forward"] = graph, set(info.required_fw_nodes)
+        return seen["saved"], seen["banned"]
 
     def partition(joint, args, **options):
-        found["joint"] = aot.shown(joint.graph)
+        seen["joint"] = aot.shown(joint.graph)
         halves = partitioners.min_cut_rematerialization_partition(joint, args, **options)
-        found["halves"] = [aot.shown(half.graph) for half in halves]
+        seen["halves"] = [aot.shown(half.graph) for half in halves]
         raise Enough
 
     def nothing(module, args):
@@ -136,7 +136,7 @@ def partitioned_in_torch(torch, inputs, statements, outputs, own=False):
         with contextlib.suppress(Enough):
             aot_function(function, nothing, nothing, partition)(*aot.inputs_of(torch, inputs))
             return None
-    return found
+    return seen
 
 
 def _wide(statements, outputs, *shapes):
@@ -189,10 +189,14 @@ def _(torch, **case):
     from torch._functorch import config
 
     with config.patch(ban_recompute_used_far_apart=False, ban_recompute_long_fusible_chains=False):
-        found = partitioned_in_torch(torch, **case)
-    if found is None or "graph" not in found:
+        partitioned = partitioned_in_torch(torch, **case)
+    if partitioned is None or "graph" not in partitioned:
         return "no backward"
-    return {node.name: node not in found["banned"] for node in found["graph"].nodes if node in found["forward"]}
+    return {
+        node.name: node not in partitioned["banned"]
+        for node in partitioned["graph"].nodes
+        if node in partitioned["forward"]
+    }
 
 
 # The minimum cut ------------------------------------------------------------------------------------------------------
@@ -277,13 +281,13 @@ def extracted(xp, extract, inputs, statements, constant, starts, ends):
     ends = [nodes[-1 - index % len(nodes)] if isinstance(index, int) else index for index in ends]
     kind = tuple if constant else list
     try:
-        found = extract(graph, kind(starts), kind(ends))
+        extracted = extract(graph, kind(starts), kind(ends))
     except AssertionError:
         return "raises"
     return {
-        "graph": aot.shown(found),
-        "a tuple": isinstance(found.output_node().args[0], tuple),
-        "metadata": [aot.metadata(node.meta.get("val")) for node in found.nodes if node.op != "output"],
+        "graph": aot.shown(extracted),
+        "a tuple": isinstance(extracted.output_node().args[0], tuple),
+        "metadata": [aot.metadata(node.meta.get("val")) for node in extracted.nodes if node.op != "output"],
         "untouched": _with_meta(graph) == before,
     }
 
@@ -462,7 +466,7 @@ def joint_graphs_and_what_is_saved(xp, **case):
 
 @joint_graphs_and_what_is_saved.oracle
 def _(torch, **case):
-    found = aot.result_or_raises(lambda: partitioned_in_torch(torch, **case, own=True))
-    if found in (None, "raises"):
-        return found
-    return {"joint": found["joint"], "halves": found["halves"]}
+    partitioned = aot.result_or_raises(lambda: partitioned_in_torch(torch, **case, own=True))
+    if partitioned in (None, "raises"):
+        return partitioned
+    return {"joint": partitioned["joint"], "halves": partitioned["halves"]}
