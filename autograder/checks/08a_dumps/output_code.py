@@ -45,7 +45,7 @@ def _kernel_cases(dumps):
 
 def _name_cases(dumps):
     """The names of kernels, each in two orders with operators by which it has only one reading."""
-    found = {}
+    by_name = {}
     for dump in dumps:
         for name, kernel in dump["kernels"].items():
             known = list(kernel["operations"])
@@ -56,9 +56,9 @@ def _name_cases(dumps):
                     known.append(other)
             for order in (sorted(known), sorted(known, reverse=True)):
                 case = _program_case(dump) | {"name": name, "known": order}
-                found.setdefault((name, tuple(order)), case)
-            found.setdefault(_unnamed(name), case | {"name": _unnamed(name)})
-    return sorted(found.values(), key=lambda case: len(case["name"]))
+                by_name.setdefault((name, tuple(order)), case)
+            by_name.setdefault(_unnamed(name), case | {"name": _unnamed(name)})
+    return sorted(by_name.values(), key=lambda case: len(case["name"]))
 
 
 def _readings(name, known):
@@ -67,7 +67,11 @@ def _readings(name, known):
     while ways:
         rest, last = ways.pop()
         count += rest.isdigit()
-        ways += [(rest[len(each) + 1 :], each) for each in known if each > last and rest.startswith(each + "_")]
+        ways += [
+            (rest[len(operator) + 1 :], operator)
+            for operator in known
+            if operator > last and rest.startswith(operator + "_")
+        ]
     return count
 
 
@@ -92,10 +96,10 @@ def _known(function, given, text=None):
 
 
 def _known_kernel(function, given, kernel, source):
-    found = _known(function, given)["kernels"][kernel]
-    if found["source"] != source:
+    known = _known(function, given)["kernels"][kernel]
+    if known["source"] != source:
         raise ValueError("this is not the kernel that the installed torch makes of the program")
-    return found
+    return known
 
 
 def _by_length(other_length, same_length):
@@ -205,7 +209,7 @@ def _(torch, function, given, text):
 
 
 def _about_operations(case, mine, theirs):
-    if isinstance(mine, list) and isinstance(theirs, list) and all(each in theirs for each in mine):
+    if isinstance(mine, list) and isinstance(theirs, list) and all(item in theirs for item in mine):
         return "the name has more operators than these"
     return "an operator's name may begin or end with _, and one may begin with another: if one way fails, try the next"
 
@@ -241,11 +245,11 @@ def kernel_loops(xp, function, given, kernel, source):
 
 @kernel_loops.oracle
 def _(torch, function, given, kernel, source):
-    found, runs = [], {}
+    loops, runs = [], {}
     for depth, variable, size, step, shared in _known_kernel(function, given, kernel, source)["loops"]:
         runs[depth] = runs.get(depth - 1, 1) * -(-size // step)
-        found.append((variable, size, step, shared, runs[depth]))
-    return found
+        loops.append((variable, size, step, shared, runs[depth]))
+    return loops
 
 
 _about_reductions = _by_length(
@@ -261,7 +265,9 @@ def kernel_reductions(xp, function, given, kernel, source):
 
 @kernel_reductions.oracle
 def _(torch, function, given, kernel, source):
-    return [each.removesuffix("_reduce") for each in _known_kernel(function, given, kernel, source)["reductions"]]
+    return [
+        reduction.removesuffix("_reduce") for reduction in _known_kernel(function, given, kernel, source)["reductions"]
+    ]
 
 
 def _about_bytes(case, mine, theirs):

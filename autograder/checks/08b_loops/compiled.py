@@ -18,20 +18,21 @@ def loops_of_programs(xp, shapes, steps, results):
     graph = xp.aot.make_fx(lambda *inputs: run_steps(xp, inputs, steps, results))(*inputs)
     lowered = inductor.graph.lower(graph)
     memory = {
-        name: xp.zeros(each.nbytes // each.dtype.itemsize, dtype=each.dtype).numpy()
-        for name, each in lowered.layouts.items()
+        name: xp.zeros(layout.nbytes // layout.dtype.itemsize, dtype=layout.dtype).numpy()
+        for name, layout in lowered.layouts.items()
     }
-    memory |= {name: each.reshape(-1).numpy() for name, each in zip(lowered.inputs, inputs)}
-    memory |= {name: each.reshape(-1).numpy() for name, each in lowered.constants.items()}
+    memory |= {name: tensor.reshape(-1).numpy() for name, tensor in zip(lowered.inputs, inputs)}
+    memory |= {name: tensor.reshape(-1).numpy() for name, tensor in lowered.constants.items()}
     scheduler = inductor.scheduler
     for node in scheduler.fuse_nodes(scheduler.create_nodes(scheduler.live_operations(lowered)), lowered.layouts):
         for values in inductor.ir.iterations(node.outer):
             for nest in node.nests:
                 inductor.ir.run(nest, memory, values)
     views = [
-        xp.from_numpy(memory[each.buffer]).as_strided(each.sizes, each.strides, each.offset) for each in lowered.outputs
+        xp.from_numpy(memory[output.buffer]).as_strided(output.sizes, output.strides, output.offset)
+        for output in lowered.outputs
     ]
-    return [each.clone() for each in views]
+    return [view.clone() for view in views]
 
 
 loops_of_programs.oracle(eager)

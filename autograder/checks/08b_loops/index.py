@@ -70,12 +70,12 @@ def quotients(xp, terms, offset, divisor):
     index = Index.of(offset)
     for variable, (_, coefficient) in zip(variables, terms):
         index = index + Index.of(variable) * coefficient
-    found = xp.inductor.index.quotient(index, divisor)
-    if not is_index(xp, found):
+    quotient = xp.inductor.index.quotient(index, divisor)
+    if not is_index(xp, quotient):
         return {"is an Index": False}
-    outside = [[str(term), number] for term, number in found.terms if type(term) is xp.inductor.index.Symbol]
-    values = {"is an Index": True, "values": numbers(xp, found, variables)}
-    return values | {"quotients": divisions(xp, found), "outside": sorted(outside), "offset": found.offset}
+    outside = [[str(term), number] for term, number in quotient.terms if type(term) is xp.inductor.index.Symbol]
+    values = {"is an Index": True, "values": numbers(xp, quotient, variables)}
+    return values | {"quotients": divisions(xp, quotient), "outside": sorted(outside), "offset": quotient.offset}
 
 
 @quotients.oracle
@@ -131,29 +131,29 @@ def reshaped(xp, sizes, new_sizes):
     variables = symbols(xp, new_sizes)
     kind = tuple if len(new_sizes) == 2 else list
     indices = kind(xp.inductor.index.Index.of(variable) for variable in variables)
-    found = xp.inductor.index.reshaped_indices(indices, sizes, new_sizes)
+    new_indices = xp.inductor.index.reshaped_indices(indices, sizes, new_sizes)
     return {
-        "each is an Index": [is_index(xp, index) for index in found],
-        "element": [numbers(xp, index, variables) for index in found],
-        "has a division": [is_index(xp, index) and not index.is_affine for index in found],
+        "each is an Index": [is_index(xp, index) for index in new_indices],
+        "element": [numbers(xp, index, variables) for index in new_indices],
+        "has a division": [is_index(xp, index) and not index.is_affine for index in new_indices],
     }
 
 
 @reshaped.oracle
 def _(torch, sizes, new_sizes):
     positions = torch.arange(torch.Size(new_sizes).numel())
-    found = list(torch.unravel_index(positions, sizes)) if sizes else []
+    coordinates = list(torch.unravel_index(positions, sizes)) if sizes else []
     return {
         "each is an Index": [True] * len(sizes),
-        "element": [index.tolist() for index in found],
-        "has a division": [not _is_affine(torch, index.reshape(new_sizes)) for index in found],
+        "element": [index.tolist() for index in coordinates],
+        "has a division": [not _is_affine(torch, index.reshape(new_sizes)) for index in coordinates],
     }
 
 
 def _is_affine(torch, index):
     """Whether an index increases by the same number with every step of each loop variable."""
     steps = [index.diff(dim=dim) for dim in range(index.dim())]
-    return all(bool((each == each.reshape(-1)[:1]).all()) for each in steps if each.numel())
+    return all(bool((step == step.reshape(-1)[:1]).all()) for step in steps if step.numel())
 
 
 @drawing
@@ -193,7 +193,7 @@ _NESTS = rows(
     edges=_NESTS,
     hint=lambda case, mine, theirs: (
         "an access may go backwards in one loop and forwards in the other"
-        if isinstance(mine, list) and any(stride < 0 for each in case["strides"] for stride in each)
+        if isinstance(mine, list) and any(stride < 0 for strides in case["strides"] for stride in strides)
         else None
     ),
 )
@@ -207,7 +207,7 @@ def _(torch, sizes, strides):
     for dim, size in enumerate(sizes):
         if size == 1:
             continue
-        if merged and all(_is_one_dimension(torch, sizes, each, [merged[-1][-1], dim]) for each in strides):
+        if merged and all(_is_one_dimension(torch, sizes, row, [merged[-1][-1], dim]) for row in strides):
             merged[-1].append(dim)
         else:
             merged.append([dim])

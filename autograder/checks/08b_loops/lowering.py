@@ -37,7 +37,7 @@ def _computed(xp, loops, stored):
     where = Index()
     for index, stride in zip(indices, out.stride()):
         where = where + index * stride
-    memory = {each.name: each.tensor.reshape(-1).numpy() for each in stored} | {"out": out.reshape(-1).numpy()}
+    memory = {buffer.name: buffer.tensor.reshape(-1).numpy() for buffer in stored} | {"out": out.reshape(-1).numpy()}
     kind = loops.kind if reduced or hasattr(loops, "kind") else None
     if out.numel():
         ir.run(ir.ComputedBuffer("out", variables, where, value, loops.dtype, reduced, kind), memory)
@@ -85,27 +85,29 @@ _POINTWISE = rows(
 
 @program("inductor.lowering.pointwise", cases=_pointwise_cases, edges=_POINTWISE)
 def pointwise_loops(xp, name, operands):
-    stored = [_operand(xp, each, number) for number, each in enumerate(operands)]
-    stored = [Stored(xp, f"in{i}", each) if isinstance(each, xp.Tensor) else each for i, each in enumerate(stored)]
+    stored = [_operand(xp, operand, number) for number, operand in enumerate(operands)]
+    stored = [
+        Stored(xp, f"in{i}", operand) if isinstance(operand, xp.Tensor) else operand for i, operand in enumerate(stored)
+    ]
     dtype = [xp.bool] if name in ("lt", "eq") else []
     kind = tuple if name in ("add", "lt") else list
     loops = xp.inductor.lowering.pointwise(name, kind(stored), *dtype)
-    result, value = _computed(xp, loops, [each for each in stored if isinstance(each, Stored)])
-    dtypes = [each.dtype for each in value.parts]
-    found = {"sizes": list(loops.sizes), "result": result.reshape(-1), "dtype of the element": value.dtype}
-    return found | {"operation": getattr(value, "name", None), "dtypes of the operands": dtypes}
+    result, value = _computed(xp, loops, [operand for operand in stored if isinstance(operand, Stored)])
+    dtypes = [part.dtype for part in value.parts]
+    shown = {"sizes": list(loops.sizes), "result": result.reshape(-1), "dtype of the element": value.dtype}
+    return shown | {"operation": getattr(value, "name", None), "dtypes of the operands": dtypes}
 
 
 @pointwise_loops.oracle
 def _(torch, name, operands):
-    values = [_operand(torch, each, number) for number, each in enumerate(operands)]
+    values = [_operand(torch, operand, number) for number, operand in enumerate(operands)]
     common = torch.result_type(*values) if len(values) == 2 else values[0].dtype
     is_tensor = [isinstance(value, torch.Tensor) for value in values]
     if name == "maximum" or not is_tensor[0]:  # these take tensors only
         values = [torch.as_tensor(value, dtype=common) for value in values]
     result = getattr(torch, name)(*(value.to(common) if given else value for value, given in zip(values, is_tensor)))
-    found = {"sizes": list(result.shape), "result": result.reshape(-1), "dtype of the element": result.dtype}
-    return found | {"operation": name, "dtypes of the operands": [common] * len(values)}
+    shown = {"sizes": list(result.shape), "result": result.reshape(-1), "dtype of the element": result.dtype}
+    return shown | {"operation": name, "dtypes of the operands": [common] * len(values)}
 
 
 @drawing
@@ -138,8 +140,8 @@ def reduction_loops(xp, kind, operand, dims, keepdim, into):
     dims = list(dims) if keepdim else tuple(dims)
     loops = xp.inductor.lowering.reduction(kind, stored, dims, keepdim, *dtype)
     result, value = _computed(xp, loops, [stored])
-    found = {"sizes": list(loops.sizes), "reduced sizes": list(loops.reduced_sizes), "kind": loops.kind}
-    return found | {"result": result, "dtype of the element": value.dtype}
+    shown = {"sizes": list(loops.sizes), "reduced sizes": list(loops.reduced_sizes), "kind": loops.kind}
+    return shown | {"result": result, "dtype of the element": value.dtype}
 
 
 @reduction_loops.oracle
@@ -150,5 +152,5 @@ def _(torch, kind, operand, dims, keepdim, into):
     result, reduce = x, {"sum": torch.sum, "prod": torch.prod, "max": torch.amax, "min": torch.amin}[kind]
     for dim in reversed(dims):
         result = reduce(result, dim, keepdim).to(x.dtype)
-    found = {"sizes": list(result.shape), "reduced sizes": [operand[1][dim] for dim in dims], "kind": kind}
-    return found | {"result": result.contiguous(), "dtype of the element": x.dtype}
+    shown = {"sizes": list(result.shape), "reduced sizes": [operand[1][dim] for dim in dims], "kind": kind}
+    return shown | {"result": result.contiguous(), "dtype of the element": x.dtype}

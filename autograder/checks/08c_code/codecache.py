@@ -78,11 +78,11 @@ def _about_keys(case, mine, theirs):
 )
 def cache_key(xp, builds, versions):
     keys = []
-    for number, each in enumerate(versions_of(builds, versions)):
-        texts = {name: Word(text, number) for name, text in each["texts"].items()}
-        command = [Word(word, number) for word in each["command"]]
+    for number, build in enumerate(versions_of(builds, versions)):
+        texts = {name: Word(text, number) for name, text in build["texts"].items()}
+        command = [Word(word, number) for word in build["command"]]
         command = tuple(command) if number % 2 else command
-        keys.append(xp.inductor.codecache.cache_key(texts, command, Word(each["machine"], number)))
+        keys.append(xp.inductor.codecache.cache_key(texts, command, Word(build["machine"], number)))
     right = all(isinstance(key, str) and len(key) == 24 and set(key) <= set("0123456789abcdef") for key in keys)
     all_used = versions == 0 or all(len({*digits}) == 16 for digits in zip(*keys))  # a good hash uses every digit
     return {"24 hexadecimal digits": right and all_used, "the first that is equal": [*map(keys.index, keys)]}
@@ -93,7 +93,7 @@ def _(xp, builds, versions):
     from torch._inductor.codecache import code_hash
 
     keys = []
-    for each in versions_of(builds, versions):  # Inductor hashes one text, and an extra one for the command
-        extra = repr([each["command"], each["machine"]])
-        keys.append(code_hash(repr(sorted(each["texts"].items())), extra))
+    for build in versions_of(builds, versions):  # Inductor hashes one text, and an extra one for the command
+        extra = repr([build["command"], build["machine"]])
+        keys.append(code_hash(repr(sorted(build["texts"].items())), extra))
     return {"24 hexadecimal digits": True, "the first that is equal": [*map(keys.index, keys)]}

@@ -21,7 +21,7 @@ _PRODUCT = [[3, 3], [3]], [["product", 0, 0], ["add", 2, 1], ["most", 3], ["t", 
 def compiled_programs(xp, shapes, steps, results):
     inputs = inputs_of(xp, shapes)
     graph = xp.aot.make_fx(lambda *inputs: run_steps(xp, inputs, steps, results))(*inputs)
-    return [each.clone() for each in xp.inductor.compile_fx_inner(graph, inputs)(*inputs)]
+    return [result.clone() for result in xp.inductor.compile_fx_inner(graph, inputs)(*inputs)]
 
 
 compiled_programs.oracle(eager)

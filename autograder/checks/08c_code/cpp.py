@@ -85,7 +85,7 @@ def emitted(xp, steps, results, hoists):
             for line in (line for place in places for line in place.lines):
                 _run_statement(line, known)
             numbers.append([_read_number(name, known) for name in names])
-    again = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]
+    second_names = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]
     counts = [len(place.lines) for place in places]
     types = sorted(line.split()[1] for place in places for line in place.lines)
     for place in places:
@@ -94,8 +94,13 @@ def emitted(xp, steps, results, hoists):
     for buffer in "kx":  # what has a name keeps it
         inside.store_cache[buffer, xp.inductor.index.Index.of(i) * 3 + r] = "stored_later"
     later = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]
-    found = {"numbers": numbers, "statements, from outside": counts, "types": types, "the same again": again == names}
-    return found | {"after another store": later == ["stored_later" if name == "k" else name for name in names]}
+    shown = {
+        "numbers": numbers,
+        "statements, from outside": counts,
+        "types": types,
+        "the same again": second_names == names,
+    }
+    return shown | {"after another store": later == ["stored_later" if name == "k" else name for name in names]}
 
 
 _ELEMENTS, _OF_ROWS = [0.5, -1.0, 2.0, 0.25, -0.75, 1.0], [2.0, -0.5]
@@ -134,9 +139,9 @@ def _(torch, steps, results, hoists):
     for name, *operands in steps:
         chosen = [operand % len(values) for operand in operands] if name not in leaves else []
         made = getattr(torch.Tensor, name, None)
-        values.append(leaves[name] if name in leaves else made(*(values[each] for each in chosen)))
+        values.append(leaves[name] if name in leaves else made(*(values[position] for position in chosen)))
         needs.append(chosen)
-        shown.append(name if name in leaves else (name, *(shown[each] for each in chosen)))
+        shown.append(name if name in leaves else (name, *(shown[position] for position in chosen)))
         types[shown[-1]] = "float" if name in leaves else "double" if name == "double" else types[shown[chosen[0]]]
     depths = [value.dim() and (2 if value.shape[1] == 3 else 1) for value in values]
     wanted, waiting = {}, [(result % len(values), 2) for result in results]
@@ -145,11 +150,11 @@ def _(torch, steps, results, hoists):
         named = ("one", "kept", "row") if depth_of_user == 2 or not hoists else ("one", "kept")
         if shown[number] not in named:
             wanted[shown[number]] = depths[number]
-        waiting += [(each, depths[number]) for each in needs[number]]
+        waiting += [(position, depths[number]) for position in needs[number]]
     numbers = torch.stack([values[result % len(values)].expand(2, 3) for result in results], -1)
     counts = Counter(max(depth - 2 + hoists, 0) for depth in wanted.values())
     counts = [counts[place] for place in range(hoists + 1)]
     numbers = numbers.reshape(6, -1).tolist()
-    types = sorted(types[each] for each in wanted)
-    found = {"numbers": numbers, "statements, from outside": counts, "types": types}
-    return found | {"the same again": True, "after another store": True}
+    types = sorted(types[name] for name in wanted)
+    report = {"numbers": numbers, "statements, from outside": counts, "types": types}
+    return report | {"the same again": True, "after another store": True}

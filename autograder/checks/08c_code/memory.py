@@ -74,13 +74,13 @@ class Inductor:
     def lines(self):
         """The wrapper's lines, in the course's form."""
         names = {"AllocateLine": "allocate", "ReuseLine": "reuse", "FreeIfNotReusedLine": "free"}
-        found = []
+        lines = []
         for line in self.wrapper.lines:
             name = names.get(type(line).__name__)
             new_name = [line.reused_as.name] if name == "reuse" else []
             if not (name == "free" and line.is_reused):
-                found.append([name, line.node.name, *new_name] if name else line)
-        return found
+                lines.append([name, line.node.name, *new_name] if name else line)
+        return lines
 
 
 BUFFER_SIZES = [["float32", 64], ["float32", 128], ["float32", 512], ["float64", 128], ["int64", 64], ["float32", 4096]]
@@ -220,8 +220,8 @@ def step_in_place(reads, writes, ending, kept=(), turned=None):
 def take_over(xp, reads, writes, ending, kept, turned):
     pairs = {new: [old for old in reads if reads[old] == size] for new, size in writes.items()}
     candidates = {new: [old for old in pairs[new] if old not in turned.get(new, ())] for new in writes}
-    found = xp.inductor.memory.take_over(candidates, list(ending), set(kept))
-    return {new: found[new] for new in writes if new in found}
+    taken = xp.inductor.memory.take_over(candidates, list(ending), set(kept))
+    return {new: taken[new] for new in writes if new in taken}
 
 
 @take_over.oracle
@@ -230,7 +230,7 @@ def _(xp, reads, writes, ending, kept, turned):
     from torch._inductor.codegen.common import KernelArgs
     from torch._inductor.virtualized import V
 
-    found = {}
+    taken = {}
     with Inductor(xp, [[list(reads), [new]] for new in writes], [], reads | writes) as inductor:
         V.graph.graph_inputs = V.graph.graph_inputs_original = dict.fromkeys(kept)
         inductor.scheduler.get_fused_node = lambda node: None
@@ -250,8 +250,8 @@ def _(xp, reads, writes, ending, kept, turned):
                 node.decide_inplace_update()
             for name, old in kernel.inplace_update_buffers.items():
                 inductor.wrapper.codegen_inplace_reuse(inductor.buffers[old], inductor.buffers[name])
-                found[name] = old
-    return found
+                taken[name] = old
+    return taken
 
 
 @drawing
@@ -265,11 +265,11 @@ def calls(draw, st):
     for reads, writes in reversed(case["steps"]):
         ending = [name for name in reads if name not in later and name not in kept and name not in writes]
         later |= {*reads, *writes}
-        found = {}
+        update = {}
         for new in writes:
             if ending and new not in kept and draw(st.booleans()):
-                found[new] = ending.pop(draw(st.integers(0, len(ending) - 1)))
-        updates.insert(0, found)
+                update[new] = ending.pop(draw(st.integers(0, len(ending) - 1)))
+        updates.insert(0, update)
     return {"steps": case["steps"], "outputs": case["outputs"], "updates": updates, "kept": kept}
 
 
@@ -382,9 +382,9 @@ def plan_reuse(xp, lines, sizes, alive):
     alive, before = list(alive), list(alive)
     sizes = {name: tuple(size) for name, size in sizes.items()}
     given = [tuple(line) for line in lines]
-    found = xp.inductor.memory.plan_reuse(given, sizes, alive)
+    planned = xp.inductor.memory.plan_reuse(given, sizes, alive)
     stays = given == [tuple(line) for line in lines]
-    return {"lines": [list(line) for line in found], "alive stays": alive == before, "lines stay": stays}
+    return {"lines": [list(line) for line in planned], "alive stays": alive == before, "lines stay": stays}
 
 
 @plan_reuse.oracle

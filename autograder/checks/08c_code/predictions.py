@@ -19,7 +19,7 @@ def kernels_and_buffers(rl, program):
 
 @kernels_and_buffers.oracle
 def calls_of_the_wrapper(torch, program):
-    dump, found, nbytes = _dumps()[program], [], 0
+    dump, kernels, nbytes = _dumps()[program], [], 0
     for what, name, *more in dump["events"]:
         if what == "allocate":
             nbytes += more[0]
@@ -27,9 +27,9 @@ def calls_of_the_wrapper(torch, program):
             operators = (
                 dump["kernels"][name]["operations"] if what == "kernel" else [name.removeprefix("extern_kernels.")]
             )
-            found.append(f"{' '.join(operators)} {nbytes}")
+            kernels.append(f"{' '.join(operators)} {nbytes}")
             nbytes = 0
-    return found
+    return kernels
 
 
 @cache
@@ -38,6 +38,6 @@ def _dumps():
     programs = []
     for text in FUSED.values():
         source, _, sizes = text.partition("\nsizes = ")
-        inputs = [[[*each], None, "float32"] for each in ast.literal_eval(sizes)]
+        inputs = [[[*shape], None, "float32"] for shape in ast.literal_eval(sizes)]
         programs.append({"source": source, "inputs": inputs, "isa": "none", "threads": 1})
     return dict(zip(FUSED, _torch_dumps()._all(programs), strict=True))

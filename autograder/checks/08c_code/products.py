@@ -64,15 +64,15 @@ def _(xp, products):
     inputs = [xp.ones(sizes) for sizes in _INPUTS.values()]
     with torch._inductor.config.patch(compile_threads=1, force_disable_caches=True):
         _, (text, *_) = run_and_get_code(xp.compile(chain, fullgraph=True, dynamic=False), *inputs)
-    found, calls = [], 0
+    lines, calls = [], 0
     for line in text[text.index("def call(") :].splitlines():
         if made := re.match(r" +(buf\d+) = empty_strided", line):
-            found.append(["allocate", made[1]])
+            lines.append(["allocate", made[1]])
         elif passed := re.match(r" +(buf\d+) = .*?(buf\d+)\b.*; del \2  # reuse", line):
-            found.append(["reuse", passed[2], passed[1]])
+            lines.append(["reuse", passed[2], passed[1]])
         elif freed := re.match(r" +del (buf\d+)$", line):
-            found.append(["free", freed[1]])
+            lines.append(["free", freed[1]])
         elif "extern_kernels.mm(" in line:
-            found.append(["call", calls])
+            lines.append(["call", calls])
             calls += 1
-    return found
+    return lines

@@ -24,14 +24,14 @@ LARGEST = 20_000  # positions of a kernel whose traffic is asked: an answer may 
 def modules():
     """The recorded modules by name. Only the judge reads the file."""
     path = import_module("autograder.course").READINGS / "recorded" / "stand_in" / "triton.json.gz"
-    return {each["name"]: each for each in json.loads(gzip.decompress(path.read_bytes()))["modules"]}
+    return {module["name"]: module for module in json.loads(gzip.decompress(path.read_bytes()))["modules"]}
 
 
 def _kernels(name):
     """The texts of a module's kernels, without imports and without what the exercises do not need of the decorator."""
     form = r"^(triton_\w+)( = async_compile\.triton\(.*?'{3}\n).*?^(@triton_heuristics.*?^'{3}, device_str='cuda'\)\n)"
-    found = re.findall(form, modules()[name]["text"], re.MULTILINE | re.DOTALL)
-    return {kernel: f"{kernel}{head}{_shorter(source)}" for kernel, head, source in found}
+    kernels = re.findall(form, modules()[name]["text"], re.MULTILINE | re.DOTALL)
+    return {kernel: f"{kernel}{head}{_shorter(source)}" for kernel, head, source in kernels}
 
 
 def _shorter(source):
@@ -77,7 +77,7 @@ def _launch_cases(st):
 
 
 def _launch_edges():
-    found = []
+    cases = []
     for name in SHOWN:
         kernels = modules()[name]["kernels"]
         last = {kernel: known["all configs"][-1] for kernel, known in kernels.items()}
@@ -86,10 +86,10 @@ def _launch_edges():
             kernel: {f"{axis.upper()}BLOCK": odd[f"{axis.upper()}BLOCK"] for axis in _axes(known)}
             for kernel, known in kernels.items()
         }
-        found += [{"module": name, "text": _text(name), "configs": configs} for configs in (own, last)]
+        cases += [{"module": name, "text": _text(name), "configs": configs} for configs in (own, last)]
         if len(kernels) > 1:
-            found.append({"module": name, "text": _text(name, backwards=True), "configs": own})
-    return sorted(found, key=lambda case: len(case["text"]))
+            cases.append({"module": name, "text": _text(name, backwards=True), "configs": own})
+    return sorted(cases, key=lambda case: len(case["text"]))
 
 
 def _about_launches(case, mine, theirs):
@@ -122,7 +122,7 @@ def _(torch, module, text, configs):
     recorded = modules()[module]
     if text not in (_text(module), _text(module, backwards=True)):
         raise ValueError("this is not the recorded text of the module")
-    found = []
+    launches = []
     for kernel in [event[1] for event in recorded["events"] if event[0] == "kernel"]:
         known = recorded["kernels"][kernel]
         sizes = known["numels"]
@@ -138,8 +138,8 @@ def _(torch, module, text, configs):
         if "y" in sizes:
             lanes *= grid[1] * blocks["YBLOCK"]
         real = sizes["x"] * sizes.get("y", 1) * sizes["r0_"]
-        found.append([kernel, known["kind"], grid, known["loops"] * steps, lanes - real])
-    return found
+        launches.append([kernel, known["kind"], grid, known["loops"] * steps, lanes - real])
+    return launches
 
 
 # Traffic -------------------------------------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def _(torch, module, text, configs):
 
 def _traffic_edges():
     """A case for each recorded kernel that is small enough, the shortest text first."""
-    found = {}
+    by_source = {}
     for name in modules():
         for kernel, source in _kernels(name).items():
             positions = 1
@@ -155,8 +155,8 @@ def _traffic_edges():
                 positions *= size
             if positions <= LARGEST:
                 source = source.partition("\n")[2]
-                found.setdefault(source, {"module": name, "kernel": kernel, "source": source, "types": {}})
-    return sorted(found.values(), key=lambda case: len(case["source"]))
+                by_source.setdefault(source, {"module": name, "kernel": kernel, "source": source, "types": {}})
+    return sorted(by_source.values(), key=lambda case: len(case["source"]))
 
 
 def _traffic_cases(st):

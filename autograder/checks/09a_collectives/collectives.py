@@ -19,13 +19,13 @@ def recorded_messages(*given):
 
     with recorded_traffic(("send", "recv")) as seen, Traffic() as traffic, recorded_sends() as sends:
         yield seen
-    memory = {each.untyped_storage().data_ptr() for each in given if each.numel()}
+    memory = {tensor.untyped_storage().data_ptr() for tensor in given if tensor.numel()}
     seen["in use"] = any(start in memory and not work.is_completed() for start, work in sends)
-    sent = [each for each in traffic.operations if each.kind == "send"]
+    sent = [operation for operation in traffic.operations if operation.kind == "send"]
     del seen["sent"]
-    if any(each.kind == "recv" and each.peer is None for each in traffic.operations):
+    if any(operation.kind == "recv" and operation.peer is None for operation in traffic.operations):
         seen["beyond"].append("a recv from any rank")
-    seen["messages"] = [[each.peer, each.nbytes] for each in sent if each.nbytes]
+    seen["messages"] = [[operation.peer, operation.nbytes] for operation in sent if operation.nbytes]
 
 
 def messages_to_next(rank, ranks, nbytes):
@@ -143,7 +143,7 @@ def _to_reduce(torch, group, shapes, kind):
 @on_ranks
 def reduce_scatter(xp, torch, group, shapes, op, kind):
     _, inputs, output = _to_reduce(torch, group, shapes, kind)
-    before, memory = [each.clone() for each in inputs], output.detach()
+    before, memory = [tensor.clone() for tensor in inputs], output.detach()
     with recorded_messages(*inputs) as seen:
         reduction = getattr(torch.distributed.ReduceOp, op)
         given = tuple(inputs) if op == "MAX" else inputs
@@ -156,7 +156,7 @@ def reduce_scatter(xp, torch, group, shapes, op, kind):
 def torch_reduce_scatter(torch, group, shapes, op, kind):
     rank, inputs, output = _to_reduce(torch, group, shapes, kind)
     torch.distributed.reduce_scatter(output, inputs, getattr(torch.distributed.ReduceOp, op), group)
-    nbytes = sent_to_reduce_and_scatter(rank, [each.nbytes for each in inputs])
+    nbytes = sent_to_reduce_and_scatter(rank, [tensor.nbytes for tensor in inputs])
     return {"output": output, "kept": True} | messages_to_next(rank, len(shapes), nbytes)
 
 
@@ -186,7 +186,7 @@ def all_gather(xp, torch, group, shapes, kind, shared):
     before, outputs = mine.clone(), [torch.zeros(shape, dtype=mine.dtype) for shape in shapes]
     if shared:
         mine = outputs[rank].copy_(mine)
-    memory = [each.detach() for each in outputs]
+    memory = [tensor.detach() for tensor in outputs]
     with recorded_messages(mine, *outputs) as seen:
         xp.distributed.collectives.ring_all_gather(tuple(outputs) if shared else [*outputs], mine, group)
     return {"outputs": memory, "kept": torch.equal(mine, before)} | seen
@@ -199,7 +199,7 @@ def gather_by_lists(torch, ranks, members, shapes, kind, shared):
     outputs = [numbers(torch, shape, i, kind) for i, shape in enumerate(shapes)]
     seen = {}
     for i, rank in enumerate(members):
-        nbytes = sent_to_gather(i, [each.nbytes for each in outputs])
+        nbytes = sent_to_gather(i, [tensor.nbytes for tensor in outputs])
         seen[rank] = {"outputs": outputs, "kept": True} | messages_to_next(i, count, nbytes)
     return [seen.get(rank) for rank in range(ranks)]
 
@@ -237,7 +237,7 @@ def torch_all_reduce(torch, group, shape, op, kind):
     rank, count = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
     tensor = numbers(torch, shape, rank, kind)
     torch.distributed.all_reduce(tensor, getattr(torch.distributed.ReduceOp, op), group)
-    parts = [each.nbytes for each in tensor.reshape(-1).tensor_split(count)]
+    parts = [part.nbytes for part in tensor.reshape(-1).tensor_split(count)]
     nbytes = sent_to_reduce_and_scatter(rank, parts) + sent_to_gather(rank, parts)
     seen = {"shape": tensor.shape, "first": tensor.reshape(-1)[:99].clone(), "sum": tensor.double().sum()}
     return seen | messages_to_next(rank, count, nbytes)
@@ -310,8 +310,8 @@ def _train_by_hand(torch, group, root, steps, broadcast, all_reduce):
 def by_messages(xp, torch, group, root, steps):
     own = xp.distributed.collectives
     with recorded_traffic(("send", "recv")) as seen:
-        found = _train_by_hand(torch, group, root, steps, own.tree_broadcast, own.ring_all_reduce)
-    return found | {"beyond": seen["beyond"]}
+        shown = _train_by_hand(torch, group, root, steps, own.tree_broadcast, own.ring_all_reduce)
+    return shown | {"beyond": seen["beyond"]}
 
 
 @by_messages.oracle

@@ -18,7 +18,7 @@ _COLLECTIVES = ["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "bro
     ),
     edges=rows(
         "collective nbytes ranks",
-        *[(each, 1200, ranks) for each in _COLLECTIVES for ranks in (1, 2, 3, 4, 8)],
+        *[(collective, 1200, ranks) for collective in _COLLECTIVES for ranks in (1, 2, 3, 4, 8)],
         *[("broadcast", 8, ranks) for ranks in (5, 7, 9, 16384)],
         *[("all_reduce", 4096, 16384), ("gather", 12, 2), ("barrier", 12, 1)],
     ),
@@ -110,9 +110,9 @@ def fitted_by_numpy(torch, rows):
     scale = factors.max(0)
     candidates = []
     for columns in ([0, 1], [0], [1]):
-        found = np.zeros(2)
-        found[columns] = np.linalg.lstsq((factors / scale)[:, columns], ones, rcond=None)[0]
-        if min(found) >= 0:
-            candidates.append([(((factors / scale) @ found - 1) ** 2).sum(), *(found / scale).tolist()])
+        fit = np.zeros(2)
+        fit[columns] = np.linalg.lstsq((factors / scale)[:, columns], ones, rcond=None)[0]
+        if min(fit) >= 0:
+            candidates.append([(((factors / scale) @ fit - 1) ** 2).sum(), *(fit / scale).tolist()])
     _, latency, inverse = min(candidates)
     return {"latency in us": latency * 1e6, "bandwidth": 1 / inverse if inverse else float("inf")}

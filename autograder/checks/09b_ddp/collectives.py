@@ -44,8 +44,8 @@ _tensor = listed(several((0, 3), 0, 3), _KINDS, ["plain", "plain", "gaps", "turn
 @on_ranks
 def coalesced(xp, torch, group, op, tensors):
     given = _to_coalesce(torch, tensors, torch.distributed.get_rank(group))
-    before, reduction = [each.clone() for each in given], getattr(torch.distributed.ReduceOp, op)
-    memory = [each.detach() for each in given]
+    before, reduction = [tensor.clone() for tensor in given], getattr(torch.distributed.ReduceOp, op)
+    memory = [tensor.detach() for tensor in given]
     with (
         recorded_traffic(["all_reduce"]) as seen,
         xp.distributed.Traffic() as traffic,
@@ -55,18 +55,18 @@ def coalesced(xp, torch, group, op, tensors):
         unchanged, sent, waits = all(map(torch.equal, given, before)), traffic.operations[:], [*waited]
         pending.wait()
     works = sum(isinstance(work, torch.distributed.Work | WatchedWork) for work in pending.works)
-    seen = {"sent": [each.nbytes for each in sent], "beyond": seen["beyond"], "waits": waits}
-    return seen | {"unchanged": unchanged, "works": works, "tensors": [each.clone() for each in memory]}
+    seen = {"sent": [operation.nbytes for operation in sent], "beyond": seen["beyond"], "waits": waits}
+    return seen | {"unchanged": unchanged, "works": works, "tensors": [tensor.clone() for tensor in memory]}
 
 
 @coalesced.oracle
 @on_ranks
 def one_by_one(torch, group, op, tensors):
     given, sent = _to_coalesce(torch, tensors, torch.distributed.get_rank(group)), {}
-    for each in given:
-        sent[each.dtype] = sent.get(each.dtype, 0) + each.nbytes
-        flat = each.contiguous()
+    for tensor in given:
+        sent[tensor.dtype] = sent.get(tensor.dtype, 0) + tensor.nbytes
+        flat = tensor.contiguous()
         torch.distributed.all_reduce(flat, getattr(torch.distributed.ReduceOp, op), group)
-        each.copy_(flat)
+        tensor.copy_(flat)
     seen = {"sent": [*sent.values()], "beyond": [], "waits": [], "unchanged": True, "works": len(sent)}
-    return seen | {"tensors": [each.clone() for each in given]}
+    return seen | {"tensors": [tensor.clone() for tensor in given]}

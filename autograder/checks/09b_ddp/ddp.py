@@ -69,13 +69,13 @@ def torch_buckets(torch, tensors, limits):
 
 
 def _to_broadcast(torch, tensors):
-    return [with_strides(torch, *each, torch.distributed.get_rank() + i) for i, each in enumerate(tensors)]
+    return [with_strides(torch, *form, torch.distributed.get_rank() + i) for i, form in enumerate(tensors)]
 
 
 def _to_draw(st):
-    each = listed(several((0, 3), 0, 3), ["float64", "float32", "int64"], ["", "backwards", "gaps"])
+    lists = listed(several((0, 3), 0, 3), ["float64", "float32", "int64"], ["", "backwards", "gaps"])
     parameter = several((1, 3), 0, 2)(st).map(lambda shape: [shape, "float32", "parameter"])
-    return st.one_of(each(st), parameter)
+    return st.one_of(lists(st), parameter)
 
 
 _several = [
@@ -98,12 +98,12 @@ _BROADCASTS = rows(
 @on_ranks
 def broadcasts(xp, torch, group, tensors, source):
     mine = _to_broadcast(torch, tensors)
-    strides, memory = [each.stride() for each in mine], [each.detach() for each in mine]
+    strides, memory = [tensor.stride() for tensor in mine], [tensor.detach() for tensor in mine]
     with recorded_traffic(["broadcast"], ["torch.distributed._broadcast_coalesced"]) as seen:
         xp.distributed.ddp.broadcast_coalesced([*mine], group, source)
-    same = [each.stride() for each in mine] == strides
-    leaves = [each.is_leaf for each in mine]
-    return {"tensors": [copied(each) for each in memory], "strides": same, "leaves": leaves, **seen}
+    same = [tensor.stride() for tensor in mine] == strides
+    leaves = [tensor.is_leaf for tensor in mine]
+    return {"tensors": [copied(tensor) for tensor in memory], "strides": same, "leaves": leaves, **seen}
 
 
 @broadcasts.oracle
@@ -112,8 +112,8 @@ def torch_broadcasts(torch, group, tensors, source):
     dist, mine = torch.distributed, _to_broadcast(torch, tensors)
     with recorded_traffic(["broadcast"]) as seen:
         if mine:
-            dist._broadcast_coalesced(group or dist.group.WORLD, [each.detach() for each in mine], 1 << 30, source)
-    return {"tensors": [copied(each) for each in mine], "strides": True, "leaves": [True] * len(mine), **seen}
+            dist._broadcast_coalesced(group or dist.group.WORLD, [tensor.detach() for tensor in mine], 1 << 30, source)
+    return {"tensors": [copied(tensor) for tensor in mine], "strides": True, "leaves": [True] * len(mine), **seen}
 
 
 # The reducer ---------------------------------------------------------------------------------------------------------
@@ -155,15 +155,17 @@ class Arrivals:
 
     def __init__(self, parameters, traffic, arrived=lambda i: None):
         self.traffic, self.seen, self.arrived = traffic, [], arrived
-        for i, each in enumerate(parameters):
-            each.register_post_accumulate_grad_hook(lambda _, i=i: self.ready(i))
+        for i, parameter in enumerate(parameters):
+            parameter.register_post_accumulate_grad_hook(lambda _, i=i: self.ready(i))
 
     def ready(self, i):
         self.seen.append([i, len(self.traffic.operations)])
         self.arrived(i)
 
     def sent(self, leave_out=0):
-        return [[each.kind, each.nbytes, each.ranks] for each in self.traffic.operations][: -leave_out or None]
+        return [[operation.kind, operation.nbytes, operation.ranks] for operation in self.traffic.operations][
+            : -leave_out or None
+        ]
 
 
 @drawing
@@ -218,8 +220,8 @@ def marks(xp, torch, group, sizes, limit, orders, earlier):
 
     def arrived(i):
         first = len(arrivals.seen) == 1
-        for each in [unused for unused in range(len(sizes)) if first and unused not in order] + [i]:
-            ddp.mark_ready(reducer, parameters[each])
+        for index in [unused for unused in range(len(sizes)) if first and unused not in order] + [i]:
+            ddp.mark_ready(reducer, parameters[index])
             counted.append(reducer.launched == len(traffic.operations))
 
     with xp.distributed.Traffic() as traffic, recorded_waits("all_reduce") as waited:
@@ -229,10 +231,10 @@ def marks(xp, torch, group, sizes, limit, orders, earlier):
         works = len({id(bucket.work) for bucket in reducer.buckets if bucket.work is not None})
     for bucket in reducer.buckets:
         bucket.work.wait()
-    found = {"arrivals": arrivals.seen, "sent": sent, "works": works, "waits": waits}
-    found["launched"] = all(counted)
-    found["pending"] = [bucket.pending for bucket in reducer.buckets]
-    return found | {"averages": [*map(copied, views)], "own": [copied(each.grad) for each in parameters]}
+    shown = {"arrivals": arrivals.seen, "sent": sent, "works": works, "waits": waits}
+    shown["launched"] = all(counted)
+    shown["pending"] = [bucket.pending for bucket in reducer.buckets]
+    return shown | {"averages": [*map(copied, views)], "own": [copied(parameter.grad) for parameter in parameters]}
 
 
 @marks.oracle
@@ -244,9 +246,9 @@ def torch_marks(torch, group, sizes, limit, orders, earlier):
 
     order, members = orders[torch.distributed.get_rank(group)], global_ranks(group)
     alone, model = (_model(torch, sizes, lambda each, order: _loss_in_order(torch, each, order)) for _ in range(2))
-    for each in (alone, model):
+    for module in (alone, model):
         for i in earlier:
-            each.parts[i].grad = numbers(torch, sizes[i], torch.distributed.get_rank() + 5)
+            module.parts[i].grad = numbers(torch, sizes[i], torch.distributed.get_rank() + 5)
     alone(order).backward()
     count, looks = len(_assignment(torch, [*model.parts], limit)), {"find_unused_parameters": True}
     parallel = DistributedDataParallel(model, process_group=group, bucket_cap_mb=limit / 2**20, **looks)
@@ -254,14 +256,14 @@ def torch_marks(torch, group, sizes, limit, orders, earlier):
     with Traffic() as traffic:
         arrivals = Arrivals(model.parts, traffic)
         loss.backward()
-    grads = [torch.zeros_like(each) if each.grad is None else each.grad for each in model.parts]
+    grads = [torch.zeros_like(part) if part.grad is None else part.grad for part in model.parts]
     for i in earlier:  # a parameter that no rank has used keeps its gradient, but the bucket holds the average
-        if all(i not in each for each in orders):
+        if all(i not in order for order in orders):
             grads[i] = sum(numbers(torch, sizes[i], rank + 5) for rank in members) / len(members)
     sent = arrivals.sent(leave_out=1)  # the last operation asks which parameters were used
-    found = {"arrivals": arrivals.seen, "sent": sent, "works": count, "waits": []}
-    found |= {"launched": True, "pending": [0] * count}
-    return found | {"averages": [*map(copied, grads)], "own": [copied(each.grad) for each in alone.parts]}
+    shown = {"arrivals": arrivals.seen, "sent": sent, "works": count, "waits": []}
+    shown |= {"launched": True, "pending": [0] * count}
+    return shown | {"averages": [*map(copied, grads)], "own": [copied(part.grad) for part in alone.parts]}
 
 
 # Unused parameters ---------------------------------------------------------------------------------------------------
@@ -295,9 +297,9 @@ def _chosen(values, outputs):
     if isinstance(outputs, int):
         return values[outputs % len(values)]
     if isinstance(outputs, dict):
-        return {name: _chosen(values, each) for name, each in outputs.items()}
+        return {name: _chosen(values, part) for name, part in outputs.items()}
     if isinstance(outputs, (list, tuple)):
-        made = [_chosen(values, each) for each in outputs]
+        made = [_chosen(values, part) for part in outputs]
         return tuple(made) if len(made) == 2 else made
     return outputs
 
@@ -306,7 +308,7 @@ def _tensors(torch, outputs):
     if isinstance(outputs, dict):
         outputs = [*outputs.values()]
     if isinstance(outputs, (list, tuple)):
-        return [inner for each in outputs for inner in _tensors(torch, each)]
+        return [inner for part in outputs for inner in _tensors(torch, part)]
     return [outputs] if isinstance(outputs, torch.Tensor) else []
 
 
@@ -339,9 +341,9 @@ def _named(names, outputs):
     if isinstance(outputs, int):
         return names[outputs % len(names)]
     if isinstance(outputs, dict):
-        return "{" + ", ".join(f"{key!r}: {_named(names, each)}" for key, each in outputs.items()) + "}"
+        return "{" + ", ".join(f"{key!r}: {_named(names, part)}" for key, part in outputs.items()) + "}"
     if isinstance(outputs, (list, tuple)):
-        text = ", ".join(_named(names, each) for each in outputs)
+        text = ", ".join(_named(names, part) for part in outputs)
         return f"({text})" if len(outputs) == 2 else f"[{text}]"
     return repr(outputs)
 
@@ -379,16 +381,16 @@ def unused(xp, count, steps, outputs):
     engine = ["torch.autograd.grad", "torch.autograd.backward", "torch.autograd.graph._engine_run_backward"]
     with called(engine) as beyond, time_limit("find_unused"):
         result = xp.distributed.ddp.find_unused(made, parameters)
-    return {"unused": result, "grads": [each.grad for each in parameters], "beyond": beyond}
+    return {"unused": result, "grads": [parameter.grad for parameter in parameters], "beyond": beyond}
 
 
 @unused.oracle
 def torch_unused(torch, count, steps, outputs):
     parameters, made = _graph(torch, count, steps, outputs)
-    ends = [each for each in _tensors(torch, made) if each.requires_grad]
-    found = torch.autograd.grad(ends, parameters, allow_unused=True) if ends else [None] * count
+    ends = [tensor for tensor in _tensors(torch, made) if tensor.requires_grad]
+    gradients = torch.autograd.grad(ends, parameters, allow_unused=True) if ends else [None] * count
     none = [None] * count
-    return {"unused": [i for i, each in enumerate(found) if each is None], "grads": none, "beyond": []}
+    return {"unused": [i for i, gradient in enumerate(gradients) if gradient is None], "grads": none, "beyond": []}
 
 
 # The end of a backward -----------------------------------------------------------------------------------------------
@@ -396,11 +398,11 @@ def torch_unused(torch, count, steps, outputs):
 
 def _gradients(torch, sizes, used, earlier, rank):
     """The gradients of the parameters on a rank before the ranks average them."""
-    found = []
+    grads = []
     for i, shape in enumerate(sizes):
         parts = [numbers(torch, shape, rank + i)] * used[i] + [numbers(torch, shape, 2 * rank + i + 3)] * (i in earlier)
-        found.append(sum(parts[1:], parts[0]) if parts else None)
-    return found
+        grads.append(sum(parts[1:], parts[0]) if parts else None)
+    return grads
 
 
 @drawing
@@ -408,8 +410,8 @@ def _finishes(draw, st):
     n, ranks = draw(st.integers(1, 4)), draw(st.integers(2, 3))
     looks = draw(st.sampled_from([True, True, False]))
     used = [[not looks or draw(st.booleans()) for _ in range(n)] for _ in range(ranks)]
-    for each in used:
-        each[draw(st.integers(0, n - 1))] = True
+    for flags in used:
+        flags[draw(st.integers(0, n - 1))] = True
     sizes = [draw(st.lists(st.integers(1, 3), min_size=1, max_size=2)) for _ in range(n)]
     case = {"ranks": ranks, "sizes": sizes, "buckets": draw(st.integers(1, 3)), "used": used}
     case["earlier"] = draw(st.lists(st.sampled_from(range(n)), max_size=2, unique=True))
@@ -461,11 +463,11 @@ def finishes(xp, torch, group, sizes, buckets, used, earlier, looks, late):
     cuts = range(0, len(sizes), buckets)
     reducer = ddp.make_reducer(parameters, [[*range(len(sizes))][i : i + buckets] for i in cuts][::-1], group)
     grads = _gradients(torch, sizes, used[rank], earlier, rank)
-    for each, grad in zip(parameters, grads):
-        each.grad = grad
-    asked = _launched(torch, reducer, reducer.buckets[: -1 if late else None], group)
+    for parameter, grad in zip(parameters, grads):
+        parameter.grad = grad
+    works = _launched(torch, reducer, reducer.buckets[: -1 if late else None], group)
     before, refused, state = [*map(copied, grads)], None, _state(reducer)
-    memory = [None if each is None else each.data_ptr() for each in grads]
+    memory = [None if grad is None else grad.data_ptr() for grad in grads]
     with recorded_traffic(["all_reduce"]) as seen:
         try:
             ddp.finish(reducer, [*used[rank]] if looks else None)
@@ -478,13 +480,13 @@ def finishes(xp, torch, group, sizes, buckets, used, earlier, looks, late):
     state = [[b.pending - len(b.parameters), b.work is None] for b in reducer.buckets]
     for bucket in reducer.buckets:
         bucket.buffer.fill_(99)
-    now = [each.grad for each in parameters]
+    now = [parameter.grad for parameter in parameters]
     return {
         "grads": [*map(copied, now)],
         "in place": [old is None or new is old and new.data_ptr() == at for new, old, at in zip(now, grads, memory)],
-        "state": [[0, True]] if all(each == [0, True] for each in state) else state,
+        "state": [[0, True]] if all(entry == [0, True] for entry in state) else state,
         "launched": reducer.launched,
-        "waited": all(asked),
+        "waited": all(works),
         **seen,
     }
 
@@ -505,13 +507,15 @@ class AskedWork(WatchedWork):
 def _launched(torch, reducer, buckets, group):
     """Launch these buckets of a reducer, with the gradients that their parameters have. It returns a list for each bucket,
     which grows when its work is waited for."""
-    asked = [[] for _ in buckets]
-    for bucket, waits in zip(buckets, asked):
-        for each, view in zip(bucket.parameters, bucket.views):
-            view.zero_() if each.grad is None else view.copy_(each.grad / torch.distributed.get_world_size(group))
+    works = [[] for _ in buckets]
+    for bucket, waits in zip(buckets, works):
+        for parameter, view in zip(bucket.parameters, bucket.views):
+            view.zero_() if parameter.grad is None else view.copy_(
+                parameter.grad / torch.distributed.get_world_size(group)
+            )
         work = torch.distributed.all_reduce(bucket.buffer, group=group, async_op=True)
         bucket.work, bucket.pending, reducer.launched = AskedWork(work, waits), 0, reducer.launched + 1
-    return asked
+    return works
 
 
 @finishes.oracle
@@ -539,11 +543,11 @@ def torch_finishes(torch, group, sizes, buckets, used, earlier, looks, late):
         except RuntimeError as error:
             kept = {"gradients as they were": True, "reducer as it was": True}
             return {"error": error_name(error), **kept, "sent": {}, "beyond": []}
-    size = sum(each.nbytes for each in model.parts)  # of its only bucket
+    size = sum(part.nbytes for part in model.parts)  # of its only bucket
     count, nbytes = seen["sent"]["all_reduce"]
     sent = {"all_reduce": [count - 1, nbytes - size]} if count > 1 else {}
-    found = {"grads": [copied(each.grad) for each in model.parts], "in place": [True] * len(sizes)}
-    return found | {"state": [[0, True]], "launched": 0, "waited": True, "sent": sent, "beyond": []}
+    shown = {"grads": [copied(part.grad) for part in model.parts], "in place": [True] * len(sizes)}
+    return shown | {"state": [[0, True]], "launched": 0, "waited": True, "sent": sent, "beyond": []}
 
 
 # All together --------------------------------------------------------------------------------------------------------
@@ -576,10 +580,12 @@ def _train(torch, wrapped, layers, left_out, alone):
         with recorded_traffic(["all_reduce"]) as traffic:
             loss = model(x + 1, left_out[rank])["y"][0].square().sum()
             loss.backward()
-        grads = [copied(each.grad) for each in module.parameters()]
+        grads = [copied(parameter.grad) for parameter in module.parameters()]
         optimizer.step()
         optimizer.zero_grad()
-        seen.append({"loss": copied(loss), "grads": grads, "weights": [copied(each) for each in module.parameters()]})
+        seen.append(
+            {"loss": copied(loss), "grads": grads, "weights": [copied(parameter) for parameter in module.parameters()]}
+        )
     return {"steps": seen, **traffic}
 
 

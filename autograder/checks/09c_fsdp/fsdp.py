@@ -21,8 +21,7 @@ from ..shared_09 import UNEVEN, on_ranks, recorded_traffic, recorded_waits, unit
     ),
     hint=lambda case, mine, theirs: (
         "the sizes are right; an empty shard begins where the dimension ends"
-        if isinstance(mine, list)
-        and [each[0] for each in mine if isinstance(each, list)] == [each[0] for each in theirs]
+        if isinstance(mine, list) and [row[0] for row in mine if isinstance(row, list)] == [row[0] for row in theirs]
         else "ceil(size / ranks) for each rank as long as there are enough, as torch.chunk cuts"
     ),
     draws=40,
@@ -91,10 +90,10 @@ def torch_sharding(torch, shape, ranks, layout):
             return error_name(error)
         return _seen_shard(torch, model.parts[0].to_local())
 
-    found = sharded(torch, ranks)
-    if isinstance(found[0], str):
-        raise ValueError(found[0])
-    return {"parts": found, "alone": [True] * ranks, "graph": [False] * ranks}
+    parts = sharded(torch, ranks)
+    if isinstance(parts[0], str):
+        raise ValueError(parts[0])
+    return {"parts": parts, "alone": [True] * ranks, "graph": [False] * ranks}
 
 
 # torch's own, and a unit of ours -------------------------------------------------------------------------------------
@@ -115,7 +114,7 @@ def _sharded(torch, tensors, group=None):
     class Model(torch.nn.Module):
         def __init__(self):
             super().__init__()
-            self.parts = torch.nn.ParameterList([torch.nn.Parameter(each) for each in tensors])
+            self.parts = torch.nn.ParameterList([torch.nn.Parameter(tensor) for tensor in tensors])
 
         def forward(self, x, factors):
             pairs = zip(self.parts, factors)
@@ -129,11 +128,11 @@ def _sharded(torch, tensors, group=None):
 
 def _shards_of(torch, tensors, rank, ranks):
     """The parts that torch.chunk makes, of some tensors or None."""
-    found = []
-    for each in tensors:
-        parts = () if each is None else torch.chunk(each, ranks)
-        found.append(None if each is None else parts[rank].clone() if rank < len(parts) else each[:0].clone())
-    return found
+    shards = []
+    for tensor in tensors:
+        parts = () if tensor is None else torch.chunk(tensor, ranks)
+        shards.append(None if tensor is None else parts[rank].clone() if rank < len(parts) else tensor[:0].clone())
+    return shards
 
 
 def _unit(torch, fsdp, tensors, group=None):
@@ -144,8 +143,8 @@ def _unit(torch, fsdp, tensors, group=None):
         module, rows = torch.nn.Module(), -(-tensor.shape[0] // ranks)
         length = rows * (tensor.numel() // tensor.shape[0])
         everything = torch.cat([tensor.detach().reshape(-1), tensor.new_zeros(length * ranks - tensor.numel())])
-        for each, part in zip(flat, everything.split(length)):
-            each.append(part)
+        for pieces, part in zip(flat, everything.split(length)):
+            pieces.append(part)
         padded = everything.split(length)[rank].clone()
         [part] = _shards_of(torch, [tensor], rank, ranks)
         sharded = torch.nn.Parameter(padded[: part.numel()].view(part.shape))
@@ -154,7 +153,7 @@ def _unit(torch, fsdp, tensors, group=None):
         gathered.untyped_storage().resize_(0)
         module.register_parameter(f"p{i}", sharded)
         parameters.append(fsdp.ShardedParameter(module, f"p{i}", padded, sharded, gathered, whole))
-    return fsdp.Unit(parameters, group), torch.cat([part for each in flat for part in each])
+    return fsdp.Unit(parameters, group), torch.cat([part for pieces in flat for part in pieces])
 
 
 def _wholes(torch, sizes):
@@ -181,9 +180,14 @@ def gathering(xp, torch, group, sizes):
         waits = [*waited]
     work, everything = unit.arriving
     work.wait()
-    memory = [each.gathered.untyped_storage().nbytes() for each in unit.parameters]
+    memory = [parameter.gathered.untyped_storage().nbytes() for parameter in unit.parameters]
     state = {"whole": unit.is_gathered, "memory": memory, "waits": waits}
-    return {"flat": copied(everything), "shards": [copied(each.padded) for each in unit.parameters], **state, **seen}
+    return {
+        "flat": copied(everything),
+        "shards": [copied(parameter.padded) for parameter in unit.parameters],
+        **state,
+        **seen,
+    }
 
 
 @gathering.oracle
@@ -195,7 +199,7 @@ def torch_gathering(torch, group, sizes):
     handled._all_gather_result.all_gather_work.wait()
     flat = handled._all_gather_result.all_gather_output.clone()
     state = {"whole": False, "memory": [0] * len(sizes), "waits": []}
-    shards = [each._sharded_param_data.clone() for each in handled.fsdp_params]
+    shards = [parameter._sharded_param_data.clone() for parameter in handled.fsdp_params]
     handled.wait_for_unshard()
     return {"flat": flat, "shards": shards, **state, **seen}
 
@@ -227,21 +231,21 @@ class Arriving:
 def gathered(xp, torch, group, sizes, times):
     fsdp = xp.distributed.fsdp
     unit, values = _unit(torch, fsdp, _wholes(torch, sizes), group)
-    objects = [each.whole for each in unit.parameters]
+    objects = [parameter.whole for parameter in unit.parameters]
     with recorded_traffic() as seen:
         for time in range(times):
-            for each in unit.parameters:
-                each.gathered.untyped_storage().resize_(0)
+            for parameter in unit.parameters:
+                parameter.gathered.untyped_storage().resize_(0)
             result = torch.full_like(values, -55.0)
             unit.arriving, unit.is_gathered = (Arriving(result, values + time), result), False
             fsdp.finish_gather(unit)
             result.fill_(-44.0)
     return {
-        "wholes": [copied(getattr(each.module, each.name)) for each in unit.parameters],
-        "same": [getattr(each.module, each.name) is old for each, old in zip(unit.parameters, objects)],
-        "versions": [each.whole._version for each in unit.parameters],
-        "memory": [_whole_storage(torch, each.gathered) for each in unit.parameters],
-        "shared": [each.whole.data_ptr() == each.gathered.data_ptr() for each in unit.parameters],
+        "wholes": [copied(getattr(parameter.module, parameter.name)) for parameter in unit.parameters],
+        "same": [getattr(parameter.module, parameter.name) is old for parameter, old in zip(unit.parameters, objects)],
+        "versions": [parameter.whole._version for parameter in unit.parameters],
+        "memory": [_whole_storage(torch, parameter.gathered) for parameter in unit.parameters],
+        "shared": [parameter.whole.data_ptr() == parameter.gathered.data_ptr() for parameter in unit.parameters],
         "state": [unit.arriving is None, unit.is_gathered],
         **seen,
     }
@@ -250,14 +254,14 @@ def gathered(xp, torch, group, sizes, times):
 @gathered.oracle
 @on_ranks
 def torch_gathered(torch, group, sizes, times):
-    model, handled = _sharded(torch, [each + times - 1 for each in _wholes(torch, sizes)], group)
-    for each in handled.fsdp_params:  # the padding is gathered too, and stays zero in torch
-        used = each._sharded_local_tensor.numel()
-        each._sharded_param_data[used:] = times - 1
+    model, handled = _sharded(torch, [whole + times - 1 for whole in _wholes(torch, sizes)], group)
+    for parameter in handled.fsdp_params:  # the padding is gathered too, and stays zero in torch
+        used = parameter._sharded_local_tensor.numel()
+        parameter._sharded_param_data[used:] = times - 1
     model.unshard()
-    wholes = [copied(each) for each in model.parts]
-    versions = [each._version for each in model.parts]
-    memory = [copied(each.all_gather_outputs[0]) for each in handled.fsdp_params]
+    wholes = [copied(part) for part in model.parts]
+    versions = [part._version for part in model.parts]
+    memory = [copied(parameter.all_gather_outputs[0]) for parameter in handled.fsdp_params]
     true = [True] * len(sizes)
     state = {"shared": true, "state": [True, True], "sent": {}, "beyond": []}
     return {"wholes": wholes, "same": true, "versions": versions, "memory": memory, **state}
@@ -267,8 +271,8 @@ def torch_gathered(torch, group, sizes, times):
 
 
 def _factors(torch, sizes, without, rank, time, layout=""):
-    found = [with_strides(torch, shape, "float64", layout, rank + 2 * i + time) for i, shape in enumerate(sizes)]
-    return [None if i in without else each for i, each in enumerate(found)]
+    grads = [with_strides(torch, shape, "float64", layout, rank + 2 * i + time) for i, shape in enumerate(sizes)]
+    return [None if i in without else grad for i, grad in enumerate(grads)]
 
 
 @program(
@@ -288,12 +292,12 @@ def reduction(xp, torch, group, sizes, without, times, layout):
     unit, _ = _unit(torch, xp.distributed.fsdp, _wholes(torch, sizes), group)
     for time in range(times):
         grads = _factors(torch, sizes, without, torch.distributed.get_rank(), time, layout)
-        for each, grad in zip(unit.parameters, grads, strict=True):
-            each.whole.grad = grad
+        for parameter, grad in zip(unit.parameters, grads, strict=True):
+            parameter.whole.grad = grad
         with recorded_traffic(["reduce_scatter"]) as seen:
             xp.distributed.fsdp.reduce_gradients(unit)
-    free = [each.whole.grad is None for each in unit.parameters]
-    return {"grads": [copied(each.sharded.grad) for each in unit.parameters], "free": free, **seen}
+    free = [parameter.whole.grad is None for parameter in unit.parameters]
+    return {"grads": [copied(parameter.sharded.grad) for parameter in unit.parameters], "free": free, **seen}
 
 
 @reduction.oracle
@@ -338,13 +342,13 @@ def torch_order(torch, reshard, forward, backward):
 
         done = []
         chain = _chain(torch, len(reshard), done)
-        for i, each in enumerate(chain):
-            fully_shard(each, reshard_after_forward=reshard[i])
+        for i, module in enumerate(chain):
+            fully_shard(module, reshard_after_forward=reshard[i])
         fully_shard(chain)
-        for i, each in enumerate(chain):
-            each.set_modules_to_forward_prefetch([*chain[i + 1 : i + 1 + forward]])
+        for i, module in enumerate(chain):
+            module.set_modules_to_forward_prefetch([*chain[i + 1 : i + 1 + forward]])
             before = [chain[j] for j in range(i - 1, i - 1 - backward, -1) if j >= 0]
-            each.set_modules_to_backward_prefetch(before or [each])  # without any it prefetches one
+            module.set_modules_to_backward_prefetch(before or [module])  # without any it prefetches one
         with _recorded_work(torch, done):
             chain(torch.ones(())).backward()
         return done
@@ -402,7 +406,7 @@ def _recorded_work(torch, done):
 
 def _grads(torch, sizes, without, start, scale=1.0):
     scaled = [numbers(torch, shape, start + i) * (i + 1) * scale for i, shape in enumerate(sizes)]
-    return [None if i in without else each for i, each in enumerate(scaled)]
+    return [None if i in without else grad for i, grad in enumerate(scaled)]
 
 
 @program(
@@ -429,14 +433,14 @@ def clipping(xp, torch, group, sizes, without, max_norm, norm_type, scale):
     rank, ranks = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
     parameters = _shards_of(torch, _wholes(torch, sizes), rank, ranks)
     grads = _shards_of(torch, _grads(torch, sizes, without, 4, scale), rank, ranks)
-    for each, grad in zip(parameters, grads):
-        each.requires_grad_().grad = grad
+    for parameter, grad in zip(parameters, grads):
+        parameter.requires_grad_().grad = grad
     memory = [None if grad is None else grad.detach() for grad in grads]
     with recorded_traffic(["all_reduce"], ["torch.nn.utils.clip_grad_norm_"]) as seen:
         norm = xp.distributed.fsdp.clip_grad_norm(parameters, max_norm, float(norm_type), group)
-    same = [each.grad is grad for each, grad in zip(parameters, grads)]
+    same = [parameter.grad is grad for parameter, grad in zip(parameters, grads)]
     count = {kind: number for kind, (number, _) in seen["sent"].items()}
-    grads = [None if each is None else copied(each.div_(scale)) for each in memory]
+    grads = [None if grad is None else copied(grad.div_(scale)) for grad in memory]
     return {"norm": copied(norm.double()), "grads": grads, "in place": same, "sent": count, "beyond": seen["beyond"]}
 
 
@@ -455,22 +459,22 @@ def torch_clipping(torch, group, sizes, without, max_norm, norm_type, scale):
         mine = _shards_of(torch, [x], rank, ranks)[0] if norm_type == "inf" else copied(x.to_local())
         return mine.div_(scale)
 
-    parameters = [torch.nn.Parameter(deal(each)) for each in _wholes(torch, sizes)]
-    for each, grad in zip(parameters, _grads(torch, sizes, without, 4, scale)):
-        each.grad = None if grad is None else deal(grad)
+    parameters = [torch.nn.Parameter(deal(whole)) for whole in _wholes(torch, sizes)]
+    for parameter, grad in zip(parameters, _grads(torch, sizes, without, 4, scale)):
+        parameter.grad = None if grad is None else deal(grad)
     norm = torch.nn.utils.clip_grad_norm_(parameters, max_norm, float(norm_type))
     norm = norm.full_tensor() if hasattr(norm, "full_tensor") else norm
-    grads = [None if each.grad is None else local(each.grad) for each in parameters]
+    grads = [None if parameter.grad is None else local(parameter.grad) for parameter in parameters]
     # torch sends one for each parameter
-    sent = {} if all(each.grad is None for each in parameters) else {"all_reduce": 1}
+    sent = {} if all(parameter.grad is None for parameter in parameters) else {"all_reduce": 1}
     return {"norm": copied(norm.double()), "grads": grads, "in place": [True] * len(sizes), "sent": sent, "beyond": []}
 
 
 def _adam_seen(parameters, states, memory, local=lambda x: x):
     """For each parameter: the values of another view of its memory, its steps and its moments."""
     seen = []
-    for each, same in zip(parameters, memory, strict=True):
-        state = states.get(each)
+    for parameter, same in zip(parameters, memory, strict=True):
+        state = states.get(parameter)
         moments = None if not state else [copied(local(state[name])) for name in ("exp_avg", "exp_avg_sq")]
         seen.append([copied(local(same)), float(state["step"]) if state else 0.0, moments])
     return seen
@@ -499,18 +503,18 @@ def adamw(xp, ranks, sizes, without, lr, betas, eps, decay):
 
     seen = []
     for rank in range(ranks):
-        parameters = [torch.nn.Parameter(each) for each in _shards_of(torch, _wholes(torch, sizes), rank, ranks)]
-        memory, states, moments = [each.detach() for each in parameters], {}, {}
+        parameters = [torch.nn.Parameter(shard) for shard in _shards_of(torch, _wholes(torch, sizes), rank, ranks)]
+        memory, states, moments = [parameter.detach() for parameter in parameters], {}, {}
         for time, left_out in enumerate(without):
             grads = _shards_of(torch, _grads(torch, sizes, left_out, time), rank, ranks)
-            for each, grad in zip(parameters, grads, strict=True):
-                each.grad = grad
+            for parameter, grad in zip(parameters, grads, strict=True):
+                parameter.grad = grad
             with called(["torch.optim.Adam.__init__", "torch.optim._functional.adam"]) as beyond:
                 xp.distributed.fsdp.adamw_step(parameters, states, lr, tuple(betas), eps, decay)
-            for i, each in enumerate(parameters):
-                if each in states:
-                    moments.setdefault(i, []).append((states[each]["exp_avg"], states[each]["exp_avg_sq"]))
-        same = all(a[0] is b[0] and a[1] is b[1] for each in moments.values() for a, b in zip(each, each[1:]))
+            for i, parameter in enumerate(parameters):
+                if parameter in states:
+                    moments.setdefault(i, []).append((states[parameter]["exp_avg"], states[parameter]["exp_avg_sq"]))
+        same = all(a[0] is b[0] and a[1] is b[1] for pairs in moments.values() for a, b in zip(pairs, pairs[1:]))
         assert all(type(state["step"]) is int for state in states.values()), "a step is not an int"
         seen.append({"after": _adam_seen(parameters, states, memory), "same": same, "beyond": beyond})
     return seen
@@ -525,10 +529,10 @@ def torch_adamw(torch, group, sizes, without, lr, betas, eps, decay):
     parameters = [*model.parts]
     optimizer = torch.optim.AdamW(parameters, lr=lr, betas=betas, eps=eps, weight_decay=decay)
     for time, left_out in enumerate(without):
-        for each, grad in zip(parameters, _grads(torch, sizes, left_out, time)):
+        for parameter, grad in zip(parameters, _grads(torch, sizes, left_out, time)):
             if grad is not None:
-                grad = distribute_tensor(grad, each.device_mesh, each.placements, src_data_rank=None)
-            each.grad = grad
+                grad = distribute_tensor(grad, parameter.device_mesh, parameter.placements, src_data_rank=None)
+            parameter.grad = grad
         optimizer.step()
     after = _adam_seen(parameters, optimizer.state, parameters, lambda x: x.to_local())
     return {"after": after, "same": True, "beyond": []}
@@ -571,9 +575,11 @@ def _train(torch, wrapped, widths):
             loss = model(numbers(torch, [4, 2], torch.distributed.get_rank() + time)).sum()
             loss.backward()
         parameters = [*module.parameters()]
-        grads = [copied(local(each.grad)) for each in parameters]
+        grads = [copied(local(parameter.grad)) for parameter in parameters]
         step(parameters)
-        seen.append({"loss": copied(loss), "grads": grads, "weights": [copied(local(each)) for each in parameters]})
+        seen.append(
+            {"loss": copied(loss), "grads": grads, "weights": [copied(local(parameter)) for parameter in parameters]}
+        )
     return {"steps": seen, **traffic}
 
 
@@ -593,7 +599,7 @@ def fully_sharded(xp, torch, group, widths, reshard, forward):
     def wrapped(module, units):
         options = {"reshard_after_forward": reshard, "forward_prefetch": forward, "backward_prefetch": 1}
         model = fsdp.FullyShardedDataParallel(module, units, **options)
-        *sizes, rest = [sum(each.gathered.numel() * 8 for each in unit.parameters) for unit in model.units]
+        *sizes, rest = [sum(parameter.gathered.numel() * 8 for parameter in unit.parameters) for unit in model.units]
         bound[0] = rest + sum(sorted(sizes)[-2:] if reshard else sizes)  # two units at once, if they are freed
         for unit in units:
             unit.two.register_forward_hook(lambda *_: most.append(model.gathered_bytes()))
@@ -603,8 +609,8 @@ def fully_sharded(xp, torch, group, widths, reshard, forward):
     def step(parameters):
         fsdp.clip_grad_norm(parameters, 0.5)
         fsdp.adamw_step(parameters, states, lr=0.1)
-        for each in parameters:
-            each.grad = None
+        for parameter in parameters:
+            parameter.grad = None
 
     return _train(torch, wrapped, widths) | {"bounded": max(most) <= bound[0]}
 

@@ -29,7 +29,7 @@ def collectives_in_order(torch, program):
         exec(before, names)
         with Traffic() as traffic:
             exec(after, names)
-        return [f"{each.kind} {each.nbytes}" for each in traffic.operations]
+        return [f"{operation.kind} {operation.nbytes}" for operation in traffic.operations]
 
     first, second = step(torch, ranks=2, text=STEPS[program])
     assert first == second

@@ -19,8 +19,8 @@ def _reads_of_torch(torch, size, pieces, offsets, sizes):
     saved = TensorStorageMetadata(TensorProperties(), torch.Size(size), chunks)
     wanted = [ChunkStorageMetadata(torch.Size(offsets), torch.Size(sizes))]
     items = create_read_items_for_chunk_list("x", saved, wanted)
-    found = [[i.storage_index.index, *map(list, (i.storage_offsets, i.dest_offsets, i.lengths))] for i in items]
-    return sorted(each for each in found if 0 not in each[3])
+    rows = [[i.storage_index.index, *map(list, (i.storage_offsets, i.dest_offsets, i.lengths))] for i in items]
+    return sorted(row for row in rows if 0 not in row[3])
 
 
 @drawing
@@ -29,14 +29,14 @@ def _boxes(draw, st):
     n = draw(st.integers(0, 3))
     size = [draw(st.integers(1, 6)) for _ in range(n)]
     pieces = [([], [])]
-    for each in size:
-        cuts = sorted({0, each, *draw(st.lists(st.integers(0, each), max_size=2))})
+    for length in size:
+        cuts = sorted({0, length, *draw(st.lists(st.integers(0, length), max_size=2))})
         parts = list(zip(cuts, cuts[1:]))
         pieces = [([*o, a], [*s, b - a]) for o, s in pieces for a, b in parts]
     pieces = draw(st.permutations(pieces))[: draw(st.integers(1, len(pieces)))]
-    offsets = [draw(st.integers(0, each)) for each in size]
-    sizes = [draw(st.integers(0, each - start)) for each, start in zip(size, offsets)]
-    return {"size": size, "pieces": [list(each) for each in pieces], "offsets": offsets, "sizes": sizes}
+    offsets = [draw(st.integers(0, length)) for length in size]
+    sizes = [draw(st.integers(0, length - start)) for length, start in zip(size, offsets)]
+    return {"size": size, "pieces": [list(piece) for piece in pieces], "offsets": offsets, "sizes": sizes}
 
 
 _quarters = [[[0, 0], [2, 3]], [[0, 3], [2, 2]], [[2, 0], [3, 3]], [[2, 3], [3, 2]]]
@@ -82,11 +82,11 @@ def _dealt(torch, tensor, ranks, dim):
     dim = min(dim, tensor.dim() - 1)
     parts = [*torch.chunk(tensor, ranks, dim)]
     parts += [tensor.narrow(dim, tensor.shape[dim], 0)] * (ranks - len(parts))
-    found, start = [], 0
+    dealt, start = [], 0
     for part in parts:
-        found.append((part, tuple(start if d == dim else 0 for d in range(tensor.dim()))))
+        dealt.append((part, tuple(start if d == dim else 0 for d in range(tensor.dim()))))
         start += part.shape[dim]
-    return found
+    return dealt
 
 
 def _names(torch, sizes):
@@ -141,21 +141,21 @@ def loading(xp, sizes, before, after, only, kind, layout, wrong):
             last.size = last.size[::-1]
         if wrong == "name":
             state["elsewhere"] = last
-        objects, raised = [each.data for each in state.values()], ""
-        memory = [each.detach() for each in objects]
+        objects, raised = [shard.data for shard in state.values()], ""
+        memory = [tensor.detach() for tensor in objects]
         try:
             checkpoint.load_shards(store, state)
         except (KeyError, ValueError) as error:
             raised = error_name(error)
-        same = [each.data is old for each, old in zip(state.values(), objects)]
-        return [raised, [copied(each) for each in memory], same]
+        same = [shard.data is old for shard, old in zip(state.values(), objects)]
+        return [raised, [copied(tensor) for tensor in memory], same]
 
     wholes = _names(torch, sizes)
     with tempfile.TemporaryDirectory() as folder:
         store = Counted(folder)
         for rank in range(before[0]):
-            parts = {name: _dealt(torch, each, *before)[rank] for name, each in wholes.items()}
-            store.save({n: checkpoint.Shard(*parts[n], tuple(each.shape)) for n, each in wholes.items()}, rank)
+            parts = {name: _dealt(torch, whole, *before)[rank] for name, whole in wholes.items()}
+            store.save({n: checkpoint.Shard(*parts[n], tuple(whole.shape)) for n, whole in wholes.items()}, rank)
         seen = [load(store, rank) for rank in range(after[0])]
     return {"ranks": seen, "reads": sorted(reads)}
 
@@ -167,7 +167,7 @@ def torch_loading(torch, sizes, before, after, only, kind, layout, wrong):
         loaded = []
         for name in [*wholes][:only]:
             part, offsets = _dealt(torch, wholes[name], *after)[rank]
-            pieces = [(start, each.shape) for each, start in _dealt(torch, wholes[name], *before)]
+            pieces = [(start, part.shape) for part, start in _dealt(torch, wholes[name], *before)]
             values = numbers(torch, [*part.shape], 9, kind) if wrong else part.to(getattr(torch, kind))
             loaded.append(copied(values))
             for number, source, _, lengths in _reads_of_torch(torch, wholes[name].shape, pieces, offsets, part.shape):

@@ -36,8 +36,8 @@ def _local(torch, shape, source, rank, ranks):
 def _padded_bytes(local, shape, source, target, ranks):
     """How many bytes all of a rank's pieces have if shards are as large as the first one."""
     sizes = [*shape]
-    for each in (source, target):
-        sizes[int(each[1:])] = -(-shape[int(each[1:])] // ranks)
+    for placement in (source, target):
+        sizes[int(placement[1:])] = -(-shape[int(placement[1:])] // ranks)
     return ranks * math.prod(sizes) * local.element_size()
 
 

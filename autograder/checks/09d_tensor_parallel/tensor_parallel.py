@@ -129,7 +129,7 @@ def _whole_layer(torch, lead, features, outs, bias):
 def _layer_seen(call, x, parameters, gradient, allowed, watched=()):
     """A layer's output and gradients on this rank, and the traffic of its forward and its backward."""
     y, traffic = _recorded(call, x, gradient, allowed, watched)
-    gradients = [copied(_local(each.grad)) for each in (x, *parameters)]
+    gradients = [copied(_local(tensor.grad)) for tensor in (x, *parameters)]
     return {"result": copied(_local(y)), "gradients": gradients, **traffic}
 
 
@@ -160,7 +160,7 @@ _ABOUT_LAYERS = {
 def column_layers(xp, torch, group, lead, features, outs, bias, gather, frozen):
     tp = xp.distributed.tensor_parallel
     linear, x, gradient = _whole_layer(torch, lead, features, outs, bias)
-    parameters = [tp.shard(each, 0, group).requires_grad_() for each in linear.parameters()]
+    parameters = [tp.shard(parameter, 0, group).requires_grad_() for parameter in linear.parameters()]
     weight, own_bias = parameters if bias else (*parameters, None)
     gradient = gradient if gather else tp.shard(gradient, -1, group)
     x.requires_grad_(not frozen)
@@ -184,8 +184,8 @@ def torch_column_layers(torch, group, lead, features, outs, bias, gather, frozen
     x.requires_grad_(not frozen)
     seen = _layer_seen(linear, x, [*linear.parameters()], gradient.contiguous(), ["all_reduce", "all_gather"])
     if outs == 1:  # then torch gathers the weight, too, and each rank has all of its gradient
-        shards = [each.grad.redistribute(placements=each.placements) for each in linear.parameters()]
-        seen["gradients"][1:] = [copied(_local(each)) for each in shards]
+        shards = [parameter.grad.redistribute(placements=parameter.placements) for parameter in linear.parameters()]
+        seen["gradients"][1:] = [copied(_local(gradient)) for gradient in shards]
         seen["sent forward"] = {"all_gather": [1, gradient.nbytes]}
         seen["sent backward"] = {"all_reduce": [1, x.nbytes]}
     return seen
@@ -237,7 +237,7 @@ def _losses(draw, st):
     targets = draw(st.lists(st.integers(0, tokens - 1), min_size=1, max_size=5))
     ignored = draw(st.sampled_from([-100, -100, 0, 2, -1]))
     if ignored < 0:
-        targets = [ignored if draw(st.integers(0, 4)) == 0 else each for each in targets]
+        targets = [ignored if draw(st.integers(0, 4)) == 0 else target for target in targets]
     reduction, scale = draw(st.sampled_from(["none", "sum", "mean"])), draw(st.sampled_from([1, 1, 1000]))
     return _loss(ranks, False, tokens, targets, ignored, reduction, scale)
 
@@ -265,15 +265,15 @@ def _loss_seen(call, logits, gradient, watched=()):
             loss = call(logits)
         except Exception as error:
             loss = error_name(error)
-    found = {"loss": loss, "gradient": None}
+    shown = {"loss": loss, "gradient": None}
     with recorded_traffic() as backward:
         if not isinstance(loss, str):
             loss.backward(gradient)
-            found = {"loss": copied(_local(loss)), "gradient": copied(_local(logits.grad))}
+            shown = {"loss": copied(_local(loss)), "gradient": copied(_local(logits.grad))}
     calls, nbytes = forward["sent"].get("all_reduce", (0, 0))
     sent = {"something": calls > 0, "too often": calls > 3}
     sent["too much"] = nbytes > 3 * len(logits) * logits.element_size()
-    return found | {"sent forward": sent, "sent backward": backward["sent"], "beyond": forward["beyond"]}
+    return shown | {"sent forward": sent, "sent backward": backward["sent"], "beyond": forward["beyond"]}
 
 
 _of_losses = explained_by_rank(
@@ -376,7 +376,7 @@ def tensor_parallel(xp, torch, group, features, hidden, tokens, steps):
         tp.ColumnParallelLinear(first, group=group), tp.RowParallelLinear(second, group), tp.ColumnParallelLinear(head, group=group)
     )  # fmt: skip
     _, begin = xp.distributed.shards.shard_sizes(tokens, group.size())[group.rank()]
-    parameters = [each for layer in (one, two, three) for each in layer.parameters()]
+    parameters = [parameter for layer in (one, two, three) for parameter in layer.parameters()]
 
     def loss_of(x, targets):
         logits = three(torch.tanh(two(torch.relu(one(x)))))
@@ -397,7 +397,7 @@ def one_process(torch, group, features, hidden, tokens, steps):
         logits = head(torch.tanh(second(torch.relu(first(x)))))
         return torch.nn.functional.cross_entropy(logits, targets)
 
-    parameters = [each for layer in (first, second, head) for each in layer.parameters()]
+    parameters = [parameter for layer in (first, second, head) for parameter in layer.parameters()]
     losses, parts = _train(torch, parameters, loss_of, steps, features, tokens), []
     for parameter, dim in zip(parameters, (0, 0, 1, None, 0, 0)):
         chunks = [] if dim is None else parameter.detach().chunk(group.size(), dim)

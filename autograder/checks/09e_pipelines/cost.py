@@ -21,7 +21,11 @@ _layers = drawn(
     cases=_layers,
     edges=rows(
         "strategy layer nodes per_node inside between",
-        *[(each, _LAYER, n, 8, _LINK, _SLOW) for each in words("ddp fsdp hsdp tp cp ep gpipe pp zero") for n in (1, 4)],
+        *[
+            (strategy, _LAYER, n, 8, _LINK, _SLOW)
+            for strategy in words("ddp fsdp hsdp tp cp ep gpipe pp zero")
+            for n in (1, 4)
+        ],
     ),
     hint=_explained(
         refused="no such strategy: ValueError",

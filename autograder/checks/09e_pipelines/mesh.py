@@ -38,10 +38,10 @@ def groups(xp, sizes, ranks, dim):
     import torch
 
     try:
-        found = xp.distributed.mesh.mesh_groups(torch.tensor(ranks).reshape(sizes), dim)
+        groups = xp.distributed.mesh.mesh_groups(torch.tensor(ranks).reshape(sizes), dim)
     except IndexError:
         return "IndexError"
-    return found
+    return groups
 
 
 @groups.oracle
@@ -50,7 +50,7 @@ def torch_groups(torch, sizes, ranks, dim):
     from torch.distributed.device_mesh import DeviceMesh
     from torch.testing._internal.distributed.fake_pg import FakeStore
 
-    names, found = [f"d{i}" for i in range(len(sizes))], []
+    names, groups = [f"d{i}" for i in range(len(sizes))], []
     if not -len(sizes) <= dim < len(sizes):
         return "IndexError"
     for rank in ranks:
@@ -60,5 +60,5 @@ def torch_groups(torch, sizes, ranks, dim):
             group = mesh[names[dim]].mesh.tolist()
         finally:
             dist.destroy_process_group()
-        found += [] if group in found else [group]
-    return found
+        groups += [] if group in groups else [group]
+    return groups

@@ -135,9 +135,9 @@ def times(xp, orders, forward, backward, transfer):
     orders = [[tuple(action) for action in order] for order in orders]
     given = [list(order) for order in orders]
     with time_limit("start_times"):
-        found = xp.distributed.pipeline.start_times(given, [*forward], [*backward], transfer)
+        times = xp.distributed.pipeline.start_times(given, [*forward], [*backward], transfer)
     assert given == orders, "the orders have changed"
-    return [[float(each) for each in found[stage]] for stage in range(len(found))]
+    return [[float(time) for time in times[stage]] for stage in range(len(times))]
 
 
 @times.oracle
@@ -205,7 +205,7 @@ def _recorded_stage(torch, stage, first, transposed, calls):
     def note_received():
         """Record how many received inputs are in memory besides those of micro-batches that wait for their backward."""
         waiting = calls["order"].count("F") - calls["order"].count("B")
-        in_memory = sum(not each.expired() for each in calls["received"])
+        in_memory = sum(not reference.expired() for reference in calls["received"])
         calls["kept after"] = max(calls["kept after"], in_memory - waiting)
 
     def unpacked(kept):
@@ -280,7 +280,7 @@ def stage_runs(xp, torch, group, schedule, microbatches, rows, first, transposed
     module = _recorded_stage(torch, stage, first, transposed, calls)
     inputs, targets = _whole_run(torch, stages, microbatches, rows, first)
     module.weight.grad = torch.ones_like(module.weight)
-    order = [tuple(each) for each in _an_order(schedule, stage, stages, microbatches)]
+    order = [tuple(action) for action in _an_order(schedule, stage, stages, microbatches)]
     ends, kind = {"received": torch.empty(rows, _width(stage), dtype=torch.float64)}, list if rows == 2 else tuple
     if stage == 0:
         ends = {"inputs": kind(inputs)}
@@ -288,11 +288,11 @@ def stage_runs(xp, torch, group, schedule, microbatches, rows, first, transposed
         ends |= {"targets": kind(targets), "loss": _squared_difference}
     with recorded_traffic(["send", "recv"]) as seen, recorded_sends() as sends:
         losses = xp.distributed.pipeline.run_stage(order, module, **ends, group=group)
-    found = {"losses": [copied(each) for each in losses], "graph": any(each.requires_grad for each in losses)}
-    found["gradient"] = copied(module.weight.grad) - 1
-    found |= {"order": calls["order"], "most kept": calls["most kept"]}
-    found["sends finished"] = all(work.is_completed() for _, work in sends)
-    return found | {"kept too long": calls["kept after"] > 1, **seen}  # one may be a variable until the next action
+    shown = {"losses": [copied(loss) for loss in losses], "graph": any(loss.requires_grad for loss in losses)}
+    shown["gradient"] = copied(module.weight.grad) - 1
+    shown |= {"order": calls["order"], "most kept": calls["most kept"]}
+    shown["sends finished"] = all(work.is_completed() for _, work in sends)
+    return shown | {"kept too long": calls["kept after"] > 1, **seen}  # one may be a variable until the next action
 
 
 @stage_runs.oracle
@@ -316,9 +316,9 @@ def torch_stage_runs(torch, group, schedule, microbatches, rows, first, transpos
     calls.update(_no_calls())
     with recorded_traffic(["send", "recv"]) as seen:
         schedule.step(*args, **kwargs)
-    found = {"losses": [copied(each) for each in losses], "graph": False, "gradient": copied(module.weight.grad)}
-    found |= {"order": calls["order"], "most kept": calls["most kept"]}
-    return found | {"sends finished": True, "kept too long": False, **seen}
+    shown = {"losses": [copied(loss) for loss in losses], "graph": False, "gradient": copied(module.weight.grad)}
+    shown |= {"order": calls["order"], "most kept": calls["most kept"]}
+    return shown | {"sends finished": True, "kept too long": False, **seen}
 
 
 # All together --------------------------------------------------------------------------------------------------------
@@ -361,8 +361,12 @@ def pipelined(xp, torch, group, schedule, microbatches):
             optimizer.zero_grad()
             losses = pipeline.step(*_batch(torch, stages, microbatches, step), _squared_difference)
             optimizer.step()
-            seen.append([copied(each) for each in losses])
-    return {"losses": seen, "weights": [copied(each) for each in module.parameters()], "beyond": traffic["beyond"]}
+            seen.append([copied(loss) for loss in losses])
+    return {
+        "losses": seen,
+        "weights": [copied(parameter) for parameter in module.parameters()],
+        "beyond": traffic["beyond"],
+    }
 
 
 @pipelined.oracle
@@ -380,5 +384,5 @@ def one_process(torch, group, schedule, microbatches):
         losses = torch.stack([_squared_difference(*pair) for pair in pairs])
         losses.mean().backward()
         optimizer.step()
-        seen.append([copied(each) for each in losses] if stage == stages - 1 else [])
-    return {"losses": seen, "weights": [copied(each) for each in modules[stage].parameters()], "beyond": []}
+        seen.append([copied(loss) for loss in losses] if stage == stages - 1 else [])
+    return {"losses": seen, "weights": [copied(parameter) for parameter in modules[stage].parameters()], "beyond": []}
