@@ -66,7 +66,7 @@ def tensor(
 
 def rows(names: str, *values: tuple) -> list[dict]:
     """A table of cases: one case for each tuple of values, under these names."""
-    return [dict(zip(names.split(), each, strict=True)) for each in values]
+    return [dict(zip(names.split(), row, strict=True)) for row in values]
 
 
 def strategy(st: Any, part: Any) -> Any:
@@ -190,7 +190,7 @@ class Interrupt(KeyboardInterrupt):
 
 def error_name(error: BaseException) -> str:
     """The name of the built-in class of an error. A contract says no more than this class."""
-    return next(each for each in type(error).__mro__ if each.__module__ == "builtins").__name__
+    return next(base for base in type(error).__mro__ if base.__module__ == "builtins").__name__
 
 
 def attempt(run: Callable, *args: Any) -> Any:

@@ -87,17 +87,17 @@ class _Applied(ast.NodeTransformer):
 @cache
 def _operations(module: str, table: str = "") -> dict[str, ast.expr]:
     """The expression of each operation in the tables of a file, or in one of them."""
-    found = {}
+    nodes = {}
     for statement in ast.parse(inspect.getsource(sys.modules[module])).body:
         names = [getattr(target, "id", "") for target in getattr(statement, "targets", [])]
-        for each in ast.walk(statement) if not table or table in names else []:
-            for key, value in zip(each.keys, each.values) if isinstance(each, ast.Dict) else []:
+        for node in ast.walk(statement) if not table or table in names else []:
+            for key, value in zip(node.keys, node.values) if isinstance(node, ast.Dict) else []:
                 if isinstance(key, ast.Constant) and isinstance(value, ast.Lambda):
-                    found[key.value] = value.body
+                    nodes[key.value] = value.body
                 elif isinstance(key, ast.Constant) and isinstance(value, ast.Constant) and isinstance(value.value, str):
                     with suppress(SyntaxError):
-                        found[key.value] = ast.parse(value.value, mode="eval").body
-    return found
+                        nodes[key.value] = ast.parse(value.value, mode="eval").body
+    return nodes
 
 
 def expression(module: str, table: str, name: str) -> str:

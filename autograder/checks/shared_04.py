@@ -162,9 +162,9 @@ def start(xp, leaves):
 
 def do(text):
     """A list of statements from their text: `mul 0 0, neg 1` is [["mul", 0, 0], ["neg", 1]]."""
-    words = [each.split() for each in text.split(",")]
-    indices = [[word for word in each if word.removeprefix("-").isdigit()] for each in words]
-    return [[" ".join(each[: -len(some)]), *map(int, some)] for each, some in zip(words, indices)]
+    words = [step.split() for step in text.split(",")]
+    indices = [[word for word in step if word.removeprefix("-").isdigit()] for step in words]
+    return [[" ".join(step[: -len(some)]), *map(int, some)] for step, some in zip(words, indices)]
 
 
 drawn_leaves = several(listed([*SHAPES], [True, True, True, False]), 1, 3)
@@ -183,7 +183,9 @@ def drawn_writes(st, most=8):
     views = st.tuples(st.sampled_from([*VIEWS, "split", "unbind", "clone", "detach"]), st.integers(0, 8)).map(list)
     steps = st.one_of(write, write, views, views, drawn_statements(st, most=1))
     return st.lists(steps, max_size=most).map(
-        lambda some: [each for step in some for each in ([step] if step and isinstance(step[0], str) else step)]
+        lambda some: [
+            statement for step in some for statement in ([step] if step and isinstance(step[0], str) else step)
+        ]
     )
 
 

@@ -34,7 +34,7 @@ def user_warnings():
         warnings.simplefilter("always")
         kept = []
         yield kept
-        kept += [each for each in caught if issubclass(each.category, UserWarning)]
+        kept += [warning for warning in caught if issubclass(warning.category, UserWarning)]
 
 
 def empty_module(xp):
@@ -99,8 +99,10 @@ class Tree:
     def label(self, x):
         """The kind and the number of one of its objects."""
         every = {"parameter": self.parameters, "buffer": self.buffers, "module": dict(enumerate(self.modules))}
-        found = (f"{kind} {number}" for kind, known in every.items() for number, each in known.items() if each is x)
-        return next(found, "something else")
+        labels = (
+            f"{kind} {number}" for kind, known in every.items() for number, tensor in known.items() if tensor is x
+        )
+        return next(labels, "something else")
 
 
 def drawn_trees(st):
@@ -191,6 +193,6 @@ def _model(xp, layers):
         )
     model = nn.Sequential(*made, nn.Linear(4, 4)).double()
     with xp.no_grad():
-        for number, each in enumerate(model.parameters()):
-            each.copy_(numbers(xp, list(each.shape), number) * 0.5)
+        for number, parameter in enumerate(model.parameters()):
+            parameter.copy_(numbers(xp, list(parameter.shape), number) * 0.5)
     return model

@@ -10,7 +10,7 @@ from .cases import define, dynamo_of
 
 def shown(gm):
     """Each operation of a graph: its name, and its arguments, with nodes by their indices."""
-    indices, found = {}, []
+    indices, calls = {}, []
 
     def argument(value):
         if value in indices if type(value).__hash__ and type(value).__name__ == "Node" else False:
@@ -23,16 +23,16 @@ def shown(gm):
         indices[node] = len(indices)
         target = node.target if isinstance(node.target, str) else node.target.__name__
         if node.op == "placeholder":
-            found.append([target, []])
+            calls.append([target, []])
         elif node.op != "output":
             named = [f"{key}={argument(value)}" for key, value in node.kwargs.items()]
-            found.append([target, [*argument(node.args), *named]])
-    return found
+            calls.append([target, [*argument(node.args), *named]])
+    return calls
 
 
 def captured(xp, function, calls):
     """Call a compiled function several times: for each call its result, and the graphs that are new."""
-    graphs, found = [], []
+    graphs, runs = [], []
 
     def collect(gm, example_inputs):
         graphs.append(shown(gm))
@@ -43,10 +43,10 @@ def captured(xp, function, calls):
     for args in calls:
         result = result_or_raises(compiled, args)
         graphs_shown = [] if isinstance(result, str) else list(graphs)  # torch runs a function that raises in Python
-        found.append({"result": result, "graphs": graphs_shown})
+        runs.append({"result": result, "graphs": graphs_shown})
         graphs.clear()
     dynamo_of(xp).reset()
-    return found
+    return runs
 
 
 def result_or_raises(function, args):

@@ -85,11 +85,11 @@ def run_steps(xp, inputs, steps, results):
 
 
 def inputs_of(xp, shapes):
-    found = []
+    inputs = []
     for number, sizes in enumerate(shapes):
         count = 3 ** sum(size == 3 for size in sizes)
-        found.append(((xp.arange(count) * 5 + number) % 7).to(xp.float32).reshape(sizes) * 0.5 - 1.25)
-    return found
+        inputs.append(((xp.arange(count) * 5 + number) % 7).to(xp.float32).reshape(sizes) * 0.5 - 1.25)
+    return inputs
 
 
 def _programs(binary):
@@ -107,7 +107,7 @@ _SOFTMAX = [[3, 3]], [["shift", 0], ["relu", 1], ["softmax", 2]], [3]
 
 
 def eager(torch, shapes, steps, results):
-    return [each.clone() for each in run_steps(torch, inputs_of(torch, shapes), steps, results)]
+    return [result.clone() for result in run_steps(torch, inputs_of(torch, shapes), steps, results)]
 
 
 def _torch_dumps():

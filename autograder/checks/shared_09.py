@@ -60,8 +60,8 @@ def on_ranks(work, quiet=False):
         def in_turn(pieces):
             return _in_turn(pieces, ranks, [partial(on_rank, xp, **cases[i]) for i in order])
 
-        found = dict(zip(order, _results_by_case(in_turn, ranks)))
-        return [partial(_recall, found[i]) if found else run for i in range(len(cases))]
+        recorded = dict(zip(order, _results_by_case(in_turn, ranks)))
+        return [partial(_recall, recorded[i]) if recorded else run for i in range(len(cases))]
 
     run.for_cases = for_cases
     # the text that a student sees is the function's, the parameters are these

@@ -24,14 +24,14 @@ def near_middles(scale: float, halves: list[int], nudge: int) -> np.ndarray:
 
 def _apart(scales: list[float], other) -> list[list]:
     """[scale, half, nudge] for which another rule rounds to another integer than the product with 1 / scale does."""
-    found = []
+    triples = []
     for scale in scales:
         for nudge in (-1, 0, 1):
             halves = [*range(-251, 252, 2)]
             x = near_middles(scale, halves, nudge)
             wrong = np.flatnonzero(np.rint(x * np.float32(1 / scale)) != np.rint(other(x, scale)))
-            found += [[scale, halves[i], nudge] for i in wrong[:2]]
-    return found
+            triples += [[scale, halves[i], nudge] for i in wrong[:2]]
+    return triples
 
 
 QUOTIENTS = _apart([0.1, 0.7, 0.3, 0.015, 0.11, 0.013, 3.7, 1 / 3, 0.9, 0.21], lambda x, s: x / np.float32(s))[:25]
@@ -111,19 +111,19 @@ def _nearly(mine, theirs):
     hint=_about_parameters,
 )  # fmt: skip
 def parameters(rl, low, high, kind, quant, eps, custom, scheme):
-    low, high = (rl.tensor(each if "channel" in scheme else each[0]) for each in (low, high))
+    low, high = (rl.tensor(bound if "channel" in scheme else bound[0]) for bound in (low, high))
     eps = rl.tensor([eps])
-    before = [each.tolist() for each in (low, high, eps)]
+    before = [tensor.tolist() for tensor in (low, high, eps)]
     scale, zero_point = rl.ao.quantization.affine.determine_qparams(
         low, high, *quant, getattr(rl, kind), eps, custom, getattr(rl, scheme)
     )
-    return _parameters_shown(scale, zero_point, before == [each.tolist() for each in (low, high, eps)])
+    return _parameters_shown(scale, zero_point, before == [tensor.tolist() for tensor in (low, high, eps)])
 
 
 def _parameters_shown(scale, zero_point, unchanged):
     """The numbers of float32 as texts: nine digits tell any two of them apart."""
     kinds = [scale.dtype, list(scale.shape), zero_point.dtype, list(zero_point.shape)]
-    digits = [f"{each:.9g}" for each in scale.tolist()]
+    digits = [f"{number:.9g}" for number in scale.tolist()]
     return {"kinds": kinds, "scale": digits, "zero point": zero_point.tolist(), "arguments": unchanged}
 
 
@@ -131,7 +131,7 @@ def _parameters_shown(scale, zero_point, unchanged):
 def parameters_of_torch(torch, low, high, kind, quant, eps, custom, scheme):
     from torch.ao.quantization.utils import determine_qparams
 
-    low, high = (torch.tensor(each if "channel" in scheme else each[0]) for each in (low, high))
+    low, high = (torch.tensor(bound if "channel" in scheme else bound[0]) for bound in (low, high))
     scale, zero_point = determine_qparams(
         low, high, *quant, getattr(torch, kind), torch.tensor([eps]), custom, getattr(torch, scheme)
     )
@@ -195,7 +195,7 @@ def values(rl, scale, halves, nudge, zero_point, quant, kind, of, sizes):
 
 def numbers_of(xp, scale, halves, nudge, sizes):
     if halves and isinstance(halves[0], str):
-        return xp.tensor([float(each) for each in halves])
+        return xp.tensor([float(number) for number in halves])
     return xp.from_numpy(near_middles(scale, halves, nudge).reshape(len(halves) if sizes is None else sizes))
 
 
@@ -261,11 +261,11 @@ def _channel_cases(draw, st):
 )  # fmt: skip
 def channels(rl, sizes, axis, scales, halves, nudge, zero_points, quant, kind, of, turned, narrow):
     x, *qparams = channel_arguments(rl, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow)
-    before = [each.tolist() for each in (x, *qparams)]
+    before = [tensor.tolist() for tensor in (x, *qparams)]
     q = rl.ao.quantization.affine.quantize_per_channel(x, *qparams, axis, *quant, getattr(rl, kind))
     shown = {"type": q.dtype, "shape": list(q.shape), "values": q.tolist()}
     q.fill_(77)
-    return shown | {"arguments": [each.tolist() for each in (x, *qparams)] == before}
+    return shown | {"arguments": [tensor.tolist() for tensor in (x, *qparams)] == before}
 
 
 def channel_arguments(xp, sizes, axis, scales, halves, nudge, zero_points, of, turned, narrow):
@@ -312,9 +312,9 @@ _packed = defaults(sizes=[4], start=1, turned=False)
 def packed(rl, sizes, start, turned):
     values = four_bits(rl, sizes, start, turned)
     before = values.tolist()
-    found = rl.ao.quantization.affine.pack_int4(values)
-    shown = [found.tolist(), found.dtype]
-    found.fill_(77)
+    packed = rl.ao.quantization.affine.pack_int4(values)
+    shown = [packed.tolist(), packed.dtype]
+    packed.fill_(77)
     return [*shown, values.tolist() == before]
 
 
@@ -331,5 +331,5 @@ def packed_by_torch(torch, sizes, start, turned):
         return [[], torch.uint8, True]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # quantised tensors are deprecated
-        found = torch.quantize_per_tensor(values, 1.0, 0, torch.quint4x2).int_repr()
-    return [found.tolist(), found.dtype, True]
+        packed = torch.quantize_per_tensor(values, 1.0, 0, torch.quint4x2).int_repr()
+    return [packed.tolist(), packed.dtype, True]

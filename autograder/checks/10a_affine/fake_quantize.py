@@ -65,7 +65,7 @@ def faked(rl, scales, halves, nudge, zero_points, quant, extra, of, sizes):
     before, wide = repr(x.tolist()), len(scales) > 1
     given = (scale.reshape(-1, 1), zero_point.reshape(-1, 1)) if wide else (scales[0], zero_points[0])
     values, mask = rl.aten.native.quantized.fake_quantize(
-        x, *(each if wide else _rounded(each) for each in given), *quant
+        x, *(tensor if wide else _rounded(tensor) for tensor in given), *quant
     )
     leaf = x.clone().requires_grad_()
     if wide:
@@ -79,7 +79,7 @@ def faked(rl, scales, halves, nudge, zero_points, quant, extra, of, sizes):
 def _shown(values, mask, grad):
     """The values as texts: nine digits tell any two numbers of float32 apart."""
     kinds = [values.dtype, mask.dtype, list(values.shape), list(mask.shape)]
-    digits = [f"{each:.9g}" for each in values.reshape(-1).tolist()]
+    digits = [f"{number:.9g}" for number in values.reshape(-1).tolist()]
     return {"kinds": kinds, "values": digits, "mask": mask.reshape(-1).tolist(), "gradient": grad.reshape(-1).tolist()}
 
 
@@ -90,7 +90,7 @@ def _rounded(number):
 
 def fake_arguments(xp, scales, halves, nudge, zero_points, extra, of, sizes):
     rows = [
-        np.concatenate([near_middles(s, halves, nudge), np.array([float(each) for each in extra], np.float32)])
+        np.concatenate([near_middles(s, halves, nudge), np.array([float(number) for number in extra], np.float32)])
         for s in scales
     ]
     x = np.stack(rows)

@@ -47,7 +47,7 @@ def _about_bfloat16(case, mine, theirs):
 @program(
     "c10.small_floats.bfloat16_bits",
     cases=drawn(bits=_bits),
-    edges=rows("bits", *[(each,) for each in _HALVES + _LIMITS + _NANS]),
+    edges=rows("bits", *[(bits,) for bits in _HALVES + _LIMITS + _NANS]),
     hint=_about_bfloat16,
 )
 def bfloat16(rl, bits):
@@ -89,8 +89,8 @@ def _about_float8(case, mine, theirs):
     cases=drawn(bits=_bits, format=["float8_e4m3fn", "float8_e5m2"]),
     edges=rows(
         "bits format",
-        *[(each, name) for name, own in (("float8_e4m3fn", _E4M3), ("float8_e5m2", _E5M2))
-          for each in own + _LIMITS[:2] + _LIMITS[6:9] + _NANS],
+        *[(bits, name) for name, own in (("float8_e4m3fn", _E4M3), ("float8_e5m2", _E5M2))
+          for bits in own + _LIMITS[:2] + _LIMITS[6:9] + _NANS],
     ),
     hint=_about_float8,
 )  # fmt: skip

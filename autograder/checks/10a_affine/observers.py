@@ -67,9 +67,9 @@ def averages(xp, shapes, ch_axis, constant, kind, preset):
         x = numbers(xp, sizes, 5 * number, kind).requires_grad_()
         shown["returns x_orig"].append(observer(x) is x)
         for name in ("min_val", "max_val"):
-            shown[name].append([f"{each:.9g}" for each in getattr(observer, name).tolist()])
+            shown[name].append([f"{number:.9g}" for number in getattr(observer, name).tolist()])
     now = observer.min_val, observer.max_val
-    shown |= {"dtype": [each.dtype for each in now], "graph": [each.requires_grad for each in now]}
+    shown |= {"dtype": [tensor.dtype for tensor in now], "graph": [tensor.requires_grad for tensor in now]}
     return shown | {"same buffers": [old is new for old, new in zip(buffers, now)]}
 
 
@@ -116,8 +116,8 @@ def _about_errors(case, mine, theirs):
 def errors(rl, counts, eighths, start, end, steps):
     width = eighths / 8
     histogram = rl.tensor(counts).float()
-    found = rl.ao.quantization.observer.quantization_error(histogram, width, start, end, steps)
-    shown = {"type": type(found).__name__, "error of a value": _in_steps(rl, found, counts, width, start, end, steps)}
+    error = rl.ao.quantization.observer.quantization_error(histogram, width, start, end, steps)
+    shown = {"type": type(error).__name__, "error of a value": _in_steps(rl, error, counts, width, start, end, steps)}
     return shown | {"histogram": histogram.tolist() == [*counts]}
 
 
@@ -135,10 +135,10 @@ def errors_of_torch(torch, counts, eighths, start, end, steps):
     observer.histogram.copy_(torch.tensor(counts))
     observer.min_val, observer.max_val = torch.tensor(0.0), torch.tensor(width * len(counts))
     observer.dst_nbins = steps
-    found = observer._compute_quantization_error(start, end)
+    error = observer._compute_quantization_error(start, end)
     return {
         "type": "float",
-        "error of a value": _in_steps(torch, found, counts, width, start, end, steps),
+        "error of a value": _in_steps(torch, error, counts, width, start, end, steps),
         "histogram": True,
     }
 
@@ -204,9 +204,9 @@ def _about_searches(case, mine, theirs):
 def searches(rl, counts, at, weights, wave):
     calls = []
     error = _counted(calls, _error_of(at, weights, wave))
-    histogram = [float(each) for each in counts]
-    found = rl.ao.quantization.observer.non_linear_search(histogram, error)
-    return {"asked": calls, "result": list(found), "histogram": histogram == [*counts]}
+    histogram = [float(count) for count in counts]
+    limits = rl.ao.quantization.observer.non_linear_search(histogram, error)
+    return {"asked": calls, "result": list(limits), "histogram": histogram == [*counts]}
 
 
 def _counted(calls, error):

@@ -27,4 +27,4 @@ def values_of_programs(torch, program):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # quantised tensors are deprecated
         exec(QUANTIZED[program], names)
-    return [int(each) for each in names["y"].tolist()]
+    return [int(number) for number in names["y"].tolist()]

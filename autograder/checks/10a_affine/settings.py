@@ -90,7 +90,7 @@ def _types(xp, each):
 def setting(rl, rules, name, kind, index):
     mapping = rl.ao.quantization.QConfigMapping()
     for method, *values in rules:
-        getattr(mapping, method)(*[_types(rl, each) for each in values])
+        getattr(mapping, method)(*[_types(rl, value) for value in values])
     return rl.ao.quantization.qconfig_mapping.find_qconfig(mapping, name, _types(rl, kind), index)
 
 
@@ -100,7 +100,7 @@ def setting_of_torch(torch, rules, name, kind, index):
 
     mapping, kind = torch.ao.quantization.QConfigMapping(), _types(torch, kind)
     for method, *values in rules:
-        getattr(mapping, method)(*[_types(torch, each) for each in values])
-    found = search._maybe_adjust_qconfig_for_module_type_or_name(mapping, kind, name, mapping.global_qconfig)
+        getattr(mapping, method)(*[_types(torch, value) for value in values])
+    of_type = search._maybe_adjust_qconfig_for_module_type_or_name(mapping, kind, name, mapping.global_qconfig)
     parent = name.rpartition(".")[0]
-    return search._maybe_adjust_qconfig_for_module_name_object_type_order(mapping, parent, kind, index, found)
+    return search._maybe_adjust_qconfig_for_module_name_object_type_order(mapping, parent, kind, index, of_type)

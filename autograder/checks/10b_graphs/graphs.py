@@ -55,7 +55,7 @@ def graph_with_calls(xp, calls):
 def pattern_of(xp, described):
     """The pattern for a name in CALLS, or for a list of such patterns."""
     if not isinstance(described, str):
-        return tuple(pattern_of(xp, each) for each in described)
+        return tuple(pattern_of(xp, part) for part in described)
     if described[0] == ".":
         return described[1:]
     if described in ("add", "F.relu", "xp.relu"):
@@ -83,10 +83,10 @@ CHAIN = [LINEAR, ["BatchNorm1d", [2], None], ["ReLU", [3], None]]
 
 
 def _match_hint(case, mine, theirs):
-    apart = first_apart(mine, theirs)
-    if apart == "patterns that my_relu matches":
+    difference = first_apart(mine, theirs)
+    if difference == "patterns that my_relu matches":
         return "MyReLU is a subclass of ReLU. A pattern fits the modules of exactly its class"
-    if apart == "matches" and case["max_uses"] is not None:
+    if difference == "matches" and case["max_uses"] is not None:
         return "max_uses is about the node itself; inner nodes may have one user each"
     return None
 
@@ -143,12 +143,12 @@ def _matched(xp, is_match, calls, node, pattern, max_uses):
     graph, nodes, modules = graph_with_calls(xp, calls)
     value = nodes[node % len(nodes)] if isinstance(node, int) else 2
     limit = () if max_uses is None else (max_uses,)
-    found = {"matches": is_match(modules, value, pattern_of(xp, pattern), *limit)}
-    for each in nodes:
-        found[f"patterns that {each} matches"] = [
-            str(other) for other in PATTERNS if is_match(modules, each, pattern_of(xp, other))
+    shown = {"matches": is_match(modules, value, pattern_of(xp, pattern), *limit)}
+    for candidate in nodes:
+        shown[f"patterns that {candidate} matches"] = [
+            str(other) for other in PATTERNS if is_match(modules, candidate, pattern_of(xp, other))
         ]
-    return found
+    return shown
 
 
 PATTERNS = [
@@ -188,11 +188,11 @@ OF_LAYERS = [LINEAR, ["Linear", [1], None], ["add", [2, 3], None], ["F.relu", [4
 )  # fmt: skip
 def matches(rl, calls, patterns):
     graph, nodes, modules = graph_with_calls(rl, calls)
-    known = [pattern_of(rl, each) for each in patterns]
-    found = rl.ao.quantization.fx.match_utils.find_matches(graph, modules, known)
+    known = [pattern_of(rl, pattern) for pattern in patterns]
+    matches = rl.ao.quantization.fx.match_utils.find_matches(graph, modules, known)
     return {
-        name: [last.name, patterns[known.index(pattern)], [each.name for each in inner]]
-        for name, (last, pattern, inner) in sorted(found.items())
+        name: [last.name, patterns[known.index(pattern)], [node.name for node in inner]]
+        for name, (last, pattern, inner) in sorted(matches.items())
     }
 
 
@@ -200,15 +200,15 @@ def matches(rl, calls, patterns):
 def _(torch, calls, patterns):
     quantize_fx(torch)
     graph, nodes, modules = graph_with_calls(torch, calls)
-    known = [pattern_of(torch, each) for each in patterns]
+    known = [pattern_of(torch, pattern) for pattern in patterns]
     fx = import_module("torch.ao.quantization.fx.match_utils")
     longest_first = import_module("torch.ao.quantization.fx.pattern_utils")._sorted_patterns_dict(
         dict.fromkeys(known, _Handler)
     )
-    found = fx._find_matches(graph, modules, longest_first, {})
+    matches = fx._find_matches(graph, modules, longest_first, {})
     return {
-        name: [last.name, patterns[known.index(pattern)], [each.name for each in _flat(inner)]]
-        for name, (last, inner, pattern, _) in sorted(found.items())
+        name: [last.name, patterns[known.index(pattern)], [node.name for node in _flat(inner)]]
+        for name, (last, inner, pattern, _) in sorted(matches.items())
     }
 
 
@@ -220,7 +220,7 @@ class _Handler:
 def _flat(nested):
     if not isinstance(nested, (list, tuple)):
         return [nested]
-    return [each for inner in nested for each in _flat(inner)]
+    return [node for inner in nested for node in _flat(inner)]
 
 
 # Shared observers ----------------------------------------------------------------------------------------------------

@@ -44,11 +44,11 @@ def _correction_hint(case, mine, theirs):
     if first_apart(mine, theirs) != "numbers":
         return None
     rows, wanted = field(mine, "numbers"), field(theirs, "numbers")
-    apart = [(i, a - b) for row, other in zip(rows, wanted) for i, (a, b) in enumerate(zip(row, other))]
-    constant = [case["shape"][1] * case["zero_point"] * _zero_point(i, case["of_weight"]) for i, _ in apart]
-    if [off for _, off in apart] == [-each for each in constant]:
+    differences = [(i, a - b) for row, other in zip(rows, wanted) for i, (a, b) in enumerate(zip(row, other))]
+    constant = [case["shape"][1] * case["zero_point"] * _zero_point(i, case["of_weight"]) for i, _ in differences]
+    if [off for _, off in differences] == [-number for number in constant]:
         return "the term of both zero points is missing, or it is counted for one column: each of the K columns has a b"
-    if all(off % 256 == 0 for _, off in apart):
+    if all(off % 256 == 0 for _, off in differences):
         return "convert to int32 before anything is added: a sum of uint8 or int8 wraps around"
     return None
 
@@ -105,7 +105,7 @@ def _linear_hint(case, mine, theirs):
         return None
     if field(mine, "its corrections") != field(theirs, "its corrections"):
         return "zero_point_corrections gives wrong corrections: first let its own check pass"
-    numbers = [each for row in field(mine, "numbers") for each in row]
+    numbers = [number for row in field(mine, "numbers") for number in row]
     if case["relu"] and min(numbers, default=255) < case["result"]:
         return "with relu, no number is below the zero point of the result, which is 0.0"
     return None
@@ -202,7 +202,7 @@ def folded(xp, sizes, start, given, eps, kinds, wanted):
         for size in shape:
             count *= size
         numbers = [((7 * i + 3 * (start + begin)) % 11) * 0.25 - (0 if positive else 1) for i in range(count)]
-        return xp.tensor([each + 0.5 * positive for each in numbers], dtype=getattr(xp, kind)).reshape(shape)
+        return xp.tensor([number + 0.5 * positive for number in numbers], dtype=getattr(xp, kind)).reshape(shape)
 
     channels = sizes[:1]
     w = values(sizes, 0, kinds[0]).requires_grad_(wanted[0])
@@ -214,11 +214,11 @@ def folded(xp, sizes, start, given, eps, kinds, wanted):
     fold = import_module(f"{xp.__name__}.nn.utils.fusion").fuse_conv_bn_weights
     new = fold(w, b, mean, var, eps, bn_w, bn_b)
     return {
-        "sizes": [list(each.shape) for each in new],
+        "sizes": [list(tensor.shape) for tensor in new],
         "weight": new[0].detach().reshape(-1),
         "bias": new[1].detach().reshape(-1),
-        "requires grad": [each.requires_grad for each in new],
-        "classes": [type(each).__name__ for each in new],
-        "leaves": [each.is_leaf for each in new],
-        "arguments": [each if each is None else each.detach() for each in (w, b, mean, var, bn_w, bn_b)],
+        "requires grad": [tensor.requires_grad for tensor in new],
+        "classes": [type(tensor).__name__ for tensor in new],
+        "leaves": [tensor.is_leaf for tensor in new],
+        "arguments": [tensor if tensor is None else tensor.detach() for tensor in (w, b, mean, var, bn_w, bn_b)],
     }

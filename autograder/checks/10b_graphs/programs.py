@@ -129,7 +129,7 @@ def _described(node, modules, numbers):
     what = f"{node.op} {called}"
     if node.op == "call_module":
         module = modules[node.target]
-        classes = [type(each).__name__ for each in (module, *module.children())]
+        classes = [type(child).__name__ for child in (module, *module.children())]
         what = f"{node.target}, {' of '.join([classes[0], ', '.join(classes[1:])][: len(classes)])}"
         if "Observer" in classes[0]:
             what = f"observer {numbers.setdefault(id(module), len(numbers))}, a {classes[0]}"

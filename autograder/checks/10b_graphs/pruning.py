@@ -48,30 +48,30 @@ def _case(sizes, level, block, zeros, values=None):
     ),
 )  # fmt: skip
 def masked(rl, sizes, values, level, block, zeros):
-    norms = rl.tensor([float(each) for each in values]).reshape(sizes)
+    norms = rl.tensor([float(number) for number in values]).reshape(sizes)
     before = norms.tolist()
     mask = rl.ao.pruning.sparsifier.weight_norm_mask(norms, level, tuple(block), zeros)
-    found = _judged(mask.tolist(), values, sizes, block, zeros) | {"the norms changed": norms.tolist() != before}
-    return {"dtype": str(mask.dtype).partition(".")[2], "sizes": list(mask.shape)} | found
+    judged = _judged(mask.tolist(), values, sizes, block, zeros) | {"the norms changed": norms.tolist() != before}
+    return {"dtype": str(mask.dtype).partition(".")[2], "sizes": list(mask.shape)} | judged
 
 
 @masked.oracle
 def _(torch, sizes, values, level, block, zeros):
     layer = torch.nn.Linear(sizes[1], sizes[0], bias=False)
     with torch.no_grad():
-        layer.weight.copy_(torch.tensor([float(each) for each in values]).reshape(sizes))
+        layer.weight.copy_(torch.tensor([float(number) for number in values]).reshape(sizes))
     pruning = import_module("torch.ao.pruning")
     sparsifier = pruning.WeightNormSparsifier(level, tuple(block), zeros, norm=lambda weight: weight)
     sparsifier.prepare(layer, [{"tensor_fqn": "weight"}])
     sparsifier.step()
     mask = layer.parametrizations.weight[0].mask.bool()
-    found = _judged(mask.tolist(), values, sizes, block, zeros)
-    return {"dtype": "bool", "sizes": list(mask.shape)} | found | {"the norms changed": False}
+    judged = _judged(mask.tolist(), values, sizes, block, zeros)
+    return {"dtype": "bool", "sizes": list(mask.shape)} | judged | {"the norms changed": False}
 
 
 def _judged(mask, values, sizes, block, zeros):
     """What all right masks have in common: equal means and equal norms leave a choice. The mask itself, if nothing is equal."""
-    found = []
+    blocks = []
     for top in range(0, sizes[0], block[0]):
         for left in range(0, sizes[1], block[1]):
             places = [
@@ -81,15 +81,15 @@ def _judged(mask, values, sizes, block, zeros):
             ]
             norms = [values[i * sizes[1] + j] for i, j in places]
             removed = sorted(norm for norm, (i, j) in zip(norms, places) if not mask[i][j])
-            found.append((sum(norms) / len(norms), sorted(norms), removed))
-    means = [mean for mean, _, _ in found]
-    is_tie = len({*means}) < len(means) or any(len({*norms}) < len(norms) for _, norms, _ in found)
-    chosen = sorted(mean for mean, _, removed in found if removed)
+            blocks.append((sum(norms) / len(norms), sorted(norms), removed))
+    means = [mean for mean, _, _ in blocks]
+    is_tie = len({*means}) < len(means) or any(len({*norms}) < len(norms) for _, norms, _ in blocks)
+    chosen = sorted(mean for mean, _, removed in blocks if removed)
     return {
         "chosen blocks": len(chosen),
         "means of the chosen blocks": chosen,
-        "norms that became 0, by block": [removed for _, _, removed in found] if not is_tie else "a tie",
-        "only the smallest became 0": all(removed in ([], norms[:zeros]) for _, norms, removed in found),
+        "norms that became 0, by block": [removed for _, _, removed in blocks] if not is_tie else "a tie",
+        "only the smallest became 0": all(removed in ([], norms[:zeros]) for _, norms, removed in blocks),
         "mask": mask if not is_tie else "a tie",
     }
 

@@ -73,8 +73,8 @@ def exported_program(xp, layers, dynamic, decomposed, size):
     xp.export.save(exported, file)
     file.seek(0)
     seen = {}
-    for kind, each in (("exported", exported), ("loaded", xp.export.load(file))):
-        run, x, bias = each.module(), numbers(xp, [size, 4], 7, "float32"), numbers(xp, [4], 6, "float32")
+    for kind, form in (("exported", exported), ("loaded", xp.export.load(file))):
+        run, x, bias = form.module(), numbers(xp, [size, 4], 7, "float32"), numbers(xp, [4], 6, "float32")
         results = [run(x, {"bias": bias}, 0.5) for _ in range(2)]
         for i, (first, rest) in enumerate(results, start=1):
             seen[f"{kind}, call {i}"] = {"y": first["y"].detach(), "calls": first["calls"].detach(), "rest": rest}

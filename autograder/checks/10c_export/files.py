@@ -43,11 +43,11 @@ def described(xp, value, nodes):
 
 def nodes_of(xp):
     """Nodes with tensors, x, y and z, and with sizes, s and t."""
-    graph, found = xp.fx.Graph(), {}
+    graph, nodes = xp.fx.Graph(), {}
     for name in "xyzst":
-        found[name] = graph.create_node("call_function", abs, (), name=name)
-        found[name].meta["val"] = 3 if name in "st" else xp.ones(2)
-    return found
+        nodes[name] = graph.create_node("call_function", abs, (), name=name)
+        nodes[name].meta["val"] = 3 if name in "st" else xp.ones(2)
+    return nodes
 
 
 def _arguments(st):
@@ -59,7 +59,7 @@ def _arguments(st):
     plain = [st.integers(-3, 2**40), st.booleans(), floats, st.sampled_from(["mean", "", "x"])]
     single = st.one_of(*plain, node, size, st.none(), st.sampled_from(OBJECTS).map(lambda name: {"object": name}))
     items = [*plain, node, st.one_of(size, st.integers(0, 9)), st.one_of(node, st.none())]
-    lists = st.one_of(*(st.lists(each, max_size=4) for each in items))
+    lists = st.one_of(*(st.lists(item, max_size=4) for item in items))
     lists = st.one_of(lists, lists.map(lambda items: {"tuple": items}))
     base = st.sampled_from(["Tensor", "int", "float", "bool", "SymInt"])
     return st.fixed_dictionaries({"argument": st.one_of(single, lists), "base": base})
@@ -68,7 +68,7 @@ def _arguments(st):
 X, Y, S, T = {"node": "x"}, {"node": "y"}, {"size": "s"}, {"size": "t"}
 INF, NAN = {"float": "inf"}, {"float": "nan"}
 ARGUMENTS = [{"argument": argument, "base": base} for argument, base in (
-    *((each, "Tensor") for each in (
+    *((name, "Tensor") for name in (
         None, True, False, 0, 1, -7, 0.0, 1.0, 0.5, "mean", "", X, S, INF, NAN, {"float": "-inf"},
         [1, 2], [True, False], [0.5, 2.0], [INF, 1.0, NAN], ["a", "b"], [X], [X, Y, X], [S], [S, 3], [3, S, T], [None], [X, None],
         [None, Y], {"tuple": [1, 2]}, {"tuple": [X, None]}, {"tuple": [S, 2]}, {"tuple": [0.5]}, {"tuple": [True]},
@@ -109,10 +109,10 @@ def _(torch, argument, base):
     types = {"Tensor": torch.TensorType, "float": torch.FloatType, "bool": torch.BoolType}
     wanted = torch.ListType(types.get(base, torch.IntType).get())
     try:
-        found = serializer.serialize_input(described(torch, argument, nodes_of(torch)), wanted)
+        written = serializer.serialize_input(described(torch, argument, nodes_of(torch)), wanted)
     except SerializeError:
         return "refused"
-    return with_container(json.loads(json.dumps(_dataclass_to_dict(found), cls=EnumEncoder)))
+    return with_container(json.loads(json.dumps(_dataclass_to_dict(written), cls=EnumEncoder)))
 
 
 ENTRIES = [{"data": data} for data in (
@@ -151,8 +151,8 @@ def _entries(st):
 @program("export.serialize.deserialize_argument", cases=_entries, edges=ENTRIES)
 def arguments_of_a_file(xp, data):
     data, before = as_read(data), as_read(data)
-    found = xp.export.serialize.deserialize_argument(data, dict(NAMES))
-    return {"argument": _plain(found), "changed": data != before}
+    argument = xp.export.serialize.deserialize_argument(data, dict(NAMES))
+    return {"argument": _plain(argument), "changed": data != before}
 
 
 def _plain(value):
@@ -175,8 +175,8 @@ def _(torch, data):
         kind: [float(x) for x in value] if kind == "as_floats" else float(value) if kind == "as_float" else value
         for kind, value in as_read(data).items()
     }
-    found = deserializer.deserialize_input(_dict_to_dataclass(Argument, with_floats))
-    return {"argument": _plain(found), "changed": False}
+    argument = deserializer.deserialize_input(_dict_to_dataclass(Argument, with_floats))
+    return {"argument": _plain(argument), "changed": False}
 
 
 # Graphs --------------------------------------------------------------------------------------------------------------
@@ -195,10 +195,10 @@ def size(name):
 def node(target, inputs, *outputs, name="node"):
     """A node of a file. The inputs are arguments, or (name, argument) for one that is passed by its name."""
     given = [
-        {"name": each[0], "arg": each[1], "kind": 2}
-        if isinstance(each, tuple)
-        else {"name": ["self", "other", "dim", "end"][i], "arg": each, "kind": 1}
-        for i, each in enumerate(inputs)
+        {"name": value[0], "arg": value[1], "kind": 2}
+        if isinstance(value, tuple)
+        else {"name": ["self", "other", "dim", "end"][i], "arg": value, "kind": 1}
+        for i, value in enumerate(inputs)
     ]
     return {"name": name, "target": f"torch.ops.aten.{target}", "inputs": given, "outputs": list(outputs)}
 
@@ -265,10 +265,10 @@ def operator_of(xp, target):
 def inputs_of(xp, graph):
     """A value for each input of a graph: a tensor, or a constant that nobody uses."""
     start = [xp.arange(12, dtype=xp.float64).reshape(3, 4) - 5 * i for i in range(len(graph["inputs"]))]
-    return [value if "as_tensor" in each else 7 for value, each in zip(start, graph["inputs"])]
+    return [value if "as_tensor" in spec else 7 for value, spec in zip(start, graph["inputs"])]
 
 
-@program("export.serialize.run_graph", cases=_graphs, edges=[{"graph": each} for each in GRAPHS], draws=40)
+@program("export.serialize.run_graph", cases=_graphs, edges=[{"graph": graph} for graph in GRAPHS], draws=40)
 def graphs_run(xp, graph):
     calls = []
 
@@ -277,10 +277,10 @@ def graphs_run(xp, graph):
         return operator_of(xp, node["target"])(*args, **kwargs)
 
     graph, before = as_read(graph), as_read(graph)
-    found = xp.export.serialize.run_graph(graph, tuple(inputs_of(xp, graph)), call)
+    outputs = xp.export.serialize.run_graph(graph, tuple(inputs_of(xp, graph)), call)
     texts = [f"input {i}" for i in range(len(graph["inputs"]))]
     return {
-        "outputs": found,
+        "outputs": outputs,
         "calls": calls,
         "outputs if the values are texts": xp.export.serialize.run_graph(graph, texts, written),
         "changed": graph != before,
@@ -306,8 +306,8 @@ def _names_of(node):
 def _(torch, graph):
     graph, calls = as_read(graph), []
     for node in graph["nodes"]:
-        kinds = [each["kind"] for each in node["inputs"]]
-        named_inputs = [each["name"] for each in node["inputs"] if each["kind"] == 2]
+        kinds = [argument["kind"] for argument in node["inputs"]]
+        named_inputs = [argument["name"] for argument in node["inputs"] if argument["kind"] == 2]
         calls.append([node["target"], "list", kinds.count(1), "dict", named_inputs])
     texts = [f"input {i}" for i in range(len(graph["inputs"]))]
     return {
@@ -324,14 +324,14 @@ def _(torch, graph):
 
 def _computed(graph, inputs, call):
     """Each value is computed when an output needs it, from the last node to the first."""
-    known = {each["as_tensor"]["name"]: value for each, value in zip(graph["inputs"], inputs) if "as_tensor" in each}
+    known = {spec["as_tensor"]["name"]: value for spec, value in zip(graph["inputs"], inputs) if "as_tensor" in spec}
 
     def value_of(argument):
         ((kind, value),) = argument.items()
         if kind == "as_tensors":
-            return [named(each["name"]) for each in value]
+            return [named(item["name"]) for item in value]
         if kind == "as_sym_ints":
-            return [named(each["as_name"]) if "as_name" in each else each["as_int"] for each in value]
+            return [named(item["as_name"]) if "as_name" in item else item["as_int"] for item in value]
         if isinstance(value, dict):
             return named(value.get("name", value.get("as_name")))
         return None if kind == "as_none" else value
@@ -339,13 +339,15 @@ def _computed(graph, inputs, call):
     def named(name):
         if name not in known:
             node = next(node for node in graph["nodes"] if f"'{name}'" in str(node["outputs"]))
-            args = [value_of(each["arg"]) for each in node["inputs"] if each["kind"] == 1]
-            kwargs = {each["name"]: value_of(each["arg"]) for each in node["inputs"] if each["kind"] == 2}
+            args = [value_of(argument["arg"]) for argument in node["inputs"] if argument["kind"] == 1]
+            kwargs = {
+                argument["name"]: value_of(argument["arg"]) for argument in node["inputs"] if argument["kind"] == 2
+            }
             result = call(node, args, kwargs)
             known.update(zip(_names_of(node), result if is_sequence(node) else [result]))
         return known[name]
 
-    return [value_of(each) for each in graph["outputs"]]
+    return [value_of(output) for output in graph["outputs"]]
 
 
 # What must not run ---------------------------------------------------------------------------------------------------
@@ -410,15 +412,15 @@ PLACES = ["inputs", "outputs"]
 @drawing
 def _files(draw, st):
     """A good graph in which one or two things have been replaced, by good or bad ones."""
-    found = copy.deepcopy(draw(st.sampled_from([GOOD, LISTS])))
+    graph = copy.deepcopy(draw(st.sampled_from([GOOD, LISTS])))
     for _ in range(draw(st.integers(0, 2))):
         new = draw(
             st.sampled_from([x, y, a, b, n, tensor("late"), tensor("a b"), {"as_int": 3}, {"as_pickle": "a"}, {}])
         )
-        chosen = draw(st.sampled_from(found["nodes"]))
+        chosen = draw(st.sampled_from(graph["nodes"]))
         where = draw(st.sampled_from(["inputs", "outputs", "argument", "result", "operator", "order", "name"]))
-        if where in PLACES and found[where]:
-            found[where][draw(st.integers(0, len(found[where]) - 1))] = new
+        if where in PLACES and graph[where]:
+            graph[where][draw(st.integers(0, len(graph[where]) - 1))] = new
         elif where == "argument":
             chosen["inputs"][0]["arg"] = new
         elif where == "result":
@@ -426,13 +428,13 @@ def _files(draw, st):
         elif where == "operator":
             chosen["target"] = draw(st.sampled_from(["torch.ops.aten.exp.default", "os.system", KNOWN[0]]))
         elif where == "order":
-            found["nodes"].reverse()
+            graph["nodes"].reverse()
         elif where == "name":
             chosen["inputs"][-1]["kind"] = draw(st.sampled_from([1, 2, 3]))
-    return {"graph": found}
+    return {"graph": graph}
 
 
-@program("export.verifier.verify_graph", cases=_files, edges=[{"graph": each} for each in FILES], draws=60)
+@program("export.verifier.verify_graph", cases=_files, edges=[{"graph": graph} for graph in FILES], draws=60)
 def files_verified(xp, graph):
     of, graph = xp.export.verifier, as_read(graph)
     verdicts = []
@@ -454,17 +456,17 @@ def _(torch, graph):
         "as_layout",
     }  # fmt: skip
     last = len(graph["nodes"])
-    given = [(-1, each) for each in graph["inputs"]]
-    given += [(time, each) for time, made in enumerate(graph["nodes"]) for each in made["outputs"]]
-    used = [(time, each["arg"]) for time, made in enumerate(graph["nodes"]) for each in made["inputs"]]
-    used += [(last, each) for each in graph["outputs"]]
-    wrong = any(len(each) != 1 or not {*each} <= kinds for _, each in given + used)
+    given = [(-1, spec) for spec in graph["inputs"]]
+    given += [(time, output) for time, made in enumerate(graph["nodes"]) for output in made["outputs"]]
+    used = [(time, argument["arg"]) for time, made in enumerate(graph["nodes"]) for argument in made["inputs"]]
+    used += [(last, output) for output in graph["outputs"]]
+    wrong = any(len(spec) != 1 or not {*spec} <= kinds for _, spec in given + used)
     if not wrong:
-        names = [(time, name) for time, each in given for name in _names(each)]
+        names = [(time, name) for time, spec in given for name in _names(spec)]
         first = {name: time for time, name in reversed(names)}
         wrong = len(names) > len(first) or not all(name.isidentifier() and name.isascii() for name in first)
-        wrong = wrong or any(first.get(name, last) >= time for time, each in used for name in _names(each))
-    orders = [[each["kind"] for each in made["inputs"]] for made in graph["nodes"]]
+        wrong = wrong or any(first.get(name, last) >= time for time, spec in used for name in _names(spec))
+    orders = [[argument["kind"] for argument in made["inputs"]] for made in graph["nodes"]]
     wrong = wrong or any(not re.fullmatch("1*2*", "".join(map(str, order))) for order in orders)
     wrong = wrong or any(made["target"] not in KNOWN for made in graph["nodes"])
     return ["refused", "refused"] if wrong else [None, None]

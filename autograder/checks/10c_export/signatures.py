@@ -25,7 +25,9 @@ def in_module_order(names, modules):
 
 
 def modules_of(*names):
-    return list(dict.fromkeys(name.rpartition(".")[0] for each in names for name in each if "." in name))
+    return list(
+        dict.fromkeys(name.rpartition(".")[0] for names_of_kind in names for name in names_of_kind if "." in name)
+    )
 
 
 def _spec(spec):
@@ -83,7 +85,7 @@ def shown(value):
     return [shown(item) for item in value] if isinstance(value, list) else value
 
 
-ROLES = [roles(*each) for each in (
+ROLES = [roles(*form) for form in (
     ([], [], [], [["x", None]]),
     (["w", "lin.weight", "lin.bias"], [["mean", True], ["lin.mean", False]], ["k"],
      [["x", None], ["items", [None, {"A b": None}]]]),
@@ -108,9 +110,9 @@ ROLES = [roles(*each) for each in (
 def roles_of_inputs(xp, parameters, buffers, constants, arguments, paths):
     call = xp.export.graph_signature.input_specs
     parameters, constants, paths = as_lists([parameters, constants, paths])
-    found = [_spec(spec) for spec in call(parameters, dict(buffers), constants, paths)]
+    specs = [_spec(spec) for spec in call(parameters, dict(buffers), constants, paths)]
     tuples = call(tuple(parameters), dict(buffers), tuple(constants), tuple(map(tuple, paths)))
-    return {"specs": found, "the same with tuples": [*map(_spec, tuples)] == found}
+    return {"specs": specs, "the same with tuples": [*map(_spec, tuples)] == specs}
 
 
 @roles_of_inputs.oracle
@@ -241,12 +243,12 @@ def new_values_of(torch, written):
                     ({"x": x, "y": y}[name] if name in "xy" else getattr(self, name)).mul_(2)
             return [x * 1]
 
-    _, found = aot_export_module(Writing(), (torch.ones(2), torch.ones(2)), trace_joint=False)
-    names = dict(zip(found.user_inputs, "xy"))
+    _, signature = aot_export_module(Writing(), (torch.ones(2), torch.ones(2)), trace_joint=False)
+    names = dict(zip(signature.user_inputs, "xy"))
     return [
-        *(["PARAMETER_MUTATION", name] for name in found.parameters_to_mutate.values()),
-        *(["BUFFER_MUTATION", name] for name in found.buffers_to_mutate.values()),
-        *(["USER_INPUT_MUTATION", names[name]] for name in found.user_inputs_to_mutate.values()),
+        *(["PARAMETER_MUTATION", name] for name in signature.parameters_to_mutate.values()),
+        *(["BUFFER_MUTATION", name] for name in signature.buffers_to_mutate.values()),
+        *(["USER_INPUT_MUTATION", names[name]] for name in signature.user_inputs_to_mutate.values()),
     ]
 
 
@@ -256,14 +258,14 @@ IN_ORDER = ["p0", "p1", "b0", "b1", "c", "x", "y"]
 def specs_of(xp, targets=None):
     """The specs of the inputs, in the order of `IN_ORDER`. `targets` has those that are not the name itself."""
     of, targets = xp.export.graph_signature, targets or {}
-    found = []
+    specs = []
     for name in IN_ORDER:
         kind, target = getattr(of.InputKind, KINDS[name[0]]), targets.get(name, name)
         arg = of.TensorArgument(name if name in "xy" else f"{name[0]}_{target}")
-        found.append(
+        specs.append(
             of.InputSpec(kind, arg, None if name in "xy" else target, name == "b0" if name[0] == "b" else None)
         )
-    return found
+    return specs
 
 
 def placeholder(name):
@@ -294,20 +296,20 @@ def roles_of_outputs(xp, written, results):
     given = [values[name] if isinstance(name, str) and name in values else name for name in results]
     call, inputs = xp.export.graph_signature.output_specs, specs_of(xp)
     return [
-        [[spec.kind.name, spec.target, type(spec.arg).__name__, *vars(spec.arg).values()] for spec in found]
-        for found in (call(inputs, new_values, given), call(tuple(inputs), new_values, tuple(given)))
+        [[spec.kind.name, spec.target, type(spec.arg).__name__, *vars(spec.arg).values()] for spec in specs]
+        for specs in (call(inputs, new_values, given), call(tuple(inputs), new_values, tuple(given)))
     ]
 
 
 @roles_of_outputs.oracle
 def _(torch, written, results):
-    found = [[kind, name, "TensorArgument", f"new_{name}"] for kind, name in new_values_of(torch, written)]
+    specs = [[kind, name, "TensorArgument", f"new_{name}"] for kind, name in new_values_of(torch, written)]
     for result in results:
         is_tensor = isinstance(result, str) and result in TENSORS
         name = result if not is_tensor else f"new_{result}" if result in written else placeholder(result)
         arg = ["TensorArgument", name] if is_tensor else ["ConstantArgument", "", name]
-        found.append(["USER_OUTPUT", None, *arg])
-    return [found, found]
+        specs.append(["USER_OUTPUT", None, *arg])
+    return [specs, specs]
 
 
 BUFFER_NAMES = [["b0", "b1"], ["b0", "b1"], ["x", "b1"], ["y", "x"]]
@@ -347,8 +349,8 @@ def lifted(xp, writes, results, buffers):
         tensors = dict(zip((IN_ORDER[i] for i in order), values))
         for name, other, number in writes:
             tensors[name] = tensors[name] * number + tensors[other]
-        found = [tensors[name] * 1 if name in tensors else name for name in results]
-        return tuple(tensors[name] for name in changed) + tuple(found)
+        outputs = [tensors[name] * 1 if name in tensors else name for name in results]
+        return tuple(tensors[name] for name in changed) + tuple(outputs)
 
     signature = of.ExportGraphSignature([inputs[i] for i in order], outputs)
     seen, found_by = [], []
@@ -358,10 +360,10 @@ def lifted(xp, writes, results, buffers):
         user_inputs = kind([tensors.pop("y"), tensors.pop("x")])
         state = {targets.get(name, name): tensor for name, tensor in tensors.items()} | {"unused": None}
         names = list(state)
-        found = xp.export.exported_program.run_lifted(signature, run, state, user_inputs)
+        run_results = xp.export.exported_program.run_lifted(signature, run, state, user_inputs)
         seen.append({tensor_shown(name, buffers): views[name].tolist() for name in IN_ORDER})
         seen[-1] |= {"tensors in `state` and `user_inputs`": [[*state] == names, len(user_inputs)]}
-        found_by.append(found)
+        found_by.append(run_results)
     is_same = as_plain(found_by[0]) == as_plain(found_by[1]) and seen[0] == seen[1]
     return (
         {"results": found_by[0]}
@@ -371,7 +373,7 @@ def lifted(xp, writes, results, buffers):
 
 
 def as_plain(found):
-    return [each.tolist() if hasattr(each, "tolist") else each for each in found]
+    return [value.tolist() if hasattr(value, "tolist") else value for value in found]
 
 
 def tensor_shown(name, buffers):

@@ -34,7 +34,7 @@ def _guards(draw, st):
         comparison = draw(st.sampled_from([name for name, holds in HOLDS.items() if holds(number) and name != "=="]))
         guards.append([i, "==" if number == SIZE and draw(st.integers(0, 2)) == 0 else comparison, number])
     if any(isinstance(other, str) for *_, other in guards):  # which of the two symbols stays says whether 0 and 1 do
-        dims = [each if isinstance(each, str) else [max(each[0], 2), each[1]] for each in dims]
+        dims = [dim if isinstance(dim, str) else [max(dim[0], 2), dim[1]] for dim in dims]
     return {"dims": dims, "guards": guards}
 
 
@@ -79,7 +79,7 @@ def ranges_of_guards(xp, dims, guards, size=SIZE):
             result = of.constraints(symbols, guards)
         except of.ConstraintViolationError:
             return "refused"
-        return [[name, each if isinstance(each, int) else [each.lower, each.upper]] for name, each in result.items()]
+        return [[name, size if isinstance(size, int) else [size.lower, size.upper]] for name, size in result.items()]
 
     return {"in order": found(made), "in another order": found(tuple(reversed(made)))}
 
@@ -98,7 +98,7 @@ def _(torch, dims, guards, size=SIZE):
         torch, module, [torch.ones(size, 3)] * len(dims), [_dim(torch, i, kind) for i, kind in enumerate(dims)]
     )
     if found != "refused":
-        found = [[name, each] for name, each in zip(names, found)]
+        found = [[name, size] for name, size in zip(names, found)]
     return dict.fromkeys(["in order", "in another order"], found)
 
 
@@ -114,16 +114,16 @@ def sizes_of(torch, module, args, dims):
 
     args = tuple(x.clone() for x in args)
     try:
-        found = exported(torch, module, args, tuple({0: dim} for dim in dims))
+        exported_program = exported(torch, module, args, tuple({0: dim} for dim in dims))
     except (UserError, ConstraintViolationError, GuardOnDataDependentSymNode, ValueError):
         return "refused"
-    ranges, shown = {str(name): each for name, each in found.range_constraints.items()}, []
-    for node in found.graph.nodes:
-        if node.name in found.graph_signature.user_inputs:
+    ranges, shown = {str(name): bounds for name, bounds in exported_program.range_constraints.items()}, []
+    for node in exported_program.graph.nodes:
+        if node.name in exported_program.graph_signature.user_inputs:
             size = node.meta["val"].shape[0]
-            each = ranges.get(str(size))
-            end = None if each is None or "oo" in str(each.upper) else int(each.upper)
-            shown.append(int(size) if each is None else [int(each.lower), end])
+            bounds = ranges.get(str(size))
+            end = None if bounds is None or "oo" in str(bounds.upper) else int(bounds.upper)
+            shown.append(int(size) if bounds is None else [int(bounds.lower), end])
     return shown
 
 
@@ -147,5 +147,5 @@ def _(torch, program):
     if found == "refused":
         return ["refused"]
     return [
-        str(each) if isinstance(each, int) else f"{each[0]}..{'' if each[1] is None else each[1]}" for each in found
+        str(size) if isinstance(size, int) else f"{size[0]}..{'' if size[1] is None else size[1]}" for size in found
     ]

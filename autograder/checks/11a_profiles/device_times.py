@@ -126,14 +126,14 @@ def _trace(steps, lost, backwards, at_once):
 )  # fmt: skip
 def times(rl, **case):
     given = _trace(**case)
-    found = rl.autograd.profiler_util.device_times(given)
+    times = rl.autograd.profiler_util.device_times(given)
     assert given == _trace(**case), "the events have changed"
-    return _rounded(found)
+    return _rounded(times)
 
 
 def _rounded(found):
     """The rows by name, to the nanosecond: a sum of floats depends on its order."""
-    return sorted([name, *(round(float(each), 3) + 0.0 for each in pair)] for name, pair in found.items())
+    return sorted([name, *(round(float(time), 3) + 0.0 for time in pair)] for name, pair in found.items())
 
 
 def _line(event):
@@ -155,9 +155,9 @@ def _(torch, **case):
     parser = profiler.profile.__new__(profiler.profile)
     parser.use_device = "cuda"
     result = SimpleNamespace(events=lambda: made, trace_start_ns=lambda: 0)
-    found = torch.autograd.profiler_util.EventList(parser._parse_kineto_results(result), use_device="cuda")
-    found._build_tree()
-    kept = [row for row in found.key_averages() if row.device_type == device.CPU]
+    events = torch.autograd.profiler_util.EventList(parser._parse_kineto_results(result), use_device="cuda")
+    events._build_tree()
+    kept = [row for row in events.key_averages() if row.device_type == device.CPU]
     return _rounded({row.key: [row.self_device_time_total, row.device_time_total] for row in kept})
 
 
@@ -187,7 +187,7 @@ class _Event:
 def recordings():
     """The recorded traces by name. Only the judge reads the file."""
     path = import_module("autograder.course").READINGS / "recorded" / "stand_in" / "traces.json.gz"
-    return {each["name"]: each for each in json.loads(gzip.decompress(path.read_bytes()))["programs"]}
+    return {program["name"]: program for program in json.loads(gzip.decompress(path.read_bytes()))["programs"]}
 
 
 def _recorded(name):
@@ -195,7 +195,7 @@ def _recorded(name):
     events = recordings()[name]["trace"]["traceEvents"]
     return {
         "name": name,
-        "events": [each | {"name": each["name"][:80]} if each["pid"] == 0 else each for each in events],
+        "events": [event | {"name": event["name"][:80]} if event["pid"] == 0 else event for event in events],
     }
 
 

@@ -44,9 +44,9 @@ def _with_ends(events):
 @parents.oracle
 def _(torch, events):
     util = torch.autograd.profiler_util
-    made = [util.FunctionEvent(i, "f", *each[:2], each[1] + each[2]) for i, each in enumerate(events)]
+    made = [util.FunctionEvent(i, "f", *event[:2], event[1] + event[2]) for i, event in enumerate(events)]
     util.EventList(made)._populate_cpu_children()
-    return [each.cpu_parent and each.cpu_parent.id for each in made]
+    return [event.cpu_parent and event.cpu_parent.id for event in made]
 
 
 @program(
@@ -60,8 +60,8 @@ def deep_parents(rl, depth, beside):
     events = [(1, i, 2 * depth - i) for i in range(depth)] + [
         (1, 2 * depth + 2 * i, 2 * depth + 2 * i + 1) for i in range(beside)
     ]
-    found = list(rl.autograd.profiler_util.find_parents(events))
-    return [found[:3], found[depth - 1], found[depth], len(found)]
+    parents = list(rl.autograd.profiler_util.find_parents(events))
+    return [parents[:3], parents[depth - 1], parents[depth], len(parents)]
 
 
 @deep_parents.oracle
@@ -106,9 +106,9 @@ def _forest(st):
 def averages(rl, events, by_shape, backwards):
     given = _with_parents(events, backwards)
     average = rl.autograd.profiler_util.average_events
-    found = average(given, True) if by_shape else average(given)
+    averages = average(given, True) if by_shape else average(given)
     assert given == _with_parents(events, backwards), "the events have changed"
-    return sorted([list(key), list(row)] for key, row in found.items())
+    return sorted([list(key), list(row)] for key, row in averages.items())
 
 
 @averages.oracle
@@ -122,15 +122,15 @@ def _(torch, events, by_shape, backwards):
         if parent is not None:
             made[parent].append_cpu_child(event)
             event.set_cpu_parent(made[parent])
-    found = util.EventList(made)
-    found._remove_dup_nodes()
-    found._tree_built = True
+    event_list = util.EventList(made)
+    event_list._remove_dup_nodes()
+    event_list._tree_built = True
     return sorted(
         [
             [row.key, str(row.input_shapes)] if by_shape else [row.key],
             [row.count, row.self_cpu_time_total, row.cpu_time_total],
         ]
-        for row in found.key_averages(group_by_input_shapes=by_shape)
+        for row in event_list.key_averages(group_by_input_shapes=by_shape)
     )
 
 
@@ -164,7 +164,7 @@ def _(torch, program):
     names |= {"b": torch.ones(6), "batch": torch.ones(2, 4, 8)}
     with _quiet(torch).profile() as found, torch.profiler.record_function("program"):
         eval(RECORDED[program], names)
-    shown = [each.name.removeprefix("aten::") for each in found.events() if each.name.startswith("aten::")]
+    shown = [event.name.removeprefix("aten::") for event in found.events() if event.name.startswith("aten::")]
     return [name for name in shown if name not in NOT_SHOWN]
 
 
@@ -191,10 +191,10 @@ def _quiet(torch):
 )  # fmt: skip
 def action(rl, step, wait, warmup, active, repeat, skip_first, skip_first_wait):
     function = rl.profiler.profiler.schedule_action
-    found = function(step, wait, warmup, active, repeat, skip_first, skip_first_wait)
+    action = function(step, wait, warmup, active, repeat, skip_first, skip_first_wait)
     if not (repeat or skip_first or skip_first_wait):
-        assert function(step, wait=wait, warmup=warmup, active=active) is found, "the others are 0 by default"
-    return [type(found).__name__, found.name]
+        assert function(step, wait=wait, warmup=warmup, active=active) is action, "the others are 0 by default"
+    return [type(action).__name__, action.name]
 
 
 @action.oracle
@@ -250,8 +250,8 @@ def profiled(xp, lines, steps, wait, warmup, active):
         (names["x"].sum() + b.sum()).backward()
 
     def keep(found):
-        seen = [each for each in found.events() if each.name.removeprefix("aten::") not in INSIDE]
-        tree = [[each.name.removesuffix("_"), _outer(each)] for each in seen if "Accumulate" not in _outer(each)]
+        seen = [event for event in found.events() if event.name.removeprefix("aten::") not in INSIDE]
+        tree = [[event.name.removesuffix("_"), _outer(event)] for event in seen if "Accumulate" not in _outer(event)]
         shapes = {row.key: row.count for row in found.key_averages(group_by_input_shape=True) if "mm" in row.key}
         table = sorted([row.key, row.count] for row in found.key_averages() if "aten::" not in row.key)
         kept.append({"tree": tree, "table": table, "products": shapes})

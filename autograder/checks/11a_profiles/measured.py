@@ -17,7 +17,7 @@ def _clear(case):
     times = sorted(case["times"])
     middle = times[len(times) // 4 : math.ceil(3 * len(times) / 4)]
     digits = math.log10(median(times) / max(1.645 * pstdev(middle) / math.sqrt(len(middle)), 25e-9))
-    return abs(digits - round(digits)) > 0.002 and all(each > 0 for each in times)
+    return abs(digits - round(digits)) > 0.002 and all(time > 0 for time in times)
 
 
 def _times(st):
@@ -25,7 +25,7 @@ def _times(st):
     close = st.integers(9990, 10010).map(lambda n: n * 1e-7)
     far = st.sampled_from([1.1e-3, 2e-3, 5.3e-2, 1.7e-6, 3.1e-7])
     quick = st.integers(9990, 10010).map(lambda n: n * 1e-9)  # nearer to each other than any clock can tell
-    return st.one_of(st.lists(st.one_of(each, each, far), min_size=1, max_size=12) for each in (near, close, quick))
+    return st.one_of(st.lists(st.one_of(times, times, far), min_size=1, max_size=12) for times in (near, close, quick))
 
 
 @program(
@@ -47,9 +47,9 @@ def _times(st):
 )  # fmt: skip
 def figures(rl, times):
     given = [*times]
-    found = rl.utils.benchmark.utils.common.significant_figures(given)
+    digits = rl.utils.benchmark.utils.common.significant_figures(given)
     assert given == [*times], "the times have changed"
-    return [type(found).__name__, found]
+    return [type(digits).__name__, digits]
 
 
 @figures.oracle
@@ -100,13 +100,13 @@ def flops(rl, name, sizes, positions, kernel, transposed, mask):
     outputs = outputs if name == "convolution" else []
     count = rl.utils.flop_counter.operator_flops
     if name == "convolution_backward":
-        found = count(name, inputs, outputs, transposed, mask)
-        assert not all(mask) or found == count(name, inputs, outputs, transposed), "output_mask is all True by default"
+        flops = count(name, inputs, outputs, transposed, mask)
+        assert not all(mask) or flops == count(name, inputs, outputs, transposed), "output_mask is all True by default"
     else:
-        found = count(name, inputs, outputs, transposed) if transposed else count(name, inputs, outputs)
+        flops = count(name, inputs, outputs, transposed) if transposed else count(name, inputs, outputs)
         as_lists = [[list(shape) for shape in shapes] for shapes in (inputs, outputs)]
-        assert found == count(name, *as_lists, transposed), "a shape may be a list"
-    return [type(found).__name__, found]
+        assert flops == count(name, *as_lists, transposed), "a shape may be a list"
+    return [type(flops).__name__, flops]
 
 
 def _as_call(name, sizes, positions, kernel, transposed, mask):
@@ -127,7 +127,7 @@ def _(torch, name, sizes, positions, kernel, transposed, mask):
     formula = counter.flop_registry.get(getattr(aten, name))
     if formula is None:
         return ["int", 0]
-    tensors, results = ([torch.empty(shape, device="meta") for shape in each] for each in (inputs, outputs))
+    tensors, results = ([torch.empty(shape, device="meta") for shape in shapes] for shapes in (inputs, outputs))
     ones = [1] * len(positions)
     if name == "convolution":
         return ["int", formula(*tensors, None, ones, ones, ones, transposed, ones, 1, out_val=results[0])]
@@ -154,7 +154,7 @@ def _shapes(name, sizes, positions, kernel, transposed):
         few = 1 if transposed else m  # a head of the keys serves several of the query
         return [(b, m, n, d), (b, few, t, d), (b, few, t, e)], [(b, m, n, e)]
     kernel = kernel[: len(positions)]
-    ends = [size + (each - 1 if transposed else 1 - each) for size, each in zip(positions, kernel)]
+    ends = [size + (length - 1 if transposed else 1 - length) for size, length in zip(positions, kernel)]
     given, weight, result = (b, m, *positions), (m, k, *kernel) if transposed else (k, m, *kernel), (b, k, *ends)
     if name == "convolution":
         return [given, weight], [result]

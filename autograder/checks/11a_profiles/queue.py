@@ -29,16 +29,16 @@ LAUNCH = listed((1, 6), (0, 5), (1, 9), ["both", "both", "both", "launch", "kern
     )),
     show=lambda torch, launches, backwards: f"queue_depths({_events(launches)[:: -1 if backwards else 1]})",
     hint=when(
-        lambda case: any(each[3] == "launch" for each in case["launches"]),
+        lambda case: any(launch[3] == "launch" for launch in case["launches"]),
         "a launch whose kernel is missing changes nothing: the last launch that has one counts",
     ),
 )  # fmt: skip
 def depths(rl, launches, backwards):
     given = _events(launches)[:: -1 if backwards else 1]
     before = [*given]
-    found = [list(each) for each in rl.profiler._utils.queue_depths(given)]
+    depths = [list(row) for row in rl.profiler._utils.queue_depths(given)]
     assert given == before, "the events have changed"
-    return found
+    return depths
 
 
 @depths.oracle
@@ -49,7 +49,7 @@ def _(torch, launches, backwards):
     evaluation = utils.BasicEvaluation.__new__(utils.BasicEvaluation)
     evaluation.profile = SimpleNamespace(kineto_results=SimpleNamespace(events=lambda: made))
     evaluation.events, evaluation.metrics = [], {}
-    return [[each.start, each.end, each.queue_depth] for each in evaluation.compute_queue_depth()]
+    return [[event.start, event.end, event.queue_depth] for event in evaluation.compute_queue_depth()]
 
 
 class _Event:
@@ -96,9 +96,9 @@ KERNEL = listed((0, 2), (0, 4), (1, 7), several((0, 6), 0, 2))  # stream, gap be
 )  # fmt: skip
 def path(rl, kernels):
     given = _kernels(kernels)
-    found, end = rl.profiler._utils.critical_path(given)
+    path, end = rl.profiler._utils.critical_path(given)
     assert given == _kernels(kernels), "the kernels have changed"
-    return [list(found), end]
+    return [list(path), end]
 
 
 @path.oracle
@@ -114,10 +114,10 @@ def _(torch, kernels):
     end = [begin + given[i][2] for i, begin in enumerate(start)]
     if not end:
         return [[], 0]
-    found = [end.index(max(end))]
-    while before := sorted(j for j in causes[found[0]] if end[j] == start[found[0]]):
-        found.insert(0, before[0])
-    return [found, max(end)]
+    path = [end.index(max(end))]
+    while before := sorted(j for j in causes[path[0]] if end[j] == start[path[0]]):
+        path.insert(0, before[0])
+    return [path, max(end)]
 
 
 def _kernels(kernels):
@@ -125,7 +125,7 @@ def _kernels(kernels):
     made, now = [], 0
     for i, (stream, gap, duration, waits) in enumerate(kernels):
         now += gap
-        made.append((stream, now, duration, [each % i for each in waits] if i else []))
+        made.append((stream, now, duration, [number % i for number in waits] if i else []))
     return made
 
 
@@ -135,8 +135,8 @@ def _kernels(kernels):
 def long_path(rl, count):
     """Thousands of kernels, one after the other, on two streams."""
     kernels = [(i % 2, i, 10, [i - 1] if i else []) for i in range(count)]
-    found, end = rl.profiler._utils.critical_path(kernels)
-    return [len(found), list(found[:3]), end]
+    path, end = rl.profiler._utils.critical_path(kernels)
+    return [len(path), list(path[:3]), end]
 
 
 @long_path.oracle

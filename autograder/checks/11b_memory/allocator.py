@@ -57,7 +57,7 @@ def allocated(rl, size, stream, serves, oversize, allowed, threshold, divisions)
 def _hint(apart, mine, theirs):
     if apart == "block":
         return "`alloc_found_block` makes it of the block that was found: your own one, if you have written it"
-    if apart == "calls" and [each.partition(":")[0] for each in mine] != [each.partition(":")[0] for each in theirs]:
+    if apart == "calls" and [call.partition(":")[0] for call in mine] != [call.partition(":")[0] for call in theirs]:
         return "each attempt is made only if all before it have failed"
     return None
 
@@ -77,7 +77,7 @@ def _watched(names, settings, serves, oversize):
             return names.Block(stream, size + larger, 0x1000, pool) if served else None
 
         def of(self, pool, size, stream):
-            pools = [f"the pool for {size}" for size, each in self.pools.items() if each is pool]
+            pools = [f"the pool for {size}" for size, known in self.pools.items() if known is pool]
             return f"{(*pools, 'another pool')[0]}, {size}, {stream}"
 
         def process_events(self):
@@ -197,7 +197,7 @@ LONGEST = 60  # steps: a training step is longer, and a difference in it is hard
 def recordings():
     """The recorded programs by name. Only the judge reads the file."""
     path = import_module("autograder.course").READINGS / "recorded" / "stand_in" / "allocator.json.gz"
-    return {each["name"]: each for each in json.loads(gzip.decompress(path.read_bytes()))["programs"]}
+    return {program["name"]: program for program in json.loads(gzip.decompress(path.read_bytes()))["programs"]}
 
 
 def _case(name):
@@ -207,7 +207,7 @@ def _case(name):
 @program(
     "together.allocator",
     cases=lambda st: st.sampled_from(
-        [name for name, each in recordings().items() if len(each["steps"]) <= LONGEST]
+        [name for name, recording in recordings().items() if len(recording["steps"]) <= LONGEST]
     ).map(_case),
     edges=lambda: [_case(name) for name in SHOWN if name in recordings()],
     draws=30,
@@ -219,8 +219,8 @@ def _case(name):
     ),
 )
 def replayed(rl, name, total, settings, steps):
-    found = import_module("rushlight.c10.cuda.replay").replay(total, settings, steps)
-    return _by_step(steps, found)
+    replayed = import_module("rushlight.c10.cuda.replay").replay(total, settings, steps)
+    return _by_step(steps, replayed)
 
 
 @replayed.oracle

@@ -59,11 +59,11 @@ def propagated(rl, first, nodes, later):
     names = rl.profiler._memory_profiler
     known, flow = _graph(first, nodes, later)
     before = dict(known)
-    found = names.propagate_categories([names.FlowNode(*node) for node in flow], known)
+    categories = names.propagate_categories([names.FlowNode(*node) for node in flow], known)
     return {
-        "categories": sorted([*value, category] for value, category in found.items()),
+        "categories": sorted([*value, category] for value, category in categories.items()),
         "known is as before": known == before,
-        "a new dict": found is not known,
+        "a new dict": categories is not known,
     }
 
 
@@ -90,8 +90,10 @@ def _(torch, first, nodes, later):
         made._categories.set_by_version(keys[key], version, profiler.Category[category.upper()])
     made._set_activations()
     made._set_autograd_detail()
-    found = {value: made._categories.get(keys[value[0]], value[1]) for value in _values(known, flow)}
-    categories = sorted([*value, category.name.lower()] for value, category in found.items() if category is not None)
+    known_categories = {value: made._categories.get(keys[value[0]], value[1]) for value in _values(known, flow)}
+    categories = sorted(
+        [*value, category.name.lower()] for value, category in known_categories.items() if category is not None
+    )
     return {"categories": categories, "known is as before": True, "a new dict": True}
 
 
@@ -187,7 +189,7 @@ def _made(draw, st, live, number):
         ([[-1, "preexisting", 1, 0, 1], [-1, "preexisting", 2, 0, 2], [1, "destroy", 2, 0, 2]], [[2, 0, "optimizer_state"]]),
         ([[-1, "preexisting", 1, 0, 1], [7, "create", 2, 0, 2], [7, "create", 3, 0, 3]], [[1, 0, "input"], [2, 0, "input"]]),
     )),
-    hint=when(lambda case: [each[2] for each in case["events"]].count(0) > 1, "several pieces of memory may have one key"),
+    hint=when(lambda case: [event[2] for event in case["events"]].count(0) > 1, "several pieces of memory may have one key"),
 )  # fmt: skip
 def timeline(rl, events, categories):
     given = {(f"t{key}", version): category for key, version, category in categories}

@@ -99,7 +99,11 @@ def found(rl, blocks, order, size, stream, max_split, rounding):
     before = [*pool.blocks]
     settings = names.Settings(_bytes(max_split), max_non_split_rounding=rounding * 512)
     block = names.find_free_block(pool, size * 512, 1000 * stream, settings)
-    same = pool.blocks == before and pool.get_free_blocks_call_count == 0 and all(each.is_free() for each in before)
+    same = (
+        pool.blocks == before
+        and pool.get_free_blocks_call_count == 0
+        and all(block_before.is_free() for block_before in before)
+    )
     return {
         "block": block and [block.stream, block.size, block.ptr],
         "it is the pool's own": block is None or block in before,
@@ -111,12 +115,12 @@ def found(rl, blocks, order, size, stream, max_split, rounding):
 def _(torch, blocks, order, size, stream, max_split, rounding):
     """The search in a sorted set, as it is written in C++."""
     in_order = sorted((stream_of, units, ptr) for stream_of, units, ptr in _placed(blocks, order))
-    at = next((i for i, each in enumerate(in_order) if each >= (1000 * stream, size, -1)), len(in_order))
+    at = next((i for i, key in enumerate(in_order) if key >= (1000 * stream, size, -1)), len(in_order))
     block = in_order[at] if at < len(in_order) and in_order[at][0] == 1000 * stream else None
     if block and max_split and block[1] >= (max_split if size < max_split else size + rounding):
         block = None
-    found = block and [block[0], block[1] * 512, block[2]]
-    return {"block": found, "it is the pool's own": True, "the pool is as before": True}
+    chosen = block and [block[0], block[1] * 512, block[2]]
+    return {"block": chosen, "it is the pool's own": True, "the pool is as before": True}
 
 
 def _bytes(max_split):
@@ -159,7 +163,7 @@ def taken(rl, before, after, small, expandable, size, remaining, max_split, requ
     pool = names.BlockPool(is_small=small, get_free_blocks_call_count=5)
     segment = ["a segment"]
     sizes = ([4] if before else []) + [size + remaining] + ([4] if after else [])
-    blocks = chain(names, pool, [(each * 512, "allocated", True) for each in sizes], stream)
+    blocks = chain(names, pool, [(number * 512, "allocated", True) for number in sizes], stream)
     block = blocks[before]
     block.allocated, block.segment = False, segment
     settings = names.Settings(_bytes(max_split), expandable_segments=expandable)
@@ -168,10 +172,10 @@ def taken(rl, before, after, small, expandable, size, remaining, max_split, requ
     result.stream_uses.append(9)
     return {
         "the result": [result.ptr, result.size, result.allocated, result.requested_size],
-        "the segment": [[each.ptr, each.size, each.allocated, each.stream] for each in linked(result)],
-        "pool": [[each.ptr, each.size, each.gc_count_base, each is block] for each in pool.blocks],
+        "the segment": [[part.ptr, part.size, part.allocated, part.stream] for part in linked(result)],
+        "pool": [[part.ptr, part.size, part.gc_count_base, part is block] for part in pool.blocks],
         "of the result": [result.pool is pool, result.segment is segment, result.mapped, result.event_count, used_elsewhere],
-        "of the others": [[each.requested_size, each.stream_uses] for each in linked(result) if each is not result],
+        "of the others": [[part.requested_size, part.stream_uses] for part in linked(result) if part is not result],
     }  # fmt: skip
 
 
@@ -180,7 +184,7 @@ def _(torch, before, after, small, expandable, size, remaining, max_split, reque
     least = 1 if small or expandable else 2049
     split = remaining >= least and (small or expandable or not max_split or size < max_split)
     parts = [size, remaining] if split else [size + remaining]
-    states = [(4, True)] * before + [(parts[0], True)] + [(each, False) for each in parts[1:]] + [(4, True)] * after
+    states = [(4, True)] * before + [(parts[0], True)] + [(state, False) for state in parts[1:]] + [(4, True)] * after
     segment, at = [], 0x1000
     for units, allocated in states:
         segment.append([at, units * 512, allocated, stream])
@@ -254,17 +258,17 @@ def merged(rl, states, at, right, unmapped):
     described = [(512 << i, state, i not in unmapped) for i, state in enumerate(states)]
     described[at] = (512 << at, "allocated", at not in unmapped)  # it is in no list
     blocks = chain(names, pool, described)
-    for each in blocks:
-        each.requested_size = 100
+    for block in blocks:
+        block.requested_size = 100
     dst = blocks[at]
     dst.allocated = False
     result = names.try_merge_blocks(dst, dst.next if right else dst.prev, pool)
     return {
         "result": [type(result).__name__, result],
         "else of dst": [dst.stream, dst.requested_size, dst.is_free()],
-        "the segment": [[each.ptr, each.size, each is dst, each.mapped] for each in linked(dst)],
-        "free": sorted([each.ptr, each.size] for each in pool.blocks),
-        "unmapped": sorted([each.ptr, each.size] for each in pool.unmapped),
+        "the segment": [[part.ptr, part.size, part is dst, part.mapped] for part in linked(dst)],
+        "free": sorted([part.ptr, part.size] for part in pool.blocks),
+        "unmapped": sorted([part.ptr, part.size] for part in pool.unmapped),
     }
 
 

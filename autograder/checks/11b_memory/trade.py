@@ -83,7 +83,9 @@ def _(torch, entries, calls, twice):
             result = attempt(lambda: _shown(mode.__torch_dispatch__(func, (), _args(torch, at), _kwargs(at))))  # noqa: B023
             shown[f"{run}, call {number} in all"] = result
         shown[f"counts after {run}"] = sorted([str(func), count] for func, count in mode.func_counter.items())
-    entries = {(str(func), i): each is names._CONSUMED for func, found in storage.items() for i, each in found.items()}
+    entries = {
+        (str(func), i): entry is names._CONSUMED for func, outputs in storage.items() for i, entry in outputs.items()
+    }
     return shown | {f"{func}, call {i}: its entry is CONSUMED": entries[func, i] for func, i in sorted(entries)}
 
 
@@ -112,7 +114,7 @@ def _first(result):
 
 
 def _shown(result):
-    return [each.tolist() for each in (result if isinstance(result, (tuple, list)) else [result])]
+    return [tensor.tolist() for tensor in (result if isinstance(result, (tuple, list)) else [result])]
 
 
 # The scale of a loss -------------------------------------------------------------------------------------------------
@@ -137,21 +139,21 @@ NUMBERS = [0.0, 1.0, -2.5, 3e38, 1e-45, "inf", "-inf", "nan"]
 )  # fmt: skip
 def unscaled(rl, grads, scale, kind):
     made, given = _tensors(rl, grads, kind), rl.tensor(scale)
-    found = rl.amp.grad_scaler.unscale_grads(made, given)
-    return [type(found).__name__, found, [each.tolist() for each in made], given.item()]
+    overflow = rl.amp.grad_scaler.unscale_grads(made, given)
+    return [type(overflow).__name__, overflow, [tensor.tolist() for tensor in made], given.item()]
 
 
 @unscaled.oracle
 def _(torch, grads, scale, kind):
-    made, found, given = _tensors(torch, grads, kind), torch.zeros(1), torch.tensor(scale)
+    made, overflow, given = _tensors(torch, grads, kind), torch.zeros(1), torch.tensor(scale)
     inverse = given.double().reciprocal().float()
-    for each in made:
-        torch._amp_foreach_non_finite_check_and_unscale_([each], found, inverse)
-    return ["bool", bool(found.item()), [each.tolist() for each in made], given.item()]
+    for tensor in made:
+        torch._amp_foreach_non_finite_check_and_unscale_([tensor], overflow, inverse)
+    return ["bool", bool(overflow.item()), [tensor.tolist() for tensor in made], given.item()]
 
 
 def _tensors(xp, grads, kind):
-    return [xp.tensor([float(each) for each in grad], dtype=getattr(xp, kind)) for grad in grads]
+    return [xp.tensor([float(number) for number in grad], dtype=getattr(xp, kind)) for grad in grads]
 
 
 @program(
@@ -171,8 +173,8 @@ def _tensors(xp, grads, kind):
 )  # fmt: skip
 def scales(rl, scale, found, growth, backoff, interval, tracker):
     given, shown = rl.tensor(scale), []
-    for each in found:
-        tracker = rl.amp.grad_scaler.update_scale(given, tracker, each, growth, backoff, interval)
+    for overflow in found:
+        tracker = rl.amp.grad_scaler.update_scale(given, tracker, overflow, growth, backoff, interval)
         shown.append([given.item(), tracker, str(given.dtype).rpartition(".")[2]])
     return shown
 
@@ -180,8 +182,8 @@ def scales(rl, scale, found, growth, backoff, interval, tracker):
 @scales.oracle
 def _(torch, scale, found, growth, backoff, interval, tracker):
     given, count, shown = torch.tensor(scale), torch.tensor(tracker, dtype=torch.int32), []
-    for each in found:
-        torch._amp_update_scale_(given, count, torch.tensor([float(each)]), growth, backoff, interval)
+    for overflow in found:
+        torch._amp_update_scale_(given, count, torch.tensor([float(overflow)]), growth, backoff, interval)
         shown.append([given.item(), count.item(), "float32"])
     return shown
 
@@ -203,9 +205,9 @@ def _(torch, scale, found, growth, backoff, interval, tracker):
     hint=when(lambda case: case["workers"] > 0, "a worker is told of a later batch only when the loop has got an earlier one"),
 )  # fmt: skip
 def loaded(rl, batches, workers, prefetch):
-    load, step = [each[0] for each in batches], [each[1] for each in batches]
+    load, step = [batch[0] for batch in batches], [batch[1] for batch in batches]
     times = rl.utils.data.timeline.batch_times(load, step, workers, prefetch)
-    result = [[int(asked), int(got)] for asked, got in times]
+    result = [[int(start), int(got)] for start, got in times]
     if prefetch == 2:
         assert times == rl.utils.data.timeline.batch_times(load, step, workers), "prefetch_factor is 2 by default"
     return result
@@ -217,12 +219,12 @@ def _(torch, batches, workers, prefetch):
     iterator = _iterator(torch, batches, workers, prefetch) if workers else None
     times, clock = [], iterator.clock if workers else SimpleNamespace(now=0)
     for load, step in batches:
-        asked = clock.now
+        start = clock.now
         if workers:
             iterator._next_data()
         else:
             clock.now += load
-        times.append([asked, clock.now])
+        times.append([start, clock.now])
         clock.now += step
     return times
 

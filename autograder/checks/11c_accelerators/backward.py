@@ -42,7 +42,9 @@ def recordings():
     """The recorded programs without CPU tensors, by name. Only the judge reads the file."""
     path = import_module("autograder.course").READINGS / "recorded" / "stand_in" / "streams.json.gz"
     programs = json.loads(gzip.decompress(path.read_bytes()))["programs"]
-    return {each["name"]: each for each in programs if all(node["stream"] is not None for node in each["nodes"])}
+    return {
+        program["name"]: program for program in programs if all(node["stream"] is not None for node in program["nodes"])
+    }
 
 
 def _case(name, order=(0, 1, 2, 3)):
@@ -82,8 +84,8 @@ def queued(rl, name, order, nodes, roots, caller):
     names = import_module(f"{rl.__name__}.autograd.input_buffer")
     given = [names.StreamNode(stream, tuple(map(tuple, edges))) for stream, edges in nodes]
     steps = names.backward_steps(given, [tuple(edge) for edge in roots], caller)
-    assert isinstance(steps, list) and all(isinstance(each, tuple) for each in steps), "the steps are a list of tuples"
-    return _parts([list(each) for each in steps])
+    assert isinstance(steps, list) and all(isinstance(step, tuple) for step in steps), "the steps are a list of tuples"
+    return _parts([list(step) for step in steps])
 
 
 @queued.oracle

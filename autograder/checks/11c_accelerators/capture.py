@@ -42,8 +42,8 @@ def added(rl, steps):
             graphs.add_node(graph, stream, given[-1])
         else:
             graph.frontiers[stream] |= graph.frontiers[other]
-    assert all(type(each) is frozenset for each in graph.frontiers.values()), "a frontier is a frozenset"
-    assert [each.work is expected for each, expected in zip(graph.nodes, given, strict=True)].count(False) == 0
+    assert all(type(frontier) is frozenset for frontier in graph.frontiers.values()), "a frontier is a frozenset"
+    assert [node.work is expected for node, expected in zip(graph.nodes, given, strict=True)].count(False) == 0
     before = []
     for node in graph.nodes:
         assert isinstance(node.dependencies, tuple), "the dependencies of a node are a tuple"
@@ -51,7 +51,7 @@ def added(rl, steps):
     return {
         "nodes": [f"stream {node.stream}, after {[*node.dependencies]}" for node in graph.nodes],
         "frontiers": [sorted(graph.frontiers[stream]) for stream in range(3)],
-        "must come before": [sorted(each) for each in before],
+        "must come before": [sorted(numbers) for numbers in before],
     }
 
 
@@ -70,15 +70,15 @@ def _(torch, steps):
 
 def _last(steps, stream):
     """The nodes for which a stream's next work must wait, found by going back."""
-    found, wanted = set(), {stream}
+    lengths, wanted = set(), {stream}
     for n in reversed(range(len(steps))):
         one, other = steps[n]
         if one in wanted and one == other:
-            found.add(sum(a == b for a, b in steps[:n]))
+            lengths.add(sum(a == b for a, b in steps[:n]))
             wanted.remove(one)
         elif one in wanted:
             wanted.add(other)
-    return found
+    return lengths
 
 
 def _race(steps, first, second):
@@ -100,7 +100,7 @@ def _nodes(st):
 
 def _earlier(lists):
     """Each node depends on earlier ones only."""
-    return [sorted({j % i for j in each}) if i else [] for i, each in enumerate(lists)]
+    return [sorted({j % i for j in numbers}) if i else [] for i, numbers in enumerate(lists)]
 
 
 @program(
@@ -117,10 +117,10 @@ def _earlier(lists):
 )  # fmt: skip
 def joined(rl, nodes, frontier):
     graphs, work = rl.cuda.graphs, rl.cuda.simulator.Work
-    made = [graphs.Node(work("kernel", 1.0), 1, tuple(each)) for each in nodes]
-    found = graphs.joined(made, frozenset(i for i in frontier if i < len(nodes)))
-    assert [list(each.dependencies) for each in made] == [list(each) for each in nodes], "a node has changed"
-    return [type(found).__name__, found]
+    made = [graphs.Node(work("kernel", 1.0), 1, tuple(dependencies)) for dependencies in nodes]
+    result = graphs.joined(made, frozenset(i for i in frontier if i < len(nodes)))
+    assert [list(node.dependencies) for node in made] == [list(numbers) for numbers in nodes], "a node has changed"
+    return [type(result).__name__, result]
 
 
 @joined.oracle
@@ -150,8 +150,8 @@ REPLAY_HINTS = {
 
 def _replay_mistake(case, mine, theirs):
     """A hint for the first entry that differs in the first replay that does."""
-    found = (first_apart(*pair) for pair in zip(mine, theirs, strict=True))
-    return REPLAY_HINTS.get(next(filter(None, found), None))
+    differences = (first_apart(*pair) for pair in zip(mine, theirs, strict=True))
+    return REPLAY_HINTS.get(next(filter(None, differences), None))
 
 
 @program(
@@ -175,8 +175,8 @@ def _replay_mistake(case, mine, theirs):
 def replayed(rl, nodes, overhead, before, replays):
     graphs, work, device = rl.cuda.graphs, rl.cuda.simulator.Work, rl.cuda.Device(launch_overhead=overhead)
     made = [
-        graphs.Node(work("work", float(each[0]), engine=each[1]), i % 2, _before(i, each))
-        for i, each in enumerate(nodes)
+        graphs.Node(work("work", float(node[0]), engine=node[1]), i % 2, _before(i, node))
+        for i, node in enumerate(nodes)
     ]
     names = {"stream": (device.ready, 5), "other stream": (device.ready, 1)}
     for time, name in before:
@@ -193,7 +193,7 @@ def replayed(rl, nodes, overhead, before, replays):
         }  # no work starts earlier
         spans = [f"from {float(start)} to {float(end)}" for start, end in times]
         shown.append({"nodes": spans, "now": device.now, "ready": ready, "engines": engines})
-    assert [each.dependencies for each in made] == [_before(i, each) for i, each in enumerate(nodes)], (
+    assert [node.dependencies for node in made] == [_before(i, given) for i, given in enumerate(nodes)], (
         "a node has changed"
     )
     return shown
@@ -210,7 +210,7 @@ def _(torch, nodes, overhead, before, replays):
             model.busy_engine(engine, first[engine])
     other = first.get("other stream", 0.0)
     for _ in range(replays):
-        made = model.replay("stream", [(float(each[0]), each[1], _before(i, each)) for i, each in enumerate(nodes)])
+        made = model.replay("stream", [(float(node[0]), node[1], _before(i, node)) for i, node in enumerate(nodes)])
         engines = [model.engine_free("HtoD"), model.engine_free("DtoH")]
         times = [f"from {piece.start} to {piece.end}" for piece in made]
         shown.append(

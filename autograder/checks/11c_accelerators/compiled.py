@@ -23,7 +23,7 @@ TARGETS = {
 
 def _nodes(text):
     """`x y,cpu i,cuda:0,bool | mul x y | output mul_0`: placeholders with device and dtype, then operators, numbered from 0."""
-    first, *others = (each.split() for each in text.split("|"))
+    first, *others = (part.split() for part in text.split("|"))
     nodes, devices = [], {}
     for word in first:
         name, *given = word.split(",")
@@ -95,16 +95,16 @@ def _drawn(seed):
     nodes = [[f"x{i}", "placeholder", [], rng.choice(devices), rng.choice(dtypes)] for i in range(rng.randint(2, 4))]
     nodes[0][4] = "float32"
     for i in range(rng.randint(1, 4)):
-        x = rng.choice([each for each in nodes if each[4] == "float32"])
-        same = [each for each in nodes if each[3] == x[3]]
-        indices = [each for each in same if each[4] != "float32"]
-        writable = [each for each in same if each[1] == "placeholder" and each[4] == "float32"]
-        y = rng.choice([each for each in same if each[4] == "float32"])
+        x = rng.choice([node for node in nodes if node[4] == "float32"])
+        same = [node for node in nodes if node[3] == x[3]]
+        indices = [node for node in same if node[4] != "float32"]
+        writable = [node for node in same if node[1] == "placeholder" and node[4] == "float32"]
+        y = rng.choice([node for node in same if node[4] == "float32"])
         choices = [("aten.mul.Tensor", [x, y], x[3]), ("prims.device_put.default", [x], rng.choice(devices))]
         choices += [("aten.copy_.default", [rng.choice(writable), x], x[3])] * 2 if writable else []
         choices += [("aten.index_put.default", [x, rng.choice(indices), y], x[3])] if indices else []
         target, inputs, device = rng.choice(choices)
-        nodes.append([f"y{i}", target, [each[0] for each in inputs], device, "float32"])
+        nodes.append([f"y{i}", target, [node[0] for node in inputs], device, "float32"])
     nodes.append(["output", "output", [nodes[-1][0]], None, ""])
     return {"nodes": nodes, "static": [i for i in range(4) if rng.random() < 0.25]}
 
@@ -120,7 +120,7 @@ def _shown(torch, nodes, static):
 @program(
     "inductor.cudagraph_utils.why_no_graph",
     cases=lambda st: st.integers(0, 100_000).map(_drawn),
-    edges=[*(_case(*each) for each in EDGES), _with_observer(2), _with_observer(4)],
+    edges=[*(_case(*edge) for edge in EDGES), _with_observer(2), _with_observer(4)],
     draws=20,
     show=_shown,
     hint=when(
@@ -150,15 +150,15 @@ def _(torch, nodes, static):
         lowering.run(*inputs)
     devices = lowering.device_node_mapping
     with torch._inductor.config.patch(graph_partition=False):
-        found = checks.check_multiple_devices_or_any_cpu_nodes(dict(devices))
+        reason = checks.check_multiple_devices_or_any_cpu_nodes(dict(devices))
     writes = torch.ops.aten.copy_.default
     written = {
         i for i, node in enumerate(placeholders) if any(u.target is writes and u.args[0] is node for u in node.users)
     }
-    found = found or checks.check_for_mutation_ignore_cuda_graph_managed_tensor(module, written, written, static)
+    reason = reason or checks.check_for_mutation_ignore_cuda_graph_managed_tensor(module, written, written, static)
     for device in devices:
-        found = found and found.replace(repr(device), str(device))
-    return found and found.removeprefix("skipping cudagraphs due to ")
+        reason = reason and reason.replace(repr(device), str(device))
+    return reason and reason.removeprefix("skipping cudagraphs due to ")
 
 
 def _module(torch, nodes):
@@ -167,7 +167,7 @@ def _module(torch, nodes):
     mode = import_module("torch._subclasses.fake_tensor").FakeTensorMode(shape_env=symbols.ShapeEnv())
     graph, made = torch.fx.Graph(), {}
     for name, target, inputs, device, dtype in nodes[:-1]:
-        arguments = [made[each] for each in inputs]
+        arguments = [made[name] for name in inputs]
         if target == "placeholder":
             made[name] = graph.placeholder(name)
         else:
@@ -183,5 +183,5 @@ def _module(torch, nodes):
             made[name] = graph.call_function(operator, tuple(arguments), options, name=name)
         with mode:
             made[name].meta["val"] = torch.empty(4, device=device, dtype=getattr(torch, dtype))
-    graph.output(tuple(made[each] for each in nodes[-1][2]))
+    graph.output(tuple(made[name] for name in nodes[-1][2]))
     return mode, torch.fx.GraphModule(torch.nn.Module(), graph)

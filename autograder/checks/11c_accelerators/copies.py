@@ -22,8 +22,8 @@ def _mistake(case, mine, theirs):
         return None
     if entry != "work":
         return HINTS.get("now" if field(mine, "now") != field(theirs, "now") else entry)
-    launches = [[each.partition(", from ")[0] for each in field(tree, "work")] for tree in (mine, theirs)]
-    ours, real = ([each.split(": launched ") for each in tree] for tree in launches)
+    launches = [[line.partition(", from ")[0] for line in field(tree, "work")] for tree in (mine, theirs)]
+    ours, real = ([line.split(": launched ") for line in tree] for tree in launches)
     if [name for name, _ in ours] != [name for name, _ in real]:
         return "the host queues copy in, kernel, copy out of one chunk, then those of the next one"
     if ours != real:
@@ -36,7 +36,7 @@ def _mistake(case, mine, theirs):
 @program(
     "cuda.overlap.compute_in_chunks",
     cases=drawn(count=(1, 7), size=(1, 12), duration=(0, 40), buffers=(1, 5), overhead=[0.0, 0.0, 1.0, 5.0], wide=bool),
-    edges=[each | {"wide": False} for each in rows("count size duration buffers overhead", *(
+    edges=[edge | {"wide": False} for edge in rows("count size duration buffers overhead", *(
         (1, 10, 20, 1, 0.0), (4, 10, 20, 1, 0.0), (4, 10, 20, 2, 0.0), (4, 10, 20, 4, 0.0), (2, 10, 20, 5, 0.0),
         (3, 10, 20, 2, 1.0),         (6, 3, 20, 3, 1.0), (6, 12, 3, 3, 1.0), (7, 2, 5, 2, 5.0),
         (5, 1, 0, 2, 1.0), (1, 2, 3, 4, 1.0), (7, 4, 30, 4, 0.0),
@@ -52,9 +52,9 @@ def in_chunks(rl, count, size, duration, buffers, overhead, wide):
         outputs = [memory.host(_numbers(-1, size, wide), pin_memory=True) for _ in range(count)]
         more = {} if buffers == 2 else {"buffers": buffers}  # which is 2 by default
         overlap.compute_in_chunks(inputs, outputs, lambda x: 2 * x + 1, float(duration), **more)
-        results, now = [each.data.tolist() for each in outputs], device.now
-        kept = [each.data.tolist() for each in inputs] == [_numbers(i, size, wide).tolist() for i in range(count)]
-    work = [timed(each.engine or "kernel", each) for each in device.timeline]
+        results, now = [output.data.tolist() for output in outputs], device.now
+        kept = [tensor.data.tolist() for tensor in inputs] == [_numbers(i, size, wide).tolist() for i in range(count)]
+    work = [timed(piece.engine or "kernel", piece) for piece in device.timeline]
     return {
         "work": work,
         "results": results,
@@ -76,7 +76,7 @@ def _(torch, count, size, duration, buffers, overhead, wide):
         ends.append(model.launch(i, size * bytes_each / BANDWIDTH, "DtoH").end)
         results.append([[2 * i + 1] * 2] * size if wide else [2.0 * i + 1] * size)
     model.synchronize()
-    work = [timed(each.engine or "kernel", each) for each in model.pieces]
+    work = [timed(piece.engine or "kernel", piece) for piece in model.pieces]
     return {"work": work, "results": results, "now": model.now, "inputs kept": True, "few buffers": True}
 
 

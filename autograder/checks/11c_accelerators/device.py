@@ -70,7 +70,7 @@ class Model:
         return made
 
     def note(self, stream: Any, reads: set, writes: set) -> None:
-        on_device = [{each for each in names if isinstance(each, int)} for names in (reads - writes, writes)]
+        on_device = [{name for name in names if isinstance(name, int)} for names in (reads - writes, writes)]
         self.trace.append(("launch", stream, *on_device))
 
     def synchronize(self, *streams: Any) -> None:
@@ -101,13 +101,13 @@ def timed(name: str, work: Any) -> str:
 def races(trace: list) -> list:
     """What PyTorch's sanitizer finds: for each launch, the numbers of the two kernels and the tensor."""
     sanitizer = import_module("torch.cuda._sanitizer")
-    handler, found = quiet(sanitizer).EventHandler(), []
+    handler, races = quiet(sanitizer).EventHandler(), []
     for kind, *names in trace:
         if kind == "launch":
             stream, reads, writes = names
-            aliases = {each: [] for each in {*reads, *writes}}
+            aliases = {name: [] for name in {*reads, *writes}}
             errors = handler._handle_kernel_launch(stream, set(reads), set(writes), set(), "kernel", aliases)
-            found += sorted([e.current_access.seq_num, e.previous_access.seq_num, e.data_ptr] for e in errors)
+            races += sorted([e.current_access.seq_num, e.previous_access.seq_num, e.data_ptr] for e in errors)
         elif kind == "record":
             handler._handle_event_record(*names)
         elif kind == "wait":
@@ -118,7 +118,7 @@ def races(trace: list) -> list:
             handler._handle_stream_synchronization(*names)
         else:
             handler._handle_device_synchronization()
-    return found
+    return races
 
 
 def quiet(sanitizer: Any) -> Any:

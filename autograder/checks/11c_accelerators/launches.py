@@ -30,7 +30,7 @@ ENGINES = ["HtoD", "DtoH"]
         (1.0, 0.0, [[1, 10, "HtoD", 0, 0], [2, 5, "HtoD", 25, 0], [3, 2, "HtoD", 0, 0]]),
     )),
     hint=when(
-        lambda case: any(each[2] for each in case["launches"]),
+        lambda case: any(launch[2] for launch in case["launches"]),
         "copies of one direction wait for each other, also on different streams; kernels do not",
     ),
     show=lambda torch, overhead, now, launches: comments(
@@ -38,44 +38,44 @@ ENGINES = ["HtoD", "DtoH"]
             f"launch_overhead = {overhead}, now = {now}",
             *(
                 f"{f'the host does something else for {busy} µs; ' if busy else ''}"
-                f"{f'stream {stream} is told to wait for {told} µs; ' if told else ''}"
+                f"{f'stream {stream} is told to wait for {wait} µs; ' if wait else ''}"
                 f"{engine or 'a kernel'} on stream {stream} takes {duration} µs"
-                for stream, duration, engine, busy, told in launches
+                for stream, duration, engine, busy, wait in launches
             ),
         ]
     ),
 )  # fmt: skip
 def scheduled(rl, overhead, now, launches):
-    device, found = rl.cuda.Device(launch_overhead=overhead, now=now), []
-    for stream, duration, engine, busy, told in launches:
+    device, lines = rl.cuda.Device(launch_overhead=overhead, now=now), []
+    for stream, duration, engine, busy, wait in launches:
         device.now += busy
-        if told:
-            device.ready[stream] = max(device.ready.get(stream, 0.0), device.now + told)
+        if wait:
+            device.ready[stream] = max(device.ready.get(stream, 0.0), device.now + wait)
         start, end = rl.cuda.simulator.schedule(device, stream, float(duration), engine)
-        found.append(f"from {float(start)} to {float(end)}; the host: {float(device.now)}")
-    used = sorted({each[0] for each in launches})
+        lines.append(f"from {float(start)} to {float(end)}; the host: {float(device.now)}")
+    used = sorted({launch[0] for launch in launches})
     ready, engines = [device.ready[stream] for stream in used], [device.engines.get(engine, 0.0) for engine in ENGINES]
-    return _scheduled(found, used, ready, engines)
+    return _scheduled(lines, used, ready, engines)
 
 
 @scheduled.oracle
 def _(torch, overhead, now, launches):
     """Each launch starts when all earlier work of its stream and of its engine is over."""
-    model, found = Model(overhead, now), []
-    for stream, duration, engine, busy, told in launches:
+    model, lines = Model(overhead, now), []
+    for stream, duration, engine, busy, wait in launches:
         model.now += busy
-        if told:
-            model.hold(stream, model.now + told)
+        if wait:
+            model.hold(stream, model.now + wait)
         piece = model.launch(stream, float(duration), engine)
-        found.append(f"from {piece.start} to {piece.end}; the host: {model.now}")
-    used = sorted({each[0] for each in launches})
-    return _scheduled(found, used, map(model.free, used), map(model.engine_free, ENGINES))
+        lines.append(f"from {piece.start} to {piece.end}; the host: {model.now}")
+    used = sorted({launch[0] for launch in launches})
+    return _scheduled(lines, used, map(model.free, used), map(model.engine_free, ENGINES))
 
 
 def _scheduled(launches, used, ready, engines):
-    found = {f"launch {i}": each for i, each in enumerate(launches)}
-    found |= {f"stream {stream} is ready": float(time) for stream, time in zip(used, ready, strict=True)}
-    return found | {f"{engine} is free": float(time) for engine, time in zip(ENGINES, engines, strict=True)}
+    shown = {f"launch {i}": line for i, line in enumerate(launches)}
+    shown |= {f"stream {stream} is ready": float(time) for stream, time in zip(used, ready, strict=True)}
+    return shown | {f"{engine} is free": float(time) for engine, time in zip(ENGINES, engines, strict=True)}
 
 
 # Predictions ---------------------------------------------------------------------------------------------------------

@@ -84,11 +84,11 @@ def ran(rl, steps, overhead):
                 graph = cuda.CUDAGraph()
                 with cuda.graph(graph, lanes[0]):
                     lanes[1].wait_stream(lanes[0])
-                    for k, (lane, waits, *each) in enumerate(rest[1]):
+                    for k, (lane, waits, *accesses) in enumerate(rest[1]):
                         if waits:
                             lanes[lane].wait_stream(lanes[1 - lane])
                         with cuda.stream(lanes[lane]):
-                            kernel(n + k, *each)
+                            kernel(n + k, *accesses)
                     lanes[0].wait_stream(lanes[1])
                 with cuda.stream(streams[rest[0]]):
                     for _ in range(rest[2]):
@@ -112,11 +112,11 @@ def ran(rl, steps, overhead):
                         tensors[rest[1]].copy_(_pinned(memory, n), non_blocking=True)
                     else:
                         out.append(_pinned(memory, -1).copy_(tensors[rest[1]], non_blocking=True))
-        now, numbers = device.now, {each.data_ptr(): i for i, each in enumerate(tensors)}
-        races = [[each.current, each.previous, numbers.get(each.tensor)] for each in sanitizer.find_races(device.trace)]
+        now, numbers = device.now, {tensor.data_ptr(): i for i, tensor in enumerate(tensors)}
+        races = [[race.current, race.previous, numbers.get(race.tensor)] for race in sanitizer.find_races(device.trace)]
         work = [timed(span.engine or "kernel", span) for span in device.timeline]
         cuda.synchronize()
-        values, copied = [int(each.cpu().data[0]) for each in tensors], [int(each.data[0]) for each in out]
+        values, copied = [int(tensor.cpu().data[0]) for tensor in tensors], [int(copy.data[0]) for copy in out]
     return {"work": work, "now": now, "tensors": values, "copied to the host": copied, "races": races}
 
 

@@ -77,7 +77,7 @@ def updated(rl, steps):
         else:
             names.update_clocks(clocks, tuple(step))
         every = [clocks.host, *clocks.streams.values(), *clocks.events.values()]
-        assert len({id(each) for each in every}) == len(every), "two clocks are one dict"
+        assert len({id(clock) for clock in every}) == len(every), "two clocks are one dict"
         streams = {stream: clocks.streams.get(stream, clocks.host) for stream in range(4)}
         events = {event: clocks.events.get(event, {}) for event in range(3)}
         shown[f"{i}: {' '.join(map(str, step))}"] = _nonzero(streams, events, clocks.host)
@@ -114,8 +114,8 @@ def _nonzero(streams, events, host):
         f"event {i}": clock for i, clock in events.items()
     }
     clocks |= {"host": host}
-    found = {name: {s: n for s, n in sorted(clock.items()) if n} for name, clock in clocks.items()}
-    return {name: str(clock) for name, clock in found.items() if clock}
+    shown = {name: {s: n for s, n in sorted(clock.items()) if n} for name, clock in clocks.items()}
+    return {name: str(clock) for name, clock in shown.items() if clock}
 
 
 # Races ---------------------------------------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ ACCESS = listed((0, 3), [False, False, True], several((0, 3), 0, 2))
 def _accesses(text):
     """`1w 2r<1`: a write on stream 1; a read on stream 2, which waits for stream 1."""
     words = [word.partition("<") for word in text.split()]
-    return ([[int(word[0]), word[1] == "w", [int(each) for each in waits]] for word, _, waits in words],)
+    return ([[int(word[0]), word[1] == "w", [int(wait) for wait in waits]] for word, _, waits in words],)
 
 
 def _access_mistake(case, mine, theirs):
@@ -136,7 +136,7 @@ def _access_mistake(case, mine, theirs):
         return "`accesses.write` is None as long as no kernel has written" if not case["launches"][0][1] else None
     i = [*dict(theirs["dict"])].index(key)
     entry, writes = first_apart(field(mine, key), field(theirs, key)), case["launches"][i][1]
-    reads = [each for _, each in theirs["dict"]][i - 1] if i else None
+    reads = [number for _, number in theirs["dict"]][i - 1] if i else None
     if entry == "races" and writes:
         has_reads = reads is not None and field(reads, "reads")
         return f"a write is compared with {HAS_READ if has_reads else HAS_NOT_READ}"
@@ -173,9 +173,9 @@ def checked(rl, launches):
         clock[stream] = number
         races = names.check_access(accesses, clocks, number, stream, writes)
         shown[_launch(number, stream, writes, waits)] = {
-            "races": [list(each) for each in races],
+            "races": [list(race) for race in races],
             "write": accesses.write and list(accesses.write),
-            "reads": [list(each) for each in accesses.reads],
+            "reads": [list(read) for read in accesses.reads],
         }
     return shown
 
@@ -191,9 +191,9 @@ def _(torch, launches):
             handler._handle_event_record("event", other)
             handler._handle_event_wait("event", stream)
         reading, writing = (set(), {7}) if writes else ({7}, set())
-        found = handler._handle_kernel_launch(stream, reading, writing, set(), "kernel", {7: []})
+        races = handler._handle_kernel_launch(stream, reading, writing, set(), "kernel", {7: []})
         shown[_launch(i + 1, stream, writes, waits)] = {
-            "races": [_pair(each.previous_access) for each in found],
+            "races": [_pair(race.previous_access) for race in races],
             "write": accesses.write and _pair(accesses.write),
             "reads": [*map(_pair, accesses.reads)],
         }

@@ -31,9 +31,9 @@ def quantized(rl, m, n, tile, multiprocessors, blocks_each):
     waves = import_module(f"{rl.__name__}.cuda.waves")
     usual = {"tile": (128, 128), "multiprocessors": 108, "blocks_each": 1}
     given = {"tile": tuple(tile), "multiprocessors": multiprocessors, "blocks_each": blocks_each}
-    found = waves.quantize(m, n, **{name: value for name, value in given.items() if value != usual[name]})
-    counts = {"tiles": found.tiles, "waves": found.waves}
-    return counts | {"tile_efficiency": found.tile_efficiency, "wave_efficiency": found.wave_efficiency}
+    quantized = waves.quantize(m, n, **{name: value for name, value in given.items() if value != usual[name]})
+    counts = {"tiles": quantized.tiles, "waves": quantized.waves}
+    return counts | {"tile_efficiency": quantized.tile_efficiency, "wave_efficiency": quantized.wave_efficiency}
 
 
 @quantized.oracle

@@ -58,13 +58,13 @@ Counted.__radd__ = lambda self, other: other + [*self]
     ),
 )  # fmt: skip
 def trained(rl, words, count):
-    given, times = Counted(tuple(word) for word, _ in words), [each for _, each in words]
-    found = rl.course.tokens.train_incremental(given, times, count)
+    given, times = Counted(tuple(word) for word, _ in words), [count for _, count in words]
+    merges = rl.course.tokens.train_incremental(given, times, count)
     reads, after = [*given.reads], [list.__getitem__(given, i) for i in range(len(given))]
-    changes = [sum(_changes(word, found)) for word, _ in words]
+    changes = [sum(_changes(word, merges)) for word, _ in words]
     read_too_often = [i for i, (read, changed) in enumerate(zip(reads, changes)) if read > 1 + changed]
-    kind = isinstance(found, list) and all(isinstance(each, tuple) for each in [*found, *after])
-    return {"merges": found, "words": [*map(tuple, after)], "read too often": read_too_often, "kind": kind}
+    kind = isinstance(merges, list) and all(isinstance(item, tuple) for item in [*merges, *after])
+    return {"merges": merges, "words": [*map(tuple, after)], "read too often": read_too_often, "kind": kind}
 
 
 def _changes(word, merges):
@@ -130,9 +130,9 @@ def special(rl, text, allowed, disallowed, kind="list"):
     names = ({} if kind == "not given" else {"allowed_special": given}) | (
         {} if disallowed is None else {"disallowed_special": disallowed}
     )
-    found = rl.course.tokens.encode_special(text, encode, {**SPECIAL}, **names)
+    tokens = rl.course.tokens.encode_special(text, encode, {**SPECIAL}, **names)
     assert sorted(given) == sorted(allowed) and (kind != "list" or given == [*allowed]), "`allowed_special` has changed"
-    return {"tokens": [isinstance(found, list), [*found]], "encoded": sorted(parts)}
+    return {"tokens": [isinstance(tokens, list), [*tokens]], "encoded": sorted(parts)}
 
 
 @special.oracle
@@ -176,8 +176,8 @@ def _(torch, text, allowed, disallowed, kind="list"):
     hint=when(lambda case: len({*case["lengths"]}) > 1, "with a longer row, all rows of the batch are padded to its length"),
 )  # fmt: skip
 def batched(rl, lengths, budget):
-    found = rl.course.tokens.batches_by_length(lengths, budget)
-    return [all(isinstance(each, list) for each in [found, *found]), [[*each] for each in found]]
+    batches = rl.course.tokens.batches_by_length(lengths, budget)
+    return [all(isinstance(batch, list) for batch in [batches, *batches]), [[*batch] for batch in batches]]
 
 
 @batched.oracle

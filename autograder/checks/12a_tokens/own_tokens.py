@@ -45,18 +45,18 @@ def _(torch, first, sentences, count, texts, length):
     lines = [line.text for line in corpus.split("train")[first : first + sentences]]
     merges = merges_of("\n".join(lines), count)
     unseen = [line.text for line in corpus.split("validation")[first % 300 :][:3]] + [*texts]
-    found, end = [encoded(text, merges) for text in unseen], 256 + len(merges)
+    tokens, end = [encoded(text, merges) for text in unseen], 256 + len(merges)
     known = [*dict.fromkeys(" ".join(lines).split())]
     words = [re.findall(r"[^\W_]+|(?:[^\w\s]|_)+", text) for text in unseen]
-    kept = [[*each, end] for each in found if len(each) < length]
+    kept = [[*row, end] for row in tokens if len(row) < length]
     return {
         "merges": merges,
         "size": end + 1,
-        "tokens": found,
+        "tokens": tokens,
         "round trip": unseen,
-        "words": [[known.index(each) if each in known else len(known) for each in line] for line in words],
+        "words": [[known.index(word) if word in known else len(known) for word in line] for line in words],
         "rows": [
-            [[end, *each[:-1], *[end] * (length - len(each))] for each in kept],
-            [[*each, *[-100] * (length - len(each))] for each in kept],
+            [[end, *row[:-1], *[end] * (length - len(row))] for row in kept],
+            [[*row, *[-100] * (length - len(row))] for row in kept],
         ],
     }

@@ -37,9 +37,9 @@ def _about_words(case, mine, theirs):
 )  # fmt: skip
 def words(rl, text, known, turned):
     ids = _numbers(known, turned)
-    found = rl.course.tokens.encode_words(text, ids)
+    result = rl.course.tokens.encode_words(text, ids)
     assert ids == _numbers(known, turned), "`ids` has changed"
-    return [type(found).__name__, found]
+    return [type(result).__name__, result]
 
 
 def _numbers(known, turned):
@@ -50,8 +50,8 @@ def _numbers(known, turned):
 
 @words.oracle
 def _(torch, text, known, turned):
-    found = re.findall(r"[^\W_]+|(?:[^\w\s]|_)+", text)
-    return ["list", [known.index(word) if word in known else len(known) for word in found]]
+    words = re.findall(r"[^\W_]+|(?:[^\w\s]|_)+", text)
+    return ["list", [known.index(word) if word in known else len(known) for word in words]]
 
 
 # Rows ----------------------------------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ class Letters:
         self.end = end
 
     def encode(self, text):
-        return [ord(each) - ord("a") for each in text]
+        return [ord(letter) - ord("a") for letter in text]
 
 
 @program(
@@ -88,9 +88,9 @@ class Letters:
     ),
 )  # fmt: skip
 def shifted(rl, texts, length, end, once):
-    found = rl.course.training.rows(iter(texts) if once else texts, Letters(end), length)
-    inputs, targets = found
-    same = [type(found).__name__, str(inputs.dtype), str(targets.dtype), [*inputs.shape], [*targets.shape]]
+    result = rl.course.training.rows(iter(texts) if once else texts, Letters(end), length)
+    inputs, targets = result
+    same = [type(result).__name__, str(inputs.dtype), str(targets.dtype), [*inputs.shape], [*targets.shape]]
     return {"kind": same, "targets": targets.tolist(), "inputs": inputs.tolist()}
 
 
@@ -131,22 +131,22 @@ def compared(rl, scores, targets, ignored, as_tuple):
     losses, given = _losses(scores, targets), _targets(targets, ignored)
     if as_tuple:
         losses, given = tuple(losses), tuple(given)
-    table = [b"x" * each for each in LENGTHS]
+    table = [b"x" * length for length in LENGTHS]
     function = rl.course.tokens.perplexity_and_bits
-    found = function(losses, given, table, **({} if ignored == -100 else {"ignore_index": ignored}))
-    return [type(found).__name__, *found]
+    result = function(losses, given, table, **({} if ignored == -100 else {"ignore_index": ignored}))
+    return [type(result).__name__, *result]
 
 
 def _targets(targets, ignored):
     """The targets, of which the last one is always a token with bytes."""
-    return [ignored if each == -1 else each for each in targets] + [3]
+    return [ignored if target == -1 else target for target in targets] + [3]
 
 
 def _losses(scores, targets):
     """The loss of each position, and nan where the target is ignored."""
     losses = []
     for row, target in zip(scores, [*targets, 3]):
-        total = math.log(sum(math.exp(each) for each in row))
+        total = math.log(sum(math.exp(number) for number in row))
         losses.append(math.nan if target == -1 else total - row[target])
     return losses
 
@@ -157,6 +157,6 @@ def _(torch, scores, targets, ignored, as_tuple):
     rows = torch.tensor(scores[: len(given)], dtype=torch.float64)
     loss = torch.nn.functional.cross_entropy
     perplexity = loss(rows, given, ignore_index=ignored).exp().item()
-    size = sum(LENGTHS[each] for each in given.tolist() if each != ignored)
+    size = sum(LENGTHS[target] for target in given.tolist() if target != ignored)
     nats = loss(rows, given, ignore_index=ignored, reduction="sum").item()
     return ["tuple", perplexity, nats / math.log(2) / size]

@@ -37,8 +37,8 @@ def _text(characters, most=10):
               "of several spaces only the last one belongs to the word or the mark behind them, and only if it is a space"),
 )  # fmt: skip
 def split(rl, text):
-    found = rl.course.tokens.pieces(text)
-    return [type(found).__name__, found]
+    pieces = rl.course.tokens.pieces(text)
+    return [type(pieces).__name__, pieces]
 
 
 @split.oracle
@@ -52,16 +52,16 @@ def _kind(character):
 
 def _pieces(text):
     """One character after another: it is added to the piece before it, or begins a new one."""
-    found = []
-    for each in text:
-        before = _kind(found[-1][-1]) if found else ""
-        if found and (before == _kind(each) or found[-1] == " "):
-            found[-1] += each
-        elif before == "space" and found[-1].endswith(" "):
-            found[-1:] = [found[-1][:-1], " " + each]
+    pieces = []
+    for character in text:
+        before = _kind(pieces[-1][-1]) if pieces else ""
+        if pieces and (before == _kind(character) or pieces[-1] == " "):
+            pieces[-1] += character
+        elif before == "space" and pieces[-1].endswith(" "):
+            pieces[-1:] = [pieces[-1][:-1], " " + character]
         else:
-            found.append(each)
-    return found
+            pieces.append(character)
+    return pieces
 
 
 # Pairs and merges ----------------------------------------------------------------------------------------------------
@@ -81,9 +81,9 @@ WORD = listed(several((97, 99), 0, 6), (1, 4))  # few letters, so that pairs occ
 )  # fmt: skip
 def pairs(rl, words):
     given = _as_words(words)
-    found = rl.course.tokens.count_pairs(given)
+    counts = rl.course.tokens.count_pairs(given)
     assert given == _as_words(words), "`words` has changed"
-    return [type(found).__name__, sorted([list(pair), times] for pair, times in found.items())]
+    return [type(counts).__name__, sorted([list(pair), times] for pair, times in counts.items())]
 
 
 def _as_words(words):
@@ -97,8 +97,8 @@ def _(torch, words):
     if not every:
         return ["Counter", []]
     both = torch.cat([torch.tensor(word).unfold(0, 2, 1) for word in every])
-    found, times = torch.unique(both, dim=0, return_counts=True)
-    return ["Counter", [[pair, each] for pair, each in zip(found.tolist(), times.tolist())]]
+    pairs, times = torch.unique(both, dim=0, return_counts=True)
+    return ["Counter", [[pair, number] for pair, number in zip(pairs.tolist(), times.tolist())]]
 
 
 @program(
@@ -119,9 +119,9 @@ def _(torch, words):
 )  # fmt: skip
 def merged(rl, ids, pair, new, as_list):
     given = list(ids) if as_list else tuple(ids)
-    found = rl.course.tokens.merge(given, tuple(pair), new)
+    merged = rl.course.tokens.merge(given, tuple(pair), new)
     assert [*given] == [*ids], "`ids` has changed"
-    return [type(found).__name__, found]
+    return [type(merged).__name__, merged]
 
 
 @merged.oracle
@@ -173,8 +173,8 @@ def merges_of(text, count):
     hint="a piece counts as often as it occurs, and of equally frequent pairs the smallest is merged",
 )  # fmt: skip
 def learned(rl, text, count):
-    found = rl.course.tokens.train(text, count)
-    return [type(found).__name__, [type(pair).__name__ for pair in found], found]
+    merges = rl.course.tokens.train(text, count)
+    return [type(merges).__name__, [type(pair).__name__ for pair in merges], merges]
 
 
 @learned.oracle
@@ -188,7 +188,7 @@ def _(torch, text, count):
 
 def encoded(text, merges):
     """The tokens of a text, after all merges in their order."""
-    return [each for piece in _pieces(text) for each in _after(piece.encode(), dict(enumerate(merges, 256)))]
+    return [token for piece in _pieces(text) for token in _after(piece.encode(), dict(enumerate(merges, 256)))]
 
 
 def _after(ids, merges):
@@ -231,9 +231,9 @@ def _merges(picked):
 )  # fmt: skip
 def applied(rl, ids, picked, kind, turned):
     ranks = _ranks(picked, turned)
-    found = rl.course.tokens.apply_merges(_given(ids, kind), ranks)
+    result = rl.course.tokens.apply_merges(_given(ids, kind), ranks)
     assert ranks == _ranks(picked, turned), "`ranks` has changed"
-    return [type(found).__name__, found]
+    return [type(result).__name__, result]
 
 
 def _given(ids, kind):
@@ -279,7 +279,7 @@ def _(torch, ids, as_iterator):
     import codecs
 
     decoder = codecs.getincrementaldecoder("utf-8")("replace")  # byte by byte
-    parts = [decoder.decode(bytes([byte])) for each in ids for byte in _table()[each]]
+    parts = [decoder.decode(bytes([byte])) for token in ids for byte in _table()[token]]
     return "".join(parts) + decoder.decode(b"", final=True)
 
 
@@ -301,9 +301,9 @@ def _(torch, program):
 
 def _written_out(text, merges):
     """The tokens of a text as bytes. The merges are pairs of texts."""
-    bytes_of = [bytes([each]) for each in range(256)]
+    bytes_of = [bytes([byte]) for byte in range(256)]
     numbers = []
     for a, b in merges:
         numbers.append([bytes_of.index(a.encode()), bytes_of.index(b.encode())])
         bytes_of.append(a.encode() + b.encode())
-    return [bytes_of[each] for each in encoded(text, numbers)]
+    return [bytes_of[token] for token in encoded(text, numbers)]

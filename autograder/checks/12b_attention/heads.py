@@ -34,16 +34,16 @@ def _counted(xp, sizes, layout):
 def split(rl, batch, n, heads, size, layout):
     x = _counted(rl, [batch, n, 3 * heads * size], layout)
     parts = rl.course.gpt.split_heads(x, heads)
-    shown = {"type": type(parts).__name__, "parts": [copied(each) for each in parts]}
+    shown = {"type": type(parts).__name__, "parts": [copied(part) for part in parts]}
     x.zero_()
-    return shown | {"after x is set to 0": [each.sum().item() for each in parts]}
+    return shown | {"after x is set to 0": [part.sum().item() for part in parts]}
 
 
 @split.oracle
 def _(torch, batch, n, heads, size, layout):
     x = _counted(torch, [batch, n, 3 * heads * size], layout)
     parts = x.unflatten(2, (3, heads, size)).permute(2, 0, 3, 1, 4).unbind()
-    shown = {"type": "tuple", "parts": [copied(each) for each in parts]}
+    shown = {"type": "tuple", "parts": [copied(part) for part in parts]}
     return shown | {"after x is set to 0": [0, 0, 0]}
 
 
@@ -93,14 +93,14 @@ def model(xp, heads, layers=1, **others):
     """A small model whose parameters are given by rule. None of its norms and biases is trivial."""
     made = gpt(xp, vocabulary=11, width=12, heads=heads, layers=layers, length=8, **others).double()
     with xp.no_grad():
-        for number, each in enumerate(made.parameters()):
-            each.copy_(numbers(xp, list(each.shape), number) / 2)
+        for number, parameter in enumerate(made.parameters()):
+            parameter.copy_(numbers(xp, list(parameter.shape), number) / 2)
     return made
 
 
 def _attend(xp, kind, calls):
     def attend(query, key, value):
-        calls.append([list(each.shape) for each in (query, key, value)])
+        calls.append([list(tensor.shape) for tensor in (query, key, value)])
         if kind == "values":
             return value
         if kind == "sums":
@@ -187,7 +187,7 @@ def in_the_model(rl, batch, n, heads, block, start):
     return {
         "with all weights": copied(scores[0]),
         "in tiles": copied(scores[1]),
-        "gradients": [copied(each) for each in grads],
+        "gradients": [copied(grad) for grad in grads],
         "of the tied weight": copied(whole.head.weight.grad),
     }
 
@@ -205,6 +205,6 @@ def _(torch, batch, n, heads, block, start):
     return {
         "with all weights": copied(scores),
         "in tiles": copied(scores),
-        "gradients": [copied(each) for each in grads],
+        "gradients": [copied(grad) for grad in grads],
         "of the tied weight": copied(whole.head.weight.grad),
     }

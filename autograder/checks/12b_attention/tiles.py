@@ -40,7 +40,7 @@ def _about_merging(case, mine, theirs):
     cases=drawn(
         first=_scores(1, 3), second=_scores(1, 3), third=_scores(0, 2), width=(1, 3), lead=bool, of=["float64", "float32"]
     ),
-    edges=[each | {"of": of} for of in ("float64", "float32") for each in rows(
+    edges=[row | {"of": of} for of in ("float64", "float32") for row in rows(
         "first second third width lead",
         ([[0.0, 0.0]], [[0.0, 0.0]], [], 1, False), ([[0.0, 3.0]], [[1.5, -2.0]], [], 2, False),
         ([[0.0, 1000.0]], [[1000.0, 0.0]], [], 1, False), ([["-inf", 0.0]], [[1.5, "-inf"]], [], 2, True),
@@ -53,20 +53,22 @@ def _about_merging(case, mine, theirs):
 def merged(rl, first, second, third, width, lead, of):
     names = rl.course.attention
     parts = [
-        names.Partial(*_partial(rl, each, i, width, lead, of)) for i, each in enumerate((first, second, third)) if each
+        names.Partial(*_partial(rl, scores, i, width, lead, of))
+        for i, scores in enumerate((first, second, third))
+        if scores
     ]
-    before = [copied(each) for part in parts for each in part]
+    before = [copied(tensor) for part in parts for tensor in part]
     known = names.merge_partials(parts[0], parts[1])
     if third:
         known = names.merge_partials(parts[2], known)
-    shown = {"type": type(known).__name__} | {name: copied(each) for name, each in known._asdict().items()}
+    shown = {"type": type(known).__name__} | {name: copied(tensor) for name, tensor in known._asdict().items()}
     return shown | {
         "the parts are as before": all(rl.equal(a, b) for a, b in zip(before, [x for p in parts for x in p]))
     }
 
 
 def _partial(xp, scores, which, width, lead, of):
-    scores = xp.tensor([[float(each) for each in key] for key in scores], dtype=getattr(xp, of)).mT
+    scores = xp.tensor([[float(number) for number in key] for key in scores], dtype=getattr(xp, of)).mT
     value = numbers(xp, [scores.shape[1], width], which, of)
     if lead:
         scores, value = scores[None], value[None]
@@ -78,14 +80,14 @@ def _partial(xp, scores, which, width, lead, of):
 @merged.oracle
 def _(torch, first, second, third, width, lead, of):
     """All keys at once."""
-    numbers_of = [numbers(torch, [len(each), width], i, of) for i, each in enumerate((first, second, third))]
-    listed_scores = [[float(each) for each in key] for key in first + second + third]
+    numbers_of = [numbers(torch, [len(scores), width], i, of) for i, scores in enumerate((first, second, third))]
+    listed_scores = [[float(number) for number in key] for key in first + second + third]
     scores = torch.tensor(listed_scores, dtype=getattr(torch, of)).mT
     value = torch.cat(numbers_of)
     largest = scores.max(-1, keepdim=True).values
     weights = torch.exp(scores - torch.where(largest == -math.inf, 0.0, largest))
-    found = largest, weights.sum(-1, keepdim=True), weights @ value
-    shown = zip(("largest", "total", "mixed"), (each[None] if lead else each for each in found))
+    partial = largest, weights.sum(-1, keepdim=True), weights @ value
+    shown = zip(("largest", "total", "mixed"), (tensor[None] if lead else tensor for tensor in partial))
     return {"type": "Partial"} | dict(shown) | {"the parts are as before": True}
 
 
@@ -103,9 +105,9 @@ class Elements(DispatchMode):
         if name == "_safe_softmax" or "scaled_dot_product" in name:
             self.beyond.add(name)
         result = func(*args, **(kwargs or {}))
-        for each in result if isinstance(result, (tuple, list)) else [result]:
-            if hasattr(each, "untyped_storage"):
-                self.most = max(self.most, each.untyped_storage().nbytes() // each.dtype.itemsize)
+        for tensor in result if isinstance(result, (tuple, list)) else [result]:
+            if hasattr(tensor, "untyped_storage"):
+                self.most = max(self.most, tensor.untyped_storage().nbytes() // tensor.dtype.itemsize)
         return result
 
 
@@ -195,11 +197,11 @@ def _peak(call, *args, **given):
 def tiled(rl, lead, sizes, block, causal, scale, of, start):
     operands, tiled_attention = _operands(rl, lead, sizes, of, start), rl.course.attention.tiled_attention
     with Elements() as elements:
-        found = tiled_attention(*operands, block, **_given(block, causal, scale))
-    out, logsumexp = found
+        result = tiled_attention(*operands, block, **_given(block, causal, scale))
+    out, logsumexp = result
     return {
         "beyond": sorted(elements.beyond),
-        "type": type(found).__name__,
+        "type": type(result).__name__,
         "out": copied(out),
         "logsumexp": copied(logsumexp),
         "a tensor is too large": elements.most > _allowed(lead, sizes, block),
@@ -213,10 +215,10 @@ def _(torch, lead, sizes, block, causal, scale, of, start):
     """torch's fused kernel, if the values are as wide as the keys."""
     operands = query, key, value = _operands(torch, lead, sizes, of, start)
     if sizes[2] == sizes[3] and not _fused_is_nan(causal, scale):
-        four = [each.reshape(1, -1, *each.shape[-2:]) for each in operands]
+        four = [tensor.reshape(1, -1, *tensor.shape[-2:]) for tensor in operands]
         fused = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
-        found = fused(*four, 0.0, causal, scale=scale)
-        out, logsumexp = found[0].reshape(*lead, *found[0].shape[-2:]), found[1].reshape(*lead, sizes[0])
+        result = fused(*four, 0.0, causal, scale=scale)
+        out, logsumexp = result[0].reshape(*lead, *result[0].shape[-2:]), result[1].reshape(*lead, sizes[0])
     else:
         out, logsumexp = _at_once(torch, query, key, value, causal, scale)
     shown = {"beyond": [], "type": "tuple", "out": copied(out), "logsumexp": copied(logsumexp)}
@@ -251,12 +253,12 @@ def backward(rl, lead, sizes, block, causal, scale, of, start):
     given, tiled_attention_backward = _given(block, causal, scale), rl.course.attention.tiled_attention_backward
     before = copied(out), copied(logsumexp)
     with Elements() as elements, called(["rushlight.autograd.engine._run"]) as by_autograd:
-        found = tiled_attention_backward(grad, query, key, value, out, logsumexp, block, **given)
+        grads = tiled_attention_backward(grad, query, key, value, out, logsumexp, block, **given)
     names = ("of the query", "of the key", "of the value")
     return {
         "beyond": sorted(elements.beyond) + ["autograd"] * len(by_autograd),
-        "type": type(found).__name__,
-        **{name: copied(each) for name, each in zip(names[::-1], [*found][::-1])},
+        "type": type(grads).__name__,
+        **{name: copied(tensor) for name, tensor in zip(names[::-1], [*grads][::-1])},
         "a tensor is too large": elements.most > _allowed(lead, sizes, block),
         "too much at once": _needs_too_much(
             sizes, tiled_attention_backward, grad, *operands, out, logsumexp, block, **given
@@ -268,21 +270,21 @@ def backward(rl, lead, sizes, block, causal, scale, of, start):
 
 @backward.oracle
 def _(torch, lead, sizes, block, causal, scale, of, start):
-    operands = [each.requires_grad_() for each in _operands(torch, lead, sizes, of, start)]
+    operands = [tensor.requires_grad_() for tensor in _operands(torch, lead, sizes, of, start)]
     grad = numbers(torch, [*lead, sizes[0], sizes[3]], start + 3, of)
     if _fused_is_nan(causal, scale):
         out = _at_once(torch, *operands, causal, scale)[0]
     else:
         out = torch.nn.functional.scaled_dot_product_attention(*operands, is_causal=causal, scale=scale)
-    found = torch.autograd.grad(out, operands, grad)
+    grads = torch.autograd.grad(out, operands, grad)
     names = ("of the query", "of the key", "of the value")
     return {
         "beyond": [],
         "type": "tuple",
-        **{name: copied(each) for name, each in zip(names[::-1], [*found][::-1])},
+        **{name: copied(tensor) for name, tensor in zip(names[::-1], [*grads][::-1])},
         "a tensor is too large": False,
         "too much at once": False,
-        "the arguments": [grad, *(each.detach() for each in operands)],
+        "the arguments": [grad, *(tensor.detach() for tensor in operands)],
         "out and logsumexp are as before": True,
     }
 
@@ -305,8 +307,12 @@ def _(torch, lead, sizes, block, causal, scale, of, start):
 )  # fmt: skip
 def moved(rl, batch, heads, sizes, tile, itemsize):
     given = {} if itemsize is None else {"itemsize": itemsize}
-    found = rl.course.attention.attention_traffic(batch, heads, *sizes, tile, **given)
-    return {"types": [type(each).__name__ for each in (found, *found)], "unfused": found[0], "fused": found[1]}
+    traffic = rl.course.attention.attention_traffic(batch, heads, *sizes, tile, **given)
+    return {
+        "types": [type(value).__name__ for value in (traffic, *traffic)],
+        "unfused": traffic[0],
+        "fused": traffic[1],
+    }
 
 
 @moved.oracle
@@ -322,10 +328,10 @@ def _(torch, batch, heads, sizes, tile, itemsize):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             result = func(*args, **(kwargs or {}))
             if func in (torch.ops.aten.bmm.default, torch.ops.aten._softmax.default):
-                seen.extend(each.nbytes for each in (*args, result) if isinstance(each, torch.Tensor))
+                seen.extend(tensor.nbytes for tensor in (*args, result) if isinstance(tensor, torch.Tensor))
             return result
 
     with Count():
         torch.bmm(torch.softmax(torch.bmm(query, key.mT), -1), value)
-    fused = sum(2 * each.nbytes + key.nbytes + value.nbytes for each in query.split(tile, 1))
+    fused = sum(2 * part.nbytes + key.nbytes + value.nbytes for part in query.split(tile, 1))
     return {"types": ["tuple", "int", "int"], "unfused": sum(seen), "fused": fused}

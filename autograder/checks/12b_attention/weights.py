@@ -21,10 +21,10 @@ class _Module(ModuleType):
         self.module, self.called = module, False
 
     def __getattr__(self, name):
-        found = getattr(self.module, name)
-        if callable(found):
+        attribute = getattr(self.module, name)
+        if callable(attribute):
             self.called = True
-        return found
+        return attribute
 
 
 def _about_masks(case, mine, theirs):
@@ -128,7 +128,7 @@ def weighed(rl, lead, sizes, mask, scale, shared, of, start):
 @weighed.oracle
 def _(torch, lead, sizes, mask, scale, shared, of, start):
     query, key, mask = _operands(torch, lead, sizes, mask, shared, of, start)
-    query_of_all, all_keys = (each.expand(*lead, *each.shape[-2:]) for each in (query, key))
+    query_of_all, all_keys = (tensor.expand(*lead, *tensor.shape[-2:]) for tensor in (query, key))
     added = mask
     if mask is not None and mask.dtype is torch.bool:
         added = torch.zeros(mask.shape, dtype=query.dtype).masked_fill(~mask, -math.inf)
@@ -151,7 +151,7 @@ def _operands(xp, lead, sizes, mask, shared, of, start):
 
 @program("course.predictions.attended", **predicted(MASKED, draws=len(MASKED)))
 def attended(rl, program):
-    return [None if each is None else round(float(each), 3) for each in rl.course.predictions.attended(program)]
+    return [None if number is None else round(float(number), 3) for number in rl.course.predictions.attended(program)]
 
 
 @attended.oracle
@@ -166,4 +166,4 @@ def attended_on_torch(torch, program):
         "loud": loud,
     }
     found = eval(MASKED[program], given | {"v": torch.tensor([4.0, 8.0, 12.0, 24.0]).view(1, 1, 4, 1)})
-    return [None if math.isnan(each) else round(each, 3) for each in found.flatten().tolist()]
+    return [None if math.isnan(number) else round(number, 3) for number in found.flatten().tolist()]

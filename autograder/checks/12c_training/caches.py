@@ -17,7 +17,7 @@ class Reads(DispatchMode):
     """How many operators, views aside, read a memory. An operator in place may write to it."""
 
     def __init__(self, *memory):
-        self.addresses, self.count = {each.untyped_storage().data_ptr() for each in memory}, 0
+        self.addresses, self.count = {tensor.untyped_storage().data_ptr() for tensor in memory}, 0
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
@@ -47,13 +47,13 @@ def appended(rl, counts, positions, batch):
     memory, shown = (cache.keys, cache.values), []
     for i, count in enumerate(counts):
         new = [numbers(rl, [batch, 2, count, 3], 2 * i + part, "float32") for part in range(2)]
-        before = [each.clone() for each in new]
+        before = [tensor.clone() for tensor in new]
         with Reads(*memory) as reads:
             result = attempt(rl.course.sampling.append, cache, *new)
         assert all(map(rl.equal, before, new)), "the keys or the values that were given have changed"
         assert not reads.count, "an operator reads the memory of the cache: only the new tokens are copied"
         if not isinstance(result, str):
-            result = [type(result).__name__, [each.clone() for each in result], _shares(result, memory)]
+            result = [type(result).__name__, [tensor.clone() for tensor in result], _shares(result, memory)]
         shown.append([result, cache.length, (cache.keys is memory[0], cache.values is memory[1])])
     return [shown, cache.keys, cache.values]
 
@@ -78,17 +78,17 @@ def _(torch, counts, positions, batch):
             length += count
             new = [numbers(torch, [batch, 2, count, 3], 2 * i + part, "float32") for part in range(2)]
             known = [torch.cat(pair, 2) for pair in zip(known, new)]
-            result = ["tuple", known, [each + 1 for each in known]]
+            result = ["tuple", known, [tensor + 1 for tensor in known]]
         shown.append([result, length, (True, True)])
     rest = torch.full((batch, 2, positions - length, 3), REST)
-    return [shown, *(torch.cat([each, rest], 2) for each in known)]
+    return [shown, *(torch.cat([tensor, rest], 2) for tensor in known)]
 
 
 def _model(xp, positions, layers):
     model = gpt(xp, vocabulary=11, width=8, heads=2, layers=layers, length=positions).double()
     with xp.no_grad():
-        for number, each in enumerate(model.parameters()):
-            each.copy_(numbers(xp, list(each.shape), number))
+        for number, parameter in enumerate(model.parameters()):
+            parameter.copy_(numbers(xp, list(parameter.shape), number))
     return model
 
 

@@ -20,7 +20,7 @@ def _weights(draw, st):
 
 def _scores(xp, weights, kind):
     """Scores with these weights as probabilities; minus infinity for the weight 0."""
-    return xp.tensor([math.log(each) if each else -math.inf for each in weights], dtype=getattr(xp, kind))
+    return xp.tensor([math.log(weight) if weight else -math.inf for weight in weights], dtype=getattr(xp, kind))
 
 
 _ALL = list(range(1, 40))
@@ -96,7 +96,7 @@ def chosen(rl, weights, temperature, top_k, top_p, seed):
     rl.manual_seed(seed)
     by_default = [*(choose(scores) for _ in range(20)), choose(scores, temperature)]
     return [
-        [type(each).__name__ for each in tokens[:1]],
+        [type(token).__name__ for token in tokens[:1]],
         tokens,
         rl.rand(2, generator=generator),
         by_default,
@@ -109,7 +109,7 @@ def _(torch, weights, temperature, top_k, top_p, seed):
     """From the weights: a temperature is a power, and what is cut has weight 0."""
 
     def weigh(temperature, top_k, top_p):
-        warm = [(each / max(weights)) ** (1 / temperature) for each in weights]
+        warm = [(weight / max(weights)) ** (1 / temperature) for weight in weights]
         order = sorted(range(len(warm)), key=lambda token: -warm[token])
         order = [token for token in order if weights[token] >= weights[order[: top_k or None][-1]]]
         total, reached, kept = sum(warm[token] for token in order), 0.0, [0.0] * len(warm)
@@ -128,5 +128,5 @@ def _(torch, weights, temperature, top_k, top_p, seed):
     generator = torch.Generator().manual_seed(seed)
     tokens = [draw(temperature, top_k, top_p, generator) for _ in range(20)]
     torch.manual_seed(seed)
-    by_default = [draw(each, None, 1.0, None) for each in [1.0] * 20 + [temperature]]
+    by_default = [draw(chance, None, 1.0, None) for chance in [1.0] * 20 + [temperature]]
     return [["int"], tokens, torch.rand(2, generator=generator), by_default, torch.rand(2)]

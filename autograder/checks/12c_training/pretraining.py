@@ -18,8 +18,8 @@ def _begin(xp, parts, steps, start=0):
     """A run of a small GPT in float64, on batches whose rows have different numbers of targets."""
     model = gpt(xp, vocabulary=11, width=8, heads=2, layers=1, length=6).double()
     with xp.no_grad():
-        for number, each in enumerate(model.parameters()):
-            each.copy_(numbers(xp, list(each.shape), number + start) * 0.3)
+        for number, parameter in enumerate(model.parameters()):
+            parameter.copy_(numbers(xp, list(parameter.shape), number + start) * 0.3)
     position = np.arange(8 * 5).reshape(8, 5)
     inputs, targets = (7 * position + position // 4) % 11, (3 * position + position // 6) % 11
     targets[np.arange(5) > np.arange(8)[:, None] % 5] = IGNORED

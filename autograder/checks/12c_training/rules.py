@@ -42,16 +42,16 @@ def _model(xp, parameters, tie):
         ([[[5], True, True], [[4, 3], True, False], [[3], True, True], [[1, 1], True, True]], True, 0.5),
     ),
     hint=lambda case, mine, theirs: "a parameter that does not require a gradient is in no group"
-    if not all(each[1] for each in case["parameters"])
+    if not all(parameter[1] for parameter in case["parameters"])
     else "a weight that two modules share is one parameter" if case["tie"] else None,
 )  # fmt: skip
 def groups(rl, parameters, tie, weight_decay):
     model = _model(rl, parameters, tie)
-    names = {id(each): name for name, each in model.named_parameters()}
-    found = rl.course.training.parameter_groups(model, weight_decay)
+    names = {id(parameter): name for name, parameter in model.named_parameters()}
+    groups = rl.course.training.parameter_groups(model, weight_decay)
     return [
-        [sorted(each), type(each["params"]).__name__, [names[id(p)] for p in each["params"]], each["weight_decay"]]
-        for each in found
+        [sorted(group), type(group["params"]).__name__, [names[id(p)] for p in group["params"]], group["weight_decay"]]
+        for group in groups
     ]
 
 
@@ -59,7 +59,8 @@ def groups(rl, parameters, tie, weight_decay):
 def _(_, parameters, tie, weight_decay):
     """From the sizes alone. A module's own parameters come before those of its modules."""
     named = [
-        (f"inner{i}.{'inner.' * (i % 2)}p{i}" if each[2] else f"p{i}", *each[:2]) for i, each in enumerate(parameters)
+        (f"inner{i}.{'inner.' * (i % 2)}p{i}" if parameter[2] else f"p{i}", *parameter[:2])
+        for i, parameter in enumerate(parameters)
     ]
     named.sort(key=lambda each: "." in each[0])
     shown = []

@@ -26,8 +26,8 @@ def _begin(xp, kind, start=0):
         layers[-1].weight = layers[0].weight
     model = nn.Sequential(*layers).double()
     with xp.no_grad():
-        for number, each in enumerate(model.parameters()):
-            each.copy_(numbers(xp, list(each.shape), number + start))
+        for number, parameter in enumerate(model.parameters()):
+            parameter.copy_(numbers(xp, list(parameter.shape), number + start))
     position = np.arange(12 * 6).reshape(12, 2, 3)
     data = [*zip((7 * position + position // 5) % 5, (3 * position + position // 7) % 5)]
     training = import_module("rushlight.course.training")
@@ -47,7 +47,7 @@ def _state(xp, saved):
         for number in sorted(moments)
     ]
     state["groups"] = [
-        [each["lr"], each["weight_decay"], each["params"]] for each in saved["optimizer"]["param_groups"]
+        [group["lr"], group["weight_decay"], group["params"]] for group in saved["optimizer"]["param_groups"]
     ]
     state["scheduler"] = [saved["scheduler"][name] for name in ("last_epoch", "base_lrs", "_last_lr")]
     state["generator"] = saved["generator"].clone()
@@ -56,7 +56,7 @@ def _state(xp, saved):
 
 def _names(saved):
     """The names in the state dicts of the schedule and of the optimizer's groups."""
-    return [sorted(each) for each in (saved["scheduler"], *saved["optimizer"]["param_groups"])]
+    return [sorted(state) for state in (saved["scheduler"], *saved["optimizer"]["param_groups"])]
 
 
 def _through_a_file(xp, value):
@@ -139,18 +139,18 @@ def resumed_run(rl, kind, before, between, same):
     _steps(run, before)
     saved = _written(rl, run)
     kept = deepcopy(saved)
-    again = run if same else _begin(rl, kind, start=4)
-    _steps(again, between)
-    result = rl.course.training.resume(again, saved)
+    second = run if same else _begin(rl, kind, start=4)
+    _steps(second, between)
+    result = rl.course.training.resume(second, saved)
     shown = {
         "result": result,
-        "state": _state(rl, _written(rl, again)),
-        "exact": _is_exact(rl, _written(rl, again), kept),
-        "first": [_steps(again, 3), again.position, rl.rand(2)],
+        "state": _state(rl, _written(rl, second)),
+        "exact": _is_exact(rl, _written(rl, second), kept),
+        "first": [_steps(second, 3), second.position, rl.rand(2)],
         "kept": _equal(rl, kept, saved),
     }
-    rl.course.training.resume(again, saved)
-    return shown | {"second": [_steps(again, 3), again.position, rl.rand(2)]}  # fmt: skip
+    rl.course.training.resume(second, saved)
+    return shown | {"second": [_steps(second, 3), second.position, rl.rand(2)]}  # fmt: skip
 
 
 @resumed_run.oracle
@@ -166,12 +166,12 @@ def _(torch, kind, before, between, same):
 
 def _is_exact(xp, saved, written):
     """Whether the weights, the buffers and the moments are the same, number for number."""
-    one, other = ({**each["model"], **_moments(each)} for each in (saved, written))
+    one, other = ({**state["model"], **_moments(state)} for state in (saved, written))
     return one.keys() == other.keys() and all(bool((xp.as_tensor(one[name]) == other[name]).all()) for name in one)
 
 
 def _moments(saved):
-    return {(i, name): x for i, each in saved["optimizer"]["state"].items() for name, x in each.items()}
+    return {(i, name): x for i, moments in saved["optimizer"]["state"].items() for name, x in moments.items()}
 
 
 def _equal(xp, one, other):

@@ -19,7 +19,7 @@ def _guessing(draw, st):
         return [b - a for a, b in zip([0, *cuts], [*cuts, WHOLE])]
 
     guessed = [distribution() for _ in range(count)]
-    guesses = [draw(st.sampled_from([token for token in range(size) if each[token]])) for each in guessed]
+    guesses = [draw(st.sampled_from([token for token in range(size) if row[token]])) for row in guessed]
     wanted = [distribution() for _ in range(count + 1)]
     return {
         "guesses": guesses,
@@ -55,18 +55,18 @@ _EVEN, _FIRST = [4, 4, 4, 4], [8, 4, 4, 0]
 )  # fmt: skip
 def speculated(rl, guesses, guessed, wanted, draws):
     size = len(wanted[0])
-    arguments = [rl.tensor(each, dtype=rl.float64).reshape(-1, size) / WHOLE for each in (guessed, wanted)]
-    kept, given, numbers = [each.clone() for each in arguments], [*guesses], [each / 32 for each in draws]
+    arguments = [rl.tensor(rows, dtype=rl.float64).reshape(-1, size) / WHOLE for rows in (guessed, wanted)]
+    kept, given, numbers = [tensor.clone() for tensor in arguments], [*guesses], [number / 32 for number in draws]
     said = rl.course.sampling.speculate(given, *arguments, numbers)
     assert all(map(rl.equal, kept, arguments)), "the probabilities that were given have changed"
-    assert [given, numbers] == [[*guesses], [each / 32 for each in draws]], "a list that was given has changed"
+    assert [given, numbers] == [[*guesses], [number / 32 for number in draws]], "a list that was given has changed"
     return said
 
 
 @speculated.oracle
 def _(_, guesses, guessed, wanted, draws):
     """With fractions, token by token."""
-    draws = [Fraction(each, 32) for each in draws]
+    draws = [Fraction(number, 32) for number in draws]
     for i, token in enumerate(guesses):
         if draws[i] * guessed[i][token] >= wanted[i][token]:
             weights = [max(0, more - less) for more, less in zip(wanted[i], guessed[i])]

@@ -31,9 +31,9 @@ class Framework(ModuleType):
         self._xp, self._asked = xp, set()
 
     def __getattr__(self, name):
-        found = getattr(self._xp, name)
+        attribute = getattr(self._xp, name)
         self._asked.add(name)
-        return found
+        return attribute
 
     def assert_asked(self, *purposes):
         for names in purposes:
@@ -53,8 +53,8 @@ def _layers(xp, *between):
     """Scores (rows, length, 5) of inputs (rows, length), in float64, with weights by rule."""
     model = xp.nn.Sequential(xp.nn.Embedding(5, 4), *between, xp.nn.Linear(4, 5)).double()
     with xp.no_grad():
-        for number, each in enumerate(model.parameters()):
-            each.copy_(numbers(xp, list(each.shape), number))
+        for number, parameter in enumerate(model.parameters()):
+            parameter.copy_(numbers(xp, list(parameter.shape), number))
     return model
 
 
@@ -80,8 +80,8 @@ def accumulated(rl, parts, before):
     before_it = deepcopy(given)
     model[0].register_forward_hook(lambda module, args, out: inner.append(weakref.ref(out)))
     if before:
-        for each in model.parameters():
-            each.grad = rl.ones_like(each)
+        for parameter in model.parameters():
+            parameter.grad = rl.ones_like(parameter)
 
     def forward(inputs):
         log.append(f"{_alive(inner)} activations of other parts")
@@ -93,18 +93,18 @@ def accumulated(rl, parts, before):
     loss = rl.course.training.accumulate(xp, forward, given)
     xp.assert_asked(TENSORS)
     assert np.array_equal(_flat(given), _flat(before_it)), "the arrays that were given have changed"
-    return [type_name(loss), loss, log, [each.grad for each in model.parameters()]]
+    return [type_name(loss), loss, log, [parameter.grad for parameter in model.parameters()]]
 
 
 def _alive(references):
     """How many objects are alive. Cycles are collected only where one is: this takes long with torch in memory."""
-    if any(each() is not None for each in references):
+    if any(reference() is not None for reference in references):
         gc.collect()
-    return sum(each() is not None for each in references)
+    return sum(reference() is not None for reference in references)
 
 
 def _flat(parts):
-    return np.concatenate([[len(parts)], *(each.ravel() for part in parts for each in part)])
+    return np.concatenate([[len(parts)], *(array.ravel() for part in parts for array in part)])
 
 
 def _has_targets(parts):
@@ -115,11 +115,11 @@ def _has_targets(parts):
 def _(torch, parts, before):
     """All rows as one batch, with torch's own mean."""
     model, given = _layers(torch), [_arrays(part) for part in parts]
-    inputs, targets = (torch.from_numpy(np.concatenate(each)) for each in zip(*given))
+    inputs, targets = (torch.from_numpy(np.concatenate(arrays)) for arrays in zip(*given))
     loss = torch.nn.functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
     grads = torch.autograd.grad(loss, [*model.parameters()])
     kept = "0 activations of other parts"
-    log = [each for inputs, _ in given for each in (kept, ["forward", "Tensor", "int64", *inputs.shape], "backward")]
+    log = [call for inputs, _ in given for call in (kept, ["forward", "Tensor", "int64", *inputs.shape], "backward")]
     return ["float", loss.item(), log, [grad + before for grad in grads]]
 
 
@@ -134,18 +134,18 @@ def _(torch, parts, before):
 )  # fmt: skip
 def evaluated(rl, data, size, training):
     model = _layers(rl, rl.nn.Dropout(0.5)).train(training)
-    for each in model.parameters():
-        each.grad = rl.ones_like(each)
+    for parameter in model.parameters():
+        parameter.grad = rl.ones_like(parameter)
     modes, given, xp = [], [_arrays(part) for part in data], Framework(rl)
     before = deepcopy(given)
     model.register_forward_pre_hook(lambda module, args: modes.append([module.training, rl.is_grad_enabled()]))
-    found = rl.course.training.evaluate(xp, model, (each for each in given), size)
+    result = rl.course.training.evaluate(xp, model, (batch for batch in given), size)
     xp.assert_asked(TENSORS, GRADIENT_MODES)
     assert np.array_equal(_flat(given), _flat(before)), "the arrays that were given have changed"
-    modes.append([[each.training for each in model.modules()], rl.is_grad_enabled()])
-    return {"type": type(found).__name__, "loss": found.loss, "perplexity": found.perplexity, "bits": found.bits_per_byte,
-            "numbers": [*map(type_name, found)], "modes": modes,
-            "parameters": [[each.requires_grad, each.grad] for each in model.parameters()]}  # fmt: skip
+    modes.append([[module.training for module in model.modules()], rl.is_grad_enabled()])
+    return {"type": type(result).__name__, "loss": result.loss, "perplexity": result.perplexity, "bits": result.bits_per_byte,
+            "numbers": [*map(type_name, result)], "modes": modes,
+            "parameters": [[parameter.requires_grad, parameter.grad] for parameter in model.parameters()]}  # fmt: skip
 
 
 @evaluated.oracle
@@ -159,7 +159,7 @@ def _(torch, data, size, training):
     modes = [[False, False]] * len(data) + [[[training] * 4, True]]
     return {"type": "Validation", "loss": mean, "perplexity": math.exp(mean), "bits": math.fsum(losses) * math.log2(math.e) / size,
             "numbers": ["float"] * 3, "modes": modes,
-            "parameters": [[True, torch.ones_like(each)] for each in model.parameters()]}  # fmt: skip
+            "parameters": [[True, torch.ones_like(parameter)] for parameter in model.parameters()]}  # fmt: skip
 
 
 @program(
@@ -168,7 +168,7 @@ def _(torch, data, size, training):
     edges=rows("small large sizes", (5, 2, [100, 400]), (20, 19, [1, 2]), (90, 1, [7, 64]), (4, 3, [8, 3])),
 )  # fmt: skip
 def noise(rl, small, large, sizes):
-    return [float(each) for each in rl.course.training.noise_scale(small / 4, (large + 0.37) / 4, *sizes)]
+    return [float(number) for number in rl.course.training.noise_scale(small / 4, (large + 0.37) / 4, *sizes)]
 
 
 @noise.oracle

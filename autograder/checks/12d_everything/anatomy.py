@@ -49,16 +49,16 @@ def lens(rl, layers, batch, n, start, unknown, recording):
         tokens[0, 0] = VOCABULARY  # the embedding has no such row
     for i, block in enumerate(model.blocks):
         block.register_forward_hook(lambda *_, i=i: runs.append(i))
-    for each in (*model.blocks, model.norm, model.head):
-        each.register_forward_pre_hook(lambda *_: None)
+    for module in (*model.blocks, model.norm, model.head):
+        module.register_forward_pre_hook(lambda *_: None)
     before = _state_of(model, tokens)
     with rl.set_grad_enabled(recording):
-        found = attempt(rl.course.anatomy.logit_lens, model, tokens)
+        lens = attempt(rl.course.anatomy.logit_lens, model, tokens)
         mode = rl.is_grad_enabled()
-    hooks = [len(each._forward_hooks) + len(each._forward_pre_hooks) for each in model.modules()]
-    scores, grad = found, None
-    if not isinstance(found, str):
-        scores, grad = [type(found).__name__, *map(copied, found)], [each.requires_grad for each in found]
+    hooks = [len(module._forward_hooks) + len(module._forward_pre_hooks) for module in model.modules()]
+    scores, grad = lens, None
+    if not isinstance(lens, str):
+        scores, grad = [type(lens).__name__, *map(copied, lens)], [tensor.requires_grad for tensor in lens]
     same = _state_of(model, tokens) == before
     return {"runs": runs, "hooks": sum(hooks), "mode": mode, "same": same, "scores": scores, "grad": grad}
 
@@ -67,15 +67,15 @@ def _state_of(model, tokens):
     """What a look at a model leaves as it is."""
     return (
         tokens.tolist(),
-        [each.requires_grad for each in model.parameters()],
-        [each.training for each in model.modules()],
+        [parameter.requires_grad for parameter in model.parameters()],
+        [module.training for module in model.modules()],
     )
 
 
 @lens.oracle
 def _(torch, layers, batch, n, start, unknown, recording):
     """Block by block, by hand."""
-    model, found = small_gpt(torch, layers, start), []
+    model, scores = small_gpt(torch, layers, start), []
     if unknown:
         seen = attempt(model, torch.full((batch, n), VOCABULARY))
         return {"runs": [], "hooks": 2 * layers + 2, "mode": recording, "same": True, "scores": seen, "grad": None}
@@ -83,14 +83,14 @@ def _(torch, layers, batch, n, start, unknown, recording):
     for block in [None, *model.blocks]:
         x = block(x) if block is not None else x
         y = torch.nn.functional.layer_norm(x, [WIDTH], model.norm.weight, model.norm.bias)
-        found.append((y @ model.token.weight.t() + model.head.bias).detach())
+        scores.append((y @ model.token.weight.t() + model.head.bias).detach())
     runs = [*range(layers)]
     return {
         "runs": runs,
         "hooks": 2 * layers + 2,
         "mode": recording,
         "same": True,
-        "scores": ["list", *found],
+        "scores": ["list", *scores],
         "grad": [False] * (layers + 1),
     }
 
@@ -127,7 +127,7 @@ def graph(rl, graph):
     with fused_operators():
         result, names = _made(rl, graph)
     labels, edges = rl.course.anatomy.backward_graph(result, names)
-    return {"types": [type(labels).__name__, type(edges).__name__, *{type(each).__name__ for each in edges}],
+    return {"types": [type(labels).__name__, type(edges).__name__, *{type(edge).__name__ for edge in edges}],
             "labels": labels, "edges": edges}  # fmt: skip
 
 
@@ -139,18 +139,18 @@ def _(torch, graph):
 
 def graph_of(torch, result, names):
     """Labels and edges of torch's graph, level by level, with the nodes of each level in a list."""
-    found, edges, level = [result.grad_fn], [], [result.grad_fn]
+    nodes, edges, level = [result.grad_fn], [], [result.grad_fn]
     while level:
         following = []
         for node in level:
-            for each, number in node.next_functions:
-                if each is not None and each not in found:
-                    found.append(each)
-                    following.append(each)
-                if each is not None:
-                    edges.append((found.index(node), found.index(each), number))
+            for following_node, number in node.next_functions:
+                if following_node is not None and following_node not in nodes:
+                    nodes.append(following_node)
+                    following.append(following_node)
+                if following_node is not None:
+                    edges.append((nodes.index(node), nodes.index(following_node), number))
         level = following
-    return [_label(torch, node, names) for node in found], edges
+    return [_label(torch, node, names) for node in nodes], edges
 
 
 def _label(torch, node, names):
@@ -195,9 +195,9 @@ def _graphs(draw, st):
 )  # fmt: skip
 def paths(rl, nodes, edges):
     given = [*map(tuple, edges)]
-    found = rl.course.anatomy.count_paths(nodes, given)
+    paths = rl.course.anatomy.count_paths(nodes, given)
     assert given == [*map(tuple, edges)], "the edges have changed"
-    return [type(found).__name__, found]
+    return [type(paths).__name__, paths]
 
 
 @paths.oracle
@@ -224,8 +224,8 @@ def many_paths(rl, blocks, chain, backwards):
     """Blocks with a residual connection each, or a chain without any. The nodes after the first one may be numbered backwards."""
     names = [0, *range(blocks, 0, -1)] if backwards else [*range(blocks + 1)]
     edges = [(names[i], names[i + 1], 0) for i in range(blocks) for _ in range(1 if chain else 2)]
-    found = rl.course.anatomy.count_paths(blocks + 1, edges)
-    return [str(found[names[i]]) for i in (blocks - 1, blocks)]
+    paths = rl.course.anatomy.count_paths(blocks + 1, edges)
+    return [str(paths[names[i]]) for i in (blocks - 1, blocks)]
 
 
 @many_paths.oracle

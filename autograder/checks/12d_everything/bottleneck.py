@@ -19,14 +19,14 @@ def _profiles(draw, st):
         return st.tuples(st.sampled_from(NAMES), st.integers(-1, 2), st.integers(1, 6), inside).map(list)
 
     before = draw(st.lists(tree(2), max_size=3))
-    after = draw(st.lists(tree(2), max_size=3)) if draw(st.booleans()) else [_slower(each, draw, st) for each in before]
+    after = draw(st.lists(tree(2), max_size=3)) if draw(st.booleans()) else [_slower(node, draw, st) for node in before]
     return {"before": before, "after": after, "backwards": draw(st.booleans())}
 
 
 def _slower(event, draw, st):
     name, gap, own, inside = event
     more = [[draw(st.sampled_from(NAMES)), 0, draw(st.integers(1, 9)), []]] if draw(st.integers(0, 2)) == 0 else []
-    return [name, gap, own + draw(st.sampled_from([0, 0, 3])), [_slower(each, draw, st) for each in inside] + more]
+    return [name, gap, own + draw(st.sampled_from([0, 0, 3])), [_slower(node, draw, st) for node in inside] + more]
 
 
 def _leaf(name, own, gap=0):
@@ -53,15 +53,15 @@ def _leaf(name, own, gap=0):
         ([_leaf("aten::cat", 9), _leaf("mlp", 1)], [_leaf("aten::cat", 2), _leaf("mlp", 3), _leaf("aten::to", 1)], False),
         ([], [["mlp", 0, 1, [_leaf("aten::to", 3)]], _leaf("mlp.up", 3), _leaf("attention", 3), _leaf("Linear", 3)], False),
         ([_leaf("mlp", 1)], [["mlp", 0, 1, [_leaf("mlp", 1)]]], False),
-        *(([], [["mlp", 0, 1, [_leaf("aten::mm", 2, -1)]], _leaf("aten::to", 4, -1)], each) for each in (False, True)),
+        *(([], [["mlp", 0, 1, [_leaf("aten::mm", 2, -1)]], _leaf("aten::to", 4, -1)], flag) for flag in (False, True)),
     )),
     show=lambda torch, before, after, backwards: f"find_bottleneck({_events(before, backwards)},\n    {_events(after, backwards)})",
 )  # fmt: skip
 def rows_of(rl, before, after, backwards):
     given = _events(before, backwards), _events(after, backwards)
-    found = rl.course.bottleneck.find_bottleneck(*given)
+    result = rl.course.bottleneck.find_bottleneck(*given)
     assert given == (_events(before, backwards), _events(after, backwards)), "the events have changed"
-    return [type(found).__name__, *([type(row).__name__, *row] for row in found)]
+    return [type(result).__name__, *([type(row).__name__, *row] for row in result)]
 
 
 @rows_of.oracle
@@ -98,8 +98,8 @@ def _events(forest, backwards):
         position = len(made)
         made.append(None)
         end = start + 1
-        for each in inside:
-            end = lay(each, end)
+        for node in inside:
+            end = lay(node, end)
         made[position] = (name, start, end + own - 1)
         return end + own - 1
 

@@ -47,10 +47,10 @@ def _tokens(torch, config, batch, n):
 )  # fmt: skip
 def flops(rl, config, batch, n, fused):
     function, config = rl.course.costs.gpt_flops, _config(rl, config)
-    found = function(config, batch=batch, n=n, fused=fused)
+    flops = function(config, batch=batch, n=n, fused=fused)
     if fused:
-        assert function(config, batch, n) == found, "fused is True by default"
-    return dict(sorted(found.items()))
+        assert function(config, batch, n) == flops, "fused is True by default"
+    return dict(sorted(flops.items()))
 
 
 @flops.oracle
@@ -74,10 +74,12 @@ def _(torch, config, batch, n, fused):
 
 
 def _by_part(counter, config):
-    counts = {name.partition(".")[2]: sum(each.values()) for name, each in counter.get_flop_counts().items()}
+    counts = {
+        name.partition(".")[2]: sum(by_operator.values()) for name, by_operator in counter.get_flop_counts().items()
+    }
     blocks = [f"blocks.{i}" for i in range(config[3])]
     part = {
-        name: sum(counts.get(f"{block}.{each}", 0) for block in blocks for each in parts)
+        name: sum(counts.get(f"{block}.{part}", 0) for block in blocks for part in parts)
         for name, parts in {"projections": ("attention", "projection"), "mlp": ("up", "down")}.items()
     }
     part["attention"] = sum(counts.get(block, 0) for block in blocks) - part["projections"] - part["mlp"]
@@ -111,14 +113,14 @@ def memory(rl, config, batch, n):
 @memory.oracle
 def _(torch, config, batch, n):
     """A step runs, and what is alive is counted at the two moments."""
-    model, nbytes = _torch_model(torch, config), lambda tensors: sum(each.nbytes for each in tensors)
+    model, nbytes = _torch_model(torch, config), lambda tensors: sum(tensor.nbytes for tensor in tensors)
     optimizer = torch.optim.AdamW(model.parameters(), foreach=False)
     tokens, targets = _tokens(torch, config, batch, n)
     run = lambda: torch.nn.functional.cross_entropy(model(tokens).flatten(0, 1), targets.flatten())  # noqa: E731
     run().backward()
     optimizer.step()
-    gradients = nbytes(each.grad for each in model.parameters())
-    state = [each for one in optimizer.state.values() for each in one.values()]
+    gradients = nbytes(parameter.grad for parameter in model.parameters())
+    state = [value for one in optimizer.state.values() for value in one.values()]
     optimizer.zero_grad()
     activations = saved_bytes(torch, model, run, tokens, targets)
     with _alive_mode(torch, [*model.parameters(), *state, tokens, targets]) as mode:
@@ -143,8 +145,8 @@ def _alive_mode(torch, tensors):
         def __init__(self):
             super().__init__()
             self.sizes, self.peak, self.updating = {}, 0, False
-            for each in tensors:
-                self.note(each)
+            for tensor in tensors:
+                self.note(tensor)
 
         def note(self, tensor):
             storage = tensor.untyped_storage()
@@ -154,9 +156,9 @@ def _alive_mode(torch, tensors):
 
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             result = func(*args, **(kwargs or {}))
-            for each in leaves(result):
-                if isinstance(each, torch.Tensor):
-                    self.note(each)
+            for tensor in leaves(result):
+                if isinstance(tensor, torch.Tensor):
+                    self.note(tensor)
             if self.updating or "_log_softmax_backward_data" in str(func):
                 self.peak = max(self.peak, sum(self.sizes.values()))
             return result
@@ -171,9 +173,9 @@ def _alive_mode(torch, tensors):
     "course.costs.step_traffic",
     cases=drawn(config=SIZES, strategy=["ddp", "fsdp", "tp", "tp", "pp", "FSDP"], batch=(1, 3), n=(1, 4)),
     edges=rows("config strategy batch n", *(
-        *(([11, 4, 2, 2, 4], each, 2, 3) for each in ("ddp", "fsdp", "tp")),
+        *(([11, 4, 2, 2, 4], strategy, 2, 3) for strategy in ("ddp", "fsdp", "tp")),
         ([30, 8, 2, 3, 9], "fsdp", 1, 1), ([5, 6, 1, 1, 6], "tp", 3, 4),
-        ([5, 6, 1, 1, 6], "ddp", 1, 4), *(([5, 6, 1, 1, 6], each, 1, 4) for each in ("zero", "pp", "ep", "cp", "", "TP", "fsdp2")),
+        ([5, 6, 1, 1, 6], "ddp", 1, 4), *(([5, 6, 1, 1, 6], name, 1, 4) for name in ("zero", "pp", "ep", "cp", "", "TP", "fsdp2")),
     )),
     draws=6,
     hint=explained(
@@ -183,8 +185,8 @@ def _alive_mode(torch, tensors):
     ),
 )  # fmt: skip
 def traffic(rl, config, strategy, batch, n):
-    found = attempt(rl.course.costs.step_traffic, _config(rl, config), strategy, batch, n)
-    return found if isinstance(found, str) else dict(sorted(found.items()))
+    traffic = attempt(rl.course.costs.step_traffic, _config(rl, config), strategy, batch, n)
+    return traffic if isinstance(traffic, str) else dict(sorted(traffic.items()))
 
 
 @traffic.oracle
@@ -195,7 +197,7 @@ def _(torch, config, strategy, batch, n):
     model, sent = _torch_model(torch, config), {"all_reduce": 0, "all_gather": 0, "reduce_scatter": 0}
 
     def count(kind, *tensors):
-        sent[kind] += sum(each.nbytes for each in tensors)
+        sent[kind] += sum(tensor.nbytes for tensor in tensors)
 
     for block in model.blocks if strategy == "tp" else ():
         for linear in (block.projection, block.down):
@@ -208,9 +210,9 @@ def _(torch, config, strategy, batch, n):
         block.register_full_backward_pre_hook(gather)
     tokens, _ = _tokens(torch, config, batch, n)
     model(tokens).sum().backward()
-    inside = {id(each) for each in model.blocks.parameters()}
-    for each in model.parameters() if strategy != "tp" else ():
-        count("all_reduce" if strategy == "ddp" else "reduce_scatter", each.grad)
-        if strategy == "fsdp" and id(each) not in inside:
-            count("all_gather", each)
+    inside = {id(parameter) for parameter in model.blocks.parameters()}
+    for parameter in model.parameters() if strategy != "tp" else ():
+        count("all_reduce" if strategy == "ddp" else "reduce_scatter", parameter.grad)
+        if strategy == "fsdp" and id(parameter) not in inside:
+            count("all_gather", parameter)
     return {kind: nbytes for kind, nbytes in sorted(sent.items()) if nbytes}

@@ -27,17 +27,17 @@ END, STRATEGIES = 48, ("one", "ddp", "fsdp", "tp")
 def everything(rl, start):
     course = rl.course
     model, data = _model(rl, start), _data(start)
-    tokens, targets = (rl.from_numpy(each) for each in data[0])
+    tokens, targets = (rl.from_numpy(array) for array in data[0])
     config = course.costs.Config(*SIZES.values())
     with fused_operators():
         loss = _loss(rl, model, tokens, targets)
     labels, edges = course.anatomy.backward_graph(loss, dict(model.named_parameters()))
     predicted = course.costs.step_memory(config, *tokens.shape)
     measured = saved_bytes(rl, model, lambda: _loss(rl, model, tokens, targets), tokens, targets)
-    found = {
-        "lens": [copied(each) for each in course.anatomy.logit_lens(model, tokens)],
+    shown = {
+        "lens": [copied(tensor) for tensor in course.anatomy.logit_lens(model, tokens)],
         "graph": [labels, edges],
-        "operations": sum(sum(each) for each in course.costs.gpt_flops(config, *tokens.shape).values()),
+        "operations": sum(sum(counts) for counts in course.costs.gpt_flops(config, *tokens.shape).values()),
         "memory": [predicted["parameters"], predicted["gradients"], predicted["optimizer"], predicted["activations"]],
         "measured": measured,
         "graphs": _graphs(rl, model, tokens),
@@ -47,25 +47,27 @@ def everything(rl, start):
     for strategy in STRATEGIES:
         losses, nbytes = course.sharding.train_on_ranks(rl, _model(rl, start), SIZES["heads"], data, strategy, lr=0.01)
         sent |= {strategy: dict(sorted(nbytes.items()))} if nbytes else {}
-        found |= {strategy: losses}
-    found["sent"] = sent
-    found["predicted"] = {
-        each: dict(sorted(course.costs.step_traffic(config, each, len(tokens) if each == "tp" else 2, 6).items()))
-        for each in sent
+        shown |= {strategy: losses}
+    shown["sent"] = sent
+    shown["predicted"] = {
+        strategy: dict(
+            sorted(course.costs.step_traffic(config, strategy, len(tokens) if strategy == "tp" else 2, 6).items())
+        )
+        for strategy in sent
     }
     for bits, group in ((8, 0), (4, 4)):
         model = _model(rl, start)
-        found[f"bytes in {bits} bits"] = course.serving.quantize_model(model, bits, group)
-        batches = [tuple(map(rl.from_numpy, each)) for each in data]
-        found[f"perplexity in {bits} bits"] = course.serving.perplexity(model, batches)
-    return found
+        shown[f"bytes in {bits} bits"] = course.serving.quantize_model(model, bits, group)
+        batches = [tuple(map(rl.from_numpy, batch)) for batch in data]
+        shown[f"perplexity in {bits} bits"] = course.serving.perplexity(model, batches)
+    return shown
 
 
 @everything.oracle
 def _(torch, start):
     """The same model on torch, and torch's own counts."""
     model, data = _model(torch, start), _data(start)
-    tokens, targets = (torch.from_numpy(each) for each in data[0])
+    tokens, targets = (torch.from_numpy(array) for array in data[0])
     loss = _loss(torch, model, tokens, targets)
     checks = "autograder.checks.12d_everything"
     anatomy, costs = import_module(f"{checks}.anatomy"), import_module(f"{checks}.costs")
@@ -76,24 +78,24 @@ def _(torch, start):
         x = block(x) if block is not None else x
         lens.append(copied(model.head(model.norm(x))))
     plain = _trained(torch, start, data)
-    sent = {each: costs.traffic.reference(torch, strategy=each, **case) for each in STRATEGIES[1:]}
-    found = {
+    sent = {strategy: costs.traffic.reference(torch, strategy=strategy, **case) for strategy in STRATEGIES[1:]}
+    shown = {
         "lens": lens,
         "graph": anatomy.graph_of(torch, loss, dict(model.named_parameters())),
-        "operations": sum(sum(each) for each in costs.flops.reference(torch, fused=True, **case).values()),
+        "operations": sum(sum(counts) for counts in costs.flops.reference(torch, fused=True, **case).values()),
         "memory": [memory[name] for name in ("parameters", "gradients", "optimizer", "activations")],
         "measured": memory["activations"],
         "graphs": _graphs(torch, model, tokens),
         "tokens": _greedy(torch, model, data[0][0][0, :2].tolist()),
     }
-    found |= dict.fromkeys(STRATEGIES, plain) | {"sent": sent, "predicted": sent}
+    shown |= dict.fromkeys(STRATEGIES, plain) | {"sent": sent, "predicted": sent}
     for bits, group in ((8, 0), (4, 4)):
         model = _model(torch, start)
-        found[f"bytes in {bits} bits"] = _quantised(torch, model, bits, group)
-        inputs, targets = (torch.from_numpy(np.concatenate(each)) for each in zip(*data))
+        shown[f"bytes in {bits} bits"] = _quantised(torch, model, bits, group)
+        inputs, targets = (torch.from_numpy(np.concatenate(arrays)) for arrays in zip(*data))
         loss = _loss(torch, model, inputs, targets)
-        found[f"perplexity in {bits} bits"] = loss.exp().item()
-    return found
+        shown[f"perplexity in {bits} bits"] = loss.exp().item()
+    return shown
 
 
 def _model(xp, start):
@@ -151,12 +153,12 @@ def _generated(rl, model, tokens):
 
 
 def _greedy(torch, model, tokens):
-    found = []
+    generated = []
     for _ in range(8):
-        found.append(model(torch.tensor([[*tokens, *found][-SIZES["length"] :]]))[0, -1].argmax().item())
-        if found[-1] == END:
+        generated.append(model(torch.tensor([[*tokens, *generated][-SIZES["length"] :]]))[0, -1].argmax().item())
+        if generated[-1] == END:
             break
-    return found
+    return generated
 
 
 def _trained(torch, start, data):
@@ -174,9 +176,9 @@ def _trained(torch, start, data):
 def _quantised(torch, model, bits, group):
     """Quantise the weights of the Linears in place. Returns the bytes of the model."""
     import_module("torch.ao.quantization.fx._decomposed")
-    nbytes, most = sum(each.nbytes for each in model.parameters()), 2 ** (bits - 1) - 1
+    nbytes, most = sum(parameter.nbytes for parameter in model.parameters()), 2 ** (bits - 1) - 1
     for weight in {
-        id(each.weight): each.weight for each in model.modules() if isinstance(each, torch.nn.Linear)
+        id(layer.weight): layer.weight for layer in model.modules() if isinstance(layer, torch.nn.Linear)
     }.values():
         rows_of = weight.detach().reshape(-1, group or weight.shape[1])
         scales = (rows_of.abs().amax(1, keepdim=True) / most).clamp(min=2.0**-23)

@@ -23,7 +23,7 @@ def graphs(rl, program):
 
 @graphs.oracle
 def _(torch, program):
-    step, new, found = define(torch, _ATTEND + GENERATIONS[program], "step"), [], []
+    step, new, counts = define(torch, _ATTEND + GENERATIONS[program], "step"), [], []
 
     def count(gm, example_inputs):
         new.append(gm)
@@ -33,7 +33,7 @@ def _(torch, program):
     compiled = torch.compile(step, backend=count)
     for args in step.__globals__["calls"]:
         compiled(*args)
-        found.append(len(new))
+        counts.append(len(new))
         new.clear()
     torch._dynamo.reset()
-    return found
+    return counts

@@ -28,7 +28,7 @@ def _weights(draw, st):
     edges=[
         *[_weight(bits=bits) for bits in range(2, 9)], _weight(is_transposed=True),
         _weight(1, 1, 2), _weight(3, 1, 5, bits=8), _weight(2, 3, 2, start=7),
-        *[_weight(special=each) for each in ("zeros", "tiny", "small", "negative")], _weight(rest=1), _weight(2, 1, 3, 2, bits=8),
+        *[_weight(special=kind) for kind in ("zeros", "tiny", "small", "negative")], _weight(rest=1), _weight(2, 1, 3, 2, bits=8),
     ],
     draws=12,
     hint=explained(
@@ -40,11 +40,11 @@ def _weights(draw, st):
 def groups(rl, **case):
     bits, group = case["bits"], case["group"]
     weight, before = _made(rl, **case).requires_grad_(), _made(rl, **case)
-    found = attempt(rl.course.serving.quantize_groups, weight, bits, group)
+    result = attempt(rl.course.serving.quantize_groups, weight, bits, group)
     changed = not rl.equal(weight.detach(), before)
-    if isinstance(found, str):
-        return {"q": found, "scales": None, "grad": False, "changed": changed}
-    q, scales = found
+    if isinstance(result, str):
+        return {"q": result, "scales": None, "grad": False, "changed": changed}
+    q, scales = result
     return {
         "q": q.contiguous(), "scales": scales.detach().contiguous() * 2**23, "grad": q.requires_grad or scales.requires_grad,
         "changed": changed,
@@ -114,15 +114,15 @@ def perplexities(rl, batches, training, fails, generator, height):
     for batch in _with_targets(batches):
         inputs, targets = zip(*batch)
         height_of = height if len(batch) % height == 0 else 1
-        given.append(tuple(rl.tensor(each).reshape(height_of, -1) for each in (inputs, targets)))
-    before = [[each.clone() for each in pair] for pair in given]
+        given.append(tuple(rl.tensor(rows).reshape(height_of, -1) for rows in (inputs, targets)))
+    before = [[tensor.clone() for tensor in pair] for pair in given]
     with rl.enable_grad():
-        found = attempt(rl.course.serving.perplexity, model, (each for each in given) if generator else given)
+        result = attempt(rl.course.serving.perplexity, model, (batch for batch in given) if generator else given)
         afterwards = rl.is_grad_enabled()
     same = all(rl.equal(x, y) for pair, other in zip(before, given) for x, y in zip(pair, other))
     assert same, "the tokens or the targets that were given have changed"
     return {
-        "perplexity": found, "type": type_name(found), "mode": [each.training for each in model.modules()],
+        "perplexity": result, "type": type_name(result), "mode": [module.training for module in model.modules()],
         "modes": sorted({*model.modes}), "recording": sorted({*model.recording}), "afterwards": afterwards,
     }  # fmt: skip
 
@@ -132,12 +132,12 @@ def _(torch, batches, training, fails, generator, height):
     """One cross-entropy of all tokens."""
     model = _model(torch, False)
     pairs = [pair for batch in _with_targets(batches) for pair in batch]
-    inputs, targets = (torch.tensor(each) for each in zip(*pairs))
+    inputs, targets = (torch.tensor(rows) for rows in zip(*pairs))
     loss = torch.nn.functional.cross_entropy(model.eval()(inputs), targets)
-    found = "raises RuntimeError" if fails else loss.exp().item()
+    result = "raises RuntimeError" if fails else loss.exp().item()
     mode = [training] * len([*model.modules()])
     never = {"modes": [False], "recording": [False], "afterwards": True}
-    return {"perplexity": found, "type": type(found).__name__, "mode": mode, **never}
+    return {"perplexity": result, "type": type(result).__name__, "mode": mode, **never}
 
 
 def _with_targets(batches):
@@ -195,19 +195,19 @@ def generated(rl, tokens, count, length, step):
         best = (x.cumsum(1) * step + rl.arange(x.shape[1]) + 1) % VOCABULARY
         return rl.nn.functional.one_hot(best, VOCABULARY).to(rl.float32) - 0.5
 
-    found = rl.course.serving.generate_padded(program, given, count=count, length=length, end=END)
-    return {"tokens": [type(found).__name__, *found], "kinds": sorted({type(each).__name__ for each in found}),
+    row = rl.course.serving.generate_padded(program, given, count=count, length=length, end=END)
+    return {"tokens": [type(row).__name__, *row], "kinds": sorted({type(token).__name__ for token in row}),
             "calls": calls, "changed": given != [*tokens]}  # fmt: skip
 
 
 @generated.oracle
 def _(torch, tokens, count, length, step):
     """The same rule, from the text without anything behind it."""
-    found, calls = [], []
+    generated, calls = [], []
     for _ in range(count):
-        seen = torch.tensor([*tokens, *found][-length:])
+        seen = torch.tensor([*tokens, *generated][-length:])
         calls.append(["int64", [seen.tolist() + [END] * (length - len(seen))]])
-        found.append(int((seen.sum() * step + len(seen)) % VOCABULARY))
-        if found[-1] == END:
+        generated.append(int((seen.sum() * step + len(seen)) % VOCABULARY))
+        if generated[-1] == END:
             break
-    return {"tokens": ["list", *found], "kinds": ["int"] if found else [], "calls": calls, "changed": False}
+    return {"tokens": ["list", *generated], "kinds": ["int"] if generated else [], "calls": calls, "changed": False}

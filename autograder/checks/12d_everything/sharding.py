@@ -39,15 +39,19 @@ def shards(rl, heads, d, hidden, ranks, rank, backwards):
     part = attempt(sharding.shard_block, state, heads, rank, ranks)
     before = _state(rl, heads * d, hidden)
     changed = [name for name in state if not rl.equal(state[name], before[name])]
-    found = {"keys": None, "part": part, "changed": changed, "sum": None, "gradients": None}
+    shown = {"keys": None, "part": part, "changed": changed, "sum": None, "gradients": None}
     if not isinstance(part, str):
-        parts = [sharding.shard_block(state, heads, each, ranks) for each in range(ranks)]
+        parts = [sharding.shard_block(state, heads, rank_of_part, ranks) for rank_of_part in range(ranks)]
         total = sharding.run_block(
             parts, heads, numbers(rl, [2, 3, heads * d], 1, "float64"), sharding.Ranks(rl, ranks)
         )
-        found |= {"keys": [*part], "part": {name: copied(each) for name, each in part.items()}, "sum": copied(total)}
-        found["gradients"] = _gradients_through(rl, parts, state)
-    return found
+        shown |= {
+            "keys": [*part],
+            "part": {name: copied(tensor) for name, tensor in part.items()},
+            "sum": copied(total),
+        }
+        shown["gradients"] = _gradients_through(rl, parts, state)
+    return shown
 
 
 @shards.oracle
@@ -56,7 +60,7 @@ def _(torch, heads, d, hidden, ranks, rank, backwards):
     state, F = _state(torch, heads * d, hidden, backwards), torch.nn.functional
     if heads % ranks or hidden % ranks:
         return {"keys": None, "part": "raises ValueError", "changed": [], "sum": None, "gradients": None}
-    parts = [_part_by_indices(state, heads, d, hidden, ranks, each) for each in range(ranks)]
+    parts = [_part_by_indices(state, heads, d, hidden, ranks, rank_of_part) for rank_of_part in range(ranks)]
 
     def linear(name, x):
         return F.linear(x, state[f"{name}.weight"], state[f"{name}.bias"])
@@ -66,14 +70,14 @@ def _(torch, heads, d, hidden, ranks, rank, backwards):
 
     x = numbers(torch, [2, 3, heads * d], 1, "float64")
     q, k, v = (
-        each.reshape(2, 3, heads, d).transpose(1, 2) for each in linear("attention", norm("norm_1", x)).chunk(3, -1)
+        tensor.reshape(2, 3, heads, d).transpose(1, 2) for tensor in linear("attention", norm("norm_1", x)).chunk(3, -1)
     )
     mask = torch.ones(3, 3).triu(1) * -math.inf
     mixed = torch.softmax(q @ k.mT / d**0.5 + mask.nan_to_num(0, 0, -math.inf), -1) @ v
     x = x + linear("projection", mixed.transpose(1, 2).reshape(2, 3, -1))
     x = x + linear("down", F.gelu(linear("up", norm("norm_2", x)), approximate="tanh"))
-    found = {"keys": [*state], "part": {name: copied(each) for name, each in parts[rank].items()}, "changed": []}
-    return found | {"sum": copied(x), "gradients": _gradients_through(torch, parts, state)}
+    shown = {"keys": [*state], "part": {name: copied(tensor) for name, tensor in parts[rank].items()}, "changed": []}
+    return shown | {"sum": copied(x), "gradients": _gradients_through(torch, parts, state)}
 
 
 def _part_by_indices(state, heads, d, hidden, ranks, rank):
@@ -82,7 +86,7 @@ def _part_by_indices(state, heads, d, hidden, ranks, rank):
     qkv = [i + j * heads * d for j in range(3) for i in mine]
     part = dict(state)
     for name, rows_of in (("attention", qkv), ("up", inside)):
-        part |= {f"{name}.{each}": state[f"{name}.{each}"][rows_of] for each in ("weight", "bias")}
+        part |= {f"{name}.{kind}": state[f"{name}.{kind}"][rows_of] for kind in ("weight", "bias")}
     part |= {
         "projection.weight": state["projection.weight"][:, mine],
         "down.weight": state["down.weight"][:, inside],
@@ -96,7 +100,7 @@ def _gradients_through(xp, parts, state):
         for i, name in enumerate(sorted(part)):
             if part[name].requires_grad:
                 (part[name] * numbers(xp, [*part[name].shape], rank + i, "float64")).sum().backward(retain_graph=True)
-    return {name: copied(each.grad) for name, each in state.items()}
+    return {name: copied(tensor.grad) for name, tensor in state.items()}
 
 
 def _state(xp, width, hidden, backwards=False):
@@ -120,7 +124,7 @@ def _counted(draw, st):
     with_tokens = [rank for rank, count in enumerate(counts) if count]
     shapes = draw(st.lists(st.sampled_from([[], [2], [2, 3]]), min_size=1, max_size=2))
     missing = [draw(st.lists(st.integers(0, len(counts) - 1), unique=True)) for _ in shapes]
-    missing = [[] if {*with_tokens} <= {*each} else each for each in missing]
+    missing = [[] if {*with_tokens} <= {*ranks} else ranks for ranks in missing]
     return {
         "counts": counts,
         "shapes": shapes,
@@ -139,7 +143,7 @@ def _counted(draw, st):
     )),
     draws=12,
     show=lambda torch, counts, shapes, missing, kind: (
-        f"average_gradients({[[None if rank in each else 'grad' for each in missing] for rank in range(len(counts))]}, {counts})"
+        f"average_gradients({[[None if rank in ranks else 'grad' for ranks in missing] for rank in range(len(counts))]}, {counts})"
     ),
     hint=explained(
         averages="a rank counts as often as it has tokens; one without a token is left out, because 0 times nan is nan",
@@ -148,26 +152,26 @@ def _counted(draw, st):
 )  # fmt: skip
 def averages(rl, **case):
     given, before, counts = _gradients(rl, **case), _gradients(rl, **case), [*case["counts"]]
-    found = rl.course.sharding.average_gradients(given, counts)
-    known = {each.untyped_storage().data_ptr() for one in given for each in one if each is not None}
+    averages = rl.course.sharding.average_gradients(given, counts)
+    known = {grad.untyped_storage().data_ptr() for one in given for grad in one if grad is not None}
     same = all(
         a is b or str(a.tolist()) == str(b.tolist()) for x, y in zip(given, before) for a, b in zip(x, y)
     )  # nan equals nan
     same = same and [*map(len, given)] == [*map(len, before)]
-    new = not any(each.untyped_storage().data_ptr() in known for each in found)
+    new = not any(average.untyped_storage().data_ptr() in known for average in averages)
     changed = not same or counts != [*case["counts"]]
-    return {"type": type(found).__name__, "averages": [*map(copied, found)], "new": new, "changed": changed}
+    return {"type": type(averages).__name__, "averages": [*map(copied, averages)], "new": new, "changed": changed}
 
 
 @averages.oracle
 def _(torch, counts, **case):
     """Each token has a copy of its rank's gradient, and the mean is over tokens."""
-    gradients, found = _gradients(torch, counts, **case), []
-    for each in zip(*gradients):
-        like = next(grad for grad, count in zip(each, counts) if grad is not None and count)
-        whole = [torch.zeros_like(like) if grad is None else grad for grad in each]
-        found.append(torch.stack([grad for grad, count in zip(whole, counts) for _ in range(count)]).mean(0))
-    return {"type": "list", "averages": found, "new": True, "changed": False}
+    gradients, averages = _gradients(torch, counts, **case), []
+    for grads in zip(*gradients):
+        like = next(grad for grad, count in zip(grads, counts) if grad is not None and count)
+        whole = [torch.zeros_like(like) if grad is None else grad for grad in grads]
+        averages.append(torch.stack([grad for grad, count in zip(whole, counts) for _ in range(count)]).mean(0))
+    return {"type": "list", "averages": averages, "new": True, "changed": False}
 
 
 def _gradients(xp, counts, shapes, missing, kind):

@@ -10,32 +10,32 @@ from .operators import ACTIVATIONS, arguments, shape, shapes
 
 def _meta(given):
     """The arguments, with tensors on the meta device."""
-    return [each.to("meta") if hasattr(each, "to") else each for each in given]
+    return [value.to("meta") if hasattr(value, "to") else value for value in given]
 
 
 def _results_of(torch, op, lead, features, outs, bias, activation, passed):
     """An operator's result, its gradients, its result without data, and its results for two batches."""
     x, weight, bias = inputs = arguments(torch, lead, features, outs, bias)
-    asked = [each.requires_grad_() for each in inputs if each is not None]
+    wanted = [tensor.requires_grad_() for tensor in inputs if tensor is not None]
     given = (x, weight, bias, activation)[:passed]
     result = op(*given)
-    gradients = torch.autograd.grad((result * numbers(torch, result.shape, 4)).sum(), asked)
+    gradients = torch.autograd.grad((result * numbers(torch, result.shape, 4)).sum(), wanted)
     meta = op(*_meta(given))
     in_dims = (0, None, None, None)[:passed]
     batch = torch.vmap(op, in_dims)(torch.stack([x.detach() + i for i in range(3)]), *given[1:])
-    pairs = [torch.stack([each.detach(), each + 1]) for each in given[:2]]
+    pairs = [torch.stack([tensor.detach(), tensor + 1]) for tensor in given[:2]]
     own = torch.vmap(op, (0, 0, *in_dims[2:]))(*pairs, *given[2:])
-    found = {"result": copied(result), "gradients": [copied(each) for each in gradients]}
-    found["meta"] = operators.metadata(meta.detach())
-    return found | {"batch": copied(batch), "batch of weights": copied(own)}
+    shown = {"result": copied(result), "gradients": [copied(gradient) for gradient in gradients]}
+    shown["meta"] = operators.metadata(meta.detach())
+    return shown | {"batch": copied(batch), "batch of weights": copied(own)}
 
 
 def _calls_of(torch, namespace, op, lead, features, outs, bias, activation, passed):
     """The operators that arrive at a device, for one example and for a batch, and the products computed without data."""
     given = (*arguments(torch, lead, features, outs, bias), activation)[:passed]
     batch = torch.stack([given[0], given[0] + 1])
-    for each in given[:2]:
-        each.requires_grad_()
+    for tensor in given[:2]:
+        tensor.requires_grad_()
     with recorded(operators.SHAPES) as alone:
         op(*given)
     with recorded(operators.SHAPES) as together, operators.counting(torch) as counts:
@@ -43,8 +43,8 @@ def _calls_of(torch, namespace, op, lead, features, outs, bias, activation, pass
     _, without_data = operators.operators_inside(lambda: op(*_meta(given)))
     products = sorted(without_data & {*operators.PRODUCTS, "matmul", "linear"})
     alone, together = ([name.replace(namespace, "ns") for name in names] for names in (alone, together))
-    found = {"arrives": alone, "arrives of a batch": together, "products without data": products}
-    return found | {"calls for a batch": counts[f"{namespace}::fused_linear"]}
+    shown = {"arrives": alone, "arrives of a batch": together, "products without data": products}
+    return shown | {"calls for a batch": counts[f"{namespace}::fused_linear"]}
 
 
 _ARRIVES = {"arrives": ["ns::fused_linear"], "arrives of a batch": ["ns::fused_linear"], "products without data": []}
