@@ -52,7 +52,7 @@ from .by_hand import is_entered
 from .feedback import entries_shown
 from .gradebook import HELD, entries_digest, mark_of, open_gradebook
 from .plugin import configure, judge_of, marked_path
-from .restore import checks_in, edited_checks, released_notebook, restore_text
+from .restore import aliases, checks_in, edited_checks, released_notebook, restore_text
 from .seals import class_seed, seal
 
 FEEDBACK_SECONDS = 60
@@ -80,6 +80,9 @@ class Row:
     copy_of: str = ""  # the member of the group whose notebook this is a copy of
     in_group: str = ""  # a line about a submission of a group's member, such as one that was handed in alone later
     release: str = ""  # a line about a submission from a release of the lab with other exercises than this class has
+    aliases: dict[str, str] = field(
+        default_factory=dict
+    )  # by exercise, the function of the course that is all its body calls
     others: list[str] = field(default_factory=list)  # other notebooks in the folder of the submission
     seconds_late: float = 0.0
     penalty: float = 0.0  # points taken off the checks' points for that
@@ -104,6 +107,10 @@ class Row:
         off = f"{self.penalty:g}" if self.penalty else "no"
         return f"late by {minutes // 60}:{minutes % 60:02} h: {off} points off"
 
+    def borrowed(self) -> list[str]:
+        """A line for each answer that may be an alias. It keeps its points: a person decides."""
+        return [f"{name} only calls {other}, which the lab does not name" for name, other in self.aliases.items()]
+
     def remark(self) -> str:
         if self.problem:
             return printable("; ".join(filter(None, [self.problem, self.in_group])))
@@ -113,6 +120,7 @@ class Row:
         for outcome, count in counts.items():
             names = [short_name(check) for check in self.verdicts if self.outcome(check) == outcome]
             parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
+        parts += self.borrowed()
         if self.others:
             parts.append(f"not graded, beside the submission: {', '.join(map(printable, self.others[:3]))}")
         return "; ".join(parts)
@@ -603,6 +611,7 @@ def _read_grades(row: Row, submission: Submission) -> None:
         if (key := given.metadata.nbgrader.grade_id) in grades:
             row.scores[name], row.verdicts[name] = grades[key] or 0.0, verdict_in(found)
     row.penalty = round(penalty * row.total / points, 2) if points else 0.0
+    row.aliases = aliases(notebook, lab.released)
     row.others = sorted({path.name for path in submission.folder.glob("*.ipynb")} - {submission.path.name})
     with suppress(ValueError, RecursionError):  # it has been replaced since it was graded
         row.edited = edited_checks(json.loads(submission.text), releases.release_of(lab, submission.text))

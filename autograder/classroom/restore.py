@@ -6,16 +6,21 @@ metadata and the kernel are the release's. A submission that cannot be graded is
 
 from __future__ import annotations
 
+import ast
+import builtins
 import copy
 import json
 import re
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
-from ..model import ADDED, Lab, Unreadable, check_name
+from ..model import ADDED, Lab, Unreadable, check_name, exercise_name
 from ..text import printable
 
 MAX_CELL = 20_000  # characters of one cell that a student wrote; rendering takes quadratic time
@@ -105,6 +110,52 @@ def checks_in(submitted: dict, released: NotebookNode) -> dict[str, tuple[Notebo
         for cell in released.cells
         if check_name(cell)
     }
+
+
+def aliases(notebook: Mapping, released: Mapping) -> dict[str, str]:
+    """By exercise, the function that is all its body calls, if neither the released lab nor the student's cells have its name.
+
+    Such an answer may be another name for what the course has already. Calls of methods, and of what Python has, are none.
+    """
+    given = {_source(cell) for cell in released["cells"]}
+    known = {name for cell in released["cells"] for name in re.findall(r"\w+", _source(cell))} | {*dir(builtins)}
+    own = [(exercise_name(cell), _source(cell)) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    trees = [(name, tree) for name, source in own if source not in given and (tree := _parsed(source))]
+    functions = [(name, node) for name, tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    known |= {node.name for _, node in functions}
+    called = [(node.name, _only_call(node)) for name, node in functions if name and name.endswith(f".{node.name}")]
+    return {name: other for name, other in called if other and other not in known}
+
+
+def _parsed(source: str) -> ast.Module | None:
+    with suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a student's text
+        return ast.parse(source)
+    return None
+
+
+def _parameters(function: ast.FunctionDef) -> list[ast.arg]:
+    given = function.args
+    return [*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, [given.vararg, given.kwarg])]
+
+
+def _only_call(function: ast.FunctionDef) -> str:
+    """The name of the function that is all a body calls, besides imports and a docstring. Empty if the body does more."""
+    body = [node for node in function.body if not isinstance(node, ast.Import | ast.ImportFrom)]
+    match body[ast.get_docstring(function) is not None :]:
+        case [
+            ast.Return(
+                ast.Call(ast.Name(name) | ast.Attribute(ast.Name() | ast.Attribute(), name) as called, args, keywords)
+            )
+        ]:
+            if {node.id for node in ast.walk(called) if isinstance(node, ast.Name)} & {
+                each.arg for each in _parameters(function)
+            }:
+                return ""  # a method
+            passed = [*args, *(keyword.value for keyword in keywords)]
+            is_plain = all(isinstance(each, ast.Name | ast.Constant | ast.Starred) for each in passed)
+            return name if is_plain else ""
+    return ""
 
 
 def differences(submitted: NotebookNode, released: NotebookNode) -> list[str]:

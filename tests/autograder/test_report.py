@@ -2,15 +2,17 @@
 
 import re
 
+import nbformat
 import pytest
 
 from autograder.classroom.grade import Row
 from autograder.classroom.items import FEWEST, cases, discrimination
 from autograder.classroom.pages import COLOURS, LINES
 from autograder.classroom.report import write_report
-from autograder.classroom.restore import edited_checks, released_notebook
+from autograder.classroom.restore import aliases, edited_checks, released_notebook
+from autograder.course import ROOT
 from autograder.engine.check import Verdict
-from autograder.model import Lab
+from autograder.model import Course, Lab, exercise_name
 
 LAB = "01a_views"
 FIRST = "aten.strided.element_offset"
@@ -111,3 +113,38 @@ def test_not_attempted_has_the_sign_of_a_verdict_and_not_graded_another_one(page
 def test_a_table_has_an_id_only_if_it_is_given_one(page):
     said = page(row("ada", 3))
     assert re.findall(r'<table class="[^"]*"( id="[^"]*")?', said) == ["", "", "", ' id="cases"']
+
+
+@pytest.mark.parametrize(
+    ("body", "called"),
+    [
+        ("    return dense_strides(sizes)", "dense_strides"),
+        (
+            '    """The strides."""\n    from rushlight.c10 import memory_formats\n    return memory_formats.dense_strides(sizes)',
+            "dense_strides",
+        ),
+        ("    return tuple(sizes)", None),
+        ("    return sizes.dense_strides()", None),
+        ("    return dense_strides([*sizes, 1])", None),
+        ("    return helper(sizes)\n\ndef helper(sizes):\n    return dense_strides(sizes)", None),
+        ("    return unsqueeze(sizes)", None),
+        ("    return (", None),
+    ],
+)
+def test_a_body_that_only_calls_what_the_lab_does_not_name_is_told_to_the_instructor(page, body, called):
+    exercise, released = "aten.strided.contiguous_strides", released_notebook(Lab(LAB))
+    copy = {"cells": [dict(cell) for cell in released.cells]}
+    next(cell for cell in copy["cells"] if exercise_name(cell) == exercise)["source"] = (
+        f"@exercise(rl.strided)\ndef contiguous_strides(sizes):\n{body}"
+    )
+    found = aliases(copy, released)
+    assert found == ({"contiguous_strides": called} if called else {})
+    if found:
+        alias = row("ada", 9, aliases=found)
+        assert "contiguous_strides only calls dense_strides" in page(alias) and "only calls" in alias.remark()
+
+
+@pytest.mark.parametrize("lab", Course().released_labs(), ids=str)
+def test_no_solution_is_taken_for_an_alias(lab):
+    solution = nbformat.read(ROOT / "solutions" / lab.name / f"{lab.name}.ipynb", as_version=4)
+    assert aliases(solution, lab.released) == {}
