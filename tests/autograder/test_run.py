@@ -42,7 +42,7 @@ def graded(judge, isolated, lab, monkeypatch):
 def impatient(monkeypatch):
     """Limits that are short, since something loops."""
     for limit in ("CHECK_SECONDS", "CELL_SECONDS"):
-        monkeypatch.setattr(limits, limit, (2.0, 20.0))
+        monkeypatch.setattr(limits, limit, (1.0, 20.0))
 
 
 def cell(notebook, exercise):
@@ -161,6 +161,7 @@ def test_a_milestone_fails_if_pieces_pass_alone_and_not_together(graded, solved)
     assert outcomes(graded(solved), PASSED).keys() == {"together.strided_views"}
 
 
+@pytest.mark.sweep
 def test_an_endless_loop_costs_its_own_points_only(graded, solved, impatient):
     wrong = cell(solved, "aten.strided.permute")
     wrong.source = wrong.source.replace("    if len(dims)", "    while True:\n        pass\n    if len(dims)", 1)
