@@ -42,7 +42,7 @@ def graded(judge, isolated, lab, monkeypatch):
 def impatient(monkeypatch):
     """Limits that are short, since something loops."""
     for limit in ("CHECK_SECONDS", "CELL_SECONDS"):
-        monkeypatch.setattr(limits, limit, (1.0, 20.0))
+        monkeypatch.setattr(limits, limit, (2.0, 20.0))
 
 
 def cell(notebook, exercise):
