@@ -1,4 +1,4 @@
-"""What the course weighs: lines of code by room, and the sizes of its notebooks.
+"""Measures the size of the course: lines of code by room, and the sizes of its notebooks.
 
     python bench/weight.py
 

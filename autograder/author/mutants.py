@@ -49,7 +49,7 @@ with suppress(ImportError):  # Windows has neither this nor forks
 ANSWERS = COURSE / "tests" / "answers"
 SEEDS = (1, 2, 3)
 PROCESSES, BATCH = 2, 50
-CPU_SECONDS, WALL_SECONDS = (2, 12), 60  # for one case, of which the reference needs milliseconds; more in a bench lab
+CPU_SECONDS, WALL_SECONDS = (2, 12), 60  # for one case. The reference takes milliseconds. A bench lab has more
 MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has already
 
 KILLED, ENDED, BY_LUCK, SURVIVED = "killed", "ended", "by luck", "survived"
@@ -243,7 +243,7 @@ def _other_types(node: ast.Call) -> Iterator[ast.AST]:
 
 
 def text(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
-    """What nearly does the same with a text, and a value that is not copied or stripped."""
+    """Replace a method of a text by one that does nearly the same. Leave out a copy or a strip."""
     match node:
         case ast.Call(func=ast.Attribute(value=value, attr=name), args=arguments):
             if name in _COPIES:
@@ -259,7 +259,7 @@ def text(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
 
 
 def way_out(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
-    """What has to happen however a block ends happens at its end only; an exception is not caught, or only if it is ordinary."""
+    """Run clean-up code only if the block ends without an exception. Do not catch an exception, or catch only `Exception`."""
     match node:
         case ast.Try(body=body, handlers=handlers, orelse=rest, finalbody=last):
             if last and handlers:

@@ -1,4 +1,4 @@
-"""What the checks of several labs share: strategies for their cases, helpers of their programs, and hints.
+"""Shared by the checks of several labs: strategies for their cases, helpers of their programs, and hints.
 
 `st` is hypothesis.strategies. Only the judge has it, so this module does not import it.
 """

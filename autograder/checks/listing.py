@@ -101,5 +101,5 @@ def _operations(module: str, table: str = "") -> dict[str, ast.expr]:
 
 
 def expression(module: str, table: str, name: str) -> str:
-    """What a function of a table returns, as code."""
+    """The expression that a function of a table returns, as code."""
     return ast.unparse(_operations(module, table)[name])

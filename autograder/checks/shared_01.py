@@ -1,4 +1,4 @@
-"""What the checks of labs 01a and 01b share: tensors of the cases, and what is shown of a view.
+"""Shared by the checks of labs 01a and 01b: tensors of the cases, and the properties of a view that a result shows.
 
 Every tensor in a case is a description: a storage with 0, 1, 2, ..., and sizes, strides and an offset. So the value of an
 element is its own position in the storage.

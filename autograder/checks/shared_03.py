@@ -1,4 +1,4 @@
-"""What the checks of labs 03a and 03b share: tensors of each dtype, dense strides, matrices that fit for a product."""
+"""Shared by the checks of labs 03a and 03b: tensors of each dtype, dense strides, matrices that fit for a product."""
 
 from functools import cache, partial
 
@@ -20,7 +20,7 @@ def dense(sizes, order):
 
 
 def beyond_single(xp, x):
-    """What a float64 tensor has beyond the digits of float32, enlarged, because the tolerance for float64 would hide it."""
+    """The part of a float64 tensor beyond the digits of float32, enlarged, because the tolerance for float64 would hide it."""
     return (x - x.to(xp.float32).to(xp.float64)) * 4096 if x.dtype == xp.float64 else None
 
 

@@ -1,4 +1,4 @@
-"""What the checks of autograd share: the small programs that most cases hold, and what is shown of tensors and graphs.
+"""Shared by the checks of autograd: the small programs that most cases hold, and texts of tensors and graphs.
 
 A program is a list of statements. Each statement is an operation and the indices of its operands among the values so far.
 All sizes are 3 or 1, of at most two dimensions, so that any two values broadcast. Graphs are compared node by node. Where torch

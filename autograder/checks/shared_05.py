@@ -1,4 +1,4 @@
-"""What the checks of training share: modules that a list describes, and what is shown of tensors.
+"""Shared by the checks of training: modules that a list describes, and texts of tensors.
 
 Both sides build a module from the same list, with numbers by rule: no generator draws a weight. The case is another list, of
 assignments, hooks, loads or steps. All of it uses the public classes, which run the students' pieces.

@@ -1,4 +1,4 @@
-"""What the checks of labs 07b and 07c share: functions as text for Dynamo, and what is seen of their captures.
+"""Shared by the checks of labs 07b and 07c: functions as text for Dynamo, and records of their captures.
 
 Both frameworks define the function of a case and capture it. A check compares the graphs of each call, and the results.
 """

@@ -1,4 +1,4 @@
-"""What the checks of loops in phase 08 share: loop variables, and the numbers that an index takes.
+"""Shared by the checks of loops in phase 08: loop variables, and the numbers that an index takes.
 
 An index, a loop nest and a statement have no counterpart in torch's Python, but torch can compute the same numbers. So a
 program computes the numbers of an answer over all iterations of the loops, and torch those of the tensors.

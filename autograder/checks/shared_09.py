@@ -1,4 +1,4 @@
-"""What the checks of distributed training share: running a function on ranks, what a rank sends, and hints by rank.
+"""Shared by the checks of distributed training: running a function on ranks, the traffic of a rank, and hints by rank.
 
 A program shows what its ranks saw: numbers, the collectives that each rank called, how many bytes it sent, and which calls
 the exercise does not allow. It never says whether a result is right.

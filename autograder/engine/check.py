@@ -175,7 +175,7 @@ def _import_checks() -> None:
 
 
 def _of_package(lab: str, name: str, default: object) -> Any:
-    """What the package of a lab's checks declares. The default for what several labs share, and for a test's own check."""
+    """Return a name of the package of a lab's checks. Shared checks and a test's own check get the default."""
     package = f"{checks.__name__}.{lab}"
     return getattr(importlib.import_module(package), name, default) if importlib.util.find_spec(package) else default
 

@@ -1,4 +1,4 @@
-"""What a student's function does on a case, noted while it runs: its arguments, the values at each of its lines, its result.
+"""Records a student's function while it runs on a case: its arguments, the values at each of its lines, its result.
 
 `walk.with_notes` writes these calls into a copy of the function. The copy runs in a subject, and what is noted leaves it as text.
 """

@@ -278,8 +278,8 @@ def _in_use(process: psutil.Process) -> int:
 
 
 def _check_space(started: list[psutil.Process]) -> None:
-    """Raises SubjectDied if there are too many files or sockets in the sandbox with these processes, the first of which bubblewrap
-    made. (Where the system does not say, there is no limit.)"""
+    """Raise SubjectDied if there are too many files or sockets in the sandbox with these processes. Bubblewrap made the first
+    process. (If the system does not report these numbers, there is no limit.)"""
     with suppress(IndexError, OSError):
         inside = Path(f"/proc/{started[0].pid}")
         for folder in ("tmp", "dev/shm"):

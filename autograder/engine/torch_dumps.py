@@ -196,7 +196,7 @@ def _not_run(args: list) -> None:
 
 
 class _Facts:
-    """What Inductor knows about the code, recorded while it generates the code.
+    """Facts that Inductor knows about the code, recorded while it generates the code.
 
     text: the module. events: the calls of kernels and of external operators, and the allocations, in the order of the
     wrapper. kernels: by name, each one's operations, loops and reductions. moved: the bytes of each kernel call's arguments.

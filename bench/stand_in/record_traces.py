@@ -23,7 +23,7 @@ import record
 
 OUTPUT = record.OUTPUT.with_name("traces.json.gz")
 ROUNDS = 3  # unrecorded ones before the recorded one: what happens once in a process is in none of the traces
-TRIES = 40  # recorded ones, of which the shortest is kept: the machine has other work too
+TRIES = 40  # of each recording. The shortest is kept, because the machine has other work too
 
 _LOSS = """\
 with record_function("forward"):

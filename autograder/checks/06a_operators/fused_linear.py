@@ -271,7 +271,7 @@ def contexts(xp, lead, features, outs, bias, activation, needs, passed, more):
 
 @contexts.oracle
 def torch_contexts(torch, lead, features, outs, bias, activation, needs, passed, more):
-    """What PyTorch's own nodes save, of the same three steps: a product, a sum, an activation."""
+    """The tensors that PyTorch's own nodes save for the same three steps: a product, a sum, an activation."""
     x, weight, bias = arguments(torch, lead, features, outs, bias)
     tensors = [
         tensor if tensor is None else tensor.requires_grad_(need) for tensor, need in zip((x, weight, bias), needs)
@@ -332,7 +332,7 @@ def _about_gradients(case, mine, theirs):
 
 
 def _computed(torch, call, numbers):
-    """What a call returns, and the names of those of the given `numbers` that it has computed, in any order."""
+    """Return the result of a call, and the names of the given `numbers` that it computed, in any order."""
     results = []
 
     class Results(torch.utils._python_dispatch.TorchDispatchMode):

@@ -27,19 +27,19 @@ from ..shared_06.operators import ACTIVATIONS, SCHEMA, arguments, calls_in, coll
 
 
 def first_line(said: Any, namespace: str) -> str:
-    """What a tester returned or raised, in one line. The operator's namespace is `ns`."""
+    """The result or the error of a tester, in one line. The operator's namespace is `ns`."""
     text = f"{type(said).__name__}: {str(said).strip()}" if isinstance(said, Exception) else str(said)
     return text.partition("\n")[0].replace(namespace, "ns")
 
 
 def opchecked(torch: Any, namespace: str, op: Any, given: tuple) -> dict[str, str]:
-    """What each test of opcheck says of an operator, by the test's name."""
+    """The answer of each test of opcheck about an operator, by the test's name."""
     said = torch.library.opcheck(op.default, given, raise_exception=False)
     return {name: first_line(message, namespace) for name, message in said.items()}
 
 
 def _said(namespace: str, judge: Callable, *args: Any) -> str:
-    """What gradcheck or gradgradcheck says."""
+    """The answer of gradcheck or gradgradcheck."""
     try:
         return first_line(judge(*args), namespace)
     except Exception as error:
@@ -47,7 +47,7 @@ def _said(namespace: str, judge: Callable, *args: Any) -> str:
 
 
 def _smooth(torch: Any, lead: list, features: int, outs: int, bias: bool, needs: list) -> list:
-    """x, weight and bias for which no activation gets exactly 0, where relu has no derivative."""
+    """Make x, weight and bias so that no activation gets exactly 0, because relu has no derivative there."""
     x, weight, bias = arguments(torch, lead, features, outs, bias)
     made = [x + 0.0137, weight + 0.0071, bias]
     return [tensor if tensor is None else tensor.requires_grad_(need) for tensor, need in zip(made, needs)]
@@ -69,7 +69,7 @@ def _derivatives(torch: Any, op: Callable, tensors: list, activation: str) -> di
 
 
 def _written_between(torch: Any, op: Callable, make: Callable, activation: str) -> list[str]:
-    """What backward makes of a write to x after the call if weight needs a gradient, and of one to weight if x needs one."""
+    """The outcomes of backward after a write to x if weight needs a gradient, and after a write to weight if x needs one."""
     seen = []
     for written, other in ((0, 1), (1, 0)):
         tensors = make()
@@ -86,7 +86,7 @@ def _written_between(torch: Any, op: Callable, make: Callable, activation: str) 
 
 
 def _looked_at(torch: Any, op: Callable, make: Callable, activation: str) -> dict[str, Any]:
-    """What torch's judges look at: results and gradients, the arguments afterwards, and the result without data."""
+    """The values that torch's judges compare: results and gradients, the arguments after the call, and the result without data."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     tensors = make()
@@ -109,7 +109,7 @@ def _looked_at(torch: Any, op: Callable, make: Callable, activation: str) -> dic
 
 
 def _judged(torch: Any, namespace: str, make: Callable, activation: str) -> dict[str, Any]:
-    """What gradcheck, gradgradcheck and opcheck say of an operator."""
+    """The answers of gradcheck, gradgradcheck and opcheck about an operator."""
     op, given = getattr(torch.ops, namespace).fused_linear, (*make(), activation)
     said = {name: _said(namespace, getattr(torch.autograd, name), op, given) for name in ("gradcheck", "gradgradcheck")}
     return said | {"opcheck": opchecked(torch, namespace, op, given)}

@@ -64,7 +64,7 @@ def torch_steps(torch, sizes, layouts, lr, momentum, kind):
 
 
 def _in_training(torch, namespace, sizes, layouts, lr, momentum, kind):
-    """What a step does to versions, and the graph and the results of a function that makes two steps."""
+    """Return the changes of versions by a step, and the graph and the results of a function that makes two steps."""
     op, graphs = getattr(torch.ops, namespace).momentum_step, []
     inputs = _inputs(torch, sizes, layouts, kind)
     before = [tensor._version for tensor in inputs]

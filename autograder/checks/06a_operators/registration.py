@@ -47,7 +47,7 @@ def torch_registration(torch, **sizes):
 
 
 def _captured(torch, namespace, lead, features, outs, bias, activation, lengths):
-    """What torch.compile and torch.export make of a function that calls an operator, for batches of some lengths."""
+    """Compile and export a function that calls an operator, for batches of several lengths."""
     op, graphs, results = getattr(torch.ops, namespace).fused_linear, [], []
     x, weight, bias = inputs = arguments(torch, lead, features, outs, bias)
 

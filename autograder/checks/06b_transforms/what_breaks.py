@@ -1,4 +1,4 @@
-"""What breaks: which transforms a function survives that was defined in one way or another; and pieces together."""
+"""Tests which transforms work on a function, by the way it was defined. Tests the pieces together."""
 
 from __future__ import annotations
 

@@ -224,7 +224,7 @@ def copies(xp, several):
 
 
 def _each_way(copy, several):
-    """What several copies show, each in every direction between two devices, entry by entry; or the name of the error."""
+    """Make several copies, each in every direction between two devices. Return the reports, entry by entry, or names of errors."""
     seen = []
     for source, target, view in several:
         for start, end in (("rush", "rush"), *(() if view else (("cpu", "rush"), ("rush", "cpu")))):
@@ -336,7 +336,7 @@ averages; foreach; foreach into; foreach into the first; unfold; t; split; mm of
 
 
 def _called(module, torch, names, layout, call, place):
-    """What some operators return, and what is in their arguments afterwards; whether an argument is returned."""
+    """Call some operators. Return their results, the contents of their arguments after the call, and if an argument is returned."""
     seen = [_called_once(module, *_fallen_back(torch, name, place, layout), call) for name in names]
     return {name: [report[name] for report in seen] for name in ("result", "arguments", "memory", "called with")}
 

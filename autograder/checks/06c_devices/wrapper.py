@@ -386,7 +386,7 @@ def torch_dispatches(torch, name, rows, columns, n, axis, kind):
 
 
 def _traced(torch, head, leaves, lengths, columns, kind):
-    """What the compiler makes of a head: one list of input dtypes for each graph, and the results."""
+    """Compile a head. Return a list of input dtypes for each graph, and the results."""
     from torch._dynamo.backends.common import aot_autograd
 
     graphs, results = [], []

@@ -52,7 +52,7 @@ def _may_be_applied(case):
 
 
 def _operations(st):
-    """Of any two operands, most of which do not have this operator; and of two that go with tensors."""
+    """Operations on any two operands, although most operands do not have the operator, and on two that work with tensors."""
     symbol, operands = st.sampled_from(SYMBOLS), map(st.sampled_from, (list(OPERANDS), sorted(WITH_TENSORS)))
     return st.one_of([st.builds(dict, left=x, symbol=symbol, right=x) for x in operands]).filter(_may_be_applied)
 

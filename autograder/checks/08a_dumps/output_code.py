@@ -1,6 +1,6 @@
 """Checks of lab 08: reading the code that Inductor generates, and Dynamo's logs.
 
-A case has a text that torch made, and the program of which torch made it. The judge has the true answer from Inductor
+A case has a text that torch made, and its program. The judge has the true answer from Inductor
 itself, which was asked while it wrote the text: see torch_dumps. A subject has neither.
 """
 
@@ -151,7 +151,7 @@ def _(torch, function, given, text):
 
 
 def _texts_with_externs(st):
-    """Texts, of which every other one calls a kernel that is not its own. Of all texts few do."""
+    """Texts that call an external kernel in one of two draws, because few of all texts call one."""
     dumps = _torch_dumps().pool()
     having = [dump for dump in dumps if any(event[0] == "outside" for event in dump["events"])]
     return st.one_of(st.sampled_from(having or dumps), st.sampled_from(dumps)).map(_text_case)

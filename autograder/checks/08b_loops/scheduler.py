@@ -8,7 +8,7 @@ _BUFFERS = ("a", "b", "c", "d")
 
 
 def _pairs(st):
-    """Two loop nests over the same loops: which elements of which buffers each reads and writes."""
+    """Two loop nests over the same loops. Each lists the elements of buffers that it reads and writes."""
     where = st.sampled_from([[[3, 1], 0], [[3, 1], 0], [[3, 1], 0], [[1, 2], 0], [[3, 1], 1], [[0, 1], 0], [[3, 0], 0]])
     access = st.tuples(st.sampled_from(_BUFFERS), where).map(lambda pair: [pair[0], *pair[1]])
     reads, row = st.lists(access, max_size=3), st.sampled_from([[[3, 0], 0], [[3, 0], 0], [[1, 0], 0]])

@@ -492,7 +492,7 @@ def finishes(xp, torch, group, sizes, buckets, used, earlier, looks, late):
 
 
 def _state(reducer):
-    """What changes in a reducer between a launch and the next backward."""
+    """The state of a reducer that changes between a launch and the next backward."""
     return reducer.launched, [(bucket.pending, bucket.work) for bucket in reducer.buckets]
 
 

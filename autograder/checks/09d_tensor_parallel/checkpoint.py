@@ -11,7 +11,7 @@ from ..shared_09 import UNEVEN, units, with_strides
 
 
 def _reads_of_torch(torch, size, pieces, offsets, sizes):
-    """What torch would read, sorted by the pieces' numbers: number, start in the piece, start in the region, lengths."""
+    """The reads of torch, sorted by the pieces' numbers: number, start in the piece, start in the region, lengths."""
     from torch.distributed.checkpoint.metadata import ChunkStorageMetadata, TensorProperties, TensorStorageMetadata
     from torch.distributed.checkpoint.planner_helpers import create_read_items_for_chunk_list
 

@@ -36,8 +36,8 @@ def _recorded(call, x, gradient, allowed, watched=()):
 
 
 def _both_directions(torch, call, way_in, shape, kind, layout, back, watched=()):
-    """What a function and its derivative return on this rank, and the traffic of either. On the way in all ranks have the
-    same input, on the way out the same gradient."""
+    """Return the results of a function and of its derivative on this rank, and the traffic of both. On the way in, all ranks have
+    the same input. On the way out, they have the same gradient."""
     rank = torch.distributed.get_rank()
     x = _turned(torch, numbers(torch, shape, 1 + 2 * rank * (not way_in), kind), layout)
     gradient = _turned(torch, numbers(torch, shape, 4 + 2 * rank * way_in, kind), back)

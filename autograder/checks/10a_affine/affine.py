@@ -23,7 +23,7 @@ def near_middles(scale: float, halves: list[int], nudge: int) -> np.ndarray:
 
 
 def _apart(scales: list[float], other) -> list[list]:
-    """[scale, half, nudge] for which another rule rounds to another integer than the product with 1 / scale does."""
+    """The triples [scale, half, nudge] that another rule rounds to another integer than the product with 1 / scale."""
     triples = []
     for scale in scales:
         for nudge in (-1, 0, 1):

@@ -156,7 +156,7 @@ def _error_of(at, weights, wave):
 
 
 def _about_searches(case, mine, theirs):
-    """What is wrong about the first range that is not torch's: when it is asked for, which end has moved, or how far."""
+    """Describe the first range that differs from torch's: when it is computed, which end has moved, or how far."""
     wrong = first_apart(mine, theirs)
     if wrong != "asked":
         return {"result": "an error above the smallest so far ends the search, and the range before it is the result",
@@ -210,7 +210,7 @@ def searches(rl, counts, at, weights, wave):
 
 
 def _counted(calls, error):
-    """An error that notes for which ranges it is called."""
+    """Wrap an error function so that it records the ranges of its calls."""
 
     def counted(start, end):
         calls.append([start, end])

@@ -54,7 +54,7 @@ def _about_settings(case, mine, theirs):
 
 
 def _types(xp, each):
-    """What a text in a case stands for: a class, a function, or itself, such as the name of a method."""
+    """The object that a text in a case names: a class, a function, or the text itself, such as the name of a method."""
     if each == "relu":
         return xp.nn.functional.relu
     return getattr(xp.nn, each) if each in ("Linear", "ReLU", "Module") else each

@@ -405,7 +405,7 @@ def observer_nodes(model):
 
 
 def _calls_of(model):
-    """What the nodes of a converted graph are and read, by name; scales as numbers, because they are compared with a tolerance."""
+    """The calls and inputs of a converted graph, by name. Scales are numbers, because they are compared with a tolerance."""
     return {
         node.name: [node.op, str(node.target).replace("rushlight", "torch"), *map(_argument, node.args)]
         for node in model.graph.nodes

@@ -119,7 +119,7 @@ USUAL = [0, 127, False, [], []]
 
 
 def graph_of(model):
-    """What each node of a graph is and reads, by its name. Observers that are one object have one number."""
+    """The call and the inputs of each node of a graph, by its name. Observers that are one object have one number."""
     modules, numbers = dict(model.named_modules(remove_duplicate=False)), {}
     return {node.name: _described(node, modules, numbers) for node in model.graph.nodes}
 

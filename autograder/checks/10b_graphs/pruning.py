@@ -70,7 +70,7 @@ def _(torch, sizes, values, level, block, zeros):
 
 
 def _judged(mask, values, sizes, block, zeros):
-    """What all right masks have in common: equal means and equal norms leave a choice. The mask itself, if nothing is equal."""
+    """Return the facts that all right masks share, because equal means or norms leave a choice. Without these, return the mask."""
     blocks = []
     for top in range(0, sizes[0], block[0]):
         for left in range(0, sizes[1], block[1]):

@@ -84,7 +84,7 @@ def exported_program(xp, layers, dynamic, decomposed, size):
 
 
 def _refused(run, xp, size):
-    """What the program says to inputs for which it was not exported."""
+    """The messages of the program for inputs that do not fit its export."""
     wrong = {}
     for name, x, scale in (
         ("3 columns", xp.ones(size, 3), 0.5),

@@ -94,7 +94,7 @@ def arguments_in_a_file(xp, argument, base):
 
 
 def with_container(found):
-    """What is in a file, and the class of its value."""
+    """The content of a file, and the class of its value."""
     return [found, *(type(value).__name__ for value in found.values())]
 
 

@@ -377,7 +377,7 @@ def as_plain(found):
 
 
 def tensor_shown(name, buffers):
-    """What a tensor is, and its name in the module."""
+    """The kind of a tensor, and its name in the module."""
     if name[0] == "b":
         return f"buffer {buffers[int(name[1])]} after the run"
     kinds = {"p": "parameter", "c": "constant", "x": "argument", "y": "argument"}

@@ -151,7 +151,7 @@ def reserved(rl, program):
 
 @reserved.oracle
 def reserved_by_programs(torch, program):
-    """What PyTorch's allocator has reserved at the end of the same requests, in a recording."""
+    """The memory that PyTorch's allocator has reserved after the same requests, from a recording."""
     assert torch is not None
     _, _, reserved = recordings()[f"predicted: {program}"]["bytes"][-1]
     return reserved // MIB
@@ -225,13 +225,13 @@ def replayed(rl, name, total, settings, steps):
 
 @replayed.oracle
 def recorded(torch, name, total, settings, steps):
-    """What PyTorch's allocator did, in a recording: no GPU is needed to grade."""
+    """The actions of PyTorch's allocator, from a recording, so grading needs no GPU."""
     assert torch is not None
     return _by_step(steps, recordings()[name])
 
 
 def _by_step(steps, found):
-    """What each step did, so that the first difference names the step."""
+    """The result of each step, under its name, so that the first difference names the step."""
     shown = {
         f"{i}: {' '.join(map(str, step))}": [found["events"][i], found["bytes"][i]] for i, step in enumerate(steps)
     }

@@ -142,7 +142,7 @@ def _values(known, flow):
 
 @drawing
 def _events(draw, st):
-    """What can happen to tensors, and to memory of no tensor, number 0, of which there are several pieces."""
+    """Draw events of tensors, and of memory that belongs to no tensor. That memory has number 0, and may have several pieces."""
     events, live, made = [], [], 0
     for _ in range(draw(st.integers(0, 2))):
         events.append([-1, "preexisting", *_made(draw, st, live, made := made + 1)])

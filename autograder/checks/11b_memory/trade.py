@@ -104,7 +104,7 @@ def _kwargs(at):
 
 
 def _result(xp, at, number):
-    """What is cached is recognised by its numbers: no operator computes them here."""
+    """Make a result with numbers that no operator computes here, so that a cached result is recognised by them."""
     x = xp.tensor([-1.0 - number, 0.5])
     return (x, xp.tensor([1, 0])) if at == 2 else x
 

@@ -90,7 +90,7 @@ def queued(rl, name, order, nodes, roots, caller):
 
 @queued.oracle
 def recorded(torch, name, order, nodes, roots, caller):
-    """What PyTorch's engine did, in a recording."""
+    """The steps of PyTorch's engine, from a recording."""
     assert torch is not None
     return _parts(_recorded_steps(name, order, caller))
 

@@ -57,7 +57,7 @@ def added(rl, steps):
 
 @added.oracle
 def _(torch, steps):
-    """What comes before a node is what PyTorch's sanitizer finds: two kernels that write one tensor do not race."""
+    """A node comes before another if PyTorch's sanitizer finds no race between two kernels there that write one tensor."""
     assert torch is not None
     nodes = [n for n, (stream, other) in enumerate(steps) if stream == other]
     before = [[j for j in range(i) if not _race(steps, nodes[j], nodes[i])] for i in range(len(nodes))]
@@ -69,7 +69,7 @@ def _(torch, steps):
 
 
 def _last(steps, stream):
-    """The nodes for which a stream's next work must wait, found by going back."""
+    """Go back from the end to find the nodes that a stream's next work must wait for."""
     lengths, wanted = set(), {stream}
     for n in reversed(range(len(steps))):
         one, other = steps[n]

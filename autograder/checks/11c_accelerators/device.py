@@ -99,15 +99,15 @@ def timed(name: str, work: Any) -> str:
 
 
 def races(trace: list) -> list:
-    """What PyTorch's sanitizer finds: for each launch, the numbers of the two kernels and the tensor."""
+    """The races that PyTorch's sanitizer finds: for each launch, the numbers of the two kernels and the tensor."""
     sanitizer = import_module("torch.cuda._sanitizer")
-    handler, races = quiet(sanitizer).EventHandler(), []
+    handler, pairs = quiet(sanitizer).EventHandler(), []
     for kind, *names in trace:
         if kind == "launch":
             stream, reads, writes = names
             aliases = {name: [] for name in {*reads, *writes}}
             errors = handler._handle_kernel_launch(stream, set(reads), set(writes), set(), "kernel", aliases)
-            races += sorted([e.current_access.seq_num, e.previous_access.seq_num, e.data_ptr] for e in errors)
+            pairs += sorted([e.current_access.seq_num, e.previous_access.seq_num, e.data_ptr] for e in errors)
         elif kind == "record":
             handler._handle_event_record(*names)
         elif kind == "wait":
@@ -118,7 +118,7 @@ def races(trace: list) -> list:
             handler._handle_stream_synchronization(*names)
         else:
             handler._handle_device_synchronization()
-    return races
+    return pairs
 
 
 def quiet(sanitizer: Any) -> Any:

@@ -205,7 +205,7 @@ def _synchronize(model, kind, *streams):
 
 
 def _graph(n, nodes):
-    """The nodes of a capture, with what each must wait for: the last node of its lane, and those for which the lane waits."""
+    """The nodes of a capture. Each waits for the last node of its lane, and for the nodes that the lane waits for."""
     made, last = [], {0: set(), 1: set()}
     for k, (lane, waits, duration, i, j) in enumerate(nodes):
         dependencies = last[lane] | (last[1 - lane] if waits else set())

@@ -131,7 +131,7 @@ def _accesses(text):
 
 
 def _access_mistake(case, mine, theirs):
-    """A hint for the first kernel for which an answer differs."""
+    """A hint for the first kernel whose answer differs."""
     if (key := first_apart(mine, theirs)) is None:
         return "`accesses.write` is None as long as no kernel has written" if not case["launches"][0][1] else None
     i = [*dict(theirs["dict"])].index(key)

@@ -138,7 +138,7 @@ def compared(rl, scores, targets, ignored, as_tuple):
 
 
 def _targets(targets, ignored):
-    """The targets, of which the last one is always a token with bytes."""
+    """The targets, and at the end always a token with bytes."""
     return [ignored if target == -1 else target for target in targets] + [3]
 
 

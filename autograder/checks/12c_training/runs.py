@@ -39,7 +39,7 @@ def _steps(run, count):
 
 
 def _state(xp, saved):
-    """What a checkpoint says, with the tensors' numbers as they are now."""
+    """The entries of a checkpoint, with copies of its tensors, because later steps change these."""
     state = {"keys": sorted(saved), "model": {name: x.detach().clone() for name, x in saved["model"].items()}}
     moments = saved["optimizer"]["state"]
     state["optimizer"] = [

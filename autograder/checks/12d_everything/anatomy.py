@@ -64,7 +64,7 @@ def lens(rl, layers, batch, n, start, unknown, recording):
 
 
 def _state_of(model, tokens):
-    """What a look at a model leaves as it is."""
+    """The state of a model, and the tokens, that the lens must not change."""
     return (
         tokens.tolist(),
         [parameter.requires_grad for parameter in model.parameters()],

@@ -144,7 +144,7 @@ def _graphs(xp, model, tokens):
 
 
 def _generated(rl, model, tokens):
-    """What the exported model says, after it was in a file."""
+    """The tokens that the exported model generates after a save and a load."""
     file, length = io.BytesIO(), SIZES["length"]
     with rl.no_grad():
         rl.export.save(rl.export.export(model, (rl.zeros(1, length, dtype=rl.int64),)), file)

@@ -1,1 +1,1 @@
-"""What the checks of labs 02a and 02b share."""
+"""Shared by the checks of labs 02a and 02b."""

@@ -58,7 +58,7 @@ def attempt(call):
 
 
 def threaded(run):
-    """The result of `run()`, or its error, on a new thread, for which no guard and no mode is active."""
+    """Call `run()` on a new thread, where no guard and no mode is active. Return its result or its error."""
     executor = ThreadPoolExecutor(1)
     future = executor.submit(run)
     executor.shutdown(wait=False)

@@ -66,7 +66,7 @@ shape = defaults(lead=[3], features=2, outs=4, bias=True, activation="none")
 
 
 def operators_inside(call):
-    """What a call returns, and the names of aten's operators that ran, also those that others are made of."""
+    """Return the result of a call, and the names of aten's operators that ran, also inside composite operators."""
     from torch.autograd.profiler_legacy import profile  # the other one starts a tracer that prints
 
     with profile() as seen:
@@ -90,13 +90,13 @@ def counting(torch):
 
 
 def registered(torch, namespace, name):
-    """An operator's schema, and the keys for which it has a kernel."""
+    """An operator's schema, and the keys of its kernels."""
     schema = torch._C._dispatch_dump(f"{namespace}::{name}").partition("schema: ")[2].partition("\n")[0]
     return {"schema": schema.replace(namespace, "ns"), "kernels": keys_of(torch, f"{namespace}::{name}")}
 
 
 def keys_of(torch, name):
-    """The keys for which the dispatcher has a kernel of an operator."""
+    """The keys of the kernels that the dispatcher has for an operator."""
     lines = [line for line in torch._C._dispatch_dump(name).splitlines() if ": registered at " in line]
     return sorted({line.partition(":")[0] for line in lines if not line.startswith("debug")})
 

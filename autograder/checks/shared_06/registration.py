@@ -1,4 +1,4 @@
-"""What a registered operator does: its results, the calls of its kernels, and what passes `opcheck`."""
+"""Shows a registered operator: its results, the calls of its kernels, and the tests of `opcheck` that it passes."""
 
 from __future__ import annotations
 
