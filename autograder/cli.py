@@ -209,12 +209,12 @@ def _other_build(driver: Path = Path("/proc/driver/nvidia/version")) -> str:
     from importlib import metadata
 
     try:
-        found = metadata.version("torch")
+        installed = metadata.version("torch")
     except metadata.PackageNotFoundError:
         return ""
-    if not found.endswith("+cpu") or not (driver.exists() or shutil.which("nvidia-smi")):
+    if not installed.endswith("+cpu") or not (driver.exists() or shutil.which("nvidia-smi")):
         return ""
-    exactly = f"torch==={found.removesuffix('+cpu')}"
+    exactly = f"torch==={installed.removesuffix('+cpu')}"
     python = ".venv/bin/python" if os.name == "posix" else r".venv\Scripts\python"
     pip = f"{python} -m pip install --force-reinstall --constraint constraints.txt"
     return f"there is an NVIDIA driver here, and torch is a build for the CPU; for CUDA: `{pip} {exactly}`"
@@ -494,7 +494,7 @@ def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: 
         names = "; ".join(map(printable, rewritten))
         why = "marks, comments or penalties have changed"
         out.print(f"feedback written again, because {why} ({len(rewritten)}): {names}", markup=False)
-    if suspect := dict.fromkeys(short_name(each.check) for each in warnings(rows, lab.points)):
+    if suspect := dict.fromkeys(short_name(warning.check) for warning in warnings(rows, lab.points)):
         out.print(f"look at:  {', '.join(suspect)}: the report says why", style="yellow")
     if no_sandbox:
         out.print("graded WITHOUT a sandbox: a submission could have read or changed anything that you can")
@@ -564,14 +564,14 @@ def grades(
 
     With --into, the marks of each LAB go into the table. Without it, all labs go into one file, with a total.
     """
-    found = _released(labs)
-    if into and not (found and target):
+    named = _released(labs)
+    if into and not (named and target):
         raise click.UsageError("--into needs a LAB and --out.")
-    if not into and (found or column or by or scale):
+    if not into and (named or column or by or scale):
         raise click.UsageError("A LAB, --column, --by and --scale belong to --into.")
     if into and drop:
         raise click.UsageError("--drop is for the marks of the term, without --into.")
-    if column and len(found) != 1:
+    if column and len(named) != 1:
         raise click.UsageError("--column is for one LAB.")
     if target and target.exists():
         raise FileExistsError(f"{_short(target)} exists: name a new file with --out")
@@ -589,7 +589,7 @@ def grades(
             from .classroom.lms import fill_in, read_table
 
             table = read_table(into)
-            for lab in found:
+            for lab in named:
                 for line in fill_in(table, gradebook, lab, column, by, scale).lines():
                     out.print(line, markup=False)
             part.write_bytes(table.to_bytes())
@@ -644,13 +644,13 @@ def alike(lab: str, published: tuple[Path, ...]) -> int:
     from .classroom.alike import write_alike
     from .classroom.similarity import outlier_bits
 
-    page, found, unreadable = write_alike(Course().find_released(lab), published)
+    page, pairs, unreadable = write_alike(Course().find_released(lab), published)
     for line in unreadable:
         out.print(f"not compared: {printable(line)}", markup=False, style="yellow")
-    for pair in found[:5]:
+    for pair in pairs[:5]:
         out.print(f"{pair.bits:6.0f} bits  {'  '.join(map(printable, pair.students))}", markup=False)
-    beyond = sum(pair.bits > outlier_bits(found) for pair in found)
-    out.print(f"{beyond} of {len(found):,} pairs are far out. Side by side, and how to read them: {_short(page)}")
+    beyond = sum(pair.bits > outlier_bits(pairs) for pair in pairs)
+    out.print(f"{beyond} of {len(pairs):,} pairs are far out. Side by side, and how to read them: {_short(page)}")
     return 0
 
 
@@ -677,12 +677,12 @@ def explain(student: str, lab: str, exercise: str | None, page: Path | None, no_
         def before(check: str) -> None:
             progress(names.index(check) if check in names else len(names), len(names), check)
 
-        found = explain(Submission(wanted, student), exercise, not no_sandbox, before)
-    out.print(text(found), markup=False)
+        explained = explain(Submission(wanted, student), exercise, not no_sandbox, before)
+    out.print(text(explained), markup=False)
     if page:
-        write(found, page)
+        write(explained, page)
         out.print(f"page: {_short(page)}", markup=False)
-    return 0 if all(each.holds for each in found.checks) else 1
+    return 0 if all(check.holds for check in explained.checks) else 1
 
 
 @app.command()
@@ -719,18 +719,19 @@ def _print_askable(lab: Lab) -> int:
     """A line for each student who handed in the lab, with the exercises that can be asked about, and the command for all."""
     from .classroom.oral import askable
 
-    found: dict[str, list[str]] = {}
+    by_student: dict[str, list[str]] = {}
     for submission in lab.submissions():
         student = submission.student
         try:
-            found[student] = askable(submission)
+            by_student[student] = askable(submission)
             said = (
-                ", ".join(name.rpartition(".")[2] for name in found[student]) or "no function that can be asked about"
+                ", ".join(name.rpartition(".")[2] for name in by_student[student])
+                or "no function that can be asked about"
             )
         except LookupError as error:
             said = error.args[0]
         out.print(f"{printable(student)}: {printable(said)}", markup=False)
-    can = [student for student, names in found.items() if names]
+    can = [student for student, names in by_student.items() if names]
     if not can:
         raise LookupError(f"no student has an answer to {lab} that can be asked about")
     out.print(f"all of them: rushlight oral {lab.number} {shlex.join(can)}", markup=False)
@@ -768,11 +769,11 @@ def release(labs: tuple[str, ...], folder: Path, core: bool, github: bool) -> in
 
     LAB is a lab, or a phase, which means all its labs.
     """
-    found = _released(labs)
+    named = _released(labs)
     from .classroom import releases
     from .classroom.release import release
 
-    written = release(Course(), found, folder.resolve(), core, github)
+    written = release(Course(), named, folder.resolve(), core, github)
     for line in filter(None, (releases.keep_release(lab) for lab in _released(labs))):
         out.print(line, markup=False, style="yellow")
     out.print(f"the class repository is {_short(written)}: `git init` there, or hand it out as it is")

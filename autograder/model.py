@@ -44,16 +44,16 @@ class Course:
         """The labs that `04a`, `4a` or `04a_history` means: `04` means all labs of phase 04. Raises LookupError with similar names,
         or with the names of all labs."""
         wanted, names = _padded(number), lab_names()
-        if found := [Lab(name, self) for name in names if wanted in (name, number_of(name), name[:2])]:
-            return found
+        if labs := [Lab(name, self) for name in names if wanted in (name, number_of(name), name[:2])]:
+            return labs
         raise LookupError(f"there is no lab {number!r}; {did_you_mean_lab(number, names) or _all_labs(names)}")
 
     def find_lab(self, number: str) -> Lab:
         """The lab that `04a`, `4a` or `04a_history` means. Raises LookupError if there is none, or if there are several."""
-        found = self.find_labs(number)
-        if len(found) > 1:
-            raise LookupError(f"phase {number} has several labs, so name one: {', '.join(map(str, found))}")
-        return found[0]
+        labs = self.find_labs(number)
+        if len(labs) > 1:
+            raise LookupError(f"phase {number} has several labs, so name one: {', '.join(map(str, labs))}")
+        return labs[0]
 
     def find_released(self, number: str) -> Lab:
         """The lab that `04a`, `4a` or `04a_history` means. Raises LookupError if it does not exist or has not been built."""
@@ -75,8 +75,8 @@ class Course:
 
 def lab_names() -> list[str]:
     """The names of all labs, in order."""
-    found = [*folders.SOURCES.glob("*/*.md"), *folders.RELEASED.glob("*/*.ipynb")]
-    return sorted({path.stem for path in found if path.stem == path.parent.name})
+    paths = [*folders.SOURCES.glob("*/*.md"), *folders.RELEASED.glob("*/*.ipynb")]
+    return sorted({path.stem for path in paths if path.stem == path.parent.name})
 
 
 def phases() -> list[str]:
@@ -236,8 +236,8 @@ class Lab:
 
     def submissions(self) -> list[Submission]:
         """The submissions of all students, in the order of their names."""
-        found = (self.course.folder / "submitted").glob(f"*/{self.name}")
-        return [Submission(self, name) for name in sorted(path.parent.name for path in found if path.is_dir())]
+        folders_of_lab = (self.course.folder / "submitted").glob(f"*/{self.name}")
+        return [Submission(self, name) for name in sorted(path.parent.name for path in folders_of_lab if path.is_dir())]
 
 
 # What a released notebook asks for -----------------------------------------------------------------------------------
@@ -258,12 +258,12 @@ def digest_at(path: Path) -> str:
 
 def names_by_grade_id(notebook: Mapping) -> dict[str, str]:
     """The name of each exercise, question and graded check of a notebook, by its id in the gradebook."""
-    found = {}
+    names = {}
     for cell in notebook["cells"]:
         given = cell["metadata"].get("nbgrader", {})
         if given.get("solution") or given.get("grade"):
-            found[str(given["grade_id"])] = str(exercise_name(cell) or check_name(cell) or given["grade_id"])
-    return found
+            names[str(given["grade_id"])] = str(exercise_name(cell) or check_name(cell) or given["grade_id"])
+    return names
 
 
 def grade_ids_at(path: Path, core: bool) -> frozenset[str]:

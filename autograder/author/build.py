@@ -321,8 +321,8 @@ def sources() -> list[str]:
 
 def find_sources(number: str) -> list[str]:
     """Return the names that `04`, `04a` or `04a_history` means: a phase has the reading and all labs. Raises LookupError."""
-    found = map(str, Course().find_labs(number))
-    return sorted({*found, *(phase for phase in phases() if phase[:2] == number.zfill(2) or phase == number)})
+    labs = map(str, Course().find_labs(number))
+    return sorted({*labs, *(phase for phase in phases() if phase[:2] == number.zfill(2) or phase == number)})
 
 
 def built(name: str) -> dict[Path, NotebookNode]:
@@ -368,8 +368,8 @@ def _take_outputs(notebook: NotebookNode, path: Path) -> bool:
     if not path.exists():
         return False
     new, old = (
-        [cell for cell in each.cells if cell.cell_type == "code"]
-        for each in (notebook, nbformat.read(path, as_version=4))
+        [cell for cell in version.cells if cell.cell_type == "code"]
+        for version in (notebook, nbformat.read(path, as_version=4))
     )
     if [(cell.source, cell.metadata) for cell in new] != [(cell.source, cell.metadata) for cell in old]:
         return False

@@ -330,7 +330,7 @@ def result(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
 
 def same_argument(result: object, *arguments: object) -> object:
     """The result, or an argument that is as good: what a function returns that makes nothing new then."""
-    return next((each for each in arguments if _looks_like(each, result)), result)
+    return next((argument for argument in arguments if _looks_like(argument, result)), result)
 
 
 def _looks_like(argument: object, result: object) -> bool:
@@ -369,10 +369,10 @@ def cpp(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
     """One operator or number of a C++ text that a function returns."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and "#include" in node.value:
         for pattern, others in _IN_CPP:
-            for found in re.finditer(pattern, node.value):
-                if "//" not in node.value[node.value.rfind("\n", 0, found.start()) : found.start()]:
-                    start, end = found.span(1)
-                    yield ast.Constant(node.value[:start] + others[found[1]] + node.value[end:])
+            for match in re.finditer(pattern, node.value):
+                if "//" not in node.value[node.value.rfind("\n", 0, match.start()) : match.start()]:
+                    start, end = match.span(1)
+                    yield ast.Constant(node.value[:start] + others[match[1]] + node.value[end:])
 
 
 RULES: list[Rule] = [
@@ -441,7 +441,11 @@ def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
         function.body = function.body[1:]
     if function.returns is not None:
         same = ast.unparse(function.returns)
-        alike = [each.arg for each in function.args.args if each.annotation and ast.unparse(each.annotation) == same]
+        alike = [
+            argument.arg
+            for argument in function.args.args
+            if argument.annotation and ast.unparse(argument.annotation) == same
+        ]
         if _MUTABLE.search(same):
             for node in _own_nodes(function):
                 node.alike = alike
@@ -462,7 +466,7 @@ def mutants(exercise: str) -> list[Mutant]:
     function = _plain(ast.parse(textwrap.dedent(inspect.getsource(function_of(exercise)))).body[0])
     parameters = [argument.arg for argument in [*function.args.args, *function.args.kwonlyargs]]
     before = ast.unparse(function)
-    found: dict[str, Mutant] = {}
+    by_text: dict[str, Mutant] = {}
     times: Counter[str] = Counter()
     for node, put in replaceable_nodes(ast.Module(function.body)):  # the signature is given, and not looked at
         for rule in RULES:
@@ -470,12 +474,12 @@ def mutants(exercise: str) -> list[Mutant]:
                 put(new)
                 after = ast.unparse(ast.fix_missing_locations(function))
                 put(node)
-                if after not in found and after != before:
+                if after not in by_text and after != before:
                     change = _change(before, after)
                     times[change] += 1
                     change += f" ({times[change]})" if times[change] > 1 else ""
-                    found[after] = Mutant(exercise, rule.__name__, change, before, after)
-    return list(found.values())
+                    by_text[after] = Mutant(exercise, rule.__name__, change, before, after)
+    return list(by_text.values())
 
 
 def replaceable_nodes(parent: ast.AST) -> Iterator[tuple[ast.AST, Callable[[ast.AST], None]]]:
@@ -594,10 +598,10 @@ def _try(batch: list[Mutant], trial: Trial, sender: Connection) -> None:
     trial = list(trial)
     for mutant in batch:
         fill(function_of(mutant.exercise), mutant.compiled())
-        found = next((i for i, one in enumerate(trial) if _differs(*one)), None)
-        if found is not None:
-            trial.insert(0, trial.pop(found))
-        sender.send(Outcome(mutant, SURVIVED) if found is None else Outcome(mutant, KILLED, *trial[0][:2]))
+        killing = next((i for i, one in enumerate(trial) if _differs(*one)), None)
+        if killing is not None:
+            trial.insert(0, trial.pop(killing))
+        sender.send(Outcome(mutant, SURVIVED) if killing is None else Outcome(mutant, KILLED, *trial[0][:2]))
 
 
 def _differs(name: str, case: dict, theirs: Tree) -> bool:

@@ -59,7 +59,7 @@ def _results(verdict: Verdict, rows: dict[str, str]) -> str:
     answer = "expected" if verdict.exact else "torch's"
     results = [("yours", verdict.mine, verdict.mine_marks)]
     results += [(answer, verdict.theirs, verdict.theirs_marks)] if verdict.theirs else []
-    pair = "".join(f'<div style="flex:1 1 240px;min-width:0">{_result(*each)}</div>' for each in results)
+    pair = "".join(f'<div style="flex:1 1 240px;min-width:0">{_result(*result)}</div>' for result in results)
     body = f'<div style="display:flex;flex-wrap:wrap;column-gap:24px">{pair}</div>'
     body += _drawing(verdict.layouts, answer) if verdict.outcome == DISAGREED else ""
     body += _block("raised", verdict.raised) if verdict.raised else ""
@@ -187,10 +187,10 @@ def _cells(layout: list) -> dict[int, str] | None:
     ends = (offset + sum(step for step in reach if step < 0), offset + sum(step for step in reach if step > 0))
     if len(sizes) != len(strides) or math.prod(sizes) > MAX_ELEMENTS or not 0 <= ends[0] <= ends[1] < MAX_CELLS:
         return None
-    found: dict[int, list[str]] = {}
+    labels: dict[int, list[str]] = {}
     for index, cell in _elements(sizes, strides, offset):
-        found.setdefault(cell, []).append(",".join(map(str, index)) or "()")
-    return {cell: f"{names[0]} +{len(names) - 1}" if names[1:] else names[0] for cell, names in found.items()}
+        labels.setdefault(cell, []).append(",".join(map(str, index)) or "()")
+    return {cell: f"{names[0]} +{len(names) - 1}" if names[1:] else names[0] for cell, names in labels.items()}
 
 
 def _elements(sizes: list[int], strides: list[int], offset: int) -> Iterator[tuple[tuple[int, ...], int]]:

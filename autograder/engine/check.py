@@ -112,21 +112,23 @@ def _imports_torch(function: Callable, seen: set[Callable]) -> bool:
         return True
     known = inspect.unwrap(function).__globals__
     named = [inspect.unwrap(known[name]) for name in _names_used(function) if callable(known.get(name))]
-    helpers = [each for each in named if isinstance(each, FunctionType) and each.__module__.startswith(checks.__name__)]
+    helpers = [
+        helper for helper in named if isinstance(helper, FunctionType) and helper.__module__.startswith(checks.__name__)
+    ]
     return any(_imports_torch(helper, seen) for helper in helpers if helper not in seen)
 
 
 def _names_used(function: Callable) -> set[str]:
-    return {each.id for each in ast.walk(ast.parse(source(function))) if isinstance(each, ast.Name)}
+    return {node.id for node in ast.walk(ast.parse(source(function))) if isinstance(node, ast.Name)}
 
 
 def _imported(function: Callable) -> set[str]:
     """The first names of the modules that a function imports in its body, and the names that it imports from a package."""
     statements = [
-        each for each in ast.walk(ast.parse(source(function))) if isinstance(each, ast.Import | ast.ImportFrom)
+        node for node in ast.walk(ast.parse(source(function))) if isinstance(node, ast.Import | ast.ImportFrom)
     ]
-    names = [alias.name for each in statements for alias in each.names]
-    modules = [module for each in statements if (module := getattr(each, "module", None))]
+    names = [alias.name for statement in statements for alias in statement.names]
+    modules = [module for statement in statements if (module := getattr(statement, "module", None))]
     return {name.partition(".")[0] for name in [*modules, *names]}
 
 

@@ -62,7 +62,9 @@ def fill(slot: FunctionType, function: Callable) -> None:
     slot.__globals__[name], slot.__globals__[note_name] = function, note
     if not getattr(function, "__annotations__", True):  # torch reads an operator's schema from them
         function.__annotations__ = slot.__annotations__
-    names = tuple({"function": name, "note": note_name}.get(each, each) for each in _template.__code__.co_names)
+    names = tuple(
+        {"function": name, "note": note_name}.get(name_used, name_used) for name_used in _template.__code__.co_names
+    )
     slot.__code__ = _template.__code__.replace(co_names=names, co_name=slot.__name__, co_qualname=slot.__name__)
     vars(slot)["__wrapped__"] = function  # inspect and help read it
     _clear_dynamo_cache(slot)
@@ -82,10 +84,10 @@ def restore(slot: FunctionType) -> None:
 
 def _lowest_filled() -> str | None:
     """The lowest layer that has a filled slot: fast paths there and above would not call the student's piece."""
-    found = {slot.__module__.removeprefix("rushlight.").partition(".")[0] for slot in _references}
-    if found & _BELOW:
+    layers = {slot.__module__.removeprefix("rushlight.").partition(".")[0] for slot in _references}
+    if layers & _BELOW:
         return LAYERS[0]
-    return next((layer for layer in LAYERS if layer in found), None)
+    return next((layer for layer in LAYERS if layer in layers), None)
 
 
 def is_filled(slot: FunctionType) -> bool:
@@ -155,17 +157,17 @@ def noted() -> Iterator[list[Tree]]:
     global _noted, _noting
     file = Path(tempfile.gettempdir(), f"rushlight-{secrets.token_hex(8)}")
     _noted, _noting, os.environ[_NOTE] = [], os.getpid(), str(file)
-    found = _noted
+    noted = _noted
     try:
-        yield found
+        yield noted
     finally:
         _noted = None
         os.environ.pop(_NOTE, None)
         with suppress(Exception):  # there may be no file, and a student may have written it
             raised = json.loads(file.read_text())
             file.unlink()
-            found += [] if found else [raised]
-        for raised in found:  # only this process knows the cells of a notebook
+            noted += [] if noted else [raised]
+        for raised in noted:  # only this process knows the cells of a notebook
             with suppress(Exception):
                 raised["frames"] = [[name, line, _line(path, line)] for name, line, path in raised["frames"]]
 
@@ -193,14 +195,14 @@ def _student_frames(error: Exception) -> list[Tree]:
     function, the line's number in the cell, and the file."""
     spaces = [getattr(function, "__globals__", {}) for function in filled().values()]
     own = {id(space) for space in spaces if not str(space.get("__name__")).startswith(("rushlight.", "autograder."))}
-    found: deque[Tree] = deque(maxlen=MAX_FRAMES)
+    frames: deque[Tree] = deque(maxlen=MAX_FRAMES)
     step = error.__traceback__
     while step is not None:
         code = step.tb_frame.f_code
         if id(step.tb_frame.f_globals) in own:
-            found.append([code.co_qualname.rpartition("<locals>.")[2][:MAX_LINE], step.tb_lineno, code.co_filename])
+            frames.append([code.co_qualname.rpartition("<locals>.")[2][:MAX_LINE], step.tb_lineno, code.co_filename])
         step = step.tb_next
-    return [*found]
+    return [*frames]
 
 
 register(Extension("autograder", str(Path(__file__).parents[1]), filled, fill_as))

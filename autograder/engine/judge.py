@@ -192,7 +192,7 @@ def answers(name: str, cases: list[dict]) -> list[Tree]:
         warnings.simplefilter("ignore")
         if is_bench(check.lab):
             programs = for_cases(program, torch, cases)
-            seen = [call_and_restore(observe_call, each, _side, case) for each, case in zip(programs, cases)]
+            seen = [call_and_restore(observe_call, program, _side, case) for program, case in zip(programs, cases)]
         else:
             seen = [observe_call(program, _side, case) for case in cases]
     broken = next((tree for tree in seen if _is_broken(check, tree)), None)
@@ -289,12 +289,12 @@ class Judge:
 
             def theirs() -> list[Tree]:
                 try:
-                    found = known + answered()
+                    all_answers = known + answered()
                 except BaseException:  # the next attempt may succeed
                     self._pending.pop(check.name, None)
                     raise
-                self._on_edges[check.name] = found[: len(edges)]
-                return found
+                self._on_edges[check.name] = all_answers[: len(edges)]
+                return all_answers
 
             self._pending[check.name] = PendingCases(cases, theirs)
         return self._pending[check.name]
@@ -355,10 +355,10 @@ class Judge:
         finally:  # also if the subject has died: torch answers one request at a time
             answers = wait_for_answers()
         tried = cases[: len(observed)]
-        known = {_key(each[0]): _compare(*each) for each in zip(tried, observed, answers)}
+        known = {_key(pair[0]): _compare(*pair) for pair in zip(tried, observed, answers)}
         if hasattr(check.subject, "for_cases"):
             self._decide_alone(check, known, tried[len(first) :], dict(zip(map(_key, tried), answers)), ask)
-        failing = sum(found is not None for found in known.values())
+        failing = sum(disagreement is not None for disagreement in known.values())
         verdict = Verdict(check.name, PASSED, cases=len(tried), agreed=len(tried) - failing, exact=not check.asks_torch)
         if len(tried) < len(cases):
             verdict.notes = [f"it is slow: {len(tried)} of {len(cases)} cases were tried, and its speed costs nothing"]
@@ -374,7 +374,7 @@ class Judge:
         def compared(case: dict, mine: Tree) -> Disagreement | None:
             return _compare(case, mine, answers[_key(case)])
 
-        before = {key: found for key, found in known.items() if found}
+        before = {key: disagreement for key, disagreement in known.items() if disagreement}
         while any(known.values()):
             case = _simplest(known).case
             known[_key(case)] = compared(case, _ask(ask, check, [case])[0])
@@ -382,7 +382,7 @@ class Judge:
                 return
         if before:
             second = {_key(case): compared(case, mine) for case, mine in zip(together, _ask(ask, check, together))}
-            known |= {key: found for key, found in before.items() if second.get(key) is None}
+            known |= {key: disagreement for key, disagreement in before.items() if second.get(key) is None}
 
     def _decide_failure(
         self,
@@ -394,23 +394,24 @@ class Judge:
         shrink: bool,
     ) -> Verdict:
         """The verdict on a check that fails on some of the known cases."""
-        found = _simplest(known)
-        second = result_of(_ask(ask, check, [found.case])[0])
-        changed = _key(second) != _key(found.mine) and difference(
-            second, found.mine
+        simplest = _simplest(known)
+        second = result_of(_ask(ask, check, [simplest.case])[0])
+        changed = _key(second) != _key(simplest.mine) and difference(
+            second, simplest.mine
         )  # another wording is no other result
         verdict.outcome = UNSTABLE if changed else DISAGREED
         if second_chance is not None and (other := second_chance(verdict)) is not None:
             return other
         if changed:
-            self._explain_instability(verdict, check, found, second)
+            self._explain_instability(verdict, check, simplest, second)
             return verdict
-        if shrink and not _has(found.mine, "error", ["NotImplementedError"]):  # there a smaller case explains no more
-            found = self._shrink(check, found, known, ask)
-        self._explain(verdict, check, found)
+        is_missing = _has(simplest.mine, "error", ["NotImplementedError"])  # there a smaller case explains no more
+        if shrink and not is_missing:
+            simplest = self._shrink(check, simplest, known, ask)
+        self._explain(verdict, check, simplest)
         return verdict
 
-    def _shrink(self, check: Check, found: Disagreement, known: Known, ask: Ask) -> Disagreement:
+    def _shrink(self, check: Check, smallest: Disagreement, known: Known, ask: Ask) -> Disagreement:
         """The simplest disagreement that comes up in the time allowed, one in which only the student's side raises if `found` is
         one. A known case is not asked for again."""
         deadline, limit = time.perf_counter() + SHRINK_SECONDS, len(known) + (check.draws or math.inf)
@@ -426,7 +427,7 @@ class Judge:
                     raise ShrinkTimeout from None
                 known[key] = _compare(candidate, mine, self.answer(check, candidate))
             disagreement = known[key]
-            return disagreement is not None and disagreement.raises >= found.raises
+            return disagreement is not None and disagreement.raises >= smallest.raises
 
         with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky, ShrinkTimeout):
             phases = [
@@ -438,33 +439,39 @@ class Judge:
             hypothesis.find(self._cases(check), differs, settings=settings, random=stream)
         return _simplest(known)
 
-    def _explain(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
-        self._describe(verdict, check, found)
+    def _explain(self, verdict: Verdict, check: Check, disagreement: Disagreement) -> None:
+        self._describe(verdict, check, disagreement)
         origin = CALCULATION if verdict.exact else TORCH
         if check.prediction:
-            parts = [agreement(found.mine, found.theirs, origin)]
+            parts = [agreement(disagreement.mine, disagreement.theirs, origin)]
         else:
-            parts = [*islice(differences(found.mine, found.theirs, origin), MAX_MARKED)]
-        paths = {each.path for each in parts}
+            parts = [*islice(differences(disagreement.mine, disagreement.theirs, origin), MAX_MARKED)]
+        paths = {part.path for part in parts}
         verdict.message = parts[0].words
-        verdict.mine, verdict.mine_marks = _safely(partial(show_marked, paths=paths), found.mine, (_UNREADABLE, []))
+        verdict.mine, verdict.mine_marks = _safely(
+            partial(show_marked, paths=paths), disagreement.mine, (_UNREADABLE, [])
+        )
         if not check.prediction:
-            verdict.theirs_marks = show_marked(found.theirs, paths)[1]
-            verdict.layouts = _safely(partial(layouts, theirs=found.theirs, differing=parts), found.mine, [])
-        if found.raised is not None and (found.ended or not found.torch_raises_too):
-            verdict.frames = clean_frames(found.raised)
-            if not found.ended:
-                verdict.raised = _safely(partial(_show_caught, went_on=not _is_error(found.mine)), found.raised)
-        undefined = _safely(_undefined_name, found.raised or found.mine)
-        verdict.hint = undefined or _hint(check, found) or ""
+            verdict.theirs_marks = show_marked(disagreement.theirs, paths)[1]
+            verdict.layouts = _safely(
+                partial(layouts, theirs=disagreement.theirs, differing=parts), disagreement.mine, []
+            )
+        if disagreement.raised is not None and (disagreement.ended or not disagreement.torch_raises_too):
+            verdict.frames = clean_frames(disagreement.raised)
+            if not disagreement.ended:
+                verdict.raised = _safely(
+                    partial(_show_caught, went_on=not _is_error(disagreement.mine)), disagreement.raised
+                )
+        undefined = _safely(_undefined_name, disagreement.raised or disagreement.mine)
+        verdict.hint = undefined or _hint(check, disagreement) or ""
 
-    def _explain_instability(self, verdict: Verdict, check: Check, found: Disagreement, second: Tree) -> None:
-        self._describe(verdict, check, found)
+    def _explain_instability(self, verdict: Verdict, check: Check, disagreement: Disagreement, second: Tree) -> None:
+        self._describe(verdict, check, disagreement)
         verdict.message = (
             "the same case gave two different results: the answer depends on something besides its arguments, "
             "or it uses what it has not waited for"
         )
-        verdict.mine = f"{_safely(show, found.mine)}\nand then\n{_safely(show, second)}"
+        verdict.mine = f"{_safely(show, disagreement.mine)}\nand then\n{_safely(show, second)}"
 
     def _explain_end(self, verdict: Verdict, check: Check, error: SubjectTimedOut | SubjectDied) -> None:
         """Show the case on which the subject ended, if there is one."""
@@ -473,14 +480,14 @@ class Judge:
                 self._describe(verdict, check, Disagreement(error.case, None, self.answer(check, error.case)))
                 verdict.mine = "(no result)"
 
-    def _describe(self, verdict: Verdict, check: Check, found: Disagreement) -> None:
+    def _describe(self, verdict: Verdict, check: Check, disagreement: Disagreement) -> None:
         """The case, the programs, and torch's answer."""
-        verdict.case, verdict.program = check.in_order(found.case), source(check.subject)
+        verdict.case, verdict.program = check.in_order(disagreement.case), source(check.subject)
         with suppress(Exception):  # a case without a listing is shown as data
-            verdict.listing = check.show(torch, **found.case) if check.show else ""
+            verdict.listing = check.show(torch, **disagreement.case) if check.show else ""
         reference = check.reference if check.asks_torch and not check.prediction else None
         verdict.oracle = source(reference) if reference else ""
-        verdict.theirs = "" if check.prediction else show(found.theirs)
+        verdict.theirs = "" if check.prediction else show(disagreement.theirs)
 
 
 class ShrinkTimeout(BaseException):
@@ -550,14 +557,16 @@ def _has(observed: Tree, key: str, value: Tree) -> bool:
     return isinstance(observed, dict) and observed.get(key) == value
 
 
-def _hint(check: Check, found: Disagreement) -> str | None:
-    if _safely(partial(first_apart, found.mine), found.theirs) == "beyond":
-        called = field(found.mine, "beyond")
-        names = ", ".join(each for each in called if isinstance(each, str)) if isinstance(called, list) else ""
+def _hint(check: Check, disagreement: Disagreement) -> str | None:
+    if _safely(partial(first_apart, disagreement.mine), disagreement.theirs) == "beyond":
+        called = field(disagreement.mine, "beyond")
+        names = ", ".join(name for name in called if isinstance(name, str)) if isinstance(called, list) else ""
         return f"it calls {names or 'something'}, which the contract does not allow: the contract names what the body may call"
     if isinstance(check.hint, str):  # of results; an exception says itself what is wrong, but not why ranks wait
-        return None if found.raises and not _has(found.mine, "type", "RanksFailed") else check.hint
-    return _safely(partial(check.hint, found.case, found.mine), found.theirs) if check.hint else None
+        return None if disagreement.raises and not _has(disagreement.mine, "type", "RanksFailed") else check.hint
+    return (
+        _safely(partial(check.hint, disagreement.case, disagreement.mine), disagreement.theirs) if check.hint else None
+    )
 
 
 def _undefined_name(mine: Tree) -> str | None:

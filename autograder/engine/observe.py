@@ -376,8 +376,8 @@ def difference(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> str | None:
 
     `theirs` is torch's, or that of an exact calculation, and is trusted. `mine` may be any JSON.
     """
-    found = next(differences(mine, theirs, origin), None)
-    return found and found.words
+    first = next(differences(mine, theirs, origin), None)
+    return first and first.words
 
 
 def differences(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> Iterator[Difference]:
@@ -457,10 +457,10 @@ def agreement(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> Difference:
         return Difference((), "your prediction for this program is wrong")
     right = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
     if right == len(mine):
-        found = f"your {_entries(right)} right, but others are missing"
-        return Difference((right,), found if mine else "entries are missing: yours has none")
-    found = f"your first {_entries(right)} right, your entry {right + 1} is wrong"
-    return Difference((right,), found if right else "your first entry is wrong")
+        words = f"your {_entries(right)} right, but others are missing"
+        return Difference((right,), words if mine else "entries are missing: yours has none")
+    words = f"your first {_entries(right)} right, your entry {right + 1} is wrong"
+    return Difference((right,), words if right else "your first entry is wrong")
 
 
 def _entries(count: int) -> str:
@@ -594,7 +594,7 @@ def _elements(elements: np.ndarray, path: Path) -> Iterator[tuple[str, Path]]:
     if elements.size > MAX_SHOWN:  # numpy abbreviates long dimensions only
         elements = elements.reshape(-1)
     text = np.array2string(elements, separator=", ", threshold=MAX_PRINTED, edgeitems=_EDGE)
-    found = [each for each in _ELEMENT.finditer(text) if each[0] != "..."]
+    matches = [match for match in _ELEMENT.finditer(text) if match[0] != "..."]
     is_cut = elements.size > MAX_PRINTED
     shown = [
         [*range(_EDGE), *range(size - _EDGE, size)] if is_cut and size > 2 * _EDGE else range(size)
@@ -604,10 +604,10 @@ def _elements(elements: np.ndarray, path: Path) -> Iterator[tuple[str, Path]]:
     if elements.ndim != len(shape):
         indices = [tuple(int(i) for i in np.unravel_index(index[0], shape)) for index in indices]
     end = 0
-    for each, index in zip(found, indices, strict=True) if len(found) == len(indices) else ():
-        yield text[end : each.start()], path
-        yield each[0], (*path, index)
-        end = each.end()
+    for match, index in zip(matches, indices, strict=True) if len(matches) == len(indices) else ():
+        yield text[end : match.start()], path
+        yield match[0], (*path, index)
+        end = match.end()
     yield text[end:], path
 
 

@@ -76,7 +76,7 @@ def _words(value: Any, depth: int) -> str:
     if hasattr(value, "untyped_storage") and hasattr(value, "stride"):
         return _tensor(value)
     if isinstance(value, (list, tuple, set, frozenset)) and type(value).__repr__ in _PLAIN and depth < 4:
-        items = ", ".join(_text(each, depth + 1) for each in value)
+        items = ", ".join(_text(item, depth + 1) for item in value)
         return {list: f"[{items}]", tuple: f"({items}{',' * (len(value) == 1)})"}.get(type(value), f"{{{items}}}")
     if isinstance(value, Exception):
         return f"{type(value).__name__}: {value}"
@@ -94,12 +94,12 @@ _PLAIN = {list.__repr__, tuple.__repr__, set.__repr__, frozenset.__repr__}
 def _tensor(value: Any) -> str:
     sizes, strides, offset = tuple(value.shape), tuple(value.stride()), value.storage_offset()
     size = 1
-    for each in sizes:
-        size *= each
+    for length in sizes:
+        size *= length
     steps, step = [], 1
-    for each in reversed(sizes):
+    for length in reversed(sizes):
         steps.append(step)
-        step *= max(each, 1)
+        step *= max(length, 1)
     view = f", strides {strides}" * (strides != tuple(reversed(steps))) + f", offset {offset}" * (offset != 0)
     dtype = str(value.dtype).rpartition(".")[2]
     return f"{dtype} tensor {sizes}{view}{_elements(value) if 0 < size <= FEW else ''}"

@@ -28,7 +28,9 @@ def programs(sources: Mapping[str, str]) -> dict[str, str]:
         module.kept.add(statement)
         for path, name in module.uses(statement):
             path, name = _origin(modules, path, name)
-            waiting += [(modules[path], each) for each in modules[path].statements(name)] if path in modules else []
+            waiting += (
+                [(modules[path], statement) for statement in modules[path].statements(name)] if path in modules else []
+            )
     return {path: module.text(modules) for path, module in modules.items()}
 
 
@@ -59,15 +61,15 @@ class _Module:
 
     def statements(self, name: str | None) -> list[ast.stmt]:
         """The statements that define or change a name of this module. All statements for None."""
-        return [each for each in self.tree.body if name is None or name in _binds(each)]
+        return [statement for statement in self.tree.body if name is None or name in _binds(statement)]
 
     def uses(self, statement: ast.stmt) -> Iterator[tuple[str, str | None]]:
         """The modules and names that a statement uses. The name is None for a whole module."""
         if isinstance(statement, ast.Import | ast.ImportFrom):
             return
-        found = _globals(statement)
-        names = _names(statement) & found
-        parts = {name: attributes for name, attributes in _parts(statement).items() if name in found}
+        used = _globals(statement)
+        names = _names(statement) & used
+        parts = {name: attributes for name, attributes in _parts(statement).items() if name in used}
         if "globals" in names:
             yield self.path, None
         for name in {*names, *parts}:
@@ -80,8 +82,8 @@ class _Module:
                 yield from ((source, part) for part in parts[name])
 
     def text(self, modules: Mapping[str, _Module]) -> str:
-        body = [self._filtered(each, modules) for each in self.tree.body if each in self.kept]
-        return ast.unparse(ast.Module([each for each in body if each is not None], [])) + "\n"
+        body = [self._filtered(statement, modules) for statement in self.tree.body if statement in self.kept]
+        return ast.unparse(ast.Module([statement for statement in body if statement is not None], [])) + "\n"
 
     def _filtered(self, statement: ast.stmt, modules: Mapping[str, _Module]) -> ast.stmt | None:
         """An import without the names that its module no longer has."""
@@ -93,7 +95,7 @@ class _Module:
         return ast.ImportFrom(statement.module, names, statement.level) if names else None
 
     def has(self, name: str | None) -> bool:
-        return name is None or any(name in _binds(each) for each in self.kept)
+        return name is None or any(name in _binds(statement) for statement in self.kept)
 
     def _imports(self, node: ast.AST) -> Iterator[tuple[str, str, str | None]]:
         """For each name that a relative import binds: the file of the module, and the name there, None for the module itself."""
@@ -153,7 +155,9 @@ def _globals(statement: ast.stmt) -> set[str]:
     def walk(table: symtable.SymbolTable) -> Iterator[str]:
         is_module = table.get_type() == "module"
         yield from (
-            each.get_name() for each in table.get_symbols() if (each.is_referenced() if is_module else each.is_global())
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if (symbol.is_referenced() if is_module else symbol.is_global())
         )
         for child in table.get_children():
             yield from walk(child)
@@ -163,11 +167,11 @@ def _globals(statement: ast.stmt) -> set[str]:
 
 def _parts(tree: ast.AST) -> dict[str, set[str]]:
     """Return the attributes that are taken of a name, for each name."""
-    found: dict[str, set[str]] = {}
+    attributes: dict[str, set[str]] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            found.setdefault(node.value.id, set()).add(node.attr)
-    return found
+            attributes.setdefault(node.value.id, set()).add(node.attr)
+    return attributes
 
 
 def _names(tree: ast.AST) -> set[str]:

@@ -69,10 +69,10 @@ def _is_view(func: Any) -> bool:
 def _named(name: str) -> Any:
     """The object that a dotted name refers to."""
     module, _, rest = name.partition(".")
-    found = importlib.import_module(module)
+    target = importlib.import_module(module)
     for part in rest.split("."):
-        found = getattr(found, part)
-    return found
+        target = getattr(target, part)
+    return target
 
 
 def _identity(function: Any) -> int:

@@ -106,7 +106,7 @@ def _run_cells(
             verdicts[name] = session.decide(judge, name, retry)
             if verdicts[name].outcome == NOT_ATTEMPTED and name in failed:
                 verdicts[name].message = f"the cell that defines it did not run: {failed[name]}"
-        elif any(cell is each for each in to_run):
+        elif any(cell is other for other in to_run):
             cell.outputs = session.run_cell(cell)
             errors = [output for output in cell.outputs if output.output_type == "error"]
             failed |= {exercise_name(cell): f"{error.ename}: {error.evalue}" for error in errors}

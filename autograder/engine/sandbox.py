@@ -193,9 +193,9 @@ def _kill(process: subprocess.Popen) -> None:
         return os.killpg(process.pid, signal.SIGKILL)
     with suppress(psutil.NoSuchProcess):
         whole = psutil.Process(process.pid)
-        for each in [*whole.children(recursive=True), whole]:
+        for member in [*whole.children(recursive=True), whole]:
             with suppress(psutil.NoSuchProcess):
-                each.kill()
+                member.kill()
 
 
 class _Pipes:
@@ -401,9 +401,9 @@ def _installed(roots: tuple[str, ...]) -> tuple[set[str], set[str]]:
     folders, libraries = set(), set()
     for root in roots:
         for place, inner, files in os.walk(root):
-            found = [name for name in inner if name.endswith(("site-packages", "dist-packages"))]
-            folders |= {f"{place}/{name}" for name in found}
-            inner[:] = [name for name in inner if name not in found]
+            packages = [name for name in inner if name.endswith(("site-packages", "dist-packages"))]
+            folders |= {f"{place}/{name}" for name in packages}
+            inner[:] = [name for name in inner if name not in packages]
             libraries |= {
                 path for name in files if name.startswith("libtorch") and not os.path.islink(path := f"{place}/{name}")
             }

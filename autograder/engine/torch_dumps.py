@@ -158,7 +158,7 @@ def compiled(program: Program) -> Dump:
     facts, names = _Facts(), {"torch": torch, "F": torch.nn.functional}
     exec(program["source"], names)
     torch._dynamo.reset()
-    inputs = [_input(*each) for each in program["inputs"]]
+    inputs = [_input(*described) for described in program["inputs"]]
     options = {"fx_graph_cache": False, "compile_threads": 1, "cpp.threads": program["threads"]}
     with contextlib.ExitStack() as stack:
         stack.enter_context(config.patch(options))
@@ -271,7 +271,7 @@ class _Facts:
         self.events.append(["kernel", line.kernel_name])
 
     def _called_outside(self, line: Any) -> None:
-        operands = [each.get_name() for each in line.node.inputs]
+        operands = [operand.get_name() for operand in line.node.inputs]
         self.events.append(["outside", line.node.get_kernel_name(), operands, line.node.get_name()])
 
     # The kernels
@@ -280,20 +280,20 @@ class _Facts:
         from torch._inductor.utils import Placeholder, aggregate_origins
         from torch._inductor.virtualized import V
 
-        origins = [each for each in aggregate_origins(nodes) if each.op == "call_function"]
-        known = [each.meta["original_aten"] for each in origins if each.meta.get("original_aten") is not None]
-        operations = sorted({each._overloadpacket.__name__ for each in known})
+        origins = [node for node in aggregate_origins(nodes) if node.op == "call_function"]
+        known = [node.meta["original_aten"] for node in origins if node.meta.get("original_aten") is not None]
+        operations = sorted({overload._overloadpacket.__name__ for overload in known})
         source = source.replace(str(Placeholder.KERNEL_NAME), "kernel").replace("#pragma CMT", "//")
         kernel = {"operations": operations, "loops": self._loops, "reductions": self._reductions, "source": source}
         self.kernels.setdefault(name, kernel)
         self._loops, self._reductions = [], []
 
         args = scheduling.kernel_group.args if kernel_args is None else kernel_args
-        in_place = {id(each): each for each in args.inplace_buffers.values() if hasattr(each, "other_names")}
-        moved = [2 * _graph_bytes(V.graph, each.other_names[-1]) for each in in_place.values()]
-        moved += [_graph_bytes(V.graph, each) for each in args.input_buffers if each not in args.inplace_buffers]
-        written = [each for each, inner in args.output_buffers.items() if isinstance(inner, str)]
-        moved += [_graph_bytes(V.graph, each) for each in written if each not in args.inplace_buffers]
+        in_place = {id(buffer): buffer for buffer in args.inplace_buffers.values() if hasattr(buffer, "other_names")}
+        moved = [2 * _graph_bytes(V.graph, buffer.other_names[-1]) for buffer in in_place.values()]
+        moved += [_graph_bytes(V.graph, name) for name in args.input_buffers if name not in args.inplace_buffers]
+        written = [name for name, inner in args.output_buffers.items() if isinstance(inner, str)]
+        moved += [_graph_bytes(V.graph, name) for name in written if name not in args.inplace_buffers]
         self.moved.append(sum(moved))
 
     def _entered(self, kernel: Any, nest: Any) -> None:
@@ -304,12 +304,14 @@ class _Facts:
     def _looped(self, lines: list[str] | None, loop: Any) -> None:
         if lines is None:
             return
-        position = next(i for i, each in enumerate(self._nest.loops) if each is loop)
+        position = next(i for i, other in enumerate(self._nest.loops) if other is loop)
         depth = position + next((depth for nest, depth in self._inner if nest is self._nest), 0)
         self._loops.append([depth, str(loop.var), int(loop.size), int(loop.steps), int(loop.parallel)])
         if loop.is_reduction and not (position and self._nest.loops[position - 1].is_reduction):
             main = self._nest.kernel.kernels[0]
-            self._reductions += [each.reduction for each in main.reduction_prefix_generators if each.reduction]
+            self._reductions += [
+                generator.reduction for generator in main.reduction_prefix_generators if generator.reduction
+            ]
 
 
 def _mark_reduction(
@@ -386,7 +388,7 @@ def _argument(value: Any) -> Any:
     """The argument that a call describes."""
     if isinstance(value, dict):
         return _input(value["sizes"], value["strides"], value["kind"]).requires_grad_(value["requires_grad"])
-    return [_argument(each) for each in value] if isinstance(value, list) else value
+    return [_argument(item) for item in value] if isinstance(value, list) else value
 
 
 def _reason(before: dict, after: dict) -> list:
@@ -445,7 +447,7 @@ def random_program(rng: random.Random) -> Program:
         sizes = rng.choice(shapes[: 6 if inputs else 1])
         turned = len(sizes) == 2 and not rng.randrange(5)
         inputs.append([sizes, [1, sizes[0]] if turned else None, rng.choice(["float32"] * 5 + ["float64"])])
-    values = {f"x{i}": _input(*each) for i, each in enumerate(inputs)}
+    values = {f"x{i}": _input(*described) for i, described in enumerate(inputs)}
     lines, steps = [], rng.randint(2, 8)
     while len(lines) < steps:
         names = list(values)
@@ -520,7 +522,7 @@ def random_calls(rng: random.Random) -> Program:
 def _edge(result: str, *inputs: list, isa: str = "none", threads: int = 1, steps: str = "") -> Program:
     """The function that returns `result`, of inputs x, y and z: sizes, and if need be strides and dtype."""
     lines = [f"def f({', '.join('xyz'[: len(inputs)])}):", *steps.splitlines(), f"return {result}"]
-    described = [[each, None, "float32"] if not isinstance(each[-1], str) else each for each in inputs]
+    described = [[entry, None, "float32"] if not isinstance(entry[-1], str) else entry for entry in inputs]
     return {"source": "\n    ".join(lines), "inputs": described, "isa": isa, "threads": threads}
 
 
@@ -567,7 +569,7 @@ _TEN_MORE = [f"more_{number}" for number in range(10)]
 
 
 def _calls(name: str, *given: dict) -> list:
-    return [[name, each] for each in given]
+    return [[name, item] for item in given]
 
 
 EDGE_CALLS = [

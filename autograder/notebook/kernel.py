@@ -226,11 +226,11 @@ def _standing(verdict: Verdict) -> list:
         lab = Lab(find(name).lab)
         worth = lab.points if lab.path.exists() else {}
         if name in worth:
-            done = {each for each in worth if _still_passes(each)}
-            pieces = [exercise_of(each) for each in worth if not is_milestone(each)]
-            left = {exercise_of(each) for each in worth if each not in done and not is_milestone(each)}
+            done = {check for check in worth if _still_passes(check)}
+            pieces = [exercise_of(check) for check in worth if not is_milestone(check)]
+            left = {exercise_of(check) for check in worth if check not in done and not is_milestone(check)}
             whole = len({*pieces})
-            points = f"{sum(worth[each] for each in done):g} of {sum(worth.values()):g} points"
+            points = f"{sum(worth[check] for check in done):g} of {sum(worth.values()):g} points"
             said = f"lab {lab.number} in this session: {whole - len(left)} of {whole} pieces · {points}"
             return [worth[name], said]
     return []

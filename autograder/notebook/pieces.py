@@ -68,12 +68,12 @@ class StepPath:
 
 def show_path() -> StepPath:
     """Find the path, print what it says, and draw it."""
-    found = find_path()
-    print("\n".join(found.lines()))
-    drawn = [(stage, [(piece, found.labs[piece]) for piece in found.stages[stage]]) for stage in STAGES]
-    about = f"{len(found.pieces())} pieces in {len(STAGES)} stages, {len(found.own())} of them yours."
-    rushlight.draw.show(rushlight.draw.path(drawn, found.yours, [*found.broken]), about)
-    return found
+    path = find_path()
+    print("\n".join(path.lines()))
+    drawn = [(stage, [(piece, path.labs[piece]) for piece in path.stages[stage]]) for stage in STAGES]
+    about = f"{len(path.pieces())} pieces in {len(STAGES)} stages, {len(path.own())} of them yours."
+    rushlight.draw.show(rushlight.draw.path(drawn, path.yours, [*path.broken]), about)
+    return path
 
 
 def find_path() -> StepPath:
@@ -89,14 +89,14 @@ def find_path() -> StepPath:
     broken = _find_broken(own, candidates, reference)
     kept = {place: function for place, function in own.items() if place not in broken}
     yours = [names.get(place, ".".join(place)) for place in kept]
-    found = StepPath(stages, labs, yours, {names.get(place, ".".join(place)): why for place, why in broken.items()})
+    path = StepPath(stages, labs, yours, {names.get(place, ".".join(place)): why for place, why in broken.items()})
     fill_as(kept)
     if kept:
         with _only(kept):
-            found.seconds = seconds, _timed()[1]
-            if found.seconds[1] > SLOW * seconds:
-                found.slow = _slow(times, _recorded(slots)[1], yours)
-    return found
+            path.seconds = seconds, _timed()[1]
+            if path.seconds[1] > SLOW * seconds:
+                path.slow = _slow(times, _recorded(slots)[1], yours)
+    return path
 
 
 def _slots() -> tuple[dict[str, FunctionType], dict[str, str]]:
@@ -154,7 +154,7 @@ def _step(enter: Callable[[str], None] = lambda stage: None) -> dict[str, Any]:
     for number, step in enumerate(run, 1):
         shown[f"the loss of step {number}"] = step.loss
         shown[f"the norm of the gradient of step {number}"] = step.grad_norm
-    shown |= {f"the gradient of {name}": each.grad.numpy() for name, each in model.named_parameters()}
+    shown |= {f"the gradient of {name}": parameter.grad.numpy() for name, parameter in model.named_parameters()}
     enter("generate")
     scores: list[numpy.ndarray] = []
 
@@ -183,14 +183,14 @@ def _difference(reference: dict[str, Any]) -> str:
     except Exception as error:
         return f"{type(error).__name__}: {error}"[:200]
     for name, expected in reference.items():
-        found: Any = shown.get(name)
+        value: Any = shown.get(name)
         if isinstance(expected, list):
-            if found != expected:
+            if value != expected:
                 return f"other {name}"
-        elif numpy.shape(found) != numpy.shape(expected):
+        elif numpy.shape(value) != numpy.shape(expected):
             return f"{name} has other sizes"
-        elif not numpy.allclose(found, expected, RTOL, ATOL * max(1.0, float(numpy.abs(expected).max()))):
-            return f"{name} is {found:.4g}, not {expected:.4g}" if numpy.ndim(found) == 0 else f"{name} is another"
+        elif not numpy.allclose(value, expected, RTOL, ATOL * max(1.0, float(numpy.abs(expected).max()))):
+            return f"{name} is {value:.4g}, not {expected:.4g}" if numpy.ndim(value) == 0 else f"{name} is another"
     return ""
 
 
@@ -206,8 +206,8 @@ def _find_broken(own: dict[Slot, Callable], candidates: list[Slot], reference: d
         good, bad = 0, len(candidates)  # the step is right with the first `good` ones, and wrong with the first `bad`
         while bad - good > 1:
             middle = (good + bad) // 2
-            if found := why(middle):
-                bad, reason = middle, found
+            if difference := why(middle):
+                bad, reason = middle, difference
             else:
                 good = middle
         broken[candidates[bad - 1]] = reason
@@ -257,5 +257,5 @@ def _slow(reference: dict[str, float], own: dict[str, float], yours: list[str]) 
     """The pieces that have most of the time that was added, and their part of the step."""
     added = {name: own[name] - reference.get(name, 0.0) for name in own if name in yours}
     total = sum(more for more in added.values() if more > 0)
-    found = [(name, own[name] / sum(own.values())) for name, more in added.items() if more > 0.2 * total]
-    return sorted(found, key=lambda each: -each[1])
+    slow = [(name, own[name] / sum(own.values())) for name, more in added.items() if more > 0.2 * total]
+    return sorted(slow, key=lambda pair: -pair[1])

@@ -35,11 +35,11 @@ def use(folder: str | Path = "work/") -> None:
     """
     if subject.is_grading():
         return
-    found = _nearest(Path(folder))
-    paths = sorted([*found.glob("*.ipynb"), *found.glob("*/*.ipynb")])
+    nearest = _nearest(Path(folder))
+    paths = sorted([*nearest.glob("*.ipynb"), *nearest.glob("*/*.ipynb")])
     labs = [path for path in paths if path.stem == path.resolve().parent.name]  # without copies in the same folder
     if not labs:
-        print(f"there is no lab in {found}: `rushlight lab 01a` puts one into work/")
+        print(f"there is no lab in {nearest}: `rushlight lab 01a` puts one into work/")
     for path in labs:
         print("\n".join(_plug_in(path)))
 
