@@ -43,11 +43,11 @@ def pytest_collection_modifyitems(config, items):
         if "compiler" in getattr(item, "cell", {}).get("metadata", {}).get("tags", ()) and not _has_compiler():
             item.add_marker(pytest.mark.skip(reason="there is no C++ compiler here"))
     names = guarantees.every_exercise()
-    found = [guarantees.trial_of(item) or _group(item) for item in items]
-    number = {name: position for position, name in enumerate(sorted({*found} - {*names}))}
+    groups = [guarantees.trial_of(item) or _group(item) for item in items]
+    number = {name: position for position, name in enumerate(sorted({*groups} - {*names}))}
     number |= {name: position for position, name in enumerate(names)}
     kept, left = [], []
-    for item, group in zip(items, found):
+    for item, group in zip(items, groups):
         (kept if number[group] % SHARDS == SHARD - 1 else left).append(item)
         item.add_marker(pytest.mark.xdist_group(group))
     if left:
@@ -78,7 +78,7 @@ def _group(item):
 
     parameters = item.callspec.params if hasattr(item, "callspec") else {}
     about = [str(parameters[name]) for name in ("lab", "exercise") if name in parameters]
-    about += [each.lab for each in parameters.values() if isinstance(each, Check)]
+    about += [check.lab for check in parameters.values() if isinstance(check, Check)]
     return "-".join([item.path.parent.name, item.path.stem, *about])
 
 

@@ -70,9 +70,9 @@ class _Writer:
     def write(self, node: object, names: Locals) -> None:
         if isinstance(node, list):
             self.pieces.append("[")
-            for each in node:
-                if not _is_prose(each):
-                    self.write(each, names)
+            for item in node:
+                if not _is_prose(item):
+                    self.write(item, names)
             self.pieces.append("]")
         elif not isinstance(node, ast.AST):
             self.pieces.append(repr(node))
@@ -99,8 +99,8 @@ class _Writer:
     def _write_generators(self, generators: list[ast.comprehension], names: Locals, inner: Locals) -> None:
         """The first iterable of a comprehension belongs to the scope around it."""
         self.write(generators[0].iter, names)
-        for each in generators:
-            self.write(each, inner)
+        for generator in generators:
+            self.write(generator, inner)
 
 
 def _locals_of(scope: ast.AST) -> Locals:
@@ -109,7 +109,7 @@ def _locals_of(scope: ast.AST) -> Locals:
         return {name: object() for generator in scope.generators for name in _stored(generator.target)}
     if not isinstance(scope, _FUNCTIONS):
         return {}
-    arguments = {each.arg for each in ast.walk(scope.args) if isinstance(each, ast.arg)}
+    arguments = {argument.arg for argument in ast.walk(scope.args) if isinstance(argument, ast.arg)}
     stored, kept = set(), arguments
     for node in _of_own_scope(scope):
         match node:
@@ -132,7 +132,7 @@ def _locals_of(scope: ast.AST) -> Locals:
 
 
 def _stored(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
 
 
 def _of_own_scope(scope: ast.AST) -> Iterator[ast.AST]:
@@ -141,7 +141,7 @@ def _of_own_scope(scope: ast.AST) -> Iterator[ast.AST]:
     for node in waiting:
         yield node
         if isinstance(node, _COMPREHENSIONS):  # `:=` in a comprehension binds a name of the function
-            waiting += [each.target for each in ast.walk(node) if isinstance(each, ast.NamedExpr)]
+            waiting += [walrus.target for walrus in ast.walk(node) if isinstance(walrus, ast.NamedExpr)]
         elif not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             waiting += ast.iter_child_nodes(node)
 
@@ -161,7 +161,7 @@ class Source:
         self.imported: dict[str, tuple[str, str]] = {}  # the file and the name there, for what checks or answers share
         for statement in self.statements:
             if isinstance(statement, ast.ImportFrom) and statement.level:
-                self.imported |= {alias.asname or alias.name: each for alias, each in self._shared(statement)}
+                self.imported |= {alias.asname or alias.name: place for alias, place in self._shared(statement)}
             for name in _defined(statement):
                 self.defining.setdefault(name, []).append(statement)
 
@@ -174,7 +174,7 @@ class Source:
 
     def at(self, line: int) -> ast.stmt:
         """The statement that this line belongs to."""
-        return next(each for each in self.statements if line <= each.end_lineno)
+        return next(statement for statement in self.statements if line <= statement.end_lineno)
 
 
 @cache
@@ -189,7 +189,7 @@ def _defined(statement: ast.stmt) -> set[str]:
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return set()
     changed = [*getattr(statement, "targets", []), getattr(getattr(statement, "value", None), "func", None)]
-    roots = {root.id for each in changed if (root := _root(each)) is not each and isinstance(root, ast.Name)}
+    roots = {root.id for target in changed if (root := _root(target)) is not target and isinstance(root, ast.Name)}
     return _stored(statement) | roots
 
 
@@ -204,51 +204,51 @@ def _mentioned(statement: ast.stmt) -> set[tuple[str, str]]:
     """The global names that a statement loads, each with the attribute that it then loads."""
     plain = _without_prose(statement)
     waiting = [compile(ast.Module([plain], []), "", "exec", FUTURE, dont_inherit=True)]
-    found: set[tuple[str, str]] = set()
+    mentioned: set[tuple[str, str]] = set()
     for code in waiting:
-        waiting += [each for each in code.co_consts if isinstance(each, CodeType)]
+        waiting += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
         steps = [*dis.get_instructions(code)]
         for step, following in zip(steps, [*steps[1:], steps[-1]]):
             if step.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                asked = following.argval if following.opname in ("LOAD_ATTR", "LOAD_METHOD") else ""
-                found |= {(step.argval, ""), (step.argval, asked)}
-    if ("globals", "") in found:  # it may look up a name that is a text
-        texts = (each.value for each in ast.walk(statement) if isinstance(each, ast.Constant))
-        found |= {(text, "") for text in texts if isinstance(text, str)}
-    return found
+                attribute = following.argval if following.opname in ("LOAD_ATTR", "LOAD_METHOD") else ""
+                mentioned |= {(step.argval, ""), (step.argval, attribute)}
+    if ("globals", "") in mentioned:  # it may look up a name that is a text
+        texts = (constant.value for constant in ast.walk(statement) if isinstance(constant, ast.Constant))
+        mentioned |= {(text, "") for text in texts if isinstance(text, str)}
+    return mentioned
 
 
 def _without_prose(statement: ast.stmt) -> ast.stmt:
     """A statement without the hint and the listing of its check, which nothing else is reached by."""
     decorators = getattr(statement, "decorator_list", [])
-    if not any(isinstance(each, ast.Call) for each in decorators):
+    if not any(isinstance(decorator, ast.Call) for decorator in decorators):
         return statement
     plain = copy.copy(statement)
-    plain.decorator_list = [copy.copy(each) for each in decorators]
-    for each in plain.decorator_list:
-        if isinstance(each, ast.Call):
-            each.keywords = [keyword for keyword in each.keywords if not _is_prose(keyword)]
+    plain.decorator_list = [copy.copy(decorator) for decorator in decorators]
+    for decorator in plain.decorator_list:
+        if isinstance(decorator, ast.Call):
+            decorator.keywords = [keyword for keyword in decorator.keywords if not _is_prose(keyword)]
     return plain
 
 
 @cache
 def _used(path: str, statement: ast.stmt) -> set[Place]:
     """The statements that define what a statement mentions, in its own file and in those of checks or answers that it imports."""
-    source, found = source_of(path), set()
+    source, places = source_of(path), set()
     for name, attribute in _mentioned(statement):
         there, imported = source.imported.get(name, (path, name))
-        found |= {(there, each) for each in source_of(there).defining.get(imported or attribute, [])}
-    return found
+        places |= {(there, definition) for definition in source_of(there).defining.get(imported or attribute, [])}
+    return places
 
 
 def reached(roots: Iterable[Place], steps: int | None = None) -> set[Place]:
     """These statements and the definitions that they reach, in so many steps."""
-    found = waiting = set(roots)
+    known = waiting = set(roots)
     while waiting and steps != 0:
-        waiting = {used for place in waiting for used in _used(*place)} - found
-        found = found | waiting
+        waiting = {used for place in waiting for used in _used(*place)} - known
+        known = known | waiting
         steps = None if steps is None else steps - 1
-    return found
+    return known
 
 
 def where(function: Callable) -> Place:
@@ -263,7 +263,7 @@ def where(function: Callable) -> Place:
 def digest(exercise: str) -> str:
     """The hash over all that the trials of an exercise depend on."""
     graded = mutants.graded_checks(exercise)
-    programs = [each for check in graded for each in (check.subject, check.reference) if each]
+    programs = [program for check in graded for program in (check.subject, check.reference) if program]
     lab = graded[0].lab
     parts = (
         reached([where(function_of(exercise))], steps=1),
