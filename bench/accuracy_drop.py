@@ -84,13 +84,13 @@ def accuracy(model: nn.Module, data: Data) -> float:
 
 
 def quantised(model: Model, data: Data, real: bool, scaled: bool, channels: bool, auxiliary: bool) -> nn.Module:
-    state = {name: each.clone() for name, each in model.state_dict().items()}
+    state = {name: tensor.clone() for name, tensor in model.state_dict().items()}
     if not scaled:
         state["head.weight"][:, -COUNTS:] /= UNIT
     copy = Model(scaled, auxiliary).eval()
     copy.load_state_dict(state)
     mapping = QConfigMapping().set_global(default_per_channel_qconfig if channels else default_qconfig)
-    examples = tuple(each if real else torch.zeros_like(each) for each in data[:2])
+    examples = tuple(tensor if real else torch.zeros_like(tensor) for tensor in data[:2])
     prepared = prepare_fx(copy, mapping, examples)
     with torch.no_grad():
         prepared(*examples)
@@ -114,7 +114,7 @@ def main() -> None:
         copy = quantised(model, training, done > 0, done > 1, done > 2, done < 4)
         print(f"{name:40}{accuracy(copy, test):.1%}")
     for name, rows in ("the class with the large number", test[2] == 5), ("the other classes", test[2] != 5):
-        print(f"{name:40}{accuracy(copy, tuple(each[rows] for each in test)):.1%}")
+        print(f"{name:40}{accuracy(copy, tuple(tensor[rows] for tensor in test)):.1%}")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def passes(xp, shape: tuple[int, ...], is_causal: bool) -> list[Callable[[], Non
     batch, heads, length, width = shape
     random, function = np.random.default_rng(0), xp.nn.functional.scaled_dot_product_attention
     x = [random.standard_normal((batch, length, heads, width)).astype(np.float32) for _ in range(3)]
-    tensors = [xp.from_numpy(each).transpose(1, 2).requires_grad_() for each in x]
+    tensors = [xp.from_numpy(array).transpose(1, 2).requires_grad_() for array in x]
     grad = xp.ones_like(function(*tensors).detach())
 
     def forward() -> None:
@@ -40,8 +40,8 @@ def passes(xp, shape: tuple[int, ...], is_causal: bool) -> list[Callable[[], Non
 
     def both() -> None:
         function(*tensors, is_causal=is_causal).backward(grad)
-        for each in tensors:
-            each.grad = None
+        for tensor in tensors:
+            tensor.grad = None
 
     return [forward, both]
 
@@ -52,11 +52,11 @@ def measure(shape: tuple[int, ...], is_causal: bool, seconds: float) -> list[lis
     for mine, theirs in zip(passes(rl, shape, is_causal), passes(torch, shape, is_causal), strict=True):
         times, end = ([], []), time.perf_counter() + seconds
         while time.perf_counter() < end or len(times[0]) < 3:
-            for function, found in zip((mine, theirs), times, strict=True):
+            for function, milliseconds in zip((mine, theirs), times, strict=True):
                 start = time.perf_counter()
                 function()
-                found.append((time.perf_counter() - start) * 1000)
-        medians.append([statistics.median(each) for each in times])
+                milliseconds.append((time.perf_counter() - start) * 1000)
+        medians.append([statistics.median(milliseconds) for milliseconds in times])
     return medians
 
 

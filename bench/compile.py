@@ -211,8 +211,12 @@ def main() -> None:
     rows |= {"layernorm-gelu": (layernorm_gelu, forms(layernorm_gelu))}
     rows |= {f"6 pointwise, 2^{power}": (chain(power), forms(chain(power))) for power in (12, 16, 20)}
     rows |= {f"step, {loss}": (training_step(loss), forms_of_step(loss)) for loss in ("sum", "cross-entropy")}
-    blas = [each for each in threadpool_info() if each["user_api"] == "blas"]  # `OPENBLAS_CORETYPE` chooses its kernels
-    core = ", ".join(f"{each['internal_api']} {each['version']} for {each['architecture']}" for each in blas)
+    blas = [
+        library for library in threadpool_info() if library["user_api"] == "blas"
+    ]  # `OPENBLAS_CORETYPE` chooses its kernels
+    core = ", ".join(
+        f"{library['internal_api']} {library['version']} for {library['architecture']}" for library in blas
+    )
     print(f"torch {torch.__version__}, numpy {np.__version__} ({core}), {rl.inductor.codecache.compiler_version()}")
     print(f"Python {platform.python_version()}, {platform.machine()}; one thread; {arguments.rounds} rounds; us\n")
     print(

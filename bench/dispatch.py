@@ -48,12 +48,12 @@ def seconds(function: Callable[[], object]) -> float:
 def measure(program: str, calls: int, rounds: int) -> dict[str, float]:
     """Microseconds of one call, by framework."""
     loops = {xp.__name__: loop(program, xp, calls) for xp in (rl, torch)}
-    for each in loops.values():
-        each()
+    for run in loops.values():
+        run()
     times: dict[str, list[float]] = {name: [] for name in loops}
     for _ in range(rounds):
-        for name, each in loops.items():
-            times[name].append(seconds(each))
+        for name, run in loops.items():
+            times[name].append(seconds(run))
     return {name: 1e6 * statistics.median(values) / calls for name, values in times.items()}
 
 

@@ -47,8 +47,8 @@ KINDS = {
 def mistakes(lab: Lab) -> dict[str, list[str]]:
     """By check, the simplest case on which each recorded mistake differs from torch, among the check's own cases."""
     module = importlib.import_module(f"answers.{lab}.wrong")
-    recorded = [each for each in vars(module).items() if "__" in each[0].strip("_")]
-    judge, found = Judge(seed=1), defaultdict(list)
+    recorded = [attribute for attribute in vars(module).items() if "__" in attribute[0].strip("_")]
+    judge, simplest = Judge(seed=1), defaultdict(list)
     for check in filterfalse(is_milestone, lab.points):
         slot, cases = function_of(find(check).exercise), find(check).edges
         theirs = judge.answers(find(check), cases)
@@ -59,8 +59,8 @@ def mistakes(lab: Lab) -> dict[str, list[str]]:
                     case for case, mine, real in zip(cases, answer(check, cases), theirs) if difference(mine, real)
                 ]
                 restore(slot)
-                found[check] += [describe(min(wrong, key=complexity))] if wrong else []
-    return found
+                simplest[check] += [describe(min(wrong, key=complexity))] if wrong else []
+    return simplest
 
 
 def simulated(size: int, worth: dict[str, float], cases: dict[str, list[str]], bad: str, kind: str, draw) -> list[Row]:
@@ -100,14 +100,14 @@ def main(lab: Lab) -> None:
     )
     for kind in KINDS:
         for size in SIZES:
-            draw, found, innocent = random.Random(f"{kind} {size}"), 0, 0
+            draw, detected, innocent = random.Random(f"{kind} {size}"), 0, 0
             for _ in range(CLASSES):
                 bad = draw.choice(known)
-                named = {each.check for each in warnings(simulated(size, worth, cases, bad, kind, draw), worth)}
-                found, innocent = found + (bad in named), innocent + len(named - {bad})
-            share = innocent / CLASSES / (len(worth) - 1)
+                named = {warning.check for warning in warnings(simulated(size, worth, cases, bad, kind, draw), worth)}
+                detected, innocent = detected + (bad in named), innocent + len(named - {bad})
+            rate = innocent / CLASSES / (len(worth) - 1)
             print(
-                f"{kind:24} {size:4} students: found in {found / CLASSES:4.0%}, innocent ones named {share:5.1%}",
+                f"{kind:24} {size:4} students: found in {detected / CLASSES:4.0%}, innocent ones named {rate:5.1%}",
                 flush=True,
             )
 

@@ -41,9 +41,9 @@ CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 def model_of(xp) -> Any:
     """The same model in both frameworks."""
     torch.manual_seed(0)
-    state = {name: each.detach().numpy().copy() for name, each in gpt.gpt(torch).state_dict().items()}
+    state = {name: tensor.detach().numpy().copy() for name, tensor in gpt.gpt(torch).state_dict().items()}
     model = gpt.gpt(xp)
-    model.load_state_dict({name: xp.from_numpy(each) for name, each in state.items()})
+    model.load_state_dict({name: xp.from_numpy(array) for name, array in state.items()})
     return model
 
 
@@ -104,8 +104,8 @@ def alternate(programs: dict[str, Callable[[], Any]], rounds: int, clock: Callab
             results.append(program())
             if number >= warm:
                 taken[name].append(clock() - start)
-        for name, each in zip(programs, results):
-            np.testing.assert_allclose(each, results[0], rtol=0, atol=1e-4, err_msg=name)
+        for name, result in zip(programs, results):
+            np.testing.assert_allclose(result, results[0], rtol=0, atol=1e-4, err_msg=name)
     return {name: statistics.median(times) for name, times in taken.items()}
 
 
@@ -115,11 +115,11 @@ def rows(rounds: int) -> dict[str, tuple[int, int, dict[str, Callable]]]:
     train = {"rushlight": lambda: trainer(rl, steps), "rl.compile": lambda: trainer(rl, steps, rl.compile)}
     train |= {"torch": lambda: trainer(torch, steps)}
     train |= {form: (lambda compile=compile: trainer(torch, steps, compile)) for form, compile in TORCH_FORMS.items()}
-    found = {"training": (ROWS * LENGTH, rounds, train)}
+    measured = {"training": (ROWS * LENGTH, rounds, train)}
     for name, cached in (("generation, cache", True), ("generation", False)):
         programs = {"rushlight": lambda cached=cached: generator(rl, cached)}
-        found[name] = NEW, max(rounds // 4, 5), programs | {"torch": lambda cached=cached: generator(torch, cached)}
-    return found
+        measured[name] = NEW, max(rounds // 4, 5), programs | {"torch": lambda cached=cached: generator(torch, cached)}
+    return measured
 
 
 def main() -> None:
@@ -130,8 +130,12 @@ def main() -> None:
     parser.add_argument("--eager", action="store_true", help="without the forms of torch.compile, which take long")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    blas = [each for each in threadpool_info() if each["user_api"] == "blas"]  # `OPENBLAS_CORETYPE` chooses its kernels
-    core = ", ".join(f"{each['internal_api']} {each['version']} for {each['architecture']}" for each in blas)
+    blas = [
+        library for library in threadpool_info() if library["user_api"] == "blas"
+    ]  # `OPENBLAS_CORETYPE` chooses its kernels
+    core = ", ".join(
+        f"{library['internal_api']} {library['version']} for {library['architecture']}" for library in blas
+    )
     print(f"torch {torch.__version__}, numpy {np.__version__} ({core}), {rl.inductor.codecache.compiler_version()}")
     print(
         f"Python {platform.python_version()}, {platform.machine()}; one thread; {arguments.rounds} rounds; {arguments.clock}\n"

@@ -70,10 +70,10 @@ def ask_for_device() -> tuple[str, str]:
         else:
             print(torch.cuda.get_device_name())
     """
-    asked = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    if asked.returncode:
-        return "", asked.stderr.strip().splitlines()[-1]
-    name, *why = asked.stdout.splitlines()
+    completed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    if completed.returncode:
+        return "", completed.stderr.strip().splitlines()[-1]
+    name, *why = completed.stdout.splitlines()
     return re.sub(r"\W+", "_", name.removeprefix("NVIDIA ")).strip("_").lower(), " ".join(why)
 
 
@@ -136,11 +136,11 @@ def finish(folder: Path, name: str, number: int, ending: str, seconds: float) ->
 
     path, log = folder / f"{name}.json", folder / f"{name}.log"
     printed = without_paths(log.read_text(encoding="utf-8", errors="replace"))
-    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"part": number, "sections": {}}
-    found |= {"seconds": round(seconds, 1), "ending": ending or "done"}
+    recording = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"part": number, "sections": {}}
+    recording |= {"seconds": round(seconds, 1), "ending": ending or "done"}
     if ending:
-        found["printed at the end"] = printed[-5000:]
-    path.write_text(json.dumps(found, indent=1), encoding="utf-8")
+        recording["printed at the end"] = printed[-5000:]
+    path.write_text(json.dumps(recording, indent=1), encoding="utf-8")
     path.with_suffix(".partial").unlink(missing_ok=True)
     if printed:
         log.write_text(printed[-100_000:], encoding="utf-8")

@@ -41,7 +41,7 @@ def leaves(carry: Carrier) -> list:
 def results(value: Any) -> list:
     if isinstance(value, (torch.Tensor, rl.Tensor)):
         return [value]
-    return [each for item in value for each in results(item)] if isinstance(value, (list, tuple)) else []
+    return [result for item in value for result in results(item)] if isinstance(value, (list, tuple)) else []
 
 
 def graph(nodes: list, seen: dict | None = None) -> list:
@@ -76,12 +76,12 @@ def differentiate(form, input: Any, args: tuple, kwargs: dict, ours: bool, twice
     xp = rl if ours else torch
     carry = Carrier(xp)
     function = form.ours if ours else form.theirs
-    moved, moved_kwargs = [carry(each) for each in (input, *args)], carry(kwargs)
+    moved, moved_kwargs = [carry(argument) for argument in (input, *args)], carry(kwargs)
     for leaf in leaves(carry):
         leaf.requires_grad = True
     if "in place" in form.name:
         moved[0] = moved[0].clone()
-    outs = [each for each in results(function(*moved, **moved_kwargs)) if each.requires_grad]
+    outs = [out for out in results(function(*moved, **moved_kwargs)) if out.requires_grad]
     if not outs:
         return None, [], []
     cotangents = [cotangent(out, i, ours).requires_grad_(twice) for i, out in enumerate(outs)]
@@ -93,8 +93,8 @@ def differentiate(form, input: Any, args: tuple, kwargs: dict, ours: bool, twice
     if not firsts:
         return None, [], []
     drawn = graph([grad.grad_fn for grad in firsts])
-    again = [cotangent(grad, 100 + i, ours) for i, grad in enumerate(firsts)]
-    grads = xp.autograd.grad(firsts, [*leaves(carry), *cotangents], again, allow_unused=True)
+    second_cotangents = [cotangent(grad, 100 + i, ours) for i, grad in enumerate(firsts)]
+    grads = xp.autograd.grad(firsts, [*leaves(carry), *cotangents], second_cotangents, allow_unused=True)
     return firsts, list(grads), drawn
 
 
@@ -182,17 +182,17 @@ def gradients(name: str, count: int | None = None, twice: bool = True) -> Tally:
                     continue
                 where = f"{form.name} {shown} {kwargs}"
                 try:
-                    found, graphs = compare(form, input, args, kwargs)
+                    difference, graphs = compare(form, input, args, kwargs)
                     graphs = "" if name in MADE_OF_OTHERS else graphs
-                    tally.first[not (found or graphs)] += 1
-                    if found or graphs:
-                        tally.differ.append(f"{where}: {found or graphs}")
+                    tally.first[not (difference or graphs)] += 1
+                    if difference or graphs:
+                        tally.differ.append(f"{where}: {difference or graphs}")
                     if not twice or not entry.supports_gradgrad:
                         continue
-                    found, graphs = compare(form, input, args, kwargs, twice=True)
-                    tally.second[not found] += 1
-                    if found:
-                        tally.differ.append(f"{where}, twice: {found}")
+                    difference, graphs = compare(form, input, args, kwargs, twice=True)
+                    tally.second[not difference] += 1
+                    if difference:
+                        tally.differ.append(f"{where}, twice: {difference}")
                     if name in MADE_OF_OTHERS:
                         continue
                     reason = why_apart(name, (input, args, kwargs)) if graphs else None
@@ -253,15 +253,15 @@ def gradchecks(name: str, at_most: float = math.inf) -> dict[str, tuple[str, str
 def gradchecked(check: str, form, input: Any, args: tuple, kwargs: dict, ours: bool) -> str:
     xp = rl if ours else torch
     carry = Carrier(xp)
-    moved, moved_kwargs = [carry(each) for each in (input, *args)], carry(kwargs)
+    moved, moved_kwargs = [carry(argument) for argument in (input, *args)], carry(kwargs)
     given = [leaf.requires_grad_() for leaf in leaves(carry)]
 
     def function(*tensors):
         instead = {id(leaf): tensor for leaf, tensor in zip(given, tensors)}
-        found = (form.ours if ours else form.theirs)(
-            *(substitute(each, instead) for each in moved), **substitute(moved_kwargs, instead)
+        outputs = (form.ours if ours else form.theirs)(
+            *(substitute(argument, instead) for argument in moved), **substitute(moved_kwargs, instead)
         )
-        return tuple(each for each in results(found) if each.dtype.is_floating_point)
+        return tuple(tensor for tensor in results(outputs) if tensor.dtype.is_floating_point)
 
     xp.manual_seed(0)
     answer = attempt(lambda: getattr(xp.autograd, check)(function, given))
@@ -271,9 +271,9 @@ def gradchecked(check: str, form, input: Any, args: tuple, kwargs: dict, ours: b
 def substitute(value: Any, instead: dict) -> Any:
     match value:
         case tuple() | list() if type(value) in (tuple, list):
-            return type(value)(substitute(each, instead) for each in value)
+            return type(value)(substitute(item, instead) for item in value)
         case dict():
-            return {key: substitute(each, instead) for key, each in value.items()}
+            return {key: substitute(item, instead) for key, item in value.items()}
     return instead.get(id(value), value)
 
 
@@ -289,19 +289,20 @@ def main() -> None:
     parser.add_argument("--graphs", action="store_true", help="show which graphs of gradients differ")
     arguments = parser.parse_args()
     total, bad = [Counter(), Counter(), Counter()], 0
-    checks, apart = Counter(), Counter()
+    checks, differing = Counter(), Counter()
     print(f"  {'':40}{'first':>14}{'second':>14}{'graphs':>14}  gradcheck, gradgradcheck")
     for name in arguments.names or compared_names():
         tally = gradients(name, arguments.count)
         counts = (tally.first, tally.second, tally.graphs)
         total, bad = [a + b for a, b in zip(total, counts)], bad + bool(tally.differ)
-        apart += tally.graphs_apart
-        shown = "".join(f"{each[True]:6} of {each.total():4}" for each in counts)
-        found = {} if name in BY_CHANCE else gradchecks(name)
-        for check, (ours, theirs) in found.items():
+        differing += tally.graphs_apart
+        shown = "".join(f"{counter[True]:6} of {counter.total():4}" for counter in counts)
+        answers = {} if name in BY_CHANCE else gradchecks(name)
+        for check, (ours, theirs) in answers.items():
             checks[f"{check}: {ours}" if ours == theirs else f"{check}: {ours}, not {theirs}"] += 1
         notes = [
-            ", ".join(ours if ours == theirs else f"{ours}, not {theirs}" for ours, theirs in found.values()) or "none"
+            ", ".join(ours if ours == theirs else f"{ours}, not {theirs}" for ours, theirs in answers.values())
+            or "none"
         ]
         notes += [f"left out {tally.left_out}"] if tally.left_out else []
         notes += [APART[name]] if name in APART else []
@@ -311,10 +312,10 @@ def main() -> None:
         lines = tally.differ + (tally.graphs_differ if arguments.graphs else [])
         for line in lines if arguments.verbose else lines[:3]:
             print("     ", line[:1200])
-    first, second, graphs = (f"{each[True]} of {each.total()}" for each in total)
+    first, second, graphs = (f"{counter[True]} of {counter.total()}" for counter in total)
     print(f"\nfirst gradients, and the graphs that they come from: {first} agree; second gradients: {second}")
     print(
-        f"the graphs that first gradients leave: {graphs}; apart: {', '.join(f'{n}, {why}' for why, n in apart.items())}"
+        f"the graphs that first gradients leave: {graphs}; apart: {', '.join(f'{n}, {why}' for why, n in differing.items())}"
     )
     print("; ".join(f"{check}: {number}" for check, number in sorted(checks.items())))
     print(f"{bad} operators disagree in gradients somewhere; torch {torch.__version__}")

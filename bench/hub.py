@@ -25,7 +25,7 @@ def megabytes() -> tuple[Counter[str], float]:
     """The memory of the students' processes, by kind, and the pages of files that they share."""
     from hub import FIRST_USER
 
-    found: Counter[str] = Counter()
+    by_kind: Counter[str] = Counter()
     files: dict[str, int] = {}
     for process in psutil.Process().children(recursive=True):
         if process.uids().real >= FIRST_USER:
@@ -33,9 +33,9 @@ def megabytes() -> tuple[Counter[str], float]:
             kind = next((kind for mark, kind in KINDS.items() if mark in line), "judge")
             for part in process.memory_maps():
                 is_file = part.path.startswith("/")
-                found[kind] += (part.anonymous if is_file else part.pss) / 1e6
+                by_kind[kind] += (part.anonymous if is_file else part.pss) / 1e6
                 files[part.path] = max(files.get(part.path, 0), part.rss - part.anonymous if is_file else 0)
-    return found, sum(files.values()) / 1e6
+    return by_kind, sum(files.values()) / 1e6
 
 
 def main() -> None:
@@ -59,8 +59,8 @@ def main() -> None:
             student.write(f"{lab}.ipynb", notebook)
             student.run_all(f"{lab}.ipynb")
             if number in counts:
-                found, files = megabytes()
-                figures = [found[kind] / number for kind in ("server", "kernel", "judge")]
+                sizes, files = megabytes()
+                figures = [sizes[kind] / number for kind in ("server", "kernel", "judge")]
                 print(
                     f"{number:16d}" + "".join(f"{figure:8.0f}" for figure in [*figures, sum(figures), files]),
                     flush=True,

@@ -239,7 +239,7 @@ def a_class(rows: dict[str, dict[str, str]]) -> Callable[[int], list[str]]:
             work += (marking + SIZE * record) / 3600
             waiting += alone > (marking + SIZE * record) / cores
         memory = cores * max(float(row["peak"]) for row in rows.values()) / 1024
-        few = sum(each < 10 for each in times)
+        few = sum(ratio < 10 for ratio in times)
         shown = (
             f"{hours:.1f}",
             f"{work:.1f}",

@@ -77,19 +77,19 @@ def measure(size: int, checks: list[str], service: psutil.Process | None) -> dic
             run(client, START)
             clients.append(client)
             kernels.append(manager.provisioner.pid)
-        found = {"kernel, before": mebibytes(kernels) / size}
+        figures = {"kernel, before": mebibytes(kernels) / size}
         start = time.perf_counter()
         for position, name in enumerate(checks):
             for client in clients:
                 run(client, f"is_milestone({name!r}) or fill_reference(exercise_of({name!r}))\ncheck({name!r})")
             if position == 0:
-                found["first check, s"] = (time.perf_counter() - start) / size
-        judges = tree(service.pid) if service else [pid for each in kernels for pid in tree(each)[1:]]
-        found |= {"kernel": mebibytes(kernels) / size, "judge": mebibytes(judges) / size}
-        found["together"] = mebibytes([*kernels, *judges]) / size
+                figures["first check, s"] = (time.perf_counter() - start) / size
+        judges = tree(service.pid) if service else [pid for kernel in kernels for pid in tree(kernel)[1:]]
+        figures |= {"kernel": mebibytes(kernels) / size, "judge": mebibytes(judges) / size}
+        figures["together"] = mebibytes([*kernels, *judges]) / size
         if service:
-            found["of it, the service before"] = alone
-    return found
+            figures["of it, the service before"] = alone
+    return figures
 
 
 def main() -> None:
@@ -112,8 +112,8 @@ def main() -> None:
                     service = psutil.Process(process.pid)
                 print("one judge for all" if is_shared else "a judge for each", flush=True)
                 for size in arguments.sizes:
-                    found = measure(size, checks, service)
-                    figures = "  ".join(f"{name} {value:.1f}" for name, value in found.items())
+                    measured = measure(size, checks, service)
+                    figures = "  ".join(f"{name} {value:.1f}" for name, value in measured.items())
                     print(f"  {size} notebooks, MiB for each: {figures}", flush=True)
 
 

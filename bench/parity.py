@@ -156,7 +156,7 @@ class Carrier:
             case tuple() | list():
                 return type(value)(map(self, value)) if type(value) in (tuple, list) else value
             case dict():
-                return {key: self(each) for key, each in value.items()}
+                return {key: self(item) for key, item in value.items()}
             case slice():
                 return slice(self(value.start), self(value.stop), self(value.step))
             case torch.dtype() | torch.layout() | torch.memory_format() | torch.device() | torch.Generator():
@@ -173,10 +173,10 @@ class Carrier:
         if isinstance(value, torch.Generator):
             return rl.Generator().set_state(rl.from_numpy(value.get_state().numpy()))
         name = str(value).removeprefix("torch.")
-        found = rl.strided.strided_layout if name == "strided" else getattr(rl, name, None)
-        if found is None or (isinstance(value, torch.dtype) and not isinstance(found, rl.dtype)):
+        ours = rl.strided.strided_layout if name == "strided" else getattr(rl, name, None)
+        if ours is None or (isinstance(value, torch.dtype) and not isinstance(ours, rl.dtype)):
             raise LeftOut(name)
-        return found
+        return ours
 
     def tensor(self, value: torch.Tensor) -> Any:
         if value.layout is not torch.strided:
@@ -232,8 +232,8 @@ def difference(ours: Any, theirs: Any, arguments: Sequence[tuple], values: bool)
     if isinstance(theirs, (list, tuple)) and not isinstance(theirs, torch.Size):
         if not isinstance(ours, (list, tuple)) or len(ours) != len(theirs):
             return f"{type(ours).__name__} of another length than {len(theirs)}"
-        found = (difference(*pair, arguments, values) for pair in zip(ours, theirs))
-        return next(filter(None, found), "")
+        differences = (difference(*pair, arguments, values) for pair in zip(ours, theirs))
+        return next(filter(None, differences), "")
     if isinstance(theirs, torch.dtype):
         return "" if repr(ours) == repr(theirs).replace("torch", "rushlight") else f"{ours}, not {theirs}"
     if isinstance(theirs, torch.Size):
@@ -264,7 +264,7 @@ def difference_of_tensors(ours: rl.Tensor, theirs: torch.Tensor, arguments: Sequ
 def _place(tensor: Any, arguments: list) -> int | None:
     """Which argument's memory a result lies in."""
     address = tensor.untyped_storage().data_ptr()
-    places = (i for i, each in enumerate(arguments) if address and each.untyped_storage().data_ptr() == address)
+    places = (i for i, tensor in enumerate(arguments) if address and tensor.untyped_storage().data_ptr() == address)
     return next(places, None)
 
 
@@ -300,7 +300,7 @@ def forms(entry: Any, name: str, report: Report) -> Iterator[Form]:
     if name == entry.name:
         function, method, inplace = entry.get_op(), entry.method_variant, entry.inplace_variant
     else:
-        alias = next(each for each in entry.aliases if each.name == name)
+        alias = next(known for known in entry.aliases if known.name == name)
         function, method, inplace = alias.op, alias.method_variant, alias.inplace_variant
     counterpart = on_rushlight(function, name)
     if counterpart is None:
@@ -335,9 +335,10 @@ def forms(entry: Any, name: str, report: Report) -> Iterator[Form]:
 def has_out(name: str) -> bool:
     name = name.rpartition(".")[2].removeprefix("special_")
     return any(
-        each.partition(".")[0] == f"aten::{name}" and any(a.kwarg_only and a.is_written for a in op.schema.arguments)
-        for each, op in list(operators.items())
-        if name in each
+        full_name.partition(".")[0] == f"aten::{name}"
+        and any(a.kwarg_only and a.is_written for a in op.schema.arguments)
+        for full_name, op in list(operators.items())
+        if name in full_name
     )
 
 
@@ -353,7 +354,7 @@ def samples(entry: Any, dtype: torch.dtype, count: int | None) -> Iterator[tuple
 
 def settle_ties(ours: Any, theirs: Any, given: torch.Tensor, dim: int) -> None:
     """Where both chose different elements, but equal ones, ours gets torch's indices."""
-    mine, real = (each[-1] if isinstance(each, (list, tuple)) else each for each in (ours, theirs))
+    mine, real = (result[-1] if isinstance(result, (list, tuple)) else result for result in (ours, theirs))
     if not real.dim() or tuple(mine.shape) != tuple(real.shape) or not isinstance(mine, rl.Tensor):
         return
     indices = in_torch(mine)
@@ -365,7 +366,7 @@ def settle_ties(ours: Any, theirs: Any, given: torch.Tensor, dim: int) -> None:
 def compare(form: Form, input: Any, args: tuple, kwargs: dict, values: bool, ties: int | None = None) -> str:
     """Run one sample in one form on both frameworks. Returns the difference, "" for none; raises `LeftOut`."""
     theirs_carry, ours_carry = Carrier(torch), Carrier(rl)
-    theirs_args, ours_args = ([carry(each) for each in (input, *args)] for carry in (theirs_carry, ours_carry))
+    theirs_args, ours_args = ([carry(argument) for argument in (input, *args)] for carry in (theirs_carry, ours_carry))
     theirs_kwargs, ours_kwargs = theirs_carry(kwargs), ours_carry(kwargs)
     if form.out:
         results = attempt(lambda: form.theirs(*theirs_args, **theirs_kwargs))
@@ -384,15 +385,15 @@ def compare(form: Form, input: Any, args: tuple, kwargs: dict, values: bool, tie
     if ties is not None:
         settle_ties(ours, theirs, theirs_args[0], kwargs.get("dim", (theirs_args[ties : ties + 1] or [-1])[0]))
     pairs = [(ours_carry.tensors[key], theirs_carry.tensors[key]) for key in theirs_carry.tensors]
-    found = difference(ours, theirs, pairs, values)
+    different = difference(ours, theirs, pairs, values)
     written = (difference_of_tensors(*pair, [pair], values) for pair in pairs)
-    return found or next((f"argument afterwards: {each}" for each in written if each), "")
+    return different or next((f"argument afterwards: {change}" for change in written if change), "")
 
 
 def laid_out(results: Any, how: str) -> Any:
     """Tensors to be given as `out` for these results: with no elements, or of their sizes with dimensions in reverse order."""
     if isinstance(results, (list, tuple)):
-        return tuple(laid_out(each, how) for each in results)
+        return tuple(laid_out(result, how) for result in results)
     if how == "empty":
         return torch.empty(0, dtype=results.dtype)
     reverse = tuple(reversed(range(results.dim())))
@@ -428,15 +429,15 @@ def parity(name: str, count: int | None = None, dtypes: Sequence[torch.dtype] = 
                     try:
                         if (name, form.name) in FORMS_APART:
                             raise LeftOut(FORMS_APART[name, form.name])
-                        found = compare(form, input, args, kwargs, values, TIES.get(name))
+                        different = compare(form, input, args, kwargs, values, TIES.get(name))
                     except LeftOut as reason:
                         report.left_out[str(reason)] += 1
                         continue
-                    if not found:
+                    if not different:
                         report.agree += 1
                     else:
                         report.disagree.append(
-                            f"{form.name}{variant} of {_shown((input, *args), kwargs)}\n      {found}"
+                            f"{form.name}{variant} of {_shown((input, *args), kwargs)}\n      {different}"
                         )
     return report
 
@@ -493,8 +494,8 @@ def main() -> None:
         notes += ["no values"] if name in VALUES_APART else []
         mark = " " if not report.disagree else "x"
         print(f"{mark} {name:40} {report.agree:5} of {runs:5} {'; '.join(notes)}", flush=True)
-        for each in report.disagree if options.verbose else report.disagree[:3]:
-            print(f"    {each}")
+        for line in report.disagree if options.verbose else report.disagree[:3]:
+            print(f"    {line}")
         total.update(agree=report.agree, runs=runs, operators=1, whole=not report.disagree)
         left_out += report.left_out
     print(

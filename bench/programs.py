@@ -160,7 +160,7 @@ HOOKS = {
     "hook": lambda xp, x, log: x.register_hook(lambda grad: log.append(plain(grad))),
     "doubling hook": lambda xp, x, log: x.register_hook(lambda grad: grad * 2),
     "accumulated": lambda xp, x, log: x.register_post_accumulate_grad_hook(lambda x: log.append(plain(x.grad))),
-    "prehook": lambda xp, x, log: x.grad_fn.register_prehook(lambda grads: log.append([plain(each) for each in grads])),
+    "prehook": lambda xp, x, log: x.grad_fn.register_prehook(lambda grads: log.append([plain(grad) for grad in grads])),
     "node hook": lambda xp, x, log: x.grad_fn.register_hook(
         lambda new, old, edges=x.grad_fn.next_functions: log.append(
             [plain(g) for g, (node, _) in zip(new, edges) if node]
@@ -169,9 +169,9 @@ HOOKS = {
     "backward": lambda xp, x, log: x.sum().backward(retain_graph=True),
     "backward once": lambda xp, x, log: x.sum().backward(),
     "backward of a graph": lambda xp, x, log: x.sum().backward(create_graph=True),
-    "grad": lambda xp, x, log: log.append([plain(each) for each in gradients(xp, x, allow_unused=True)]),
-    "used grad": lambda xp, x, log: log.append([plain(each) for each in gradients(xp, x)]),
-    "second grad": lambda xp, x, log: log.append([plain(each) for each in gradients(xp, x * x, True)]),
+    "grad": lambda xp, x, log: log.append([plain(grad) for grad in gradients(xp, x, allow_unused=True)]),
+    "used grad": lambda xp, x, log: log.append([plain(grad) for grad in gradients(xp, x)]),
+    "second grad": lambda xp, x, log: log.append([plain(grad) for grad in gradients(xp, x * x, True)]),
     "writing hook": lambda xp, x, log: x.register_hook(silent(lambda grad: grad.mul_(2))),
     "writing prehook": lambda xp, x, log: x.grad_fn.register_prehook(
         silent(lambda grads: [grad.mul_(2) for grad in grads if grad is not None])
@@ -221,7 +221,7 @@ def plain(x: Any) -> Any:
     return (
         x
         if not hasattr(x, "stride")
-        else [tuple(x.shape), [float(f"{each:.5g}") for each in x.detach().flatten().tolist()]]
+        else [tuple(x.shape), [float(f"{number:.5g}") for number in x.detach().flatten().tolist()]]
     )
 
 
@@ -262,9 +262,9 @@ class Program:
                 return "done"
             else:
                 result = (VIEWS | FUNCTIONS | CUSTOM)[name](xp, x)
-        results = [each for each in (result if isinstance(result, (list, tuple)) else [result])]
-        places = [next((k for k, value in enumerate(self.values) if value is each), None) for each in results]
-        self.values += [each for each, place in zip(results, places) if place is None]
+        results = [tensor for tensor in (result if isinstance(result, (list, tuple)) else [result])]
+        places = [next((k for k, value in enumerate(self.values) if value is tensor), None) for tensor in results]
+        self.values += [tensor for tensor, place in zip(results, places) if place is None]
         if any(each.is_inference() or any(each is known for known in self.of_inference) for each in (x, y)):
             self.of_inference += results
         return places
@@ -285,7 +285,7 @@ class Program:
         order, waiting = [], [x.grad_fn]
         while waiting:
             node = waiting.pop(0)
-            if node is not None and not any(node is each for each in order):
+            if node is not None and not any(node is known for known in order):
                 order.append(node)
                 waiting += [successor for successor, _ in node.next_functions]
         number = {id(node): k for k, node in enumerate(order)}
@@ -298,9 +298,9 @@ class Program:
 LOOKS = {
     "requires_grad": lambda self, x: x.requires_grad, "grad_fn": lambda self, x: self.graph(x),
     "is_leaf": lambda self, x: x.is_leaf, "output_nr": lambda self, x: x.output_nr,
-    "version": lambda self, x: x.is_inference() or any(x is each for each in self.of_inference) or x._version,
-    "is_view": lambda self, x: any(x is each for each in self.of_inference) or x._is_view(),
-    "base": lambda self, x: any(x is each for each in self.of_inference) or x._base is not None and self.place(x._base),
+    "version": lambda self, x: x.is_inference() or any(x is known for known in self.of_inference) or x._version,
+    "is_view": lambda self, x: any(x is known for known in self.of_inference) or x._is_view(),
+    "base": lambda self, x: any(x is known for known in self.of_inference) or x._base is not None and self.place(x._base),
     "is_inference": lambda self, x: x.is_inference(), "retains_grad": lambda self, x: x.retains_grad,
     "metadata": lambda self, x: [tuple(x.shape), x.stride(), x.storage_offset(), str(x.dtype).rpartition(".")[2]],
     "elements": lambda self, x: plain(x), "grad": lambda self, x: x.grad is not None and plain(x.grad),

@@ -33,7 +33,7 @@ def calls(rows: int) -> dict[str, tuple[Callable, Callable]]:
     x = random.standard_normal((rows, FEATURES)).astype(np.float32)
     theirs = torch.nn.Linear(FEATURES, TOKENS).eval()
     mine = rl.nn.Linear(FEATURES, TOKENS).eval()
-    mine.load_state_dict({name: rl.from_numpy(each.numpy().copy()) for name, each in theirs.state_dict().items()})
+    mine.load_state_dict({name: rl.from_numpy(tensor.numpy().copy()) for name, tensor in theirs.state_dict().items()})
     observer = rl.ao.quantization.default_per_channel_weight_observer()
     observer(mine.weight)
     layer = rl.ao.nn.quantized.Linear.from_reference(
@@ -83,7 +83,7 @@ def main() -> None:
     with rl.no_grad(), torch.no_grad():
         for rows in (1, 32, 256):
             pairs = calls(rows)
-            taken = medians([each for pair in pairs.values() for each in pair], arguments.rounds)
+            taken = medians([function for pair in pairs.values() for function in pair], arguments.rounds)
             for i, name in enumerate(pairs):
                 mine, theirs = taken[2 * i : 2 * i + 2]
                 ratios = f"{mine / theirs:8.1f}{mine / taken[0]:14.2f}{theirs / taken[1]:8.2f}"

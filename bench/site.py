@@ -100,9 +100,9 @@ def look(site: Path, pages: list[str], axe: Path | None) -> None:
     print(f"{'cut off':>9}{'moved':>7}{'phone':>7}{'axe':>5}")
     with serving(site) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        found = [visit(browser, f"{address}/", page, scheme, axe) for page in pages for scheme in ("light", "dark")]
+        reports = [visit(browser, f"{address}/", page, scheme, axe) for page in pages for scheme in ("light", "dark")]
         browser.close()
-    print(*dict.fromkeys(line for lines in found for line in lines), sep="\n")
+    print(*dict.fromkeys(line for lines in reports for line in lines), sep="\n")
 
 
 def visit(browser, address: str, name: str, scheme: str, axe: Path | None) -> list[str]:
@@ -133,12 +133,12 @@ def visit(browser, address: str, name: str, scheme: str, axe: Path | None) -> li
     )
     print(f"{seen['blocked']:12.0f}{len(cut) + len(cut_on_phone):9}{len(moved):7}{len(moved_on_phone):7}", end="")
     print(f"{sum(count for _, _, count, _ in wrong) if axe else '-':>5}", flush=True)
-    lines = [f"{name}: cut off: {each}" for each in cut + cut_on_phone]
+    lines = [f"{name}: cut off: {text}" for text in cut + cut_on_phone]
     return lines + [f"{name} ({scheme}): {id}, {impact}: {count}, such as {html}" for id, impact, count, html in wrong]
 
 
 def _bytes(answers: list) -> int:
-    return sum(int(each.headers.get("content-length", 0)) for each in answers)
+    return sum(int(answer.headers.get("content-length", 0)) for answer in answers)
 
 
 @contextmanager

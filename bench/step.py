@@ -52,8 +52,12 @@ def main() -> None:
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     ours, theirs = steps(rl), steps(torch)
-    blas = [each for each in threadpool_info() if each["user_api"] == "blas"]  # `OPENBLAS_CORETYPE` chooses its kernels
-    core = ", ".join(f"{each['internal_api']} {each['version']} for {each['architecture']}" for each in blas)
+    blas = [
+        library for library in threadpool_info() if library["user_api"] == "blas"
+    ]  # `OPENBLAS_CORETYPE` chooses its kernels
+    core = ", ".join(
+        f"{library['internal_api']} {library['version']} for {library['architecture']}" for library in blas
+    )
     print(f"Linear({FEATURES}, {TOKENS}), batch {BATCH}; torch {torch.__version__}, numpy {np.__version__} ({core})")
     print(f"Python {platform.python_version()}, {platform.machine()}; {arguments.rounds} rounds\n")
     print(f"{'loss':16}{'rushlight':>12}{'torch':>12}{'ratio':>8}")

@@ -70,9 +70,11 @@ def main() -> None:
         print(f"  {row.student}: {row.problem or row.total}")
     graded = sum(not row.problem for row in rows)
     print(f"graded {graded}, not graded {len(rows) - graded}")
-    each = limits.seconds(limits.TOTAL_SECONDS, is_bench(LAB))
-    promised = arguments.size * each / jobs
-    print(f"{taken:.0f} s; {each:.0f} s each over {jobs} jobs are {promised:.0f} s; ratio {taken / promised:.2f}")
+    seconds_each = limits.seconds(limits.TOTAL_SECONDS, is_bench(LAB))
+    promised = arguments.size * seconds_each / jobs
+    print(
+        f"{taken:.0f} s; {seconds_each:.0f} s each over {jobs} jobs are {promised:.0f} s; ratio {taken / promised:.2f}"
+    )
 
 
 if __name__ == "__main__":

@@ -43,11 +43,11 @@ def triton_op(run: Any) -> dict[str, Any]:
     operator = triton_ops.register("gpu_pack_triton")
     compiled = torch.compile(lambda x: operator(x, weight, bias, "relu") + 1, fullgraph=True)
     result, codes = run_and_get_code(compiled, x)
-    found = programs.profiled(run, lambda: triton_ops.fused_linear(x, weight, bias, "relu"))
+    profile = programs.profiled(run, lambda: triton_ops.fused_linear(x, weight, bias, "relu"))
     return {
         "largest difference": float((ours - expected).abs().max()),
         "largest difference, compiled": float((result - 1 - expected).abs().max()),
-        "kernels": programs.kernels(found),
+        "kernels": programs.kernels(profile),
         "code": run.write("triton_op.py", without_paths("\n\n".join(codes))),
         "seconds": {
             "ours": run.seconds(lambda: triton_ops.fused_linear(x, weight, bias, "relu")),
@@ -68,12 +68,12 @@ def custom_op(run: Any) -> dict[str, Any]:
         return [result.detach(), *torch.autograd.grad(result.sum(), given)]
 
     expected = step(lambda x, weight, bias, _: torch.relu(torch.nn.functional.linear(x, weight, bias)))
-    found = {"eager": step(operator)}
+    seconds = {"eager": step(operator)}
     if not run.cpu:
-        found["compiled"] = step(torch.compile(operator, fullgraph=True))
+        seconds["compiled"] = step(torch.compile(operator, fullgraph=True))
     return {
         name: [float((ours - theirs).abs().max()) for ours, theirs in zip(results, expected)]
-        for name, results in found.items()
+        for name, results in seconds.items()
     }
 
 
@@ -105,9 +105,9 @@ def one_rank(run: Any) -> dict[str, Any]:
             "sums": [made.tolist(), host.tolist()],
         }
 
-    found = run_ranks(on_rank, 1, torch.ones(3))[0]
+    of_rank = run_ranks(on_rank, 1, torch.ones(3))[0]
     result = run_ranks(lambda: torch.ones(2), 1)[0]
-    return found | {"result": str(result.device)}
+    return of_rank | {"result": str(result.device)}
 
 
 def tests(run: Any) -> dict[str, Any]:
@@ -146,7 +146,7 @@ def tests(run: Any) -> dict[str, Any]:
     for first, name, other, last in OUTCOME.findall(printed):
         outcomes.setdefault((name or other).strip(), first or last)
     counts = {kind: [*outcomes.values()].count(kind) for kind in sorted({*outcomes.values()})}
-    found = {
+    shown = {
         "counts": counts,
         "all ended": ended,
         "failed": sorted(name for name, outcome in outcomes.items() if outcome in ("FAILED", "ERROR")),
@@ -154,7 +154,7 @@ def tests(run: Any) -> dict[str, Any]:
     }
     if not outcomes:
         raise RuntimeError(f"no test ran: {without_paths(printed)[-2000:]}")
-    return found
+    return shown
 
 
 SECTIONS = [

@@ -78,7 +78,7 @@ def add(run: Any) -> dict[str, Any]:
     b = torch.ones_like(a)
     with Calls() as calls:
         c = a + b
-    found = programs.profiled(run, lambda: a + b)
+    profile = programs.profiled(run, lambda: a + b)
     table = torch._C._dispatch_dump_table("aten::add.Tensor")
     device = "CPU" if run.cpu else "CUDA"
     return {
@@ -90,42 +90,42 @@ def add(run: Any) -> dict[str, Any]:
         ],
         "below autograd": calls.found,
         "node": c.grad_fn.name(),
-        "operators": programs.operators(found),
-        "kernels": programs.kernels(found),
+        "operators": programs.operators(profile),
+        "kernels": programs.kernels(profile),
     }
 
 
 def product(run: Any, rows: int, inner: int, columns: int, dtype: torch.dtype) -> dict[str, Any]:
     a = torch.ones(rows, inner, device=run.device, dtype=dtype)
     b = torch.ones(inner, columns, device=run.device, dtype=dtype)
-    found = programs.profiled(run, lambda: a @ b)
+    profile = programs.profiled(run, lambda: a @ b)
     return {
         "sizes": [rows, inner, columns],
         "dtype": str(dtype),
-        "operators": programs.operators(found),
-        "kernels": programs.kernels(found),
+        "operators": programs.operators(profile),
+        "kernels": programs.kernels(profile),
     }
 
 
 def products(run: Any) -> list[dict[str, Any]]:
     """Which kernel a product gets: by dtype, with and without TF32, and for sizes that tensor cores like or do not."""
     large = 256 if run.cpu else 4096
-    found = []
+    products = []
     for precision in ("highest", "high"):
         torch.set_float32_matmul_precision(precision)
-        found.append({"float32 precision": precision} | product(run, large, large, large, torch.float32))
+        products.append({"float32 precision": precision} | product(run, large, large, large, torch.float32))
     torch.set_float32_matmul_precision("highest")
     for dtype in (torch.bfloat16, torch.float16):
-        found.append(product(run, large, large, large, dtype))
+        products.append(product(run, large, large, large, dtype))
     for sizes in ((large, large, large - 1), (large, large - 1, large), (large - 1, large, large), (32, 64, 600),
                   (32, 64, 601), (1, large, large), (64, 64, 64)):  # fmt: skip
-        found.append(product(run, *sizes, torch.bfloat16))
-    return found
+        products.append(product(run, *sizes, torch.bfloat16))
+    return products
 
 
 def autocast(run: Any) -> dict[str, Any]:
     x, weight, bias = programs.head(run.device)
-    found = {}
+    by_dtype = {}
     for name, function in (
         ("linear", lambda: torch.nn.functional.linear(x, weight, bias)),
         ("softmax", lambda: torch.softmax(torch.nn.functional.linear(x, weight, bias), -1)),
@@ -133,13 +133,13 @@ def autocast(run: Any) -> dict[str, Any]:
         with torch.autocast(run.device.type, torch.bfloat16):
             seen = programs.profiled(run, function)
             dtype = str(function().dtype)
-        found[name] = {"dtype": dtype, "operators": programs.operators(seen), "kernels": programs.kernels(seen)}
-    return found
+        by_dtype[name] = {"dtype": dtype, "operators": programs.operators(seen), "kernels": programs.kernels(seen)}
+    return by_dtype
 
 
 def training(run: Any) -> dict[str, Any]:
     """The kernels of a step of the head: linear, cross entropy, backward, SGD and fused Adam."""
-    found = {}
+    results = {}
     for name, options in (("SGD", {}), ("SGD", {"foreach": False}), ("Adam", {"fused": True})):
         torch.manual_seed(0)
         model = torch.nn.Linear(programs.FEATURES, programs.CLASSES).to(run.device)
@@ -152,11 +152,11 @@ def training(run: Any) -> dict[str, Any]:
             optimizer.step()
 
         seen = programs.profiled(run, step)
-        found[f"{name}, {options}" if options else name] = {
+        results[f"{name}, {options}" if options else name] = {
             "operators": programs.operators(seen),
             "kernels": programs.kernels(seen),
         }
-    return found
+    return results
 
 
 SECTIONS = [

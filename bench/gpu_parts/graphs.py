@@ -106,7 +106,7 @@ def training_step(run: Any) -> dict[str, Any]:
         return loss.detach()
 
     losses = [step(eager).item() for _ in range(8)]
-    found: dict[str, Any] = {"losses, eager": losses, "eager": run.seconds(lambda: step(eager))}
+    shown: dict[str, Any] = {"losses, eager": losses, "eager": run.seconds(lambda: step(eager))}
     run.need_gpu("a CPU has no graphs of launches")
     kept = {}
 
@@ -118,7 +118,7 @@ def training_step(run: Any) -> dict[str, Any]:
     for _ in range(5):
         graph.replay()
         losses.append(kept["loss"].item())
-    return found | {"losses of steps 4 to 8, replayed": losses, "replayed": run.seconds(graph.replay)}
+    return shown | {"losses of steps 4 to 8, replayed": losses, "replayed": run.seconds(graph.replay)}
 
 
 def inputs(run: Any) -> dict[str, Any]:
@@ -154,10 +154,10 @@ def breaks(run: Any) -> dict[str, str]:
     def ask(program: str) -> str:
         command = [sys.executable, "-c", CAPTURE.format(program=program)]
         try:
-            asked = subprocess.run(command, capture_output=True, text=True, timeout=max(1.0, run.left() - 3))
+            completed = subprocess.run(command, capture_output=True, text=True, timeout=max(1.0, run.left() - 3))
         except subprocess.TimeoutExpired:
             return "out of time"
-        return without_paths((asked.stdout or asked.stderr).strip()) or f"exit code {asked.returncode}"
+        return without_paths((completed.stdout or completed.stderr).strip()) or f"exit code {completed.returncode}"
 
     with ThreadPoolExecutor(8) as executor:
         return dict(zip(BREAKS, executor.map(ask, BREAKS.values())))
@@ -172,13 +172,13 @@ def memory(run: Any) -> dict[str, Any]:
     after = torch.cuda.memory_stats()
     segments = torch.cuda.memory._snapshot()["segments"]
     keys = "allocated_bytes.all.current", "reserved_bytes.all.current", "segment.all.current"
-    found = {"before": {key: before[key] for key in keys}, "after": {key: after[key] for key in keys}}
-    found["segments"] = [
-        {"size": each["total_size"], "in a graph's pool": tuple(each.get("segment_pool_id", (0, 0))) != (0, 0)}
-        for each in segments
+    shown = {"before": {key: before[key] for key in keys}, "after": {key: after[key] for key in keys}}
+    shown["segments"] = [
+        {"size": segment["total_size"], "in a graph's pool": tuple(segment.get("segment_pool_id", (0, 0))) != (0, 0)}
+        for segment in segments
     ]
     del graph
-    return found
+    return shown
 
 
 def graphed_callable(run: Any) -> dict[str, Any]:
@@ -196,7 +196,7 @@ def reduce_overhead(run: Any) -> dict[str, Any]:
     """`torch.compile` with and without graphs, in inference."""
     training = programs.Training(run.device, small=True, blocks=1)
     model, x = training.model.eval(), training.x
-    found = {}
+    times = {}
     for mode in ("default",) if run.cpu else ("default", "reduce-overhead"):
         torch._dynamo.reset()
         compiled = torch.compile(model, mode=mode)
@@ -207,9 +207,9 @@ def reduce_overhead(run: Any) -> dict[str, Any]:
                     torch.compiler.cudagraph_mark_step_begin()
                 return compiled(x)
 
-            found[mode] = run.seconds(call, 31)
-            found[f"kernels, {mode}"] = programs.kernels(programs.profiled(run, call))
-    return found
+            times[mode] = run.seconds(call, 31)
+            times[f"kernels, {mode}"] = programs.kernels(programs.profiled(run, call))
+    return times
 
 
 SECTIONS = [

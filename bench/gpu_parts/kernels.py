@@ -40,7 +40,7 @@ def int8_linear(x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor) -> t
 def linear(run: Any) -> dict[str, Any]:
     """Three sizes: the head, and two where memory or arithmetic is the limit. Differences are relative to float64's largest."""
     sizes = [(32, 64, 600)] if run.cpu else [(32, 64, 600), (32, 4096, 4096), (4096, 4096, 4096)]
-    found = {}
+    products = {}
     for rows, inner, columns in sizes:
         drawn = torch.Generator().manual_seed(0)
         x, weight = (torch.randn(n, inner, generator=drawn).to(run.device) for n in (rows, columns))
@@ -60,8 +60,8 @@ def linear(run: Any) -> dict[str, Any]:
                 "seconds": run.seconds(way),
                 "kernels": programs.kernels(programs.profiled(run, way)),
             }
-        found[f"({rows}, {inner}) @ ({inner}, {columns})"] = rows_found
-    return found
+        products[f"({rows}, {inner}) @ ({inner}, {columns})"] = rows_found
+    return products
 
 
 def compiled_linear(run: Any) -> dict[str, Any]:
@@ -88,16 +88,16 @@ def weight_only(run: Any) -> dict[str, Any]:
     scales = scale.flatten().to(torch.bfloat16)
     ours = torch.ops.aten._weight_int8pack_mm(x, numbers, scales)
     exact = F.linear(x.float(), weight)
-    found = programs.profiled(run, lambda: torch.ops.aten._weight_int8pack_mm(x, numbers, scales))
+    profile = programs.profiled(run, lambda: torch.ops.aten._weight_int8pack_mm(x, numbers, scales))
     return {
         "difference": float((ours.float() - exact).abs().max() / exact.abs().max()),
-        "kernels": programs.kernels(found),
+        "kernels": programs.kernels(profile),
     }
 
 
 def attention(run: Any) -> dict[str, Any]:
     """Each backend on the same numbers: the difference from float64, seconds, bytes and kernels; or why it refuses."""
-    found = {}
+    results = {}
     for length in (64,) if run.cpu else (64, 1024, 4096):
         drawn = torch.Generator().manual_seed(0)
         q, k, v = (torch.randn(2, 8, length, 64, generator=drawn).to(run.device, torch.bfloat16) for _ in range(3))
@@ -113,7 +113,7 @@ def attention(run: Any) -> dict[str, Any]:
             try:
                 result = way()
             except RuntimeError as error:
-                found[f"{name}, {length}"] = {"refused": str(error).splitlines()[0]}
+                results[f"{name}, {length}"] = {"refused": str(error).splitlines()[0]}
                 continue
             row: dict[str, Any] = {
                 "seconds": run.seconds(way),
@@ -126,20 +126,20 @@ def attention(run: Any) -> dict[str, Any]:
                 before = torch.cuda.memory_allocated()
                 way()
                 row["bytes"] = torch.cuda.max_memory_allocated() - before
-            found[f"{name}, {length}"] = row
-    return found
+            results[f"{name}, {length}"] = row
+    return results
 
 
 def default_backend(run: Any) -> dict[str, Any]:
     """Which kernel runs if no backend is named, by dtype and by what the call asks for."""
-    found = {}
+    results = {}
     for dtype in (torch.float32, torch.bfloat16):
         q = torch.ones(2, 8, 64 if run.cpu else 1024, 64, device=run.device, dtype=dtype)
         mask = torch.zeros(q.shape[2], q.shape[2], device=run.device, dtype=dtype)
         for name, options in (("plain", {}), ("causal", {"is_causal": True}), ("with a mask", {"attn_mask": mask})):
             seen = programs.profiled(run, lambda q=q, o=options: F.scaled_dot_product_attention(q, q, q, **o))
-            found[f"{dtype}, {name}"] = {"operators": programs.operators(seen), "kernels": programs.kernels(seen)}
-    return found
+            results[f"{dtype}, {name}"] = {"operators": programs.operators(seen), "kernels": programs.kernels(seen)}
+    return results
 
 
 SECTIONS = [

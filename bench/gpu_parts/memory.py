@@ -38,8 +38,8 @@ class History:
         torch.cuda.memory._record_memory_history("all", context=context, stacks="python", max_entries=1_000_000)
         before = torch.cuda.memory._snapshot()
         self.skip, self.ranges = len(before["device_traces"][0]), Ranges()
-        for each in before["segments"]:
-            self.ranges.add(each["address"], each["total_size"])
+        for segment in before["segments"]:
+            self.ranges.add(segment["address"], segment["total_size"])
 
     def __enter__(self) -> History:
         return self
@@ -50,9 +50,9 @@ class History:
     def read(self) -> dict[str, Any]:
         """The events since the beginning, the segments now, and the statistics."""
         snapshot = torch.cuda.memory._snapshot()
-        events = [each for each in snapshot["device_traces"][0][self.skip :] if each["action"] != "snapshot"]
+        events = [event for event in snapshot["device_traces"][0][self.skip :] if event["action"] != "snapshot"]
         streams: list[int] = [0]
-        ranges, found = self.ranges, []
+        ranges, shown = self.ranges, []
         for event in events:
             if event["stream"] not in streams:
                 streams.append(event["stream"])
@@ -64,10 +64,10 @@ class History:
                     ranges.add(event["addr"], event["size"], grows=event["action"] == "segment_map")
                 line = [event["action"], *ranges.locate(event["addr"]), event["size"], stream]
             where = frames(event)
-            found.append([*line, where] if where else line)
+            shown.append([*line, where] if where else line)
         return {
-            "events": found,
-            "segments": [segment(each, ranges, streams) for each in snapshot["segments"]],
+            "events": shown,
+            "segments": [segment(entry, ranges, streams) for entry in snapshot["segments"]],
             "statistics": {k: v for k, v in torch.cuda.memory_stats().items() if ".all." in k or k.startswith("num_")},
             "summary": torch.cuda.memory_summary(abbreviated=True),
         }
@@ -97,24 +97,24 @@ class Ranges:
 
 def frames(event: dict[str, Any]) -> list[str]:
     """Where in the course's own code an event happened, innermost first."""
-    found = [f"{Path(each['filename']).name}:{each['line']} {each['name']}" for each in event.get("frames", [])]
-    return [line for line in found if line.split(":")[0] in ("memory.py", "programs.py")][:3]
+    lines = [f"{Path(frame['filename']).name}:{frame['line']} {frame['name']}" for frame in event.get("frames", [])]
+    return [line for line in lines if line.split(":")[0] in ("memory.py", "programs.py")][:3]
 
 
-def segment(each: dict[str, Any], ranges: Ranges, streams: list[int]) -> dict[str, Any]:
-    number, offset = ranges.locate(each["address"])
+def segment(entry: dict[str, Any], ranges: Ranges, streams: list[int]) -> dict[str, Any]:
+    number, offset = ranges.locate(entry["address"])
     blocks, at = [], offset
-    for block in each["blocks"]:
+    for block in entry["blocks"]:
         blocks.append([at, block["size"], block.get("requested_size"), block["state"]])
         at += block["size"]
-    stream = streams.index(each["stream"]) if each["stream"] in streams else each["stream"]
+    stream = streams.index(entry["stream"]) if entry["stream"] in streams else entry["stream"]
     return {
         "segment": number,
         "offset": offset,
-        "size": each["total_size"],
+        "size": entry["total_size"],
         "stream": stream,
-        "type": each["segment_type"],
-        "expandable": each.get("is_expandable", False),
+        "type": entry["segment_type"],
+        "expandable": entry.get("is_expandable", False),
         "blocks": blocks,
     }
 
@@ -135,12 +135,12 @@ def training(run: Any) -> dict[str, Any]:
         for _ in range(2):
             model.step()
         torch.cuda.synchronize()
-        found = history.read()
+        snapshot = history.read()
     peak = torch.cuda.max_memory_allocated()
     sizes["optimizer's state"] = sum(
         value.numel() * value.element_size() for state in model.optimizer.state.values() for value in state.values()
     )
-    name = run.write("training.json", json.dumps(found, separators=(",", ":")))
+    name = run.write("training.json", json.dumps(snapshot, separators=(",", ":")))
     return {"bytes": sizes, "peak": peak, "history": name}
 
 
@@ -158,10 +158,10 @@ def fragmenting(run: Any) -> dict[str, Any]:
     fragment(run.device, count)
     with History(run) as history:
         kept = fragment(run.device, count)
-        found = history.read()
+        snapshot = history.read()
         del kept
-    found.pop("summary")
-    return found
+    snapshot.pop("summary")
+    return snapshot
 
 
 def expandable(run: Any) -> dict[str, Any]:
@@ -174,20 +174,20 @@ def expandable(run: Any) -> dict[str, Any]:
         f"run = recording.Run({run.part}, 'memory', Path('.'), False)\n"
         "print(json.dumps(memory.fragmenting(run)))"
     )
-    asked = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=max(5.0, run.left() - 10)
     )
-    if asked.returncode:
-        raise RuntimeError(asked.stderr)
-    return json.loads(asked.stdout.splitlines()[-1])
+    if completed.returncode:
+        raise RuntimeError(completed.stderr)
+    return json.loads(completed.stdout.splitlines()[-1])
 
 
 def out_of_memory(run: Any) -> dict[str, Any]:
     """A share of the device that is too small, tensors until it is full, and the error with the history up to it."""
     run.need_gpu("the CPU's allocator has no limit of its own")
     with History(run, context="all") as history:
-        share = (torch.cuda.memory_reserved() + 256 * MiB) / torch.cuda.get_device_properties(0).total_memory
-        torch.cuda.set_per_process_memory_fraction(share)
+        fraction = (torch.cuda.memory_reserved() + 256 * MiB) / torch.cuda.get_device_properties(0).total_memory
+        torch.cuda.set_per_process_memory_fraction(fraction)
         kept = []
         try:
             for _ in range(100):
@@ -206,8 +206,8 @@ def activations_out_of_memory(run: Any) -> dict[str, Any]:
     run.need_gpu("the CPU's allocator has no limit of its own")
     model = programs.Training(run.device, small=False, blocks=4)
     with History(run, context="all") as history:
-        share = (torch.cuda.memory_reserved() + 300 * MiB) / torch.cuda.get_device_properties(0).total_memory
-        torch.cuda.set_per_process_memory_fraction(share)
+        fraction = (torch.cuda.memory_reserved() + 300 * MiB) / torch.cuda.get_device_properties(0).total_memory
+        torch.cuda.set_per_process_memory_fraction(fraction)
         try:
             model.step()
             message = None
@@ -215,8 +215,8 @@ def activations_out_of_memory(run: Any) -> dict[str, Any]:
             message = str(error)
         finally:
             torch.cuda.set_per_process_memory_fraction(1.0)
-        found = history.read()
-    return {"error": message, "history": run.write("out_of_memory.json", json.dumps(found, separators=(",", ":")))}
+        snapshot = history.read()
+    return {"error": message, "history": run.write("out_of_memory.json", json.dumps(snapshot, separators=(",", ":")))}
 
 
 def stand_in_programs() -> list[dict[str, Any]]:
@@ -241,7 +241,7 @@ def allocator(run: Any) -> dict[str, Any]:
     recorded = json.loads(gzip.decompress(RECORDED.read_bytes()))
     expected = {program["name"]: program for program in recorded["programs"]}
     run.need_gpu("the CPU's allocator keeps no history")
-    found, differing = [], []
+    records, differing = [], []
     for program in wanted:
         with History(run) as history:
             tensors: dict[str, torch.Tensor] = {}
@@ -260,14 +260,14 @@ def allocator(run: Any) -> dict[str, Any]:
             record = {**program, "bytes": counts, **history.read()}
         tensors.clear()
         record.pop("summary")
-        found.append(record)
+        records.append(record)
         theirs = expected.get(program["name"])
         if theirs and (
             record["events"] != [event for events in theirs["events"] for event in events] or counts != theirs["bytes"]
         ):
             differing.append(program["name"])
-    name = run.write("allocator.json", json.dumps(found, separators=(",", ":")))
-    return {"programs": len(found), "that differ from the stand-in": differing, "recording": name}
+    name = run.write("allocator.json", json.dumps(records, separators=(",", ":")))
+    return {"programs": len(records), "that differ from the stand-in": differing, "recording": name}
 
 
 SECTIONS = [

@@ -25,10 +25,10 @@ ROWS = 25  # of a table
 def step(run: Any) -> dict[str, Any]:
     """One step of training, with all that the profiler can record."""
     training = programs.Training(run.device, small=run.cpu)
-    found = programs.profiled(
+    profiled = programs.profiled(
         run, training.step, record_shapes=True, with_stack=True, with_flops=True, profile_memory=True
     )
-    averages = found.key_averages(group_by_input_shape=True)
+    averages = profiled.key_averages(group_by_input_shape=True)
     by = "cpu_time_total" if run.cpu else "self_device_time_total"
     events = [
         {
@@ -44,7 +44,7 @@ def step(run: Any) -> dict[str, Any]:
         for event in averages
     ]
     return {
-        "trace": write_trace(run, "step_with_stacks", found),
+        "trace": write_trace(run, "step_with_stacks", profiled),
         "table": run.write("step.txt", averages.table(sort_by=by, row_limit=ROWS, max_name_column_width=60)),
         "events": events,
     }
@@ -55,8 +55,8 @@ def plain_step(run: Any) -> dict[str, Any]:
     training = programs.Training(run.device, small=run.cpu)
     for _ in range(3):
         training.step()
-    found = programs.profiled(run, training.step, record_shapes=True)
-    return {"trace": write_trace(run, "step", found), **device_work(run, found)}
+    profiled = programs.profiled(run, training.step, record_shapes=True)
+    return {"trace": write_trace(run, "step", profiled), **device_work(run, profiled)}
 
 
 def small_step(run: Any) -> dict[str, Any]:
@@ -64,15 +64,15 @@ def small_step(run: Any) -> dict[str, Any]:
     training = programs.Training(run.device, small=True)
     for _ in range(3):
         training.step()
-    found = programs.profiled(run, training.step, record_shapes=True)
-    return {"trace": write_trace(run, "small_step", found), **device_work(run, found)}
+    profiled = programs.profiled(run, training.step, record_shapes=True)
+    return {"trace": write_trace(run, "small_step", profiled), **device_work(run, profiled)}
 
 
-def device_work(run: Any, found: profile) -> dict[str, Any]:
+def device_work(run: Any, profiled: profile) -> dict[str, Any]:
     """Busy and idle time between the first and the last kernel, in microseconds."""
-    kernels = programs.kernels(found)
+    kernels = programs.kernels(profiled)
     if not kernels:
-        return {"operators": len(programs.operators(found))}
+        return {"operators": len(programs.operators(profiled))}
     span, busy, end, gaps = 0.0, 0.0, 0.0, []
     for kernel in kernels:
         start, finish = kernel["start"], kernel["start"] + kernel["microseconds"]
@@ -124,8 +124,8 @@ def streams(run: Any) -> dict[str, Any]:
         torch.cuda.current_stream().wait_event(copied)
         first @ target
 
-    found = programs.profiled(run, program)
-    return {"trace": write_trace(run, "streams", found), **device_work(run, found)}
+    profiled = programs.profiled(run, program)
+    return {"trace": write_trace(run, "streams", profiled), **device_work(run, profiled)}
 
 
 def loader(run: Any) -> dict[str, Any]:
@@ -144,14 +144,14 @@ def loader(run: Any) -> dict[str, Any]:
             training.x = batch().to(run.device)
             training.step()
 
-    found = programs.profiled(run, program)
-    return {"trace": write_trace(run, "starved", found), **device_work(run, found)}
+    profiled = programs.profiled(run, program)
+    return {"trace": write_trace(run, "starved", profiled), **device_work(run, profiled)}
 
 
-def write_trace(run: Any, name: str, found: profile) -> str:
+def write_trace(run: Any, name: str, profiled: profile) -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "trace.json.gz")
-        found.export_chrome_trace(str(path))
+        profiled.export_chrome_trace(str(path))
         return run.write(f"{name}.json", without_host(gzip.decompress(path.read_bytes()).decode()))
 
 

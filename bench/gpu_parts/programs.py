@@ -73,15 +73,15 @@ def profiled(run: Any, function: Callable[[], Any], **options: Any) -> profile:
     """The profile of one call, after a call that is not in it."""
     function()
     run.synchronize()
-    with profile(activities=activities(run.cpu), **options) as found:
+    with profile(activities=activities(run.cpu), **options) as profiler:
         function()
         run.synchronize()
-    return found
+    return profiler
 
 
-def kernels(found: profile) -> list[dict[str, Any]]:
+def kernels(profiler: profile) -> list[dict[str, Any]]:
     """The device's work in a profile, in the order of its start: kernels, copies, fills. Times in microseconds from the first."""
-    work = [event for event in found.events() if event.device_type == torch.autograd.DeviceType.CUDA]
+    work = [event for event in profiler.events() if event.device_type == torch.autograd.DeviceType.CUDA]
     work = sorted((event for event in work if not event.is_user_annotation), key=lambda event: event.time_range.start)
     return [
         {
@@ -93,7 +93,7 @@ def kernels(found: profile) -> list[dict[str, Any]]:
     ]
 
 
-def operators(found: profile) -> list[str]:
+def operators(profiler: profile) -> list[str]:
     """The operators of a profile, in the order of their start."""
-    calls = [event for event in found.events() if event.device_type == torch.autograd.DeviceType.CPU]
+    calls = [event for event in profiler.events() if event.device_type == torch.autograd.DeviceType.CPU]
     return [event.name for event in sorted(calls, key=lambda event: event.time_range.start) if "::" in event.name]

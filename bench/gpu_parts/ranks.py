@@ -45,9 +45,9 @@ def on_rank(scheme: str, rank: int, ranks: int, backend: str, kind: str, store: 
         torch.set_num_threads(1)
         limit = datetime.timedelta(seconds=SECONDS)
         dist.init_process_group(backend, store=dist.FileStore(store, ranks), rank=rank, world_size=ranks, timeout=limit)
-        found = SCHEMES[scheme](place)
+        result = SCHEMES[scheme](place)
         dist.destroy_process_group()
-        pipe.send(("done", found))
+        pipe.send(("done", result))
     except BaseException:
         pipe.send(("failed", traceback.format_exc()))
 
@@ -72,16 +72,16 @@ def collectives(place: torch.device) -> dict[str, str]:
         "barrier": lambda: dist.barrier(),
         "send and recv": lambda: exchange(ones(8)),
     }
-    found = {}
+    backends = {}
     for name, call in calls.items():
         try:
             call()
             if place.type == "cuda":
                 torch.cuda.synchronize()
-            found[name] = "works"
+            backends[name] = "works"
         except Exception as error:
-            found[name] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
-    return found
+            backends[name] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
+    return backends
 
 
 def exchange(tensor: torch.Tensor) -> None:
@@ -111,7 +111,7 @@ def train(
     """Train on this rank's part of each batch, or on all of it: the mean losses, those of one process, the last step's kernels."""
     rank, ranks = dist.get_rank(), dist.get_world_size()
     optimizer, losses, seconds = torch.optim.SGD(parameters, lr=0.5), [], []
-    found = None
+    profiler = None
     for number, (x, y) in enumerate(batches()):
         mine = slice(rank * 32 // ranks, (rank + 1) * 32 // ranks) if cut else slice(None)
         x, y = x[mine].to(place), y[mine].to(place)
@@ -125,7 +125,7 @@ def train(
 
         begun = time.perf_counter()
         if number == STEPS - 1 and rank == 0:
-            with torch.profiler.profile(activities=programs.activities(place.type == "cpu")) as found:
+            with torch.profiler.profile(activities=programs.activities(place.type == "cpu")) as profiler:
                 loss = step()
         else:
             loss = step()
@@ -138,9 +138,9 @@ def train(
         "losses": losses,
         "losses of one process": alone(place),
         "seconds": seconds,
-        "kernels of the last step": programs.kernels(found) if found else None,
-        "collectives of the last step": [name for name in programs.operators(found) if "c10d" in name]
-        if found
+        "kernels of the last step": programs.kernels(profiler) if profiler else None,
+        "collectives of the last step": [name for name in programs.operators(profiler) if "c10d" in name]
+        if profiler
         else None,
     }
 

@@ -51,13 +51,13 @@ class Run:
         for name, section in self.module.SECTIONS:
             begun = time.monotonic()
             try:
-                found = {"state": DONE, "result": section(self)}
-                json.dumps(found)
+                entry = {"state": DONE, "result": section(self)}
+                json.dumps(entry)
             except NeedsGPU as error:
-                found = {"state": ABSENT, "why": str(error)}
+                entry = {"state": ABSENT, "why": str(error)}
             except Exception:
-                found = {"state": FAILED, "error": without_paths(traceback.format_exc())}
-            self.sections[name] = found | {"seconds": round(time.monotonic() - begun, 2)}
+                entry = {"state": FAILED, "error": without_paths(traceback.format_exc())}
+            self.sections[name] = entry | {"seconds": round(time.monotonic() - begun, 2)}
             self.write_sections()
 
     def write_sections(self) -> None:
@@ -79,9 +79,9 @@ class Run:
             raise NeedsGPU(why)
 
     def need_gpus(self, count: int) -> None:
-        found = 0 if self.cpu else torch.cuda.device_count()
-        if found < count:
-            raise NeedsGPU(f"{count} GPUs are needed, and {found} are here")
+        available = 0 if self.cpu else torch.cuda.device_count()
+        if available < count:
+            raise NeedsGPU(f"{count} GPUs are needed, and {available} are here")
 
     def left(self) -> float:
         """Seconds until this part is ended."""
@@ -133,7 +133,7 @@ class Run:
 
 def provenance(cpu: bool) -> dict[str, Any]:
     """On what a recording was made, with which versions and by which command."""
-    found: dict[str, Any] = {
+    machine: dict[str, Any] = {
         "what": "a machine without a GPU: this tries the pack, and is no recording" if cpu else "an NVIDIA GPU",
         "made by": "bench/gpu.py",
         "command": os.environ.get("RUSHLIGHT_GPU_COMMAND", ""),
@@ -148,14 +148,14 @@ def provenance(cpu: bool) -> dict[str, Any]:
     try:
         import triton
 
-        found["triton"] = triton.__version__
+        machine["triton"] = triton.__version__
     except ImportError:
-        found["triton"] = None
+        machine["triton"] = None
     if not cpu:
         if "stand-in" in torch.cuda.get_device_name():
-            found["what"] = "the stand-in of bench/stand_in/, no GPU: this tries the pack, and is no recording"
+            machine["what"] = "the stand-in of bench/stand_in/, no GPU: this tries the pack, and is no recording"
         nccl = torch.distributed.is_available() and torch.distributed.is_nccl_available()
-        found |= {
+        machine |= {
             "device": torch.cuda.get_device_name(),
             "devices": torch.cuda.device_count(),
             "capability": list(torch.cuda.get_device_capability()),
@@ -165,23 +165,23 @@ def provenance(cpu: bool) -> dict[str, Any]:
             "cudnn": torch.backends.cudnn.version(),
             "nccl": ".".join(map(str, torch.cuda.nccl.version())) if nccl else None,
         }
-    return found
+    return machine
 
 
 def driver() -> str | None:
     """The version of the driver, which PyTorch does not say."""
     try:
-        asked = subprocess.run(
+        completed = subprocess.run(
             ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"],
             capture_output=True, text=True, timeout=10,
         )  # fmt: skip
-        if asked.returncode == 0 and asked.stdout.strip():
-            return asked.stdout.splitlines()[0].strip()
+        if completed.returncode == 0 and completed.stdout.strip():
+            return completed.stdout.splitlines()[0].strip()
     except (OSError, subprocess.TimeoutExpired):
         pass
     version = Path("/proc/driver/nvidia/version")
-    found = re.search(r"Kernel Module\D*([\d.]+)", version.read_text()) if version.exists() else None
-    return found[1] if found else None
+    match = re.search(r"Kernel Module\D*([\d.]+)", version.read_text()) if version.exists() else None
+    return match[1] if match else None
 
 
 def without_paths(text: str) -> str:

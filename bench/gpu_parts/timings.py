@@ -97,7 +97,7 @@ def waits(run: Any) -> dict[str, float]:
         "torch.tensor(1., device=...)": lambda: torch.tensor(1.0, device=run.device),
         "del": lambda: torch.empty(1 << 20, device=run.device),
     }
-    found = {}
+    seconds = {}
     for name, call in calls.items():
         call()
         a @ a
@@ -106,9 +106,9 @@ def waits(run: Any) -> dict[str, float]:
         a @ a
         launched = time.perf_counter() - begun
         call()
-        found[name] = round(time.perf_counter() - begun - launched, 7)
+        seconds[name] = round(time.perf_counter() - begun - launched, 7)
         run.synchronize()
-    return found
+    return seconds
 
 
 def copies(run: Any) -> list[dict[str, Any]]:

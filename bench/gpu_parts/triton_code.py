@@ -70,7 +70,7 @@ def generate(
     result, codes = run_and_get_code(call)
     text = "\n\n# " + "=" * 100 + "\n\n"
     text = without_paths(text.join(re.sub(r"# kernel path: .*\n", "", code) for code in codes))
-    found = {
+    shown = {
         "inputs": [list(size) for size in sizes],
         "code": run.write(f"{name}.py", text),
         "modules": len(codes),
@@ -79,11 +79,11 @@ def generate(
     }
     if not backward:
         with torch.no_grad():
-            found["seconds"] = {
+            shown["seconds"] = {
                 "compiled": run.seconds(lambda: compiled(*inputs)),
                 "eager": run.seconds(lambda: function(*inputs)),
             }
-    return found
+    return shown
 
 
 def of_softmax(run: Any) -> dict[str, Any]:
@@ -100,15 +100,15 @@ _seen: set[Path] = set()
 
 def intermediate(run: Any, name: str) -> dict[str, str]:
     """Return the code that Triton has written since the last call: its languages before and after the layout, and PTX."""
-    found = {}
+    files = {}
     for variable in ("TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR"):
         folder = Path(os.environ.get(variable, "/nonexistent"))
         for path in sorted(folder.rglob("*")) if folder.is_dir() else ():
-            if path.suffix in (".ttir", ".ttgir", ".ptx") and path not in _seen and path.suffix[1:] not in found:
+            if path.suffix in (".ttir", ".ttgir", ".ptx") and path not in _seen and path.suffix[1:] not in files:
                 text = without_paths(path.read_text(errors="replace"))
-                found[path.suffix[1:]] = run.write(f"{name}{path.suffix}.txt", text)
+                files[path.suffix[1:]] = run.write(f"{name}{path.suffix}.txt", text)
             _seen.add(path)
-    return found
+    return files
 
 
 def of_long_rows(run: Any) -> dict[str, Any]:
@@ -164,9 +164,9 @@ def tuned_reduction(run: Any) -> dict[str, Any]:
     """The candidates of a softmax and their times. All in this process, so that the log has them."""
     run.need_gpu("on a CPU Inductor does not tune reductions")
     with logged() as text, config.patch(compile_threads=1, force_disable_caches=True):
-        found = generate(run, "softmax_tuned", softmax, (4096, 600), max_autotune_pointwise=True, max_autotune=True,
+        generated = generate(run, "softmax_tuned", softmax, (4096, 600), max_autotune_pointwise=True, max_autotune=True,
                          coordinate_descent_tuning=True)  # fmt: skip
-    return found | {"log": run.write("softmax_tuned.log", without_paths(text.getvalue()))}
+    return generated | {"log": run.write("softmax_tuned.log", without_paths(text.getvalue()))}
 
 
 def tuned_product(run: Any) -> dict[str, Any]:

@@ -66,7 +66,7 @@ class Kernel:
 def agrees(module: dict[str, Any]) -> bool:
     """Whether a module gives the results of its function, on the CPU."""
     torch.manual_seed(0)
-    inputs = dict(zip("xyzw", (_input(*each) for each in module["inputs"])))
+    inputs = dict(zip("xyzw", (_input(*described) for described in module["inputs"])))
     copies = [
         torch.empty_strided(x.shape, x.stride(), dtype=x.dtype).copy_(x) for x in map(inputs.get, module["arguments"])
     ]
@@ -105,14 +105,14 @@ def _input(sizes: list[int], strides: list[int] | None, dtype: str) -> torch.Ten
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    found: dict[str, bool | None] = {}
+    agreed: dict[str, bool | None] = {}
     for module in json.load(sys.stdin):
         positions = sum(math.prod(kernel["numels"].values()) for kernel in module["kernels"].values())
         unknown = re.search(r"welford|online_softmax|argmax|max_with_index", module["text"].partition("def call(")[0])
         print(module["name"], file=sys.stderr, flush=True)
         left_out = positions > LARGEST or (unknown and positions > 2_000)
-        found[module["name"]] = None if left_out else agrees(module)
-    print(json.dumps(found))
+        agreed[module["name"]] = None if left_out else agrees(module)
+    print(json.dumps(agreed))
 
 
 if __name__ == "__main__":

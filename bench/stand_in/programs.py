@@ -378,7 +378,9 @@ def for_the_course() -> list[dict[str, Any]]:
     }
     batches = [(f"a{i}={300 + 40 * i}M", f"-a{i}", f"k{i}={150 + 20 * i}M") for i in range(9)]
     longest_first = [*reversed(batches)]
-    kept, moved = (["model=200M", *chain(*each)] for each in (batches, [batch[:2] for batch in batches]))
+    kept, moved = (
+        ["model=200M", *chain(*batch_of_steps)] for batch_of_steps in (batches, [batch[:2] for batch in batches])
+    )
     evaluated = "batches of growing length, and half of each result is kept"
     large: dict[str, Any] = {"total": 4 * GiB}
     return [
@@ -398,22 +400,24 @@ def _validation() -> list[dict[str, Any]]:
         "model=300M",
         "batches of growing length, half of each result is kept, and it is made before the activations go",
     )
-    found = [
+    programs = [
         program("validation", why, " ".join([begin, *rounds]), total=4 * GiB),
         program("validation, longest first", why, " ".join([begin, *reversed(rounds)]), total=4 * GiB),
         program("validation, emptied", why, " empty_cache ".join([begin, *rounds]), total=4 * GiB),
     ]
-    moved = [f"{each} -k{i}" for i, each in enumerate(rounds)]
-    found.append(program("validation, results on the CPU", why, " ".join([begin, *moved]), total=4 * GiB))
+    moved = [f"{text} -k{i}" for i, text in enumerate(rounds)]
+    programs.append(program("validation, results on the CPU", why, " ".join([begin, *moved]), total=4 * GiB))
     for setting in ("expandable_segments:True", "max_split_size_mb:128"):
         name = setting.partition(":")[0]
-        found.append(program(f"validation, {name}", why, " ".join([begin, *rounds]), total=4 * GiB, settings=setting))
-    return found
+        programs.append(
+            program(f"validation, {name}", why, " ".join([begin, *rounds]), total=4 * GiB, settings=setting)
+        )
+    return programs
 
 
 def training_steps() -> list[dict[str, Any]]:
     """The allocations of training steps: sizes and lifetimes as CPU kernels make them, in two networks, with two optimizers."""
-    found = []
+    programs = []
     for name, widths, batch, optimizer in (
         ("training: head, SGD", [64, 600], 32, "SGD"),
         ("training: head, Adam", [64, 600], 32, "Adam"),
@@ -424,8 +428,8 @@ def training_steps() -> list[dict[str, Any]]:
             f"three training steps of Linear layers {widths} with ReLU, batch {batch}, {optimizer}: "
             "sizes and lifetimes of a run on the CPU, replayed; no workspace of cuBLAS"
         )
-        found.append(program(name, why, _training(widths, batch, optimizer)))
-    return found
+        programs.append(program(name, why, _training(widths, batch, optimizer)))
+    return programs
 
 
 def _training(widths: list[int], batch: int, optimizer: str, repeats: int = 3) -> list[Step]:
@@ -452,17 +456,17 @@ def _training(widths: list[int], batch: int, optimizer: str, repeats: int = 3) -
     train()  # what is allocated once in a process does not belong to the step
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
         train()
-    found = []
+    allocations = []
     roots = list(profiler.profiler.kineto_results.experimental_event_tree())
     while roots:
         event = roots.pop()
         roots += event.children
         if event.tag.name == "Allocation":
-            found.append((event.start_time_ns, event.extra_fields.alloc_size, event.extra_fields.ptr))
+            allocations.append((event.start_time_ns, event.extra_fields.alloc_size, event.extra_fields.ptr))
     steps: list[Step] = []
     live: dict[int, str] = {}
     count = 0
-    for _, size, address in sorted(found, key=lambda event: event[0]):
+    for _, size, address in sorted(allocations, key=lambda event: event[0]):
         if size > 0:
             live[address] = f"t{count}"
             count += 1

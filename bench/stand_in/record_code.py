@@ -86,7 +86,7 @@ def launched() -> list[dict[str, Any]]:
     def empty(*sizes: int, **options: Any) -> torch.Tensor:
         return torch.empty(*sizes, device="cuda", **options)
 
-    found = []
+    programs = []
     for name, setup, source in LAUNCHES:
         space = {"torch": torch, "empty": empty}
         exec(setup, space)
@@ -98,14 +98,14 @@ def launched() -> list[dict[str, Any]]:
             kernels.append(
                 {"kernel": mangled, "grid": numbers[:3], "block": numbers[3:6], "shared": numbers[6]},
             )
-        found.append({"name": name, "setup": setup, "source": source, "launches": kernels})
-    names = [kernel["kernel"] for program in found for kernel in program["launches"]]
+        programs.append({"name": name, "setup": setup, "source": source, "launches": kernels})
+    names = [kernel["kernel"] for program in programs for kernel in program["launches"]]
     plain = subprocess.run(
         ["c++filt"], input="\n".join(names), capture_output=True, text=True, check=True
     ).stdout.split("\n")
-    for kernel, text in zip((kernel for program in found for kernel in program["launches"]), plain):
+    for kernel, text in zip((kernel for program in programs for kernel in program["launches"]), plain):
         kernel["kernel"] = text
-    return found
+    return programs
 
 
 def generated() -> list[dict[str, Any]]:
@@ -129,7 +129,7 @@ def generated() -> list[dict[str, Any]]:
     triton.runtime.driver.set_active(Target())
     GraphLowering.compile_to_module = stop  # after the code is written, before it is compiled
     config.fx_graph_cache, config.compile_threads = False, 1
-    found = []
+    modules = []
     for name, source, sizes in TRITON:
         torch._dynamo.reset()
         space: dict[str, Any] = {"torch": torch}
@@ -138,8 +138,8 @@ def generated() -> list[dict[str, Any]]:
             torch.compile(space["f"])(*(torch.empty(size, device="cuda") for size in sizes))
         except Written as written:
             text = re.sub(r"# kernel path: .*\n", "", str(written))
-            found.append({"name": name, "source": source, "inputs": sizes, "text": text})
-    return found
+            modules.append({"name": name, "source": source, "inputs": sizes, "text": text})
+    return modules
 
 
 def record_all() -> dict[str, Any]:

@@ -88,12 +88,15 @@ def compiled(source: str, inputs: list[Any], instead: Any, partition: bool) -> t
     logs = [log, logging.getLogger("torch._inductor.scheduler.__cudagraphs")]
     space: dict[str, Any] = {"torch": torch}
     exec(compile(source, "program.py", "exec"), space)
-    arguments = [eval(each, space) if isinstance(each, str) else torch.empty(each, device="cuda") for each in inputs]
+    arguments = [
+        eval(described, space) if isinstance(described, str) else torch.empty(described, device="cuda")
+        for described in inputs
+    ]
     before = GraphLowering.compile_to_module
     GraphLowering.compile_to_module = instead
-    for each in logs:
-        each.addHandler(handler)
-        each.propagate = False
+    for logger in logs:
+        logger.addHandler(handler)
+        logger.propagate = False
     text = ""
     torch._dynamo.reset()
     try:
@@ -103,8 +106,8 @@ def compiled(source: str, inputs: list[Any], instead: Any, partition: bool) -> t
         text = str(written)
     finally:
         GraphLowering.compile_to_module = before
-        for each in logs:
-            each.removeHandler(handler)
+        for logger in logs:
+            logger.removeHandler(handler)
     return messages, text
 
 
@@ -123,13 +126,13 @@ def record_all() -> dict[str, Any]:
     torch._dynamo.config.capture_scalar_outputs = True
     torch._dynamo.config.capture_dynamic_output_shape_ops = True
     torch._logging.set_logs(cudagraphs=True)
-    found = []
+    graphs = []
     for name, source, inputs in GRAPHS:
         entry = {"name": name, "source": source, "inputs": inputs}
-        found.append(entry | {"partitions": partitions(name, source, inputs), "whole": whole(name, source, inputs)})
+        graphs.append(entry | {"partitions": partitions(name, source, inputs), "whole": whole(name, source, inputs)})
     return {
         "provenance": record.provenance("What Inductor in a CUDA build of PyTorch captures", "record_graphs.py"),
-        "graphs": found,
+        "graphs": graphs,
     }
 
 

@@ -106,7 +106,7 @@ def drawn(count: int = 48, seed: int = 0) -> Iterator[Program]:
             inputs = inputs if kind == "mul" else inputs[:1]
             forward.append([f"t{i}", kind, inputs, rng.choice(streams)])
             results = [f"t{i}.0", f"t{i}.1"] if kind == "unbind" else [f"t{i}"]
-            dimensions |= dict.fromkeys(results, max(dimensions[each] for each in inputs) - (kind == "unbind"))
+            dimensions |= dict.fromkeys(results, max(dimensions[name] for name in inputs) - (kind == "unbind"))
         used = {name for _, _, inputs, _ in forward for name in inputs}
         unused = [name for name in dimensions if name not in used and not name.startswith("w")]
         roots = unused if rng.random() < 0.5 else unused[-1:]
@@ -158,7 +158,7 @@ class Recorder:
                 "name": nodes[i].name(),
                 "stream": stream,
                 "thread": thread,
-                "edges": [[number[each], at] for each, at in nodes[i].next_functions if each is not None],
+                "edges": [[number[function], at] for function, at in nodes[i].next_functions if function is not None],
             }
             for _, i, stream, thread in runs
         ]
@@ -180,16 +180,16 @@ class Recorder:
                     tensors[name] = torch.empty(2, 2, 2, device=device, requires_grad=True)
             with torch.cuda.stream(self.streams[stream]):
                 given = [tensors[name] for name in inputs]
-                found = {
+                result_tensors = {
                     "exp": lambda x: x.exp(),
                     "mul": lambda x, y: x * y,
                     "unbind": lambda x: x.unbind(),
                     "cpu": lambda x: x.cpu(),
                 }[kind](*given)
             if kind == "unbind":
-                tensors[f"{result}.0"], tensors[f"{result}.1"] = found
+                tensors[f"{result}.0"], tensors[f"{result}.1"] = result_tensors
             else:
-                tensors[result] = found
+                tensors[result] = result_tensors
         return tensors
 
     def hooked(self, roots: list[Any]) -> list[Any]:
@@ -202,7 +202,7 @@ class Recorder:
             node.register_prehook(partial(self.begin, len(nodes)))
             nodes.append(node)
             node.register_hook(lambda *_: self.end())
-            waiting += [each for each, _ in node.next_functions]
+            waiting += [following for following, _ in node.next_functions]
         return nodes
 
     def begin(self, i: int, gradients: Any) -> None:
@@ -210,7 +210,7 @@ class Recorder:
         if thread not in self.threads:
             self.threads.append(thread)
         self.inside = True
-        stream = self.stream_of(next(each for each in gradients if each is not None))
+        stream = self.stream_of(next(gradient for gradient in gradients if gradient is not None))
         self.steps.append(["run", i, stream, self.threads.index(thread)])
 
     def end(self) -> None:
@@ -242,13 +242,13 @@ def record_all() -> dict[str, Any]:
     current: list[Recorder] = []
     _gpu_trace.register_callback_for_event_record(lambda event, stream: current and current[-1].recorded(event, stream))
     _gpu_trace.register_callback_for_event_wait(lambda event, stream: current and current[-1].waited(event, stream))
-    found = []
+    programs = []
     for program in [*by_hand(), *drawn()]:
         current.append(Recorder(program, streams))
-        found.append(current[-1].run())
+        programs.append(current[-1].run())
     return {
         "provenance": record.provenance("The autograd engine of a CUDA build of PyTorch", "record_streams.py"),
-        "programs": found,
+        "programs": programs,
     }
 
 

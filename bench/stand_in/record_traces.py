@@ -116,20 +116,27 @@ def recorded(name: str, why: str, setup: str, source: str, options: dict[str, An
             activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA],
             record_shapes=options.get("record_shapes", False),
             experimental_config=settings,
-        ) as found:
+        ) as profiler:
             exec(code, space)
         with tempfile.TemporaryDirectory() as folder:  # at once: the next profile sets the clock again
-            found.export_chrome_trace(f"{folder}/trace.json")
+            profiler.export_chrome_trace(f"{folder}/trace.json")
             trace = json.loads(Path(folder, "trace.json").read_text())
-        events = found.events()
+        events = profiler.events()
         length = max(event.time_range.end for event in events) - min(event.time_range.start for event in events)
-        tries.append((length, found, trace))
+        tries.append((length, profiler, trace))
         torch.cuda.synchronize()
-    _, found, trace = min(tries, key=lambda each: each[0])
-    return {"name": name, "why": why, "setup": setup, "source": source, "rows": _rows(found), "trace": _cleaned(trace)}
+    _, profiler, trace = min(tries, key=lambda each: each[0])
+    return {
+        "name": name,
+        "why": why,
+        "setup": setup,
+        "source": source,
+        "rows": _rows(profiler),
+        "trace": _cleaned(trace),
+    }
 
 
-def _rows(found: Any) -> list[dict[str, Any]]:
+def _rows(profiler: Any) -> list[dict[str, Any]]:
     """The rows of `key_averages`, in microseconds."""
     kinds = {"cpu": "cpu", "self cpu": "self_cpu", "device": "device", "self device": "self_device"}
     return [
@@ -139,7 +146,7 @@ def _rows(found: Any) -> list[dict[str, Any]]:
             "count": row.count,
             **{f"{name} time": round(getattr(row, f"{kind}_time_total"), 3) for name, kind in kinds.items()},
         }
-        for row in found.key_averages()
+        for row in profiler.key_averages()
     ]
 
 
@@ -185,7 +192,7 @@ def record_all() -> dict[str, Any]:
 
     ctypes.CDLL(os.environ[record.LIBRARY]).stand_in_begin(ctypes.c_size_t(8 << 30))
     torch.set_num_threads(1)
-    programs = [recorded(*each) for each in PROGRAMS]
+    programs = [recorded(*program) for program in PROGRAMS]
     about = record.provenance("Traces that torch.profiler and Kineto write", "record_traces.py")
     about["times"] = (
         "host: of the machine that recorded. Device: modelled, by bench/stand_in/cupti.c. A kernel takes 2 us, and 2 ns for each "

@@ -157,8 +157,8 @@ class _Facts:
 
         kernel, seen = triton.TritonKernel, self._seen
         lines = [(wrapper.AllocateLine, self._allocated), (wrapper.ReuseLine, self._reused)]
-        lines += [(each, self._freed) for each in (wrapper.FreeLine, wrapper.FreeIfNotReusedLine)]
-        lines += [(each, self._outside) for each in (wrapper.ExternKernelOutLine, wrapper.ExternKernelAllocLine)]
+        lines += [(kind, self._freed) for kind in (wrapper.FreeLine, wrapper.FreeIfNotReusedLine)]
+        lines += [(kind, self._outside) for kind in (wrapper.ExternKernelOutLine, wrapper.ExternKernelAllocLine)]
         lines += [(wrapper.KernelCallLine, self._called)]
         with contextlib.ExitStack() as stack:
             for owner, name, note in [
@@ -193,7 +193,7 @@ class _Facts:
         from torch._inductor.virtualized import V
 
         removed = {*kernel.removed_buffers, *kernel.inplaced_to_remove, *V.graph.removed_buffers}
-        accesses = [each for each in self.accesses if each["what"] == "load" or each["buffer"] not in removed]
+        accesses = [access for access in self.accesses if access["what"] == "load" or access["buffer"] not in removed]
         fact = {
             "kind": kernel._get_heuristic(),
             "numels": {prefix: int(numel) for prefix, numel in kernel.numels.items()},
@@ -219,10 +219,12 @@ class _Facts:
         self.events.append(["reuse", line.reused_as.get_name(), line.node.get_name()])
 
     def _called(self, line: Any) -> None:
-        self.events.append(["kernel", line.kernel_name, [str(each) for each in line.call_args]])
+        self.events.append(["kernel", line.kernel_name, [str(argument) for argument in line.call_args]])
 
     def _outside(self, line: Any) -> None:
-        self.events.append(["outside", line.node.get_kernel_name(), [each.get_name() for each in line.node.inputs]])
+        self.events.append(
+            ["outside", line.node.get_kernel_name(), [operand.get_name() for operand in line.node.inputs]]
+        )
 
 
 @contextlib.contextmanager
@@ -276,7 +278,7 @@ def _configs(source: str, **options: bool) -> list[dict[str, int]]:
     function = next(node for node in tree.body if isinstance(node, ast.FunctionDef))
     call = next(node for node in function.decorator_list if isinstance(node, ast.Call))
     space = {**vars(hints), "__file__": "kernel.py"}
-    arguments = {each.arg: eval(ast.unparse(each.value), space) for each in call.keywords}
+    arguments = {keyword.arg: eval(ast.unparse(keyword.value), space) for keyword in call.keywords}
     arguments["inductor_meta"].update(options)
 
     def stop(configs: list, *rest: Any) -> None:
@@ -301,7 +303,10 @@ def written(name: str, source: str, inputs: list, space: dict[str, Any] | None =
     torch._dynamo.reset()
     space = {"torch": torch, "F": torch.nn.functional} | (space or {})
     exec(source, space)
-    inputs = [each if each and isinstance(each[-1], str) else [each, None, "float32"] for each in inputs]
+    inputs = [
+        described if described and isinstance(described[-1], str) else [described, None, "float32"]
+        for described in inputs
+    ]
     facts, arguments = _Facts(), []
 
     def backend(graph: Any, examples: list) -> Any:
@@ -310,7 +315,7 @@ def written(name: str, source: str, inputs: list, space: dict[str, Any] | None =
 
     with facts.recorded(), torch.no_grad():
         try:
-            torch.compile(space["f"], dynamic=False, backend=backend)(*(_input(*each) for each in inputs))
+            torch.compile(space["f"], dynamic=False, backend=backend)(*(_input(*described) for described in inputs))
         except _Written as found:
             text = re.sub(r"# (kernel|Original) path: .*\n", "", found.args[0])
     return {
@@ -345,8 +350,8 @@ def around_an_operator(name: str, operator: str) -> dict[str, Any]:
         path = Path(folder, "operator.py")
         path.write_text(operator)
         exec(compile(operator, str(path), "exec"), space)
-        found = written(name, AROUND, [[64, 64], [600, 64], [600]], space)
-    return {key: found[key] for key in ("name", "source", "inputs", "text")} | {"operator": operator}
+        module = written(name, AROUND, [[64, 64], [600, 64], [600]], space)
+    return {key: module[key] for key in ("name", "source", "inputs", "text")} | {"operator": operator}
 
 
 def interpreted() -> dict[str, Any]:
@@ -388,8 +393,8 @@ def on_the_device() -> Iterator[None]:
 
 def record_all() -> dict[str, Any]:
     with on_the_device():
-        modules = [written(*each) for each in FUNCTIONS]
-        operators = [around_an_operator(*each) for each in OPERATORS.items()]
+        modules = [written(*function) for function in FUNCTIONS]
+        operators = [around_an_operator(*operator) for operator in OPERATORS.items()]
     agree = _in_the_interpreter(str(record.HERE / "interpret_triton.py"), given=json.dumps(modules))
     assert False not in agree.values(), agree
     modules = [module | {"interpreted": agree[module["name"]]} for module in modules]

@@ -47,7 +47,7 @@ class Run:
     def __init__(self, program: Program, xp: Any) -> None:
         self.xp, self.program = xp, program
         self.tensors = {name: xp.tensor(value) for name, value in program.given.items()}
-        self.leaves = [each for each in self.tensors if len(self.tensors) == 1 or each != "x"]
+        self.leaves = [name for name in self.tensors if len(self.tensors) == 1 or name != "x"]
         for name in self.leaves:
             self.tensors[name].requires_grad_()
         self.nodes, self.saved = [], {}
@@ -76,25 +76,25 @@ class Run:
     def saved_by(self, node: Any) -> dict[str, str]:
         """The tensors of the program that a node saves, and the attributes that hold them."""
         addresses = {tensor.data_ptr(): name for name, tensor in self.tensors.items() if tensor.dim()}
-        found = {}
+        attributes = {}
         for attribute in dir(node):
             if attribute.startswith("_saved_") and hasattr(getattr(node, attribute), "data_ptr"):
                 name = addresses.get(getattr(node, attribute).data_ptr())
                 if name:
-                    found[name] = attribute
-        return found
+                    attributes[name] = attribute
+        return attributes
 
     def freed(self) -> list[int]:
         """The nodes that hold no saved tensors any more."""
-        found = []
+        indices = []
         for i, node in enumerate(self.nodes):
             try:
                 for attribute in self.saved[node].values():
                     getattr(node, attribute)
             except RuntimeError as error:
                 if "second time" in str(error):
-                    found.append(i)
-        return found
+                    indices.append(i)
+        return indices
 
     def backward(self) -> list[dict]:
         """Record each node that runs by hooks: its gradients, those that it sends, and the nodes that were freed before."""
@@ -155,7 +155,7 @@ def frames(program: Program) -> dict:
     steps, fresh = seen.backward(), Run(program, torch)
     ours = Run(program, rushlight)
     assert (seen.names, seen.edges, seen.order()) == (ours.names, ours.edges, ours.order())
-    assert [[*each.values()] for each in seen.saved.values()] == [[*each.values()] for each in ours.saved.values()]
+    assert [[*saved.values()] for saved in seen.saved.values()] == [[*saved.values()] for saved in ours.saved.values()]
     for mine, theirs in zip(ours.backward(), steps, strict=True):
         assert {**mine, "error": None} == {**theirs, "error": None} and ("error" in mine) == ("error" in theirs)
 
@@ -164,17 +164,17 @@ def frames(program: Program) -> dict:
     counts = rushlight.engine.count_dependencies([ours.tensors["loss"].grad_fn])
     assert waits == [counts[node] for node in ours.nodes]
     queue, buffers, ran = [waits.index(0)], {waits.index(0): 1.0}, []
-    found = [{"waits": [*waits], "queue": [], "tokens": [[queue[0], "1", ""]], "say": counted(seen)}]
+    frames = [{"waits": [*waits], "queue": [], "tokens": [[queue[0], "1", ""]], "say": counted(seen)}]
     for step, following in zip(steps, steps[1:]):
         i = step["node"]
-        highest = max(numbers[each] for each in queue)
+        highest = max(numbers[node] for node in queue)
         assert numbers[i] == highest and step["given"] == [buffers[i]]
         queue.sort(key=lambda each: (each != i, -numbers[each]))
         frame: dict[str, Any] = {"runs": i, "queue": [*queue], "tokens": []}
         queue.remove(i)
         ran.append(i)
         if "error" in step:
-            found.append({**frame, "waits": [*waits], "error": True, "say": refused(seen, i, step["error"])})
+            frames.append({**frame, "waits": [*waits], "error": True, "say": refused(seen, i, step["error"])})
             break
         notes = {}
         if seen.edges[i]:
@@ -200,7 +200,7 @@ def frames(program: Program) -> dict:
             assert seen.tensors[leaf].grad.tolist() == buffers[i]
             frame["grad"] = f"{leaf}.grad = {shown(buffers[i])}"
         frame["say"] = said(seen, frame, numbers, freed, notes)
-        found.append({**frame, "waits": [*waits]})
+        frames.append({**frame, "waits": [*waits]})
     nodes = []
     for i, (name, node, number) in enumerate(zip(seen.names, seen.nodes, seen.order())):
         nodes.append([name, seen.source(i), number, ", ".join(seen.saved[node]), *program.places[i]])
@@ -208,7 +208,7 @@ def frames(program: Program) -> dict:
         "code": [NEEDED[len(program.given) > 1], *program.lines],
         "nodes": nodes,
         "edges": [[i, j] for i, edges in enumerate(seen.edges) for j in edges if j is not None],
-        "frames": found,
+        "frames": frames,
     }
 
 

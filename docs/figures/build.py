@@ -33,9 +33,9 @@ def module(name: str) -> ModuleType:
     """The module `NAME.py`. It imports torch."""
     spec = importlib.util.spec_from_file_location(f"figure_{name}", HERE / f"{name}.py")
     assert spec and spec.loader
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def text(data: Any) -> str:
@@ -46,7 +46,7 @@ def empty(name: str, size: tuple[int, int]) -> str:
     """A page with the figure's scripts and data, and nothing drawn."""
     width, height = size
     scripts = "".join(
-        f"<script>{(HERE / f'{each}.js').read_text(encoding='utf-8')}</script>" for each in ("figure", name)
+        f"<script>{(HERE / f'{script}.js').read_text(encoding='utf-8')}</script>" for script in ("figure", name)
     )
     data = (HERE / f"{name}.json").read_text(encoding="utf-8").replace("<", "\\u003c")
     style = (HERE / "figure.css").read_text(encoding="utf-8")

@@ -59,10 +59,10 @@ class Network:
 
         threads = [threading.Thread(target=rank, args=(number,)) for number in range(self.ranks)]
         with patch.object(collectives, "dist", self):
-            for each in threads:
-                each.start()
-            for each in threads:
-                each.join()
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
         return results
 
     def get_rank(self, group: Any = None) -> int:
@@ -112,7 +112,7 @@ def by_ring(name: str, ranks: int) -> tuple[list[Message], list[Tensor]]:
 
     def all_gather(rank: int) -> Tensor:
         x = parts(rank, ranks)
-        collectives.ring_all_gather(output := [torch.zeros_like(each) for each in x], x[rank])
+        collectives.ring_all_gather(output := [torch.zeros_like(part) for part in x], x[rank])
         return torch.stack(output)
 
     results = network.run({"all-reduce": all_reduce, "reduce-scatter": reduce_scatter, "all-gather": all_gather}[name])
@@ -131,7 +131,7 @@ def by_tree(ranks: int) -> tuple[list[Message], list[Tensor]]:
         values[parent] = collectives.combine(values[parent], values[child])
     network = Network(ranks)
     network.run(lambda rank: collectives.tree_broadcast(values[rank], 0))
-    return reduction + [each._replace(step=each.step + rounds) for each in network.messages], values
+    return reduction + [message._replace(step=message.step + rounds) for message in network.messages], values
 
 
 def by_gloo(name: str, ranks: int) -> list[Tensor]:
@@ -148,16 +148,16 @@ def by_gloo(name: str, ranks: int) -> list[Tensor]:
             results[number] = torch.empty_like(x[number])
             group.reduce_scatter([results[number]], [list(x)]).wait()
         else:
-            gathered = [torch.zeros_like(each) for each in x]
+            gathered = [torch.zeros_like(part) for part in x]
             group.allgather([gathered], [x[number].clone()]).wait()
             results[number] = torch.stack(gathered)
         group.barrier().wait()
 
     threads = [threading.Thread(target=rank, args=(number,)) for number in range(ranks)]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     return results
 
 
@@ -261,7 +261,7 @@ def figures(name: str, way: str, ranks: int) -> dict[str, Any]:
         before = following
     for r, row in enumerate(cells):
         mine = [row[r]] if name == "reduce-scatter" else row
-        assert mine == [bits(each) for each in results[r].reshape(-1, 2)]
+        assert mine == [bits(chunk) for chunk in results[r].reshape(-1, 2)]
     _check_cost(name, way, ranks, messages, steps)
     return {
         "name": name,

@@ -75,13 +75,13 @@ def arguments(xp: Any, device: str, requires_grad: bool) -> list:
 @cache
 def table(op: str) -> dict[str, list[str]]:
     """For each key of an operator: the reason for its entry, and the file that registered the kernel."""
-    found = {}
+    registered = {}
     for line in torch._C._dispatch_dump_table(op).splitlines():
         key, _, entry = line.partition(": ")
         reason = "fallthrough" if entry.startswith("fallthrough") else re.search(r"\[([^]]*)\]$", entry)[1]
         place = re.search(r"([^/]+):\d+ \[", entry)[1]
-        found[key] = [reason, re.sub(r"_\d+(?=\.cpp$)", "", place)]
-    return found
+        registered[key] = [reason, re.sub(r"_\d+(?=\.cpp$)", "", place)]
+    return registered
 
 
 def computes(op: str, key: str) -> bool:
@@ -213,9 +213,9 @@ class Trace:
     def sets(self, step: dict) -> None:
         """The sets from which the step's key comes. It is the highest of them, as torch computes it."""
         tensors = S(K.Undefined)
-        for each in step["args"]:
-            if isinstance(each, torch.Tensor):
-                tensors = tensors | torch._C._dispatch_keys(each)
+        for argument in step["args"]:
+            if isinstance(argument, torch.Tensor):
+                tensors = tensors | torch._C._dispatch_keys(argument)
         included = torch._C._dispatch_tls_local_include_set() - S(K.PythonDispatcher)
         excluded = torch._C._dispatch_tls_local_exclude_set()
         parent = step["parent"]
@@ -231,7 +231,7 @@ class Trace:
             whole = left = (given & after) - S(K.PythonDispatcher)
         assert left.highestPriorityTypeId().name == step["key"], (step["op"], step["key"], left)
         step["left"] = left
-        step["sets"] = [shown(each) for each in (tensors, included, excluded, whole)]
+        step["sets"] = [shown(keys) for keys in (tensors, included, excluded, whole)]
 
 
 def rushlights(call: str, given: list) -> list[tuple]:
@@ -257,7 +257,7 @@ def rushlights(call: str, given: list) -> list[tuple]:
 
 def comparable(steps: list[dict]) -> list[tuple]:
     """Torch's steps in the form of rushlight's, without the kernels that only torch has."""
-    found = []
+    calls = []
     for step in steps:
         if skipped(step):
             continue
@@ -267,8 +267,8 @@ def comparable(steps: list[dict]) -> list[tuple]:
             if skipped(parent) and parent["op"] == step["op"] and parent["how"] == "call" and not depth:
                 first = "call"
             parent = parent["parent"]
-        found.append((depth, first, step["op"], step["key"]))
-    return found + ["refused"] * any("error" in step for step in steps[:1])
+        calls.append((depth, first, step["op"], step["key"]))
+    return calls + ["refused"] * any("error" in step for step in steps[:1])
 
 
 def skipped(step: dict) -> bool:
@@ -290,22 +290,22 @@ def excludes(step: dict, row: str) -> bool:
 def explained(step: dict) -> str:
     """Say what the kernel of a step does, from the record of the step."""
     op, key, reason = short(step["op"]), step["key"], table(step["op"])[step["key"]][0]
-    called = list(dict.fromkeys(short(each["op"]) for each in step["calls"]))
-    if "error" in step and not any("error" in each for each in step["calls"]):
+    called = list(dict.fromkeys(short(call["op"]) for call in step["calls"]))
+    if "error" in step and not any("error" in call for call in step["calls"]):
         return f"The autograd kernel refuses the call: {step['error']}"
     if key == "PythonTLSSnapshot":
         return "This kernel saves the thread's sets, so that a mode can restore them. Then it redispatches."
     if key == "AutocastCPU":
-        casts = sum(short(each["op"]) == "to" for each in step["calls"])
+        casts = sum(short(call["op"]) == "to" for call in step["calls"])
         return f"The autocast kernel excludes its own key, casts {casts} arguments to float16, and calls {op} again."
     if reason == "math kernel":
-        again = "Each of these calls begins" if len(called) > 1 else "This call begins"
+        beginning = "Each of these calls begins" if len(called) > 1 else "This call begins"
         composite = f"{op} has no kernel of its own for {key}. Its composite kernel calls {' and '.join(called)}."
-        return f"{composite} {again} at the top."
+        return f"{composite} {beginning} at the top."
     if key.startswith("Autograd"):
         node = step.get("result") is not None and step["result"].grad_fn
         if node:
-            assert all(excludes(each, "AutogradFunctionality") for each in step["calls"])
+            assert all(excludes(call, "AutogradFunctionality") for call in step["calls"])
             return f"The autograd kernel makes the node {type(node).__name__}, excludes autograd, and redispatches."
         why = "nothing requires grad" if step["grad_mode"] else "grad mode is off"
         return f"The autograd kernel runs, but it records nothing, because {why}. It redispatches."
@@ -314,7 +314,7 @@ def explained(step: dict) -> str:
         done = "increments the version counter of w" if op.endswith("_") else "notes that the result is a view of w"
         return f"This kernel redispatches. Then it {done}."
     if key == "Python":
-        assert all(excludes(each, row) for each in step["calls"] for row in ROWS[: ROWS.index("Python")])
+        assert all(excludes(call, row) for call in step["calls"] for row in ROWS[: ROWS.index("Python")])
         what = f"This kernel calls the mode's __torch_dispatch__, and the mode calls {op} again"
         return f"{what}. Meanwhile the mode is off, and all keys above Python are excluded."
     if key == "BackendSelect":
@@ -334,7 +334,7 @@ def data() -> dict:
     texts: dict[str, int] = {}
     ops: dict[str, int] = {}
     traces: dict[tuple, int] = {}
-    found = []
+    situations = []
     for call, grad, autocast, requires_grad, device, mode in SITUATIONS:
         trace = Trace()
         given = arguments(torch, device, requires_grad)
@@ -351,10 +351,10 @@ def data() -> dict:
         for step in trace.steps:
             text = texts.setdefault(explained(step), len(texts))
             op = ops.setdefault(step["op"], len(ops))
-            row = next(i for i, each in enumerate(ROWS) if runtime_key(each, device) == step["key"])
+            row = next(i for i, known_row in enumerate(ROWS) if runtime_key(known_row, device) == step["key"])
             entry = calls_above(step), op, row, int(step["how"] == "call"), text, *step["sets"]
             numbers.append(steps.setdefault(entry, len(steps)))
-        found.append(traces.setdefault(tuple(numbers), len(traces)))
+        situations.append(traces.setdefault(tuple(numbers), len(traces)))
     entries = [[[table(op)[runtime_key(row, device)] for row in ROWS] for device in DEVICES] for op in ops]
     words = list(dict.fromkeys(word for one in entries for two in one for three in two for word in three))
     return {
@@ -370,7 +370,7 @@ def data() -> dict:
         "texts": list(texts),
         "steps": list(steps),
         "traces": list(traces),
-        "situations": found,
+        "situations": situations,
     }
 
 

@@ -71,7 +71,7 @@ class Stop(Exception):
 
 def torch_decisions(program: Program) -> tuple[dict[tuple[int, int], str], set[Group]]:
     """For each pair of single nodes the reason why torch does not fuse them, or "". And the groups that it makes."""
-    found: dict[tuple[int, int], str] = {}
+    decisions: dict[tuple[int, int], str] = {}
     groups: set[Group] = set()
     fuse_nodes = Scheduler.fuse_nodes
 
@@ -81,9 +81,9 @@ def torch_decisions(program: Program) -> tuple[dict[tuple[int, int], str], set[G
             reasons: list[str] = []
             with patch.object(WhyNoFuse, "__call__", lambda _, why, *args, seen=reasons: seen.append(why % args)):
                 allowed = self.can_fuse(nodes[i], nodes[j])
-            found[i, j] = "" if allowed else reasons[0]
+            decisions[i, j] = "" if allowed else reasons[0]
         fused = fuse_nodes(self, nodes)
-        groups.update(tuple(sorted(numbers[each.get_name()] for each in node.get_nodes())) for node in fused)
+        groups.update(tuple(sorted(numbers[part.get_name()] for part in node.get_nodes())) for node in fused)
         raise Stop
 
     def stop(self: GraphLowering, code: Any) -> None:
@@ -100,7 +100,7 @@ def torch_decisions(program: Program) -> tuple[dict[tuple[int, int], str], set[G
         except Exception as error:
             if not groups:
                 raise error
-    return found, groups
+    return decisions, groups
 
 
 def groupings(n: int) -> Iterator[Grouping]:
@@ -125,7 +125,7 @@ class Graph:
         assert len(self.nodes) == len(program.names)
         self.buffers = [min(node.writes) for node in self.nodes]
         self.before = scheduler.compute_ancestors(self.nodes)
-        outputs = {each.buffer for each in self.lowered.outputs if isinstance(each, ir.ReinterpretView)}
+        outputs = {output.buffer for output in self.lowered.outputs if isinstance(output, ir.ReinterpretView)}
         self.kept = outputs | {*self.lowered.inputs}
 
     def between(self, group: Group) -> int | None:
@@ -148,8 +148,8 @@ class Graph:
             if len(group) > 1 and isinstance(self.nodes[i], ir.ExternKernel):
                 return f"{names[i]} is a library call. Its loops are in the library, so no other node can join them."
         if (k := self.between(group)) is not None:
-            i = max(each for each in group if each in self.before[k])
-            j = min(each for each in group if k in self.before[each])
+            i = max(member for member in group if member in self.before[k])
+            j = min(member for member in group if k in self.before[member])
             return f"{names[k]} must run after {names[i]} and before {names[j]}, so one kernel cannot hold both."
         if self.fused(group) is not None:
             return ""
@@ -167,14 +167,14 @@ class Graph:
         node = self.fused(group)
         if isinstance(node, ir.ExternKernel):
             return node
-        others = set().union(*(each.reads for i, each in enumerate(self.nodes) if i not in group))
+        others = set().union(*(node.reads for i, node in enumerate(self.nodes) if i not in group))
         return codegen_node(node, node.writes - (self.kept | others), self.lowered.layouts, group[0])
 
     def code(self, group: Group) -> list[str]:
         """The loops of a group in C++, without pragmas, with the names of buffers."""
         step = self.step(group)
         if isinstance(step, ir.ExternKernel):
-            return [f"{step.op}({', '.join(each.buffer for each in step.operands)}, out={step.output});"]
+            return [f"{step.op}({', '.join(operand.buffer for operand in step.operands)}, out={step.output});"]
         pointers = re.findall(r"\w+_ptr\d", step.text.splitlines()[0])
         text = step.text
         for pointer, name in zip(pointers, step.arguments, strict=True):
@@ -187,17 +187,17 @@ class Graph:
         order = sorted(grouping)
         assert all(not {*later} & self.before[i] for group, later in pairwise(order) for i in group)
         steps = [self.step(group) for group in order]
-        alive = self.kept.union(*(each.reads | each.writes for each in steps))
+        alive = self.kept.union(*(step.reads | step.writes for step in steps))
         layouts = {name: layout for name, layout in self.lowered.layouts.items() if name in alive}
         lowered = self.lowered
         plan = memory.plan(ir.Program(lowered.inputs, layouts, {}, steps, lowered.outputs, lowered.mutated))
         text = "".join(step.text for step in steps if isinstance(step, ir.Kernel))
-        fates = []
+        endings = []
         for name in self.buffers:
             fate = f"reuses {plan.before[name]}" if name in plan.before else "its own memory"
             if name not in alive:
                 fate = "one row, on the stack" if f"row_{name}[" in text else "only in a register"
-            fates.append(fate)
+            endings.append(fate)
         moved = sum(lowered.layouts[name].nbytes for step in steps for name in step.reads | step.writes)
         kernels = sum(isinstance(step, ir.Kernel) for step in steps)
         calls = len(steps) - kernels
@@ -209,7 +209,7 @@ class Graph:
         if gone:
             listed = " and ".join(filter(None, [", ".join(gone[:-1]), gone[-1]]))
             say += f" {listed} {'needs' if len(gone) == 1 else 'need'} no memory any more."
-        return {"fates": fates, "bytes": moved, "say": say}
+        return {"fates": endings, "bytes": moved, "say": say}
 
 
 def key(group: Group) -> str:
@@ -233,7 +233,7 @@ def figures(program: Program) -> dict[str, Any]:
                     code[key(group)] = own.code(group)
         if not any(why[key(group)] for group in grouping):
             states[" ".join(map(key, sorted(grouping)))] = own.shown(grouping)
-    assert all(" ".join(map(key, sorted(each))) in states for each in (groups, program.start))
+    assert all(" ".join(map(key, sorted(group))) in states for group in (groups, program.start))
     nodes = []
     for name, node, buffer in zip(program.names, own.nodes, own.buffers):
         layout = own.lowered.layouts[buffer]

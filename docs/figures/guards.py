@@ -155,7 +155,7 @@ class Torch:
 def sizes_seen(part: str) -> tuple[pgo.CodeId, pgo.CodeState]:
     """The sizes that automatic dynamic remembers for a part."""
     name = {"f": "f", "resume": "torch_dynamo_resume"}[part]
-    return next(each for each in pgo.get_code_state().items() if each[0].name.startswith(name))
+    return next(state for state in pgo.get_code_state().items() if state[0].name.startswith(name))
 
 
 def merged(states: list[pgo.CodeState]) -> pgo.CodeState:
@@ -169,14 +169,14 @@ def merged(states: list[pgo.CodeState]) -> pgo.CodeState:
 
 def symbols(state: pgo.CodeState) -> tuple[str, ...]:
     """The sizes and numbers that have changed."""
-    found = []
+    names = []
     for source, entry in state.automatic_dynamic.items():
         name = guards.strip_local_scope(source)
         if isinstance(entry.size, tuple):
-            found += [f"{name}.size({i})" for i, size in enumerate(entry.size) if size is pgo.auto_dynamic]
+            names += [f"{name}.size({i})" for i, size in enumerate(entry.size) if size is pgo.auto_dynamic]
         elif entry.scalar is pgo.auto_dynamic:
-            found.append(name)
-    return tuple(found)
+            names.append(name)
+    return tuple(names)
 
 
 def guard_rows(manager: Any) -> tuple[str, ...]:
@@ -237,26 +237,26 @@ class Machine:
         """Compile a call in an empty cache, when automatic dynamic has seen other calls before."""
         torch_f = Torch(self.setting)
         for part, calls in before.items():
-            pgo.get_code_state()[self.code_ids[part]] = merged([self.seen[part, each] for each in calls])
+            pgo.get_code_state()[self.code_ids[part]] = merged([self.seen[part, call] for call in calls])
         torch_f.call(call)
         for part, graph in zip(self.setting.parts, torch_f.graphs, strict=True):
             (entry,) = torch_f.entries(part)
             self.code_ids[part], state = sizes_seen(part)
             self.seen.setdefault((part, call), copy.deepcopy(state))
             rows = guard_rows(entry.guard_manager)
-            verdicts = tuple(verdict(entry, rows, each, part) for each in CALLS)
-            found = self.symbols(part, (*before.get(part, ()), call))
-            assert found == (symbols(state) if self.setting.dynamic is None else ())
-            self.known[part, call, found] = Entry(rows, operations(graph), found, verdicts)
+            verdicts = tuple(verdict(entry, rows, call, part) for call in CALLS)
+            symbols_of_entry = self.symbols(part, (*before.get(part, ()), call))
+            assert symbols_of_entry == (symbols(state) if self.setting.dynamic is None else ())
+            self.known[part, call, symbols_of_entry] = Entry(rows, operations(graph), symbols_of_entry, verdicts)
 
     def symbols(self, part: str, calls: tuple[Call, ...]) -> tuple[str, ...]:
-        return symbols(merged([self.seen[part, each] for each in calls])) if self.setting.dynamic is None else ()
+        return symbols(merged([self.seen[part, call] for call in calls])) if self.setting.dynamic is None else ()
 
     def number(self, part: str, before: tuple[Call, ...], call: Call) -> int:
         """The entry that a call compiles when others have been compiled before. The other part has seen all calls then."""
         key = part, call, self.symbols(part, (*before, call))
         if key not in self.known:
-            self.run(call, {each: before if each == part else CALLS for each in self.setting.parts})
+            self.run(call, {name: before if name == part else CALLS for name in self.setting.parts})
         entries, entry = self.entries[part], self.known[key]
         if entry not in entries:
             entries.append(entry)
@@ -264,15 +264,15 @@ class Machine:
 
     def explore(self, part: str) -> dict[tuple[int, ...], list[int | None]]:
         """For the entries that were compiled, in order: which entry each call compiles; None if it fits one."""
-        found: dict[tuple[int, ...], list[int | None]] = {}
+        transitions: dict[tuple[int, ...], list[int | None]] = {}
         reached: list[tuple[tuple[int, ...], tuple[Call, ...]]] = [((), ())]
         for made, calls in reached:
-            fits = [any(self.entries[part][each].verdicts[i] is None for each in made) for i in range(len(CALLS))]
+            fits = [any(self.entries[part][entry].verdicts[i] is None for entry in made) for i in range(len(CALLS))]
             then = [None if fit else self.number(part, calls, call) for fit, call in zip(fits, CALLS)]
-            assert found.setdefault(made, then) == then  # whichever calls compiled these entries
+            assert transitions.setdefault(made, then) == then  # whichever calls compiled these entries
             if len(made) + 1 < LIMIT:
-                reached += [((*made, each), (*calls, call)) for each, call in zip(then, CALLS) if each is not None]
-        return found
+                reached += [((*made, entry), (*calls, call)) for entry, call in zip(then, CALLS) if entry is not None]
+        return transitions
 
 
 class Model:
@@ -292,7 +292,7 @@ class Model:
                 for each in order
             ]
             if small.lookup(checks, {}) is not None:
-                order[:] = [each.scope["entry"] for each in checks]
+                order[:] = [check.scope["entry"] for check in checks]
                 done.append((part, "hit"))
             elif len(order) < LIMIT:
                 new = self.machine.compiles[part][self.made[part]][number]
@@ -329,8 +329,8 @@ class Rushlight:
             self.compiled(*call.args(rushlight))
 
     def regions(self) -> dict[str, Any]:
-        found = self.compiler.regions_of(self.function.__code__, self.function.__globals__)
-        return dict(zip(PARTS, found.values()))
+        regions = self.compiler.regions_of(self.function.__code__, self.function.__globals__)
+        return dict(zip(PARTS, regions.values()))
 
     def reason(self, part: str, entry: Any, call: Call) -> str | None:
         """Why an entry does not fit a call, in torch's words."""
@@ -339,7 +339,9 @@ class Rushlight:
         with rushlight.set_grad_enabled(call.grad_mode):
             reasons = small.recompile_reasons([entry], values)
         grad = "GLOBAL_STATE changed: grad_mode"
-        return next((grad if "grad_enabled" in each else guards.strip_local_scope(each) for each in reasons), None)
+        return next(
+            (grad if "grad_enabled" in reason else guards.strip_local_scope(reason) for reason in reasons), None
+        )
 
 
 def walk(setting: Setting) -> list[int]:
@@ -354,8 +356,8 @@ def check_with_torch(machine: Machine) -> None:
         model.call(number)
         theirs.call(CALLS[number])
         for part, order in model.order.items():
-            ids = [int(str(each.compile_id).rpartition("/")[2]) for each in theirs.entries(part)]
-            assert [model.made[part][each] for each in ids] == order, (machine.setting, number, part)
+            ids = [int(str(entry.compile_id).rpartition("/")[2]) for entry in theirs.entries(part)]
+            assert [model.made[part][identity] for identity in ids] == order, (machine.setting, number, part)
         assert len(theirs.graphs) == sum(map(len, model.made.values()))
 
 
@@ -394,7 +396,11 @@ def listing(setting: Setting) -> dict[str, Any]:
     theirs.call(CALLS[0])
     ours.call(CALLS[0])
     (entry,) = theirs.entries("f")
-    called = [str(each.argval) for each in dis.get_instructions(entry.code) if each.opname.startswith("LOAD")]
+    called = [
+        str(instruction.argval)
+        for instruction in dis.get_instructions(entry.code)
+        if instruction.opname.startswith("LOAD")
+    ]
     pieces = [name for text in called for name in ("__compiled_fn", "print", "__resume_at") if text.startswith(name)]
     instructions = bytecode.instructions_of(theirs.function.__code__)
     resumes = [*ours.compiler.regions_of(ours.function.__code__, ours.function.__globals__)][1:]
@@ -406,7 +412,9 @@ def listing(setting: Setting) -> dict[str, Any]:
         assert pieces == ["__compiled_fn", "print", "__resume_at"] and code is not None
         takes = [name for name in code.co_varnames[: code.co_argcount] if "nested" not in name]
         result["takes"] = f"resume({', '.join(takes)})"
-    at = [i for i, each in enumerate(instructions) if each.op not in ("PUSH_NULL", "TO_BOOL")]  # Python versions differ
+    at = [
+        i for i, instruction in enumerate(instructions) if instruction.op not in ("PUSH_NULL", "TO_BOOL")
+    ]  # Python versions differ
 
     def owner(i: int, row: int) -> int:
         return 0 if not setting.breaks or row < line else 1 if i < resumes[0] else 2
@@ -415,17 +423,17 @@ def listing(setting: Setting) -> dict[str, Any]:
     result["owners"] = [owner(0, i) if i <= line else 2 * setting.breaks for i in range(len(result["lines"]))]
     result["instructions"] = []
     for i in at:
-        each = instructions[i]
+        instruction = instructions[i]
         arg = (
             ""
-            if each.arg is None
-            else at.index(each.arg)
-            if "JUMP" in each.op
-            else repr(each.arg)
-            if "CONST" in each.op
-            else each.arg
+            if instruction.arg is None
+            else at.index(instruction.arg)
+            if "JUMP" in instruction.op
+            else repr(instruction.arg)
+            if "CONST" in instruction.op
+            else instruction.arg
         )
-        result["instructions"].append([f"{each.op} {arg}".strip(), owner(i, each.line - first)])
+        result["instructions"].append([f"{instruction.op} {arg}".strip(), owner(i, instruction.line - first)])
     return result
 
 
@@ -435,16 +443,18 @@ def shown(machine: Machine, reasons: list[str]) -> dict[str, Any]:
     result = {}
     for part, entries in machine.entries.items():
         table = []
-        for rows, graph, found, verdicts in entries:
-            reasons += dict.fromkeys(each[1] for each in verdicts if each and each[1] not in reasons)
+        for rows, graph, names, verdicts in entries:
+            reasons += dict.fromkeys(verdict[1] for verdict in verdicts if verdict and verdict[1] not in reasons)
             one = ", except if it is 1" if any(".size [1," in row for row in rows) else ""
             news = {
-                name: f"{name} has changed, so it is a symbol now{one if 'size' in name else ''}." for name in found
+                name: f"{name} has changed, so it is a symbol now{one if 'size' in name else ''}." for name in names
             }
-            table.append([rows, graph, news, [each and [each[0], reasons.index(each[1])] for each in verdicts]])
+            table.append(
+                [rows, graph, news, [verdict and [verdict[0], reasons.index(verdict[1])] for verdict in verdicts]]
+            )
         compiles = {
-            "".join(ascii_lowercase[each] for each in made): "".join(
-                "-" if each is None else ascii_lowercase[each] for each in then
+            "".join(ascii_lowercase[entry] for entry in made): "".join(
+                "-" if entry is None else ascii_lowercase[entry] for entry in then
             )
             for made, then in machine.compiles[part].items()
         }

@@ -52,25 +52,25 @@ Cut = frozenset[str]  # the tensors that are saved
 
 def torch_cut(program: Program, partition: Callable) -> tuple[list[str], dict, dict, float]:
     """Return the values that torch saves, the pipes of its network, the reasons of its bans, and the weight of the minimum cut."""
-    found: dict[str, Any] = {"pipes": {}, "reasons": {}, "weight": 0}
+    seen: dict[str, Any] = {"pipes": {}, "reasons": {}, "weight": 0}
     minimum_cut = networkx.minimum_cut
 
     def watched(graph: Any, source: str, sink: str) -> Any:
         pipes = {(start, end): more for start, end, more in graph.edges(data=True)}
-        found["pipes"] = {edge: more["capacity"] for edge, more in pipes.items()}
+        seen["pipes"] = {edge: more["capacity"] for edge, more in pipes.items()}
         banned = {end.removesuffix("_in"): more["reason"] for (start, end), more in pipes.items() if start == "source"}
-        found["reasons"] = {name: reason.removeprefix("cannot recompute: ") for name, reason in banned.items()}
-        found["weight"], parts = minimum_cut(graph, source, sink)
-        return found["weight"], parts
+        seen["reasons"] = {name: reason.removeprefix("cannot recompute: ") for name, reason in banned.items()}
+        seen["weight"], parts = minimum_cut(graph, source, sink)
+        return seen["weight"], parts
 
     def kept(graph: Any, inputs: Any) -> Any:
-        found.setdefault("saved", [node.name for node in [*graph.graph.nodes][-1].args[0][1:]])
+        seen.setdefault("saved", [node.name for node in [*graph.graph.nodes][-1].args[0][1:]])
         return make_boxed_func(graph.forward)
 
     with patch.object(networkx, "minimum_cut", watched):
         result = aot_function(program.function(torch), kept, kept, partition_fn=partition)(*program.arguments(torch))
         result.sum().backward()  # torch makes the backward graph
-    return found["saved"], found["pipes"], found["reasons"], found["weight"]
+    return seen["saved"], seen["pipes"], seen["reasons"], seen["weight"]
 
 
 class Joint:
@@ -91,14 +91,16 @@ class Joint:
         self.graph = aot.partition.common_subexpressions(joint().graph)
         self.info = aot.partition.classify_nodes(self.graph, 1)
         self.pipes = aot.partition.network(self.graph, self.info)
-        self.saved = [saved(each) for each in (aot.default_partition, aot.min_cut_rematerialization_partition)]
+        self.saved = [
+            saved(partition) for partition in (aot.default_partition, aot.min_cut_rematerialization_partition)
+        ]
         nodes = [node for node in self.graph.nodes if node.op != "output"]
         self.views = {node.name: node.args[0].name for node in nodes if aot.partition.operator_name(node) == "t"}
         self.late = [node for node in nodes if node in self.info.tangents_closure]
         self.early = {node.name: node for node in nodes if node not in self.late and node.name not in self.views}
         self.uses = {name: self._uses(node) for name, node in self.early.items()}
         self.needed = {name for name, uses in self.uses.items() if {node.name for node in self.late} & uses}
-        self.inputs = {name: [each for each in self.early if name in self.uses[each]] for name in self.early}
+        self.inputs = {name: [user for user in self.early if name in self.uses[user]] for name in self.early}
         self.banned = {name for start, end in self.pipes if start == "source" for name in [end.removesuffix("_in")]}
 
     def _uses(self, node: Any) -> set[str]:
@@ -113,18 +115,21 @@ class Joint:
     def weight(self, cut: Cut) -> float:
         """Torch's cost of a cut. A view is saved in the place of its argument."""
         views = {base: view for view, base in self.views.items()}
-        return sum(self.pipes[f"{name}_in", f"{name}_out"] for name in (views.get(each, each) for each in cut))
+        return sum(
+            self.pipes[f"{name}_in", f"{name}_out"]
+            for name in (views.get(name_of_cut, name_of_cut) for name_of_cut in cut)
+        )
 
     def computed(self, cut: Cut) -> set[str]:
         """Return the values that the backward computes without a tangent."""
-        found: set[str] = set()
+        computed: set[str] = set()
         waiting = [*self.needed]
         while waiting:
             name = waiting.pop()
-            if name not in cut and name not in found:
-                found.add(name)
+            if name not in cut and name not in computed:
+                computed.add(name)
                 waiting += self.inputs[name]
-        return found
+        return computed
 
     def legal(self, cut: Cut) -> bool:
         """Whether nothing flows from the source to the sink, and the backward reads each tensor that is saved."""
@@ -146,7 +151,7 @@ class Joint:
             return self.read(cut | {name})
         if name in self.banned:
             return None
-        inputs = {each for each in self.inputs[name] if each not in self.computed(cut)}
+        inputs = {operand for operand in self.inputs[name] if operand not in self.computed(cut)}
         return self.read((cut - {name}) | inputs)
 
 
@@ -157,7 +162,10 @@ def listed(names: list[str]) -> str:
 def call(node: Any, shown: dict[str, str]) -> str:
     """A call of an operator, as a reader writes it."""
     name = aot.partition.operator_name(node)
-    args = [shown.get(each.name, each.name) if hasattr(each, "name") else f"{each}" for each in node.args]
+    args = [
+        shown.get(argument.name, argument.name) if hasattr(argument, "name") else f"{argument}"
+        for argument in node.args
+    ]
     infix = {"mm": "@", "mul": "*", "ge": ">=", "gt": ">"}.get(name or "")
     return f"{args[0]} {infix} {args[1]}" if infix else f"{name}({', '.join(a for a in args if a != 'None')})"
 
@@ -177,7 +185,7 @@ def figures(program: Program) -> dict[str, Any]:
     default, best = (frozenset(joint.views.get(name, name) for name in names) for names in (by_default, by_cut))
     cuts = sorted(joint.cuts(), key=lambda cut: (len(joint.computed(cut)), joint.weight(cut), sorted(cut)))
     assert {default, best} <= {*cuts} and joint.weight(best) == weight == min(map(joint.weight, cuts))
-    results = {each.name for each in aot.partition.output_values(joint.graph)[:1]}
+    results = {value.name for value in aot.partition.output_values(joint.graph)[:1]}
     rows = sorted(joint.early, key=lambda name: name in results)
     late = [node.name for node in joint.late]
     ends = [*rows, *late]

@@ -132,17 +132,21 @@ def run(module: nn.Module, model: nn.Sequential, rows: int) -> Step:
         with notes, CommDebugMode() as counted, torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
             module(torch.ones(rows, FEATURES)).sum().backward()
         assert counted.get_total_counts() == len(order) - 2 * BLOCKS
-        activations = sum(each.untyped_storage().nbytes() for each in kept.values())
+        activations = sum(tensor.untyped_storage().nbytes() for tensor in kept.values())
     if isinstance(module, fsdp.FullyShardedDataParallel):
         fsdp.adamw_step(parameters, states)
     else:
         optimizer.step()
         states = optimizer.state
-    moments = [each[name] for each in states.values() for name in ("exp_avg", "exp_avg_sq")]
+    moments = [state[name] for state in states.values() for name in ("exp_avg", "exp_avg_sq")]
     weights, gradients, state = (
-        sum(local(each).nbytes for each in tensors) for tensors in (parameters, [p.grad for p in parameters], moments)
+        sum(local(tensor).nbytes for tensor in tensors)
+        for tensors in (parameters, [p.grad for p in parameters], moments)
     )
-    names = [(each.kind.replace("_", "-"), each.nbytes) if hasattr(each, "kind") else each for each in order]
+    names = [
+        (operation.kind.replace("_", "-"), operation.nbytes) if hasattr(operation, "kind") else operation
+        for operation in order
+    ]
     return Step(names, weights, gradients, state, activations, whole)
 
 
@@ -155,7 +159,7 @@ def local(tensor: Tensor) -> Tensor:
 def gathered(module: nn.Module, block: nn.Module) -> bool:
     """Whether a block of an FSDP model is whole, or being gathered."""
     if isinstance(module, fsdp.FullyShardedDataParallel):
-        unit = next(each for each in module.units if each.parameters[0].module is block[0])
+        unit = next(wrapped for wrapped in module.units if wrapped.parameters[0].module is block[0])
         return unit.is_gathered or unit.arriving is not None
     if isinstance(module, FSDPModule):
         group = block._get_fsdp_state()._fsdp_param_group
@@ -169,9 +173,9 @@ def order_of(kind: str) -> list[Event]:
         work = fsdp.order_of_work([True] * BLOCKS, 1, 1)
         return [(WORDS.get(word, word), i) for word, i in work]
     forward = [("forward", i) for i in range(BLOCKS)]
-    backward = [each for i in reversed(range(BLOCKS)) for each in (("backward", i), ("all-reduce", i))]
+    backward = [action for i in reversed(range(BLOCKS)) for action in (("backward", i), ("all-reduce", i))]
     if kind == "TP":  # the first block's input needs no gradient
-        return [each for event in forward for each in (event, ("all-reduce", event[1]))] + backward[:-1]
+        return [action for event in forward for action in (event, ("all-reduce", event[1]))] + backward[:-1]
     return forward + backward
 
 
@@ -242,8 +246,8 @@ def schedule(kind: str, ranks: int, link: cost.Link, early: bool = False) -> lis
         return wire
 
     for word, i in [(w, i) for w, i in order_of(kind) if w in ("forward", "backward")]:
-        again = (word, i) == ("backward", BLOCKS - 1) and not early
-        ready = send("all-gather", i, ended if again else begun, gather) if gather else 0.0
+        regathered = (word, i) == ("backward", BLOCKS - 1) and not early
+        ready = send("all-gather", i, ended if regathered else begun, gather) if gather else 0.0
         if reducing is not None:
             send("reduce-scatter" if gather else "all-reduce", reducing, ended, reduce)
         begun = max(ended, ready)
@@ -254,7 +258,7 @@ def schedule(kind: str, ranks: int, link: cost.Link, early: bool = False) -> lis
     if early or not gather:
         assert math.isclose(max(wire, ended), cost.step_time(BLOCKS, forward, 2 * forward, gather, reduce))
     for words in ("forward", "backward"), ("all-gather", "reduce-scatter", "all-reduce"):
-        assert [s[:2] for s in spans if s.word in words] == [each for each in order_of(kind) if each[0] in words]
+        assert [s[:2] for s in spans if s.word in words] == [action for action in order_of(kind) if action[0] in words]
     return spans
 
 
@@ -330,13 +334,13 @@ def block_at(kind: str, i: int, spans: list[Span], now: float) -> str:
 
 def memory(kind: str, states: list[str], step: Step, ranks: int) -> list[int]:
     """The bytes on a rank: weights between steps, optimizer, gradients, whole weights for now, activations."""
-    whole = sum(BLOCK for each in states if kind == "FSDP" and each[0] in "gw")
+    whole = sum(BLOCK for state in states if kind == "FSDP" and state[0] in "gw")
     if kind == "DDP":
         gradients = step.gradients  # the buckets; they are always there
     else:
         of_block = {"-": 0, "p": BLOCK, "r": BLOCK, "s": BLOCK // ranks}
-        gradients = sum(of_block[each[1]] for each in states)
-    activations = sum(step.activations // BLOCKS for each in states if each[2] != "-")
+        gradients = sum(of_block[state[1]] for state in states)
+    activations = sum(step.activations // BLOCKS for state in states if state[2] != "-")
     return [step.weights, step.state, gradients, whole, activations]
 
 
@@ -357,7 +361,7 @@ def sentence(kind: str, now: list[Span], later: bool) -> str:
 
 def frames(kind: str, ranks: int, spans: list[Span], step: Step) -> list[list[Any]]:
     """The moments at which something begins, and the end: microseconds, blocks, memory, bytes sent, a sentence."""
-    found: list[list[Any]] = []
+    frames: list[list[Any]] = []
     end = max(span.end for span in spans)
     turn = next(span.start for span in spans if span.word == "backward")
     for now in [*sorted({span.start for span in spans}), end]:
@@ -366,13 +370,13 @@ def frames(kind: str, ranks: int, spans: list[Span], step: Step) -> list[list[An
         say = sentence(kind, active, now >= turn)
         sent = sum(sent_by(kind, span, ranks) for span in spans if not is_compute(span) and span.end <= now)
         bytes_now = memory(kind, states, step, ranks)
-        found.append(
-            [round(now * 1e6), " ".join(states), bytes_now, round(sent), (BEGIN[kind] if not found else "") + say]
+        frames.append(
+            [round(now * 1e6), " ".join(states), bytes_now, round(sent), (BEGIN[kind] if not frames else "") + say]
         )
-    assert all(a[0] < b[0] for a, b in pairwise(found))
+    assert all(a[0] < b[0] for a, b in pairwise(frames))
     assert bytes_now[2:] == [step.gradients, 0, 0]
-    assert max(each[2][4] for each in found) == step.activations
-    return found
+    assert max(frame[2][4] for frame in frames) == step.activations
+    return frames
 
 
 def curve(kind: str, ranks: int, spans: list[Span], step: Step) -> list[list[int]]:
@@ -394,15 +398,15 @@ def data() -> dict[str, Any]:
             schedule(kind, ranks, link, early=True)
             spans = [s._replace(start=round(s.start, 9), end=round(s.end, 9)) for s in schedule(kind, ranks, link)]
             shown, whole = frames(kind, ranks, spans, step), curve(kind, ranks, spans, step)
-            for each in shown:
-                if each[-1] not in sentences:
-                    sentences.append(each[-1])
-                each[-1] = sentences.index(each[-1])
+            for frame in shown:
+                if frame[-1] not in sentences:
+                    sentences.append(frame[-1])
+                frame[-1] = sentences.index(frame[-1])
             scenes[f"{kind} {ranks} {name}"] = {
                 "spans": [[s.word, s.block, round(s.start * 1e6), round(s.end * 1e6)] for s in spans],
                 "frames": shown,
                 "curve": whole,
-                "peak": max(sum(each[1:]) for each in whole),
+                "peak": max(sum(row[1:]) for row in whole),
             }
     sent = {kind: scenes[f"{kind} 4 {next(iter(LINKS))}"]["frames"][-1][3] for kind in KINDS}
     assert sent["DDP"] * 4 == 2 * 3 * BLOCKS * BLOCK and sent["FSDP"] * 4 == 3 * 3 * BLOCKS * BLOCK

@@ -71,9 +71,9 @@ def data() -> dict:
                 entry["next"] = [lead(pair, operation, depth, made) for operation in OPERATIONS]
                 entry["copies"] = not_a_view(pair[0])
         waiting, depth = made, depth + 1
-    storages = {str(each["storage"]): each["storage"] for each in tensors}
-    for each in tensors:
-        each["storage"] = [*storages].index(str(each["storage"]))
+    storages = {str(tensor["storage"]): tensor["storage"] for tensor in tensors}
+    for tensor in tensors:
+        tensor["storage"] = [*storages].index(str(tensor["storage"]))
     return {
         "base": BASE,
         "operations": OPERATIONS,
