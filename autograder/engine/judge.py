@@ -411,9 +411,15 @@ class Judge:
         self._explain(verdict, check, simplest)
         return verdict
 
-    def _shrink(self, check: Check, smallest: Disagreement, known: Known, ask: Ask) -> Disagreement:
-        """The simplest disagreement that comes up in the time allowed, one in which only the student's side raises if `found` is
-        one. A known case is not asked for again."""
+    def _shrink(self, check: Check, first: Disagreement, known: Known, ask: Ask) -> Disagreement:
+        """Return the simplest disagreement that comes up in the time allowed. If only the student's side raises in the `first`
+        one, then also in the result.
+
+        Hypothesis only proposes cases. Each one that subject and torch have answered is in `known`, and the result is the minimum
+        of `known`, in an order for persons (`Disagreement.order`). So the result is never worse than `first`, wherever the search
+        ends, and it may be simpler than Hypothesis's own, which is minimal in the number of draws. Hypothesis needs a predicate
+        that gives the same answer for the same case. `known` provides this, even if the student's code depends on chance.
+        """
         deadline, limit = time.perf_counter() + SHRINK_SECONDS, len(known) + (check.draws or math.inf)
 
         def differs(candidate: dict) -> bool:
@@ -427,13 +433,11 @@ class Judge:
                     raise ShrinkTimeout from None
                 known[key] = _compare(candidate, mine, self.answer(check, candidate))
             disagreement = known[key]
-            return disagreement is not None and disagreement.raises >= smallest.raises
+            return disagreement is not None and disagreement.raises >= first.raises
 
         with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky, ShrinkTimeout):
-            phases = [
-                hypothesis.Phase.generate,
-                hypothesis.Phase.shrink,
-            ]  # the next phase traces what a student's code does
+            # without the phase `explain`, which would trace the lines of a student's code
+            phases = [hypothesis.Phase.generate, hypothesis.Phase.shrink]
             settings = _settings(phases=phases, max_examples=check.draws or CASES)
             stream = random.Random(f"{self.seed}/shrink/{check.name}")
             hypothesis.find(self._cases(check), differs, settings=settings, random=stream)
