@@ -1,9 +1,10 @@
 """The lock: the exercises whose mutants, alternatives and wrong answers were all tried, each with a hash of the tried text.
 
 `tests/guarantees.lock` has a line for each exercise: its name, a hash, and the seconds that its trials took. The hash is over
-the reference, the checks, the alternatives and wrong answers and the mutants that are listed as equivalent. It is made of
-syntax trees, so docstrings, comments, line breaks, names of local variables and the file's own path are no part of it. The lock
-begins with torch's version and a hash over the rules that mutants are made by.
+the reference, the checks, the alternatives and wrong answers and the mutants that are listed as equivalent. An answer that is
+an edit of the reference counts as the function that the edit makes. The hash is made of syntax trees, so docstrings, comments, line
+breaks, names of local variables and the file's own path are no part of it. The lock begins with torch's version and a hash over
+the rules that mutants are made by.
 A trial is a test marked `guarantee`. `pytest --lock` runs the trials of the exercises whose line is missing or stale.
 """
 
@@ -15,6 +16,7 @@ import dis
 import hashlib
 import inspect
 import os
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -293,7 +295,24 @@ def _answers(exercise: str, lab: str) -> Iterator[Place]:
     for path in (str(ANSWERS / lab / name) for name in ("right.py", "wrong.py")):
         for name, statements in source_of(path).defining.items():
             if "__" in name.strip("_") and name.rpartition("__")[0] == exercise.rpartition(".")[2]:
-                yield from ((path, statement) for statement in statements)
+                yield from ((path, written_out(statement, exercise)) for statement in statements)
+
+
+def written_out(statement: ast.stmt, exercise: str) -> ast.stmt:
+    """An answer that is written as an edit of the exercise's reference, as the function that the edit makes."""
+    match statement:
+        case ast.Assign([ast.Name(name)], ast.Call(ast.Name("edited"), [_, *changes])) if _literal(changes):
+            text = textwrap.dedent(inspect.getsource(function_of(exercise)))
+            for old, new in map(ast.literal_eval, changes):
+                text = text.replace(old, new)
+            function = ast.parse(text).body[0]
+            function.name = name
+            return function
+    return statement
+
+
+def _literal(changes: list[ast.expr]) -> bool:
+    return all(isinstance(node, (ast.Tuple, ast.Constant, ast.Load)) for change in changes for node in ast.walk(change))
 
 
 # The lock ------------------------------------------------------------------------------------------------------------

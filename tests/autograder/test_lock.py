@@ -1,5 +1,6 @@
 """Some changes make a line of the lock stale, and others do not."""
 
+import ast
 import subprocess
 import sys
 
@@ -120,6 +121,20 @@ def test_a_renamed_local_variable_leaves_a_line_fresh(text_of):
 )
 def test_another_operator_variable_or_parameter_makes_a_line_stale(text_of, old, new):
     assert text_of(LOCALS.replace(old, new), "first") != text_of(LOCALS, "first")
+
+
+WRITTEN_OUT = """
+def has_internal_overlap__of_empty_tensors(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    return any(n > 1 and step == 0 for n, step in zip(sizes, strides))
+"""
+
+
+def test_an_edit_of_a_reference_has_the_hash_of_the_answer_that_it_makes():
+    exercise = "aten.strided.has_internal_overlap"
+    change = ("    if non_overlapping_and_dense(sizes, strides):\n        return False\n", "")
+    edit = f"has_internal_overlap__of_empty_tensors = edited(strided.has_internal_overlap, {change})"
+    made, written = (guarantees.written_out(ast.parse(source).body[0], exercise) for source in (edit, WRITTEN_OUT))
+    assert guarantees.canonical(made) == guarantees.canonical(written)
 
 
 def test_the_local_variables_of_a_function_that_looks_names_up_keep_their_names(text_of):

@@ -14,6 +14,8 @@ from torch.utils._pytree import tree_leaves
 
 from rushlight.on_torch import trace
 
+from ..shared import edited
+
 # The source map
 
 
@@ -296,17 +298,7 @@ def timed__all_at_once(call, synchronize, clock, warmup=3, repeats=5):
     return (clock() - start) / repeats
 
 
-def timed__with_the_mean(call, synchronize, clock, warmup=3, repeats=5):
-    for _ in range(warmup):
-        call()
-    times = []
-    for _ in range(repeats):
-        synchronize()
-        start = clock()
-        call()
-        synchronize()
-        times.append(clock() - start)
-    return sum(times) / repeats
+timed__with_the_mean = edited(trace.timed, ("return median(times)", "return sum(times) / repeats"))
 
 
 def timed__includes_the_first_calls(call, synchronize, clock, warmup=3, repeats=5):
@@ -359,23 +351,11 @@ def layer_of__dot_of_a_pattern(path):
     return trace.SOURCE_MAP[entry][0], entry
 
 
-def read_schema__shared_needs_the_same_annotation(schema):
-    name, _, rest = schema.partition("(")
-    arguments, _, results = rest.rpartition(") -> ")
-    parts = trace.split_at_commas(arguments)
-    star = parts.index("*") if "*" in parts else len(parts)
-    names = {part: part.partition("=")[0].split()[-1] for part in parts if " " in part}
-    memory = {each: trace.annotation(part).partition(" ")[0] for part, each in names.items()}
-    return {
-        "name": name,
-        "required": [names[part] for part in names if "=" not in part],
-        "by name": [names[part] for part in parts[star + 1 :]],
-        "written": [names[part] for part in names if "!" in trace.annotation(part)],
-        "shared": [
-            [each for each in memory if memory[each] and trace.annotation(result).partition(" ")[0] == memory[each]]
-            for result in trace.split_at_commas(results.strip("()"))
-        ],
-    }
+read_schema__shared_needs_the_same_annotation = edited(
+    trace.read_schema,
+    ("annotation(part)[:1]", 'annotation(part).partition(" ")[0]'),
+    ("annotation(result).startswith(letters[each])", 'annotation(result).partition(" ")[0] == letters[each]'),
+)
 
 
 def aten_calls__only_those_that_succeed(function, *args):

@@ -28,7 +28,7 @@ from rushlight.c10.dispatch import (
     traced,
 )
 
-from ..shared import copied
+from ..shared import copied, edited
 
 SHIFT = len(BACKENDS)
 
@@ -211,27 +211,20 @@ def run__traces_afterwards(operator, key_set, stack, how):
         return result
 
 
-def run__says_runtime_error(operator, key_set, stack, how):
-    key = dispatch.highest_priority_key(key_set)
-    kernel, _ = operator.entry(key)
-    if kernel is MISSING:
-        raise RuntimeError(operator.full_name)
-    with dispatch.traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
-        return dispatch.bind_kernel(kernel, operator, key_set)(*stack)
-
-
-def run__takes_the_key_out_of_the_set(operator, key_set, stack, how):
-    key = dispatch.highest_priority_key(key_set)
-    kernel, _ = operator.entry(key)
-    if kernel is MISSING:
-        raise NotImplementedError(operator.full_name)
-    with dispatch.traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
-        return dispatch.bind_kernel(kernel, operator, key_set & dispatch.keys_below(key))(*stack)
-
-
-def call__forgets_the_thread(operator, *stack):
-    keys = dispatch.dispatch_key_set(stack, 0, 0)
-    return dispatch.run(operator, dispatch.skip_fallthrough(operator, keys), stack, "call")
+run__says_runtime_error = edited(
+    run, ("raise NotImplementedError(explain_missing(operator, key))", "raise RuntimeError(operator.full_name)")
+)
+run__takes_the_key_out_of_the_set = edited(
+    run,
+    ("NotImplementedError(explain_missing(operator, key))", "NotImplementedError(operator.full_name)"),
+    (
+        "bind_kernel(kernel, operator, key_set)(*stack)",
+        "bind_kernel(kernel, operator, key_set & keys_below(key))(*stack)",
+    ),
+)
+call__forgets_the_thread = edited(
+    dispatch.call, ("dispatch_key_set(stack, local.included, local.excluded)", "dispatch_key_set(stack, 0, 0)")
+)
 
 
 def call__skips_nothing(operator, *stack):
@@ -321,13 +314,7 @@ def run__explains_every_error(operator, key_set, stack, how):
         raise NotImplementedError(explain_missing(operator, key)) from None
 
 
-def run__explains_nothing(operator, key_set, stack, how):
-    key = highest_priority_key(key_set)
-    kernel, _ = operator.entry(key)
-    if kernel is MISSING:
-        raise NotImplementedError
-    with traced(f"[{how}] op=[{operator.full_name}], key=[{key.name}]"):
-        return bind_kernel(kernel, operator, key_set)(*stack)
+run__explains_nothing = edited(run, ("NotImplementedError(explain_missing(operator, key))", "NotImplementedError"))
 
 
 _highest = copied(highest_priority_key)
@@ -346,13 +333,13 @@ def keys_in__gives_ints(key_set):
     return [int(key) for key in _keys_in(key_set)]
 
 
-def run__leaves_the_overload_out_of_the_line(operator, key_set, stack, how):
-    key = highest_priority_key(key_set)
-    kernel, _ = operator.entry(key)
-    if kernel is MISSING:
-        raise NotImplementedError(explain_missing(operator, key))
-    with traced(f"[{how}] op=[{operator.full_name.partition('.')[0]}], key=[{key}]"):
-        return bind_kernel(kernel, operator, key_set)(*stack)
+run__leaves_the_overload_out_of_the_line = edited(
+    run,
+    (
+        'f"[{how}] op=[{operator.full_name}], key=[{key.name}]"',
+        "f\"[{how}] op=[{operator.full_name.partition('.')[0]}], key=[{key}]\"",
+    ),
+)
 
 
 def call__says_that_it_redispatches(operator, *stack):
@@ -360,10 +347,11 @@ def call__says_that_it_redispatches(operator, *stack):
     return run(operator, skip_fallthrough(operator, key_set), stack, "redispatch")
 
 
-def run__leaves_the_overload_out_of_the_message(operator, key_set, stack, how):
-    key = highest_priority_key(key_set)
-    kernel, _ = operator.entry(key)
-    if kernel is MISSING:
-        raise NotImplementedError(f"{operator.full_name.partition('.')[0]} has no kernel for {key}")
-    with traced(f"[{how}] op=[{operator.full_name}], key=[{key}]"):
-        return bind_kernel(kernel, operator, key_set)(*stack)
+run__leaves_the_overload_out_of_the_message = edited(
+    run,
+    (
+        "raise NotImplementedError(explain_missing(operator, key))",
+        "raise NotImplementedError(f\"{operator.full_name.partition('.')[0]} has no kernel for {key}\")",
+    ),
+    ("key.name", "key"),
+)

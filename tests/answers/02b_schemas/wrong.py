@@ -36,7 +36,7 @@ from rushlight.c10.schema import (
 )
 from rushlight.library import invoke
 
-from ..shared import copied
+from ..shared import copied, edited
 
 
 def split_at_commas__splits_everywhere(text):
@@ -78,13 +78,14 @@ def parse_argument__the_default_stays_text(text, kwarg_only=False):
     return Argument(found["name"] or "", found["base"] + found["suffix"], default, kwarg_only, found["alias"] or "")
 
 
-def parse_argument__no_default_is_none(text, kwarg_only=False):
-    found = schema._ARGUMENT.match(text)
-    if found is None:
-        raise RuntimeError(text)
-    type = found["base"] + found["suffix"]
-    default = schema.parse_default(found["default"], type) if found["default"] else None
-    return Argument(found["name"] or "", type, default, kwarg_only, found["alias"] or "")
+parse_argument__no_default_is_none = edited(
+    parse_argument,
+    ('f"cannot read the argument {text!r} of a schema"', "text"),
+    (
+        'default = REQUIRED if match["default"] is None else parse_default(match["default"], type)',
+        'default = parse_default(match["default"], type) if match["default"] else None',
+    ),
+)
 
 
 def parse_argument__the_type_is_the_base_alone(text, kwarg_only=False):
@@ -620,19 +621,11 @@ def autocast_by_hand(state, errors, operator, policy, stack):
     return result
 
 
-def call_mode__expects_a_result(operator, *args, **kwargs):
-    mode, included = local.modes.pop(), local.included
-    if not local.modes:
-        local.included &= ~PYTHON
-    try:
-        with excluding(ABOVE_PYTHON):
-            result = mode.__torch_dispatch__(operator, (), args, kwargs)
-    finally:
-        local.modes.append(mode)
-        local.included = included
-    if result is NotImplemented or result is None:
-        raise TypeError(operator.full_name)
-    return result
+call_mode__expects_a_result = edited(
+    dispatch.call_mode,
+    ("result is NotImplemented", "result is NotImplemented or result is None"),
+    ('f"{operator.full_name}: the __torch_dispatch__ of {mode!r} returned NotImplemented"', "operator.full_name"),
+)
 
 
 def kernels_run__no_autograd_kernel_without_grad_mode(program):

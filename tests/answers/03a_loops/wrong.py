@@ -4,16 +4,15 @@ A function's name is its exercise's, two underscores, and what is wrong.
 """
 
 import functools
-import warnings
 
 import numpy as np
 
 from rushlight.aten import structured
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, infer_size
-from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output, warn_resized
+from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output
 from rushlight.c10.dtypes import promote_types, scalar_type
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # One loop for operands of many shapes
 
@@ -142,19 +141,11 @@ def resize_output__sets_the_strides_in_any_case(out, sizes, strides=None):
     return resized
 
 
-def resize_output__says_nothing(out, sizes, strides=None):
-    if tuple(sizes) == out.shape:
-        return False
-    resize_(out, sizes, strides)
-    return True
-
-
-def resize_output__warns_of_empty_ones_too(out, sizes, strides=None):
-    if tuple(sizes) == out.shape:
-        return False
-    warnings.warn("resized", UserWarning, stacklevel=2)
-    resize_(out, sizes, strides)
-    return True
+resize_output__says_nothing = edited(resize_output, ("    if out.numel():\n        warn_resized(out, sizes)\n", ""))
+resize_output__warns_of_empty_ones_too = edited(
+    resize_output,
+    ("if out.numel():\n        warn_resized(out, sizes)", 'warnings.warn("resized", UserWarning, stacklevel=2)'),
+)
 
 
 def call_functional__forgets_the_strides(kernel, args):
@@ -208,60 +199,37 @@ def call_inplace__looks_at_the_dtype_only(kernel, args):
     return self
 
 
-def call_out__refuses_what_has_other_sizes(kernel, args, out):
-    output = kernel.meta(*args)
-    check_writable(kernel, args, out, output)
-    if tuple(output.sizes) != out.shape:
-        raise RuntimeError("sizes")
-    if not out.is_meta:
-        kernel.impl(*args, out)
-    return out
-
-
-def call_out__resizes_to_contiguous_strides(kernel, args, out):
-    output = kernel.meta(*args)
-    check_writable(kernel, args, out, output)
-    resize_output(out, output.sizes)
-    if not out.is_meta:
-        kernel.impl(*args, out)
-    return out
-
-
-def call_out__resizes_before_it_checks(kernel, args, out):
-    output = kernel.meta(*args)
-    resize_output(out, output.sizes, output.strides)
-    check_writable(kernel, args, out, output)
-    if not out.is_meta:
-        kernel.impl(*args, out)
-    return out
-
-
-def call_out__forgets_to_check(kernel, args, out):
-    output = kernel.meta(*args)
-    resize_output(out, output.sizes, output.strides)
-    if not out.is_meta:
-        kernel.impl(*args, out)
-    return out
+call_out__refuses_what_has_other_sizes = edited(
+    structured.call_out,
+    (
+        "resize_output(out, output.sizes, output.strides)",
+        'if tuple(output.sizes) != out.shape:\n        raise RuntimeError("sizes")',
+    ),
+)
+call_out__resizes_to_contiguous_strides = edited(
+    structured.call_out, ("resize_output(out, output.sizes, output.strides)", "resize_output(out, output.sizes)")
+)
+call_out__resizes_before_it_checks = edited(
+    structured.call_out,
+    ("    check_writable(kernel, args, out, output)\n", ""),
+    ("if not out.is_meta:", "check_writable(kernel, args, out, output)\n    if not out.is_meta:"),
+)
+call_out__forgets_to_check = edited(structured.call_out, ("    check_writable(kernel, args, out, output)\n", ""))
 
 
 # In C++
 
 
-def resize_output__list_is_another_size(out, sizes, strides=None):
-    if out.shape == sizes:
-        return False
-    if out.numel() > 0:
-        warn_resized(out, sizes)
-    resize_(out, sizes, strides)
-    return True
-
-
-def call_functional__what_impl_returns(kernel, args):
-    output = kernel.meta(*args)
-    strides = contiguous_strides(output.sizes) if output.strides is None else output.strides
-    out = empty_strided(output.sizes, strides, output.dtype)
-    result = kernel.impl(*args, out)
-    return out if result is None else result
+resize_output__list_is_another_size = edited(
+    resize_output, ("tuple(sizes) == out.shape", "out.shape == sizes"), ("out.numel()", "out.numel() > 0")
+)
+call_functional__what_impl_returns = edited(
+    structured.call_functional,
+    (
+        "kernel.impl(*args, out)\n    return out",
+        "result = kernel.impl(*args, out)\n    return out if result is None else result",
+    ),
+)
 
 
 def call_functional__meta_for_each_field(kernel, args):

@@ -9,12 +9,13 @@ import numpy as np
 
 from rushlight.aten.native import linear_algebra
 from rushlight.aten.native.linear_algebra import multiply_add
+from rushlight.aten.native.reductions import logsumexp
 from rushlight.aten.strided import wrap_dim
 from rushlight.aten.structured import Output
 from rushlight.c10.dtypes import INTEGRAL, bool_, float16, promote_types
 from rushlight.utils import cpp_extension as cpp
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # Reductions
 
@@ -79,12 +80,13 @@ def logsumexp__subtracts_infinity(array, dims, keepdim):
     return out if keepdim else out.squeeze(axis=dims)
 
 
-def logsumexp__stumbles_over_nothing(array, dims, keepdim):
-    dims = tuple(dims)
-    m = array.max(axis=dims, keepdims=True)
-    m = np.where(np.isinf(m), 0, m)
-    out = np.log(np.exp(array - m).sum(axis=dims, keepdims=True)) + m
-    return out if keepdim else out.squeeze(axis=dims)
+logsumexp__stumbles_over_nothing = edited(
+    logsumexp,
+    (
+        "largest = array.max(axis=dims, keepdims=True, initial=-np.inf)",
+        "dims = tuple(dims)\n    largest = array.max(axis=dims, keepdims=True)",
+    ),
+)
 
 
 # Matrices

@@ -8,8 +8,9 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd import graph, history
 from rushlight.autograd.graph import NO_EDGE, AutogradMeta, Edge, grad_accumulator, with_edge
 from rushlight.c10.memory_formats import contiguous_format
+from rushlight.course.predictions import saved_tensors
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # The graph
 
@@ -240,25 +241,22 @@ def backward_order__with_the_weight_before_the_bias(program):
     }[program]
 
 
-def saved_tensors__both_factors_always(program):
-    return {
-        "constant": ["MulBackward0.other", "MulBackward0.self"],
-        "both": ["MulBackward0.other", "MulBackward0.self", "ExpBackward0.result"],
-        "result": ["SigmoidBackward0.result", "ReluBackward0.result"],
-        "input": ["MmBackward0.self"],
-    }[program]
+saved_tensors__both_factors_always = edited(
+    saved_tensors, ('["MulBackward0.other"]', '["MulBackward0.other", "MulBackward0.self"]')
+)
 
 
 # Sentences that are easily passed over
 
 
-def set_history__gives_metadata_to_all_results(result, node, differentiable=None):
-    for i, tensor in enumerate(result if isinstance(result, (list, tuple)) else (result,)):
-        tensor._autograd = AutogradMeta(False, None, 0)
-        if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):
-            tensor._autograd = AutogradMeta(False, node, len(node.input_metadata))
-            node.input_metadata.append((tensor._sizes, tensor.dtype))
-    return result
+set_history__gives_metadata_to_all_results = edited(
+    history.set_history,
+    (
+        "if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):",
+        "tensor._autograd = AutogradMeta(False, None, 0)\n"
+        "        if tensor.dtype.is_floating_point and (differentiable is None or differentiable[i]):",
+    ),
+)
 
 
 _copy_slices = copied(history.copy_slices)

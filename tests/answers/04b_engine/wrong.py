@@ -10,7 +10,7 @@ from rushlight.autograd import engine, graph
 from rushlight.autograd.graph import Edge, clone_obey_contract
 from rushlight.c10.dispatch import local
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # Formulas
 
@@ -150,14 +150,7 @@ def accumulate__keeps_the_last(variable, grad):
     variable._autograd.grad = clone_obey_contract(grad, variable)
 
 
-def accumulate__keeps_what_is_others(variable, grad):
-    meta = variable._autograd
-    if meta.grad is None:
-        meta.grad = grad
-    elif local.grad_enabled:
-        meta.grad = meta.grad + grad
-    else:
-        meta.grad.add_(grad)
+accumulate__keeps_what_is_others = edited(graph.accumulate, ("clone_obey_contract(grad, variable)", "grad"))
 
 
 def accumulate__never_in_place(variable, grad):
@@ -174,14 +167,7 @@ def accumulate__always_in_place(variable, grad):
             meta.grad.add_(grad)
 
 
-def accumulate__of_any_layout(variable, grad):
-    meta = variable._autograd
-    if meta.grad is None:
-        meta.grad = grad.clone()
-    elif local.grad_enabled:
-        meta.grad = meta.grad + grad
-    else:
-        meta.grad.add_(grad)
+accumulate__of_any_layout = edited(graph.accumulate, ("clone_obey_contract(grad, variable)", "grad.clone()"))
 
 
 def call_function__lets_go_before_the_hooks(node, grads, keep_graph):

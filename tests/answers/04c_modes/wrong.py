@@ -8,14 +8,14 @@ import itertools
 import rushlight as rl
 from rushlight.aten.strided import Tensor
 from rushlight.autograd import graph, history
-from rushlight.autograd.derivatives import restore_dims
+from rushlight.autograd.derivatives import logsumexp_backward, restore_dims
 from rushlight.autograd.function import attach, check_dirty, new_context
-from rushlight.autograd.grad_mode import AUTOGRAD
+from rushlight.autograd.grad_mode import AUTOGRAD, recording
 from rushlight.autograd.graph import save
 from rushlight.c10.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
 from rushlight.utils.checkpoint import backward
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # Formulas
 
@@ -65,13 +65,13 @@ def recording__turns_it_on_afterwards(enabled):
         local.grad_enabled = not enabled
 
 
-def recording__cannot_be_undone_within(enabled):
-    before = local.grad_enabled
-    local.grad_enabled = before and enabled
-    try:
-        yield
-    finally:
-        local.grad_enabled = before
+recording__cannot_be_undone_within = edited(
+    recording,
+    (
+        "before, local.grad_enabled = local.grad_enabled, enabled",
+        "before = local.grad_enabled\n    local.grad_enabled = before and enabled",
+    ),
+)
 
 
 def recording__restores_after_ordinary_errors(enabled):
@@ -189,22 +189,21 @@ def logsumexp_backward__of_a_softmax_over_the_last(grad, self, result, dim, keep
     return restore_dims(grad, self.dim(), dim, keepdim) * self.softmax(-1) if self.dim() else grad
 
 
-def logsumexp_backward__without_the_logarithm(grad, self, result, dim, keepdim):
-    dims = [dim] if isinstance(dim, int) else dim
-    grad, result = (restore_dims(x, self.dim(), dims, keepdim) for x in (grad, result))
-    return grad * self.exp() / result
-
-
-def logsumexp_backward__of_large_numbers(grad, self, result, dim, keepdim):
-    dims = [dim] if isinstance(dim, int) else dim
-    grad, result = (restore_dims(x, self.dim(), dims, keepdim) for x in (grad, result))
-    return grad * self.exp() / result.exp()
-
-
-def logsumexp_backward__detached(grad, self, result, dim, keepdim):
-    dims = [dim] if isinstance(dim, int) else dim
-    grad, result = (restore_dims(x, self.dim(), dims, keepdim) for x in (grad, result))
-    return grad * (self.detach() - result.detach()).exp()
+logsumexp_backward__without_the_logarithm = edited(
+    logsumexp_backward,
+    ("dims = _dims(dim)", "dims = [dim] if isinstance(dim, int) else dim"),
+    ("return grad * (self - result).exp()", "return grad * self.exp() / result"),
+)
+logsumexp_backward__of_large_numbers = edited(
+    logsumexp_backward,
+    ("dims = _dims(dim)", "dims = [dim] if isinstance(dim, int) else dim"),
+    ("return grad * (self - result).exp()", "return grad * self.exp() / result.exp()"),
+)
+logsumexp_backward__detached = edited(
+    logsumexp_backward,
+    ("dims = _dims(dim)", "dims = [dim] if isinstance(dim, int) else dim"),
+    ("self - result", "self.detach() - result.detach()"),
+)
 
 
 def logsumexp_backward__inserts_negative_dims_as_they_are(grad, self, result, dim, keepdim):

@@ -11,10 +11,10 @@ from rushlight.aten.generated import functions as F
 from rushlight.aten.native.normalisation import _check_floating, check_normalized_shape, widened
 from rushlight.aten.strided import Tensor
 from rushlight.nn.modules.hooks import BackwardHook
-from rushlight.nn.modules.module import Module
+from rushlight.nn.modules.module import Module, named_members
 from rushlight.nn.parameter import Buffer, Parameter, is_lazy
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # Modules
 
@@ -587,16 +587,13 @@ _load_from_state_dict = copied(rl.nn.modules.state_dict.load_from_state_dict)
 _layer_norm = copied(rl.aten.native.normalisation.layer_norm)
 
 
-def named_members__leaves_out_a_zero(module, get_members_fn, prefix, recurse, remove_duplicate):
-    memo = set()
-    modules = module.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, module)]
-    for module_name, each in modules:
-        for name, member in get_members_fn(each):
-            if member is None or member in (0, "") if not isinstance(member, (Tensor, Module)) else member in memo:
-                continue
-            if remove_duplicate:
-                memo.add(member)
-            yield f"{module_name}.{name}" if module_name else name, member
+named_members__leaves_out_a_zero = edited(
+    named_members,
+    (
+        "member is None or member in memo",
+        'member is None or member in (0, "") if not isinstance(member, (Tensor, Module)) else member in memo',
+    ),
+)
 
 
 def named_members__asks_for_the_number_of_members(module, get_members_fn, prefix, recurse, remove_duplicate):

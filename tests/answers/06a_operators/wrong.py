@@ -8,7 +8,6 @@ import inspect
 import math
 import types
 import typing
-from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -16,7 +15,7 @@ from torch.autograd.function import once_differentiable
 
 from rushlight.on_torch import custom_ops
 
-from ..shared import copied, loop_over_examples
+from ..shared import copied, edited, loop_over_examples
 
 # The schema
 
@@ -24,15 +23,15 @@ from ..shared import copied, loop_over_examples
 _inferred = copied(custom_ops.infer_schema)
 
 
-def schema_type__takes_None_for_optional(annotation):
-    for kind, name in custom_ops.SCHEMA_TYPES.items():
-        if annotation == kind:
-            return name
-        if type(None) in typing.get_args(annotation) and kind in typing.get_args(annotation):
-            return f"{name}?"
-        if typing.get_args(annotation) == (kind,):
-            return f"{name}[]"
-    raise ValueError(annotation)
+schema_type__takes_None_for_optional = edited(
+    custom_ops.schema_type,
+    (
+        "annotation == inner | None",
+        "type(None) in typing.get_args(annotation) and inner in typing.get_args(annotation)",
+    ),
+    ("inner in LISTED and annotation in (list[inner], Sequence[inner])", "typing.get_args(annotation) == (inner,)"),
+    ('f"a schema has no type for {annotation}"', "annotation"),
+)
 
 
 def schema_type__has_lists_of_everything(annotation):
@@ -46,15 +45,9 @@ def schema_type__has_lists_of_everything(annotation):
     raise ValueError(annotation)
 
 
-def schema_type__raises_TypeError(annotation):
-    for kind, name in custom_ops.SCHEMA_TYPES.items():
-        if annotation == kind:
-            return name
-        if annotation == kind | None:
-            return f"{name}?"
-        if kind in custom_ops.LISTED and annotation in (list[kind], Sequence[kind]):
-            return f"{name}[]"
-    raise TypeError(annotation)
+schema_type__raises_TypeError = edited(
+    custom_ops.schema_type, ('ValueError(f"a schema has no type for {annotation}")', "TypeError(annotation)")
+)
 
 
 def schema_type__asks_torch(annotation):
@@ -203,13 +196,9 @@ def fused_linear__adds_a_bias_of_any_shape(x, weight, bias=None, activation="non
     return custom_ops.activate(z if bias is None else z + bias, activation).contiguous()
 
 
-def fused_linear__writes_to_the_bias(x, weight, bias=None, activation="none"):
-    custom_ops.check_arguments(x, weight, bias, activation)
-    z = x @ weight.T
-    if bias is not None:
-        z = z + bias
-        bias.zero_()
-    return custom_ops.activate(z, activation).contiguous()
+fused_linear__writes_to_the_bias = edited(
+    custom_ops.fused_linear, ("product = product + bias", "product = product + bias\n        bias.zero_()")
+)
 
 
 def fused_linear_fake__like_the_strides_of_x(x, weight, bias=None, activation="none"):
@@ -236,18 +225,16 @@ def fused_linear_fake__looks_at_the_batch(x, weight, bias=None, activation="none
     return x.new_empty((*x.shape[:-1], weight.shape[0]))
 
 
-def fused_linear_fake__computes(x, weight, bias=None, activation="none"):
-    custom_ops.check_arguments(x, weight, bias, activation)
-    return (x @ weight.T).contiguous()
+fused_linear_fake__computes = edited(
+    custom_ops.fused_linear_fake,
+    ("return x.new_empty((*x.shape[:-1], weight.shape[0]))", "return (x @ weight.T).contiguous()"),
+)
+fused_linear_fake__forgets_dtype_and_device = edited(custom_ops.fused_linear_fake, ("x.new_empty", "torch.empty"))
 
 
-def fused_linear_fake__forgets_dtype_and_device(x, weight, bias=None, activation="none"):
-    custom_ops.check_arguments(x, weight, bias, activation)
-    return torch.empty((*x.shape[:-1], weight.shape[0]))
-
-
-def fused_linear_fake__refuses_nothing(x, weight, bias=None, activation="none"):
-    return x.new_empty((*x.shape[:-1], weight.shape[0]))
+fused_linear_fake__refuses_nothing = edited(
+    custom_ops.fused_linear_fake, ("    check_arguments(x, weight, bias, activation)\n", "")
+)
 
 
 def fused_linear_fake__makes_whole_numbers_of_sizes(x, weight, bias=None, activation="none"):
@@ -461,11 +448,9 @@ def register_fused_linear__without_a_fake_kernel(namespace):
     return op
 
 
-def register_fused_linear__without_a_batching_rule(namespace):
-    op = torch.library.custom_op(f"{namespace}::fused_linear", custom_ops.fused_linear, mutates_args=())
-    op.register_fake(custom_ops.fused_linear_fake)
-    op.register_autograd(custom_ops.fused_linear_backward, setup_context=custom_ops.fused_linear_setup_context)
-    return op
+register_fused_linear__without_a_batching_rule = edited(
+    custom_ops.register_fused_linear, ("    op.register_vmap(partial(fused_linear_vmap, op))\n", "")
+)
 
 
 def register_fused_linear__without_a_setup(namespace):
@@ -696,9 +681,9 @@ def momentum_step__damped(weight, buffer, grad, lr, momentum):
     weight.sub_(buffer, alpha=lr)
 
 
-def momentum_step__returns_the_weight(weight, buffer, grad, lr, momentum):
-    buffer.mul_(momentum).add_(grad)
-    return weight.sub_(buffer, alpha=lr)
+momentum_step__returns_the_weight = edited(
+    custom_ops.momentum_step, ("weight.sub_(buffer * lr)", "return weight.sub_(buffer, alpha=lr)")
+)
 
 
 def momentum_step__views(weight, buffer, grad, lr, momentum):
@@ -711,16 +696,11 @@ def momentum_step__writes_to_the_gradient(weight, buffer, grad, lr, momentum):
     weight.sub_(buffer, alpha=lr)
 
 
-def register_momentum_step__says_nothing(namespace):
-    return torch.library.custom_op(f"{namespace}::momentum_step", custom_ops.momentum_step, mutates_args=())
-
-
-def register_momentum_step__forgets_the_buffer(namespace):
-    return torch.library.custom_op(f"{namespace}::momentum_step", custom_ops.momentum_step, mutates_args=("weight",))
-
-
-def register_momentum_step__of_unknown(namespace):
-    return torch.library.custom_op(f"{namespace}::momentum_step", custom_ops.momentum_step, mutates_args="unknown")
+register_momentum_step__says_nothing = edited(custom_ops.register_momentum_step, ('("weight", "buffer")', "()"))
+register_momentum_step__forgets_the_buffer = edited(
+    custom_ops.register_momentum_step, ('("weight", "buffer")', '("weight",)')
+)
+register_momentum_step__of_unknown = edited(custom_ops.register_momentum_step, ('("weight", "buffer")', '"unknown"'))
 
 
 def register_momentum_step__says_that_it_writes_to_the_gradient(namespace):

@@ -9,7 +9,7 @@ import torch
 
 from rushlight.on_torch import cpp_ops, custom_ops
 
-from ..shared import copied, loop_over_examples
+from ..shared import copied, edited, loop_over_examples
 
 # The batching rule
 
@@ -93,16 +93,11 @@ def fused_linear_vmap__activates_what_the_operator_returns(op, info, in_dims, x,
     return custom_ops.activate(z, activation), 0
 
 
-def fused_linear_vmap__takes_all_to_be_passed(op, info, in_dims, x, weight, bias=None, activation="none"):
-    x_dim, weight_dim, bias_dim, _ = in_dims
-    x = custom_ops.move_batch_dim_to_front(x, x_dim, info.batch_size)
-    if weight_dim is None and bias_dim is None:
-        return op(x, weight, bias, activation), 0
-    z = torch.einsum("b...i,boi->b...o", x, custom_ops.move_batch_dim_to_front(weight, weight_dim, info.batch_size))
-    if bias is not None:
-        bias = custom_ops.move_batch_dim_to_front(bias, bias_dim, info.batch_size)
-        z = z + bias.reshape(info.batch_size, *[1] * (z.dim() - 2), -1)
-    return custom_ops.activate(z, activation), 0
+fused_linear_vmap__takes_all_to_be_passed = edited(
+    custom_ops.fused_linear_vmap,
+    ("x_dim, weight_dim, bias_dim, *_", "x_dim, weight_dim, bias_dim, _"),
+    ("(*in_dims, None)", "in_dims"),
+)
 
 
 # As a Function

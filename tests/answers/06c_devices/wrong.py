@@ -13,7 +13,7 @@ from torch.utils._pytree import tree_map_only
 
 from rushlight.on_torch import backend, wrapper
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # A wrapper
 
@@ -21,16 +21,10 @@ from ..shared import copied
 _dispatched = copied(wrapper.quantised_dispatch)
 
 
-def quantise_rows__cuts_off(x):
-    scale = x.abs().amax(1) / 127
-    scale = torch.where(scale == 0, 1, scale)
-    return (x / scale[:, None]).to(torch.int8), scale
-
-
-def quantise_rows__rounds_halves_up(x):
-    scale = x.abs().amax(1) / 127
-    scale = torch.where(scale == 0, 1, scale)
-    return torch.floor(x / scale[:, None] + 0.5).to(torch.int8), scale
+quantise_rows__cuts_off = edited(wrapper.quantise_rows, ("torch.round(x / scale.unsqueeze(1))", "(x / scale[:, None])"))
+quantise_rows__rounds_halves_up = edited(
+    wrapper.quantise_rows, ("torch.round(x / scale.unsqueeze(1))", "torch.floor(x / scale[:, None] + 0.5)")
+)
 
 
 def quantise_rows__divides_zeros_by_zero(x):
@@ -38,10 +32,9 @@ def quantise_rows__divides_zeros_by_zero(x):
     return torch.round(x / scale[:, None]).to(torch.int8), scale
 
 
-def quantise_rows__in_place(x):
-    scale = x.abs().amax(1) / 127
-    scale = torch.where(scale == 0, 1, scale)
-    return x.div_(scale[:, None]).round_().to(torch.int8), scale
+quantise_rows__in_place = edited(
+    wrapper.quantise_rows, ("torch.round(x / scale.unsqueeze(1))", "x.div_(scale[:, None]).round_()")
+)
 
 
 def quantise_rows__times_the_reciprocal(x):

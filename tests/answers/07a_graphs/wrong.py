@@ -22,7 +22,7 @@ from rushlight.fx.passes import (
 )
 from rushlight.fx.proxy import BASE_TYPES, Proxy, dict_key
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # ---- fx ------------------------------------------------------------------------------------------------------------
 
@@ -250,25 +250,22 @@ def eliminate_dead_code__once_from_the_front(graph, is_impure_node=None):
     return erased
 
 
-def eliminate_dead_code__always_keeps_inputs_and_output(graph, is_impure_node=None):
-    graph.lint()
-    count = len(graph.nodes)
-    for node in reversed(graph.nodes):
-        if node.op in ("placeholder", "output") or node.users:
-            continue
-        if not (is_impure_node or Node.is_impure)(node):
-            graph.erase_node(node)
-    return len(graph.nodes) != count
-
-
-def eliminate_dead_code__asks_both(graph, is_impure_node=None):
-    graph.lint()
-    count = len(graph.nodes)
-    for node in reversed(graph.nodes):
-        impure = node.is_impure() or (is_impure_node is not None and is_impure_node(node))
-        if not impure and not node.users:
-            graph.erase_node(node)
-    return len(graph.nodes) < count
+eliminate_dead_code__always_keeps_inputs_and_output = edited(
+    eliminate_dead_code,
+    (
+        "impure = node.is_impure() if is_impure_node is None else is_impure_node(node)",
+        'if node.op in ("placeholder", "output") or node.users:\n            continue',
+    ),
+    ("not impure and not node.users", "not (is_impure_node or Node.is_impure)(node)"),
+    ("return len(graph.nodes) < count", "return len(graph.nodes) != count"),
+)
+eliminate_dead_code__asks_both = edited(
+    eliminate_dead_code,
+    (
+        "impure = node.is_impure() if is_impure_node is None else is_impure_node(node)",
+        "impure = node.is_impure() or (is_impure_node is not None and is_impure_node(node))",
+    ),
+)
 
 
 def common_subexpressions__compares_the_old_arguments(graph):

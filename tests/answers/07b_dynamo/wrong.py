@@ -9,6 +9,7 @@ import types
 
 import rushlight as rl
 from rushlight.dynamo import bytecode, calls, guards, symbolic
+from rushlight.dynamo.cache import lookup, recompile_reasons
 from rushlight.dynamo.variables import ListVariable, TensorVariable, TupleVariable
 
 from ..shared import edited
@@ -152,11 +153,9 @@ def lookup__leaves_the_order(entries, L):  # noqa: N803
     return next((entry for entry in entries if entry.check(L)), None)
 
 
-def lookup__exchanges_with_the_first(entries, L):  # noqa: N803
-    for i, entry in enumerate(entries):
-        if entry.check(L):
-            entries[0], entries[i] = entries[i], entries[0]
-            return entry
+lookup__exchanges_with_the_first = edited(
+    lookup, ("entries.insert(0, entries.pop(index))", "entries[0], entries[index] = entries[index], entries[0]")
+)
 
 
 def lookup__asks_all(entries, L):  # noqa: N803
@@ -314,14 +313,14 @@ def recompile_reasons__none_if_one_fits(entries, L):  # noqa: N803
     return [guards.explain_failure(guard, entry.scope, L) for guard, entry in zip(failing, entries)]
 
 
-def recompile_reasons__up_to_the_one_that_fits(entries, L):  # noqa: N803
-    reasons = []
-    for entry in entries:
-        guard = guards.failing_guard(entry.guards, entry.scope, L)
-        if guard is None:
-            break
-        reasons.append(guards.explain_failure(guard, entry.scope, L))
-    return reasons
+recompile_reasons__up_to_the_one_that_fits = edited(
+    recompile_reasons,
+    ("guard is not None", "guard is None"),
+    (
+        "reasons.append(guards.explain_failure(guard, entry.scope, L))",
+        "break\n        reasons.append(guards.explain_failure(guard, entry.scope, L))",
+    ),
+)
 
 
 _guards_for = guards.guards_for

@@ -7,7 +7,9 @@ import math
 import operator
 
 import rushlight as rl
-from rushlight.aot.functional import arguments_of, view_forward, view_inverse
+from rushlight.aot.decompositions import softmax
+from rushlight.aot.functional import apply_update, arguments_of, view_forward, view_inverse
+from rushlight.aot.joint import joint_forward_backward
 from rushlight.aot.partition import RECOMPUTABLE, find_path, is_fusible, is_view_node, operator_name, size_of
 from rushlight.aot.proxy_tensor import run_meta
 from rushlight.aot.runtime import view_of
@@ -20,7 +22,7 @@ from rushlight.c10.dtypes import float16, float32
 from rushlight.fx.graph import Graph
 from rushlight.fx.node import Node
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # ---- aot -----------------------------------------------------------------------------------------------------------
 
@@ -149,26 +151,12 @@ def softmax__overflows(self, dim, half_to_float):
     return (powers / functions.sum(powers, [dim], True)).to(self.dtype)
 
 
-def softmax__takes_off_the_largest_of_all(self, dim, half_to_float):
-    x = self.to(float32) if self.dtype is float16 else self
-    if x.numel():
-        x = x - functions.amax(x, list(range(x.dim())), True)
-    powers = functions.exp(x)
-    return (powers / functions.sum(powers, [dim], True)).to(self.dtype)
-
-
-def joint_forward_backward__gives_the_outputs_as_they_came(function, primals, tangents, needs_tangent):
-    outs = function(*primals)
-    wanted = [out for out, needs in zip(outs, needs_tangent) if needs]
-    pairs = [(out, grad) for out, grad in zip(wanted, tangents) if isinstance(out, Tensor) and out.requires_grad]
-    places = [i for i, x in enumerate(primals) if isinstance(x, Tensor) and x.requires_grad]
-    grads = [None] * len(primals)
-    if pairs and places:
-        ends, given = zip(*pairs)
-        found = engine.grad(ends, [primals[i] for i in places], given, allow_unused=True)
-        for i, grad in zip(places, found):
-            grads[i] = grad
-    return outs, grads
+softmax__takes_off_the_largest_of_all = edited(
+    softmax, ("functions.amax(x, [dim], True)", "functions.amax(x, list(range(x.dim())), True)")
+)
+joint_forward_backward__gives_the_outputs_as_they_came = edited(
+    joint_forward_backward, ("outs = list(function(*primals))", "outs = function(*primals)")
+)
 
 
 def joint_forward_backward__with_a_tangent_for_every_output(function, primals, tangents, needs_tangent):
@@ -341,13 +329,12 @@ def run_epilogue__never_tells_autograd(meta, args, outs):
     return results
 
 
-def apply_update__makes_the_last_view_too(base, new, views):
-    chain = [base]
-    for step in views:
-        chain.append(view_forward(chain[-1], step))
-    for i in reversed(range(len(views))):
-        new = view_inverse(chain[i], views[i], new)
-    return new
+apply_update__makes_the_last_view_too = edited(
+    apply_update,
+    ("views[:-1]", "views"),
+    ("for tensor, view in zip(reversed(before), reversed(views)):", "for i in reversed(range(len(views))):"),
+    ("new = view_inverse(tensor, view, new)", "new = view_inverse(before[i], views[i], new)"),
+)
 
 
 def may_recompute__all_inputs_count_once(node, info):

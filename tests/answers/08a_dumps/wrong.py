@@ -9,6 +9,8 @@ from collections import Counter
 
 from rushlight.inductor import output_code
 
+from ..shared import edited
+
 # ---- dumps ---------------------------------------------------------------------------------------------------------
 
 
@@ -344,11 +346,11 @@ def recompilations__only_tensors(log):
     return [(name, [one for one in reasons if one[2] != "value"]) for name, reasons in _reasons(log)]
 
 
-def kernel_calls__in_the_order_of_the_definitions(text):
-    counts = {name: 0 for name in re.findall(r"^(cpp_fused\w*) = ", text, re.MULTILINE)}
-    for name in re.findall(r"^ +(cpp_fused\w*)\(", text, re.MULTILINE):
-        counts[name] = counts.get(name, 0) + 1
-    return {name: count for name, count in counts.items() if count}
+kernel_calls__in_the_order_of_the_definitions = edited(
+    output_code.kernel_calls,
+    ("counts = {}", 'counts = {name: 0 for name in re.findall(r"^(cpp_fused\\w*) = ", text, re.MULTILINE)}'),
+    ("return counts", "return {name: count for name, count in counts.items() if count}"),
+)
 
 
 # Sentences that are easily passed over

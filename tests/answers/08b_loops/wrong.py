@@ -13,40 +13,28 @@ from rushlight.inductor.index import (
     ZERO,
     Index,
     Quotient,
-    Remainder,
     bounds,
     divided,
     element_index,
+    merge_dims,
     quotient,
     remainder,
     reshaped_indices,
 )
 from rushlight.inductor.ir import Pointwise, Reduction
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # ---- loops ---------------------------------------------------------------------------------------------------------
 
 
-def element_index__starts_at_the_beginning(indices, strides, offset):
-    total = ZERO
-    for index, stride in zip(indices, strides):
-        total = total + index * stride
-    return total
-
-
-def element_index__leaves_out_expanded_dimensions_too_late(indices, strides, offset):
-    total = Index.of(offset)
-    for index, stride in zip(indices, strides):
-        total = total + index * max(stride, 1)
-    return total
-
-
-def element_index__assumes_row_major_order(indices, strides, offset):
-    total = Index.of(offset)
-    for index, stride in zip(indices, sorted(strides, reverse=True)):
-        total = total + index * stride
-    return total
+element_index__starts_at_the_beginning = edited(element_index, ("total = Index.of(offset)", "total = ZERO"))
+element_index__leaves_out_expanded_dimensions_too_late = edited(
+    element_index, ("index * stride", "index * max(stride, 1)")
+)
+element_index__assumes_row_major_order = edited(
+    element_index, ("zip(indices, strides)", "zip(indices, sorted(strides, reverse=True))")
+)
 
 
 def quotient__never_simplifies(index, divisor):
@@ -95,102 +83,49 @@ def reshaped_indices__column_major(indices, sizes, new_sizes):
     return found
 
 
-def reshaped_indices__divides_without_looking(indices, sizes, new_sizes):
-    position = ZERO
-    for index, size in zip(indices, new_sizes):
-        position = position * size + index
-    found, step = [], math.prod(sizes)
-    for size in sizes:
-        step //= size
-        found.append(Index.of(Remainder(Index.of(Quotient(position, step)), size)))
-    return found
+reshaped_indices__divides_without_looking = edited(
+    reshaped_indices,
+    (
+        "found.append(remainder(quotient(position, step), size))",
+        "found.append(Index.of(Remainder(Index.of(Quotient(position, step)), size)))",
+    ),
+)
+merge_dims__looks_at_the_first_access_only = edited(
+    merge_dims,
+    (
+        "if merged and all(access[merged[-1][-1]] == size * access[dim] for access in strides):",
+        "if merged and all(access[merged[-1][-1]] == size * access[dim] for access in strides[:1]):",
+    ),
+)
+merge_dims__keeps_loops_of_one_iteration = edited(merge_dims, ("        if size == 1:\n            continue\n", ""))
 
 
-def merge_dims__looks_at_the_first_access_only(sizes, strides):
-    merged = []
-    for dim, size in enumerate(sizes):
-        if size == 1:
-            continue
-        if merged and all(each[merged[-1][-1]] == size * each[dim] for each in strides[:1]):
-            merged[-1].append(dim)
-        else:
-            merged.append([dim])
-    return merged
-
-
-def merge_dims__keeps_loops_of_one_iteration(sizes, strides):
-    merged = []
-    for dim, size in enumerate(sizes):
-        if merged and all(each[merged[-1][-1]] == size * each[dim] for each in strides):
-            merged[-1].append(dim)
-        else:
-            merged.append([dim])
-    return merged
-
-
-def merge_dims__compares_with_the_first_of_the_group(sizes, strides):
-    merged = []
-    for dim, size in enumerate(sizes):
-        if size == 1:
-            continue
-        if merged and all(each[merged[-1][0]] == size * each[dim] for each in strides):
-            merged[-1].append(dim)
-        else:
-            merged.append([dim])
-    return merged
-
-
-def merge_dims__does_not_merge_what_stands_still(sizes, strides):
-    merged = []
-    for dim, size in enumerate(sizes):
-        if size == 1:
-            continue
-        if merged and all(each[dim] and each[merged[-1][-1]] == size * each[dim] for each in strides):
-            merged[-1].append(dim)
-        else:
-            merged.append([dim])
-    return merged
-
-
-def merge_dims__forgets_which_way(sizes, strides):
-    merged = []
-    for dim, size in enumerate(sizes):
-        if size == 1:
-            continue
-        if merged and all(abs(each[merged[-1][-1]]) == abs(size * each[dim]) for each in strides):
-            merged[-1].append(dim)
-        else:
-            merged.append([dim])
-    return merged
-
-
-def merge_dims__three_at_most(sizes, strides):
-    merged = []
-    for dim, size in enumerate(sizes):
-        if size == 1:
-            continue
-        if merged and len(merged[-1]) < 3 and all(each[merged[-1][-1]] == size * each[dim] for each in strides):
-            merged[-1].append(dim)
-        else:
-            merged.append([dim])
-    return merged
-
-
-def pointwise__aligns_dimensions_from_the_first(name, operands, dtype=None):
-    computed = result_type(*operands)
-    sizes = tuple(broadcast_shapes(*(each.sizes for each in operands if hasattr(each, "sizes"))))
-
-    def inner(indices):
-        values = []
-        for operand in operands:
-            if hasattr(operand, "sizes"):
-                own = [ZERO if size == 1 else index for index, size in zip(indices, operand.sizes)]
-                values.append(ir.cast(operand.load(own), computed))
-            else:
-                values.append(ir.constant(operand, computed))
-        return ir.op(name, *values, dtype=dtype)
-
-    return Pointwise(sizes, dtype or computed, inner)
+merge_dims__compares_with_the_first_of_the_group = edited(merge_dims, ("merged[-1][-1]", "merged[-1][0]"))
+merge_dims__does_not_merge_what_stands_still = edited(
+    merge_dims,
+    ("access[merged[-1][-1]] == size * access[dim]", "access[dim] and access[merged[-1][-1]] == size * access[dim]"),
+)
+merge_dims__forgets_which_way = edited(
+    merge_dims,
+    ("access[merged[-1][-1]] == size * access[dim]", "abs(access[merged[-1][-1]]) == abs(size * access[dim])"),
+)
+merge_dims__three_at_most = edited(
+    merge_dims,
+    (
+        "merged and all(access[merged[-1][-1]] == size * access[dim] for access in strides)",
+        "merged and len(merged[-1]) < 3 and all(access[merged[-1][-1]] == size * access[dim] for access in strides)",
+    ),
+)
+pointwise__aligns_dimensions_from_the_first = edited(
+    lowering.pointwise,
+    (
+        'tensors = [operand for operand in operands if hasattr(operand, "sizes")]\n'
+        "    sizes = tuple(broadcast_shapes(*(tensor.sizes for tensor in tensors)))",
+        'sizes = tuple(broadcast_shapes(*(tensor.sizes for tensor in operands if hasattr(tensor, "sizes"))))',
+    ),
+    ("                own = indices[len(indices) - len(operand.sizes) :]\n", ""),
+    ("zip(own, operand.sizes)", "zip(indices, operand.sizes)"),
+)
 
 
 def pointwise__computes_in_the_dtype_of_the_result(name, operands, dtype=None):

@@ -6,6 +6,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 import hashlib
 import zlib
 
+from rushlight.course.predictions import kernels_and_buffers
 from rushlight.inductor import memory, triton_code
 from rushlight.inductor.cpp import TYPES, emit, literal
 from rushlight.inductor.ir import Constant, Load
@@ -15,21 +16,9 @@ from ..shared import copied, edited
 # ---- loops ---------------------------------------------------------------------------------------------------------
 
 
-def emit__everything_is_a_float(code, value):
-    if id(value) in code.names:
-        return code.names[id(value)]
-    if isinstance(value, Constant):
-        return literal(value.value, value.dtype)
-    if isinstance(value, Load) and (value.buffer, value.index) in code.store_cache:
-        return code.store_cache[value.buffer, value.index]
-    if code.hoist is not None and not value.symbols & code.varying:
-        name = emit(code.hoist, value)
-    else:
-        text = code.text(value)
-        name = code.new_name()
-        code.lines.append(f"const float {name} = {text};")
-    code.names[id(value)] = name
-    return name
+emit__everything_is_a_float = edited(
+    emit, ('f"const {TYPES[value.dtype]} {name} = {text};"', 'f"const float {name} = {text};"')
+)
 
 
 def emit__one_place_for_a_whole_buffer(code, value):
@@ -90,35 +79,24 @@ def emit__hoists_what_varies_too(code, value):
     return name
 
 
-def emit__does_not_know_what_has_a_name(code, value):
-    if id(value) in code.names:
-        return code.names[id(value)]
-    if isinstance(value, Constant):
-        return literal(value.value, value.dtype)
-    if code.hoist is not None and not value.symbols & code.varying:
-        name = emit(code.hoist, value)
-    else:
-        text = code.text(value)
-        name = code.new_name()
-        code.lines.append(f"const {TYPES[value.dtype]} {name} = {text};")
-    code.names[id(value)] = name
-    return name
-
-
-def emit__writes_the_statement_first(code, value):
-    if id(value) in code.names:
-        return code.names[id(value)]
-    if isinstance(value, Constant):
-        return literal(value.value, value.dtype)
-    if isinstance(value, Load) and (value.buffer, value.index) in code.store_cache:
-        return code.store_cache[value.buffer, value.index]
-    if code.hoist is not None and not value.symbols & code.varying:
-        name = emit(code.hoist, value)
-    else:
-        name, place = code.new_name(), len(code.lines)
-        code.lines.insert(place, f"const {TYPES[value.dtype]} {name} = {code.text(value)};")
-    code.names[id(value)] = name
-    return name
+emit__does_not_know_what_has_a_name = edited(
+    emit,
+    (
+        "    if isinstance(value, Load) and (value.buffer, value.index) in code.store_cache:\n"
+        "        return code.store_cache[value.buffer, value.index]\n",
+        "",
+    ),
+)
+emit__writes_the_statement_first = edited(
+    emit,
+    (
+        "text = code.text(value)\n"
+        "        name = code.new_name()\n"
+        '        code.lines.append(f"const {TYPES[value.dtype]} {name} = {text};")',
+        "name, place = code.new_name(), len(code.lines)\n"
+        '        code.lines.insert(place, f"const {TYPES[value.dtype]} {name} = {code.text(value)};")',
+    ),
+)
 
 
 def emit__hoists_before_it_looks_for_stored_elements(code, value):
@@ -218,24 +196,11 @@ def take_over__as_many_as_can_be(candidates, ending, kept):
     return {result: name for name, result in heirs.items()}
 
 
-def take_over__two_heirs(candidates, ending, kept):
-    found = {}
-    for result, inputs in candidates.items():
-        for name in inputs:
-            if name in ending and name not in kept:
-                found[result] = name
-                break
-    return found
-
-
-def take_over__the_last_candidate(candidates, ending, kept):
-    found = {}
-    for result, inputs in candidates.items():
-        for name in inputs[::-1]:
-            if name in ending and name not in kept and name not in found.values():
-                found[result] = name
-                break
-    return found
+take_over__two_heirs = edited(
+    memory.take_over,
+    ("name in ending and name not in kept and name not in reused.values()", "name in ending and name not in kept"),
+)
+take_over__the_last_candidate = edited(memory.take_over, ("for name in inputs:", "for name in inputs[::-1]:"))
 
 
 def call_lines__frees_before_the_call(steps, kept, outputs, updates):
@@ -432,45 +397,25 @@ def cache_key__of_sorted_words(texts, command, machine):
     return hashlib.sha256(whole.encode()).hexdigest()[:24]
 
 
-def kernels_and_buffers__each_result_its_own_buffer(program):
-    return {
-        "example": ["add relu 2400"],
-        "chain": ["mm 3600", "add sin 3600", "mm 3600", "cos 3600"],
-        "rows": ["div exp sum 9720"],
-        "shared": ["exp neg sum 5360"],
-        "kept": ["mm 3600", "relu 3600", "mm 3600"],
-        "side": ["cos sin 7200", "mm 3600", "add 3600"],
-    }[program]
-
-
-def kernels_and_buffers__no_buffer_for_an_exponential(program):
-    return {
-        "example": ["add relu 2400"],
-        "chain": ["mm 3600", "add sin 0", "mm 3600", "cos 0"],
-        "rows": ["div exp sum 4920"],
-        "shared": ["exp neg sum 560"],
-        "kept": ["mm 3600", "relu 3600", "mm 3600"],
-        "side": ["cos sin 7200", "mm 3600", "add 0"],
-    }[program]
+kernels_and_buffers__each_result_its_own_buffer = edited(
+    kernels_and_buffers,
+    ('["mm 3600", "add sin 0", "mm 3600", "cos 0"]', '["mm 3600", "add sin 3600", "mm 3600", "cos 3600"]'),
+    ('"div exp sum 4920"', '"div exp sum 9720"'),
+    ('"add 0"', '"add 3600"'),
+)
+kernels_and_buffers__no_buffer_for_an_exponential = edited(
+    kernels_and_buffers, ('"exp neg sum 5360"', '"exp neg sum 560"')
+)
 
 
 # Sentences that are easily passed over
 
 
-def emit__takes_the_name_before_the_text(code, value):
-    if id(value) in code.names:
-        return code.names[id(value)]
-    if isinstance(value, Constant):
-        return literal(value.value, value.dtype)
-    if isinstance(value, Load) and (value.buffer, value.index) in code.store_cache:
-        return code.store_cache[value.buffer, value.index]
-    if code.hoist is not None and not value.symbols & code.varying:
-        name = emit(code.hoist, value)
-    else:
-        name = code.new_name()
-        code.lines.append(f"const {TYPES[value.dtype]} {name} = {code.text(value)};")
-    code.names[id(value)] = name
-    return name
+emit__takes_the_name_before_the_text = edited(
+    emit,
+    ("        text = code.text(value)\n", ""),
+    ('f"const {TYPES[value.dtype]} {name} = {text};"', 'f"const {TYPES[value.dtype]} {name} = {code.text(value)};"'),
+)
 
 
 _last_uses = copied(memory.last_uses)
@@ -593,8 +538,6 @@ kernel_launches__idle_in_one_instance = edited(
 kernel_launches__size_hints = edited(
     triton_code.kernel_launches, (r'r"^    (\w+)numel = (\d+)$"', "r\"'(x|y|r0_)': (\\d+)\"")
 )
-
-
 kernel_traffic__every_position = edited(triton_code.kernel_traffic, (_UNIQUE, "math.prod(sizes.values())"))
 kernel_traffic__the_largest_index = edited(
     triton_code.kernel_traffic, (_UNIQUE, "int(np.max(eval(index, values))) + 1")

@@ -12,7 +12,7 @@ from torch.distributed import ReduceOp
 
 from rushlight.distributed import collectives, cost
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # Collectives
 
@@ -103,15 +103,11 @@ def ring_reduce_scatter__ends_one_place_further(output, input_list, op=ReduceOp.
         output.copy_(partial)
 
 
-def ring_reduce_scatter__always_adds(output, input_list, op=ReduceOp.SUM, group=None):
-    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
-    partial = input_list[rank - 1]
-    for step in range(2, ranks + 1):
-        mine = input_list[(rank - step) % ranks]
-        incoming = torch.empty_like(mine)
-        collectives.ring_shift(partial, incoming, group)
-        partial = incoming + mine
-    output.copy_(partial)
+ring_reduce_scatter__always_adds = edited(
+    collectives.ring_reduce_scatter,
+    ("rank - step", "(rank - step) % ranks"),
+    ("combine(incoming, mine, op)", "incoming + mine"),
+)
 
 
 def ring_reduce_scatter__has_parts_of_one_size(output, input_list, op=ReduceOp.SUM, group=None):
@@ -141,11 +137,12 @@ def ring_reduce_scatter__asks_torch(output, input_list, op=ReduceOp.SUM, group=N
     dist.reduce_scatter(output, list(input_list), op, group)
 
 
-def ring_all_gather__sends_its_own_again_and_again(output_list, input, group=None):
-    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
-    output_list[rank].copy_(input)
-    for step in range(1, ranks):
-        collectives.ring_shift(input, output_list[(rank - step) % ranks], group)
+ring_all_gather__sends_its_own_again_and_again = edited(
+    collectives.ring_all_gather,
+    ("range(ranks - 1)", "range(1, ranks)"),
+    ("output_list[rank - step]", "input"),
+    ("rank - step - 1", "(rank - step) % ranks"),
+)
 
 
 def ring_all_gather__leaves_its_own_out(output_list, input, group=None):
@@ -193,13 +190,13 @@ def ring_all_reduce__leaves_the_rest_out(tensor, op=ReduceOp.SUM, group=None):
     collectives.ring_all_gather(list(parts), mine, group)
 
 
-def ring_all_reduce__cuts_into_chunks(tensor, op=ReduceOp.SUM, group=None):
-    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
-    parts = list(tensor.view(-1).chunk(ranks))
-    parts += [parts[0][:0]] * (ranks - len(parts))
-    mine = torch.empty_like(parts[rank])
-    collectives.ring_reduce_scatter(mine, parts, op, group)
-    collectives.ring_all_gather(parts, mine, group)
+ring_all_reduce__cuts_into_chunks = edited(
+    collectives.ring_all_reduce,
+    (
+        "parts = tensor.view(-1).tensor_split(ranks)",
+        "parts = list(tensor.view(-1).chunk(ranks))\n    parts += [parts[0][:0]] * (ranks - len(parts))",
+    ),
+)
 
 
 def ring_all_reduce__has_the_world_for_a_group(tensor, op=ReduceOp.SUM, group=None):
@@ -213,12 +210,13 @@ def ring_all_reduce__asks_torch(tensor, op=ReduceOp.SUM, group=None):
     dist.all_reduce(tensor, op, group)
 
 
-def ring_all_reduce__cuts_only_the_first_dimension(tensor, op=ReduceOp.SUM, group=None):
-    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
-    parts = tensor.reshape(1 if not tensor.dim() else len(tensor), -1).tensor_split(ranks)
-    mine = torch.empty_like(parts[rank])
-    collectives.ring_reduce_scatter(mine, parts, op, group)
-    collectives.ring_all_gather(parts, mine, group)
+ring_all_reduce__cuts_only_the_first_dimension = edited(
+    collectives.ring_all_reduce,
+    (
+        "parts = tensor.view(-1).tensor_split(ranks)",
+        "parts = tensor.reshape(1 if not tensor.dim() else len(tensor), -1).tensor_split(ranks)",
+    ),
+)
 
 
 def tree_broadcast__from_the_root_to_all(tensor, src, group=None):
@@ -275,15 +273,13 @@ def tree_broadcast__begins_at_rank_0(tensor, src, group=None):
         known *= 2
 
 
-def tree_broadcast__takes_src_for_a_rank_of_the_group(tensor, src, group=None):
-    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
-    place, known = (rank - src) % ranks, 1
-    while known < ranks:
-        if place < known and place + known < ranks:
-            dist.send(tensor, group=group, group_dst=(rank + known) % ranks)
-        elif known <= place < 2 * known:
-            dist.recv(tensor, group=group, group_src=(rank - known) % ranks)
-        known *= 2
+tree_broadcast__takes_src_for_a_rank_of_the_group = edited(
+    collectives.tree_broadcast,
+    (
+        "place = (rank - dist.get_group_rank(group or dist.group.WORLD, src)) % ranks\n    known = 1",
+        "place, known = (rank - src) % ranks, 1",
+    ),
+)
 
 
 def tree_broadcast__receives_from_anybody(tensor, src, group=None):
@@ -317,14 +313,12 @@ def ring_cost__sends_the_whole_in_each_step(collective, nbytes, ranks):
     return steps, steps * nbytes
 
 
-def ring_cost__rounds_the_depth_of_the_tree_down(collective, nbytes, ranks):
-    if collective == "broadcast":
-        rounds = int(math.log2(ranks))
-        return rounds, rounds * nbytes
-    if collective not in ("all_reduce", "reduce_scatter", "all_gather", "all_to_all"):
-        raise ValueError
-    steps = (ranks - 1) * (1 + (collective == "all_reduce"))
-    return steps, steps * nbytes / ranks
+ring_cost__rounds_the_depth_of_the_tree_down = edited(
+    cost.ring_cost,
+    ("rounds = (ranks - 1).bit_length()", "rounds = int(math.log2(ranks))"),
+    ('ValueError(f"no cost is known for {collective!r}")', "ValueError"),
+    ('2 if collective == "all_reduce" else 1', '1 + (collective == "all_reduce")'),
+)
 
 
 def ring_cost__lets_the_root_send_once(collective, nbytes, ranks):

@@ -11,7 +11,7 @@ from torch.distributed import ReduceOp
 
 from rushlight.distributed import collectives, ddp
 
-from ..shared import copied
+from ..shared import copied, edited
 
 _FINISH = FunctionType(ddp.finish.__code__, vars(ddp), "finish", (None,))
 
@@ -169,15 +169,16 @@ def broadcast_coalesced__one_by_one(tensors, group=None, source=0):
         tensor.detach().copy_(flat)
 
 
-def broadcast_coalesced__takes_source_for_a_rank_of_all(tensors, group=None, source=0):
-    members = range(dist.get_world_size()) if group is None else dist.get_process_group_ranks(group)
-    source = source if source in members else members[0]
-    for dtype in dict.fromkeys(tensor.dtype for tensor in tensors):
-        chosen = [tensor.detach() for tensor in tensors if tensor.dtype == dtype]
-        flat = torch.cat([tensor.reshape(-1) for tensor in chosen])
-        dist.broadcast(flat, src=source, group=group)
-        for tensor, part in zip(chosen, flat.split([tensor.numel() for tensor in chosen])):
-            tensor.copy_(part.view(tensor.shape))
+broadcast_coalesced__takes_source_for_a_rank_of_all = edited(
+    ddp.broadcast_coalesced,
+    (
+        "for dtype in dict.fromkeys(tensor.dtype for tensor in tensors):",
+        "members = range(dist.get_world_size()) if group is None else dist.get_process_group_ranks(group)\n"
+        "    source = source if source in members else members[0]\n"
+        "    for dtype in dict.fromkeys(tensor.dtype for tensor in tensors):",
+    ),
+    ("dist.broadcast(flat, group=group, group_src=source)", "dist.broadcast(flat, src=source, group=group)"),
+)
 
 
 def broadcast_coalesced__in_one_dtype(tensors, group=None, source=0):
@@ -188,26 +189,26 @@ def broadcast_coalesced__in_one_dtype(tensors, group=None, source=0):
             tensor.detach().copy_(part.view(tensor.shape))
 
 
-def broadcast_coalesced__with_set(tensors, group=None, source=0):
-    for dtype in dict.fromkeys(tensor.dtype for tensor in tensors):
-        chosen = [tensor.detach() for tensor in tensors if tensor.dtype == dtype]
-        flat = torch.cat([tensor.reshape(-1) for tensor in chosen])
-        dist.broadcast(flat, group=group, group_src=source)
-        for tensor, part in zip([t for t in tensors if t.dtype == dtype], flat.split([t.numel() for t in chosen])):
-            tensor.data = part.view(tensor.shape)
-
-
-def mark_ready__waits(reducer, parameter):
-    number, place = reducer.places[parameter]
-    bucket = reducer.buckets[number]
-    grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-    bucket.views[place].copy_(grad.detach() / dist.get_world_size(reducer.group))
-    bucket.pending -= 1
-    while reducer.launched < len(reducer.buckets) and not reducer.buckets[reducer.launched].pending:
-        full = reducer.buckets[reducer.launched]
-        full.work = dist.all_reduce(full.buffer, group=reducer.group, async_op=True)
-        full.work.wait()
-        reducer.launched += 1
+broadcast_coalesced__with_set = edited(
+    ddp.broadcast_coalesced,
+    (
+        "zip(chosen, flat.split([tensor.numel() for tensor in chosen]))",
+        "zip([t for t in tensors if t.dtype == dtype], flat.split([t.numel() for t in chosen]))",
+    ),
+    ("tensor.copy_(part.view(tensor.shape))", "tensor.data = part.view(tensor.shape)"),
+)
+mark_ready__waits = edited(
+    ddp.mark_ready,
+    (
+        "if parameter.grad is None:\n"
+        "        bucket.views[place].zero_()\n"
+        "    else:\n"
+        "        bucket.views[place].copy_(parameter.grad / dist.get_world_size(reducer.group))",
+        "grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad\n"
+        "    bucket.views[place].copy_(grad.detach() / dist.get_world_size(reducer.group))",
+    ),
+    ("reducer.launched += 1", "full.work.wait()\n        reducer.launched += 1"),
+)
 
 
 def mark_ready__launches_one_only(reducer, parameter):
@@ -233,40 +234,38 @@ def mark_ready__launches_all_at_the_end(reducer, parameter):
         reducer.launched = len(reducer.buckets)
 
 
-def mark_ready__divides_by_all_ranks(reducer, parameter):
-    number, place = reducer.places[parameter]
-    bucket = reducer.buckets[number]
-    grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-    bucket.views[place].copy_(grad.detach() / dist.get_world_size())
-    bucket.pending -= 1
-    while reducer.launched < len(reducer.buckets) and not reducer.buckets[reducer.launched].pending:
-        full = reducer.buckets[reducer.launched]
-        full.work = dist.all_reduce(full.buffer, group=reducer.group, async_op=True)
-        reducer.launched += 1
-
-
-def mark_ready__divides_the_gradient_itself(reducer, parameter):
-    number, place = reducer.places[parameter]
-    bucket = reducer.buckets[number]
-    grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-    bucket.views[place].copy_(grad.detach().div_(dist.get_world_size(reducer.group)))
-    bucket.pending -= 1
-    while reducer.launched < len(reducer.buckets) and not reducer.buckets[reducer.launched].pending:
-        full = reducer.buckets[reducer.launched]
-        full.work = dist.all_reduce(full.buffer, group=reducer.group, async_op=True)
-        reducer.launched += 1
-
-
-def mark_ready__leaves_what_was_there(reducer, parameter):
-    number, place = reducer.places[parameter]
-    bucket = reducer.buckets[number]
-    if parameter.grad is not None:
-        bucket.views[place].add_(parameter.grad.detach())
-    bucket.pending -= 1
-    while reducer.launched < len(reducer.buckets) and not reducer.buckets[reducer.launched].pending:
-        full = reducer.buckets[reducer.launched]
-        full.work = dist.all_reduce(full.buffer, group=reducer.group, async_op=True)
-        reducer.launched += 1
+mark_ready__divides_by_all_ranks = edited(
+    ddp.mark_ready,
+    (
+        "if parameter.grad is None:\n"
+        "        bucket.views[place].zero_()\n"
+        "    else:\n"
+        "        bucket.views[place].copy_(parameter.grad / dist.get_world_size(reducer.group))",
+        "grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad\n"
+        "    bucket.views[place].copy_(grad.detach() / dist.get_world_size())",
+    ),
+)
+mark_ready__divides_the_gradient_itself = edited(
+    ddp.mark_ready,
+    (
+        "if parameter.grad is None:\n"
+        "        bucket.views[place].zero_()\n"
+        "    else:\n"
+        "        bucket.views[place].copy_(parameter.grad / dist.get_world_size(reducer.group))",
+        "grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad\n"
+        "    bucket.views[place].copy_(grad.detach().div_(dist.get_world_size(reducer.group)))",
+    ),
+)
+mark_ready__leaves_what_was_there = edited(
+    ddp.mark_ready,
+    (
+        "if parameter.grad is None:\n"
+        "        bucket.views[place].zero_()\n"
+        "    else:\n"
+        "        bucket.views[place].copy_(parameter.grad / dist.get_world_size(reducer.group))",
+        "if parameter.grad is not None:\n        bucket.views[place].add_(parameter.grad.detach())",
+    ),
+)
 
 
 def find_unused__by_a_backward(outputs, parameters):

@@ -64,12 +64,9 @@ def start_gather__one_for_each(unit):
     unit.arriving = (work, torch.cat(parts, dim=1).view(-1))
 
 
-def start_gather__waits(unit):
-    mine = torch.cat([each.padded for each in unit.parameters])
-    everything = mine.new_empty(len(mine) * dist.get_world_size(unit.group))
-    work = dist.all_gather_single(everything, mine, group=unit.group, async_op=True)
-    work.wait()
-    unit.arriving = (work, everything)
+start_gather__waits = edited(
+    fsdp.start_gather, ("unit.arriving = (work, everything)", "work.wait()\n    unit.arriving = (work, everything)")
+)
 
 
 def start_gather__without_the_padding(unit):

@@ -11,7 +11,7 @@ import torch.distributed as dist
 
 from rushlight.distributed import checkpoint, mesh, shards, tensor_parallel
 
-from ..shared import copied
+from ..shared import copied, edited
 
 _REDISTRIBUTE = FunctionType(mesh.redistribute.__code__, vars(mesh), "redistribute", (None,))
 
@@ -268,9 +268,10 @@ def reduce_from_ranks__takes_the_mean(x, group=None):
     return tensor_parallel.apply_with_backward(x, mean, lambda gradient: gradient)
 
 
-def column_parallel_linear__leaves_the_input_to_autograd(x, weight, bias=None, size=None, group=None):
-    y = torch.nn.functional.linear(x, weight, bias)
-    return y if size is None else tensor_parallel.gather_from_ranks(y, size, group)
+column_parallel_linear__leaves_the_input_to_autograd = edited(
+    tensor_parallel.column_parallel_linear,
+    ("y = F.linear(copy_to_ranks(x, group), weight, bias)", "y = torch.nn.functional.linear(x, weight, bias)"),
+)
 
 
 def column_parallel_linear__copies_the_output(x, weight, bias=None, size=None, group=None):

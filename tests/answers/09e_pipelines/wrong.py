@@ -8,7 +8,7 @@ import torch.distributed as dist
 
 from rushlight.distributed import mesh, pipeline
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # The device mesh
 
@@ -17,8 +17,7 @@ def mesh_groups__in_ascending_order(mesh, dim):
     return [sorted(group) for group in mesh.movedim(dim, -1).reshape(-1, mesh.shape[dim]).tolist()]
 
 
-def mesh_groups__without_moving_the_dimension(mesh, dim):
-    return mesh.reshape(-1, mesh.shape[dim]).tolist()
+mesh_groups__without_moving_the_dimension = edited(mesh.mesh_groups, ("mesh.movedim(dim, -1)", "mesh"))
 
 
 def mesh_groups__with_the_dimension_in_front(mesh, dim):
@@ -144,40 +143,22 @@ def gpipe_order__takes_turns(stage, stages, microbatches):
     return [(kind, i) for i in range(microbatches) for kind in "FB"]
 
 
-def gpipe_order__as_far_as_there_are_stages(stage, stages, microbatches):
-    return [(kind, i) for kind in "FB" for i in range(min(stages, microbatches))]
+gpipe_order__as_far_as_there_are_stages = edited(
+    pipeline.gpipe_order, ("range(microbatches)", "range(min(stages, microbatches))")
+)
+one_f_one_b_order__one_ahead_of_itself = edited(pipeline.one_f_one_b_order, ("stages - 1 - stage", "stages - stage"))
 
 
-def one_f_one_b_order__one_ahead_of_itself(stage, stages, microbatches):
-    ahead = min(stages - stage, microbatches)
-    order = [("F", i) for i in range(ahead)]
-    for i in range(microbatches - ahead):
-        order += [("F", ahead + i), ("B", i)]
-    return order + [("B", i) for i in range(microbatches - ahead, microbatches)]
-
-
-def one_f_one_b_order__goes_ahead_everywhere(stage, stages, microbatches):
-    ahead = min(stages - 1, microbatches)
-    order = [("F", i) for i in range(ahead)]
-    for i in range(microbatches - ahead):
-        order += [("F", ahead + i), ("B", i)]
-    return order + [("B", i) for i in range(microbatches - ahead, microbatches)]
-
-
-def one_f_one_b_order__with_more_micro_batches_than_there_are(stage, stages, microbatches):
-    ahead = stages - 1 - stage
-    order = [("F", i) for i in range(ahead)]
-    for i in range(microbatches - ahead):
-        order += [("F", ahead + i), ("B", i)]
-    return order + [("B", i) for i in range(max(0, microbatches - ahead), microbatches)]
-
-
-def one_f_one_b_order__without_an_end(stage, stages, microbatches):
-    ahead = min(stages - 1 - stage, microbatches)
-    order = [("F", i) for i in range(ahead)]
-    for i in range(microbatches - ahead):
-        order += [("F", ahead + i), ("B", i)]
-    return order
+one_f_one_b_order__goes_ahead_everywhere = edited(pipeline.one_f_one_b_order, ("stages - 1 - stage", "stages - 1"))
+one_f_one_b_order__with_more_micro_batches_than_there_are = edited(
+    pipeline.one_f_one_b_order,
+    ("min(stages - 1 - stage, microbatches)", "stages - 1 - stage"),
+    ("range(microbatches - ahead, microbatches)", "range(max(0, microbatches - ahead), microbatches)"),
+)
+one_f_one_b_order__without_an_end = edited(
+    pipeline.one_f_one_b_order,
+    ('return order + [("B", i) for i in range(microbatches - ahead, microbatches)]', "return order"),
+)
 
 
 def _times_but(orders, forward, backward, transfer, own=True, other=True, late=None, blocks=0, strict=True):

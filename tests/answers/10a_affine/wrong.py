@@ -10,6 +10,7 @@ import numpy as np
 import rushlight as rl
 from rushlight.ao.quantization import affine
 from rushlight.ao.quantization.affine import _check_bounds, as_float32
+from rushlight.ao.quantization.observer import moving_average_per_channel
 from rushlight.aten.generated import functions as F
 
 from ..shared import edited
@@ -191,17 +192,15 @@ def moving_average_per_channel__keeps_the_extremes(self, x_orig):
     return x_orig
 
 
-def moving_average_per_channel__as_a_weighted_sum(self, x_orig):
-    if x_orig.numel() == 0:
-        return x_orig
-    low, high = rl.ao.quantization.observer.channel_min_max(x_orig.detach().to(self.min_val.dtype), self.ch_axis)
-    if self.min_val.numel() and self.max_val.numel():
-        low = (1 - self.averaging_constant) * self.min_val + self.averaging_constant * low
-        high = (1 - self.averaging_constant) * self.max_val + self.averaging_constant * high
-    rl.ao.quantization.observer.store_range(self, low, high)
-    return x_orig
-
-
+moving_average_per_channel__as_a_weighted_sum = edited(
+    moving_average_per_channel,
+    (
+        "low = self.min_val + self.averaging_constant * (low - self.min_val)\n"
+        "        high = self.max_val + self.averaging_constant * (high - self.max_val)",
+        "low = (1 - self.averaging_constant) * self.min_val + self.averaging_constant * low\n"
+        "        high = (1 - self.averaging_constant) * self.max_val + self.averaging_constant * high",
+    ),
+)
 moving_average_per_channel__with_new_buffers = edited(
     rl.ao.quantization.observer.moving_average_per_channel,
     ("    store_range(self, low, high)", "    self.min_val, self.max_val = low, high"),
@@ -308,8 +307,6 @@ find_qconfig__prefers_the_type = edited(
         "        return mapping.object_type_qconfigs[object_type]\n    name = module_name\n",
     ),
 )
-
-
 find_qconfig__knows_subclasses = edited(
     rl.ao.quantization.qconfig_mapping.find_qconfig,
     (

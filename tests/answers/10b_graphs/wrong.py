@@ -7,6 +7,7 @@ import sys
 
 import rushlight as rl
 from rushlight.ao.nn.quantized.functional import integer_product, zero_point_corrections
+from rushlight.ao.pruning.scheduler import cubic_sparsity
 from rushlight.ao.quantization.fx import convert
 from rushlight.ao.quantization.fx.match_utils import is_match, matched_nodes, pattern_length
 from rushlight.ao.quantization.fx.prepare import is_observer
@@ -271,8 +272,6 @@ insert_observers__a_subclass_will_do = edited(
     _insert_observers,
     ("type(model.get_submodule(user.target)) is type(new)", "isinstance(model.get_submodule(user.target), type(new))"),
 )
-
-
 replace_observer__always_uint8 = edited(
     convert.replace_observer, ("quant_max, observer.dtype", 'quant_max, __import__("rushlight").uint8')
 )
@@ -332,11 +331,9 @@ def weight_norm_mask__largest_elements(norms, sparsity_level, sparse_block_shape
     return mask
 
 
-def cubic_sparsity__between_the_smaller_and_the_larger(s_0, s_f, t, t_0, dt, n, initially_zero=False):
-    if initially_zero and t < t_0:
-        return 0
-    level = s_f + (s_0 - s_f) * (1.0 - (t - t_0) / (dt * n)) ** 3
-    return max(min(s_0, s_f), min(max(s_0, s_f), level))
+cubic_sparsity__between_the_smaller_and_the_larger = edited(
+    cubic_sparsity, ("return max(s_0, min(s_f, level))", "return max(min(s_0, s_f), min(max(s_0, s_f), level))")
+)
 
 
 def cubic_sparsity__without_a_beginning(s_0, s_f, t, t_0, dt, n, initially_zero=False):

@@ -11,6 +11,7 @@ from rushlight.autograd import input_buffer
 from rushlight.cuda import _sanitizer, graphs, overlap, waves
 from rushlight.cuda.graphs import Node
 from rushlight.cuda.memory import empty, launch
+from rushlight.cuda.simulator import schedule
 from rushlight.cuda.waves import Waves
 from rushlight.inductor import cudagraph_utils
 
@@ -36,13 +37,12 @@ def schedule__launch_on_the_device(device, stream, duration, engine=None):
     return start, start + duration
 
 
-def schedule__host_waits(device, stream, duration, engine=None):
-    device.now += device.launch_overhead
-    start = max(device.now, device.ready.get(stream, 0.0), device.engines.get(engine, 0.0))
-    device.now = device.ready[stream] = start + duration
-    if engine is not None:
-        device.engines[engine] = start + duration
-    return start, start + duration
+schedule__host_waits = edited(
+    schedule,
+    ("end = start + duration\n    device.ready[stream] = end", "device.now = device.ready[stream] = start + duration"),
+    ("device.engines[engine] = end", "device.engines[engine] = start + duration"),
+    ("return start, end", "return start, start + duration"),
+)
 
 
 def schedule__an_engine_for_each_stream(device, stream, duration, engine=None):
@@ -85,8 +85,6 @@ def host_times__streams_in_turn(program):
 update_clocks__event_is_the_stream = edited(
     _sanitizer.update_clocks, ("dict(clocks.of(names[1]))", "clocks.of(names[1])")
 )
-
-
 update_clocks__record_merges = edited(
     _sanitizer.update_clocks,
     (
@@ -94,18 +92,12 @@ update_clocks__record_merges = edited(
         "merge(clocks.events.setdefault(names[0], {}), clocks.of(names[1]))",
     ),
 )
-
-
 update_clocks__new_streams_wait_for_nothing = edited(
     _sanitizer.update_clocks, ("(clocks.host, *clocks.streams.values())", "clocks.streams.values()")
 )
-
-
 update_clocks__only_the_host_waits = edited(
     _sanitizer.update_clocks, ("(clocks.host, *clocks.streams.values())", "(clocks.host,)")
 )
-
-
 # a write is compared with the last write too, and a read with reads
 check_access__all_before = edited(
     _sanitizer.check_access,
@@ -117,31 +109,21 @@ check_access__all_before = edited(
 check_access__only_the_last_read = edited(
     _sanitizer.check_access, ("before = accesses.reads if", "before = accesses.reads[-1:] if")
 )
-
-
 check_access__first_race = edited(_sanitizer.check_access, ("return races", "return races[:1]"))
 
 
 check_access__racing_kernels_are_not_entered = edited(
     _sanitizer.check_access, ("    if writes:\n", "    if races:\n        return races\n    if writes:\n")
 )
-
-
 compute_in_chunks__one_stream = edited(
     overlap.compute_in_chunks, ("side = Stream()", "side = lanes[0][0] if lanes else Stream()")
 )
-
-
 compute_in_chunks__blocking_copies = edited(
     overlap.compute_in_chunks, ("result.copy_(buffer, non_blocking=True)", "result.copy_(buffer)")
 )
-
-
 compute_in_chunks__a_buffer_for_each_chunk = edited(
     overlap.compute_in_chunks, ("range(min(buffers, len(inputs)))", "range(len(inputs))")
 )
-
-
 compute_in_chunks__does_not_wait = edited(overlap.compute_in_chunks, ("    synchronize()\n", ""))
 
 
@@ -173,12 +155,10 @@ def compute_in_chunks__all_copies_first(inputs, outputs, compute, duration, buff
 
 
 add_node__keeps_the_frontier = edited(graphs.add_node, ("= frozenset({", "|= frozenset({"))
-
-
-def add_node__the_last_node(graph, stream, work):
-    """It depends on the last node of the graph."""
-    graph.nodes.append(Node(work, stream, (len(graph.nodes) - 1,) if graph.nodes else ()))
-    graph.frontiers[stream] = frozenset({len(graph.nodes) - 1})
+# It depends on the last node of the graph.
+add_node__the_last_node = edited(
+    graphs.add_node, ("tuple(sorted(graph.frontiers[stream]))", "(len(graph.nodes) - 1,) if graph.nodes else ()")
+)
 
 
 def add_node__all_streams_go_on(graph, stream, work):
@@ -241,8 +221,6 @@ def quantize__area(m, n, tile=(128, 128), multiprocessors=108, blocks_each=1):
 
 
 quantize__one_more = edited(waves.quantize, ("waves = -(-tiles // places)", "waves = tiles // places + 1"))
-
-
 quantize__a_block_each = edited(waves.quantize, ("places = multiprocessors * blocks_each", "places = multiprocessors"))
 
 
@@ -257,21 +235,15 @@ backward_steps__waits_at_once = edited(
 backward_steps__adds_where_the_gradient_is_made = edited(
     input_buffer.backward_steps, ('steps.append(("add", consumer))', 'steps.append(("add", producer))')
 )
-
-
 backward_steps__the_old_event_first = edited(
     input_buffer.backward_steps, ("(event, waiting[edge]) if each", "(waiting[edge], event) if each")
 )
-
-
 backward_steps__the_sum_has_the_last_event = edited(input_buffer.backward_steps, ("            event = None\n", ""))
 
 
 backward_steps__an_event_for_each_edge = edited(
     input_buffer.backward_steps, ("record(producer) if producer != consumer else None", "record(producer)")
 )
-
-
 backward_steps__one_event_for_a_node = edited(
     input_buffer.backward_steps,
     ("        for edge in node.edges:\n            send(edge, node.stream)",
@@ -282,19 +254,13 @@ backward_steps__one_event_for_a_node = edited(
 backward_steps__the_caller_waits_for_all = edited(
     input_buffer.backward_steps, (" for node in nodes if not node.edges}", " for node in nodes}")
 )
-
-
 backward_steps__nobody_waits_at_the_end = edited(
     input_buffer.backward_steps, ("sorted({node.stream", "sorted(set() & {node.stream")
 )
-
-
 backward_steps__gradients_are_there_already = edited(
     input_buffer.backward_steps,
     ("    for edge in roots:\n        send(edge, caller)", "    for edge in roots:\n        waiting[edge] = None"),
 )
-
-
 why_no_graph__devices_first = edited(
     cudagraph_utils.why_no_graph,
     ("        if node.target in FORBIDDEN_CUDAGRAPH_OPS or masked:",
@@ -305,8 +271,6 @@ why_no_graph__devices_first = edited(
 
 
 why_no_graph__unused_inputs_count = edited(cudagraph_utils.why_no_graph, (" and node.name not in unused", ""))
-
-
 why_no_graph__the_output_is_no_use = edited(
     cudagraph_utils.why_no_graph,
     (
@@ -314,20 +278,14 @@ why_no_graph__the_output_is_no_use = edited(
         'for node in nodes if node.target != "output" for name in node.inputs}',
     ),
 )
-
-
 why_no_graph__any_mask = edited(cudagraph_utils.why_no_graph, ("node.inputs[1:-1]", "node.inputs"))
 
 
 why_no_graph__one_index = edited(cudagraph_utils.why_no_graph, ("node.inputs[1:-1]", "node.inputs[1:2]"))
-
-
 why_no_graph__sorted_devices = edited(
     cudagraph_utils.why_no_graph,
     ("dict.fromkeys(node.device for node in counted)", "sorted({node.device for node in counted})"),
 )
-
-
 why_no_graph__writes_are_counted = edited(
     cudagraph_utils.why_no_graph,
     ("written = {node.inputs[0] for", "written = [node.inputs[0] for"),

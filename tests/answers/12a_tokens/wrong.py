@@ -151,12 +151,9 @@ def apply_merges__in_the_order_of_the_dict(ids, ranks):
     return tuple(ids)
 
 
-def apply_merges__the_latest_first(ids, ranks):
-    ids = tuple(ids)
-    while found := [pair for pair in pairwise(ids) if pair in ranks]:
-        pair = max(found, key=ranks.get)
-        ids = merge(ids, pair, ranks[pair])
-    return ids
+apply_merges__the_latest_first = edited(
+    tokens.apply_merges, ("pair = min(fitting, key=lambda each: ranks[each])", "pair = max(fitting, key=ranks.get)")
+)
 
 
 def apply_merges__each_only_once(ids, ranks):
@@ -273,16 +270,10 @@ def perplexity_and_bits__of_each_token(losses, targets, table, ignore_index=-100
     return math.exp(sum(loss for loss, _ in kept) / len(kept)), sum(bits) / len(bits)
 
 
-def perplexity_and_bits__two_to_the_nats(losses, targets, table, ignore_index=-100):
-    kept = [(loss, len(table[target])) for loss, target in zip(losses, targets) if target != ignore_index]
-    total = sum(loss for loss, _ in kept)
-    return 2 ** (total / len(kept)), total / math.log(2) / sum(size for _, size in kept)
-
-
-def perplexity_and_bits__nats(losses, targets, table, ignore_index=-100):
-    kept = [(loss, len(table[target])) for loss, target in zip(losses, targets) if target != ignore_index]
-    total = sum(loss for loss, _ in kept)
-    return math.exp(total / len(kept)), total / sum(size for _, size in kept)
+perplexity_and_bits__two_to_the_nats = edited(
+    tokens.perplexity_and_bits, ("math.exp(total / len(counted))", "2 ** (total / len(counted))")
+)
+perplexity_and_bits__nats = edited(tokens.perplexity_and_bits, ("total / math.log(2)", "total"))
 
 
 def train_incremental__counts_again(words, times, count):
@@ -461,15 +452,13 @@ def merge__zero_behind_the_end(ids, pair, new):
     return tuple(found)
 
 
-def merge__the_same_object(ids, pair, new):
-    found, i = [], 0
-    while i < len(ids):
-        is_pair = i + 1 < len(ids) and ids[i] is pair[0] and ids[i + 1] is pair[1]
-        found.append(new if is_pair else ids[i])
-        i += 2 if is_pair else 1
-    return tuple(found)
-
-
+merge__the_same_object = edited(
+    merge,
+    (
+        "found = tuple(ids[i : i + 2]) == pair",
+        "found = i + 1 < len(ids) and ids[i] is pair[0] and ids[i + 1] is pair[1]",
+    ),
+)
 train__lower_case = edited(tokens.train, ("pieces(text)", "pieces(text.lower())"))
 train__smallest_sum = edited(tokens.train, ("(-counts[each], each)", "(-counts[each], sum(each), each)"))
 train__only_the_first_token_decides = edited(tokens.train, ("(-counts[each], each)", "(-counts[each], each[0])"))

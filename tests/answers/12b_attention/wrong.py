@@ -106,11 +106,9 @@ def merge_partials__overflow(first, second):
     return Partial(largest, total, (first.mixed * a + second.mixed * b) / largest.exp())
 
 
-def merge_partials__a_small_sentinel(first, second):
-    largest = first.largest.maximum(second.largest)
-    shift = largest.clamp(min=-1e9)
-    a, b = (first.largest - shift).exp(), (second.largest - shift).exp()
-    return Partial(largest, first.total * a + second.total * b, first.mixed * a + second.mixed * b)
+merge_partials__a_small_sentinel = edited(
+    attention.merge_partials, ("largest.masked_fill(largest == -math.inf, 0.0)", "largest.clamp(min=-1e9)")
+)
 
 
 def _from(begin, query, key, value, block, is_causal, scale):
@@ -212,22 +210,16 @@ def tiled_attention__all_scores(query, key, value, block, is_causal=False, scale
 tiled_attention__without_the_largest = edited(
     attention.tiled_attention, ("(known.largest + known.total.log())", "known.total.log()")
 )
-
-
 tiled_attention__a_mean_of_means = edited(attention.tiled_attention, ("known.mixed / known.total,", "known.mixed,"))
 
 
 tiled_attention__the_last_block_left_out = edited(
     attention.tiled_attention, ("range(0, key.shape[-2], block)", "range(0, max(1, key.shape[-2] - block + 1), block)")
 )
-
-
 tiled_attention_backward__without_delta = edited(attention.tiled_attention_backward, (".mT - delta)", ".mT)"))
 
 
 tiled_attention_backward__without_scale = edited(attention.tiled_attention_backward, (" * factor\n", "\n"))
-
-
 tiled_attention_backward__only_the_last = edited(
     attention.tiled_attention_backward, ("of_query += of_scores", "of_query[...] = of_scores")
 )
@@ -264,8 +256,6 @@ def rotate__halves(x, positions, base=10000.0):
 rotate__other_way = edited(
     attention.rotate, ("a * cos - b * sin, a * sin + b * cos", "a * cos + b * sin, b * cos - a * sin")
 )
-
-
 rotate__one_rate = edited(attention.rotate, ("base ** (-i / size)", "base ** 0.0"))
 
 
@@ -318,8 +308,6 @@ forward_block__norm_after = edited(
 
 
 forward_block__stream_replaced = edited(gpt.forward_block, ("x = x + block.projection", "x = block.projection"))
-
-
 forward_block__without_activation = edited(
     gpt.forward_block, ("block.activation(block.up(block.norm_2(x)))", "block.up(block.norm_2(x))")
 )
@@ -332,8 +320,6 @@ def forward_block__always_gelu(block, x, heads, attend):
 
 
 forward_block__first_norm_twice = edited(gpt.forward_block, ("block.norm_2(x)", "block.norm_1(x)"))
-
-
 tied_gradient__last_wins = edited(
     stream.tied_gradient,
     ("of_head.index_add(", "of_head.index_copy("),

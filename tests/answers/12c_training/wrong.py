@@ -7,7 +7,7 @@ import math
 
 import rushlight as rl
 from rushlight.course.predictions import autocast_dtypes
-from rushlight.course.sampling import append, choose, generate, keep_top_k, keep_top_p, new_cache, speculate
+from rushlight.course.sampling import append, choose, generate, keep_top_p, new_cache, speculate
 from rushlight.course.training import (
     IGNORED,
     Validation,
@@ -41,23 +41,20 @@ parameter_groups__scalars_decay = edited(
 parameter_groups__twice = edited(
     parameter_groups, ("model.parameters()", "(p for m in model.modules() for p in m.parameters(False))")
 )
-
-
 warmup_cosine__begins_at_zero = edited(warmup_cosine, ("(step + 1) / warmup", "step / warmup"))
 warmup_cosine__from_the_first_step = edited(warmup_cosine, ("(step - warmup) / (steps - warmup)", "step / steps"))
 warmup_cosine__rises_again = edited(warmup_cosine, ("if step >= steps:", "if step == steps:"))
 warmup_cosine__ends_one_step_early = edited(warmup_cosine, ("/ (steps - warmup)", "/ max(1, steps - 1 - warmup)"))
-
-
-def accumulate__mean_of_means(xp, forward, parts):
-    """Divided by the number of parts."""
-    total = 0.0
-    for inputs, targets in parts:
-        scores = forward(xp.from_numpy(inputs)).flatten(0, 1)
-        loss = xp.nn.functional.cross_entropy(scores, xp.from_numpy(targets).flatten()) / len(parts)
-        loss.backward()
-        total += loss.item()
-    return total
+# Divided by the number of parts.
+accumulate__mean_of_means = edited(
+    accumulate,
+    ("    count = sum(int((targets != IGNORED).sum()) for _, targets in parts)\n", ""),
+    (
+        "loss = sum_of_losses(xp, forward, inputs, targets) / count",
+        "scores = forward(xp.from_numpy(inputs)).flatten(0, 1)\n"
+        "        loss = xp.nn.functional.cross_entropy(scores, xp.from_numpy(targets).flatten()) / len(parts)",
+    ),
+)
 
 
 def accumulate__all_at_the_end(xp, forward, parts):
@@ -94,18 +91,12 @@ evaluate__always_trains_afterwards = edited(evaluate, ("model.train(was_training
 evaluate__with_graph = edited(evaluate, ("xp.no_grad()", "xp.enable_grad()"))
 evaluate__bits_of_a_token = edited(evaluate, ("total / math.log(2) / size", "total / count / math.log(2)"))
 evaluate__perplexity_of_two = edited(evaluate, ("math.exp(total / count)", "2 ** (total / count)"))
-
-
 noise_scale__without_signal = edited(noise_scale, ("noise / signal", "noise"))
 noise_scale__of_the_large_batch = edited(noise_scale, ("large - noise / large_size", "large"))
-
-
 checkpoint__not_copied = edited(checkpoint, ("deepcopy(run.model.state_dict())", "run.model.state_dict()"))
 checkpoint__shallow = edited(checkpoint, ("deepcopy(run.optimizer.state_dict())", "dict(run.optimizer.state_dict())"))
 checkpoint__seed_only = edited(checkpoint, ("run.xp.get_rng_state()", "run.xp.Generator().get_state()"))
 checkpoint__next_position = edited(checkpoint, ("run.position", "run.position + 1"))
-
-
 resume__weights_only = edited(
     resume,
     (
@@ -116,8 +107,6 @@ resume__weights_only = edited(
 resume__without_copy = edited(resume, ("saved = deepcopy(saved)", "saved = dict(saved)"))
 resume__other_random_numbers = edited(resume, ('run.xp.set_rng_state(saved["generator"])', "run.xp.manual_seed(5)"))
 resume__data_from_the_start = edited(resume, ('run.position = saved["position"]', "run.position = 0"))
-
-
 accumulate__another_framework = edited(accumulate, ("    total = 0.0", "    import rushlight as xp\n\n    total = 0.0"))
 evaluate__another_framework = edited(evaluate, ("    model.eval()", "    import rushlight as xp\n\n    model.eval()"))
 evaluate__fills_the_targets = edited(
@@ -135,18 +124,15 @@ resume__rounded_moments = edited(
         "        each['exp_avg_sq'] = each['exp_avg_sq'].float().to(each['exp_avg_sq'].dtype)\n    run.model.load",
     ),
 )
-
-
-def parameter_groups__of_children(model, weight_decay):
-    """The parameters of the module and of its children, and not those of their children."""
-    found = [*model._parameters.values()] + [each for child in model.children() for each in child._parameters.values()]
-    found = [*dict.fromkeys(each for each in found if each.requires_grad)]
-    return [
-        {"params": [each for each in found if each.dim() >= 2], "weight_decay": weight_decay},
-        {"params": [each for each in found if each.dim() < 2], "weight_decay": 0.0},
-    ]
-
-
+# The parameters of the module and of its children, and not those of their children.
+parameter_groups__of_children = edited(
+    parameter_groups,
+    (
+        "parameters = [each for each in model.parameters() if each.requires_grad]",
+        "parameters = [*model._parameters.values()] + [each for child in model.children() for each in child._parameters.values()]\n"
+        "    parameters = [*dict.fromkeys(each for each in parameters if each.requires_grad)]",
+    ),
+)
 accumulate__graphs_stay = edited(
     accumulate,
     ("    total = 0.0", "    total, kept = 0.0, []"),
@@ -158,20 +144,17 @@ accumulate__fills_the_targets = edited(
 )
 evaluate__freezes = edited(evaluate, ("    model.eval()\n", "    model.eval()\n    model.requires_grad_(False)\n"))
 evaluate__clears_gradients = edited(evaluate, ("    model.eval()\n", "    model.eval()\n    model.zero_grad()\n"))
-
-
-def parameter_groups__equal_ones_once(model, weight_decay):
-    """Parameters that are equal, not the same one."""
-    found = []
-    for each in model.parameters():
-        if each.requires_grad and not any(each.shape == one.shape and bool((each == one).all()) for one in found):
-            found.append(each)
-    return [
-        {"params": [each for each in found if each.dim() >= 2], "weight_decay": weight_decay},
-        {"params": [each for each in found if each.dim() < 2], "weight_decay": 0.0},
-    ]
-
-
+# Parameters that are equal, not the same one.
+parameter_groups__equal_ones_once = edited(
+    parameter_groups,
+    (
+        "parameters = [each for each in model.parameters() if each.requires_grad]",
+        "parameters = []\n"
+        "    for each in model.parameters():\n"
+        "        if each.requires_grad and not any(each.shape == one.shape and bool((each == one).all()) for one in parameters):\n"
+        "            parameters.append(each)",
+    ),
+)
 checkpoint__part_of_the_schedule = edited(
     checkpoint,
     (
@@ -207,8 +190,6 @@ resume__takes_from_the_checkpoint = edited(
         "    given, saved = saved, deepcopy(saved)\n    given['scheduler'].pop('_last_lr', None)\n",
     ),
 )
-
-
 autocast_dtypes__all_low = edited(autocast_dtypes, ('"norm": "float32"', '"norm": "bfloat16"'))
 autocast_dtypes__as_on_a_gpu = edited(autocast_dtypes, ('"weights": "bfloat16"', '"weights": "float32"'))
 autocast_dtypes__the_sum_is_low = edited(autocast_dtypes, ('"residual": "float32"', '"residual": "bfloat16"'))
@@ -223,8 +204,6 @@ keep_top_p__none_for_zero = edited(keep_top_p, ("    outside[0] = False\n", ""))
 keep_top_p__inverse_order = edited(
     keep_top_p, ("outside.new_zeros(outside.shape).scatter(0, order, outside)", "outside[order]")
 )
-
-
 choose__greedy_draws = edited(
     choose, ("if temperature == 0:", "if temperature == 0 and scores.softmax(0).multinomial(1) >= 0:")
 )
@@ -234,15 +213,12 @@ choose__temperature_last = edited(
     ("keep_top_p(scores, top_p)", "(keep_top_p(scores, top_p) / temperature)"),
 )
 choose__multiplied = edited(choose, ("scores / temperature", "scores * temperature"))
-
-
-def choose__nucleus_first(scores, temperature=1.0, top_k=None, top_p=1.0, generator=None):
-    if temperature == 0:
-        return scores.argmax().item()
-    scores = keep_top_p(scores / temperature, top_p)
-    if top_k is not None:
-        scores = keep_top_k(scores, top_k)
-    return scores.softmax(0).multinomial(1, generator=generator).item()
+choose__nucleus_first = edited(
+    choose,
+    ("scores = scores / temperature", "scores = keep_top_p(scores / temperature, top_p)"),
+    ("    probabilities = keep_top_p(scores, top_p).softmax(0)\n", ""),
+    ("probabilities.multinomial", "scores.softmax(0).multinomial"),
+)
 
 
 def choose__exactly_k(scores, temperature=1.0, top_k=None, top_p=1.0, generator=None):
@@ -326,8 +302,6 @@ generate__with_the_text = edited(generate, ("return said", "return [*tokens, *sa
 generate__without_end = edited(
     generate, ("                return said", "                return said[:-1] if new[0] == end else said")
 )
-
-
 speculate__takes_the_last_draw = edited(
     speculate, ("    said = []", "    said, draws_left = [], draws\n    draws = [*draws]\n    draws_left.pop()")
 )
@@ -351,8 +325,6 @@ generate__gradients_stay_off = edited(
     generate, ("    with xp.no_grad():\n", "    xp.set_grad_enabled(False)\n    if True:\n")
 )
 generate__in_eval_mode = edited(generate, ("    with xp.no_grad():\n", "    model.eval()\n    with xp.no_grad():\n"))
-
-
 speculate__wanted_instead_of_the_rest = edited(speculate, ("(wanted[i] - guessed[i]).clamp(min=0)", "wanted[i]"))
 speculate__not_divided = edited(
     speculate,
