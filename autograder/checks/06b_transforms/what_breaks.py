@@ -17,24 +17,24 @@ _KINDS, _RULES = ("ctx in forward", "setup_context"), ("none", "own", "generated
 _WAYS += [(kind, rule, body) for kind in _KINDS for rule in _RULES for body in _BODIES]
 
 
-_FATES = ("backward", "twice", "vmap", "grad", "vmap of grad", "jacrev", "jvp", "compile", "export")
+_TRANSFORMS = ("backward", "twice", "vmap", "grad", "vmap of grad", "jacrev", "jvp", "compile", "export")
 _KNOWN = {}  # results so far: the judge tries each case once
 
 
-def _fates(*cases):
+def _cases(*cases):
     return rows("kind rule body transform", *cases)
 
 
 @program(
     "on_torch.custom_ops.what_breaks",
-    cases=lambda st: st.tuples(st.sampled_from(_WAYS), st.sampled_from(_FATES)).map(
-        lambda each: _fates((*each[0], each[1]))[0]
+    cases=lambda st: st.tuples(st.sampled_from(_WAYS), st.sampled_from(_TRANSFORMS)).map(
+        lambda pair: _cases((*pair[0], pair[1]))[0]
     ),
-    edges=_fates(*[(*way, fate) for way in _WAYS for fate in _FATES]),
+    edges=_cases(*[(*way, transform) for way in _WAYS for transform in _TRANSFORMS]),
     hint=explained(result="try it: make such a function, apply the transform, and see"),
     draws=5,
 )
-def fates(xp, kind, rule, body, transform):
+def outcomes(xp, kind, rule, body, transform):
     with recorded() as beyond:
         result = xp.custom_ops.what_breaks(kind, rule, body, transform)
     return {"result": result, "beyond": beyond}
@@ -70,8 +70,8 @@ def _outcome(torch, f, transform):
     }[transform]()
 
 
-@fates.oracle
-def torch_fates(torch, kind, rule, body, transform):
+@outcomes.oracle
+def torch_outcomes(torch, kind, rule, body, transform):
     def in_body(y):
         return y if body == "torch" else torch.from_numpy(y.detach().numpy())
 

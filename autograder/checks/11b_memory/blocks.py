@@ -91,7 +91,7 @@ FAR = 0  # a max_split_size that no block has: infinity, as in `Settings()`
         else None
     ),
 )  # fmt: skip
-def found(rl, blocks, order, size, stream, max_split, rounding):
+def free_block(rl, blocks, order, size, stream, max_split, rounding):
     names = rl.c10.cuda.caching_allocator
     pool = names.BlockPool(is_small=True)
     for stream_of, units, ptr in _placed(blocks, order):
@@ -111,7 +111,7 @@ def found(rl, blocks, order, size, stream, max_split, rounding):
     }
 
 
-@found.oracle
+@free_block.oracle
 def _(torch, blocks, order, size, stream, max_split, rounding):
     """The search in a sorted set, as it is written in C++."""
     in_order = sorted((stream_of, units, ptr) for stream_of, units, ptr in _placed(blocks, order))
