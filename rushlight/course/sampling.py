@@ -108,7 +108,7 @@ def choose(
 
 @dataclass(eq=False)
 class KeyValues:
-    """The keys and the values of one block. There is memory for all positions, of which the first `length` are written.
+    """The keys and the values of one block. There is memory for all positions. The first `length` of them are written.
 
     `keys` and `values` are (batch, heads, positions, width of a head). Source: `transformers`, `StaticCache`.
     """
@@ -217,7 +217,7 @@ def generate(
 
 
 def draw_token(weights: Tensor, u: float) -> int:
-    """The first token for which the sum of the weights up to it, divided by the sum of all, is more than u."""
+    """Return the first token whose cumulative weight, itself included, is more than u times the sum of all weights."""
     return (weights.cumsum(0) / weights.sum() > u).int().argmax().item()
 
 

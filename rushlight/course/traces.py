@@ -55,12 +55,12 @@ def device_trace(calls: Iterable[tuple[str, int, int, int, Sequence[int]]]) -> d
 def launches_and_kernels(trace: dict[str, Any]) -> list[tuple[str, int, int, int]]:
     """The events of a trace for `queue_depths`: (kind, start, duration, correlation)."""
     kinds = {"cudaLaunchKernel": "launch", "cudaMemcpyAsync": "launch"}
-    found = []
+    events = []
     for event in trace["traceEvents"]:
         kind = "kernel" if event.get("cat") in ("kernel", "gpu_memcpy") else kinds.get(event["name"])
         if kind and event["ph"] == "X":
-            found.append((kind, event["ts"], event["dur"], event["args"]["correlation"]))
-    return found
+            events.append((kind, event["ts"], event["dur"], event["args"]["correlation"]))
+    return events
 
 
 def gaps_by_cause(trace: dict[str, Any]) -> tuple[int, int, int]:

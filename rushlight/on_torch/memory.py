@@ -53,15 +53,15 @@ def _as_data(made: MemoryProfile) -> MemoryOfStep:
         inputs = [value(key, version) for key, (_, version) in node.inputs.items()]
         nodes.append(FlowNode(inputs, [value(*each) for each in node.outputs.items()], is_backward))
         backward = backward or is_backward and int(node._event.start_time_ns / 1000)
-    found = {each: category for each, category in made._category_snapshot().items() if category is not None}
+    categories = {key: category for key, category in made._category_snapshot().items() if category is not None}
     events = [
         (time if time == -1 else int(time / 1000), action.name.lower(), value(key, version), size)
         for time, action, (key, version), size in made.timeline
     ]
     return MemoryOfStep(
         nodes,
-        {value(*each): category.name.lower() for each, category in found.items() if category not in DEDUCED},
-        {value(*each): category.name.lower() for each, category in found.items()},
+        {value(*key): category.name.lower() for key, category in categories.items() if category not in DEDUCED},
+        {value(*key): category.name.lower() for key, category in categories.items()},
         events,
         backward,
         {key: size for _, _, (key, _), size in events},

@@ -139,8 +139,8 @@ def split_at_commas(text: str) -> list[str]:
 
 def annotation(part: str) -> str:
     """The text in parentheses after the type of an argument or result: `a!`, `a -> *`, or "" if there is none."""
-    found = re.match(r"\w+\(([^)]*)", part)
-    return found[1] if found else ""
+    match = re.match(r"\w+\(([^)]*)", part)
+    return match[1] if match else ""
 
 
 # Which operators run -------------------------------------------------------------------------------------------------

@@ -299,24 +299,26 @@ def quantize_per_channel_group(
     `zero_points` are (rows, groups).
     Source: `torch/ao/quantization/fx/_decomposed.py`, `quantize_per_channel_group`."""
     groups = input.reshape(-1, group_size)
-    found = quantize_per_channel(groups, scales.reshape(-1), zero_points.reshape(-1), 0, quant_min, quant_max, dtype)
-    return found.reshape(input.shape)
+    quantized = quantize_per_channel(
+        groups, scales.reshape(-1), zero_points.reshape(-1), 0, quant_min, quant_max, dtype
+    )
+    return quantized.reshape(input.shape)
 
 
 def dequantize_per_channel_group(
     input: Tensor, scales: Tensor, zero_points: Tensor, quant_min: int, quant_max: int, dtype: dtype, group_size: int
 ) -> Tensor:
     groups = input.reshape(-1, group_size)
-    found = dequantize_per_channel(groups, scales.reshape(-1), zero_points.reshape(-1), 0, quant_min, quant_max, dtype)
-    return found.reshape(input.shape)
+    values = dequantize_per_channel(groups, scales.reshape(-1), zero_points.reshape(-1), 0, quant_min, quant_max, dtype)
+    return values.reshape(input.shape)
 
 
 def choose_group_qparams(input: Tensor, quant_min: int, quant_max: int, group_size: int) -> tuple[Tensor, Tensor]:
     """The affine parameters of each group of a matrix (rows, columns): scales and zero points, both (rows, groups)."""
     groups, smallest = input.reshape(-1, group_size), creation.tensor([EPS])
     low, high = functions.amin(groups, 1), functions.amax(groups, 1)
-    found = determine_qparams(low, high, quant_min, quant_max, uint8, smallest, True, per_channel_affine)
-    return tuple(each.reshape(input.shape[0], -1) for each in found)
+    qparams = determine_qparams(low, high, quant_min, quant_max, uint8, smallest, True, per_channel_affine)
+    return tuple(values.reshape(input.shape[0], -1) for values in qparams)
 
 
 # Operators -----------------------------------------------------------------------------------------------------------
@@ -346,16 +348,16 @@ def _dequantize_meta(input: Tensor, scale: Tensor, zero_point: Tensor, *rest: An
 
 
 def _check_one(scale: Tensor, zero_point: Tensor) -> None:
-    for name, each in (("zero_point", zero_point), ("scale", scale)):
-        if each.numel() != 1:
-            raise AssertionError(f"Expecting {name} tensor to be one element, but received : {each.numel()}")
+    for name, tensor in (("zero_point", zero_point), ("scale", scale)):
+        if tensor.numel() != 1:
+            raise AssertionError(f"Expecting {name} tensor to be one element, but received : {tensor.numel()}")
 
 
 def _choose_meta(input: Tensor, quant_min: int, quant_max: int, eps: float, dtype: dtype) -> tuple[Tensor, Tensor]:
     if input.dtype is not float32 and input.dtype not in REDUCED_FLOATING:
         raise AssertionError(f"Expecting input to have dtype float32/16/b16, but got dtype: {input.dtype}")
     validate_qmin_qmax(quant_min, quant_max)
-    return tuple(functions.empty((1,), dtype=each, device="meta") for each in (float64, int64))
+    return tuple(functions.empty((1,), dtype=dtype, device="meta") for dtype in (float64, int64))
 
 
 _operator(

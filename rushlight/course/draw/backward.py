@@ -36,23 +36,23 @@ def _input_sizes(node: Any) -> list[str]:
 
 def _saved(node: Any) -> list[str]:
     """A line for each tensor that a node saves: its name and sizes."""
-    found = {}
+    saved = {}
     try:
         for i, tensor in enumerate(getattr(node, "saved_tensors", None) or ()):
-            found[str(i)] = tensor
+            saved[str(i)] = tensor
         for attribute in dir(node):
             if attribute.startswith("_saved_"):  # torch
                 value = getattr(node, attribute)
                 tensors = isinstance(value, (list, tuple)) and any(hasattr(each, "shape") for each in value)
-                found |= {attribute[7:]: value} if hasattr(value, "shape") or tensors else {}
+                saved |= {attribute[7:]: value} if hasattr(value, "shape") or tensors else {}
             elif attribute.startswith("saved_") and attribute not in ("saved_tensors", "saved_variables"):
-                found[attribute[6:]] = _unpack(getattr(node, attribute))
+                saved[attribute[6:]] = _unpack(getattr(node, attribute))
     except RuntimeError:
         return ["(freed)"]
     if getattr(node, "released", False):
         return ["(freed)"]
     lines = []
-    for name, value in sorted(found.items()):
+    for name, value in sorted(saved.items()):
         listed = isinstance(value, (list, tuple))
         parts = enumerate(value if listed else [value])
         lines += [f"{name}{f'[{i}]' * listed} {_sizes(each)}" for i, each in parts if each is not None]

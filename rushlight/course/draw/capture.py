@@ -174,13 +174,13 @@ def flow(
 
 
 def _reached(pairs: Sequence[Pair], start: str) -> set[str]:
-    found, waiting = {start}, [start]
+    reached, waiting = {start}, [start]
     while waiting:
         at = waiting.pop()
-        new = {end for begin, end in pairs if begin == at} - found
-        found |= new
+        new = {end for begin, end in pairs if begin == at} - reached
+        reached |= new
         waiting += new
-    return found
+    return reached
 
 
 def bytecode(rows: Sequence[tuple[str, Sequence[str], str]], symbols: Collection[str] = ()) -> Figure:

@@ -97,12 +97,12 @@ def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
 
 def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: Sequence[str]) -> Figure:
     """Operators' tables, side by side or one below the other: for each operator (row) and key (column) the reason for the
-    entry. A panel is a name and, by operator, the reasons by key, in the words of `REASONS`. A key for which an operator has no
-    entry may be absent."""
+    entry. A panel is a name and, by operator, the reasons by key, in the words of `REASONS`. A key may be absent
+    if an operator has no entry for it."""
     label = max(len(op) for _, rows in panels for op in rows) * 7.5 * CHARACTER + 0.4
     count = max(len(rows) for _, rows in panels)
-    found = {reasons.get(key, "missing") for _, rows in panels for reasons in rows.values() for key in keys}
-    used = [reason for reason in REASONS if reason in found]
+    shown = {reasons.get(key, "missing") for _, rows in panels for reasons in rows.values() for key in keys}
+    used = [reason for reason in REASONS if reason in shown]
     head, slant, per_line = 3.9, 0.3, 4 if len(panels) == 1 else 7
     lines = math.ceil(len(used) / per_line)
     width = MARGIN + label + len(panels) * (len(keys) + 0.8) + slant

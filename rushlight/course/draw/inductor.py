@@ -88,14 +88,14 @@ def _body(what: ComputedBuffer | FusedSchedulerNode | Body) -> list:
 
 def _rows(node: FusedSchedulerNode) -> list:
     """The body of the loop over rows: lines that run once for a row, and inner loops."""
-    found: list[Any] = []
+    lines: list[Any] = []
     numbers = inner_loops(node)
     for number in range(max(numbers, default=0) + 1):
         nests = [nest for nest, at in zip(node.nests, numbers) if at == number]
         inside = [_line(nest) for nest in nests if not node.works_by_row(nest)]
-        found += [_line(nest) for nest in nests if node.works_by_row(nest)]
-        found += _loops(node.inner, inside) if inside else []
-    return found
+        lines += [_line(nest) for nest in nests if node.works_by_row(nest)]
+        lines += _loops(node.inner, inside) if inside else []
+    return lines
 
 
 def _line(nest: ComputedBuffer) -> str:

@@ -168,9 +168,9 @@ def _settle(axes: Axes, order: Sequence[Place], choices: Mapping, solid: np.ndar
             others = [each for key, each in chosen.items() if key != place]
             full = np.concatenate([solid, *(box[None] for _, box, _ in others)])
             lines = np.concatenate([drawn, *(leader for *_, leader in others)])
-            found = [_cost(axes, *each, full, lines) for each in choices[place]]
-            costs.append(min(found))
-            chosen[place] = choices[place][found.index(costs[-1])]
+            tried = [_cost(axes, *choice, full, lines) for choice in choices[place]]
+            costs.append(min(tried))
+            chosen[place] = choices[place][tried.index(costs[-1])]
     return sum(costs), chosen
 
 

@@ -38,9 +38,9 @@ def stream_timeline(programs: Device | Sequence[tuple], unit: str = "µs") -> Fi
     panels = [("", programs)] if isinstance(programs, Device) else list(programs)
     lanes = [_lanes(device.timeline) for _, device, *_ in panels]
     figure, axes = _panels([title for title, *_ in panels], lanes, max(map(_last, (each[1] for each in panels))), unit)
-    for axis, lane, (_, device, *found) in zip(axes, lanes, panels, strict=True):
+    for axis, lane, (_, device, *races) in zip(axes, lanes, panels, strict=True):
         spans_of, orders = _walk(device)
-        racing = {each for race in (found[0] if found else ()) for each in (race.current, race.previous)}
+        racing = {each for race in (races[0] if races else ()) for each in (race.current, race.previous)}
         marked = {i for number in racing for i in spans_of.get(number, ())}
         _draw_host(axis, device, device.timeline)
         for i, span in enumerate(device.timeline):
@@ -64,12 +64,12 @@ def graph_replay(eager: Device, replay: Device, unit: str = "µs") -> Figure:
         replay: it has replayed a graph that is not empty.
     """
     spans = [span for span in replay.timeline if span.queued == replay.timeline[-1].queued]
-    found = [(f"{len(spans)} launches", eager, eager.timeline[-len(spans) :]), ("one replay", replay, spans)]
-    begins = [min(span.queued for span in drawn) - device.launch_overhead for _, device, drawn in found]
-    last = max(max(span.end for span in drawn) - begin for begin, (*_, drawn) in zip(begins, found))
-    lanes = [_lanes(drawn) for *_, drawn in found]
-    figure, axes = _panels([title for title, *_ in found], lanes, last, unit)
-    for axis, lane, begin, (_, device, drawn) in zip(axes, lanes, begins, found, strict=True):
+    drawings = [(f"{len(spans)} launches", eager, eager.timeline[-len(spans) :]), ("one replay", replay, spans)]
+    begins = [min(span.queued for span in drawn) - device.launch_overhead for _, device, drawn in drawings]
+    last = max(max(span.end for span in drawn) - begin for begin, (*_, drawn) in zip(begins, drawings))
+    lanes = [_lanes(drawn) for *_, drawn in drawings]
+    figure, axes = _panels([title for title, *_ in drawings], lanes, last, unit)
+    for axis, lane, begin, (_, device, drawn) in zip(axes, lanes, begins, drawings, strict=True):
         _draw_host(axis, device, drawn, begin)
         for stream, level in lane.items():
             free = begin
@@ -136,7 +136,7 @@ def wave_steps(
     # A step goes from a multiple of the tile's height to one row more. Between two steps both curves are straight.
     full = range(first // tile[0] * tile[0], last, tile[0])
     rows = sorted({first, last, *(m for each in full for m in (each, each + 1) if m > first)})
-    found = [quantize(m, n, tile, multiprocessors, blocks_each) for m in rows]
+    quantizations = [quantize(m, n, tile, multiprocessors, blocks_each) for m in rows]
     shown = last if shown is None else shown
     places, here = multiprocessors * blocks_each, quantize(shown, n, tile, multiprocessors, blocks_each)
     across = min(places, 36)
@@ -144,9 +144,9 @@ def wave_steps(
     heights = [1.3, 1.3, 0.3 + 0.2 * down]
     figure, grid = charts(paper.INCHES, 1.0 + sum(heights), 3, height_ratios=heights)
     above, middle, below = grid[:, 0]
-    above.plot(rows, [each.waves for each in found], color=INK)
+    above.plot(rows, [quantized.waves for quantized in quantizations], color=INK)
     above.set(ylim=(0, None), xlim=(first, last))
-    middle.plot(rows, [each.tile_efficiency * each.wave_efficiency for each in found], color=INK)
+    middle.plot(rows, [quantized.tile_efficiency * quantized.wave_efficiency for quantized in quantizations], color=INK)
     middle.set(ylim=(0, 1.05), xlim=(first, last), xlabel="rows m")
     for axis, title in ((above, "waves"), (middle, "share of the device's work that is useful")):
         axis.set_title(title, size=10, loc="left", color=INK)

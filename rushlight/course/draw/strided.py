@@ -171,14 +171,14 @@ def walks(loops: Sequence[tuple[str, Sequence[int], Sequence[int]]], line: int =
 
 
 def chunks(
-    sizes: Sequence[int], by: Sequence[int], found: Sequence[tuple[int, int]], shapes: Sequence[Sequence[int]]
+    sizes: Sequence[int], by: Sequence[int], chunks: Sequence[tuple[int, int]], shapes: Sequence[Sequence[int]]
 ) -> Figure:
     """Which `shapes` a tensor can be viewed with. A row of boxes for its sizes, one for its chunks, one for each shape. A box is
     as wide as the logarithm of its size. A box across a border between chunks is hatched, and its shape is refused. `by`: the
-    strides of the tensor. `found`: the size and the step of each chunk."""
+    strides of the tensor. `chunks`: the size and the step of each chunk."""
     rows = [(f"{tuple(sizes)}", [(size, f"stride {stride}") for size, stride in zip(sizes, by)])]
-    rows += [("its chunks", [(size, f"step {step}") for size, step in found])]
-    borders = [*itertools.accumulate(math.log2(size) for size, _ in found)][:-1]
+    rows += [("its chunks", [(size, f"step {step}") for size, step in chunks])]
+    borders = [*itertools.accumulate(math.log2(size) for size, _ in chunks)][:-1]
     for shape in shapes:
         strides = compute_stride(sizes, by, shape)
         labels = [f"stride {each}" for each in strides] if strides else ["" for _ in shape]

@@ -40,7 +40,7 @@ def fuse(model: GraphModule, patterns: dict[Pattern, Callable] | None = None) ->
             copies[node] = graph.node_copy(node, copies.__getitem__)
         elif node is last:
             first = nodes[-1]
-            parts = [_module_of(each, modules, modules[first.target]) for each in reversed(nodes)]
+            parts = [_module_of(fused, modules, modules[first.target]) for fused in reversed(nodes)]
             owner, name = parent_of(modules, first.target)
             setattr(owner, name, patterns[pattern](*parts))
             copies[node] = graph.node_copy(first, copies.__getitem__)

@@ -66,7 +66,7 @@ def matched_nodes(node: Node, pattern: Pattern) -> list[Node]:
     if not isinstance(pattern, tuple):
         return [node]
     inner = (matched_nodes(arg, each) for arg, each in zip(node.args, pattern[1:]))
-    return [node, *(each for nodes in inner for each in nodes)]
+    return [node, *(matched for nodes in inner for matched in nodes)]
 
 
 def find_matches(graph: Graph, modules: dict[str, Module], patterns: Iterable[Pattern]) -> dict[str, Match]:

@@ -16,15 +16,15 @@ from rushlight.fx.graph_module import GraphModule
 
 def node_name_to_qconfig(model: GraphModule, mapping: QConfigMapping) -> dict[str, QConfig | None]:
     """The qconfig of each node, by name: that of the module or the function that the node calls."""
-    found, modules, seen = {}, dict(model.named_modules(remove_duplicate=False)), Counter()
+    qconfigs, modules, seen = {}, dict(model.named_modules(remove_duplicate=False)), Counter()
     for node in model.graph.nodes:
         name, called = "", node.target
         if node.op == "call_module":
             name, called = node.target, type(modules[node.target])
             if issubclass(called, _FusedModule):
                 called = type(modules[node.target][0])
-        found[node.name] = find_qconfig(mapping, name, called, _next(seen, name, called))
-    return found
+        qconfigs[node.name] = find_qconfig(mapping, name, called, _next(seen, name, called))
+    return qconfigs
 
 
 def _next(seen: Counter, name: str, called: Any) -> int:
