@@ -35,7 +35,7 @@ def test_a_submission_that_takes_too_long_is_named_and_loses_nothing(classroom, 
         shutil.rmtree(classroom / "submitted" / student)
     with monkeypatch.context() as patch:
         patch.setattr(limits, "TOTAL_SECONDS", (0.0, 0.0))
-        rows = {row.student: row for row in quick_grade(LAB)}
+        rows = {row.student: row for row in quick_grade(LAB, executor=ThreadPoolExecutor(1))}
     assert rows["half_done"].remark().startswith("not graded: it takes more than the 0 s")
     assert rows["half_done"].scores == {}
     other = classroom / "submitted/half_done" / LAB / f"{LAB}-1.ipynb"
@@ -144,7 +144,7 @@ def test_nbformat_does_not_see_the_text_of_a_submission(one_student, monkeypatch
     monkeypatch.setattr(
         nbformat, "reads", lambda text, *more, **options: seen.append(text) or reads(text, *more, **options)
     )
-    (row,) = quick_grade(LAB)
+    (row,) = quick_grade(LAB, executor=ThreadPoolExecutor(1))
     assert row.total == 14 and seen
     assert (one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb").read_text() not in seen
 
