@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+from contextlib import contextmanager
 
 import nbformat
 import pytest
@@ -25,19 +26,37 @@ def contiguous_strides(sizes):
 RIGHT = WRONG.replace("step *= size", "step *= max(size, 1)")
 
 
+@contextmanager
+def kernel():
+    """Within: `outputs(source, ...)` runs cells in one kernel and gives each one's outputs. To start one takes two seconds."""
+    notebook = nbformat.v4.new_notebook(metadata={"kernelspec": {"name": "python3", "display_name": "x"}})
+    client = NotebookClient(notebook, timeout=600, allow_errors=True, resources={"metadata": {"path": str(ROOT)}})
+
+    def outputs(*sources):
+        cells = [nbformat.v4.new_code_cell(source) for source in sources]
+        for cell in cells:
+            notebook.cells.append(cell)
+            client.execute_cell(cell, len(notebook.cells) - 1)
+        return [cell.outputs for cell in cells]
+
+    client.reset_execution_trackers()
+    with client.setup_kernel():
+        outputs(START)
+        yield outputs
+
+
 @pytest.fixture(scope="module")
 def outputs():
-    """Runs cells in one fresh kernel and gives each one's outputs."""
+    """The kernel of all tests that leave in it but other texts of a piece."""
+    with kernel() as outputs:
+        yield outputs
 
-    def execute(*sources):
-        cells = [nbformat.v4.new_code_cell(source) for source in (START, *sources)]
-        notebook = nbformat.v4.new_notebook(
-            cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "x"}}
-        )
-        NotebookClient(notebook, timeout=600, allow_errors=True, resources={"metadata": {"path": str(ROOT)}}).execute()
-        return [cell.outputs for cell in notebook.cells[1:]]
 
-    return execute
+@pytest.fixture
+def fresh():
+    """The outputs of a kernel that no other test has used."""
+    with kernel() as outputs:
+        yield outputs
 
 
 def test_a_wrong_answer_shows_the_smallest_case_and_a_right_one_passes(outputs):
@@ -72,7 +91,7 @@ def unsqueeze(self, dim):
 """
 
 
-def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(outputs):
+def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(fresh):
     worth, pieces = Lab("01a_views").points, Lab("01a_views").exercises
     mine, others = worth["aten.strided.contiguous_strides"], sum(worth.values())
 
@@ -80,7 +99,7 @@ def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(out
         return f"lab 01a in this session: {count} of {len(pieces)} pieces · {earned:g} of {others:g} points"
 
     strides, again = 'check("aten.strided.contiguous_strides")', WRONG
-    _, before, first, replayed, failed, _, late = outputs(
+    _, before, first, replayed, failed, _, late = fresh(
         UNSQUEEZE + RIGHT,
         'check("aten.strided.unsqueeze")',
         strides,
@@ -201,7 +220,7 @@ check("aten.strided.contiguous_strides")
 
 
 @pytest.mark.parametrize("body", sweep(["while True: pass", "import time; time.sleep(3600)"], every=2))
-def test_a_piece_that_does_not_end_is_stopped_and_the_next_check_works(outputs, body):
+def test_a_piece_that_does_not_end_is_stopped_and_the_next_check_works(fresh, body):
     looping = f"""
 from autograder.engine import limits
 limits.CHECK_SECONDS = (1.0, 1.0)
@@ -215,7 +234,7 @@ def contiguous_strides(sizes):
 
 check("aten.strided.contiguous_strides")
 """
-    stopped, shown = outputs(looping, WRONG + '\ncheck("aten.strided.contiguous_strides")')
+    stopped, shown = fresh(looping, WRONG + '\ncheck("aten.strided.contiguous_strides")')
     assert (
         stopped[0].data["text/plain"].startswith("✗ aten.strided.contiguous_strides")
         and "timed out" in stopped[-1].evalue
