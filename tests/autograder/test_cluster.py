@@ -13,6 +13,7 @@ import time
 
 import psutil
 import pytest
+from commands import run_each
 
 from autograder.classroom import grade as grading
 from autograder.classroom.cluster import _marker, in_marker, run_step
@@ -161,20 +162,26 @@ def test_if_the_scheduler_is_killed_grading_and_workers_end_and_the_next_run_goe
 
 
 def test_a_scheduler_without_workers_and_one_that_is_not_there_are_named(cluster, classroom):
-    _, error = cluster.grade(classroom).communicate()
-    assert error.startswith(f"rushlight: the scheduler at {cluster.address} has no workers")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        cluster.address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
-    for address, said in {
-        cluster.address: f"no scheduler answers at {cluster.address}",
-        cluster.address.replace("tcp", "tls"): f"{cluster.address.replace('tcp', 'tls')} needs TLS",
+        nobody = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    tls = nobody.replace("tcp", "tls")
+    said = {
+        cluster.address: f"the scheduler at {cluster.address} has no workers",
+        nobody: f"no scheduler answers at {nobody}",
+        tls: f"{tls} needs TLS",
         "": "--scheduler needs the address",
-    }.items():
-        cluster.address = address
-        _, error = cluster.grade(classroom).communicate()
-        assert error.startswith(f"rushlight: {said}")
-        assert error.count("\n") == 1
+    }
+
+    def python(*arguments):
+        environment = os.environ | {"RUSHLIGHT_CLASSROOM": str(classroom)}
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, cwd=cluster.root, env=environment, capture_output=True, text=True)
+
+    done = run_each(python, *(("grade", "01a", "--scheduler", address) for address in said))
+    for each, words in zip(done, said.values()):
+        assert each.stderr.startswith(f"rushlight: {words}")
+        assert each.stderr.count("\n") == 1
     assert not (classroom / "gradebook.db").exists()
 
 

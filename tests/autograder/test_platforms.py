@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import yaml
+from commands import run_each
 from nbclient import NotebookClient
 from sweep import sweep, swept
 
@@ -115,13 +116,6 @@ def test_torch_compiles_in_a_process_of_its_own(python):
     assert done.stdout.strip() == "1", done.stderr
 
 
-def test_lab_makes_no_second_copy(python, course):
-    before = (course / "work" / LAB / f"{LAB}.ipynb").read_bytes()
-    done = rushlight(python, "lab", "01a", "--no-open")
-    assert (done.returncode, done.stderr) == (0, "") and "your copy is" in done.stdout
-    assert (course / "work" / LAB / f"{LAB}.ipynb").read_bytes() == before
-
-
 @on_its_system
 def test_check_in_a_kernel_shows_a_verdict(python, course, monkeypatch):
     cells = [
@@ -152,14 +146,17 @@ def test_check_in_a_script_prints_a_verdict(python, tmp_path):
     assert done.returncode == 0 and "? aten.strided.element_offset: all" in done.stdout, done.stderr
 
 
-def test_grade_says_in_one_line_what_it_needs(python, course, system):
-    folder = course / "classroom" / "submitted" / "ada" / LAB
+def test_lab_makes_no_second_copy_and_grade_says_in_one_line_what_it_needs(python, course, system):
+    copy, folder = course / "work" / LAB / f"{LAB}.ipynb", course / "classroom" / "submitted" / "ada" / LAB
+    before = copy.read_bytes()
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{LAB}.ipynb").write_bytes((course / "work" / LAB / f"{LAB}.ipynb").read_bytes())
-    done = rushlight(python, "grade", "01a")
-    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "the sandbox needs Linux" in done.stderr
-    if system == "win32":
-        assert "grading needs Linux or macOS" in rushlight(python, "grade", "01a", "--no-sandbox").stderr
+    (folder / copy.name).write_bytes(before)
+    without = [("grade", "01a", "--no-sandbox")] if system == "win32" else []
+    lab, grade, *others = run_each(python, ("lab", "01a", "--no-open"), ("grade", "01a"), *without)
+    assert (lab.returncode, lab.stderr) == (0, "") and "your copy is" in lab.stdout
+    assert copy.read_bytes() == before
+    assert grade.returncode == 1 and grade.stderr.count("\n") == 1 and "the sandbox needs Linux" in grade.stderr
+    assert all("grading needs Linux or macOS" in other.stderr for other in others)
 
 
 @on_its_system

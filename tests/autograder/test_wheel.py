@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 import zipfile
+from functools import partial
 from pathlib import Path
 
 import nbformat
 import pytest
+from commands import run_each
 
 from autograder.course import SOURCES
 from autograder.model import Course
@@ -24,17 +26,15 @@ def run(tmp_path_factory):
     zipfile.ZipFile(next(place.glob("*.whl"))).extractall(place / "packages")
     (place / "home").mkdir()
 
-    def run(*arguments):
+    def python(*arguments):
         environment = os.environ | {"PYTHONPATH": str(place / "packages")}
-        return subprocess.run(
-            [sys.executable, "-m", "autograder.cli", *arguments],
-            cwd=place / "home",
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
+        command = [sys.executable, *arguments]
+        return subprocess.run(command, cwd=place / "home", env=environment, capture_output=True, text=True)
 
-    run.home, run.packages = place / "home", place / "packages"
+    def run(*arguments):
+        return python("-m", "autograder.cli", *arguments)
+
+    run.home, run.packages, run.each = place / "home", place / "packages", partial(run_each, python)
     return run
 
 
@@ -73,12 +73,11 @@ def test_a_lab_that_is_opened_again_leaves_the_copies_alone(run):
     assert (run.home / "phases/01_strided/reading.md").exists()
 
 
-@pytest.mark.parametrize("command", ["build", "docs", "mutants"])
-def test_what_needs_the_repository_says_so_and_changes_nothing(run, command):
+def test_what_needs_the_repository_says_so_and_changes_nothing(run):
     before = {path: path.stat().st_mtime_ns for path in run.packages.rglob("*.py")}
-    said = run(command)
-    assert (said.returncode, said.stdout) == (1, "")
-    assert "this needs the course's repository" in said.stderr
+    for said in run.each(["build"], ["docs"], ["mutants"]):
+        assert (said.returncode, said.stdout) == (1, ""), said.args
+        assert "this needs the course's repository" in said.stderr, said.args
     assert {path: path.stat().st_mtime_ns for path in run.packages.rglob("*.py")} == before
 
 
