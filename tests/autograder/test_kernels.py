@@ -2,6 +2,7 @@
 
 import pytest
 from nbformat import v4
+from sweep import swept
 
 from autograder.engine import run as running
 from autograder.engine.check import DIED, DISAGREED, PASSED, SECOND_CHANCE_NOTE, Verdict
@@ -39,15 +40,15 @@ def lab(isolated):
 
 
 @pytest.fixture
-def graded(solved, lab, judge):
-    """Grades the answers that `changed` may change by the checks with Inductor. Returns the verdicts, and what a cell says before
+def graded(solved, lab, judge, compiling):
+    """Grades the answers that `changed` may change by checks with Inductor. Returns the verdicts, and what a cell says before
     the last check."""
 
     def grade(changed=lambda source: source):
         for cell in filter(exercise_name, solved.cells):
             cell.source = changed(cell.source)
         counting, looking = v4.new_code_cell(COUNTING), v4.new_code_cell(LOOKING)
-        kept = [cell for cell in solved.cells if check_name(cell) in (None, FUSED, STEP)]
+        kept = [cell for cell in solved.cells if check_name(cell) in (None, *compiling)]
         last = [cell for cell in solved.cells if check_name(cell) == LAST]
         verdicts = run(v4.new_notebook(cells=[counting, *kept, looking, *last]), Lab(lab), judge)
         return verdicts, looking.outputs[0].text
@@ -55,26 +56,28 @@ def graded(solved, lab, judge):
     return grade
 
 
-def outcomes(verdicts):
-    return [verdicts[name].outcome for name in (FUSED, STEP, LAST)]
+@pytest.fixture(params=[(FUSED,), swept((FUSED, STEP))], ids=len)
+def compiling(request):
+    """Checks whose answers Inductor compiles."""
+    return request.param
 
 
-def test_a_right_submission_compiles_nothing_and_cannot_write_what_others_read(graded):
+def test_a_right_submission_compiles_nothing_and_cannot_write_what_others_read(graded, compiling):
     verdicts, said = graded()
-    assert outcomes(verdicts) == [PASSED] * 3
+    assert {verdicts[name].outcome for name in (*compiling, LAST)} == {PASSED}
     assert said == "Read-only file system\n0 compiled\n"
 
 
 @pytest.mark.sweep
-def test_a_wrong_derivative_compiles_its_own_kernels_and_needs_the_reference(graded):
+def test_a_wrong_derivative_compiles_its_own_kernels_and_needs_the_reference(graded, compiling):
     verdicts, said = graded(lambda source: source.replace("output > 0", "output >= 0"))
-    assert outcomes(verdicts) == [PASSED] * 3
+    assert {verdicts[name].outcome for name in (*compiling, LAST)} == {PASSED}
     assert verdicts[FUSED].notes == [SECOND_CHANCE_NOTE]  # on the reference's derivative
     assert not said.endswith("\n0 compiled\n")
 
 
 @pytest.mark.sweep
-def test_without_kernels_a_submission_is_graded_all_the_same(graded, monkeypatch):
+def test_without_kernels_a_submission_is_graded_all_the_same(graded, compiling, monkeypatch):
     def busy(edition, isolated, bench, kernels, filling):
         if filling:
             raise NotGraded("this machine is too busy")
@@ -83,7 +86,7 @@ def test_without_kernels_a_submission_is_graded_all_the_same(graded, monkeypatch
     monkeypatch.setattr(running, "Sandbox", busy)
     monkeypatch.setattr(running, "_kernels", running._kernels.__wrapped__)
     verdicts, said = graded()
-    assert outcomes(verdicts) == [PASSED] * 3
+    assert {verdicts[name].outcome for name in (*compiling, LAST)} == {PASSED}
     assert not said.endswith("\n0 compiled\n")
 
 
