@@ -1,6 +1,7 @@
 """The plan of a term, and what other pages count, agree with the sources of the labs."""
 
 import re
+from functools import cache
 
 import pytest
 
@@ -9,6 +10,9 @@ from autograder.course import ROOT
 from autograder.model import Course, Lab, lab_names, number_of, phases
 
 ROW = re.compile(r"^\| *(\d+) \| (.*?) ?\| (.+) \| ([\d.]+) \| ([\d.]+) \| ([\d +]+) \|", re.MULTILINE)
+
+
+effort = cache(lambda name: effort_of(Lab(name)))
 
 
 def read(page: str) -> str:
@@ -29,15 +33,15 @@ def test_the_term_has_every_lab_once_and_in_order():
 
 @pytest.mark.parametrize("week", WEEKS, ids=lambda week: week[0])
 def test_a_week_has_the_hours_and_the_points_of_its_labs(week):
-    efforts = [effort_of(Course().find_lab(number)) for number in week[2].split(", ")]
-    core, further = (in_half_hours(sum(effort.minutes[i] for effort in efforts)) for i in (False, True))
-    worth = " + ".join(f"{sum(effort.points):g}" for effort in efforts)
+    efforts = [effort(Course().find_lab(number).name) for number in week[2].split(", ")]
+    core, further = (in_half_hours(sum(each.minutes[i] for each in efforts)) for i in (False, True))
+    worth = " + ".join(f"{sum(each.points):g}" for each in efforts)
     assert week[3:] == (f"{core:g}", f"{further:g}", worth)
 
 
 @pytest.mark.parametrize("page", ["docs/term.md", "docs/students.md"])
 def test_a_page_has_the_hours_of_all_labs_together(page):
-    core, further = (round(sum(effort_of(Lab(lab)).minutes[i] for lab in lab_names()) / 60) for i in (False, True))
+    core, further = (round(sum(effort(lab).minutes[i] for lab in lab_names()) / 60) for i in (False, True))
     words = f"The core of all labs takes about {core} hours, and the further exercises {further} hours more."
     assert words in read(page)
 
