@@ -49,5 +49,5 @@ setup: .venv/installed
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv
 	@echo "installing into .venv (a few minutes the first time)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.[dev]'
-	@$(BIN)/python -m compileall -qq -j 0 -x /tests/ .venv/lib || true  # on all cores, which pip does on one; a few files are no Python
+	@$(BIN)/python -m compileall -qq -j 0 -x '/(tests?|testing|_vendor|mypyc?|physics|stats)/' .venv/lib || true  # on all cores, which pip does on one, and without what is seldom imported; a few files are no Python
 	@touch $@
