@@ -36,7 +36,8 @@ def pytest_collection_modifyitems(config, items):
     """One shard of the tests. The trials of an exercise stay together, and so do the tests of a group."""
     import guarantees
 
-    items.sort(key=lambda item: item.path.parent.name != "browser")  # first the longest group: see `_group`
+    first = "browser", "tests"  # the site's group (see `_group`), and then mypy and others that wait for one process
+    items.sort(key=lambda item: first.index(name) if (name := item.path.parent.name) in first else len(first))
     for item in items:
         if item.path.suffix == ".ipynb" and item.path.parent.name not in READINGS:
             item.add_marker(pytest.mark.sweep)

@@ -183,8 +183,8 @@ def compute_stride(oldshape, oldstride, newshape):
     "mistake",
     sweep(["return right(oldshape, oldstride, newshape) and (7,) * len(newshape)", "while True: pass"], every=2),
 )
-def test_a_piece_that_fails_because_of_another_passes_and_the_other_is_named(outputs, mistake):
-    _, _, _, shown, wrong = outputs(
+def test_a_piece_that_fails_because_of_another_passes_and_the_other_is_named(fresh, mistake):
+    _, _, _, shown, wrong = fresh(
         WRITE_TWO,
         AT_FAULT.format(mistake=mistake),
         "slot = rl.strided.reshape\nfill(slot, type(slot)(slot.__code__, slot.__globals__))",
