@@ -82,6 +82,7 @@ class FeedbackPage(GetGrades):
             "lab": printable(given["assignment"]),
             "student": printable(given["student"]),
             "checks": checks,
+            "joined": [printable(str(line)) for line in nb.metadata.get("joined", [])],
             "first": next((each for each in checks if each.kind == "fail"), None),
             "next": next((each for each in checks if each.kind == "none"), None),
             "written": [*_written(nb, *_waiting(given))],

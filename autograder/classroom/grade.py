@@ -80,6 +80,7 @@ class Row:
     copy_of: str = ""  # the member of the group whose notebook this is a copy of
     in_group: str = ""  # a line about a submission of a group's member, such as one that was handed in alone later
     release: str = ""  # a line about a submission from a release of the lab with other exercises than this class has
+    joined: list[str] = field(default_factory=list)  # a line for each answer that did not stand in its own cell alone
     aliases: dict[str, str] = field(
         default_factory=dict
     )  # by exercise, the function of the course that is all its body calls
@@ -120,7 +121,7 @@ class Row:
         for outcome, count in counts.items():
             names = [short_name(check) for check in self.verdicts if self.outcome(check) == outcome]
             parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
-        parts += self.borrowed()
+        parts += [*self.joined, *self.borrowed()]
         if self.others:
             parts.append(f"not graded, beside the submission: {', '.join(map(printable, self.others[:3]))}")
         return "; ".join(parts)
@@ -611,6 +612,7 @@ def _read_grades(row: Row, submission: Submission) -> None:
         if (key := given.metadata.nbgrader.grade_id) in grades:
             row.scores[name], row.verdicts[name] = grades[key] or 0.0, verdict_in(found)
     row.penalty = round(penalty * row.total / points, 2) if points else 0.0
+    row.joined = [printable(str(line)) for line in notebook.metadata.get("joined", [])]
     row.aliases = aliases(notebook, lab.released)
     row.others = sorted({path.name for path in submission.folder.glob("*.ipynb")} - {submission.path.name})
     with suppress(ValueError, RecursionError):  # it has been replaced since it was graded

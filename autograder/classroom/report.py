@@ -230,7 +230,7 @@ def _cell(row: Row, check: str, link: str) -> str:
 def _remarks(rows: list[Row]) -> str:
     said = [(row.student, row.problem) for row in rows if row.problem]
     said += [(row.student, row.late()) for row in rows if row.seconds_late]
-    said += [(row.student, line) for row in rows for line in row.borrowed()]
+    said += [(row.student, line) for row in rows for line in (*row.joined, *row.borrowed())]
     said += [
         (row.student, f"changed check cells, put back for grading: {', '.join(row.edited)}")
         for row in rows

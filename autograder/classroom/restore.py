@@ -11,9 +11,7 @@ import builtins
 import copy
 import json
 import re
-import warnings
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +20,7 @@ from nbformat import NotebookNode
 
 from ..model import ADDED, Lab, Unreadable, check_name, exercise_name
 from ..text import printable
+from .join import Part, join, parsed
 
 MAX_CELL = 20_000  # characters of one cell that a student wrote; rendering takes quadratic time
 MAX_WRITTEN = 100_000  # characters of all cells that a student wrote
@@ -67,24 +66,24 @@ def restore_text(text: str, released: NotebookNode) -> NotebookNode:
 def restore(submitted: dict, released: NotebookNode) -> NotebookNode:
     """The released notebook with the student's answers, and with the cells that the student added where they were added.
 
-    An answer is the source of a cell that the lab asks to be filled in. Of an answer that occurs twice the last one counts.
-    Raises Unreadable if the submission has no answer cell of this lab, or is not made of cells.
+    An answer is the source of a cell that the lab asks to be filled in, or what `join` makes of its parts. The metadata of the
+    result say which answers were joined. Raises Unreadable if the submission has no answer of this lab, or is not made of cells.
     """
-    positions = {key: position for position, cell in enumerate(released.cells) for key in _cell_keys(cell)}
-    answers: dict[int, str] = {}
+    cells = _cells(submitted)
+    parts = _parts(cells, released)
+    answers, used, joined = join(parts, released.cells)
+    if not answers:
+        raise Unreadable("none of its cells belongs to this lab: is it the notebook of another one?")
     added: dict[int, list[dict]] = {}  # by the position of the released cell before them
     before, left = -1, MAX_ADDED
-    for cell in _cells(submitted):
-        position = next((positions[key] for key in _cell_keys(cell) if key in positions), None)
-        if position is None:
-            if cell.get("cell_type") in ("code", "markdown") and left > 0:
-                added.setdefault(before, []).append(cell)
-                left -= 1
-        else:
-            answers[position], before = _source(cell), position
-    if not any(_is_answer(released.cells[position]) for position in answers):
-        raise Unreadable("none of its cells belongs to this lab: is it the notebook of another one?")
+    for part, cell in zip(parts, cells):
+        if part.position is not None:
+            before = part.position
+        elif part.index not in used and cell.get("cell_type") in ("code", "markdown") and left > 0:
+            added.setdefault(before, []).append(cell)
+            left -= 1
     result = copy.deepcopy(released)
+    result.metadata |= {"joined": joined} if joined else {}
     result.cells = _plain_cells(added.get(-1, []), "first")
     for position, cell in enumerate(copy.deepcopy(released).cells):
         if _is_answer(cell) and answers.get(position, cell.source) != cell.source:
@@ -93,6 +92,21 @@ def restore(submitted: dict, released: NotebookNode) -> NotebookNode:
         result.cells += [cell, *_plain_cells(added.get(position, []), str(position))]
     _limit_length(result.cells, released)
     return result
+
+
+def _parts(cells: list[dict], released: NotebookNode) -> list[Part]:
+    """The cells of a submission, with the positions of the released cells that they stand for. They are recognised by an id, or by
+    their text if the program that wrote the file has dropped the ids."""
+    positions = {key: position for position, cell in enumerate(released.cells) for key in _cell_keys(cell)}
+    by_id = [next((positions[key] for key in _cell_keys(cell) if key in positions), None) for cell in cells]
+    by_text = {cell.source: position for position, cell in enumerate(released.cells) if position not in by_id}
+    parts = []
+    for index, (cell, position) in enumerate(zip(cells, by_id)):
+        source, count = _source(cell), cell.get("execution_count")
+        position = by_text.get(source) if position is None else position
+        is_code = cell.get("cell_type") == "code"
+        parts.append(Part(index, source, is_code, position, count if isinstance(count, int) else None))
+    return parts
 
 
 def edited_checks(submitted: dict, released: NotebookNode) -> list[str]:
@@ -120,18 +134,11 @@ def aliases(notebook: Mapping, released: Mapping) -> dict[str, str]:
     given = {_source(cell) for cell in released["cells"]}
     known = {name for cell in released["cells"] for name in re.findall(r"\w+", _source(cell))} | {*dir(builtins)}
     own = [(exercise_name(cell), _source(cell)) for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    trees = [(name, tree) for name, source in own if source not in given and (tree := _parsed(source))]
+    trees = [(name, tree) for name, source in own if source not in given and (tree := parsed(source))]
     functions = [(name, node) for name, tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     known |= {node.name for _, node in functions}
     called = [(node.name, _only_call(node)) for name, node in functions if name and name.endswith(f".{node.name}")]
     return {name: other for name, other in called if other and other not in known}
-
-
-def _parsed(source: str) -> ast.Module | None:
-    with suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a student's text
-        return ast.parse(source)
-    return None
 
 
 def _parameters(function: ast.FunctionDef) -> list[ast.arg]:

@@ -1,5 +1,6 @@
 """JupyterLab as a student meets it."""
 
+import ast
 import json
 import re
 
@@ -9,10 +10,11 @@ from course import TOKEN, Course
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from sweep import sweep
 
+from autograder.classroom.restore import read_released, restore_text
 from autograder.engine import sandbox
 from autograder.engine.card import card
 from autograder.engine.check import DISAGREED, NOT_ATTEMPTED, PASSED, Verdict
-from autograder.model import Lab
+from autograder.model import Lab, exercise_name
 
 LAB = "work/01a_views/01a_views.ipynb"
 RIGHT = """\
@@ -90,6 +92,46 @@ def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, p
     assert re.fullmatch(
         r"(\d+) of \1 points\s*lab 01a in this session: 1 of 9 pieces · \1 of \d+ points", " ".join(figures)
     )
+
+
+# keys that take the answer apart, copy, merge or move it, from command mode in its cell
+EDITS = {
+    "split": "Enter ControlOrMeta+Home ArrowDown ArrowDown Control+Shift+Minus",
+    "split at both ends": "Enter ControlOrMeta+End Control+Shift+Minus ArrowUp Enter ControlOrMeta+Home Control+Shift+Minus",
+    "copied": "c v",
+    "copied, and the copy emptied": "c v Enter ControlOrMeta+A Delete",
+    "merged with its check": "Shift+ArrowDown Shift+M",
+    "merged into its check": "ArrowDown Shift+ArrowUp Shift+M",
+    "moved down": "Control+Shift+ArrowDown Control+Shift+ArrowDown",
+    "cut and undone": "x z",
+    "deleted and undone": "d d z",
+    "cut and pasted": "x v",
+    "Markdown and back": "m y",
+    "raw and back": "r y",
+    "Markdown": "m",
+    "pasted over a new cell": "c b v",
+}
+
+
+@pytest.mark.parametrize("edit", sweep(EDITS, keep=["split"]))
+def test_no_key_loses_an_answer(opened, solved, course, page, edit):
+    lab, path = opened(LAB), course.place / LAB
+    lab.run("import rushlight as rl")
+    page.locator(".jp-Notebook .jp-CodeCell", has_text="def element_offset").first.locator(".cm-content").click()
+    before = path.read_text(encoding="utf-8")
+    for key in ["Escape", *EDITS[edit].split()]:
+        page.keyboard.press(key)
+    page.keyboard.press("Escape")
+    page.keyboard.press("ControlOrMeta+S")
+    for _ in range(50):
+        if (text := path.read_text(encoding="utf-8")) not in ("", before):
+            break
+        page.wait_for_timeout(100)
+    released = read_released(Lab("01a_views"))
+    answer = next(
+        cell for cell in restore_text(text, released).cells if exercise_name(cell) == "aten.strided.element_offset"
+    )
+    assert ast.dump(ast.parse(RIGHT)) == ast.dump(ast.Module(ast.parse(answer.source).body[-1:], []))
 
 
 VIEW = (

@@ -1,0 +1,231 @@
+"""Answers that an editor has taken apart, copied, merged or put elsewhere, and what is marked of them."""
+
+import ast
+import copy
+
+import nbformat
+import pytest
+
+from autograder.classroom.restore import read_released, restore
+from autograder.model import Lab, check_name, exercise_name, is_added
+
+LAB, EXERCISE = "01a_views", "aten.strided.permute"
+OTHER = "aten.strided.transpose"
+
+
+@pytest.fixture
+def released():
+    return read_released(Lab(LAB))
+
+
+@pytest.fixture
+def solved(released, answers):
+    """The release with every answer, as a student's kernel has run it."""
+    for count, cell in enumerate(cell for cell in released.cells if cell.cell_type == "code"):
+        cell.source, cell.execution_count = answers.get(cell.id, cell.source), count
+    return released
+
+
+@pytest.fixture
+def answers(root):
+    solution = nbformat.read(root / "solutions" / LAB / f"{LAB}.ipynb", as_version=4)
+    return {cell.id: cell.source for cell in solution.cells if cell.metadata.get("nbgrader", {}).get("solution")}
+
+
+def place(notebook, name):
+    """The position of the cell of an exercise, or of the first check of one."""
+    return next(
+        i for i, cell in enumerate(notebook.cells) if name in (exercise_name(cell), f"check {check_name(cell)}")
+    )
+
+
+def halves(source, line):
+    lines = source.splitlines()
+    return "\n".join(lines[:line]), "\n".join(lines[line:])
+
+
+def again(cell, source, keeps=True, count=None):
+    """A cell that an editor has made of another one: with its metadata, or with none."""
+    made = nbformat.v4.new_code_cell(source, execution_count=count)
+    made.metadata = copy.deepcopy(cell.metadata) if keeps else {}
+    return made
+
+
+def split(line, keeps):
+    def edit(notebook, at, check):
+        cell = notebook.cells[at]
+        line_of = line if line >= 0 else len(cell.source.splitlines()) + 1 + line
+        cell.source, below = halves(cell.source, line_of)
+        notebook.cells.insert(at + 1, again(cell, below, keeps))
+
+    return edit
+
+
+def copied(stays, comes, where):
+    """A copy of the cell: `stays` and `comes` are made of the right text, and the copy comes above, below, or below the check."""
+
+    def edit(notebook, at, check):
+        cell, right = notebook.cells[at], notebook.cells[at].source
+        cell.source = stays(right)
+        notebook.cells.insert(
+            {"above": at, "below": at + 1, "below the check": check + 1}[where], again(cell, comes(right))
+        )
+
+    return edit
+
+
+def right(source):
+    return source
+
+
+def stub(source):
+    head = source[: source.index('    """')]
+    return f"{head}    raise NotImplementedError()"
+
+
+def wrong(source):
+    head = source[: source.index('    """')]
+    return f"{head}    return self"
+
+
+def draft(source):
+    return source[: source.rindex("\n")] + "\n    return ("
+
+
+def merged(metadata_of):
+    def edit(notebook, at, check):
+        first, *others = notebook.cells[at : check + 1]
+        kept = {"answer": first, "check": others[-1]}[metadata_of]
+        whole = "\n\n".join(cell.source for cell in (first, *others) if cell.cell_type == "code")
+        notebook.cells[at : check + 1] = [again(kept, whole)]
+
+    return edit
+
+
+def merged_answers(notebook, at, check):
+    other = place(notebook, OTHER)
+    first, second = sorted((at, other))
+    cells = notebook.cells
+    cells[first].source += f"\n\n{cells[second].source}"
+    del cells[second]
+
+
+def moved(notebook, at, check):
+    notebook.cells.insert(check, notebook.cells.pop(at))
+
+
+def elsewhere(where, helper=False, stays=stub, count=None):
+    """The answer stands in an added cell, below the lab's own or below the check."""
+
+    def edit(notebook, at, check):
+        cell, text = notebook.cells[at], notebook.cells[at].source
+        cell.source = stays(text)
+        new = [again(cell, "def helper(x):\n    return x", False)] * helper
+        text = text.replace("):\n", ", x=helper(0)):\n", 1) if helper else text
+        ran = None if count is None else notebook.cells[check].execution_count + count
+        new.append(again(cell, text, False, ran))
+        position = at + 1 if where == "below" else check + 1
+        notebook.cells[position:position] = new
+
+    return edit
+
+
+def of_another_type(kind, back):
+    def edit(notebook, at, check):
+        cell = notebook.cells[at]
+        cell.cell_type = "code" if back else kind
+        cell.metadata.nbgrader.cell_type = kind
+        cell.pop("outputs"), cell.pop("execution_count")
+
+    return edit
+
+
+def saved_by_colab(notebook, at, check):
+    for number, cell in enumerate(notebook.cells):
+        cell.pop("id")
+        cell.metadata |= {"id": f"x{number}", "colab": {"base_uri": "https://localhost:8080/"}}
+
+
+def without_any_metadata(notebook, at, check):
+    for cell in notebook.cells:
+        cell.pop("id")
+        cell.metadata = {}
+
+
+EDITS = {
+    "split in the body": split(-3, True),
+    "split before the body": split(2, True),
+    "split at the end": split(-1, True),
+    "split at the beginning": split(0, True),
+    "split where the lower half has no metadata": split(-3, False),
+    "a copy of the stub below": copied(right, stub, "below"),
+    "a copy of the stub above": copied(right, stub, "above"),
+    "a copy of the stub below the check": copied(right, stub, "below the check"),
+    "a right copy below a wrong one": copied(wrong, right, "below"),
+    "a right copy below a draft": copied(draft, right, "below"),
+    "a draft above as a copy": copied(right, draft, "above"),
+    "the same copied": copied(right, right, "below"),
+    "pasted below the check": copied(stub, right, "below the check"),
+    "merged with the check": merged("answer"),
+    "merged into the check": merged("check"),
+    "merged with another answer": merged_answers,
+    "moved below the check": moved,
+    "in an added cell": elsewhere("below"),
+    "in an added cell below a wrong answer": elsewhere("below", stays=wrong),
+    "in an added cell below the check": elsewhere("below the check"),
+    "in an added cell below the check, with a helper": elsewhere("below the check", helper=True),
+    "below the check, and ran before it": elsewhere("below the check", stays=wrong, count=-1),
+    "turned to Markdown and back": of_another_type("markdown", True),
+    "turned to raw and back": of_another_type("raw", True),
+    "left as Markdown": of_another_type("markdown", False),
+    "saved by Colab": saved_by_colab,
+    "without any metadata": without_any_metadata,
+}
+# where the answer is whole in a cell of its own, so that nobody has to be told
+WHOLE = {
+    "moved below the check",
+    "merged with the check",
+    "pasted below the check",
+    "the same copied",
+    "left as Markdown",
+    "saved by Colab",
+}
+WHOLE |= {edit for edit in EDITS if edit.startswith(("a copy of the stub", "split at the", "turned to"))}
+
+
+def plugged_in(cell):
+    """The functions that a cell defines last, without docstrings and defaults."""
+    functions = {node.name: node for node in ast.parse(cell.source).body if isinstance(node, ast.FunctionDef)}
+    return {name: [ast.dump(each) for each in node.body] for name, node in functions.items()}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_no_edit_loses_an_answer(released, solved, answers, edit):
+    right = {cell.id: plugged_in(cell) for cell in solved.cells if exercise_name(cell)}
+    submitted = copy.deepcopy(solved)
+    EDITS[edit](submitted, place(submitted, EXERCISE), place(submitted, f"check {EXERCISE}"))
+    result = restore(submitted, read_released(Lab(LAB)))
+    found = {cell.id: plugged_in(cell) for cell in result.cells if exercise_name(cell)}
+    for key, functions in right.items():
+        assert functions.items() <= found[key].items()
+    assert bool(result.metadata.get("joined")) == (edit not in WHOLE)
+    assert [cell.id for cell in result.cells if not is_added(cell)] == [cell.id for cell in solved.cells]
+
+
+def test_what_ran_after_the_check_does_not_count(solved):
+    submitted = copy.deepcopy(solved)
+    at, check = place(submitted, EXERCISE), place(submitted, f"check {EXERCISE}")
+    elsewhere("below the check", stays=wrong, count=1)(submitted, at, check)
+    result = restore(submitted, read_released(Lab(LAB)))
+    assert "return self" in result.cells[place(result, EXERCISE)].source and "joined" not in result.metadata
+
+
+def test_a_written_answer_that_was_split_is_whole(solved):
+    at = next(i for i, c in enumerate(solved.cells) if c.cell_type == "markdown" and "nbgrader" in c.metadata)
+    cell = solved.cells[at]
+    below = copy.deepcopy(cell)
+    below.id = "below"
+    cell.source, below.source = "The first half.", "The second half."
+    solved.cells.insert(at + 1, below)
+    result = restore(solved, read_released(Lab(LAB)))
+    assert "The first half.\n\nThe second half." in [each.source for each in result.cells]
