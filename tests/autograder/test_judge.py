@@ -1,5 +1,6 @@
 """The judge against subjects that are wrong, unsteady, or not honest."""
 
+import dataclasses
 import itertools
 import json
 import linecache
@@ -360,6 +361,36 @@ def test_the_cases_depend_on_the_seed_alone(judge):
     check = find(STRIDES)
     assert Judge(7).drawn(check) == Judge(7).drawn(check)
     assert Judge(7).drawn(check)[0] != Judge(8).drawn(check)[0]
+
+
+# checks with few cases, all of them known beforehand: programs that the lab prints, or all that there is to ask
+FEW = {
+    "autograd.profiler_util.device_times.recorded": "the timelines that were recorded",
+    "autograd.profiler_util.find_parents.deep": "one depth",
+    "c10.dtypes.promote_types": "seven dtypes by seven",
+    "course.anatomy.backward_graph": "graphs that are in the lab",
+    "course.anatomy.count_paths.many": "how long it takes on a long graph",
+    "dynamo.calls.how_to_call": "calls that are in the lab",
+    "dynamo.calls.how_to_call.breaks": "calls that are in the lab",
+    "profiler._utils.critical_path.long": "one length",
+    "together.pipeline": "schedules on two and three ranks",
+}
+
+
+@pytest.mark.sweep
+def test_every_class_gets_cases_of_its_own():
+    """For 25 classes, at most four of the cases that are drawn for each. The labs on dumps draw from a pool of each class."""
+    repeated = {}
+    for name, check in registry().items():
+        if check.prediction or name in FEW or check.lab.startswith("08"):
+            continue
+        few = dataclasses.replace(check, draws=min(check.draws or 4, 4))
+        drawn = [
+            json.dumps(case, sort_keys=True, default=repr) for seed in range(25) for case in Judge(seed + 1).draw(few)
+        ]
+        if len({*drawn}) < 0.35 * len(drawn):
+            repeated[name] = f"{len({*drawn})} of {len(drawn)}"
+    assert repeated == {}
 
 
 def test_the_search_for_a_smaller_case_draws_from_a_stream_of_its_own(judge, monkeypatch):
