@@ -83,16 +83,11 @@ FIRST = {
 }
 
 
-def test_what_a_student_types_finds_first_the_page_that_explains_it(page, served):
-    found = {}
-    page.goto(f"{served}/index.html")
-    box, links = page.get_by_role("textbox", name="Search"), page.locator(".md-search-result__link")
-    for words in FIRST:
-        box.fill("")
-        links.first.wait_for(state="detached")
-        box.fill(words)
-        found[words] = re.sub(r"[?#].*", "", links.first.get_attribute("href").removeprefix(f"{served}/"))
-    assert found == FIRST
+@pytest.mark.parametrize("words", sweep([*FIRST], every=4))
+def test_what_a_student_types_finds_first_the_page_that_explains_it(page, served, words):
+    page.goto(f"{served}/index.html?q={words}")
+    first = page.locator(".md-search-result__link").first
+    assert re.sub(r"[?#].*", "", first.get_attribute("href").removeprefix(f"{served}/")) == FIRST[words]
 
 
 def test_search_knows_no_code_no_output_and_no_answer_of_a_notebook(folder):
