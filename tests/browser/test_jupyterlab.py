@@ -198,7 +198,8 @@ CONTRASTS = """root => {
 }"""
 
 
-@pytest.mark.parametrize("theme", sweep(["Dark", "Light"], every=2))
+@pytest.mark.sweep  # `test_card.py` has the tags that notebooks keep, and the contrasts
+@pytest.mark.parametrize("theme", ["Dark", "Light"])
 def test_a_card_keeps_its_styles_and_can_be_read_in_a_notebook_that_is_not_trusted(opened, course, page, shots, theme):
     settings = course.place.parent / "home/.jupyter/lab/user-settings/@jupyterlab/apputils-extension"
     settings.mkdir(parents=True, exist_ok=True)
