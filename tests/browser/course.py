@@ -21,7 +21,7 @@ class Course:
     def __init__(self, place: Path):
         self.place = place / "course"
         for folder in ("autograder", "labs", "rushlight", "solutions"):
-            shutil.copytree(ROOT / folder, self.place / folder, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(ROOT / folder, self.place / folder, ignore=shutil.ignore_patterns("*.pyc.*"))
         shutil.copy(ROOT / "nbgrader_config.py", self.place)
         (place / "home").mkdir()
         self.environment = {

@@ -78,7 +78,7 @@ def graded(hub, teacher, students):
     ben.run(f"cp -r ~/{LAB} '/srv/exchange/rushlight/inbound/ada+{LAB}+{later:%Y-%m-%d %H:%M:%S.%f} UTC+forged'")
     ben.run(f"ln -s /srv/course/nbgrader_config.py '{ben.place}/answers.txt'")
     said = teacher.run(INTO, ACTIVATE_COURSE, COLLECT)
-    teacher.run(INTO, ACTIVATE_COURSE, GRADE, *RETURN)
+    teacher.run(INTO, ACTIVATE_COURSE, f"{GRADE} --jobs 1", *RETURN)  # each job would draw all cases for itself
     return said
 
 
