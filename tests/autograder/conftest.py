@@ -13,6 +13,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 from feedback import Feedback
 from nbgrader import api
 from nbgrader.apps.nbgraderapp import NbGraderApp
@@ -66,12 +68,18 @@ def shared_box(isolated):
     box.close()
 
 
+@cache
+def version_of_tables():
+    with api._temp_alembic_ini("sqlite:////tmp/gradebook.db") as settings:
+        return ScriptDirectory.from_config(Config(settings)).get_current_head()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def schema_version():
-    """Of a new gradebook nbgrader asks another program which version of the tables it has: here once for all of them."""
+    """Of a new gradebook nbgrader asks another program which version of the tables it has: here this process finds it out, once."""
     set_environment()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(api, "get_alembic_version", cache(api.get_alembic_version))
+        patch.setattr(api, "get_alembic_version", version_of_tables)
         yield
 
 
