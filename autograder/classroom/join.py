@@ -2,8 +2,8 @@
 
 JupyterLab copies a cell's metadata when it splits or pastes the cell, VS Code leaves them out, and a merged cell has those of one
 of its parts. What is marked is the code that the student's notebook ran before the check, whichever cells it is in: the parts
-of an answer in the order of the document. A part that stands below the check counts if it ran before the check, as far as
-the notebook says so, or if there is no other.
+of an answer in the order in which they ran, if the notebook says so for each of them, otherwise in the order of the document. A
+part that stands below the check counts if it ran before the check, as far as the notebook says so, or if there is no other.
 """
 
 from __future__ import annotations
@@ -125,7 +125,10 @@ def _parts_of(
             and parsed(f"{last.source}\n{part.source}")
         ):
             chosen[part.index] = part
-    yield from (chosen[index] for index in sorted(chosen))
+    in_order = [chosen[index] for index in sorted(chosen)]
+    if check and all(part.count is not None and part.count < (check.count or 0) for part in in_order):
+        in_order.sort(key=lambda part: part.count or 0)
+    yield from in_order
 
 
 def _joined(texts: list[str], is_code: bool) -> str:

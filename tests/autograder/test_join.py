@@ -220,6 +220,16 @@ def test_what_ran_after_the_check_does_not_count(solved):
     assert "return self" in result.cells[place(result, EXERCISE)].source and "joined" not in result.metadata
 
 
+def test_of_two_tries_the_one_that_ran_last_before_the_check_counts(solved):
+    submitted = copy.deepcopy(solved)
+    at, check = place(submitted, EXERCISE), place(submitted, f"check {EXERCISE}")
+    first = again(submitted.cells[at], wrong(submitted.cells[at].source), False, 3)
+    submitted.cells.insert(at + 1, first)
+    submitted.cells[at].execution_count, submitted.cells[check + 1].execution_count = 8, 9
+    result = restore(submitted, read_released(Lab(LAB)))
+    assert plugged_in(result.cells[place(result, EXERCISE)]) == plugged_in(submitted.cells[at])
+
+
 def test_a_written_answer_that_was_split_is_whole(solved):
     at = next(i for i, c in enumerate(solved.cells) if c.cell_type == "markdown" and "nbgrader" in c.metadata)
     cell = solved.cells[at]
