@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MORE = {"07d_aot": 450, "08c_code": 330}  # kB: the graphs of a whole step, with a text on each node
+MORE = {"08c_code": 330}  # kB: the graph of a whole step, with a text on each node
 
 
 @pytest.mark.parametrize(("folder", "most"), [("phases", 800), ("labs", 300), ("solutions", 300)])
