@@ -19,6 +19,7 @@ from functools import cached_property
 from ..model import check_name, exercise_name
 
 LONGEST = 100_000  # characters of a text that is parsed, with which a parser does not take long
+MOST = 10  # pieces of an answer without metadata
 
 
 @dataclass(eq=False)
@@ -115,16 +116,15 @@ def _parts_of(
         while check and above > check.index and is_loose(parts[above]) and above not in chosen:
             chosen[above] = parts[above]
             above -= 1
+    run: list[Part] = []  # an answer, and what may go on with it below notes and empty cells
     for part in parts:
-        last = chosen.get(part.index - 1)
-        if (
-            last
-            and part.index not in chosen
-            and is_loose(part)
-            and not parsed(part.source)
-            and parsed(f"{last.source}\n{part.source}")
-        ):
-            chosen[part.index] = part
+        if part.index in chosen:
+            run = [part]
+        elif run and part.is_code and part.source.strip():
+            goes_on = is_loose(part) and len(run) < MOST and not parsed(part.source)
+            run = [*run, part] if goes_on else []
+            if goes_on and _whole([each.source for each in run]):
+                chosen |= {each.index: each for each in run}
     in_order = [chosen[index] for index in sorted(chosen)]
     if check and all(part.count is not None and part.count < (check.count or 0) for part in in_order):
         in_order.sort(key=lambda part: part.count or 0)
@@ -133,10 +133,17 @@ def _parts_of(
 
 def _joined(texts: list[str], is_code: bool) -> str:
     """The parts as one text. Of code that is none as a whole, the parts that are, such as a second try below a first."""
-    whole = "\n".join(texts) if is_code else "\n\n".join(texts)
-    if is_code and len(texts) > 1 and not parsed(whole):
-        whole = "\n".join(text for text in texts if parsed(text)) or whole
+    if not is_code:
+        return "\n\n".join(texts)
+    whole = "\n".join(texts)
+    if len(texts) > 1 and not parsed(whole):
+        whole = _whole(texts) or "\n".join(text for text in texts if parsed(text)) or whole
     return whole
+
+
+def _whole(texts: list[str]) -> str | None:
+    """The text that was split between its lines, or within one. None if there is no such code."""
+    return next((text for text in ("\n".join(texts), "".join(texts)) if parsed(text)), None)
 
 
 def _is_stub(function: ast.stmt) -> bool:

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import itertools
 
 import nbformat
 import pytest
@@ -57,6 +58,23 @@ def split(line, keeps):
         line_of = line if line >= 0 else len(cell.source.splitlines()) + 1 + line
         cell.source, below = halves(cell.source, line_of)
         notebook.cells.insert(at + 1, again(cell, below, keeps))
+
+    return edit
+
+
+def in_pieces(between, within=0):
+    """The last two lines come into cells of their own, without metadata and below others; `within`: or the end of the last."""
+
+    def edit(notebook, at, check):
+        cell, source = notebook.cells[at], notebook.cells[at].source.replace("\n    ### END SOLUTION", "")
+        *_, second, last = itertools.accumulate(map(len, source.splitlines(keepends=True)[:-1]))
+        cuts = [second, last] if not within else [len(source) - within]
+        pieces = [source[i:j] for i, j in zip([0, *cuts], [*cuts, None])]
+        pieces = pieces if within else [piece.removesuffix("\n") for piece in pieces]
+        cell.source = pieces[0]
+        notebook.cells[at + 1 : at + 1] = [
+            new for piece in pieces[1:] for new in (*between(), again(cell, piece, keeps=False))
+        ]
 
     return edit
 
@@ -158,6 +176,10 @@ EDITS = {
     "split at the end": split(-1, True),
     "split at the beginning": split(0, True),
     "split where the lower half has no metadata": split(-3, False),
+    "in three pieces": in_pieces(list),
+    "in three pieces below notes": in_pieces(lambda: [nbformat.v4.new_markdown_cell("a note")]),
+    "in three pieces below empty cells": in_pieces(lambda: [nbformat.v4.new_code_cell()]),
+    "split within a line": in_pieces(list, within=5),
     "a copy of the stub below": copied(right, stub, "below"),
     "a copy of the stub above": copied(right, stub, "above"),
     "a copy of the stub below the check": copied(right, stub, "below the check"),
