@@ -369,7 +369,6 @@ FEW = {
     "autograd.profiler_util.find_parents.deep": "one depth",
     "c10.dtypes.promote_types": "seven dtypes by seven",
     "course.anatomy.backward_graph": "graphs that are in the lab",
-    "course.anatomy.count_paths.many": "how long it takes on a long graph",
     "dynamo.calls.how_to_call": "calls that are in the lab",
     "dynamo.calls.how_to_call.breaks": "calls that are in the lab",
     "profiler._utils.critical_path.long": "one length",
