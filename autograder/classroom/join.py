@@ -143,7 +143,8 @@ def _joined(texts: list[str], is_code: bool) -> str:
 
 def _whole(texts: list[str]) -> str | None:
     """The text that was split between its lines, or within one. None if there is no such code."""
-    return next((text for text in ("\n".join(texts), "".join(texts)) if parsed(text)), None)
+    ways = ["\n".join(texts)] if parsed(texts[0]) else ["\n".join(texts), "".join(texts)]
+    return next((text for text in ways if parsed(text)), None)
 
 
 def _is_stub(function: ast.stmt) -> bool:

@@ -261,3 +261,12 @@ def test_a_written_answer_that_was_split_is_whole(solved):
     solved.cells.insert(at + 1, below)
     result = restore(solved, read_released(Lab(LAB)))
     assert "The first half.\n\nThe second half." in [each.source for each in result.cells]
+
+
+def test_a_question_to_ipython_below_an_answer_is_no_piece_of_it(solved):
+    at = place(solved, EXERCISE)
+    answer = solved.cells[at]
+    answer.source += "  # done"
+    solved.cells.insert(at + 1, again(answer, "?permute", keeps=False))
+    result = restore(solved, read_released(Lab(LAB)))
+    assert result.cells[at].source == answer.source and "joined" not in result.metadata
