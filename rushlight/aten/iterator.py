@@ -155,9 +155,13 @@ def common_sizes(*operands: Operand) -> tuple[int, ...]:
 
 
 def assert_no_internal_overlap(self: Tensor) -> None:
-    is_plain = self._has_plain_strides and dispatch.slow_from > dispatch.ATEN
-    if not is_plain and has_internal_overlap(self.shape, self.stride()):
+    if _overlaps(self._sizes, self._strides):
         refuse_overlap("more than one element of the written-to tensor refers to a single memory location")
+
+
+@cached
+def _overlaps(sizes: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+    return has_internal_overlap(sizes, strides)
 
 
 def refuse_overlap(reason: str) -> NoReturn:
@@ -440,7 +444,9 @@ class Plans(dict):
         dispatch.cache_clearers.append(self.clear)
 
     def add(self, key: tuple, plan: Any) -> Any:
-        if len(self) == 4096:
-            self.clear()
-        self[key] = plan
+        """Keep a plan, unless the slow path must run in each call. Returns the plan."""
+        if dispatch.slow_from > dispatch.ATEN:
+            if len(self) == 4096:
+                self.clear()
+            self[key] = plan
         return plan

@@ -563,27 +563,31 @@ def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Ten
     Source: `aten/src/ATen/native/Copy.cpp`, `copy_`."""
     if src is self:
         return self
-    if is_plain_copy(self, src):
-        np.copyto(self._array, src._array)  # type: ignore[union-attr]  # it is a tensor
+    if not isinstance(src, Tensor):
+        iterator.assert_no_internal_overlap(self)
+        if not self.is_meta:
+            for_each(_unchanged, self, [src], scalar_type(src))
+        return self
+    key = self._sizes, self._strides, self.dtype, src._sizes, src._strides, src.dtype
+    is_on_cpu = not (self._key_set | src._key_set) & META
+    if key in _checked_copies and is_on_cpu and self._storage is not src._storage:
+        np.copyto(self._array, src._array, casting="unsafe")
         return self
     iterator.assert_no_internal_overlap(self)
-    if isinstance(src, Tensor):
-        iterator.assert_no_partial_overlap(self, src)
-        if tuple(infer_size(self.shape, src.shape)) != self.shape:
-            raise RuntimeError(f"The size of the source {list(src.shape)} does not broadcast to {list(self.shape)}")
+    iterator.assert_no_partial_overlap(self, src)
+    if tuple(infer_size(self.shape, src.shape)) != self.shape:
+        raise RuntimeError(f"The size of the source {list(src.shape)} does not broadcast to {list(self.shape)}")
     if not self.is_meta:
-        for_each(lambda array: array, self, [src], src.dtype if isinstance(src, Tensor) else scalar_type(src))
+        for_each(_unchanged, self, [src], src.dtype)
+    _checked_copies.add(key, True)
     return self
 
 
-def is_plain_copy(self: Tensor, src: Tensor | Scalar) -> bool:
-    """Whether numpy can copy without a check: tensors of the same sizes and dtype on different memory, and none with a stride of 0,
-    which `assert_no_internal_overlap` refuses."""
-    if src.__class__ is not Tensor or src.dtype is not self.dtype or src._sizes != self._sizes:
-        return False
-    if src._storage is self._storage or dispatch.slow_from <= dispatch.ATEN or (self._key_set | src._key_set) & META:
-        return False
-    return 0 not in self._strides
+_checked_copies = iterator.Plans()  # whose operands passed the checks, so that numpy can copy
+
+
+def _unchanged(array: np.ndarray) -> np.ndarray:
+    return array
 
 
 def fill_(self: Tensor, value: Tensor | Scalar) -> Tensor:
