@@ -51,7 +51,7 @@ def planned(kernel: Callable) -> Callable:
         plan = plans.get(key)
         if plan is None:
             view = kernel(self, *args)
-            if dispatch.slow_from > dispatch.ATEN:
+            if view._storage is self._storage:
                 plans.add(key, (view._sizes, view._strides, view._storage_offset - self._storage_offset))
             return view
         sizes, strides, further = plan
@@ -62,6 +62,7 @@ def planned(kernel: Callable) -> Callable:
 
 view, expand = planned(strided.view), planned(strided.expand)
 transpose, slice_ = planned(strided.transpose), planned(strided.slice)
+_reshape = planned(strided.reshape)
 
 
 def is_watched(self: Tensor) -> bool:
@@ -118,14 +119,9 @@ def as_view(base: Tensor, view: Tensor, creation_meta: CreationMeta = DEFAULT) -
 def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
     """`strided.reshape`. If autograd or a mode records, `reshape` calls the operators that it is composed of.
     Source: `aten/src/ATen/native/TensorShape.cpp`, `reshape_symint`."""
-    watched = is_watched(self)
-    if not watched and dispatch.slow_from <= dispatch.ATEN:
-        return as_view(self, strided.reshape(self, shape))
+    if not is_watched(self):
+        return as_view(self, _reshape(self, tuple(shape)))
     sizes, strides = _reshaped(self._sizes, self._strides, tuple(shape))
-    if not watched and strides is None:
-        return strided.reshape(self, sizes)
-    if not watched:
-        return as_view(self, plain_alias(self, sizes, strides, self._storage_offset))
     if strides is not None:
         whole = local.modes or self.is_contiguous()
         return self.view(tuple(shape)) if whole else functions._reshape_alias(self, sizes, strides)
@@ -312,18 +308,7 @@ def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> 
 
 def _pieces(self: Tensor, dim: int, limits: Sequence[tuple[int, int]]) -> tuple[Tensor, ...]:
     """The slices from one limit to the other, which are known to be in range."""
-    if dispatch.slow_from <= dispatch.ATEN:
-        return tuple(strided.slice(self, dim, start, end) for start, end in limits)
-    sizes, strides, step, views = [*self._sizes], self._strides, self._strides[dim], []
-    array, indices = None if self.is_meta else self._array, [slice(None)] * len(sizes)
-    for start, end in limits:
-        sizes[dim] = end - start
-        view = plain_alias(self, Size(sizes), strides, self._storage_offset + start * step)
-        if array is not None:
-            indices[dim] = slice(start, end)
-            view._array = array[tuple(indices)]
-        views.append(view)
-    return tuple(views)
+    return tuple([slice_(self, dim, start, end) for start, end in limits])
 
 
 split_sizes, broadcast_to = functions.split_with_sizes, Tensor.expand
