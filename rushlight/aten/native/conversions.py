@@ -10,19 +10,15 @@ from __future__ import annotations
 from rushlight.aten.generated import functions
 from rushlight.aten.native.creation import device_type
 from rushlight.aten.native.pointwise import copy_
-from rushlight.aten.strided import Tensor, empty_strided, strides_for, wrap_contiguous
-from rushlight.c10 import dispatch, storage
+from rushlight.aten.strided import Tensor, empty_strided, strides_for
+from rushlight.c10 import storage
 from rushlight.c10.memory_formats import preserve_format, suggest_memory_format
 
 
 def to_copy(
     self: Tensor, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None
 ) -> Tensor:
-    """A copy, with the strides of `self` if these leave no holes. There is a fast path for a contiguous tensor that keeps its
-    device."""
-    is_simple = dtype is not None and device is memory_format is None and dispatch.slow_from > dispatch.ATEN
-    if is_simple and self._has_plain_strides and not self.is_meta:
-        return wrap_contiguous(self._array.astype(dtype.numpy), dtype)
+    """A copy, with the strides of `self` if these leave no holes."""
     target = device_type(device or self.device)
     if self.is_meta and target != "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")

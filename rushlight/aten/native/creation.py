@@ -32,7 +32,6 @@ from rushlight.aten.strided import (
 )
 from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
-from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import (
     INTEGRAL,
     Scalar,
@@ -170,9 +169,6 @@ def arange_start(start, end, dtype=None, layout=None, device=None, pin_memory=No
 
 def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """`start`, `start + step`, ... below `end`. Source: `aten/src/ATen/native/RangeFactories.cpp`."""
-    is_plain = dtype is None is device and start.__class__ is end.__class__ is step.__class__ is int
-    if is_plain and start <= end and step > 0 and dispatch.slow_from > dispatch.ATEN:
-        return wrap_contiguous(np.arange(start, end, step), int64)
     if dtype is None:
         whole = all(scalar_type(number).category <= INTEGRAL for number in (start, end, step))
         dtype = int64 if whole else get_default_dtype()

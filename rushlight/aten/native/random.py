@@ -26,7 +26,7 @@ from rushlight.aten.native.functional_forms import clone_preserve_strides
 from rushlight.aten.native.pointwise import copy_
 from rushlight.aten.strided import Tensor, empty_strided, expand, infer_size
 from rushlight.aten.structured import Output, allocate, check_floating, resize_, resize_output
-from rushlight.c10 import dispatch, storage
+from rushlight.c10 import storage
 from rushlight.c10.dispatch import BIT, excluding
 from rushlight.c10.dtypes import (
     BOOLEAN,
@@ -247,8 +247,7 @@ def _fill(self: Tensor, generator: Generator | None, draw: Callable) -> Tensor:
     Source: `aten/src/ATen/native/cpu/Loops.h`, `cpu_serial_kernel`."""
     assert_no_internal_overlap(self)
     if not self.is_meta and self.numel():
-        is_plain = self._has_plain_strides and dispatch.slow_from > dispatch.ATEN
-        array = self._array if is_plain else loop_arrays(self, (), self.dtype)[0]
+        array = loop_arrays(self, (), self.dtype)[0]
         array[...] = draw(generator or default_generator, array.size).reshape(array.shape)
     return self
 
