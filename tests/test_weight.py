@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MORE = {"08c_code": 330}  # kB: the graph of a whole step, with a text on each node
 
 
 @pytest.mark.parametrize(("folder", "most"), [("phases", 800), ("labs", 300), ("solutions", 300)])
 def test_a_notebook_is_small(folder, most):
     sizes = {path: path.stat().st_size for path in (ROOT / folder).rglob("*.ipynb")}
     assert sizes
-    assert {path.stem: size for path, size in sizes.items() if size > 1000 * MORE.get(path.stem, most)} == {}
+    assert {path.stem: size for path, size in sizes.items() if size > 1000 * most} == {}

@@ -14,10 +14,10 @@ from itertools import accumulate
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import FancyBboxPatch, PathPatch
+from matplotlib.patches import FancyBboxPatch, PathPatch, Polygon
 from matplotlib.path import Path
 
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, arrow, in_lines, ink_on, sheet, write_title
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, in_lines, ink_on, sheet, write_title
 
 TEXT, LINE = 7.5, 0.44  # points; cells from line to line
 APART, ROW_GAP = 0.5, 0.42  # cells between neighbours in a row, and between rows
@@ -239,8 +239,9 @@ def draw_arrow(axes: Axes, box: Box, to: Box, x: float, end: float, top: float, 
         points, codes = [*points, (end, tops[to.row + 1] - ROW_GAP)], [*codes, Path.LINETO]
     axes.add_patch(PathPatch(Path(points, codes), fill=False, capstyle="butt", **look))
     if to.fill:
-        style = {"color": look["edgecolor"], "linewidth": 0.9, "mutation_scale": 5 + look["linewidth"] * 2}
-        arrow(axes, (end, down - 0.05), (end, down), arrowstyle="-|>", **style)
+        half, tip = 0.03 + 0.012 * look["linewidth"], down - 0.02
+        head = [(end - half, tip - 2 * half), (end, tip), (end + half, tip - 2 * half)]
+        axes.add_patch(Polygon(head, color=look["edgecolor"], linewidth=0.9, joinstyle="round", zorder=3))
 
 
 def draw_box(axes: Axes, box: Box, x: float, top: float) -> None:

@@ -1,7 +1,7 @@
 """Pictures of compiled programs: fused operators, nested loops, the memory of buffers, a kernel's text, and times.
 
 Colours have the same meaning in all pictures: light grey for inputs and outputs, no fill for operators without work, one grey for
-each kernel, purple for a call of a library. Labels say the same as the colours.
+each kernel, purple for a call of a library. Labels name the kernels and the calls.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ LINE = 0.52  # cells from one line of text to the next
 
 
 def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes: bool = True) -> Figure:
-    """A graph of operators, each with the step that computes it: a kernel, whose grey it has, or a call of a library.
+    """Draw a graph of operators, each with the steps that compute it: kernels, or calls of a library.
 
-    An operator that no step computes is white. An operator that several steps compute has the grey of the first of them.
+    An operator has the fill of the first of its steps. An operator that no step computes has no fill.
 
     Args:
         graph: of rushlight or torch.
@@ -52,7 +52,7 @@ def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes:
             continue
         where = [name for name, members in steps if node.name in members]
         called = call_of(node)
-        lines = [node.name, *([called] if called != node.name else []), ", ".join(where) or "no work"]
+        lines = [node.name, *([called] if called != node.name else []), *([", ".join(where)] if where else [])]
         boxes[node] = Box(lines, fill=fills[where[0]] if where else NODE)
     return draw_panels([("", node_rows(boxes, lambda start, end: (sizes_of(start) if sizes else "", THIN)))])
 

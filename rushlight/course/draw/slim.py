@@ -22,6 +22,8 @@ CLOSE = 0.1  # points between a line and a point that it leaves out: a sixth of 
 TAG, DECIMALS = re.compile(r"<[^>]*>"), re.compile(r"-?\d+\.\d{3,}")
 WITHOUT_EFFECT = re.compile(r' transform="rotate\(-0 [^"]*"| text-anchor: start;')
 SHAPE_END = re.compile(r"(?<=/>)\n(?=<)|(?<=</text>)\n(?=<)")  # an end of line is fifteen bytes of a notebook
+SAME_LINE = re.compile(r'(?<=[\dz])(" style="fill: none;(?![^"]*opacity)[^"]*"/>)<path d="(?=[^"]*\1)')
+NO_LENGTH = re.compile(r"([\d.]+ [\d.]+)L\1(?=[CQ])")  # alone, a line without length is a dot
 LINES = re.compile(r"(?:L-?[\d.]+ -?[\d.]+){2,}")
 
 Point = tuple[float, float]
@@ -52,13 +54,14 @@ def slim_png(picture: bytes) -> bytes:
 def slim_svg(picture: str) -> str:
     """Return the drawing to a hundredth of a point, with a class for each style and a palette for each image in it.
 
-    Names of shapes, defaults, clips to the whole picture, and points that a line passes anyway are left out.
+    Neighbouring paths that are lines of the same style become one path. Names of shapes, defaults, clips to the
+    whole picture, and points that a line passes anyway are left out.
     """
     picture = WITHOUT_EFFECT.sub("", _without_names(_without_clips(picture)))
     picture = re.sub(r"(?<=base64,)[^\"]*", lambda image: _slim_image(image[0]), picture)
     picture = TAG.sub(lambda tag: DECIMALS.sub(lambda number: _rounded(float(number[0])), tag[0]), picture)
     picture = re.sub(r'(?<= d=")[^"]*', lambda path: _slim_path(path[0]), picture)
-    return _with_classes(SHAPE_END.sub("", picture))
+    return _with_classes(SAME_LINE.sub("", SHAPE_END.sub("", picture)))
 
 
 def _slim_image(text: str) -> str:
@@ -107,7 +110,8 @@ def _slim_path(path: str) -> str:
     """Let each run of lines (`L x y L x y`) go straight where it stays close to the points that it leaves out."""
     path = re.sub(r"\s*([A-Za-z])\s*", r"\1", " ".join(path.split()))
     return LINES.sub(
-        lambda run: "".join(f"L{_rounded(x)} {_rounded(y)}" for x, y in _straightened(_points(run[0]))), path
+        lambda run: "".join(f"L{_rounded(x)} {_rounded(y)}" for x, y in _straightened(_points(run[0]))),
+        NO_LENGTH.sub(r"\1", path),
     )
 
 

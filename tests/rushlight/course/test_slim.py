@@ -27,6 +27,8 @@ def test_a_path_loses_points_that_a_line_passes_and_no_others():
     steps = "M 0 0 \nL 1.0004 0 \nL 1.0004 0 \nL 2 0 \nL 2 5.129 \nL 1 5.129 \nL 3 5.129 \nz\n"
     assert drawn(path(steps)) == path("M0 0L1 0L2 0L2 5.13L1 5.13L3 5.13z")
     assert drawn(path("M 0 0 Q 1 1 2 0 L 3 3 L 4 4")) == path("M0 0Q1 1 2 0L3 3L4 4")
+    assert drawn(path("M 0 0 L 0 0 Q 1 1 2 0 L 2 0")) == path("M0 0Q1 1 2 0L2 0")
+    assert drawn(path("M 1 1 L 1 1")) == path("M1 1L1 1")
 
 
 def test_a_line_stays_close_to_every_point_of_a_curve():
@@ -44,6 +46,18 @@ def test_equal_styles_are_a_class_that_holds_in_this_picture_only():
     key = re.search(r'<svg id="(\w+)"', picture)[1]
     assert f"#{key} .c0{{fill: red}}" in picture and picture.count('class="c0"') == 2
     assert picture.count("style=") == 1
+
+
+def test_neighbouring_lines_of_one_style_are_one_path_and_other_shapes_stay():
+    def styled(numbers, style, clip=""):
+        return f'<path d="{numbers}"{clip} style="{style}"/>'
+
+    line, filled, pale = "fill: none; stroke: red", "fill: red", "fill: none; stroke: red; stroke-opacity: 0.5"
+    clipped = styled("M6 6L7 7", line, ' clip-path="url(#a)"')
+    shapes = [styled("M0 0L1 1", line), styled("M2 2L3 3z", line), styled("M4 4L5 5", line), clipped]
+    shapes += [styled(numbers, style) for style in (line, filled, pale) for numbers in ("M0 0L1 0", "M0 0L2 0")]
+    paths = re.findall(r'd="([^"]*)"', drawn(*shapes))
+    assert paths == ["M0 0L1 1M2 2L3 3zM4 4L5 5", "M6 6L7 7", "M0 0L1 0M0 0L2 0", *["M0 0L1 0", "M0 0L2 0"] * 2]
 
 
 def test_groups_that_have_only_a_name_are_unwrapped():
