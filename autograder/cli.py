@@ -413,7 +413,7 @@ def grade(
     course = Course()  # of the sample class, with --sample
     labs = [Lab(name, course) for name in names]
     if late:
-        from .classroom.late import set_policy
+        from .classroom.table import set_policy
 
         if not course.folder.is_dir():
             raise FileNotFoundError(f"there is no class at {course.folder}")

@@ -27,6 +27,7 @@ from .formulas import markdown2html
 from .gradebook import entries_digest
 from .late import renew
 from .pages import MARKS, OTHER, SCHEMES
+from .table import policy_of
 
 LONGEST = 240  # characters of a counterexample in one line
 
@@ -69,7 +70,7 @@ class FeedbackPage(GetGrades):
         given = resources["nbgrader"]
         with Gradebook(given["db_url"], "rushlight") as gradebook:
             lab = Lab(given["assignment"])
-            renew(gradebook, lab, Submission(lab, given["student"]))  # points may have been given by hand
+            renew(gradebook, lab, policy_of(lab), Submission(lab, given["student"]))  # points may be by hand since
         with Gradebook(
             given["db_url"], "rushlight"
         ) as gradebook:  # before the page: what comes later makes it outdated

@@ -54,6 +54,7 @@ from .gradebook import HELD, entries_digest, mark_of, open_gradebook
 from .plugin import configure, judge_of, marked_path
 from .restore import aliases, checks_in, edited_checks, released_notebook, restore_text
 from .seals import class_seed, seal
+from .table import Rules
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
@@ -158,7 +159,7 @@ def grade(
     `progress(done, total, student)` is called after each student. Raises GradingError before anything is written if there are no
     submissions, no sandbox is available, or the class is being graded already. Manual scores and comments stay.
     """
-    late.policy_of(lab), late.read_extensions(lab), groups.groups(lab)  # a mistake in them is told before all else
+    rules = Rules.of(lab)  # a mistake in them is told before all else
     if not lab.submissions():
         raise GradingError(f"no student has handed in {lab}: submissions go to {Submission(lab, 'STUDENT').path}")
     if executor is None and (reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab)):
@@ -167,7 +168,7 @@ def grade(
         releases.keep_release(lab)
         releases.expect_checks(lab)
         with open_gradebook() as gradebook:
-            said = groups.share_notebooks(gradebook, lab)
+            said = groups.share_notebooks(gradebook, lab, rules.groups)
         rows = {each.student: Row(each.student, copy_of=groups.source_of(each)) for each in lab.submissions()}
         names = [*rows]  # without the members of groups who have no notebook
         for member, line in said.items():
@@ -184,7 +185,7 @@ def grade(
                 rows[each.student].problem = problem
                 done += 1
                 progress(done, total, each.student)
-        _enter_times(lab)
+        _enter_times(lab, rules)
         outdated = [each for each in _outdated_pages(lab) if each.student not in rows or not rows[each.student].problem]
         total += len(outdated)
         if outdated:
@@ -518,11 +519,11 @@ def _class_lock(course: Course) -> Iterator[None]:
         yield
 
 
-def _enter_times(lab: Lab) -> None:
+def _enter_times(lab: Lab, rules: Rules) -> None:
     """Enter the times, extensions and penalties of a lab, and the marks of its groups."""
     with open_gradebook() as gradebook:
-        late.renew_times(gradebook, lab)
-        late.renew(gradebook, lab)
+        late.renew_times(gradebook, lab, rules.extensions)
+        late.renew(gradebook, lab, rules.policy)
 
 
 def _outdated_pages(lab: Lab) -> list[Submission]:
@@ -541,10 +542,11 @@ def shows_entries(submission: Submission, entry: SubmittedAssignment) -> bool:
 
 def remarks(lab: Lab) -> list[str]:
     """Remarks on the class, a line each: who has not handed in, groups, due date, policy and extensions."""
+    rules = Rules.of(lab)
     with open_gradebook() as gradebook:
         roster = {student.id for student in gradebook.students}
         missing = sorted(roster - {each.student for each in lab.submissions()})
-        lines = groups.remarks(gradebook, lab) + late.remarks(gradebook, lab)
+        lines = groups.remarks(gradebook, rules.groups) + late.remarks(gradebook, lab, rules)
     if not missing:
         return lines
     names = f": {', '.join(map(printable, missing))}" if len(missing) <= FEW else ""

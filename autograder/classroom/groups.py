@@ -10,21 +10,17 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from pathlib import Path
 
 from nbgrader.api import Comment, Grade, Gradebook, MissingEntry, SubmittedAssignment, SubmittedNotebook
 
 from ..course import replacing
-from ..engine.observe import GradingError
 from ..model import Lab, Submission, Unreadable, digest, rejection_reason
 from ..text import did_you_mean, printable
 from .by_hand import is_same_answer
-from .table import Row, read_rows
 
 _SCORES = ("manual_score", "extra_credit")
 
@@ -36,29 +32,6 @@ class Copy:
     source: str
     digests: list[str] = field(default_factory=list)  # of every notebook that was copied from the source
     marks: dict[str, float | str] = field(default_factory=dict)
-
-
-def groups(lab: Lab) -> dict[str, list[str]]:
-    """The members of each group for a lab. A row of `groups.csv` without a lab is for all labs. Raises GradingError."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    rows: dict[str, Row] = {}
-    is_for = cache(lambda number: not number or lab.is_called(number))
-    for row in read_rows(lab.course.folder / "groups.csv", ("group", "student"), ("lab",)):
-        try:
-            if not is_for(row["lab"]):
-                continue
-        except LookupError as error:
-            raise GradingError(f"{row.where}: {error}") from None
-        if not (row["student"] and row["group"]):
-            raise GradingError(f"{row.where}: it names no {'group' if row['student'] else 'student'}")
-        first = rows.setdefault(row["student"], row)
-        if first is not row:
-            student = printable(row["student"])
-            raise GradingError(
-                f"{row.where}: {student} twice for {lab}, also in {first.line}: a student is in one group"
-            )
-        found[row["group"]].append(row["student"])
-    return found
 
 
 # Copies --------------------------------------------------------------------------------------------------------------
@@ -92,7 +65,7 @@ def _is_copied(submission: Submission, copy: Copy) -> bool | None:
 
 
 def _record_path(submission: Submission) -> Path:
-    return submission.lab.course.folder / "copies" / submission.student / f"{submission.lab}.json"
+    return submission.lab.course.folder / "copies" / submission.student / f"{submission.lab.name}.json"
 
 
 def _record(submission: Submission, copy: Copy) -> None:
@@ -106,15 +79,15 @@ def _write(path: Path, text: str) -> None:
         file.write(text)
 
 
-def share_notebooks(gradebook: Gradebook, lab: Lab) -> dict[str, str]:
-    """Give the notebook of a group to those members who have none of their own. Returns what is to be said of a student: why one
+def share_notebooks(gradebook: Gradebook, lab: Lab, groups: dict[str, list[str]]) -> dict[str, str]:
+    """Give the notebook of each group to those members who have none of their own. Returns what is to be said of a student: why one
     gets none, and which marks by hand are another's now.
 
     A student who is in the group no longer loses the copy, and its marks.
     """
-    found, known = groups(lab), {student.id for student in gradebook.students}
-    left = dict(_take_back(gradebook, lab, found)) | dict(_remove_shared_marks(gradebook, lab))
-    for group, members in found.items():
+    known = {student.id for student in gradebook.students}
+    left = dict(_take_back(gradebook, lab, groups)) | dict(_remove_shared_marks(gradebook, lab))
+    for group, members in groups.items():
         handed_in = {name: Submission(lab, name) for name in members}
         own = [name for name, each in handed_in.items() if each.folder.is_dir() and not source_of(each)]
         for member in [name for name in members if own and name in known and name not in own]:
@@ -130,10 +103,10 @@ def share_notebooks(gradebook: Gradebook, lab: Lab) -> dict[str, str]:
     return left
 
 
-def remarks(gradebook: Gradebook, lab: Lab) -> list[str]:
+def remarks(gradebook: Gradebook, groups: dict[str, list[str]]) -> list[str]:
     """The names in the groups that no student of the class has, a line each."""
     known = {student.id for student in gradebook.students}
-    named = [member for members in groups(lab).values() for member in members]
+    named = [member for members in groups.values() for member in members]
     return [
         f"groups.csv names {printable(each)}, whom the class does not have; {did_you_mean(each, known) or 'import the roster'}"
         for each in named
@@ -141,11 +114,11 @@ def remarks(gradebook: Gradebook, lab: Lab) -> list[str]:
     ]
 
 
-def _take_back(gradebook: Gradebook, lab: Lab, found: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
+def _take_back(gradebook: Gradebook, lab: Lab, groups: dict[str, list[str]]) -> Iterator[tuple[str, str]]:
     """Remove the copies for students who are not in the group of the source any more. Yields each, with the reason."""
     for submission in _given(lab):
         student, folder, copy = submission.student, submission.folder, _copy_of(submission)
-        if not copy or any({student, copy.source} <= {*members} for members in found.values()):
+        if not copy or any({student, copy.source} <= {*members} for members in groups.values()):
             continue
         said = f"not in the group of {copy.source} any more"
         if _has_own_marks(gradebook, submission, copy):
@@ -165,7 +138,7 @@ def _take_back(gradebook: Gradebook, lab: Lab, found: dict[str, list[str]]) -> I
 
 def _given(lab: Lab) -> list[Submission]:
     """The submissions with a record of a copy, in the order of the students' names."""
-    paths = sorted((lab.course.folder / "copies").glob(f"*/{lab}.json"))
+    paths = sorted((lab.course.folder / "copies").glob(f"*/{lab.name}.json"))
     return [Submission(lab, path.parent.name) for path in paths]
 
 

@@ -24,7 +24,7 @@ from .collect import DOWNLOADED, read_names
 from .grade import is_done, is_recorded, shows_entries
 from .gradebook import mark_of
 from .late import renew, submissions
-from .table import Table, read, value
+from .table import Table, policy_of, read, value
 
 # The columns that identify a student, in lower case. Moodle's `identifier` is "Participant 123", with the number of the download;
 # Canvas' `id` is the number of the download, too.
@@ -94,7 +94,7 @@ def fill_in(
     table: Table, gradebook: Gradebook, lab: Lab, column: str | None = None, by: str | None = None, scale: bool = False
 ) -> Filled:
     """Write the marks of a lab into a table. Raises GradingError, with the table unchanged, if it is not clear where."""
-    renew(gradebook, lab)
+    renew(gradebook, lab, policy_of(lab))
     found = submissions(gradebook, lab)
     if not found:
         raise GradingError(f"{lab} has no marks: `rushlight grade {lab.number}` makes them")
@@ -282,7 +282,7 @@ def pack_feedback(lab: Lab, gradebook: Gradebook) -> tuple[list[tuple[Path, int]
 
     Returns the archives with the number of pages, and for each reason why students have no page in one, a line that names them.
     """
-    renew(gradebook, lab)
+    renew(gradebook, lab, policy_of(lab))
     packs: dict[str, dict[str, Path]] = {"canvas": {}, "moodle": {}}
     left, names = defaultdict(list), downloads(lab)
     if not names and submissions(gradebook, lab):

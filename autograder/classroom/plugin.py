@@ -41,6 +41,7 @@ from .late import LatePenalty, renew
 from .releases import keep_release, release_of
 from .restore import read_released, restore_text
 from .seals import class_seed, seal
+from .table import policy_of
 
 if TYPE_CHECKING:
     from ..engine.judge import Judge
@@ -129,7 +130,7 @@ class Export(CsvExportPlugin):
         labs = [lab for lab in gradebook.assignments if not self.assignment or lab.name in map(str, self.assignment)]
         students = [each for each in gradebook.students if not self.student or each.id in map(str, self.student)]
         for lab in labs:
-            renew(gradebook, Lab(lab.name))
+            renew(gradebook, Lab(lab.name), policy_of(Lab(lab.name)))
         with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(_COLUMNS)

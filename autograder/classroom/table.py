@@ -2,19 +2,35 @@
 
 Spreadsheets write UTF-8 with a byte order mark, UTF-16 or a code page, with commas, semicolons or tabs, depending on the country.
 All of them are read. A cell that cannot be read is an error with its file and line, and is never left out.
+
+`classroom/late.csv` has the policies for late submissions, `extensions.csv` the extensions, and `groups.csv` the groups: the rules
+of a lab.
 """
 
 from __future__ import annotations
 
+import csv
+import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from itertools import chain
 from pathlib import Path
 
+from dateutil.tz import gettz
+from nbgrader.utils import parse_utc
+
+from ..course import replacing
 from ..engine.observe import GradingError
+from ..model import YEARS, Course, Lab
 from ..text import printable
+
+EVERY_LAB = "every lab"
+_SECONDS = {"min": 60, "h": 3600, "hour": 3600, "d": 86400, "day": 86400}
 
 
 @dataclass
@@ -147,3 +163,172 @@ def _cells(row: list[str], where: str) -> list[str]:
     while cells and not cells[-1]:
         cells.pop()
     return cells
+
+
+# The rules of a lab --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rules of a class for one lab, as its instructor's three tables have them. They are read once, and all together."""
+
+    policy: Policy | None
+    extensions: dict[str, datetime] | None
+    groups: dict[str, list[str]]
+
+    @classmethod
+    def of(cls, lab: Lab) -> Rules:
+        """Raises GradingError if there is a mistake in one of the tables."""
+        return cls(policy_of(lab), read_extensions(lab), read_groups(lab))
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A share of the points for each day or hour, begun or complete, after the due date and a time of grace."""
+
+    percent: float  # of the points that the student has
+    unit: str
+    grace: float  # seconds
+    text: str  # as the table has it
+
+    def penalty(self, points: float, seconds_late: float) -> float:
+        units = math.ceil(max(0.0, seconds_late - self.grace) / _SECONDS[self.unit])
+        return round(points * min(1.0, units * self.percent / 100), 2)
+
+
+def read_policy(late: str, grace: str) -> Policy:
+    """The policy that `10%/day` and `15min` mean. Raises GradingError."""
+    rate = re.fullmatch(r"(\d+(?:\.\d+)?)%/(hour|day)", late) or re.fullmatch("none", late)
+    wait = re.fullmatch(r"(\d+(?:\.\d+)?)(min|h|d)", grace) or re.fullmatch("", grace)
+    if not rate:
+        raise GradingError(
+            f"a late policy is a percentage for each day or hour, such as 10%/day, or none; not {late!r}"
+        )
+    if not wait:
+        raise GradingError(f"a time of grace has a unit, such as 15min, 2h or 1d; not {grace!r}")
+    percent, unit = rate.groups() or ("0", "day")
+    if float(percent) > 100:
+        raise GradingError(f"{late} is more than all points: 100%/{unit} takes off all of them")
+    seconds = float(wait[1]) * _SECONDS[wait[2]] if wait.groups() else 0.0
+    text = late + (f", grace {grace}" if grace else "")
+    return Policy(float(percent), unit, seconds, text)
+
+
+def set_policy(course: Course, lab: Lab | None, late: str, grace: str) -> None:
+    """Keep the policy of a lab, or of all labs that have none of their own. Raises GradingError."""
+    read_policy(late, grace)
+    kept = read_policies(course)
+    replaced = _row_of(lab, kept) if lab else _row_for_all(kept)
+    rows: list[dict[str, str]] = [row for row in kept if row is not replaced]
+    rows.append((replaced or {}) | {"lab": str(lab or EVERY_LAB), "late": late, "grace": grace})
+    path = course.folder / "late.csv"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+        columns = dict.fromkeys(
+            ["lab", "late", "grace", *chain.from_iterable(rows)]
+        )  # an instructor may have added some
+        writer = csv.DictWriter(file, [*columns], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def read_policies(course: Course) -> list[Row]:
+    return [*read_rows(course.folder / "late.csv", ("lab", "late", "grace"))]
+
+
+def _row_of(lab: Lab, rows: list[Row]) -> Row | None:
+    """The row of a lab, which a row may name in short. Raises GradingError if there are two."""
+
+    def is_for(row: Row) -> bool:
+        try:
+            return row["lab"] != EVERY_LAB and lab.is_called(row["lab"])
+        except LookupError as error:
+            raise GradingError(f"{row.where}: {error}") from None
+
+    return _only(lab.name, [*filter(is_for, rows)])
+
+
+def _row_for_all(rows: list[Row]) -> Row | None:
+    return _only(EVERY_LAB, [row for row in rows if row["lab"] == EVERY_LAB])
+
+
+def _only(subject: str, rows: list[Row]) -> Row | None:
+    if len(rows) > 1:
+        raise GradingError(f"{rows[1].where}: a second policy for {subject}, after {rows[0].line}: leave one")
+    return rows[0] if rows else None
+
+
+def policy_of(lab: Lab) -> Policy | None:
+    """The policy of a lab, or None if nbgrader's own configuration decides. Raises GradingError."""
+    kept = read_policies(lab.course)
+    row = _row_of(lab, kept) or _row_for_all(kept)
+    if row is None:
+        return None
+    try:
+        return read_policy(row["late"], row["grace"])
+    except GradingError as error:
+        raise GradingError(f"{row.where}: {error}") from None
+
+
+def read_extensions(lab: Lab) -> dict[str, datetime] | None:
+    """Until when each student with an extension may hand in a lab (UTC), or None without a file. Raises GradingError."""
+    path = lab.course.folder / "extensions.csv"
+    found: dict[str, datetime] = {}
+    rows: dict[str, Row] = {}
+    if not path.exists():
+        return None
+    for row in read_rows(path, ("student", "lab", "until")):
+        try:
+            if not lab.is_called(row["lab"]):
+                continue
+            until = read_time(row["until"])
+        except (LookupError, ValueError) as error:
+            raise GradingError(f"{row.where}: {error}") from None
+        student = row["student"]
+        if not student:
+            raise GradingError(f"{row.where}: it names no student")
+        if found.setdefault(student, until) != until:
+            raise GradingError(f"{row.where}: {printable(student)} has another time in {rows[student].line}: leave one")
+        rows[student] = row
+    return found
+
+
+def read_time(text: str) -> datetime:
+    """A time in UTC, as nbgrader reads it: `2027-03-15 22:00:00 Europe/Berlin`. Raises ValueError.
+
+    nbgrader takes a time zone that it does not know for UTC, and +0100 for a hundred seconds, and says nothing. It takes 05.03.2027
+    for the third of May, and a time without a date for one of today, so a date has to begin with its year.
+    """
+    zone = text.split(" ")[2:]
+    if zone and not gettz(zone[0]):
+        raise ValueError(f"there is no time zone {printable(zone[0])!r}; write UTC or a name such as Europe/Berlin")
+    try:
+        time = parse_utc(text) if re.match(r"\d{4}-\d\d-\d\d", text) else None
+    except (ValueError, OverflowError):
+        time = None
+    if time is None or time.year not in YEARS:
+        raise ValueError(f"{printable(text)!r} is not a time such as 2027-03-15 22:00:00 Europe/Berlin")
+    return time
+
+
+def read_groups(lab: Lab) -> dict[str, list[str]]:
+    """The members of each group for a lab. A row of `groups.csv` without a lab is for all labs. Raises GradingError."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    rows: dict[str, Row] = {}
+    is_for = cache(lambda number: not number or lab.is_called(number))
+    for row in read_rows(lab.course.folder / "groups.csv", ("group", "student"), ("lab",)):
+        try:
+            if not is_for(row["lab"]):
+                continue
+        except LookupError as error:
+            raise GradingError(f"{row.where}: {error}") from None
+        if not (row["student"] and row["group"]):
+            raise GradingError(f"{row.where}: it names no {'group' if row['student'] else 'student'}")
+        first = rows.setdefault(row["student"], row)
+        if first is not row:
+            student = printable(row["student"])
+            raise GradingError(
+                f"{row.where}: {student} twice for {lab}, also in {first.line}: a student is in one group"
+            )
+        found[row["group"]].append(row["student"])
+    return found

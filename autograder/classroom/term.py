@@ -18,6 +18,7 @@ from .grade import is_recorded
 from .gradebook import mark_of
 from .late import renew, submissions
 from .lms import EARLIER, UNMARKED, listed
+from .table import policy_of
 
 
 class Term(ExportPlugin):
@@ -32,7 +33,7 @@ class Term(ExportPlugin):
         marks: dict[tuple[str, str], float] = {}
         worth: dict[str, float] = {}
         for lab in map(Lab, labs):
-            renew(gradebook, lab)
+            renew(gradebook, lab, policy_of(lab))
             worth[lab.name] = gradebook.find_assignment(lab.name).max_score
             marks |= {(lab.name, each.student_id): mark_of(each) for each in submissions(gradebook, lab)}
         with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:

@@ -11,7 +11,7 @@ import hub as hubs
 import nbformat
 import pytest
 
-from autograder.classroom import late, sample
+from autograder.classroom import sample, table
 from autograder.classroom.grade import write_csv
 from autograder.classroom.gradebook import open_gradebook
 from autograder.course import RELEASED, SOURCES
@@ -145,7 +145,7 @@ def direct(school, tmp_path, monkeypatch, quick_grade, isolated):
         for student in school.students:
             shutil.copytree(school.handed_in(student), tmp_path / "submitted" / student / LAB)
         shutil.copy(school.course / "seed", tmp_path)
-        late.set_policy(Course(), None, "10%/day", "")
+        table.set_policy(Course(), None, "10%/day", "")
         with open_gradebook() as gradebook:
             gradebook.update_or_create_assignment(LAB, duedate=classes.DUE.replace(tzinfo=None))
         return read_rows(write_csv(Lab(LAB), quick_grade(LAB)))

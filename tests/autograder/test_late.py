@@ -7,7 +7,7 @@ import shutil
 import pytest
 from marked import LAB, enter, mark_by_hand, open_marked
 
-from autograder.classroom import late, sample
+from autograder.classroom import late, sample, table
 from autograder.classroom.grade import write_csv
 from autograder.classroom.plugin import Export
 from autograder.classroom.term import Term
@@ -25,8 +25,9 @@ def gradebook(classroom):
 
 
 def penalties(gradebook, lab=LAB):
-    late.renew_times(gradebook, Lab(lab))
-    late.renew(gradebook, Lab(lab))
+    rules = table.Rules.of(Lab(lab))
+    late.renew_times(gradebook, Lab(lab), rules.extensions)
+    late.renew(gradebook, Lab(lab), rules.policy)
     gradebook.db.expire_all()
     return {each.student_id: each.late_submission_penalty for each in late.submissions(gradebook, Lab(lab))}
 
@@ -49,7 +50,7 @@ def penalties(gradebook, lab=LAB):
     ],
 )
 def test_each_day_or_hour_that_has_begun_after_the_grace_takes_off_its_share(policy, grace, seconds, penalty):
-    assert late.read_policy(policy, grace).penalty(20, seconds) == penalty
+    assert table.read_policy(policy, grace).penalty(20, seconds) == penalty
 
 
 @pytest.mark.parametrize(
@@ -68,17 +69,17 @@ def test_each_day_or_hour_that_has_begun_after_the_grace_takes_off_its_share(pol
 )
 def test_a_policy_that_cannot_be_understood_is_refused_and_nothing_is_kept(classroom, policy, grace):
     with pytest.raises(GradingError):
-        late.set_policy(Course(), Lab(LAB), policy, grace)
+        table.set_policy(Course(), Lab(LAB), policy, grace)
     assert not (classroom / "late.csv").exists()
 
 
 def test_a_lab_has_its_own_policy_or_that_of_all_labs(classroom):
-    assert late.policy_of(Lab(LAB)) is None
-    late.set_policy(Course(), None, "10%/day", "")
-    late.set_policy(Course(), Lab(LAB), "none", "")
-    assert late.policy_of(Lab(LAB))[0].percent == 0 and late.policy_of(Lab("00_trace"))[0].percent == 10
-    late.set_policy(Course(), Lab(LAB), "5%/hour", "2h")
-    assert late.policy_of(Lab(LAB))[1] == "5%/hour, grace 2h" and late.policy_of(Lab("00_trace"))[0].percent == 10
+    assert table.policy_of(Lab(LAB)) is None
+    table.set_policy(Course(), None, "10%/day", "")
+    table.set_policy(Course(), Lab(LAB), "none", "")
+    assert table.policy_of(Lab(LAB)).percent == 0 and table.policy_of(Lab("00_trace")).percent == 10
+    table.set_policy(Course(), Lab(LAB), "5%/hour", "2h")
+    assert table.policy_of(Lab(LAB)).text == "5%/hour, grace 2h" and table.policy_of(Lab("00_trace")).percent == 10
 
 
 def test_another_policy_changes_the_penalties_in_the_gradebook_and_points_by_hand_count(gradebook):
@@ -86,12 +87,12 @@ def test_another_policy_changes_the_penalties_in_the_gradebook_and_points_by_han
     enter(gradebook, "ben", 20, "2027-03-15 21:00:00 UTC")
     enter(gradebook, "cem", 20)
     assert penalties(gradebook) == {"ada": 0, "ben": 0, "cem": 0}
-    late.set_policy(Course(), Lab(LAB), "10%/day", "")
+    table.set_policy(Course(), Lab(LAB), "10%/day", "")
     assert penalties(gradebook) == {"ada": 4, "ben": 0, "cem": 0}
     mark_by_hand(gradebook, "ada", 4)
     assert penalties(gradebook)["ada"] == 4.8
     assert gradebook.find_submission(LAB, "ada").score == 24
-    late.set_policy(Course(), Lab(LAB), "none", "")
+    table.set_policy(Course(), Lab(LAB), "none", "")
     assert penalties(gradebook)["ada"] == 0
 
 
@@ -103,7 +104,7 @@ def test_what_nbgrader_itself_recorded_stays_where_the_course_has_no_policy(grad
 def test_an_export_has_the_penalty_of_the_present_marks(gradebook, classroom):
     enter(gradebook, "ada", 20, "2027-03-16 23:00:00 UTC")
     penalties(gradebook)
-    late.set_policy(Course(), Lab(LAB), "10%/day", "")
+    table.set_policy(Course(), Lab(LAB), "10%/day", "")
     mark_by_hand(gradebook, "ada", 4)
     Export(to=str(classroom / "out.csv")).export(gradebook)
     (row,) = csv.DictReader((classroom / "out.csv").open())
@@ -111,32 +112,34 @@ def test_an_export_has_the_penalty_of_the_present_marks(gradebook, classroom):
 
 
 def test_an_extension_holds_for_one_student_and_one_lab_and_ends_with_its_line(gradebook, classroom):
-    late.set_policy(Course(), None, "10%/day", "")
+    table.set_policy(Course(), None, "10%/day", "")
     for student in ("ada", "ben"):
         enter(gradebook, student, 20, "2027-03-17 21:00:00 UTC")
     assert penalties(gradebook) == {"ada": 4, "ben": 4}
     path = classroom / "extensions.csv"
     path.write_text("student, lab, until\nada, 1a, 2027-03-17 20:30:00 UTC\nben, 00, 2027-03-18 00:00:00 UTC\n\n")
     assert penalties(gradebook) == {"ada": 2, "ben": 4}
-    assert late.remarks(gradebook, Lab(LAB)) == ["due 2027-03-15 22:00 UTC: 2 late (10%/day)"]
+    assert late.remarks(gradebook, Lab(LAB), table.Rules.of(Lab(LAB))) == ["due 2027-03-15 22:00 UTC: 2 late (10%/day)"]
     path.write_text("student,lab,until\n")
     assert penalties(gradebook) == {"ada": 4, "ben": 4}
 
 
 def test_without_a_file_of_extensions_those_in_the_gradebook_stay(gradebook):
-    late.set_policy(Course(), None, "10%/day", "")
+    table.set_policy(Course(), None, "10%/day", "")
     enter(gradebook, "ada", 20, "2027-03-17 21:00:00 UTC")
     gradebook.grant_extension(LAB, "ada", days=2)
     assert penalties(gradebook) == {"ada": 0}
 
 
 def test_an_extension_of_a_lab_without_a_due_date_stops_nothing(gradebook):
-    late.set_policy(Course(), None, "10%/day", "")
+    table.set_policy(Course(), None, "10%/day", "")
     enter(gradebook, "ada", 20, "2027-03-17 21:00:00 UTC")
     gradebook.grant_extension(LAB, "ada", days=2)
     gradebook.find_assignment(LAB).duedate = None
     assert penalties(gradebook) == {"ada": 0}
-    assert late.remarks(gradebook, Lab(LAB)) == ["01a_views has no due date, so no submission is late"]
+    assert late.remarks(gradebook, Lab(LAB), table.Rules.of(Lab(LAB))) == [
+        "01a_views has no due date, so no submission is late"
+    ]
 
 
 def test_strange_extensions_are_named(gradebook, classroom):
@@ -145,7 +148,7 @@ def test_strange_extensions_are_named(gradebook, classroom):
         "student,lab,until\nada,01a,2027-03-01 22:00:00 UTC\nbob,01a,2027-03-20 22:00:00 UTC\n"
         "adda,01a,2027-03-20 22:00:00 UTC\n"
     )
-    _, unknown, similar, early = late.remarks(gradebook, Lab(LAB))
+    _, unknown, similar, early = late.remarks(gradebook, Lab(LAB), table.Rules.of(Lab(LAB)))
     assert unknown == "there is an extension for bob, who is not in the gradebook" and "did you mean ada?" in similar
     assert "ada" in early
     assert penalties(gradebook) == {"ada": 0}
@@ -173,16 +176,16 @@ def test_a_mistake_in_the_extensions_stops_grading_before_anything_is_written(cl
 
 
 def test_a_time_is_read_in_its_zone_also_where_the_clock_is_changed():
-    hours = {text: late.read_time(f"{text} 22:00:00 Europe/Berlin").hour for text in ("2027-03-27", "2027-03-28")}
+    hours = {text: table.read_time(f"{text} 22:00:00 Europe/Berlin").hour for text in ("2027-03-27", "2027-03-28")}
     assert hours == {"2027-03-27": 21, "2027-03-28": 20}
     same = ["2027-03-15 22:00:00 UTC", "2027-03-15 22:00:00", "2027-03-15T23:00:00+01:00", "2027-03-15 22:00"]
-    assert {late.read_time(text) for text in same} == {late.read_time(DUE)}
+    assert {table.read_time(text) for text in same} == {table.read_time(DUE)}
 
 
 def test_the_time_beside_a_submission_counts_without_grading_again(gradebook, classroom):
-    late.set_policy(Course(), None, "10%/day", "")
+    table.set_policy(Course(), None, "10%/day", "")
     enter(gradebook, "ada", 20)
-    assert late.remarks(gradebook, Lab(LAB)) == [
+    assert late.remarks(gradebook, Lab(LAB), table.Rules.of(Lab(LAB))) == [
         "due 2027-03-15 22:00 UTC: 0 late (10%/day), 1 without a time, which count as on time"
     ]
     path = classroom / "submitted" / "ada" / LAB / "timestamp.txt"
@@ -205,14 +208,14 @@ def test_grading_takes_points_off_and_another_policy_writes_the_page_again_but_m
         gradebook.update_or_create_assignment(LAB, duedate=DUE)
     page = classroom / "feedback" / "half_done" / LAB / f"{LAB}.html"
 
-    late.set_policy(Course(), Lab(LAB), "10%/day", "15min")
+    table.set_policy(Course(), Lab(LAB), "10%/day", "15min")
     (row,) = quick_grade(LAB)
     assert (row.total, row.penalty, row.mark) == (14, 2.8, 11.2)
     assert row.remark() == "late by 25:00 h: 2.8 points off; not attempted: 4"
     assert "2.8 points were taken off" in page.read_text() and ">11.2 of " in page.read_text()
     graded = (classroom / "autograded" / "half_done" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns
 
-    late.set_policy(Course(), Lab(LAB), "50%/day", "1h")
+    table.set_policy(Course(), Lab(LAB), "50%/day", "1h")
     (row,) = quick_grade(LAB)
     assert (row.penalty, row.mark) == (7, 7) and "7 points were taken off" in page.read_text()
     assert (classroom / "autograded" / "half_done" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns == graded
@@ -260,9 +263,11 @@ def test_a_terms_total_leaves_out_the_labs_with_the_smallest_share(gradebook, cl
 
 def test_a_policy_written_by_hand_may_name_a_lab_in_short_and_have_a_column_of_its_own(classroom):
     (classroom / "late.csv").write_text("lab,late,grace,why\nevery lab,10%/day,,term\n1a,5%/day,,first lab\n")
-    assert late.policy_of(Lab(LAB))[1] == "5%/day" and late.policy_of(Lab("01b_reshape"))[1] == "10%/day"
-    late.set_policy(Course(), Lab(LAB), "20%/day", "1h")
-    assert late.policy_of(Lab(LAB))[1] == "20%/day, grace 1h" and late.policy_of(Lab("01b_reshape"))[1] == "10%/day"
+    assert table.policy_of(Lab(LAB)).text == "5%/day" and table.policy_of(Lab("01b_reshape")).text == "10%/day"
+    table.set_policy(Course(), Lab(LAB), "20%/day", "1h")
+    assert (
+        table.policy_of(Lab(LAB)).text == "20%/day, grace 1h" and table.policy_of(Lab("01b_reshape")).text == "10%/day"
+    )
     with (classroom / "late.csv").open() as file:
         assert {row["lab"]: row["why"] for row in csv.DictReader(file)} == {"every lab": "term", LAB: "first lab"}
 
@@ -271,12 +276,12 @@ def test_a_policy_written_by_hand_may_name_a_lab_in_short_and_have_a_column_of_i
 def test_two_policies_for_a_lab_are_refused(classroom, rows):
     (classroom / "late.csv").write_text(f"lab,late,grace\n{rows}")
     with pytest.raises(GradingError, match="late.csv"):
-        late.policy_of(Lab(LAB))
+        table.policy_of(Lab(LAB))
 
 
 def test_without_its_policy_a_lab_has_no_penalty(gradebook, classroom):
     enter(gradebook, "ada", 20, "2027-03-16 12:00:00 UTC")
-    late.set_policy(Course(), Lab(LAB), "10%/day", "")
+    table.set_policy(Course(), Lab(LAB), "10%/day", "")
     assert penalties(gradebook) == {"ada": 2}
     (classroom / "late.csv").unlink()
     assert penalties(gradebook) == {"ada": 0}
@@ -285,7 +290,7 @@ def test_without_its_policy_a_lab_has_no_penalty(gradebook, classroom):
 def test_an_extension_for_another_phase_stops_nothing(classroom):
     path = classroom / "extensions.csv"
     path.write_text(f"student,lab,until\nada,77,x\nada,02,{DUE}\nada,1a,{DUE}\n")
-    assert [*late.read_extensions(Lab(LAB))] == ["ada"]
+    assert [*table.read_extensions(Lab(LAB))] == ["ada"]
     path.write_text(f"student,lab,until\nada,01,{DUE}\n")
     with pytest.raises(GradingError, match="several labs"):
-        late.read_extensions(Lab(LAB))
+        table.read_extensions(Lab(LAB))

@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from autograder.classroom import late
-from autograder.classroom.groups import groups
+from autograder.classroom import table
 from autograder.classroom.lms import read_table
 from autograder.classroom.table import read_rows
 from autograder.engine.observe import GradingError
@@ -47,7 +46,7 @@ SEMICOLONS, TABS = GROUPS.replace(",", ";"), GROUPS.replace(",", "\t")
 )
 def test_groups_are_read_as_any_spreadsheet_writes_them(classroom, data):
     (classroom / "groups.csv").write_bytes(data)
-    assert groups(Lab(LAB)) == READ
+    assert table.read_groups(Lab(LAB)) == READ
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_groups_are_read_as_any_spreadsheet_writes_them(classroom, data):
 def test_a_mistake_in_the_groups_is_named_with_its_file_and_line(classroom, data, said):
     (classroom / "groups.csv").write_bytes(data)
     with pytest.raises(GradingError) as error:
-        groups(Lab(LAB))
+        table.read_groups(Lab(LAB))
     assert f"{classroom / 'groups.csv'}" in str(error.value) and said in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -95,13 +94,13 @@ def test_a_mistake_in_the_groups_is_named_with_its_file_and_line(classroom, data
 def test_a_mistake_in_the_extensions_is_named_with_its_line(classroom, rows, said):
     (classroom / "extensions.csv").write_text(f"student,lab,until\n{rows}\n")
     with pytest.raises(GradingError, match="extensions.csv") as error:
-        late.read_extensions(Lab(LAB))
+        table.read_extensions(Lab(LAB))
     assert said in str(error.value)
 
 
 def test_an_extension_that_is_there_twice_counts_once(classroom):
     (classroom / "extensions.csv").write_text("student;lab;until\nada;01a;2027-03-18\nada;1a;2027-03-18 00:00\n")
-    assert [*late.read_extensions(Lab(LAB))] == ["ada"]
+    assert [*table.read_extensions(Lab(LAB))] == ["ada"]
 
 
 @pytest.mark.parametrize(
@@ -119,14 +118,14 @@ def test_a_mistake_in_the_policies_is_named_with_its_line(classroom, rows, said)
     head = "lab;late;grace" if ";" in rows else "lab,late,grace"
     (classroom / "late.csv").write_text(f"{head}\n{rows}\n")
     with pytest.raises(GradingError, match="late.csv") as error:
-        late.policy_of(Lab(LAB))
+        table.policy_of(Lab(LAB))
     assert said in str(error.value)
 
 
 def test_a_policy_is_added_to_a_table_of_a_spreadsheet_and_nothing_is_lost(classroom):
     path = classroom / "late.csv"
     path.write_bytes("Lab;Late;Grace;Why\n1a;5%/day;;für alle\n".encode("utf-16"))
-    late.set_policy(Course(), Lab("02a_dispatch"), "10%/day", "15min")
+    table.set_policy(Course(), Lab("02a_dispatch"), "10%/day", "15min")
     assert path.read_text(encoding="utf-8") == "lab,late,grace,Why\n1a,5%/day,,für alle\n02a_dispatch,10%/day,15min,\n"
 
 
