@@ -334,11 +334,11 @@ def _progress() -> Iterator[Advance]:
 def _run(lab: Lab, path: Path, isolated: bool, progress: Advance) -> dict[str, Verdict]:
     import nbformat
 
-    from .classroom.restore import differences, released_notebook, restore
+    from .classroom.restore import differences, restore
     from .engine import sandbox
 
     _need(isolated and sandbox.missing())
-    released = released_notebook(lab)
+    released = lab.release.nodes
     try:
         copy = nbformat.read(path, as_version=4)
         notebook, remarks = restore(copy, released), differences(copy, released)

@@ -19,9 +19,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import course as folders
 from .text import printable, question
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 # The course ----------------------------------------------------------------------------------------------------------
 
@@ -159,21 +163,25 @@ class Lab:
         """The folder with the releases that this class has had."""
         return self.course.folder / "releases" / self.name
 
-    def kept_releases(self) -> dict[str, Path]:
-        """The releases that this class has had, by their digests, in order: `classroom/releases/LAB/1-DIGEST.ipynb`."""
+    def kept_releases(self) -> list[Release]:
+        """The releases that this class has had, in order: `classroom/releases/LAB/1-DIGEST.ipynb`."""
 
         def number(path: Path) -> tuple[int, str]:
             return int(re.split(r"\D", path.stem, maxsplit=1)[0] or 0), path.stem
 
-        return {digest_at(path): path for path in sorted(self.kept_folder.glob("*.ipynb"), key=number)}
+        return [self.release_at(path) for path in sorted(self.kept_folder.glob("*.ipynb"), key=number)]
+
+    def release_at(self, path: Path) -> Release:
+        """The release in a file, with the points that count in this class."""
+        return _release_at(path, path.stat().st_mtime_ns, self.takes_core)
 
     @property
     def path(self) -> Path:
         """The students' notebook as this class has it. (`releases` says how a class comes to have another than today's.)"""
-        path, kept, core = self.todays_path, [*self.kept_releases().values()], self.takes_core
-        if not kept or path.exists() and grade_ids_at(path, core) == grade_ids_at(kept[-1], core):
+        path, kept = self.todays_path, self.kept_releases()
+        if not kept or path.exists() and self.release_at(path).names.keys() == kept[-1].names.keys():
             return path
-        return kept[-1]
+        return kept[-1].path
 
     @property
     def takes_core(self) -> bool:
@@ -181,14 +189,14 @@ class Lab:
         return self.name in self.course.core_labs()
 
     @cached_property
+    def release(self) -> Release:
+        """The release that this class has."""
+        return self.release_at(self.path)
+
+    @cached_property
     def released(self) -> Mapping:
         """The students' notebook as this class has it, with the points that count in this class."""
-        return self.released_at(self.path)
-
-    def released_at(self, path: Path) -> dict:
-        """A release of the lab, with the points that count in this class."""
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        return core_of(notebook) if self.takes_core else notebook
+        return self.release.notebook
 
     @cached_property
     def points(self) -> dict[str, float]:
@@ -240,7 +248,35 @@ class Lab:
         return [Submission(self, name) for name in sorted(path.parent.name for path in folders_of_lab if path.is_dir())]
 
 
-# What a released notebook asks for -----------------------------------------------------------------------------------
+# A release of a lab --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A release of a lab, read whole and once in this process. Its notebooks must be copied before they are changed."""
+
+    path: Path
+    digest: str  # which names it
+    notebook: Mapping  # with the points that count in the class
+    names: dict[str, str]  # of each exercise, question and graded check, by its id in the gradebook
+
+    @cached_property
+    def nodes(self) -> NotebookNode:
+        """The notebook as nbformat has it."""
+        import nbformat  # which most commands do not need
+
+        return nbformat.reads(json.dumps(self.notebook), as_version=4)
+
+
+@cache
+def _release_at(path: Path, changed: int, core: bool) -> Release:
+    try:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+        digest = digest_of(notebook)
+        notebook = core_of(notebook) if core else notebook
+        return Release(path, digest, notebook, names_by_grade_id(notebook))
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise LookupError(f"{path} is not a notebook: put its copy there again, or delete it") from None
 
 
 def digest_of(notebook: Mapping) -> str:
@@ -251,11 +287,6 @@ def digest_of(notebook: Mapping) -> str:
     return hashlib.sha256(json.dumps(cells, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def digest_at(path: Path) -> str:
-    """The digest of a notebook of the course or of the class, or nothing if there is none."""
-    return _known(path, path.stat().st_mtime_ns)[0] if path.exists() else ""
-
-
 def names_by_grade_id(notebook: Mapping) -> dict[str, str]:
     """The name of each exercise, question and graded check of a notebook, by its id in the gradebook."""
     names = {}
@@ -264,23 +295,6 @@ def names_by_grade_id(notebook: Mapping) -> dict[str, str]:
         if given.get("solution") or given.get("grade"):
             names[str(given["grade_id"])] = str(exercise_name(cell) or check_name(cell) or given["grade_id"])
     return names
-
-
-def grade_ids_at(path: Path, core: bool) -> frozenset[str]:
-    """The ids in the gradebook of a notebook's cells, in a class that takes only the `core` or all of it."""
-    _, whole, of_core = _known(path, path.stat().st_mtime_ns)
-    return of_core if core else whole
-
-
-@cache
-def _known(path: Path, changed: int) -> tuple[str, frozenset[str], frozenset[str]]:
-    """The digest of a notebook, its ids in the gradebook, and those of its core."""
-    try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-        every = frozenset(names_by_grade_id(notebook))
-        return digest_of(notebook), every, frozenset(names_by_grade_id(core_of(notebook)))
-    except (ValueError, LookupError, TypeError, AttributeError):
-        raise LookupError(f"{path} is not a notebook: put its copy there again, or delete it") from None
 
 
 def core_of(notebook: dict) -> dict:

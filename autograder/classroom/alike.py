@@ -14,8 +14,7 @@ from pathlib import Path
 from ..model import Lab, Submission, Unreadable, exercise_name
 from .groups import source_of
 from .pages import SCHEMES, escaped, write_page
-from .releases import release_of
-from .restore import restore_text
+from .restore import StudentNotebook
 from .similarity import Answer, Pair, answer, outlier_bits, pairs
 
 SHOWN = 30  # pairs
@@ -71,12 +70,12 @@ def answers_of_class(lab: Lab, published: Sequence[Path] = ()) -> tuple[list[Ans
         name = source.student if isinstance(source, Submission) else _name(source)
         try:
             text = source.text if isinstance(source, Submission) else source.read_text(encoding="utf-8")
-            released = release_of(lab, text)
-            notebook = restore_text(text, released)
+            handed_in = StudentNotebook(lab, text)
+            notebook = handed_in.restored()
         except (Unreadable, OSError, UnicodeDecodeError) as error:
             unreadable.append(f"{name}: {error}")
             continue
-        given = {exercise_name(cell): cell.source for cell in released.cells}
+        given = {exercise_name(cell): cell.source for cell in handed_in.released.cells}
         answers += [
             answer(name, exercise, cell.source, given[exercise])
             for cell in notebook.cells

@@ -39,11 +39,9 @@ from ..engine.run import run
 from ..model import Course, Submission, Unreadable, exercise_name
 from ..text import did_you_mean, printable
 from .by_hand import is_entered
-from .grade import verdict_in
 from .gradebook import open_gradebook
 from .pages import SCHEMES, escaped, write_page
-from .releases import release_of
-from .restore import checks_in, restore_text
+from .restore import StudentNotebook, checks_in, verdict_in
 from .seals import class_seed, name_of_seed, seal_of
 from .walk import split_lines
 
@@ -212,9 +210,8 @@ def graded(submission: Submission) -> NotebookNode:
 
 
 def _restored(written: NotebookNode, submission: Submission) -> NotebookNode:
-    text = json.dumps(written)
     try:
-        return restore_text(text, release_of(submission.lab, text))
+        return StudentNotebook(submission.lab, json.dumps(written)).restored()
     except Unreadable as error:
         raise _broken(submission.graded_path, error) from None
 
@@ -235,7 +232,7 @@ def _read_graded(submission: Submission) -> NotebookNode:
     handed_in = lab.submissions()
     if submission in handed_in:
         try:
-            restore_text(submission.text, release_of(lab, submission.text))
+            StudentNotebook(lab, submission.text).restored()
         except Unreadable as error:
             raise LookupError(f"the submission of {student} cannot be graded: {error}") from None
         raise LookupError(f"{student} has not been graded: `rushlight grade {lab.number}` does it")

@@ -41,7 +41,7 @@ from traitlets.config import Config
 
 from ..course import classroom, replacing
 from ..engine import sandbox
-from ..engine.check import OUTCOMES, PASSED, is_bench, short_name
+from ..engine.check import PASSED, is_bench, short_name
 from ..engine.edition import versions
 from ..engine.observe import GradingError, NotGraded
 from ..engine.run import run
@@ -52,7 +52,7 @@ from .by_hand import is_entered
 from .feedback import entries_shown
 from .gradebook import HELD, entries_digest, mark_of, open_gradebook
 from .plugin import configure, judge_of, marked_path
-from .restore import aliases, checks_in, edited_checks, released_notebook, restore_text
+from .restore import StudentNotebook, aliases, checks_in, edited_checks, restore_text, verdict_in
 from .seals import class_seed, seal
 from .table import Rules
 
@@ -341,7 +341,7 @@ def _problem_of(error: BaseException, step: Step) -> str:
 def packed(submission: Submission) -> dict[str, Any]:
     """A submission as `mark` gets it, plain data: its text, the notebook on which it is restored, and the versions to expect."""
     lab, text = submission.lab, submission.text
-    release = json.dumps(releases.release_of(lab, text))
+    release = json.dumps(StudentNotebook(lab, text).released)
     return {"lab": lab.name, "student": submission.student, "text": text, "release": release, "versions": versions(lab)}
 
 
@@ -610,7 +610,7 @@ def _read_grades(row: Row, submission: Submission) -> None:
         row.entered = mark_of(entered.assignment)
         row.waiting = sum(grade.needs_manual_grade for grade in entered.grades)
         penalty = entered.late_submission_penalty or 0.0
-    for name, (given, found) in checks_in(notebook, released_notebook(lab)).items():
+    for name, (given, found) in checks_in(notebook, lab.release.nodes).items():
         if (key := given.metadata.nbgrader.grade_id) in grades:
             row.scores[name], row.verdicts[name] = grades[key] or 0.0, verdict_in(found)
     row.penalty = round(penalty * row.total / points, 2) if points else 0.0
@@ -618,24 +618,8 @@ def _read_grades(row: Row, submission: Submission) -> None:
     row.aliases = aliases(notebook, lab.released)
     row.others = sorted({path.name for path in submission.folder.glob("*.ipynb")} - {submission.path.name})
     with suppress(ValueError, RecursionError):  # it has been replaced since it was graded
-        row.edited = edited_checks(json.loads(submission.text), releases.release_of(lab, submission.text))
-        row.release = releases.remark(lab, submission.text)
-
-
-_KINDS = {"outcome": str, "seconds": int | float, "message": str, "notes": list, "case": str, "given": str, "seal": str}
-
-
-def verdict_in(cell: dict | None) -> dict:
-    """Read the verdict in the cell of a check in a graded notebook. Empty if the course's steps have not written it: where nbgrader
-    alone has graded, the outputs are the student's own."""
-    if cell is None:
-        return {}
-    try:
-        found = dict(cell["outputs"][0]["metadata"]["rushlight"])
-        known = found["outcome"] in OUTCOMES and all(isinstance(value, _KINDS[key]) for key, value in found.items())
-    except (LookupError, TypeError, ValueError, AttributeError):
-        return {}
-    return found if known else {}
+        handed_in = StudentNotebook(lab, submission.text)
+        row.edited, row.release = edited_checks(handed_in.content, handed_in.released), handed_in.remark()
 
 
 def write_csv(lab: Lab, rows: list[Row]) -> Path:

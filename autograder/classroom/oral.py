@@ -32,7 +32,7 @@ from . import walk
 from .alike import answers_of_class
 from .explain import answers_of, graded, numbered, seed_of_graded
 from .pages import SCHEMES, escaped, write_page
-from .releases import release_of
+from .restore import StudentNotebook
 from .similarity import Answer, answer
 
 QUESTIONS = 3
@@ -382,7 +382,7 @@ def askable(submission: Submission) -> list[str]:
 
 def _attempted(notebook: NotebookNode, lab: Lab) -> dict[str, str]:
     """The cells in which the student has written something."""
-    given = answers_of(release_of(lab, nbformat.writes(notebook)))
+    given = answers_of(StudentNotebook(lab, nbformat.writes(notebook)).released)
     return {name: text for name, text in answers_of(notebook).items() if text.strip() != given.get(name, "").strip()}
 
 

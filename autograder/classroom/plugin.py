@@ -7,6 +7,7 @@ and the formgrader, are nbgrader's own. With `RUSHLIGHT_GRADER=stock` in the env
 
 from __future__ import annotations
 
+import copy
 import csv
 import itertools
 import os
@@ -38,8 +39,8 @@ from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
 from .feedback import FeedbackExporter, FeedbackPage
 from .gradebook import gradebook_url
 from .late import LatePenalty, renew
-from .releases import keep_release, release_of
-from .restore import read_released, restore_text
+from .releases import keep_release
+from .restore import StudentNotebook
 from .seals import class_seed, seal
 from .table import policy_of
 
@@ -106,8 +107,7 @@ def register(db_url: str, assignment: str, student: str = "", notebooks: Any = (
     lab = Lab(assignment)
     if db_url == gradebook_url():
         keep_release(lab)
-    released = read_released(lab)
-    given = [cell.metadata.nbgrader for cell in released.cells if "nbgrader" in cell.metadata]
+    given = [cell.metadata.nbgrader for cell in lab.release.nodes.cells if "nbgrader" in cell.metadata]
     wanted = {cell.grade_id: cell.get("points") for cell in given}
     with Gradebook(db_url, "rushlight") as gradebook:
         try:
@@ -118,9 +118,8 @@ def register(db_url: str, assignment: str, student: str = "", notebooks: Any = (
             found = {}
             gradebook.update_or_create_assignment(assignment)
     if not wanted.items() <= found.items():
-        SaveCells().preprocess(
-            released, {"nbgrader": {"notebook": assignment, "assignment": assignment, "db_url": db_url}}
-        )
+        given = {"notebook": assignment, "assignment": assignment, "db_url": db_url}
+        SaveCells().preprocess(copy.deepcopy(lab.release.nodes), {"nbgrader": given})
 
 
 class Export(CsvExportPlugin):
@@ -185,7 +184,7 @@ class Restore(NbGraderPreprocessor):
             if marked and marked.exists():
                 nb, resources = nbformat.read(marked, as_version=4), resources | {"marked": True}
             else:
-                nb = restore_text(text, release_of(submission.lab, text))
+                nb = StudentNotebook(submission.lab, text).restored()
         except Unreadable as error:
             raise NbGraderException(str(error)) from None
         nb.metadata["restored"] = submission.digest

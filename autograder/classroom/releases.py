@@ -11,41 +11,37 @@ claim another release.
 
 from __future__ import annotations
 
-import copy
 import json
-from collections.abc import Collection, Mapping, Sequence
-
-import nbformat
-from nbformat import NotebookNode
+from collections.abc import Collection, Sequence
 
 from ..course import replacing
 from ..engine.check import find
 from ..engine.observe import GradingError
-from ..model import Course, Lab, check_name, digest_at, is_further, names_by_grade_id
-from ..text import printable
-from .restore import released_notebook
+from ..model import Course, Lab, check_name, is_further
+from .restore import names_only_in
 
 
 def keep_release(lab: Lab) -> str:
     """Keep today's release of a lab for this class, unless it asks for other exercises than the class began with. Then the class
     goes on with what it has, and the result is a line that says so."""
-    path, kept = lab.todays_path, lab.kept_releases()
-    if (name := digest_at(path)) in kept:
+    release, kept = lab.release_at(lab.todays_path), lab.kept_releases()
+    if release.digest in {each.digest for each in kept}:
         return ""
-    today, began = names_by_grade_id(lab.released_at(path)), names_by_grade_id(lab.released)
+    today, began = release.names, lab.release.names
     if today.keys() != began.keys():
-        more, less = _names(today, began), _names(began, today)
+        more, less = names_only_in(today, began), names_only_in(began, today)
         parts = ([f"it does not get {more}"] if more else []) + ([f"it keeps {less}"] if less else [])
         return f"{lab}: this class goes on with the exercises of version {_version(lab)}: {', and '.join(parts)}"
     if not kept and (added := today.keys() - _in_gradebook(lab, today.keys())):
+        more = names_only_in(today, today.keys() - added)
         raise GradingError(
-            f"the gradebook has grades of {lab} from before it had {_names(today, today.keys() - added)}: put the notebook of that"
-            f" time into {lab.kept_folder}, and the class goes on with it"
+            f"the gradebook has grades of {lab} from before it had {more}: put the notebook of that time into {lab.kept_folder},"
+            " and the class goes on with it"
         )
     folder, number = lab.kept_folder, 1 + len(kept)
     folder.mkdir(parents=True, exist_ok=True)
-    with replacing(folder / f"{number}-{name}.ipynb") as part:
-        part.write_bytes(path.read_bytes())
+    with replacing(folder / f"{number}-{release.digest}.ipynb") as part:
+        part.write_bytes(release.path.read_bytes())
     return ""
 
 
@@ -114,52 +110,3 @@ def expect_checks(lab: Lab) -> None:
 def _version(lab: Lab) -> str:
     """The version of the course from which this class has a lab."""
     return lab.released["metadata"].get("rushlight", {}).get("version", "unknown")
-
-
-def release_of(lab: Lab, text: str) -> NotebookNode:
-    """The release on which a submission is restored: the one that it was made from if this class has had it, with the points that
-    count today, and otherwise this class's lab."""
-    path = lab.kept_releases().get(claimed(text).get("release", ""))
-    if path is None or digest_at(path) == digest_at(lab.path):
-        return released_notebook(lab)
-    release = nbformat.reads(json.dumps(lab.released_at(path)), as_version=4)
-    if names_by_grade_id(release).keys() != names_by_grade_id(released_notebook(lab)).keys():
-        return released_notebook(lab)
-    given = {
-        cell.metadata.nbgrader.grade_id: cell for cell in released_notebook(lab).cells if "nbgrader" in cell.metadata
-    }
-    for cell in release.cells:
-        if "nbgrader" in cell.metadata and cell.metadata.nbgrader.grade_id in given:
-            cell.metadata = copy.deepcopy(given[cell.metadata.nbgrader.grade_id].metadata)
-    return release
-
-
-def claimed(text: str) -> dict[str, str]:
-    """What a student's notebook says about its release: `lab`, `release` and `version`, as far as they are there. A student can
-    write anything there."""
-    try:
-        found = json.loads(text)["metadata"]["rushlight"]
-        return {key: found[key] for key in ("lab", "release", "version") if isinstance(found.get(key), str)}
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return {}
-
-
-def remark(lab: Lab, text: str) -> str:
-    """A line about a submission with answers to exercises that this class's lab does not have. Otherwise nothing."""
-    try:
-        answered = names_by_grade_id(json.loads(text))
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return ""
-    wanted = names_by_grade_id(released_notebook(lab))
-    more, less = _names(answered, wanted), _names(wanted, answered)
-    if not more:
-        return ""
-    version = claimed(text).get("version", "unknown")[:20]
-    line = f"made from another release of the lab (version {version}): no points here for its {more}"
-    return printable(line + (f", and it lacks {less}" if less else ""))
-
-
-def _names(some: Mapping[str, str], others: Collection[str]) -> str:
-    """The names of the cells that are here and not there, in words."""
-    names = list(dict.fromkeys(name[:60] for key, name in some.items() if key not in others))
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if names[4:] else "")

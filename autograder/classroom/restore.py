@@ -11,14 +11,14 @@ import builtins
 import copy
 import json
 import re
-from collections.abc import Mapping
-from functools import cache
-from pathlib import Path
+from collections.abc import Collection, Mapping
+from functools import cached_property
 
 import nbformat
 from nbformat import NotebookNode
 
-from ..model import ADDED, Lab, Unreadable, check_name, exercise_name
+from ..engine.check import OUTCOMES
+from ..model import ADDED, Lab, Unreadable, check_name, exercise_name, names_by_grade_id
 from ..text import printable
 from .join import Part, join, parsed
 
@@ -30,20 +30,64 @@ MAX_ADDED = 200  # cells that a student added
 # Reading -------------------------------------------------------------------------------------------------------------
 
 
-def read_released(lab: Lab) -> NotebookNode:
-    """The students' notebook of a lab as this class has it."""
-    return nbformat.reads(json.dumps(lab.released), as_version=4)
+class StudentNotebook:
+    """A student's notebook of a lab, read once from its text. The text may be anything."""
+
+    def __init__(self, lab: Lab, text: str) -> None:
+        self.lab, self.text = lab, text
+        try:
+            self.content = json.loads(text)
+        except (ValueError, RecursionError):
+            self.content = None
+
+    @property
+    def claimed(self) -> dict[str, str]:
+        """What the notebook says about its release: `lab`, `release` and `version`, as far as they are there. A student can write
+        anything there."""
+        try:
+            about = self.content["metadata"]["rushlight"]
+            return {key: about[key] for key in ("lab", "release", "version") if isinstance(about.get(key), str)}
+        except (LookupError, TypeError, AttributeError):
+            return {}
+
+    @cached_property
+    def released(self) -> NotebookNode:
+        """The release on which the notebook is restored: the one that it was made from if this class has had it, with the points
+        that count today, and otherwise this class's lab. It must be copied before it is changed."""
+        own, claimed = self.lab.release, self.claimed.get("release", "")
+        kept = {release.digest: release for release in self.lab.kept_releases()}.get(claimed, own)
+        if kept.digest == own.digest or kept.names.keys() != own.names.keys():
+            return own.nodes
+        released = copy.deepcopy(kept.nodes)
+        given = {cell.metadata.nbgrader.grade_id: cell for cell in own.nodes.cells if "nbgrader" in cell.metadata}
+        for cell in released.cells:
+            if "nbgrader" in cell.metadata and cell.metadata.nbgrader.grade_id in given:
+                cell.metadata = copy.deepcopy(given[cell.metadata.nbgrader.grade_id].metadata)
+        return released
+
+    def restored(self) -> NotebookNode:
+        """Raises Unreadable."""
+        return restore_text(self.text, self.released)
+
+    def remark(self) -> str:
+        """A line about answers to exercises that this class's lab does not have. Otherwise nothing."""
+        try:
+            answered = names_by_grade_id(self.content)
+        except (LookupError, TypeError, AttributeError):
+            return ""
+        wanted = self.lab.release.names
+        more, less = names_only_in(answered, wanted), names_only_in(wanted, answered)
+        if not more:
+            return ""
+        version = self.claimed.get("version", "unknown")[:20]
+        line = f"made from another release of the lab (version {version}): no points here for its {more}"
+        return printable(line + (f", and it lacks {less}" if less else ""))
 
 
-def released_notebook(lab: Lab) -> NotebookNode:
-    """The same, read once in this process. It must be copied before it is changed."""
-    path = lab.path
-    return _released_notebook(lab, path, path.stat().st_mtime_ns, lab.takes_core)
-
-
-@cache
-def _released_notebook(lab: Lab, path: Path, changed: int, core: bool) -> NotebookNode:
-    return nbformat.reads(json.dumps(lab.released_at(path)), as_version=4)
+def names_only_in(some: Mapping[str, str], others: Collection[str]) -> str:
+    """The names of the cells that are here and not there, in words."""
+    names = list(dict.fromkeys(name[:60] for key, name in some.items() if key not in others))
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if names[4:] else "")
 
 
 def restore_text(text: str, released: NotebookNode) -> NotebookNode:
@@ -124,6 +168,22 @@ def checks_in(submitted: dict, released: NotebookNode) -> dict[str, tuple[Notebo
         for cell in released.cells
         if check_name(cell)
     }
+
+
+_KINDS = {"outcome": str, "seconds": int | float, "message": str, "notes": list, "case": str, "given": str, "seal": str}
+
+
+def verdict_in(cell: dict | None) -> dict:
+    """Read the verdict in the cell of a check in a graded notebook. Empty if the course's steps have not written it: where nbgrader
+    alone has graded, the outputs are the student's own."""
+    if cell is None:
+        return {}
+    try:
+        found = dict(cell["outputs"][0]["metadata"]["rushlight"])
+        known = found["outcome"] in OUTCOMES and all(isinstance(value, _KINDS[key]) for key, value in found.items())
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return {}
+    return found if known else {}
 
 
 def aliases(notebook: Mapping, released: Mapping) -> dict[str, str]:

@@ -17,7 +17,7 @@ import rushlight
 
 from ..engine.check import Verdict, describe, exercise_of, is_milestone
 from ..model import Lab
-from .releases import claimed
+from .restore import StudentNotebook
 
 
 def as_data(lab: Lab, notebook: Path, verdicts: dict[str, Verdict]) -> dict:
@@ -36,7 +36,7 @@ def as_data(lab: Lab, notebook: Path, verdicts: dict[str, Verdict]) -> dict:
         "version": rushlight.__version__,
         "lab": lab.name,
         "notebook": str(notebook),
-        "made_from": claimed(notebook.read_text(encoding="utf-8")),
+        "made_from": StudentNotebook(lab, notebook.read_text(encoding="utf-8")).claimed,
         "passed": all(each["passed"] for each in checks),
         "points": sum(each["points"] for each in checks),
         "maximum": sum(worth.values()),

@@ -7,7 +7,7 @@ import itertools
 import nbformat
 import pytest
 
-from autograder.classroom.restore import read_released, restore
+from autograder.classroom.restore import restore
 from autograder.model import Lab, check_name, exercise_name, is_added
 
 LAB, EXERCISE = "01a_views", "aten.strided.permute"
@@ -16,7 +16,7 @@ OTHER = "aten.strided.transpose"
 
 @pytest.fixture
 def released():
-    return read_released(Lab(LAB))
+    return copy.deepcopy(Lab(LAB).release.nodes)
 
 
 @pytest.fixture
@@ -226,7 +226,7 @@ def test_no_edit_loses_an_answer(released, solved, answers, edit):
     right = {cell.id: plugged_in(cell) for cell in solved.cells if exercise_name(cell)}
     submitted = copy.deepcopy(solved)
     EDITS[edit](submitted, place(submitted, EXERCISE), place(submitted, f"check {EXERCISE}"))
-    result = restore(submitted, read_released(Lab(LAB)))
+    result = restore(submitted, copy.deepcopy(Lab(LAB).release.nodes))
     found = {cell.id: plugged_in(cell) for cell in result.cells if exercise_name(cell)}
     for key, functions in right.items():
         assert functions.items() <= found[key].items()
@@ -238,7 +238,7 @@ def test_what_ran_after_the_check_does_not_count(solved):
     submitted = copy.deepcopy(solved)
     at, check = place(submitted, EXERCISE), place(submitted, f"check {EXERCISE}")
     elsewhere("below the check", stays=wrong, count=1)(submitted, at, check)
-    result = restore(submitted, read_released(Lab(LAB)))
+    result = restore(submitted, copy.deepcopy(Lab(LAB).release.nodes))
     assert "return self" in result.cells[place(result, EXERCISE)].source and "joined" not in result.metadata
 
 
@@ -248,7 +248,7 @@ def test_of_two_tries_the_one_that_ran_last_before_the_check_counts(solved):
     first = again(submitted.cells[at], wrong(submitted.cells[at].source), False, 3)
     submitted.cells.insert(at + 1, first)
     submitted.cells[at].execution_count, submitted.cells[check + 1].execution_count = 8, 9
-    result = restore(submitted, read_released(Lab(LAB)))
+    result = restore(submitted, copy.deepcopy(Lab(LAB).release.nodes))
     assert plugged_in(result.cells[place(result, EXERCISE)]) == plugged_in(submitted.cells[at])
 
 
@@ -259,7 +259,7 @@ def test_a_written_answer_that_was_split_is_whole(solved):
     below.id = "below"
     cell.source, below.source = "The first half.", "The second half."
     solved.cells.insert(at + 1, below)
-    result = restore(solved, read_released(Lab(LAB)))
+    result = restore(solved, copy.deepcopy(Lab(LAB).release.nodes))
     assert "The first half.\n\nThe second half." in [each.source for each in result.cells]
 
 
@@ -268,5 +268,5 @@ def test_a_question_to_ipython_below_an_answer_is_no_piece_of_it(solved):
     answer = solved.cells[at]
     answer.source += "  # done"
     solved.cells.insert(at + 1, again(answer, "?permute", keeps=False))
-    result = restore(solved, read_released(Lab(LAB)))
+    result = restore(solved, copy.deepcopy(Lab(LAB).release.nodes))
     assert result.cells[at].source == answer.source and "joined" not in result.metadata

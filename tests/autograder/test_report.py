@@ -9,7 +9,7 @@ from autograder.classroom.grade import Row
 from autograder.classroom.items import FEWEST, cases, discrimination
 from autograder.classroom.pages import COLOURS, LINES
 from autograder.classroom.report import write_report
-from autograder.classroom.restore import aliases, edited_checks, released_notebook
+from autograder.classroom.restore import aliases, edited_checks
 from autograder.course import ROOT
 from autograder.engine.check import Verdict
 from autograder.model import Course, Lab, exercise_name
@@ -56,7 +56,7 @@ def test_discrimination_is_the_correlation_with_the_other_points_and_needs_enoug
 
 
 def test_changed_check_cells_are_found_and_flagged(page):
-    released = released_notebook(Lab(LAB))
+    released = Lab(LAB).release.nodes
     copy = {"cells": [dict(cell) for cell in released.cells]}
     assert edited_checks(copy, released) == []
     next(cell for cell in copy["cells"] if cell["id"] == "check-aten-strided-permute")["source"] = "pass"
@@ -132,7 +132,7 @@ def test_a_table_has_an_id_only_if_it_is_given_one(page):
     ],
 )
 def test_a_body_that_only_calls_what_the_lab_does_not_name_is_told_to_the_instructor(page, body, called):
-    exercise, released = "aten.strided.contiguous_strides", released_notebook(Lab(LAB))
+    exercise, released = "aten.strided.contiguous_strides", Lab(LAB).release.nodes
     copy = {"cells": [dict(cell) for cell in released.cells]}
     next(cell for cell in copy["cells"] if exercise_name(cell) == exercise)["source"] = (
         f"@exercise(rl.strided)\ndef contiguous_strides(sizes):\n{body}"
