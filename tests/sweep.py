@@ -6,6 +6,7 @@ pytest needs for a test are one test, which names each case that fails.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import product
 from typing import Any
 
 import pytest
@@ -22,6 +23,31 @@ def sweep(items: Sequence, keep: Collection = (), every: int = 1) -> list:
 def swept(*values, id: str | None = None):
     """A parameter that only `make test-all` tries."""
     return pytest.param(*values, id=id, marks=pytest.mark.sweep)
+
+
+def in_one_test(test: Callable[..., None]) -> Callable[..., None]:
+    """Try the cases of a test of the framework, which `parametrize` gives, in one test. It names each case that fails."""
+    marks = [mark for mark in test.pytestmark if mark.name == "parametrize"]
+    choices = [[*_cases(*mark.args)] for mark in marks]
+    cases = [dict(item for part in parts for item in part) for parts in product(*choices)]
+
+    def tried(seeded):
+        def hold(case):
+            seeded()
+            test(**case)
+
+        found = failures(hold, ((f"{number}: {case}", case) for number, case in enumerate(cases)))
+        assert not found, "\n".join(map(": ".join, found.items()))
+
+    tried.__name__, tried.__doc__, tried.place_as = test.__name__, test.__doc__, test
+    tried.pytestmark = [mark for mark in test.pytestmark if mark not in marks]
+    return tried
+
+
+def _cases(names: str | Sequence[str], values: Iterable) -> Iterable[list[tuple[str, Any]]]:
+    names = names.replace(" ", "").split(",") if isinstance(names, str) else names
+    for value in values:
+        yield [*zip(names, value if len(names) > 1 else [value], strict=True)]
 
 
 def failures(hold: Callable[..., None], cases: Iterable[tuple[str, Any]]) -> dict[str, str]:

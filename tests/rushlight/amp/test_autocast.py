@@ -5,6 +5,7 @@ import warnings
 import pytest
 import torch
 from both import agree
+from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.amp import autocast_mode
@@ -38,6 +39,7 @@ MATRICES = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("name", MATRICES)
 @pytest.mark.parametrize("a", DTYPES)
 @pytest.mark.parametrize("b", DTYPES)

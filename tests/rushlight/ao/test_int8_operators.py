@@ -164,6 +164,7 @@ def test_integers_have_no_history_as_in_torch(theirs):
 # Capture -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sweep
 def test_a_compiled_model_calls_the_operator_once_for_each_layer(model):
     for name, form in forms(model).items():
         graphs = []

@@ -132,7 +132,7 @@ OBSERVERS = {
 @pytest.mark.parametrize(
     ("scheme", "dtype", "name"),
     [
-        swept(*each) if each[2] == "HistogramObserver" and each[:2] != ("per_tensor_affine", "uint8") else each
+        each if each[2] == "MinMaxObserver" or each[:2] == ("per_tensor_affine", "uint8") else swept(*each)
         for each in itertools.product(SCHEMES, ["uint8", "int8"], OBSERVERS)
     ],
 )

@@ -81,6 +81,7 @@ def test_the_counter_of_flops_finds_as_many_as_torchs_on_the_cpu_and_on_the_meta
     assert counts[:2] == counts[2:]
 
 
+@pytest.mark.sweep
 def test_the_compiled_minigpt_calls_attention_once_forward_and_once_backward_in_each_block(monkeypatch):
     texts = []
     inner = rl.inductor.compile_fx_inner

@@ -5,6 +5,7 @@ import operator
 import pytest
 import torch
 from functorch.compile import aot_function, default_partition, min_cut_rematerialization_partition
+from sweep import sweep
 from torch.fx.experimental.proxy_tensor import make_fx
 
 import rushlight as rl
@@ -147,9 +148,11 @@ PROGRAMS = {
 }  # fmt: skip
 
 
+CUTS = "default_partition", "min_cut_rematerialization_partition"
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("cut", ["default_partition", "min_cut_rematerialization_partition"])
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(("name", "cut"), sweep([(name, cut) for cut in CUTS for name in PROGRAMS], every=3))
 def test_joint_forward_and_backward_graphs_are_torchs(name, cut):
     program, specs = PROGRAMS[name]
     theirs = {"default_partition": default_partition}.get(cut, min_cut_rematerialization_partition)

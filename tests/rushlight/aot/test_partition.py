@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from sweep import in_one_test
 from torch._functorch.partitioners import get_default_op_list
 
 import rushlight as rl
@@ -32,6 +33,7 @@ def test_the_lists_of_operators_are_torchs():
     assert ours & names_of(theirs.fusible_ops) == partition.FUSIBLE & ours
 
 
+@in_one_test
 @pytest.mark.parametrize("seed", range(40))
 def test_the_cut_is_the_one_that_networkx_finds(seed):
     rng = random.Random(seed)
@@ -134,6 +136,7 @@ def test_every_decomposition_is_tried():
     assert SAMPLES.keys() == decompositions._TABLE.keys()
 
 
+@in_one_test
 @pytest.mark.parametrize("name", SAMPLES)
 def test_a_decomposition_computes_what_the_operator_does(name):
     rl.manual_seed(0)

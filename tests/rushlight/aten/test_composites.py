@@ -4,6 +4,7 @@ import warnings
 
 import pytest
 import torch
+from sweep import in_one_test
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import rushlight as rl
@@ -68,6 +69,7 @@ PROGRAMS = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_a_mode_sees_the_operators_that_it_sees_in_torch(program):
     assert calls(rl, program) == calls(torch, program)

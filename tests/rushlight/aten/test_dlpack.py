@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from both import metadata
+from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.aten import dlpack
@@ -25,6 +26,7 @@ VIEWS = [
 ]
 
 
+@in_one_test
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("name", [each.name for each in dtypes.ALL])
 def test_any_view_of_any_dtype_goes_to_torch_and_back(view, name):
@@ -122,6 +124,7 @@ def test_what_rushlight_lacks_is_refused_and_given_back():
     assert freed
 
 
+@pytest.mark.sweep
 def test_a_borrower_may_outlive_the_interpreter():
     program = "import rushlight, torch, sys; sys.kept = torch.from_dlpack(rushlight.arange(6)); "
     program += "x = rushlight.from_dlpack(sys.kept)"

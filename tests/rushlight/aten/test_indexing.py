@@ -5,6 +5,7 @@ import pytest
 from both import agree
 from hypothesis import given
 from hypothesis import strategies as st
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -159,6 +160,7 @@ def test_where_indices_repeat_all_are_added(dtype):
     agree(program)
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "key",
     [
@@ -203,6 +205,7 @@ def test_other_kinds_of_keys_agree_with_torch(key, write):
     agree(program)
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "value", [2.5, True, np.float64(2.5), np.float32(2.5), np.int32(2), np.bool_(True), 2**40, "a", None]
 )

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from both import agree, written
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -66,6 +67,7 @@ np.float32(1) in y
 """.strip().splitlines()
 
 
+@in_one_test
 @pytest.mark.parametrize("text", [*NUMBERS, *ARRAYS, *OTHERS])
 def test_numpy_and_a_tensor_give_what_they_give_with_torch(text):
     agree(written(text))

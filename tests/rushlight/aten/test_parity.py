@@ -16,7 +16,7 @@ import parity  # noqa: E402
 COUNT = 6  # samples of each dtype of each entry
 
 
-@pytest.mark.parametrize("name", sweep(parity.compared_names(), every=10))
+@pytest.mark.parametrize("name", sweep(parity.compared_names(), every=24))
 def test_an_operator_agrees_with_torch_on_the_first_samples(name):
     report = parity.parity(name, COUNT)
     assert not report.disagree, "\n".join(report.disagree)
@@ -29,7 +29,7 @@ IN_BFLOAT16 = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sweep(IN_BFLOAT16, every=4))
+@pytest.mark.parametrize("name", sweep(IN_BFLOAT16, every=8))
 def test_an_operator_agrees_with_torch_in_bfloat16(name):
     report = parity.parity(name, 3, [torch.bfloat16])
     assert report.agree and not report.disagree, "\n".join(report.disagree)

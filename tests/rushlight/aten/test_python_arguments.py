@@ -3,6 +3,7 @@
 import pytest
 import torch
 from both import agree, written
+from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.aten.generated import functions
@@ -248,6 +249,7 @@ xp.max(m, 0, out=(xp.zeros(1).expand(2), xp.empty(2, dtype=xp.long)))
 """.strip().splitlines()
 
 
+@in_one_test
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_call_is_accepted_or_refused_as_torch_does(text):
     agree(written(text))

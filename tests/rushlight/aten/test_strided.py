@@ -8,6 +8,7 @@ import torch
 from both import agree, metadata, outcome
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.aten import strided
@@ -204,6 +205,7 @@ def test_the_slice_operator_agrees_with_aten(shape, start, end, step, dim):
     assert ours == theirs
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

@@ -5,6 +5,7 @@ import pickle
 
 import pytest
 from both import agree, observe, outcome, written
+from sweep import in_one_test
 
 TEXTS = """
 x.requires_grad = 0; x.requires_grad
@@ -61,6 +62,7 @@ TENSORS = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("name", TENSORS)
 @pytest.mark.parametrize("how", ["copy", 0, 1, 2, 5])
 def test_a_pickle_or_a_shallow_copy_is_a_leaf_with_the_same_elements(name, how):

@@ -7,6 +7,7 @@ import warnings
 import pytest
 import torch
 from both import agree, graph, name
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -465,6 +466,7 @@ def warnings_given(xp):
     return seen
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [
@@ -576,6 +578,7 @@ ERRORS = [
 ]  # fmt: skip
 
 
+@in_one_test
 @pytest.mark.parametrize("program", ERRORS)
 def test_what_torch_refuses_is_refused(program):
     agree(program)
@@ -589,6 +592,7 @@ VIEWS = (
 )  # fmt: skip
 
 
+@in_one_test
 @pytest.mark.parametrize("seed", range(40))
 def test_random_programs_with_shared_parts_and_writing_in_place_agree(seed):
     def program(xp):

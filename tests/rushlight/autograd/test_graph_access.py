@@ -7,6 +7,7 @@ import weakref
 import pytest
 import torch
 from both import FRAMEWORKS, agree, observe
+from sweep import in_one_test
 
 from rushlight.autograd.generated import variable_type
 from rushlight.autograd.graph import Node
@@ -73,6 +74,7 @@ def test_each_node_shows_the_attributes_that_torch_shows():
             assert ours == theirs, name
 
 
+@in_one_test
 @pytest.mark.parametrize("name", SAVING)
 def test_a_node_shows_what_it_saved(name):
     def program(xp):

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from sweep import in_one_test
 
 import rushlight
 from rushlight.autograd.input_buffer import StreamNode, backward_steps, run_backward
@@ -38,6 +39,7 @@ def in_order(steps, caller):
     return [*steps[:end], *(step for pair in tail for step in pair)]
 
 
+@in_one_test
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program["name"])
 def test_the_steps_are_those_of_pytorchs_engine(program):
     nodes, roots = graph_of(program)
@@ -45,6 +47,7 @@ def test_the_steps_are_those_of_pytorchs_engine(program):
     assert [[*step] for step in found] == in_order(program["steps"], program["caller"])
 
 
+@in_one_test
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program["name"])
 def test_a_backward_pass_with_these_waits_has_no_race_and_the_caller_may_read_every_gradient(program):
     nodes, roots = graph_of(program)

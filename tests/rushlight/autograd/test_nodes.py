@@ -2,6 +2,7 @@
 
 import pytest
 from both import agree, written
+from sweep import in_one_test
 
 TEXTS = """
 (x * 2).grad_fn(xp.ones(2))
@@ -36,6 +37,7 @@ del x.requires_grad
 """.strip().splitlines()
 
 
+@in_one_test
 @pytest.mark.parametrize("text", TEXTS)
 def test_it_is_as_in_torch(text):
     agree(written(text))

@@ -4,6 +4,7 @@ import warnings
 
 import pytest
 from both import FRAMEWORKS, graph
+from sweep import in_one_test
 
 
 def recorded(xp, program):
@@ -74,6 +75,7 @@ TARGETS = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("key", KEYS)
 def test_setitem_records_what_torch_records(target, key):
@@ -150,6 +152,7 @@ CALLS = [  # with a Python expression of these names
 ]
 
 
+@in_one_test
 @pytest.mark.parametrize("mode", ["enable_grad", "no_grad"])
 @pytest.mark.parametrize("call", CALLS)
 def test_a_call_with_any_argument_that_requires_grad(call, mode):

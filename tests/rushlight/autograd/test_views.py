@@ -5,6 +5,7 @@ import re
 import pytest
 import torch
 from both import FRAMEWORKS, agree
+from sweep import in_one_test
 
 
 def shown(x):
@@ -105,6 +106,7 @@ def written(xp, of, make, write):
     return seen, leaf.grad, said(lambda: view.tolist())
 
 
+@in_one_test
 @pytest.mark.parametrize("make", MAKE)
 @pytest.mark.parametrize("of", ["leaf", "result", "constant"])
 def test_a_view_is_written_to_or_refused(of, make):

@@ -3,8 +3,9 @@
 import pytest
 import torch
 from both import agree
-from hypothesis import given, seed, settings
+from hypothesis import given, seed
 from hypothesis import strategies as st
+from sweep import in_one_test
 
 import rushlight as rl
 from autograder.engine.check import find
@@ -77,17 +78,20 @@ def written(xp, text):
     return schema if "::" in schema.partition("(")[0] else f"aten::{schema}"
 
 
+@in_one_test
 @pytest.mark.parametrize("text", GOOD + BAD)
 def test_a_schema_is_read_and_written_as_torch_does(text):
     agree(written, text)
 
 
+@in_one_test
 @pytest.mark.parametrize("text", GOOD)
 def test_a_schema_that_was_written_reads_the_same(text):
     once = rl.schema.parse_schema(text)
     assert rl.schema.parse_schema(str(once)) == once
 
 
+@in_one_test
 @pytest.mark.parametrize("text", GOOD)
 def test_arguments_are_torchs(text):
     ours, theirs = rl.schema.parse_schema(text), torch._C.parse_schema(text)
@@ -119,12 +123,12 @@ def test_every_declared_schema_is_one_that_torch_has():
 
 
 @seed(3)
-@settings(max_examples=200)
 @given(find("c10.schema.parse_schema").cases(st))
 def test_any_schema_is_read_and_written_as_torch_does(case):
     agree(written, case["text"])
 
 
+@in_one_test
 @pytest.mark.parametrize("value", [1, 1.0, True, None, "1", [1], (1,)])
 @pytest.mark.parametrize("type", ["int x=1", "float x=1", "bool x=True", "int? x=None", "str x='1'", "int[] x=[1]"])
 def test_what_is_a_default_is_told_by_type_and_value(type, value):

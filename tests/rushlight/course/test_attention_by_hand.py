@@ -36,6 +36,7 @@ def test_a_model_with_attention_by_hand_gives_the_scores_and_gradients_of_the_fu
             np.testing.assert_allclose(a, b, atol=1e-10)
 
 
+@pytest.mark.sweep
 def test_a_compiled_model_is_one_graph():
     model, tokens = gpt(rl, layers=1), rl.from_numpy(np.arange(10).reshape(1, 10))
     assert rl.allclose(rl.compile(model, fullgraph=True)(tokens), model(tokens), atol=1e-5)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from sweep import in_one_test
 
 from rushlight.course import corpus, grammar
 
@@ -23,6 +24,7 @@ def words(text):
 # Forms ---------------------------------------------------------------------------------------------------------------
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "verb, forms",
     [
@@ -277,6 +279,7 @@ def test_no_invented_verb_exists_or_comes_twice():
     assert {line.kind for line in INVENTED} == set(corpus.KINDS)
 
 
+@pytest.mark.sweep
 def test_every_process_makes_the_same_sentences_in_the_same_order():
     lines = "corpus.split('train') + corpus.invented(3000)"
     code = f"from rushlight.course import corpus; print(*(line.text for line in {lines}), sep='\\n')"

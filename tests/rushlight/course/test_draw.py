@@ -85,7 +85,7 @@ PICTURES = GRAPHS | {
 }
 
 
-@pytest.mark.parametrize("name", sweep([*PICTURES], every=3))
+@pytest.mark.parametrize("name", sweep([*PICTURES], every=6))
 def test_no_text_is_cut_off(name):
     figure = PICTURES[name]()
     figure.draw_without_rendering()  # where there is a layout, it is made now

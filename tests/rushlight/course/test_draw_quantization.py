@@ -34,7 +34,7 @@ PICTURES = {
 }
 
 
-@pytest.mark.parametrize("name", sweep([*PICTURES], every=3))
+@pytest.mark.parametrize("name", sweep([*PICTURES], every=6))
 def test_nothing_is_cut_off(name):
     figure = PICTURES[name]()
     assert is_whole(figure) and is_legible(figure)
@@ -46,6 +46,7 @@ def test_points_that_look_like_one_share_a_text_and_others_do_not():
     assert {each.get_text() for each in axes.texts if each.get_text()} == {"3 bits\n2 bits", "worse", "larger"}
 
 
+@pytest.mark.sweep
 def test_names_of_points_cover_no_point_and_no_other_name():
     figure = rl.draw.trade_off(FAMILIES, "kilobytes", "right")
     figure.draw_without_rendering()

@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from sweep import sweep
 from torch.utils.flop_counter import FlopCounterMode
 
 import rushlight as rl
@@ -85,7 +84,8 @@ def test_kept_bytes_by_formula_are_those_that_hooks_see(xp):
     assert kept == step_memory(Config(), 4, 32)["activations"]
 
 
-@pytest.mark.parametrize(("batch", "n"), sweep([(32, 32), (2, 8)], keep=[(2, 8)]))
+@pytest.mark.sweep
+@pytest.mark.parametrize(("batch", "n"), [(32, 32), (2, 8)])
 def test_the_peak_by_formula_is_that_of_torchs_profiler(batch, n):
     """With a large batch it is in the backward pass, with a small one in the optimizer's step."""
     model, tokens = gpt(torch), torch.zeros(batch, n, dtype=torch.int64)

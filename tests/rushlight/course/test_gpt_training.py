@@ -74,6 +74,7 @@ def test_a_batch_in_parts_of_unequal_counts_of_tokens_has_the_losses_of_the_whol
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.sweep
 def test_under_autocast_the_losses_are_those_of_torch_under_autocast():
     data = drawn(30)
     exact, _ = lockstep(data)

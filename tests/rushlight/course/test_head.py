@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pytest
 import torch
 from both import FRAMEWORKS
 
@@ -63,6 +64,7 @@ def test_the_provenance_names_the_sentences_that_the_command_trains_on():
     assert provenance["command"] == f"python -m rushlight.course.head --steps {head.STEPS}"
 
 
+@pytest.mark.sweep
 def test_the_command_writes_the_same_numbers_each_time_and_says_where_they_come_from(tmp_path):
     made = []
     for name in ("one.npz", "two.npz"):

@@ -25,8 +25,7 @@ def one_thread():
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("steps", sweep([10, 50], keep=[10]))
-@pytest.mark.parametrize("xp", FRAMEWORKS)
+@pytest.mark.parametrize(("xp", "steps"), sweep([(xp, steps) for steps in (10, 50) for xp in FRAMEWORKS], every=4))
 def test_both_frameworks_repeat_the_first_steps_of_the_training(xp, steps):
     data = trained.batches(trained.tokenizer(), steps) * (trained.STEPS // steps)  # as long as the whole training
     losses = [step.loss for step in islice(trained.train(xp, trained.untrained(xp), data), steps)]

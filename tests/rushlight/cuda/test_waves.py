@@ -3,12 +3,14 @@
 import itertools
 
 import pytest
+from sweep import in_one_test
 
 from rushlight.cuda.waves import quantize
 
 SHAPES = [(1, 1), (128, 128), (129, 128), (128, 256), (1000, 77), (2048, 1920), (257, 511)]
 
 
+@in_one_test
 @pytest.mark.parametrize(("m", "n"), SHAPES)
 @pytest.mark.parametrize("tile", [(128, 128), (256, 128), (64, 32)])
 @pytest.mark.parametrize(("multiprocessors", "blocks_each"), [(1, 1), (4, 1), (3, 2), (132, 1)])

@@ -59,7 +59,7 @@ def compared():
     return pairs, sent
 
 
-@pytest.mark.parametrize("ranks", sweep([1, 2, 3, 4], keep=[1, 3]))
+@pytest.mark.parametrize("ranks", sweep([1, 2, 3, 4], keep=[3]))
 def test_collectives_made_of_messages_are_torchs(ranks):
     for pairs, sent in run_ranks(compared, ranks):
         for ours, torchs in pairs:

@@ -4,6 +4,7 @@ import dis
 import inspect
 
 import pytest
+from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.dynamo import bytecode, convert_frame
@@ -42,6 +43,7 @@ def functions():
     return [f for f in found if not f.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE)]
 
 
+@in_one_test
 @pytest.mark.parametrize("function", functions(), ids=lambda f: f"{f.__module__}.{f.__qualname__}")
 def test_instructions_are_those_that_dis_finds(function):
     wanted = [
@@ -52,6 +54,7 @@ def test_instructions_are_those_that_dis_finds(function):
     ]
 
 
+@in_one_test
 @pytest.mark.parametrize("function", functions(), ids=lambda f: f"{f.__module__}.{f.__qualname__}")
 def test_every_jump_and_handler_goes_to_an_instruction(function):
     instructions = bytecode.simplify(function.__code__)

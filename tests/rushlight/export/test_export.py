@@ -9,6 +9,7 @@ import zipfile
 
 import pytest
 import torch
+from sweep import sweep
 
 import rushlight as rl
 from rushlight.export import Dim, export, load, save
@@ -132,7 +133,7 @@ def described(program, xp):
 
 
 @pytest.mark.parametrize("kind", ["auto", "dynamic", "named", "first named"])
-@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("condition", sweep(CONDITIONS, every=4))
 def test_the_guards_of_a_program_give_torchs_ranges_and_errors(condition, kind):
     torch._logging.set_logs(all=50)
     found = []

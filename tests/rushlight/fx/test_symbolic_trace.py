@@ -13,6 +13,7 @@ import torch
 from both import FRAMEWORKS, agree
 from hypothesis import given
 from hypothesis import strategies as st
+from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.fx import overrides
@@ -140,6 +141,7 @@ def test_what_is_done_is_recorded(program):
     same(program)
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

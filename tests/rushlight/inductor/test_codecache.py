@@ -41,6 +41,7 @@ def test_what_does_not_compile_is_refused_with_the_compilers_words(folder):
     assert not list(folder.iterdir())
 
 
+@pytest.mark.sweep
 def test_a_key_is_the_same_in_every_process():
     arguments = {"texts": {"b": "1", "a": "2"}, "command": ["g++", "-O3"], "machine": "x"}
     program = f"from rushlight.inductor.codecache import cache_key; print(cache_key(**{arguments!r}))"

@@ -102,7 +102,7 @@ def test_rows_are_worked_on_side_by_side_where_memory_goes_across_them():
     assert "lane" not in kernels(lambda x: x.sum(1), x)[0].text
 
 
-@pytest.mark.parametrize("size", sweep([3, 256, 257, 600, 5000, 20000], keep=[257, 20000]))
+@pytest.mark.parametrize("size", sweep([3, 256, 257, 600, 5000, 20000], keep=[257]))
 def test_a_softmax_goes_over_a_row_once_for_each_reduction_and_once_for_the_result(size):
     x = rl.randn(3, size) * 20
     for function in (lambda x: x.softmax(-1), lambda x: x.log_softmax(-1), lambda x: (x * 2).relu().softmax(-1)):

@@ -5,12 +5,14 @@ import inspect
 import pytest
 import torch
 from both import agree
+from sweep import in_one_test
 
 import rushlight as rl
 
 NAMES = rl.nn.functional.__all__
 
 
+@in_one_test
 @pytest.mark.parametrize("name", NAMES)
 def test_a_function_takes_what_torchs_takes(name):
     ours, theirs = getattr(rl.nn.functional, name), getattr(torch.nn.functional, name)
@@ -23,6 +25,7 @@ def test_a_function_takes_what_torchs_takes(name):
             assert parameters[0] == parameters[1]
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from both import agree
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -98,6 +99,7 @@ def grads(xp, *values, dtype="float32"):
     return parameters
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "values", [([3.0, 4.0], None, [0.0, -12.0]), ([0.3],), ([0.0, 0.0],), ([1.0, math.inf],), ([math.nan],), ()]
 )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from both import FRAMEWORKS, agree
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -100,6 +101,7 @@ def compare(program, *args):
             np.testing.assert_allclose(a[2], b[2], rtol=1e-8, atol=1e-8)
 
 
+@in_one_test
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("layer", LAYERS)
@@ -120,6 +122,7 @@ def test_a_layer_gives_torchs_numbers_and_gradients(layer, training):
 CLASSES = [name for name in rl.nn.__all__ if inspect.isclass(getattr(rl.nn, name))]
 
 
+@in_one_test
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_class_takes_what_torchs_takes(name):
     parameters = []
@@ -176,6 +179,7 @@ def test_a_loss_gives_torchs_numbers_and_gradients(loss):
     compare(program)
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

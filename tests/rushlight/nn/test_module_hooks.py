@@ -6,6 +6,7 @@ from collections import OrderedDict
 
 import pytest
 from both import agree, observe, outcome
+from sweep import in_one_test
 
 
 def net(xp):
@@ -192,6 +193,7 @@ def test_a_removed_hook_leaves_no_entry_among_the_hooks_with_kwargs():
     agree(program)
 
 
+@in_one_test
 @pytest.mark.parametrize("inputs_require_grad", [False, True])
 @pytest.mark.parametrize("change", ["None", "(None,)", "(None, None)", "grad", "(grad,)", "[grad]", "grad[0]", "1"])
 @pytest.mark.parametrize("kind", ["full_backward", "full_backward_pre"])

@@ -7,6 +7,7 @@ from collections import OrderedDict
 import pytest
 import torch
 from both import FRAMEWORKS, agree, outcome
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -130,6 +131,7 @@ def test_data_is_the_memory_without_what_autograd_knows(program):
 # Registration
 
 
+@in_one_test
 @pytest.mark.parametrize("second", VALUES)
 @pytest.mark.parametrize("first", [*VALUES, "registered"])
 @pytest.mark.parametrize("how", ["setattr", "register_buffer", "register_parameter", "add_module"])
@@ -149,6 +151,7 @@ def test_what_is_assigned_over_what_is_sorted_as_torch_sorts_it(how, first, seco
     agree(program)
 
 
+@in_one_test
 @pytest.mark.parametrize("value", VALUES)
 @pytest.mark.parametrize("how", ["setattr", "register_buffer", "register_parameter", "add_module"])
 def test_nothing_is_registered_before_init_has_run(how, value):
@@ -276,6 +279,7 @@ HOOKS = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("second", [None, *HOOKS])
 @pytest.mark.parametrize("first", HOOKS)
 def test_hooks_run_around_forward_and_backward_as_torchs(first, second):
@@ -460,6 +464,7 @@ LOADS = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("assign", [False, True])
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("change", LOADS)
@@ -534,6 +539,7 @@ def numbered(xp, kind, n=3):
     return xp.nn.Sequential(*modules) if kind == "Sequential" else xp.nn.ModuleList(modules)
 
 
+@in_one_test
 @pytest.mark.parametrize("kind", ["Sequential", "ModuleList"])
 @pytest.mark.parametrize(
     "program",
@@ -567,6 +573,7 @@ def test_a_container_by_number_is_torchs(kind, program):
     agree(lambda xp: program(xp, numbered(xp, kind)))
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from both import FRAMEWORKS, agree
+from sweep import in_one_test
 from torch.testing import assert_close
 
 import rushlight as rl
@@ -77,6 +78,7 @@ def test_a_recurrent_layer_is_compiled(layer, backend):
     assert_close(run(rl, layer, lambda module: rl.compile(module, backend=backend))[1], run(rl, layer)[1])
 
 
+@in_one_test
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "program",

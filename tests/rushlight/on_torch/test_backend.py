@@ -66,6 +66,7 @@ def test_linear_runs_forward_and_backward_and_a_step_of_sgd_and_is_shown():
     assert shown.splitlines()[-1] == f"{len(names) - 1} True"
 
 
+@pytest.mark.sweep
 def test_a_device_that_comes_after_the_first_backward_pass_is_warned_of():
     _, warned = fresh("""
         import torch

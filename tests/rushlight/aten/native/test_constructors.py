@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from both import agree
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -82,6 +83,7 @@ CONSTRUCTORS = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("program", CONSTRUCTORS.values(), ids=CONSTRUCTORS)
 def test_tensors_are_made_from_what_torch_makes_them_from(program):
     agree(program)

@@ -2,6 +2,7 @@
 
 import pytest
 from both import agree
+from sweep import in_one_test
 
 CALLS = [
     lambda xp, x: x.to(xp.float64),
@@ -30,6 +31,7 @@ CALLS = [
 ]
 
 
+@in_one_test
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize(
     "view", [lambda x: x, lambda x: x.t(), lambda x: x[:, ::2], lambda x: x.expand(2, 3, 4), lambda x: x[0, 0]]

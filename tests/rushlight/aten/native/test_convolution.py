@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from both import agree
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -76,6 +77,7 @@ REFUSED = {
 }
 
 
+@in_one_test
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_torch_refuses_is_refused(case):

@@ -8,6 +8,7 @@ import pytest
 from both import agree
 from hypothesis import given
 from hypothesis import strategies as st
+from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.c10 import dtypes
@@ -26,6 +27,7 @@ def test_nested_lists_become_the_tensor_or_the_error_of_torch(data, name):
     agree(lambda xp: xp.tensor(data, dtype=named(xp, name)))
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

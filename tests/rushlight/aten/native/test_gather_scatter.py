@@ -4,6 +4,7 @@ import pytest
 from both import agree
 from hypothesis import given
 from hypothesis import strategies as st
+from sweep import in_one_test
 
 import rushlight as rl
 
@@ -126,6 +127,7 @@ def test_special_cases_agree_with_torch(program):
     agree(lambda xp: program(xp, xp.arange(12, dtype=xp.float32).view(3, 4)))
 
 
+@in_one_test
 @pytest.mark.parametrize("source", [(), (1,), (1, 1), (2,)])
 @pytest.mark.parametrize("target", [(), (1,), (3, 1), (3,)])
 @pytest.mark.parametrize("name", ["index_add", "index_copy"])

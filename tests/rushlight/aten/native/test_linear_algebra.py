@@ -8,6 +8,7 @@ import torch
 from both import agree
 from hypothesis import given
 from hypothesis import strategies as st
+from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.aten.generated import functions
@@ -121,6 +122,7 @@ def test_the_short_way_of_addmm_and_the_long_one_agree():
         assert rl.addmm(bias, a, b).tolist() == short.tolist()
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [
@@ -169,6 +171,7 @@ def test_a_blocked_product_is_the_product():
     assert (out == a @ b).all()
 
 
+@in_one_test
 @pytest.mark.parametrize("name", ["addmm", "baddbmm"])
 @pytest.mark.parametrize("number", [-1, 255, 300, -255, -256, -1.0, 255.5, 2**31, 2**63 - 1, 1e20, float("inf"), True])
 @pytest.mark.parametrize("dtype", DTYPES[:3])

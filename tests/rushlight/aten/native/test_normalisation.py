@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from both import FRAMEWORKS, graph
+from sweep import in_one_test
 from torch.testing import assert_close
 
 import rushlight as rl
@@ -28,6 +29,7 @@ def normalised(xp, sizes, dims, given, kind, transposed):
     return [torch.from_numpy(each.detach().numpy()) for each in found], layout, graph(result)
 
 
+@in_one_test
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 @pytest.mark.parametrize("given", [(True, True), (True, False), (False, True), (False, False)])
 @pytest.mark.parametrize("case", [((3, 4), 1), ((2, 3, 4), 2), ((4,), 1), ((2, 1), 1), ((2, 3, 4), 1, True)])

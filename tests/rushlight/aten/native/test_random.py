@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from both import FRAMEWORKS, agree
-from sweep import sweep
+from sweep import in_one_test, sweep
 
 import rushlight as rl
 
@@ -133,13 +133,14 @@ def assert_same_numbers(name, program):
         np.testing.assert_allclose(x.numpy(), y.numpy(), rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("name", sweep([*FILLS], every=3))
+@pytest.mark.parametrize("name", sweep([*FILLS], every=8))
 def test_fills_draw_the_numbers_of_torch(name):
     for dtype in ("bool", "uint8", "int32", "int64", "float16", "float32", "float64"):
         for layout in LAYOUTS.values():
             assert_same_numbers(name, lambda xp: FILLS[name](xp, layout(xp, dtype=getattr(xp, dtype))))
 
 
+@in_one_test
 @pytest.mark.parametrize("name", TENSORS)
 def test_new_tensors_have_the_numbers_of_torch(name):
     assert_same_numbers(name, TENSORS[name])

@@ -9,6 +9,7 @@ import torch
 from both import agree
 from hypothesis import given
 from hypothesis import strategies as st
+from sweep import in_one_test
 
 import rushlight as rl
 from rushlight.aten.native import reductions
@@ -143,6 +144,7 @@ def test_two_results_have_names():
     assert (found.values.tolist(), found.indices.tolist()) == ([5], [1])
 
 
+@in_one_test
 @pytest.mark.parametrize(
     "program",
     [

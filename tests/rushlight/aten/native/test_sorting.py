@@ -2,6 +2,7 @@
 
 import pytest
 from both import agree
+from sweep import in_one_test
 
 NAN, INF = float("nan"), float("inf")
 
@@ -76,6 +77,7 @@ PROGRAMS = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_order_and_einsum_are_torchs(program):
     agree(program)

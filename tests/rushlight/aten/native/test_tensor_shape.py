@@ -4,6 +4,7 @@ import warnings
 
 import pytest
 from both import agree
+from sweep import in_one_test
 
 NAN, INF = float("nan"), float("inf")
 
@@ -130,6 +131,7 @@ PROGRAMS = {
 }
 
 
+@in_one_test
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_arranging_selecting_and_measuring_are_torchs(program):
     agree(program)
