@@ -81,6 +81,7 @@ recording.Run(1, "trouble", Path({folder!r}), True).run()
 """
 
 
+@pytest.mark.sweep
 def test_a_section_that_fails_or_hangs_leaves_the_others(tmp_path):
     program = TROUBLE.format(path=[str(ROOT), str(ROOT / "bench")], folder=str(tmp_path))
     process = subprocess.Popen([sys.executable, "-c", program])

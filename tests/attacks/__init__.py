@@ -201,10 +201,13 @@ class Figures:
         return "\n".join(f"{what:<40}{figure:>10}" for what, figure in rows)
 
 
-def measure(classroom: Path, attacks: dict[str, ModuleType], lab: str = LAB, jobs: int = 2) -> Figures:
+def measure(
+    classroom: Path, attacks: dict[str, ModuleType], lab: str = LAB, jobs: int = 2, method: str = "spawn"
+) -> Figures:
     """Grade a class of these attackers of a lab in an empty folder, and look at what is left behind.
 
-    Expects RUSHLIGHT_CLASSROOM to be that folder, and XDG_CACHE_HOME one of its own.
+    Expects RUSHLIGHT_CLASSROOM to be that folder, and XDG_CACHE_HOME one of its own. With `method="fork"` the markers have
+    what this process has imported and drawn.
     """
     canary = classroom.parent / "canary"
     canary.mkdir(mode=0o777)
@@ -213,7 +216,7 @@ def measure(classroom: Path, attacks: dict[str, ModuleType], lab: str = LAB, job
     students = make(classroom, attacks, lab)
     before, start = _files(canary), time.perf_counter()
     seed = class_seed(classroom / "seed")
-    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), _begin, (seed, os.getpid(), lab)) as markers:
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context(method), _begin, (seed, os.getpid(), lab)) as markers:
         rows = {row.student: row for row in grading.grade(Lab(lab), executor=markers, jobs=jobs)}
         active = _active_markup(classroom, markers, lab)
     figures = Figures(len(attacks), len(students), time.perf_counter() - start)

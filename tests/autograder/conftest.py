@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import types
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -32,7 +32,7 @@ from autograder.engine.judge import Judge
 from autograder.engine.sandbox import Sandbox
 from autograder.model import Course, Lab
 
-LAB = "01a_views"
+LAB, FORK = "01a_views", multiprocessing.get_context("fork")
 
 
 @pytest.fixture(scope="session")
@@ -120,16 +120,26 @@ class Marker(ThreadPoolExecutor):
         return kept.read_text(encoding="utf-8")
 
 
-@pytest.fixture
-def quick_grade(feedback, drawn_once, monkeypatch):
+@pytest.fixture(scope="session")
+def quick_grade(feedback, drawn_once):
     """`grade` with a `Marker`, and one process for the feedback of all tests."""
 
     def quick_grade(lab, executor=None, **options):
-        with monkeypatch.context() as patch:
+        with pytest.MonkeyPatch.context() as patch:
             patch.setattr(grading, "markers", lambda jobs: feedback)
             return grading.grade(Lab(lab), jobs=1, executor=executor or Marker(1), **options)
 
     return quick_grade
+
+
+@pytest.fixture
+def forked_markers(drawn_once, monkeypatch):
+    """The markers of `grade` are forked from this process, which has imported torch and knows the cases."""
+
+    def markers(jobs):
+        return ProcessPoolExecutor(jobs, FORK, grading._begin_marker, (os.getpid(),))
+
+    monkeypatch.setattr(grading, "markers", markers)
 
 
 @pytest.fixture
@@ -202,7 +212,7 @@ def run_forked(arguments, folder, environment, file):
         os.environ.update(environment)
         NbGraderApp.launch_instance(arguments)
 
-    process = multiprocessing.get_context("fork").Process(target=run)
+    process = FORK.Process(target=run)
     process.start()
     process.join()
     return process.exitcode, file.read_text(encoding="utf-8")

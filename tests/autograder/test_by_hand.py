@@ -107,6 +107,7 @@ def test_points_by_hand_for_a_check_stay_done_until_the_code_changes(hand_in, qu
     assert state("ada", CHECK) == (1, True)
 
 
+@pytest.mark.sweep
 def test_points_by_hand_for_a_check_are_asked_for_again_if_the_check_decides_otherwise(hand_in, quick_grade):
     hand_in("ada", "Strides.")
     quick_grade(LAB)
@@ -120,8 +121,8 @@ def test_points_by_hand_for_a_check_are_asked_for_again_if_the_check_decides_oth
 
 @pytest.mark.parametrize(
     ("kind", "waits"),
-    [(new_markdown_cell, {ESSAY}), (new_code_cell, {ESSAY, CHECK})],
-    ids=["text", "code"],
+    sweep([(new_code_cell, {ESSAY, CHECK}), (new_markdown_cell, {ESSAY})], every=2),
+    ids=["code", "text"],
 )
 def test_an_answer_waits_again_if_a_cell_that_the_student_added_has_changed(hand_in, quick_grade, kind, waits):
     hand_in("ada", "Strides: see below.", added=[kind("nothing = 1")])
@@ -189,6 +190,7 @@ def test_no_lookup_reads_the_grades_of_all_labs_and_students(classroom, hand_in,
     assert len(steps) == 7 and read <= {"assignment", "notebook", "base_cell"}
 
 
+@pytest.mark.sweep
 def test_a_mark_waits_again_if_the_question_is_worth_other_points(
     released, hand_in, quick_grade, tmp_path, monkeypatch
 ):
@@ -206,6 +208,7 @@ def test_a_mark_waits_again_if_the_question_is_worth_other_points(
     assert (state("ada"), state("ada", CHECK)) == ((3, True), (1, False))
 
 
+@pytest.mark.sweep
 def test_a_gradebook_from_a_backup_has_its_marks_for_its_own_answers(classroom, hand_in, quick_grade):
     gradebook, backup = classroom / "gradebook.db", classroom / "backup.db"
     hand_in("ada", "Strides.")
@@ -227,7 +230,8 @@ def test_a_gradebook_from_a_backup_has_its_marks_for_its_own_answers(classroom, 
     assert (state("ada"), state("ada", CHECK)) == ((3, False), (1, False))
 
 
-@pytest.mark.parametrize("statement", sweep(["DROP TABLE rushlight_answer", "DELETE FROM rushlight_answer"], every=2))
+@pytest.mark.sweep
+@pytest.mark.parametrize("statement", ["DROP TABLE rushlight_answer", "DELETE FROM rushlight_answer"])
 def test_an_answer_that_was_marked_before_there_were_digests_is_asked_for_once(
     classroom, hand_in, quick_grade, statement
 ):
@@ -281,6 +285,7 @@ def test_a_copy_of_a_groups_notebook_is_asked_for_and_done_with_it(red, hand_in,
     assert state("ada") == state("ben") == (3, False)
 
 
+@pytest.mark.sweep
 def test_a_copy_that_is_graded_alone_waits_until_the_groups_notebook_is_graded_too(red, hand_in, quick_grade):
     hand_in("ada", "Strides.")
     quick_grade(LAB)
@@ -356,12 +361,14 @@ def test_a_page_says_that_an_answer_has_changed_since_it_was_marked(classroom, h
     assert "to be marked again" not in text and "not marked yet" not in text
 
 
+@pytest.mark.sweep
 def test_a_page_says_of_a_cell_that_the_student_added_that_it_was_not_run(classroom, hand_in, quick_grade):
     hand_in("ada", "Strides.", added=[new_code_cell("print(1 + 1)"), new_code_cell(" ")])
     quick_grade(LAB)
     assert page(classroom, "ada").read_text().count("not run in grading") == 1
 
 
+@pytest.mark.sweep
 def test_a_page_from_before_the_present_marks_is_not_packed_and_named(classroom, hand_in, quick_grade):
     hand_in("ada", "Strides.")
     quick_grade(LAB)
@@ -481,6 +488,7 @@ def test_what_a_kill_between_nbgraders_entries_and_ours_leaves_is_repaired_by_th
     assert (row.entered, row.waiting) == (4.05, int(moment == "before the notebook"))
 
 
+@pytest.mark.sweep
 def test_a_notebook_that_a_kill_left_without_scores_is_graded_also_if_it_has_a_page(classroom, hand_in, quick_grade):
     hand_in("ada", "Strides.")
     with pytest.MonkeyPatch.context() as patch:

@@ -130,6 +130,7 @@ def test_a_worker_needs_nothing_of_the_class(grade_there):
     assert (row.problem, row.scores) == ("", Lab(LAB).points)
 
 
+@pytest.mark.sweep
 def test_an_older_submission_is_restored_there_on_the_release_from_which_it_was_made(
     grade_there, monkeypatch, tmp_path
 ):

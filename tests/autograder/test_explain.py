@@ -8,8 +8,8 @@ import shutil
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from sweep import sweep
 
-from autograder.classroom import grade as grading
 from autograder.classroom import sample
 from autograder.classroom.explain import explain, text
 from autograder.classroom.gradebook import gradebook_url
@@ -25,13 +25,14 @@ STUDENTS = ("subtly_wrong_strides", "half_done", "corrupt_file")
 
 
 @pytest.fixture(scope="module")
-def graded_once(tmp_path_factory, submissions, isolated, schema_version):
+def graded_once(tmp_path_factory, submissions, isolated, quick_grade):
     place = tmp_path_factory.mktemp("class")
+    (place / "seed").write_text("1")  # whose cases are drawn once
     for student in STUDENTS:
         shutil.copytree(submissions / student, place / "submitted" / student)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RUSHLIGHT_CLASSROOM", str(place))
-        grading.grade(Lab(LAB), jobs=1)
+        quick_grade(LAB)
     shutil.copytree(submissions / "untouched", place / "submitted" / "untouched")
     return place
 
@@ -149,7 +150,9 @@ def test_a_check_whose_cell_the_graded_notebook_has_no_more_is_named_and_decided
     assert questions(Submission(Lab(LAB), "half_done"), True)[0]
 
 
-@pytest.mark.parametrize("name", [WRONG, "strided.no_such_check", "dispatcher.KeySet.add", ["a", "list"]])
+@pytest.mark.parametrize(
+    "name", sweep([WRONG, "strided.no_such_check", "dispatcher.KeySet.add", ["a", "list"]], every=4)
+)
 def test_a_cell_that_only_looks_like_a_check_is_none(place, name):
     def add(notebook):
         cell = nbformat.v4.new_code_cell("print(1)", metadata={"rushlight": {"check": name}})
@@ -258,6 +261,7 @@ def test_what_cannot_be_explained_is_one_line(place, student, asked, said):
     assert said in error.value.args[0] and "\n" not in error.value.args[0]
 
 
+@pytest.mark.sweep
 def test_another_seed_is_said_and_none_is_made(place):
     assert explain(Submission(Lab(LAB), "half_done"), "element_offset").remarks == []
     (place / "seed").write_text("8")
@@ -314,7 +318,7 @@ def test_a_verdict_without_the_seal_of_the_classs_judge_is_not_to_be_trusted(pla
     assert not alone.sealed and alone.holds and alone.on_case is None
 
 
-@pytest.mark.parametrize("said", [7, {"outcome": [1]}, {"outcome": "\x1b[2J"}, {}])
+@pytest.mark.parametrize("said", sweep([{"outcome": [1]}, 7, {"outcome": "\x1b[2J"}, {}], every=4))
 def test_outputs_of_the_students_own_are_no_verdict(place, said):
     def forge(notebook):
         for cell in filter(check_name, notebook.cells):
@@ -324,6 +328,7 @@ def test_outputs_of_the_students_own_are_no_verdict(place, said):
     assert [each.then for each in explain(Submission(Lab(LAB), "half_done"), "element_offset").checks] == [{}]
 
 
+@pytest.mark.sweep
 def test_a_submission_that_stock_nbgrader_graded_is_compared_with_the_gradebook(place):
     def as_stock_leaves_it(notebook):
         for cell in filter(check_name, notebook.cells):

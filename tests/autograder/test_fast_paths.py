@@ -73,7 +73,7 @@ def differs(given, wanted):
 BUILD_LABS = [lab for lab in lab_names() if not is_bench(lab)]
 
 
-@pytest.mark.parametrize("lab", sweep(BUILD_LABS, every=7))
+@pytest.mark.parametrize("lab", sweep(BUILD_LABS, keep=["01a_views", "04b_engine"]))
 def test_no_fast_path_passes_by_a_piece(lab):
     checks = [name for cell in Lab(lab).released["cells"] if (name := check_name(cell))]
     assert not passed_by(Lab(lab).exercises, checks)

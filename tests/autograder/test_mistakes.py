@@ -128,6 +128,7 @@ def test_no_compiler(course):
     assert "no C++ compiler" in words and "apt-get install g++" in words
 
 
+@pytest.mark.sweep
 def test_no_compiler_where_a_class_is_graded(spoilt):
     shutil.copytree(spoilt / "labs" / "06b_transforms", spoilt / "classroom" / "submitted" / "ann" / "06b_transforms")
     without = "from autograder import cli; from autograder.engine import sandbox"

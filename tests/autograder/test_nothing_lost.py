@@ -232,7 +232,7 @@ def mark_and_die(given, *more):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_a_submission_that_ends_every_marker_costs_itself_only(classroom, submissions, monkeypatch):
+def test_a_submission_that_ends_every_marker_costs_itself_only(classroom, submissions, monkeypatch, forked_markers):
     enrol(classroom, submissions, 3)
     file = classroom / "submitted" / "student01" / LAB / f"{LAB}.ipynb"
     file.write_text(
@@ -251,7 +251,7 @@ def test_a_submission_that_ends_every_marker_costs_itself_only(classroom, submis
 def test_an_engine_that_breaks_stops_grading_with_what_to_do(classroom, submissions, monkeypatch, quick_grade):
     enrol(classroom, submissions, 2)
     monkeypatch.setattr(grading, "mark", mark_and_die)
-    engine = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
+    engine = ProcessPoolExecutor(1, multiprocessing.get_context("fork"))
     with pytest.raises(GradingError, match="run it again"):
         grade(Lab(LAB), jobs=1, executor=engine)
     monkeypatch.undo()

@@ -153,6 +153,7 @@ def test_the_page_has_three_questions_and_then_their_answers(place, isolated, ca
     assert "break-before: page" in page and "It returns" not in asked
 
 
+@pytest.mark.sweep
 def test_several_students_are_on_one_page_each_on_a_new_sheet_and_one_without_answers_stops_none(
     place, isolated, capsys
 ):
@@ -248,7 +249,7 @@ def test_a_reply_in_another_form_is_malformed(monkeypatch, reply):
         session.observe("aten.strided.as_strided", [{}])
 
 
-@pytest.mark.parametrize("terms", sweep([300, 600, 900, 2500], keep=[600, 900, 2500]))
+@pytest.mark.parametrize("terms", sweep([300, 600, 900, 2500], keep=[900]))
 def test_a_long_expression_cannot_be_asked_about(terms):
     name = "aten.strided.as_strided"
     cell = f"def as_strided(x, sizes=2):\n    if x > sizes:\n        return {'+'.join('1' * terms)}\n    return 1\n"

@@ -122,6 +122,7 @@ def test_a_piece_that_breaks_the_step_is_named_and_the_reference_takes_its_place
     assert f"{name} breaks the step" in "\n".join(found.lines())
 
 
+@pytest.mark.sweep
 def test_each_of_two_broken_pieces_is_named(work):
     work(STRIDES.replace("max(size, 1)", "1"), ADAM)
     found = find_path()
@@ -134,6 +135,7 @@ def test_the_picture_says_how_many_pieces_are_yours(work, capsys):
     assert "1 are yours" in capsys.readouterr().out
 
 
+@pytest.mark.sweep
 def test_a_slow_piece_is_named(work):
     work(STRIDES.replace("return", "time.sleep(0.004)\n    return"))
     found = find_path()

@@ -84,6 +84,7 @@ def steps():
     return [step["run"] for step in workflow["jobs"]["elsewhere"]["steps"] if "run" in step]
 
 
+@pytest.mark.sweep
 def test_every_module_that_a_student_needs_can_be_imported(python):
     names = ", ".join(f"autograder.{name}" for name in MODULES.split())
     done = python("-c", f"import rushlight as rl, {names}; rl.distributed; rl.cpp; rl.inductor; print('imported')")
@@ -146,6 +147,7 @@ def test_check_in_a_script_prints_a_verdict(python, tmp_path):
     assert done.returncode == 0 and "? aten.strided.element_offset: all" in done.stdout, done.stderr
 
 
+@pytest.mark.sweep
 def test_lab_makes_no_second_copy_and_grade_says_in_one_line_what_it_needs(python, course, system):
     copy, folder = course / "work" / LAB / f"{LAB}.ipynb", course / "classroom" / "submitted" / "ada" / LAB
     before = copy.read_bytes()
