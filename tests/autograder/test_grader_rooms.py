@@ -1,6 +1,7 @@
 """The rooms of the grader know those below them: an engine that runs checks, and above it the sides of its users."""
 
 import ast
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -29,19 +30,22 @@ def name_of(path):
 MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
+@cache
 def imported(name):
     """The modules of the grader that a module imports, at any time, but for the types."""
     tree = ast.parse(MODULES[name].read_text(encoding="utf-8"))
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
     types = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
     skipped = {id(inner) for node in types for inner in ast.walk(node)}
+    found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and id(node) not in skipped:
             up = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             source = ".".join([*up, *([node.module] if node.module else [])])
             if source in MODULES:
                 inner = [f"{source}.{alias.name}" for alias in node.names]
-                yield from (each if each in MODULES else source for each in inner)
+                found += [each if each in MODULES else source for each in inner]
+    return found
 
 
 def room(name):
