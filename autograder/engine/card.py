@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from .check import DISAGREED, NOT_ATTEMPTED, Verdict
+from .check import DISAGREED, LONG, NOT_ATTEMPTED, Verdict, abridged
 
 GREEN, GREY, RED = "#1a7f37", "#656d76", "#c93c37"  # grounds of white text
 PALE_GREEN, PALE_GREY, PALE_RED = (
@@ -22,7 +22,6 @@ PALE_GREEN, PALE_GREY, PALE_RED = (
     "rgba(229,83,75,0.9)",
 )  # lines and bars
 TINT, FILL, LINE = "rgba(229,83,75,0.3)", "rgba(128,128,128,0.2)", "rgba(128,128,128,0.6)"
-LONG = 12  # lines of a case or a result: a longer one is folded
 WIDE = 1500  # characters of a result: a longer one is folded
 AROUND = 120  # characters that are shown on each side of a difference in a folded result
 MAX_CELLS, MAX_ELEMENTS = 32, 64  # of a storage that is drawn
@@ -90,19 +89,27 @@ def _block(name: str, text: str) -> str:
 
 
 def _result(name: str, text: str, marks: Marks) -> str:
-    """A result. If it is long, the place of the first difference is shown, and all of it is folded."""
+    """A result. If it is long, the lines around its differences are shown, or around the first one, and all of it is folded."""
     if marks == [[0, len(text)]] and "\n" in text:  # all of it differs, and a tint says no more
         marks = []
     if text.count("\n") < LONG and len(text) < WIDE:
         return _named(name, _preformatted(text, marks))
+    short, near = abridged(text, marks)
+    if short.count("\n") >= 2 * LONG or len(short) >= WIDE:
+        short, near = _around_the_first(short, near)
+    size = f"all of it ({text.count(chr(10)) + 1} lines)" if "\n" in text else f"all of it ({len(text)} characters)"
+    return _named(name, _preformatted(short, near) + _folded(size, text, marks))
+
+
+def _around_the_first(text: str, marks: Marks) -> tuple[str, Marks]:
+    """The surroundings of the first difference, and the marked parts in them."""
     start, end = marks[0] if marks else (0, 0)
     first = max(text.rfind("\n", 0, start) + 1, start - AROUND)
     last = min(len(text), end + AROUND, start + 2 * AROUND)
     last = end + len(text[end:last].partition("\n")[0]) if end < last else last
-    near = [[a - first, min(b, last) - first] for a, b in marks if first <= a < last]
-    excerpt = f"{'… ' * (first > 0)}{_tinted(text[first:last], near)}{' …' * (last < len(text))}"
-    size = f"all of it ({text.count(chr(10)) + 1} lines)" if "\n" in text else f"all of it ({len(text)} characters)"
-    return _named(name, _pre(excerpt) + _folded(size, text, marks))
+    before, after = "… " * (first > 0), " …" * (last < len(text))
+    shift = len(before) - first
+    return before + text[first:last] + after, [[a + shift, min(b, last) + shift] for a, b in marks if first <= a < last]
 
 
 def _named(name: str, content: str) -> str:

@@ -18,6 +18,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
+from itertools import accumulate, groupby
 from types import FunctionType
 from typing import Any
 
@@ -203,6 +204,8 @@ def every_exercise() -> list[str]:
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
 DEMONSTRATION = "demonstration"  # the tag of a cell that takes time, and only shows something
 MANY_LINES = 40  # of a verdict: a long case then comes last
+LONG = 12  # lines of a case or a result: of a longer result those that agree are left out
+CONTEXT = 2  # lines around those that differ
 LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
 
 
@@ -359,8 +362,10 @@ class Verdict:
             rows += [("case", self.listing or describe(self.case)), ("program", self.program)]
             rows += [("in torch", self.oracle)] if self.oracle else []
             frames = show_frames(self.frames)
-            rows += [("yours", self.mine if self.raised else self.mine + frames)]
-            rows += [("expected" if self.exact else "torch's", self.theirs)] if self.theirs else []
+            mine = abridged(self.mine, self.mine_marks)[0]
+            rows += [("yours", mine if self.raised else mine + frames)]
+            answer = "expected" if self.exact else "torch's"
+            rows += [(answer, abridged(self.theirs, self.theirs_marks)[0])] if self.theirs else []
             rows += [("raised", self.raised + frames)] if self.raised else []
             rows += [("differs", self.message)] if self.outcome == DISAGREED else []
             rows += [("hint", self.hint)] if self.hint else []
@@ -376,6 +381,27 @@ class Verdict:
             first, *rest = text.splitlines() or [""]
             lines += [f"  {name:<{width}}  {first}"] + [" " * (width + 4) + line for line in rest]
         return "\n".join(lines)
+
+
+def abridged(text: str, marks: Sequence[Sequence[int]]) -> tuple[str, list[list[int]]]:
+    """A long result without the lines that are far from a marked part, and where its marked parts are now."""
+    lines = text.splitlines(keepends=True)
+    ends = [*accumulate(map(len, lines))]
+    marked = [i for i, end in enumerate(ends) if any(first < end and end - len(lines[i]) < last for first, last in marks)]
+    near = {i for line in marked for i in range(line - CONTEXT, line + CONTEXT + 1)}
+    if len(lines) <= LONG or not marked:
+        return text, [[*mark] for mark in marks]
+    short, moved = "", []
+    for is_near, group in groupby(range(len(lines)), key=lambda i: i in near):
+        kept = [*group]
+        if not is_near and len(kept) > 1:
+            short += f"… {len(kept)} lines\n"
+            continue
+        start, end = ends[kept[0]] - len(lines[kept[0]]), ends[kept[-1]]
+        shift = len(short) - start
+        moved += [[max(a, start) + shift, min(b, end) + shift] for a, b in marks if a < end and start < b]
+        short += text[start:end]
+    return short.removesuffix("\n"), moved
 
 
 def describe(case: dict) -> str:

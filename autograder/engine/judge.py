@@ -160,8 +160,8 @@ _PLAIN_DTYPES = ("float32", "int64")
 
 
 def complexity(tree: Tree) -> tuple[float, ...]:
-    """How hard a case is to read, the most important part first: empty tensors, elements, dimensions, storage offsets, strides
-    that are not contiguous, unusual dtypes, and the sizes of numbers."""
+    """How hard a case is to read, the most important part first: empty tensors, elements and lines of text, dimensions, storage
+    offsets, strides that are not contiguous, unusual dtypes, and the sizes of numbers."""
     match tree:
         case {"tensor": {"sizes": sizes, "strides": strides, "offset": offset, "dtype": dtype}}:
             steps = [step for size, step in zip(sizes, strides) if size != 1]
@@ -175,6 +175,8 @@ def complexity(tree: Tree) -> tuple[float, ...]:
             return tuple(map(sum, zip(*map(complexity, items)))) or (0,) * 7
         case int() | float():
             return (0, 1, 0, 0, 0, 0, min(1e300, abs(tree)))  # also for nan
+        case str():
+            return (0, 1 + tree.count("\n"), 0, 0, 0, 0, 0)
         case _:
             return (0, 1, 0, 0, 0, 0, 0)
 

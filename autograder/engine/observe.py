@@ -403,7 +403,9 @@ def _differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterat
         case "list":
             if len(mine) != len(theirs):
                 words = f"yours has {len(mine)} items, {origin.answer} has {len(theirs)}"
-                yield Difference(path, _at(path) + words)
+                agree = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
+                for i in range(agree, max(len(mine), len(theirs))):
+                    yield Difference((*path, i), _at(path) + words)
                 return
             for i, (m, t) in enumerate(zip(mine, theirs, strict=True)):
                 yield from _differences(m, t, (*path, i), origin)

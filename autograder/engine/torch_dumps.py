@@ -529,6 +529,13 @@ def _edge(result: str, *inputs: list, isa: str = "none", threads: int = 1, steps
 EDGES = [
     _edge("x + 1", [10]),
     _edge("x.t()", [2, 3]),
+    _edge("x.double() + 1", [3]),
+    _edge("x @ x", [3, 3]),
+    _edge("(x @ x).relu()", [3, 3]),
+    _edge("x.t() @ y", [4, 3], [4, 5]),
+    _edge(f"x{' @ x' * 13}", [3, 3]),
+    _edge("x[y.reshape(2, 2)]", [[5], None, "complex64"], [[4], None, "int64"]),
+    _edge("(x + y.permute(3, 2, 1, 0)).tanh()", [2, 3, 4, 4000], [4000, 4, 3, 2], threads=16),
     _edge("x.tanh()", [33, 50], isa="avx512", threads=4),
     _edge("x.tanh()", [33, 50], isa="avx2"),
     _edge("x + y.t()", [40, 33], [33, 40], isa="avx512"),

@@ -120,6 +120,17 @@ def test_a_long_result_is_folded_except_where_it_differs(between):
     assert found.text.count("before") < 1000 and len(found.text) - len(found.folded) < 700
 
 
+def test_of_a_long_result_the_lines_around_each_difference_are_shown_and_all_of_it_is_folded():
+    lines = [f"line {number}\n" for number in range(90)]
+    marks = [[start, start + 4] for start in (len("".join(lines[:10])), len("".join(lines[:70])))]
+    text = "".join(lines)
+    found = Structure(card(failed(mine=text, mine_marks=marks)))
+    near = [*lines[8:13], *lines[68:73]]
+    excerpt = "… 8 lines\n" + "".join(near[:5]) + "… 55 lines\n" + "".join(near[5:]) + "… 17 lines"
+    assert excerpt in found.text and text in found.folded and found.tinted == ["line"] * 4
+    assert [row for row in failed(mine=text, mine_marks=marks).rows() if row[0] == "yours"] == [("yours", excerpt)]
+
+
 def test_a_long_result_without_a_mark_is_folded():
     found = Structure(card(failed(mine="line\n" * 100, outcome=UNSTABLE)))
     assert "line\n" * 100 in found.folded and len(found.text) - len(found.folded) < 500
