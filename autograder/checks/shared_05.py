@@ -105,6 +105,28 @@ class Tree:
         return next(labels, "something else")
 
 
+def as_code(torch, entries, **others):
+    """The statements that build the modules of a case, and the other values of the case."""
+    lines, complete = [], []
+
+    def build(entries, path):
+        lines.append(f"{path} = Module()")
+        for kind, name, number in entries:
+            inner, value = f"{path}.{name}", f"{kind.replace(' ', '_')}_{number}"
+            if kind == "module" and number is not None:
+                build(number, inner)
+            elif kind == "again":
+                lines.extend([f"{inner} = {complete[number % len(complete)]}"] if complete else [])
+            else:
+                how = "add_module" if kind == "module" else f"register_{kind.split()[-1].replace('scratch', 'buffer')}"
+                more = ", persistent=False" if kind == "scratch" else ""
+                lines.append(f"{path}.{how}({name!r}, {None if number is None else value}{more})")
+        complete.append(path)
+
+    build(entries, "root")
+    return "\n".join([*lines, *(f"{name} = {value!r}" for name, value in others.items())])
+
+
 def drawn_trees(st):
     number = mostly(st, st.integers(0, 5), st.none())
 

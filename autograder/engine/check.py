@@ -387,7 +387,9 @@ def abridged(text: str, marks: Sequence[Sequence[int]]) -> tuple[str, list[list[
     """A long result without the lines that are far from a marked part, and where its marked parts are now."""
     lines = text.splitlines(keepends=True)
     ends = [*accumulate(map(len, lines))]
-    marked = [i for i, end in enumerate(ends) if any(first < end and end - len(lines[i]) < last for first, last in marks)]
+    marked = [
+        i for i, end in enumerate(ends) if any(first < end and end - len(lines[i]) < last for first, last in marks)
+    ]
     near = {i for line in marked for i in range(line - CONTEXT, line + CONTEXT + 1)}
     if len(lines) <= LONG or not marked:
         return text, [[*mark] for mark in marks]

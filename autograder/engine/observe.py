@@ -402,7 +402,8 @@ def _differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterat
             yield from _tensor_differences(mine, theirs, path, origin)
         case "list":
             if len(mine) != len(theirs):
-                words = f"yours has {len(mine)} items, {origin.answer} has {len(theirs)}"
+                items = "1 item" if len(mine) == 1 else f"{len(mine)} items"
+                words = f"yours has {items}, {origin.answer} has {len(theirs)}"
                 agree = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
                 for i in range(agree, max(len(mine), len(theirs))):
                     yield Difference((*path, i), _at(path) + words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...engine.check import program
-from ..cases import Interrupt, attempt, drawn, entries, explained, field, listed, rows, several
+from ..cases import Interrupt, attempt, drawn, entries, explained, field, first_apart, listed, rows, several
 from ..listing import expression
 from ..shared_04 import (
     DIAMOND,
@@ -231,6 +231,33 @@ ACTIONS = {
 OF_HOOKS = ["remove itself", "remove all", "add another", "add to the others"]  # what a hook may do to other hooks
 
 
+def _call_as_code(torch, operator, shapes, given, hooks, keep):
+    """The node of a case, its hooks and its calls as code."""
+    sizes = ", ".join(map(str, shapes))
+    hooked = [
+        f"node.register_{'prehook' if when == 'before' else 'hook'}({action.replace(' ', '_')})"
+        for when, action in hooks
+    ]
+    grads = ["grad" if has_grad else "None" for has_grad in given]
+    shown = [f"x, y = (torch.ones(size, requires_grad=True) for size in ({sizes}))", f"node = {operator}(x, y).grad_fn"]
+    return "\n".join([*shown, *hooked, *[f"call_function(node, [{', '.join(grads)}], {keep})"] * 2])
+
+
+def _about_calls(case, mine, theirs):
+    match first_apart(mine, theirs):
+        case "hooks":
+            ours, real = (
+                [[field(hook, name) for name in ("hook", "when")] for hook in field(side, "hooks")]
+                for side in (mine, theirs)
+            )
+            if ours != real:
+                return "other hooks run than in torch, or in another order: a hook may add hooks and remove them"
+            return "a hook gets other gradients than in torch, or of another type, or finds the saved tensors freed too early"
+        case "calls":
+            return "the node is called twice: whether the second call finds what the node has saved depends on `keep_graph`"
+    return None
+
+
 def called(xp, call, take, operator, shapes, given, hooks, keep):
     """Call a node twice, with hooks around it. `given` says which of its results have a gradient."""
     x, y = start(xp, [[shape, True] for shape in shapes])
@@ -294,6 +321,8 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
             *([[w, action], [w, "double"], [w, "look"]] for w in ("before", "after") for action in OF_HOOKS),
         )
     ],
+    show=_call_as_code,
+    hint=_about_calls,
 )  # fmt: skip
 def calling(xp, **case):
     def call(results, node, edges, grads, keep):

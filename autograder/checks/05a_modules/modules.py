@@ -191,6 +191,7 @@ def _about_listing(case, mine, theirs):
         ([["module", "a", []]], "modules", "x.y", True, False),
     ),
     hint=_about_listing,
+    show=trees.as_code,
 )  # fmt: skip
 def members(xp, entries, of, prefix, recurse, remove_duplicate):
     visited, walked = [], []
@@ -475,6 +476,7 @@ def _about_conversions(case, mine, theirs):
           for number in (0, 2) for conversion in ("meta", "twice")],
     ],
     hint=_about_conversions,
+    show=trees.as_code,
 )  # fmt: skip
 def conversions(xp, entries, grads, conversion, recurse, differentiable):
     calls = []

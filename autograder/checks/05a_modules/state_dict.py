@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...engine.check import program
 from ...engine.observe import difference
 from ..cases import attempt, drawn, field, first_apart, listed, numbers, several
-from ..shared_05 import LARGE, SMALL, TIED, Tree, drawn_trees, own_parameter, plain, tensor_state
+from ..shared_05 import LARGE, SMALL, TIED, Tree, as_code, drawn_trees, own_parameter, plain, tensor_state
 
 
 def _about_saving(case, mine, theirs):
@@ -35,6 +35,7 @@ def _about_saving(case, mine, theirs):
         for prefix in ("", "model.") for keep_vars in (False, True)
     ],
     hint=_about_saving,
+    show=as_code,
 )  # fmt: skip
 def saved(xp, entries, prefix, keep_vars):
     tree = Tree(xp, entries)
@@ -120,6 +121,7 @@ def _about_loading(case, mine, theirs):
         _loading([["parameter", "w", 1], ["parameter", "v", 2]], (0, "one"), (1, "frozen"), assign=True),
     ],
     hint=_about_loading,
+    show=as_code,
 )  # fmt: skip
 def loaded(xp, entries, changes, extra, prefix, strict, assign):
     tree, other = Tree(xp, entries), Tree(xp, entries).root

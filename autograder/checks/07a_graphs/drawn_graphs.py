@@ -95,6 +95,16 @@ def graph_of(xp, statements):
     return graph
 
 
+def as_code(torch, statements, **others):
+    """The calls that build the graph of a case, and the other values of the case."""
+    lines = ["graph = Graph()"]
+    for node, (_, target, *_) in zip(graph_of(torch, statements).nodes, statements):
+        called = TARGETS[target].replace("xp.", "torch.") if node.op == "call_function" else repr(target)
+        arguments = f"{node.args}, {node.kwargs}" if node.kwargs else f"{node.args}"
+        lines.append(f"{node} = graph.{node.op}({called}, {arguments})".replace(repr(Colour.RED), str(Colour.RED)))
+    return "\n".join([*lines, *(f"{name} = {value!r}" for name, value in others.items())])
+
+
 def move(nodes, moved):
     """Move one node to right after another; `moved` has the indices of both, or is None."""
     if moved is not None:

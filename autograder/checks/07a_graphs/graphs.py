@@ -343,6 +343,7 @@ RED = {"colour": "RED"}
         [call(name, N[0], "dim") for name in CALLED],
     ) for typed in ((False, "self"), (True, "module")))),
     hint=when("typed", "attributes are looked up in `root`, and `note` comes right after the variable"),
+    show=fx.as_code,
 )  # fmt: skip
 def code_of_a_graph(xp, statements, typed, root):
     graph = fx.graph_of(xp, [*statements, output(None)])

@@ -27,6 +27,10 @@ def _parts(draw, st):
         _part(6, 1, 9, 3, 1), _part(2, 2, 8, 4, 3), _part(2, 2, 8, 3, 2), _part(backwards=True),
     ],
     draws=10,
+    show=lambda torch, heads, d, hidden, ranks, rank, backwards: (
+        f"width, hidden = {heads * d}, {hidden}\n"
+        f"shard_block({'dict(reversed(state.items()))' if backwards else 'state'}, {heads}, rank={rank}, ranks={ranks})"
+    ),
     hint=explained(
         part="the rows of the queries, the keys and the values of the rank's heads are not neighbours",
         changed="a tensor of `state` has changed", keys="the keys are those of `state`, in its order",
