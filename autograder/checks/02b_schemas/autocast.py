@@ -132,7 +132,13 @@ def _operands(st):
     def of_dtypes(some):
         matrix = st.sampled_from(some).map(_matrix)
         rarely = [False] * 7 + [True]
-        more = {"enabled": settings, "interrupted": rarely, "elsewhere": rarely, "lower": ["float16"]}
+        more = {
+            "enabled": settings,
+            "interrupted": rarely,
+            "elsewhere": rarely,
+            "lower": ["float16"],
+            "excluded": rarely,
+        }
         return drawn(name=sorted(_OPERATORS), a=matrix, b=matrix, **more)(st)
 
     return st.sampled_from(dtypes).flatmap(of_dtypes)
@@ -154,7 +160,9 @@ def _matrix(dtype):
     return tensor([2, 2], dtype=dtype)
 
 
-_autocasting = defaults(name="mm", a=None, b=None, enabled=[True], interrupted=False, elsewhere=False, lower="float16")
+_autocasting = defaults(
+    name="mm", a=None, b=None, enabled=[True], interrupted=False, elsewhere=False, lower="float16", excluded=False
+)
 
 
 @program(
@@ -182,7 +190,8 @@ _autocasting = defaults(name="mm", a=None, b=None, enabled=[True], interrupted=F
             ("mm", "float16", True, False), ("mm", "float32", False, True),
         )
     ]
-    + [_autocasting("mm", _matrix("float32"), _matrix("float32"), lower="bfloat16")],
+    + [_autocasting("mm", _matrix("float32"), _matrix("float32"), lower="bfloat16")]
+    + [_autocasting("mm", _matrix(dtype), _matrix("float32"), excluded=True) for dtype in ("float32", "float64")],
     disposable=True,
     hint=explained(
         enabled="the excluded keys are as before afterwards, also after an error",
@@ -190,13 +199,14 @@ _autocasting = defaults(name="mm", a=None, b=None, enabled=[True], interrupted=F
         calls="the kernel calls the operator again, with `invoke`, and does not redispatch",
     ),
 )  # fmt: skip
-def autocasting(xp, name, a, b, enabled, interrupted, elsewhere, lower):
-    run = partial(_under_autocast, xp, name, a, b, enabled, interrupted, lower)
+def autocasting(xp, name, a, b, enabled, interrupted, elsewhere, lower, excluded):
+    run = partial(_under_autocast, xp, name, a, b, enabled, interrupted, lower, excluded)
     return threaded(run) if elsewhere else run()
 
 
-def _under_autocast(xp, name, a, b, enabled, interrupted, lower):
-    """If `interrupted`, the first call below autocast is interrupted: a cast, or the operator."""
+def _under_autocast(xp, name, a, b, enabled, interrupted, lower, excluded):
+    """If `interrupted`, the first call below autocast is interrupted: a cast, or the operator. If `excluded`, the key is excluded
+    already, and a redispatch of `mm` runs the kernel."""
     made, casts = xp.library.Library("aten", "IMPL"), []
 
     def cast_under_autocast(self, **options):
@@ -211,7 +221,11 @@ def _under_autocast(xp, name, a, b, enabled, interrupted, lower):
             stack.enter_context(xp.autocast("cpu", dtype=getattr(xp, lower), enabled=flag))
         if interrupted:
             stack.enter_context(mode(xp, None, 0, "interrupt", []))
-        result, calls = _called(xp, lambda: attempt(lambda: _OPERATORS[name](xp.ops.aten, a, b)))
+        call = partial(_OPERATORS[name], xp.ops.aten, a, b)
+        if excluded:
+            stack.enter_context(xp._C._ExcludeDispatchKeyGuard(bits_of(xp, ["AutocastCPU"])))
+            call = partial(xp.ops.aten.mm.default.redispatch, bits_of(xp, ["AutocastCPU", "CPU"]), a, b)
+        result, calls = _called(xp, lambda: attempt(call))
         result = result.dtype if lower == "bfloat16" else result  # numpy has no such numbers
         return {
             "result": result, "enabled": xp.is_autocast_enabled("cpu"), "casts under autocast": [] if name == "add" else casts,

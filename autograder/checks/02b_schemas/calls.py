@@ -130,8 +130,9 @@ def _packed(xp, received):
 
 _IN_MODES = ["CPU", "Meta", "AutogradCPU", "Autograd", "ADInplaceOrView", "BackendSelect", IMPLICIT, EXPLICIT]
 _MODE_STACKS = [
-    ["on"], ["on", "on"], ["on", "other"], ["other"], ["again"], ["on", "again", "on"], ["answer"], ["nothing"], ["on", "answer"],
-    ["raise"], ["on", "raise"], ["refuse"], ["on", "refuse"], ["interrupt"], ["on", "interrupt"], ["raise", "again"],
+    ["on"], ["on", "on"], ["on", "other"], ["other"], ["again"], ["on", "again", "on"], ["answer"], ["nothing"],
+    ["on", "answer"], ["on", "on", "first"], ["other", "on", "first"], ["raise"], ["on", "raise"], ["refuse"],
+    ["on", "refuse"], ["interrupt"], ["on", "interrupt"], ["raise", "again"],
 ]  # fmt: skip
 _moded = defaults(kernels=[], modes=[], stack=[["cpu"], None, 0], include=[], exclude=[], elsewhere=False)
 _ONE_KERNEL = [["CPU", "keyset"]]
@@ -189,8 +190,10 @@ def _in_modes(xp, kernels, modes, stack, include, exclude):
     log = []
     with operators(xp, kernels, log) as overload, guards(xp, include, exclude):
         with ExitStack() as exits:
-            for number, kind in enumerate(modes):
-                exits.enter_context(mode(xp, overload, number, kind, log))
+            made = []
+            for number, kind in enumerate(modes):  # a mode may be entered again, while it is active
+                made.append(made[0] if kind == "first" and made else mode(xp, overload, number, kind, log))
+                exits.enter_context(made[-1])
             first = attempt(lambda: overload("f")(*stack))
             within = thread(xp)
             second = attempt(lambda: overload("f")(*stack))

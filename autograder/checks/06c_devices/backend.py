@@ -315,6 +315,7 @@ def _fallen_back(torch, name, place, layout):
         "running averages": lambda: (aten._native_batch_norm_legit.default, x, None, None, row, made([2], 1), *norm),
         "foreach": lambda: (aten._foreach_mul.Scalar, [x, y], 2.0),
         "foreach into": lambda: (aten._foreach_add_.Scalar, [x, y], 1.0),
+        "foreach into one twice": lambda: (aten._foreach_add_.Scalar, [x, y, x], 1.0),
         "foreach into the first": lambda: (aten._foreach_add_.List, [x, row], [y, row]),
         "unfold": lambda: (aten.unfold.default, x, 0, 2, 1),
         "t": lambda: (aten.t.default, x), "split": lambda: (aten.split.Tensor, x, 1),
@@ -327,12 +328,11 @@ def _fallen_back(torch, name, place, layout):
     )
 
 
-_FALLBACKS = """abs; add; add to itself; with a number of the CPU's; into a number of the CPU's; copy_ of sizes; sort; cat;
-cat of a tuple; cat by name; index; clamp; number; equal; layer norm backward; arange; full; exp_; add_; add_ itself; add_ a
+_FALLBACKS = """abs; add; add to itself; with a number of the CPU's; into a number of the CPU's; copy_ of sizes; sort; cat; cat of a
+tuple; cat by name; index; clamp; number; equal; layer norm backward; arange; full; exp_; add_; add_ itself; add_ a
 row; index_put_; exp out; exp out itself; exp out of size 0; min out; frexp out; resize_; resize_ to as many; running
-averages; foreach; foreach into; foreach into the first; unfold; t; split; mm of wrong sizes; no such dimension""".replace(
-    "\n", " "
-).split("; ")
+averages; foreach; foreach into; foreach into one twice; foreach into the first; unfold; t; split; mm of wrong sizes;
+no such dimension""".replace("\n", " ").split("; ")
 
 
 def _called(module, torch, names, layout, call, place):
@@ -414,10 +414,17 @@ def torch_fallbacks(torch, names, layout):
     def call(op, *args, **kwargs):
         if any(returned.alias_info is not None and not returned.alias_info.is_write for returned in op._schema.returns):
             raise NotImplementedError("a view")
-        return op(*args, **kwargs)
+        return op(*map(_copied_again, args), **kwargs)
 
     shown = _called(None, torch, names, layout, call, lambda x: x)
     return {key: value if key == "called with" else _renamed(value) for key, value in shown.items()}
+
+
+def _copied_again(arg):
+    """A list in which each tensor but the first of several that are one is a copy, as the fallback copies each."""
+    if not (isinstance(arg, list) and hasattr(arg[0], "clone")):
+        return arg
+    return [x.clone() if any(x is earlier for earlier in arg[:i]) else x for i, x in enumerate(arg)]
 
 
 def _renamed(told):

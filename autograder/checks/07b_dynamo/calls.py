@@ -117,9 +117,9 @@ CALLABLES = {  # a callable, as a call of it in a function
     "abstract": "Abstract(x, 2)",
     "round": "round(2.5)", "input": "sys.getrefcount(x)", "gc": "gc.collect()", "wrapper": "gc.collect.__call__()",
     "on": "on(x)", "bits": "True.bit_length()", "upper of a derived class": "word.upper()", "conjugate": "1j.conjugate()",
-    "fromhex": "bytes.fromhex('01')", "maketrans": "str.maketrans('a', 'b')",
+    "fromhex": "bytes.fromhex('01')", "maketrans": "str.maketrans('a', 'b')", "quiet": "quiet(x)",
 }  # fmt: skip
-CALL_HELPERS = f"""import abc, gc, math, sys, time
+CALL_HELPERS = f"""import abc, gc, math, sys, time, types
 {BREAKS}def helper(v, n):
     return v * n
 
@@ -138,6 +138,10 @@ def on(v):
     return v - 1
 
 on._dynamo_disable = on._torchdynamo_disable = False
+
+quiet = types.FunctionType(xp.nn.functional.relu.__code__, xp.nn.functional.relu.__globals__)  # in the same module
+quiet.__defaults__ = xp.nn.functional.relu.__defaults__
+quiet._dynamo_disable = quiet._torchdynamo_disable = True
 
 def both(v):
     yield v

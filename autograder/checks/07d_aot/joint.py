@@ -14,13 +14,16 @@ from . import drawn_programs as aot
 
 def _joints(st):
     kinds = aot.PURE.keys() - {"stack", "cat"} | aot.VIEWS.keys() | aot.SEVERAL.keys()
-    cases = aot.drawn_program(kinds, True, needs=several(bool, 3, 3), kind=["list", "tuple", "numbers", "parameters"])
+    cases = aot.drawn_program(
+        kinds, True, needs=several(bool, 3, 3), kind=["list", "tuple", "numbers", "parameters", "same"]
+    )
     return cases(st).map(lambda case: case | {"needs": case["needs"][: len(case["outputs"])]})
 
 
 def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
     """With the kind "numbers" an argument and an output are not tensors, and another output does not depend on a primal. With the
-    kind "parameters" primals are Parameters, and the first one is also an output."""
+    kind "parameters" primals are Parameters, and the first one is also an output. With the kind "same" primals of the same sizes
+    are one tensor."""
     program, outside, numbers = aot.function_of(xp, statements, outputs), xp.ones(2).requires_grad_(), kind == "numbers"
 
     def function(*inputs):
@@ -29,6 +32,8 @@ def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
         return tuple(outs) if kind == "tuple" else outs
 
     primals = aot.inputs_of(xp, inputs) + [2] * numbers
+    if kind == "same":
+        primals = [next(other for other in primals if other.shape == primal.shape) for primal in primals]
     if kind == "parameters":
         primals = [xp.nn.Parameter(primal) if primal.requires_grad else primal for primal in primals]
     needs = (True, *needs, True) if numbers else (*needs, True) if kind == "parameters" else needs
@@ -61,7 +66,7 @@ JOINTS = rows(
     "aot.joint.joint_forward_backward",
     show=aot.as_code,
     cases=_joints,
-    edges=[case | {"kind": kind} for kind in ("tuple", "numbers", "parameters") for case in JOINTS],
+    edges=[case | {"kind": kind} for kind in ("tuple", "numbers", "parameters", "same") for case in JOINTS],
     hint=when(
         lambda case: case["kind"] == "numbers",
         "with the kind 'numbers' the last primal is 2, the first output is None and has a tangent, and the last output also has a "

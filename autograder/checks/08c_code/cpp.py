@@ -93,6 +93,7 @@ def emitted(xp, steps, results, hoists):
         assert order == sorted(order), f"the names are not in the order of the statements: {place.lines}"
     for buffer in "kx":  # what has a name keeps it
         inside.store_cache[buffer, xp.inductor.index.Index.of(i) * 3 + r] = "stored_later"
+    inside.store_cache["v", xp.inductor.index.Index.of(i)] = "stored_later"
     later = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]
     shown = {
         "numbers": numbers,

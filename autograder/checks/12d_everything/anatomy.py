@@ -101,6 +101,7 @@ GRAPHS = {  # each makes `result` and `names`; model is a MiniGPT of two blocks
     "square": 'w = xp.ones(2, requires_grad=True)\nresult, names = (w * w).sum(), {"w": w}',
     "data": 'w, x = xp.ones(2, requires_grad=True), xp.ones(2)\nresult, names = x * w + x, {"w": w}',
     "unnamed": 'w, v = xp.ones(2, requires_grad=True), xp.ones(2, requires_grad=True)\nresult, names = w.exp() * v, {"v": v}',
+    "alias": 'w = xp.ones(2, requires_grad=True)\nv = w.detach().requires_grad_()\nresult, names = v * v, {"w": w}',
     "parts": 'w = xp.ones(6, requires_grad=True)\na, b, c = w.split(2)\nresult, names = c * b + c, {"w": w, "again": xp.ones(6)}',
     "all parts": 'w = xp.ones(3, requires_grad=True)\na, b, c = (w * 2).unbind()\nresult, names = b * (c - a) * b, {"w": w}',
     "wide": 'u, v = xp.ones(2, 2, requires_grad=True), xp.ones(2, 2, requires_grad=True)\n'

@@ -172,7 +172,7 @@ def stacks(st):
     return st.tuples(st.lists(one, max_size=2), one, st.integers(0, 2)).map(list)
 
 
-MODES = ["on", "on", "other", "again", "answer", "nothing", "raise", "interrupt", "refuse"]
+MODES = ["on", "on", "other", "again", "answer", "nothing", "raise", "interrupt", "refuse", "first"]
 
 
 def mode(xp, overload, number, kind, log):

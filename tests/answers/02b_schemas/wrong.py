@@ -9,6 +9,7 @@ import re
 from functools import partial
 
 import rushlight as rl
+from rushlight.amp import autocast_mode
 from rushlight.amp.autocast_mode import cached_cast, get_autocast_dtype, is_eligible, promote_type
 from rushlight.c10 import dispatch, schema
 from rushlight.c10.dispatch import (
@@ -708,3 +709,18 @@ def parse_argument__has_no_default(text, kwarg_only):
 
 def parse_schema__is_in_no_namespace_by_default(text, namespace=""):
     return _parse_schema(text, namespace)
+
+
+call_mode__removes_the_first_entry_of_a_mode = edited(
+    dispatch.call_mode,
+    (
+        "mode, included = local.modes.pop(), local.included",
+        "mode, before, included = local.modes[-1], [*local.modes], local.included\n    local.modes.remove(mode)",
+    ),
+    ("local.modes.append(mode)", "local.modes[:] = before"),
+)
+autocast_kernel__includes_the_key_afterwards = edited(
+    autocast_mode.autocast_kernel,
+    ('with excluding(BIT["AutocastCPU"]):', 'local.excluded |= BIT["AutocastCPU"]\n    try:'),
+    ("for value in stack])", 'for value in stack])\n    finally:\n        local.excluded &= ~BIT["AutocastCPU"]'),
+)

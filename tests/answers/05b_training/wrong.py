@@ -13,9 +13,10 @@ import rushlight as rl
 from rushlight.aten.generated import functions as F
 from rushlight.aten.native.losses import of_all_classes, of_probabilities
 from rushlight.aten.strided import Tensor
+from rushlight.nn.utils import clip_grad
 from rushlight.utils.data.collate import _sequence_like
 
-from ..shared import copied
+from ..shared import copied, edited
 
 # Layers and losses
 
@@ -449,3 +450,8 @@ def cosine_annealing__takes_what_is_near_the_minimum_for_it(lr, base_lr, last_ep
     if before < 1e-15:
         return lr + (base_lr - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
     return eta_min + (lr - eta_min) * (1 + math.cos(math.pi * last_epoch / T_max)) / before
+
+
+clip_grad_norm___each_parameter_once = edited(
+    clip_grad.clip_grad_norm_, ("else list(parameters)", "else list(dict.fromkeys(parameters))")
+)

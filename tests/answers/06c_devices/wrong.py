@@ -287,3 +287,13 @@ def cpu_fallback__takes_no_lists_by_name(op, *args, **kwargs):
     if any(isinstance(each, (list, tuple)) for each in kwargs.values()):
         raise TypeError("a list of tensors by name")
     return _fallback(op, *args, **kwargs)
+
+
+cpu_fallback__one_copy_for_an_argument_given_twice = edited(
+    backend.cpu_fallback,
+    (
+        "def to_cpu(tensor):\n",
+        "copies = {}\n\n    def to_cpu(tensor):\n        if id(tensor) in copies:\n            return copies[id(tensor)]\n",
+    ),
+    ("copy = tensor.cpu().clone()", "copy = copies[id(tensor)] = tensor.cpu().clone()"),
+)

@@ -460,3 +460,12 @@ def how_to_call__breaks_on_generators(function):
     if isinstance(function, types.FunctionType) and function.__code__.co_flags & inspect.CO_GENERATOR:
         return "break"
     return HOW_TO_CALL(function)
+
+
+how_to_call__calls_what_is_disabled_in_the_framework = edited(
+    calls.how_to_call,
+    (
+        'if getattr(function, "_dynamo_disable", False):',
+        'if getattr(function, "_dynamo_disable", False) and getattr(function, "__module__", "") not in IN_GRAPH:',
+    ),
+)

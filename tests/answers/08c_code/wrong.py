@@ -552,3 +552,8 @@ kernel_traffic__axes_in_step = edited(
     triton_code.kernel_traffic, ("np.ix_(*map(np.arange, sizes.values()))", "map(np.arange, [min(sizes.values())] * 3)")
 )
 kernel_traffic__without_numbers_as_an_index = edited(triton_code.kernel_traffic, (r"(?:, |\)$|\)\.)", ", "))
+
+
+emit__forgets_the_names_of_what_it_hoists = edited(
+    emit, ("name = emit(code.hoist, value)", "return emit(code.hoist, value)")
+)

@@ -403,3 +403,10 @@ find_bottleneck__equal_times_are_neighbours = edited(
 find_bottleneck__only_the_parent = edited(
     find_bottleneck, ("            while parent is not None:\n", "            if parent is not None:\n")
 )
+
+
+backward_graph__a_leaf_by_its_memory = edited(
+    backward_graph,
+    ("id(leaf): name", "leaf.data_ptr(): name"),
+    ("by_identity.get(id(leaf)", "by_identity.get(leaf.data_ptr()"),
+)
