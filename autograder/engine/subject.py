@@ -65,6 +65,10 @@ def _metadata(x: rushlight.Tensor) -> str:
     return f"shape {tuple(x.shape)}, stride {x.stride()}, offset {x.storage_offset()}"
 
 
+class StateLeft(RuntimeError):
+    """The error that is observed if a program has ended and a mode, a key or a hook is not as it was before."""
+
+
 class NotAttempted(NotImplementedError):
     """The error that is observed if the slot of an exercise is empty."""
 
@@ -91,7 +95,9 @@ def _on_rushlight(program: Callable, case: dict) -> Tree:
         new_thread(),
     ):  # torch does not warn of overflow either
         warnings.simplefilter("ignore")  # stock nbgrader gives no points for a cell that wrote to stderr
-        return _observe_noting(program, _side, case)
+        observed = _observe_noting(program, _side, case)
+        left = [name for name, value in vars(dispatch.LocalState()).items() if getattr(dispatch.local, name) != value]
+        return error_tree(StateLeft(f"afterwards the thread has another {', '.join(left)}")) if left else observed
 
 
 def _on_torch(program: Callable, case: dict) -> Tree:
