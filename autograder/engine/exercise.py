@@ -118,6 +118,18 @@ def only(functions: dict[tuple[str, str], Callable]) -> Iterator[None]:
         fill_as(before)
 
 
+@contextmanager
+def watched(slot: FunctionType, watch: Callable[[Callable], Callable]) -> Iterator[None]:
+    """Within: a filled slot runs `watch(function)` for its function."""
+    name, _ = _slot_globals(slot)
+    function = slot.__globals__[name]
+    slot.__globals__[name] = watch(function)
+    try:
+        yield
+    finally:
+        slot.__globals__[name] = function
+
+
 def _is_stub(function: FunctionType) -> bool:
     return function.__code__.co_names == ("NotImplementedError",)
 

@@ -20,7 +20,7 @@ import rushlight
 from rushlight.c10 import dispatch
 
 from .check import find, function_of, is_bench, is_milestone
-from .exercise import is_filled, note, noted
+from .exercise import is_filled, note, noted, watched
 from .observe import Side, Tree, error_tree, for_cases, observe_call, receive, send, tensor_tree, with_raised
 
 MAX_OUTPUT = 100_000  # characters kept of what one cell prints
@@ -66,7 +66,7 @@ def _metadata(x: rushlight.Tensor) -> str:
 
 
 class StateLeft(RuntimeError):
-    """The error that is observed if a program has ended and a mode, a key or a hook is not as it was before."""
+    """The error that is observed if a mode, a key or a hook of the thread is not as it was before a student's function ran."""
 
 
 class NotAttempted(NotImplementedError):
@@ -82,13 +82,38 @@ def answer(name: str, cases: list[dict]) -> list[Tree]:
     if not is_milestone(name) and not is_filled(function_of(check.exercise)):
         missing = NotAttempted("its body is still to be written, or its cell has not been run")
         return [error_tree(missing)] * len(cases)
-    observe_case = _on_torch if is_bench(check.lab) else _on_rushlight
     with _on_cpu():
         programs = for_cases(check.subject, rushlight, cases)
-        return [observe_case(program, case) for program, case in zip(programs, cases)]
+        if is_bench(check.lab):
+            return [_on_torch(program, case) for program, case in zip(programs, cases)]
+        changed: list[str] = []
+        watching = contextlib.nullcontext()
+        if not is_milestone(name):
+            watching = watched(function_of(check.exercise), lambda function: _restoring(function, changed))
+        with watching:
+            return [_on_rushlight(program, case, changed) for program, case in zip(programs, cases)]
 
 
-def _on_rushlight(program: Callable, case: dict) -> Tree:
+def _restoring(function: Callable, changed: list[str]) -> Callable:
+    """The function, which adds to `changed` the parts of the thread's state that a call does not leave as they were."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        before = _thread_state()
+        try:
+            return function(*args, **kwargs)
+        finally:
+            after = _thread_state()
+            changed.extend(name for name in before if after[name] != before[name])
+
+    return call
+
+
+def _thread_state() -> dict[str, Any]:
+    return {name: [*value] if isinstance(value, list) else value for name, value in vars(dispatch.local).items()}
+
+
+def _on_rushlight(program: Callable, case: dict, changed: list[str]) -> Tree:
+    changed.clear()
     with (
         numpy.errstate(all="ignore"),
         warnings.catch_warnings(),
@@ -96,8 +121,12 @@ def _on_rushlight(program: Callable, case: dict) -> Tree:
     ):  # torch does not warn of overflow either
         warnings.simplefilter("ignore")  # stock nbgrader gives no points for a cell that wrote to stderr
         observed = _observe_noting(program, _side, case)
-        left = [name for name, value in vars(dispatch.LocalState()).items() if getattr(dispatch.local, name) != value]
-        return error_tree(StateLeft(f"afterwards the thread has another {', '.join(left)}")) if left else observed
+        changed += [
+            name for name, value in vars(dispatch.LocalState()).items() if getattr(dispatch.local, name) != value
+        ]
+        if changed:
+            return error_tree(StateLeft(f"after the call {', '.join(dict.fromkeys(changed))} is not as before"))
+        return observed
 
 
 def _on_torch(program: Callable, case: dict) -> Tree:
