@@ -647,8 +647,8 @@ def mm_backward_mat1(grad: Tensor, mat2: Tensor, sizes, strides, alpha: Scalar) 
 
 def mm_backward_mat2(grad: Tensor, mat1: Tensor, sizes, strides, alpha: Scalar) -> Tensor:
     """The gradient of the second factor of `alpha * (mat1 @ mat2)`, in (n, k) @ (k, m). It has the layout of that factor:
-    column-major if the factor's strides are exactly (1, k), otherwise row-major. As for the first factor, the strides of an
-    empty result, and of dimensions of size 1, do not matter.
+    column-major if the factor's strides are exactly (1, k), otherwise row-major. As for the first factor, every step is an
+    operator, and the strides of an empty result, and of dimensions of size 1, do not matter.
 
     Args:
         grad: the gradient of the product, (n, m), with any strides.

@@ -4,6 +4,7 @@ from sweep import sweep
 from autograder.engine.check import PASSED, is_milestone, registry
 from autograder.engine.observe import difference
 from autograder.engine.subject import answer
+from autograder.model import Lab, check_name, lab_names
 
 CHECKS = [*registry().values()]
 GRADED = [check for check in CHECKS if not is_milestone(check.name)]
@@ -68,3 +69,8 @@ def test_a_table_of_the_edges_and_the_commonest_answer_for_the_rest_do_not_get_t
     others = [answer for case, answer in zip(cases, answers) if repr(case) not in edges]
     commonest = max(known or [None], key=known.count)
     assert sum(bool(difference(commonest, answer)) for answer in others) >= min(3, len(others))
+
+
+def test_every_check_is_a_cell_of_its_lab():
+    cells = [name for lab in lab_names() for cell in Lab(lab).released["cells"] if (name := check_name(cell))]
+    assert sorted(cells) == sorted(registry())

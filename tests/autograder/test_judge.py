@@ -39,6 +39,7 @@ from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
 from autograder.engine.observe import MAX_FRAMES, Malformed, SubjectDied, SubjectTimedOut, error_tree, with_raised
 from autograder.engine.subject import answer
+from rushlight.c10.dispatch import local
 
 STRIDES = "aten.strided.contiguous_strides"
 
@@ -63,6 +64,21 @@ def test_a_disagreement_comes_back_as_the_smallest_case(judge, strides, monkeypa
     assert verdict.outcome == DISAGREED
     assert sorted(verdict.case["sizes"]) in ([0, 0], [0, 1])
     assert "yours" in verdict.message and verdict.hint
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_an_answer_leaves_the_state_of_its_thread_as_it_was(judge, strides, raises):
+    def with_gradients_off(sizes):
+        local.grad_enabled = False
+        if raises:
+            raise ValueError
+        return [math.prod(max(size, 1) for size in sizes[i + 1 :]) for i in range(len(sizes))]
+
+    fill(strides, with_gradients_off)
+    verdict = judge.verdict(STRIDES, answer)
+    assert verdict.outcome == DISAGREED and verdict.agreed == 0
+    assert "StateLeft (after the call grad_enabled is not as before)" in verdict.message
+    assert local.grad_enabled
 
 
 def test_torch_answers_a_case_once_and_only_one_case_is_asked_twice_to_see_that_it_is_stable(monkeypatch, strides):

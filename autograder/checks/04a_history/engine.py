@@ -34,7 +34,8 @@ def follow(xp, x, views):
 @program(
     "autograd.history.copy_slices",
     cases=drawn(
-        layout=["rows", "columns", "gaps"], shape=[[3, 3], [3, 3], [2, 4], [3], [1, 3], []], views=several(SOME_VIEWS, 1, 3),
+        layout=["rows", "columns", "gaps", "infinite"], shape=[[3, 3], [3, 3], [2, 4], [3], [1, 3], []],
+        views=several(SOME_VIEWS, 1, 3),
         formula=list(FORMULAS), history=bool, offset=[0, 0, 1, 4],
     ),
     edges=[
@@ -42,7 +43,7 @@ def follow(xp, x, views):
         for formula in FORMULAS
         for layout, views, history in (
             ("rows", ["first"], True), ("columns", ["slice", "t"], False), ("rows", ["t", "slice"], False),
-            ("gaps", ["slice"], True),
+            ("gaps", ["slice"], True), ("infinite", ["slice"], False),
         )
     ]
     + [
@@ -85,6 +86,7 @@ def through_a_write(xp, layout, shape, views, formula, history, offset):
 
 def gradient_of_base(xp, base, layout, history, offset):
     grad = xp.arange(base.numel(), dtype=xp.float64).reshape(base.shape).add(1)
+    grad = grad.mul(float("inf")) if layout == "infinite" else grad
     grad = base_of(xp, layout, base.shape, offset).copy_(grad) if layout == "gaps" or offset else grad
     return grad.requires_grad_(history)
 

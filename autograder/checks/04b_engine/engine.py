@@ -228,7 +228,13 @@ ACTIONS = {
     "fewer": lambda grads: grads[1:], "more": lambda grads: (*grads, None), "raise": lambda grads: {}["the hook's"],
     "sizes": lambda grads: tuple(grad if grad is None else grad.unsqueeze(0) for grad in grads),
 }  # fmt: skip
-OF_HOOKS = ["remove itself", "remove all", "add another", "add to the others"]  # what a hook may do to other hooks
+OF_HOOKS = [
+    "remove itself",
+    "remove all",
+    "add another",
+    "add to the others",
+    "add it again",
+]  # what a hook may do to other hooks
 
 
 def _call_as_code(torch, operator, shapes, given, hooks, keep):
@@ -282,12 +288,15 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
                     handle.remove()
             elif action == "add another":
                 add(number + 10, when, "double")
+            elif action == "add it again":
+                return ACTIONS["double"](grads)
             elif action == "add to the others":  # those that run on the other side of the node
                 add(number + 10, "after" if when == "before" else "before", "double")
             else:
                 return ACTIONS[action](grads)
 
-        handles[when][number] = node.register_prehook(hook) if when == "before" else node.register_hook(hook)
+        for _ in range(2 if action == "add it again" else 1):  # one function may be several hooks
+            handles[when][number] = node.register_prehook(hook) if when == "before" else node.register_hook(hook)
 
     for number, (when, action) in enumerate(hooks):
         add(number, when, action)

@@ -61,21 +61,23 @@ def product(xp, n, k, m, mat1, mat2, grad):
 def gradient_of_factor(xp, backward, number, n, k, m, mat1, mat2, grad, alpha):
     """The gradient of factor 0 or 1, by the student's function `backward`. It gets the other factor."""
     *factors, grad = product(xp, n, k, m, mat1, mat2, grad)
-    factor = factors[number]
-    result = backward(grad.requires_grad_(), factors[1 - number], factor.shape, factor.stride(), alpha)
-    return gradient_shown(result)
+    factor, other = factors[number], factors[1 - number].requires_grad_()
+    result = backward(grad.requires_grad_(), other, factor.shape, factor.stride(), alpha)
+    return gradient_shown(xp, result, other)
 
 
-def gradient_shown(result):
-    """The strides of an empty tensor, and of dimensions of size 1, matter to no kernel: they are not shown."""
+def gradient_shown(xp, result, other):
+    """The strides of an empty tensor, and of dimensions of size 1, matter to no kernel: they are not shown. The gradient may be
+    differentiated again, also by the other factor."""
     strides = [stride for size, stride in zip(result.shape, result.stride()) if size > 1 and result.numel()]
-    return plain(result), strides, result.grad_fn is not None
+    second = xp.autograd.grad(result.sum(), other, allow_unused=True)[0] if result.requires_grad else None
+    return plain(result), strides, result.grad_fn is not None, plain(second)
 
 
 def torch_gradient(torch, number, n, k, m, mat1, mat2, grad, alpha):
     mat1, mat2, grad = product(torch, n, k, m, mat1, mat2, grad)
     result = torch.zeros((n, m), dtype=torch.float64).addmm(mat1.requires_grad_(), mat2.requires_grad_(), alpha=alpha)
-    return gradient_shown(result.grad_fn(grad.requires_grad_())[1 + number])
+    return gradient_shown(torch, result.grad_fn(grad.requires_grad_())[1 + number], (mat2, mat1)[number])
 
 
 @program("autograd.derivatives.mm_backward_mat1", cases=products, edges=PRODUCTS)

@@ -38,7 +38,7 @@ OUTPUTS = {
     "short": lambda xp, tensors, dirty: sum(x.to(xp.float64).sum() for x in tensors),
     "same": lambda xp, tensors, dirty: tensors[0], "written": lambda xp, tensors, dirty: dirty(tensors[0].add_(1)),
     "integers": lambda xp, tensors, dirty: xp.arange(3), "number": lambda xp, tensors, dirty: 5,
-    "none": lambda xp, tensors, dirty: None,
+    "none": lambda xp, tensors, dirty: None, "raise": lambda xp, tensors, dirty: {}["of the forward"],
 }  # fmt: skip
 ANSWERS = {  # what a backward returns, from the right gradients
     "right": lambda found: tuple(found), "twice": lambda found: tuple(x if x is None else x * 2 for x in found),
@@ -179,7 +179,8 @@ def entry_apart(mine, theirs):
         _function(twice=True), *[_function(args="leaf number", answer=answer) for answer in ANSWERS],
         *[_function(args="leaf plain computed", answer=answer) for answer in ANSWERS], _function(answer="alone"),
         _function(answer="list"), _function(args="parameter"), _function(args="plain parameter", saves="args"),
-        _function(several="subclass"), _function(outputs="new short", several="list"),
+        _function(several="subclass"), _function(outputs="raise"), _function(outputs="raise", enabled=False),
+        _function(outputs="new short", several="list"),
         _function(outputs="new short", several="subclass", roots=[0, 1]),
     ],
     hint=lambda case, mine, theirs: (
@@ -407,7 +408,7 @@ CHECKPOINTED = {
     "not used": lambda xp, x, y, z: x.exp(), "integers": lambda xp, x, y, z: (x.argmax(), x * x),
     "subclass": lambda xp, x, y, z: Results((x * 2, x.tanh() * x)), "outside": lambda xp, x, y, z: (x * z, x.tanh() * z),
     "shared": lambda xp, x, y, z: two_uses(x.exp()), "itself": lambda xp, x, y, z: (x, x * 2),
-    "one twice": lambda xp, x, y, z: (x * 3,) * 2,
+    "one twice": lambda xp, x, y, z: (x * 3,) * 2, "raises again": lambda xp, x, y, z: x * 3,
 }  # fmt: skip
 
 
@@ -460,6 +461,8 @@ def again(xp, function, args, number, roots, times, turned):
         number = y if isinstance(y, float) else None
         shown = {"require grad, are leaves, share memory": flags, "x": plain(x), "number": number}
         log.append({"grad mode": xp.is_grad_enabled()} | shown)
+        if function == "raises again" and len(log) > 1:
+            raise KeyError("of the second run")
         return CHECKPOINTED[function](xp, x, y, outside)
 
     given = [*args[:1], 2.5] if number else args

@@ -435,9 +435,9 @@ _CONVERSIONS = {
     "double": lambda xp, x: x.to(xp.float64) if x.dtype.is_floating_point else x,
     "half": lambda xp, x: x.to(xp.float16) if x.dtype.is_floating_point else x, "twice": lambda xp, x: x * 2,
     "same": lambda xp, x: x, "copy": lambda xp, x: x.clone(), "longer": lambda xp, x: xp.stack([x, x]),
-    "meta": lambda xp, x: x.to("meta"), "long": lambda xp, x: x.to(xp.int64),
+    "meta": lambda xp, x: x.to("meta"), "long": lambda xp, x: x.to(xp.int64), "raise": lambda xp, x: {}["of the conversion"],
 }  # fmt: skip
-_converting = defaults(entries=[], grads=[], conversion="", recurse=True, differentiable=False)
+_converting = defaults(entries=[], grads=[], conversion="", recurse=True, differentiable=False, recorded=True)
 
 
 def _about_conversions(case, mine, theirs):
@@ -457,7 +457,7 @@ def _about_conversions(case, mine, theirs):
     "nn.modules.module.apply_impl",
     cases=drawn(
         entries=drawn_trees, grads=several((0, 5), 0, 4), conversion=sorted(_CONVERSIONS),
-        recurse=[True, True, True, False], differentiable=bool,
+        recurse=[True, True, True, False], differentiable=bool, recorded=[True, True, False],
     ),
     edges=[
         _converting(entries, grads, conversion, recurse)
@@ -471,6 +471,7 @@ def _about_conversions(case, mine, theirs):
         *[_converting([["parameter", "a", 2]], grads, kind) for grads in ([], [2]) for kind in ("meta", "long")],
         *[_converting([["own parameter", "a", 0]], [0], kind) for kind in ("meta", "twice")],
         _converting([["buffer", "n", 1]], [], "twice"),
+        *[_converting(SMALL, [0], conversion, recorded=False) for conversion in ("meta", "twice", "raise")],
         _converting([["module", "m", SMALL], ["again", "n", 0]], [0], "twice"),
         *[_converting([["parameter", "a", number]], [number], conversion, differentiable=True)
           for number in (0, 2) for conversion in ("meta", "twice")],
@@ -478,7 +479,7 @@ def _about_conversions(case, mine, theirs):
     hint=_about_conversions,
     show=trees.as_code,
 )  # fmt: skip
-def conversions(xp, entries, grads, conversion, recurse, differentiable):
+def conversions(xp, entries, grads, conversion, recurse, differentiable, recorded):
     calls = []
 
     def make(xp):
@@ -501,7 +502,8 @@ def conversions(xp, entries, grads, conversion, recurse, differentiable):
         calls.append({"of": trees.kind_of(x), "grad mode": xp.is_grad_enabled()})
         return _CONVERSIONS[conversion](xp, x)
 
-    returned = attempt(lambda: tree.root._apply(convert, recurse) is tree.root)
+    with xp.set_grad_enabled(recorded):
+        returned = attempt(lambda: tree.root._apply(convert, recurse) is tree.root)
     with xp.no_grad():
         for view in views.values():
             view.add_(1)  # visible in all that still shares this memory

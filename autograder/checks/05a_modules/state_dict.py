@@ -55,7 +55,7 @@ def saved(xp, entries, prefix, keep_vars):
 _CHANGES = {  # another value under the same key
     "drop": None, "longer": lambda xp, x: numbers(xp, [*x.shape, 2], 3, "float32"),
     "one": lambda xp, x: numbers(xp, [1], 3, "float32"), "scalar": lambda xp, x: numbers(xp, [], 3, "float32"),
-    "number": lambda xp, x: 5, "half": lambda xp, x: x.to(xp.float16),
+    "number": lambda xp, x: 5, "none": lambda xp, x: None, "half": lambda xp, x: x.to(xp.float16),
     "parameter": lambda xp, x: xp.nn.Parameter(x.to(xp.float32)),
     "frozen": lambda xp, x: xp.nn.Parameter(x.to(xp.float32), requires_grad=False),
     "own": lambda xp, x: own_parameter(xp, 0), "own frozen": lambda xp, x: own_parameter(xp, 0).requires_grad_(False),

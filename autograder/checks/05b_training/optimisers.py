@@ -395,7 +395,8 @@ def _about_clipping(case, mine, theirs):
     "nn.utils.clip_grad.clip_grad_norm_",
     cases=drawn(
         gradients=several(lambda st: mostly(st, st.integers(0, 9), st.sampled_from([None, None, -1, -2, -3])), 0, 4),
-        given=["list", "generator", "one", "one parameter", "dict", "iterator", "twice"], max_norm=[0.5, 1, 1.0, 3.0, 100.0, 0.0],
+        given=["list", "generator", "one", "one parameter", "dict", "iterator", "twice", "unrecorded"],
+        max_norm=[0.5, 1, 1.0, 3.0, 100.0, 0.0],
         norm_type=[2.0, 2.0, 2, 1.0, 3.0, math.inf, -math.inf, 0.0, "inf", 0.5], error=bool,
         digits=["float64", "float64", "float32"],
     ),
@@ -403,7 +404,7 @@ def _about_clipping(case, mine, theirs):
         *[_clipping(norm_type=norm, max_norm=most)
           for norm in (2.0, 1.0, 3.0, math.inf, -math.inf, 0.0, "inf") for most in (0.5, 100.0)],
         *[_clipping(given=given, max_norm=most)
-          for given in ("generator", "one", "one parameter", "dict", "twice") for most in (0.5, 100.0)],
+          for given in ("generator", "one", "one parameter", "dict", "twice", "unrecorded") for most in (0.5, 100.0)],
         *[_clipping([number, 1], norm_type=norm, error=error)
           for number in (-1, -2, -3) for norm in (2.0, math.inf) for error in (True, False)],
         *[_clipping([None, 1, None], error=error) for error in (True, False)],
@@ -427,6 +428,7 @@ def clipped(xp, gradients, given, max_norm, norm_type, error, digits):
     memory = [None if grad is None else grad.detach() for grad in before]
     passed = {
         "list": lambda: params,
+        "unrecorded": lambda: params,
         "twice": lambda: [*params, *params[:1]],
         "generator": lambda: (parameter for parameter in params),
         "one": lambda: params[0] if params else [],
@@ -435,7 +437,7 @@ def clipped(xp, gradients, given, max_norm, norm_type, error, digits):
         "iterator": lambda: iter(params),
     }[given]()
     clip = partial(xp.nn.utils.clip_grad_norm_, norm_type=norm_type, error_if_nonfinite=error)
-    with user_warnings() as warned:
+    with user_warnings() as warned, xp.set_grad_enabled(given != "unrecorded"):
         total = attempt(clip, passed, max_norm)
     shown = {"norm": plain(total) if isinstance(total, xp.Tensor) else total, "warned": bool(warned)}
     shown["recorded"] = isinstance(total, xp.Tensor) and total.requires_grad

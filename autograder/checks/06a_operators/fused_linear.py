@@ -43,9 +43,10 @@ def _spoilt(torch, x, weight, bias, activation, wrong):
 
 
 def _finite_or_not(torch, *sizes_and_layout):
-    """The arguments of `operators.arguments`; if the layout is "infinite", `x` is infinite."""
+    """The arguments of `operators.arguments`; if the layout is "infinite" or "nan", so is `x`."""
     x, weight, bias = arguments(torch, *sizes_and_layout)
-    return x.fill_(-torch.inf) if "infinite" in sizes_and_layout else x, weight, bias
+    special = {"infinite": -torch.inf, "nan": torch.nan}.get(sizes_and_layout[-2])
+    return x if special is None else x.fill_(special), weight, bias
 
 
 def _shapes_and(**more):
@@ -70,6 +71,7 @@ def _usual(lead=(3,), layout="", kind="float64", wrong=None, **more):
           for features in (2, 1) for lead in ([3], [2, 3], [2, 3, 2])),
         _usual(activation="gelu", kind="float32"), _usual(features=1, outs=1),
         *(_usual(activation=name, layout="infinite", features=1) for name in ("none", "relu")),
+        *(_usual(activation=name, layout="nan") for name in ACTIVATIONS),
         *(_usual([lead], outs=2, bias=False) for lead in (0, 2)),  # the result has the sizes of x, or of x and weight
         *(_usual(lead, wrong=wrong) for wrong in _WRONG for lead in ([3], [2, 3])),
         *(_usual(bias=False, wrong=wrong) for wrong in ("features", "dtype", "activation")),
@@ -94,7 +96,10 @@ def kernel(xp, lead, features, outs, bias, activation, layout, kind, wrong):
         "contiguous": result.is_contiguous(),
         "alone": all(result is not tensor for tensor in inputs[:3])
         and result.untyped_storage().data_ptr() not in owners,
-        "arguments": [tensor is None or torch.equal(tensor, old) for tensor, old in zip(inputs[:3], before)],
+        "arguments": [
+            tensor is None or torch.equal(tensor.nan_to_num(0.5), old.nan_to_num(0.5))
+            for tensor, old in zip(inputs[:3], before)
+        ],
         "beyond": beyond,
     }
 

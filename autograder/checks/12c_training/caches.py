@@ -98,19 +98,24 @@ def _model(xp, positions, layers):
         tokens=several((0, 10), 1, 5), order=several((0, 10), 8, 8), count=(1, 8), end=[None, 0, 3, 7], positions=(5, 12),
         layers=(1, 2),
         tuple=bool,
+        recorded=[True, True, False],
     ),
     edges=rows(
-        "tokens order count end positions layers tuple",
-        ([5], [1, 2, 3, 4, 5, 6, 7, 8], 1, None, 8, 1, False), ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 4, None, 12, 2, True),
-        ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, 3, 12, 2, False), ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 6, 2, False),
-        ([5, 6, 7, 8, 9], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 5, 1, True), ([3, 3], [3, 2, 3, 4, 5, 6, 7, 8], 8, 3, 9, 2, False),
-        ([5, 6, 7], [1, 2, 7, 4, 5, 6, 7, 8], 3, 7, 5, 2, False), ([5, 6], [1, 2, 7, 4, 5, 6, 7, 8], 4, None, 5, 2, False),
-        ([5, 0, 7], [1, 0, 7, 4, 5, 6, 7, 8], 5, 0, 9, 1, False),
+        "tokens order count end positions layers tuple recorded",
+        ([5], [1, 2, 3, 4, 5, 6, 7, 8], 1, None, 8, 1, False, True),
+        ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 4, None, 12, 2, True, True),
+        ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, 3, 12, 2, False, True),
+        ([5, 6, 7], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 6, 2, False, False),
+        ([5, 6, 7, 8, 9], [1, 2, 3, 4, 5, 6, 7, 8], 8, None, 5, 1, True, True),
+        ([3, 3], [3, 2, 3, 4, 5, 6, 7, 8], 8, 3, 9, 2, False, True),
+        ([5, 6, 7], [1, 2, 7, 4, 5, 6, 7, 8], 3, 7, 5, 2, False, True),
+        ([5, 6], [1, 2, 7, 4, 5, 6, 7, 8], 4, None, 5, 2, False, False),
+        ([5, 0, 7], [1, 0, 7, 4, 5, 6, 7, 8], 5, 0, 9, 1, False, True),
     ),
     draws=25,
     hint=when(lambda case: len(case["tokens"]) + case["count"] > case["positions"] + 1, "the cache has no memory for all tokens"),
 )  # fmt: skip
-def generated(rl, tokens, order, count, end, positions, layers, tuple):
+def generated(rl, tokens, order, count, end, positions, layers, tuple, recorded):
     model, log, scores, order = _model(rl, positions, layers), [], [], iter(order)
     model.register_forward_pre_hook(
         lambda module, args: log.append([str(args[0].dtype).rpartition(".")[2], *args[0].shape, rl.is_grad_enabled()])
@@ -121,14 +126,15 @@ def generated(rl, tokens, order, count, end, positions, layers, tuple):
         return next(order)
 
     given, xp = (*tokens,) if tuple else [*tokens], Framework(rl)
-    new = rl.course.sampling.generate(xp, model, given, count, choose_next, end)
+    with rl.set_grad_enabled(recorded):
+        new = rl.course.sampling.generate(xp, model, given, count, choose_next, end)
     xp.assert_asked(TENSORS, GRADIENT_MODES)
     assert [*given] == [*tokens], "the tokens that were given have changed"
     return {"new": new, "calls": log, "scores": scores, "afterwards": [rl.is_grad_enabled(), model.training]}
 
 
 @generated.oracle
-def _(torch, tokens, order, count, end, positions, layers, tuple):
+def _(torch, tokens, order, count, end, positions, layers, tuple, recorded):
     """Without a cache: the scores of all tokens are computed at once, at the end."""
     new = order[: min(count, positions + 1 - len(tokens))]
     if end in new:

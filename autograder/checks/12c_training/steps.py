@@ -76,7 +76,9 @@ _EMPTY = [[IGNORED] * 3]
     ),
 )  # fmt: skip
 def accumulated(rl, parts, before):
-    model, given, log, inner, xp = _layers(rl), [_arrays(part) for part in parts], [], [], Framework(rl)
+    model, log, inner, xp = _layers(rl), [], [], Framework(rl)
+    made = {str(part): _arrays(part) for part in parts}
+    given = [made[str(part)] for part in parts]  # equal parts are the same arrays
     before_it = deepcopy(given)
     model[0].register_forward_hook(lambda module, args, out: inner.append(weakref.ref(out)))
     if before:

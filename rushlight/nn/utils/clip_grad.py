@@ -62,9 +62,9 @@ def clip_grad_norm_(
     then `clip_grads_with_norm_`. Nothing is recorded for autograd.
 
     Args:
-        parameters: one parameter, or an iterable of any number of them; those whose `grad` is None are skipped. A generator
-            (such as `parameters()` of a module) can be read only once. An empty generator (`GeneratorType`, no
-            other empty iterable) is a UserWarning, because it may have been read before.
+        parameters: one parameter, or an iterable of any number of them; those whose `grad` is None are skipped, and one that
+            is given twice counts twice. A generator (such as `parameters()` of a module) can be read only once. An empty
+            generator (`GeneratorType`, no other empty iterable) is a UserWarning, because it may have been read before.
         norm_type, error_if_nonfinite: as for `get_total_norm`.
 
     Returns:

@@ -269,3 +269,14 @@ def copy_slices__copies_the_other_gradients(function, grad, base, view):
 
 def copy_slices__has_an_entry_for_every_argument(function, grad, base, view):
     return [*_copy_slices(function, grad, base, view), None][:2]
+
+
+def copy_slices__clears_the_region_by_a_product(function, grad, base, view):
+    sizes, strides, _ = base
+    result = grad.new_empty_strided(sizes, strides).copy_(grad)
+    region = functions.as_strided(result, *view)
+    mine = function(functions.clone(region, memory_format=contiguous_format))
+    mine, *rest = (mine,) if isinstance(mine, Tensor) else mine
+    if mine is not None:
+        region.mul_(0).add_(mine)
+    return (mine if mine is None else result, *rest)

@@ -7,12 +7,13 @@ import itertools
 
 import rushlight as rl
 from rushlight.aten.strided import Tensor
-from rushlight.autograd import graph, history
+from rushlight.autograd import derivatives, function, graph, history
 from rushlight.autograd.derivatives import logsumexp_backward, restore_dims
 from rushlight.autograd.function import attach, check_dirty, new_context
 from rushlight.autograd.grad_mode import AUTOGRAD, recording
 from rushlight.autograd.graph import save
 from rushlight.c10.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
+from rushlight.utils import checkpoint
 from rushlight.utils.checkpoint import backward
 
 from ..shared import copied, edited
@@ -365,3 +366,36 @@ def numerical_gradient__adds_the_step_again(function, x, eps):
         values[index] += eps
         rows.append([(up - down) / (2 * eps) for up, down in zip(above, below)])
     return rows
+
+
+apply__records_again_after_a_forward = edited(
+    function.apply,
+    (
+        "    with no_grad():\n",
+        "    from rushlight.c10.dispatch import local\n\n    local.grad_enabled = False\n    try:\n",
+    ),
+    ("forward(ctx, *args)\n", "forward(ctx, *args)\n    finally:\n        local.grad_enabled = True\n"),
+)
+apply__leaves_a_forward_that_raises_unrecorded = edited(
+    function.apply,
+    (
+        "    with no_grad():\n",
+        "    from rushlight.c10.dispatch import local\n\n    before = local.grad_enabled\n"
+        "    local.grad_enabled = False\n    if True:\n",
+    ),
+    ("forward(ctx, *args)\n", "forward(ctx, *args)\n    local.grad_enabled = before\n"),
+)
+recompute__goes_on_recording_if_the_run_raises = edited(
+    checkpoint.recompute,
+    (
+        "    with enable_grad():\n",
+        "    from rushlight.c10.dispatch import local\n\n    before, local.grad_enabled = local.grad_enabled, True\n    if True:\n",
+    ),
+    ("ctx.run(*again)\n", "ctx.run(*again)\n    local.grad_enabled = before\n"),
+)
+mm_backward_mat1__without_the_history_of_the_other = edited(
+    derivatives.mm_backward_mat1, ("mat2.mm(", "mat2.detach().mm("), ("grad.mm(mat2.t())", "grad.mm(mat2.detach().t())")
+)
+mm_backward_mat2__without_the_history_of_the_other = edited(
+    derivatives.mm_backward_mat2, ("grad.t().mm(mat1)", "grad.t().mm(mat1.detach())"), ("mat1.t()", "mat1.detach().t()")
+)

@@ -10,6 +10,7 @@ import rushlight as rl
 from rushlight.aten.generated import functions as F
 from rushlight.aten.native.normalisation import _check_floating, check_normalized_shape, widened
 from rushlight.aten.strided import Tensor
+from rushlight.nn.modules import module, state_dict
 from rushlight.nn.modules.hooks import BackwardHook
 from rushlight.nn.modules.module import Module, named_members
 from rushlight.nn.parameter import Buffer, Parameter, is_lazy
@@ -678,3 +679,14 @@ def layer_norm__without_eps_if_cudnn_is_off(
     input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True
 ):
     return _layer_norm(input, normalized_shape, weight, bias, eps if cudnn_enable else 0.0)
+
+
+apply_impl__records_again_afterwards = edited(
+    module.apply_impl,
+    ("with no_grad():\n", "if local.__setattr__('grad_enabled', False) is None:\n"),
+    ("    return module\n", "    local.grad_enabled = True\n    return module\n"),
+    ("    if recurse:\n", "    from rushlight.c10.dispatch import local\n\n    if recurse:\n"),
+)
+load_from_state_dict__takes_none_for_missing = edited(
+    state_dict.load_from_state_dict, ("if key not in state_dict:", "if state_dict.get(key) is None:")
+)

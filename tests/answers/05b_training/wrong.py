@@ -455,3 +455,12 @@ def cosine_annealing__takes_what_is_near_the_minimum_for_it(lr, base_lr, last_ep
 clip_grad_norm___each_parameter_once = edited(
     clip_grad.clip_grad_norm_, ("else list(parameters)", "else list(dict.fromkeys(parameters))")
 )
+
+
+clip_grad_norm___records_again_afterwards = edited(
+    clip_grad.clip_grad_norm_,
+    (
+        "    return total_norm\n",
+        "    from rushlight.c10.dispatch import local\n\n    local.grad_enabled = True\n    return total_norm\n",
+    ),
+)

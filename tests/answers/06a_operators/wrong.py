@@ -723,3 +723,12 @@ def register_momentum_step__writes_to_contiguous_copies(namespace):
         custom_ops.momentum_step(weight.contiguous(), buffer.contiguous(), grad, lr, momentum)
 
     return torch.library.custom_op(f"{namespace}::momentum_step", step, mutates_args=("weight", "buffer"))
+
+
+fused_linear__takes_nan_for_less_than_zero = edited(
+    custom_ops.fused_linear,
+    (
+        "activate(product, activation)",
+        'torch.where(product > 0, product, 0) if activation == "relu" else activate(product, activation)',
+    ),
+)

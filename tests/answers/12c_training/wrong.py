@@ -342,3 +342,17 @@ speculate__goes_on = edited(
         "            token = draw_token((wanted[i] - guessed[i]).clamp(min=0), draws[-1])\n        said.append(token)",
     ),
 )
+
+
+accumulate__counts_each_array_once = edited(
+    accumulate,
+    (
+        "sum(int((targets != IGNORED).sum()) for _, targets in parts)",
+        "sum({id(targets): int((targets != IGNORED).sum()) for _, targets in parts}.values())",
+    ),
+)
+generate__records_again_afterwards = edited(
+    generate,
+    ("    with xp.no_grad():\n", "    xp.set_grad_enabled(False)\n    if True:\n"),
+    ("                return said\n", "                xp.set_grad_enabled(True)\n                return said\n"),
+)
