@@ -275,8 +275,6 @@ _OF_NUMBERS = ("add", "sub", "mul", "div", "floor_divide")
 
 def through_table(operator: Operator, stack: Sequence) -> Any:
     """Call an operator with arguments that are known to fit its schema."""
-    if dispatch.slow_from <= dispatch.C10 and dispatch.observer is None:
-        return dispatch.call(operator, *stack)
     keys = local.included  # from here on `dispatch_key_set`, inlined
     for value in stack:
         if isinstance(value, (list, tuple)):
@@ -322,7 +320,7 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
         kwargs = {"self" if name == "input" else name: value for name, value in kwargs.items()}
     pattern = (overloads, *kwargs, argument_types(args), argument_types(kwargs.values()) if kwargs else ())
     known = _plans.get(pattern)
-    if known is not None and dispatch.slow_from > dispatch.C10:
+    if known is not None:
         table, tensors, arrange = known
         stack = arrange(args, kwargs)
         key_set = local.included
@@ -381,8 +379,7 @@ def argument_types(values: Iterable[Any]) -> tuple | None:
 _INT, _NO_TENSORS = {int}, {int, float, bool, str, type(None)}
 
 
-_plans: dict[tuple, tuple[dict, list[int], Callable]] = {}
-dispatch.cache_clearers.append(_plans.clear)
+_plans = dispatch.Cache("c10")  # by the types of arguments: a table, which are tensors, and what makes the stack
 
 
 def cache_plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str, Any], stack: list) -> None:
@@ -409,7 +406,7 @@ def cache_plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str
     if not tensors and may_be_number(operator.schema, operator.schema.arguments[0]):
         return
     arrange = eval(f"lambda args, kwargs: ({', '.join(parts)},)", {"defaults": defaults})
-    _plans[pattern] = operator.table, tensors, arrange
+    _plans.add(pattern, (operator.table, tensors, arrange))
 
 
 # Calling by name -----------------------------------------------------------------------------------------------------

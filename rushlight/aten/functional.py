@@ -9,7 +9,6 @@ from typing import Any
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, add_attributes
-from rushlight.c10 import dispatch
 from rushlight.c10.dtypes import Scalar, as_dtype, dtype
 from rushlight.c10.schema import NUMBERS
 from rushlight.library import invoke, through_table
@@ -164,8 +163,7 @@ def to(self: Tensor, *args, **kwargs) -> Tensor:
     `memory_format` by keyword."""
     first = args[0] if args else None
     if first.__class__ is dtype and len(args) == 1 and not kwargs:  # a short cut
-        unchanged = first is self.dtype and dispatch.slow_from > dispatch.ATEN
-        return self if unchanged else through_table(functions.to_dtype_op, (self, first, False, False, None))
+        return through_table(functions.to_dtype_op, (self, first, False, False, None))
     is_dtype = isinstance(first, dtype | type)
     start = ["other"] if isinstance(first, Tensor) else ["dtype"] if is_dtype else ["device", "dtype"]
     names = [*start, "non_blocking", "copy"]

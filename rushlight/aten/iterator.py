@@ -20,7 +20,7 @@ import numpy as np
 from rushlight.aten import strided
 from rushlight.aten.strided import Size, Tensor, has_internal_overlap, infer_size, non_overlapping_and_dense
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import fast_form_of, form_of, local
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bfloat16, dtype, float32, float64, scalar_type
 from rushlight.c10.memory_formats import channels_last_strides, dense_strides, is_channels_last, reorder_dimensions
 from rushlight.c10.storage import UntypedStorage
@@ -197,18 +197,11 @@ def for_each(function: Callable, out: Tensor, inputs: Sequence[Operand], common:
 
     Source: `aten/src/ATen/native/cpu/Loops.h`, `cpu_kernel`.
     """
-    arrays = operand_arrays(out, inputs, common)
+    arrays = form_of[loop_arrays](out, inputs, common)
     if isinstance(function, np.ufunc) and all(array.dtype == common.numpy for array in arrays[1:]):
         function(*arrays[1:], out=arrays[0], casting="unsafe")
     else:
         arrays[0][...] = function(*[array.astype(common.numpy, copy=False) for array in arrays[1:]])
-
-
-def operand_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[np.ndarray]:
-    """`loop_arrays` for a loop whose order has no effect. On the fast path, numpy chooses the order and broadcasts."""
-    if dispatch.slow_from <= dispatch.ATEN or 0 in out._sizes:
-        return loop_arrays(out, inputs, common)
-    return [operand._array if isinstance(operand, Tensor) else number(operand, common) for operand in (out, *inputs)]
 
 
 def loop_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[np.ndarray]:
@@ -222,6 +215,14 @@ def loop_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[n
         _array(operand, sizes, steps) if isinstance(operand, Tensor) else number(operand, common)
         for operand, steps in zip((out, *inputs), strides)
     ]
+
+
+@fast_form_of(loop_arrays)
+def arrays_of_contiguous(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[np.ndarray]:
+    """`loop_arrays` for a contiguous `out`, whose elements are in the order of its memory. numpy broadcasts the inputs."""
+    if not out._has_plain_strides or 0 in out._sizes:
+        return loop_arrays(out, inputs, common)
+    return [operand._array if isinstance(operand, Tensor) else number(operand, common) for operand in (out, *inputs)]
 
 
 def _array(operand: Tensor, sizes: Sequence[int], strides: Sequence[int]) -> np.ndarray:
@@ -435,18 +436,3 @@ def wrap(array: np.ndarray, plan: Plan) -> Tensor:
     self._key_set = local.tensor_keys["cpu"]
     self._has_plain_strides = plan.has_plain_strides
     return self
-
-
-class Plans(dict):
-    """Plans by key. `dispatch` clears them when a function that set them up may have been replaced."""
-
-    def __init__(self) -> None:
-        dispatch.cache_clearers.append(self.clear)
-
-    def add(self, key: tuple, plan: Any) -> Any:
-        """Keep a plan, unless the slow path must run in each call. Returns the plan."""
-        if dispatch.slow_from > dispatch.ATEN:
-            if len(self) == 4096:
-                self.clear()
-            self[key] = plan
-        return plan

@@ -878,6 +878,6 @@ def strides_for(self: Tensor, memory_format: memory_format | None) -> tuple[int,
         return memory_formats.channels_last_strides(self.shape)
     if memory_format is contiguous_format:
         return contiguous_strides(self.shape)
-    if non_overlapping_and_dense(self.shape, self.stride()):
-        return self.stride()
+    if self._has_plain_strides or non_overlapping_and_dense(self.shape, self.stride()):
+        return self._strides
     return memory_formats.dense_strides(self.shape, self.stride())

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from rushlight.aten import iterator
 from rushlight.aten.iterator import (
-    Plans,
     assert_no_internal_overlap,
     assert_no_partial_overlap,
     plan_in_place,
@@ -24,7 +23,7 @@ from rushlight.aten.iterator import (
     wrap,
 )
 from rushlight.aten.strided import META, Size, Tensor, contiguous_strides, empty_strided, storage_size
-from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import Cache, fast_form_of
 from rushlight.c10.dtypes import FLOATING, can_cast, dtype
 
 
@@ -66,19 +65,17 @@ class Structured:
 def planned(
     kernel: Structured, count: int, set_up: Callable[..., tuple[Callable, Sequence]], is_like_ufunc: bool = False
 ) -> Structured:
-    """The same kernel, but its functional and in-place forms set up their loop once, and keep its plan for the next operands of
-    the same key (`iterator.read`). Other forms, and results without elements, set it up in each call.
+    """The same kernel with fast forms: its functional and in-place forms set up their loop once, and keep its plan for the next
+    operands of the same key (`iterator.read`). Other forms, and results without elements, set it up in each call.
 
     Args:
         count: how many arguments it has. The most frequent calls of one to three arguments look up their plan without `read`.
         set_up: `set_up(*args)` returns the function of the loop and the converters of its operands, or raises.
         is_like_ufunc: whether the function converts Python numbers, and has `out` as its last parameter, as a ufunc does.
     """
-    plans, plans_in_place = Plans(), Plans()
+    plans, plans_in_place = Cache("aten"), Cache("aten")
 
     def of_any(*args: Any) -> Tensor:
-        if dispatch.slow_from <= dispatch.ATEN:
-            return call_functional(kernel, args)
         key, operands = read(args)
         plan = plans.get(key)
         if plan is None:
@@ -118,9 +115,7 @@ def planned(
 
     def in_place_of_any(self: Tensor, *rest: Any) -> Tensor:
         args = (self, *rest)
-        if self._key_set & META or dispatch.slow_from <= dispatch.ATEN:
-            return call_inplace(kernel, args)
-        if self._storage in [arg._storage for arg in rest if isinstance(arg, Tensor)]:
+        if self._key_set & META or self._storage in [arg._storage for arg in rest if isinstance(arg, Tensor)]:
             return call_inplace(kernel, args)
         key, operands = read(args)
         run = plans_in_place.get(key)
@@ -157,23 +152,22 @@ def planned(
 
     functional_forms: dict[int, Callable] = {1: of_one, 2: of_two, 3: of_three}
     forms_in_place: dict[int, Callable] = {2: in_place_of_two, 3: in_place_of_three}
-    kernel.functional = functional_forms.get(count, of_any)
-    kernel.inplace = forms_in_place.get(count, in_place_of_any)
+    fast_form_of(kernel.functional)(functional_forms.get(count, of_any))
+    fast_form_of(kernel.inplace)(forms_in_place.get(count, in_place_of_any))
     return kernel
 
 
 def planned_by_value(kernel: Structured, set_up: Callable[..., Callable | None], tensors: int = 1) -> Structured:
-    """The same kernel, but its functional form plans as `planned` does. Its first arguments are tensors. The key has the values of
-    the others, such as dimensions and dtypes.
+    """The same kernel with a fast functional form, which plans as `planned` does. Its first arguments are tensors. The key has the
+    values of the others, such as dimensions and dtypes.
 
     `set_up(*args)` returns the function of the tensors' arrays, raises, or returns None if the call is not planned.
     """
-    plans = Plans()
+    plans = Cache("aten")
 
     def add_plan(key: tuple, args: Sequence) -> iterator.Plan | None:
-        if dispatch.slow_from <= dispatch.ATEN or 0 in (output := kernel.meta(*args)).sizes:
-            return None
-        function = set_up(*args)
+        output = kernel.meta(*args)
+        function = None if 0 in output.sizes else set_up(*args)
         if function is None:
             return None
         arrays = [arg._array for arg in args[:tensors]]
@@ -214,7 +208,7 @@ def planned_by_value(kernel: Structured, set_up: Callable[..., Callable | None],
             return call_functional(kernel, (self, a, b, *settings))
         return wrap(plan.run(self._array, a._array, b._array), plan)
 
-    kernel.functional = (of_one, of_two, of_three)[tensors - 1]
+    fast_form_of(kernel.functional)((of_one, of_two, of_three)[tensors - 1])
     return kernel
 
 

@@ -30,7 +30,6 @@ from rushlight.autograd.history import requires_grad
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import AUTOCAST_KEYS, local
 from rushlight.c10.exception import warn_once
-from rushlight.library import through_table
 
 
 def validate_outputs(node: Node, outputs: Sequence[Tensor | None]) -> Sequence[Tensor | None]:
@@ -62,7 +61,7 @@ def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | No
         if not is_expandable_to(sizes, grad._sizes):
             shapes = f"got {list(grad.shape)} but expected shape compatible with {list(sizes)}"
             raise RuntimeError(f"Function {node.name()} returned an invalid gradient at index {i} - {shapes}")
-        grad = fast_sum_to(grad, sizes)
+        grad = sum_to(grad, sizes)
     return grad if grad.dtype is dtype else grad.to(dtype)
 
 
@@ -96,17 +95,6 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     if dims:
         grad = functions.sum(grad, dims, True)
     return grad.view(tuple(sizes)) if new_dims else grad
-
-
-def fast_sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
-    """`sum_to`. If broadcasting only added dimensions, as for a bias, a fast path takes one sum, and no view of its result."""
-    new_dims = len(grad._sizes) - len(sizes)
-    watched = (
-        local.grad_enabled or local.modes or dispatch.slow_from <= dispatch.AUTOGRAD or dispatch.observer is not None
-    )
-    if watched or not sizes or not new_dims or grad._sizes[new_dims:] != sizes:
-        return sum_to(grad, sizes)
-    return through_table(functions.sum_dim_IntList_op, (grad, tuple(range(new_dims)), False, None))
 
 
 def count_dependencies(roots: Iterable[Node]) -> dict[Node, int]:

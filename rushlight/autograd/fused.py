@@ -15,7 +15,6 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import maybe_multiply, mm_backward_mat1
 from rushlight.autograd.generated.variable_type import AddmmBackward0, LogSoftmaxBackward0, NllLossBackward0, TBackward0
 from rushlight.autograd.graph import SavedTensor
-from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import INFERENCE_KEYS, TENSOR_KEYS, local
 from rushlight.library import is_overridden
 
@@ -49,7 +48,7 @@ def linear(addmm: Generated, t: Generated, grad: Tensor | None) -> tuple[Tensor 
         return None
     if not can_read(saved) or to_input.node is not None and not can_read(addmm.saved_mat2):
         return None
-    if dispatch.slow_from <= dispatch.AUTOGRAD or is_overridden("aten::mm", "aten::t", "aten::sum.dim_IntList"):
+    if is_overridden("aten::mm", "aten::t", "aten::sum.dim_IntList"):
         return None
     if not TENSOR_KEYS["cpu"] == grad._key_set == saved.tensor._key_set:
         return None

@@ -25,8 +25,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation, views
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
 from rushlight.autograd.grad_mode import AUTOGRAD, set_grad_enabled
-from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import fast_form_of, form_of, local
 from rushlight.c10.dtypes import dtype, float64
 from rushlight.c10.memory_formats import contiguous_format
 from rushlight.c10.storage import Size
@@ -200,14 +199,7 @@ class AccumulateGrad(Node):
         if grad is not None and meta.grad_fn is not None:
             raise RuntimeError("leaf variable has been moved into the graph interior")
         if grad is not None and meta.requires_grad:
-            first = meta.grad is None and not (local.grad_enabled or dispatch.slow_from <= dispatch.AUTOGRAD)
-            unshared = first and sys.getrefcount(grad) <= _UNSHARED_REFCOUNT
-            if unshared and _obeys_layout_contract(grad, self.variable):
-                # No other reference to it exists, so no copy is needed, and a tensor without history needs no `detach`.
-                has_history = grad._autograd is not None or grad._base is not None
-                meta.grad = grad.detach() if has_history or local.modes else grad
-            else:
-                accumulate(self.variable, grad)
+            form_of[accumulate](self.variable, grad)
         for hook in list(meta.post_hooks.values()) if meta.post_hooks else ():  # they run without a gradient, too
             if hook(self.variable) is not None:
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
@@ -238,7 +230,20 @@ def accumulate(variable: Tensor, grad: Tensor) -> None:
         meta.grad.add_(grad)
 
 
-_UNSHARED_REFCOUNT = 3  # the arguments of `apply` as a tuple, its parameter, and getrefcount's own argument
+@fast_form_of(accumulate, "autograd")
+def steal_or_accumulate(variable: Tensor, grad: Tensor) -> None:
+    """`accumulate`, but keep the first gradient itself if no other code holds it, as PyTorch does.
+    Source: `torch/csrc/autograd/functions/accumulate_grad.h`, `accumulateGrad`."""
+    meta = variable._autograd
+    unshared = meta.grad is None and not local.grad_enabled and sys.getrefcount(grad) <= _UNSHARED_REFCOUNT
+    if unshared and _obeys_layout_contract(grad, variable):
+        has_history = grad._autograd is not None or grad._base is not None
+        meta.grad = grad.detach() if has_history or local.modes else grad  # without history no `detach` is needed
+    else:
+        accumulate(variable, grad)
+
+
+_UNSHARED_REFCOUNT = 4  # the arguments of `apply` as a tuple, its parameter, that of the call, and getrefcount's own
 
 
 def _obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:

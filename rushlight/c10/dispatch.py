@@ -15,7 +15,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum, auto
 from functools import cached_property, partial, reduce
 from operator import or_
@@ -550,6 +550,9 @@ class Table(dict):
     def __missing__(self, key_set: int) -> Callable:
         if observer is not None:
             return partial(_observed, self.operator, key_set)
+        return self.find(key_set)
+
+    def find(self, key_set: int) -> Callable:
         if slow_from == C10:
             return partial(call, self.operator)
         return _cache(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
@@ -558,8 +561,7 @@ class Table(dict):
 class Unobserved(Table):
     """An operator's kernels while a profiler is on."""
 
-    def __missing__(self, key_set: int) -> Callable:
-        return _cache(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
+    __missing__ = Table.find
 
 
 class Below(Table):
@@ -571,13 +573,17 @@ class Below(Table):
 
 
 def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
-    """Cache the kernel for the highest key of `rest` under `key_set`. None if it is missing: the slow path raises the error."""
+    """Cache the kernel for the highest key of `rest` under `key_set`, in its fast form if it has one. None if it is missing: the
+    slow path raises the error."""
     kernel, _ = table.operator.entry(highest_priority_key(rest))
     if kernel is MISSING:
         return None
-    table[key_set] = function = bind_kernel(kernel, table.operator, rest)
+    fastest = replace(kernel, function=form_of[kernel.function])
+    table[key_set] = function = bind_kernel(fastest, table.operator, rest)
     return function
 
+
+# Fast paths: which functions run, and which results are kept ---------------------------------------------------------
 
 LAYERS = ("c10", "aten", "autograd", "optim")  # those that have fast paths, the lowest first
 C10, ATEN, AUTOGRAD, OPTIM, NONE = range(len(LAYERS) + 1)
@@ -588,6 +594,53 @@ _trace: Callable[[str], Any] | None = None
 observer: Callable[[Operator, tuple, Callable], Any] | None = None  # a profiler's; in PyTorch a `RecordFunction`
 _unobserved: dict[Operator, Table] = {}  # the tables while a profiler is on
 cache_clearers: list[Callable[[], Any]] = []  # each empties a cache of what a function returned
+fast_forms: dict[Callable, tuple[int, Callable]] = {}  # by function: its layer and its fast form
+
+
+def fast_form_of(function: Callable, layer: str = "aten") -> Callable[[Any], Any]:
+    """Decorator: register the fast form of a function of a layer, which takes the same arguments and returns the same.
+
+    A table holds the fast form in the place of the kernel `function`. Other callers look it up in `form_of`. So neither form tests
+    whether its layer takes the slow path. The fast form may call `function` with arguments that it does not support.
+    """
+
+    def register(fast: Any) -> Any:
+        fast_forms[function] = LAYERS.index(layer), fast
+        return fast
+
+    return register
+
+
+class Forms(dict):
+    """By function: its fast form, or the function itself if there is no fast form, or if its layer takes the slow path."""
+
+    def __missing__(self, function: Callable) -> Callable:
+        if function not in fast_forms:
+            return function
+        layer, fast = fast_forms[function]
+        self[function] = form = fast if slow_from > layer else function
+        return form
+
+
+form_of = Forms()
+cache_clearers.append(form_of.clear)
+
+
+class Cache(dict):
+    """Results of functions of a layer. They are cleared when a function may have been replaced, and none is kept while the layer
+    takes the slow path."""
+
+    def __init__(self, layer: str) -> None:
+        self.layer = LAYERS.index(layer)
+        cache_clearers.append(self.clear)
+
+    def add(self, key: Any, result: Any) -> Any:
+        """Keep a result if it may be kept. Returns the result."""
+        if slow_from > self.layer:
+            if len(self) == 4096:
+                self.clear()
+            self[key] = result
+        return result
 
 
 def disable_fast_paths(layer: str | None) -> None:
@@ -658,8 +711,6 @@ def observing(new: Callable[[Operator, tuple, Callable], Any]):
 
 def _observed(operator: Operator, key_set: int, *stack: Any) -> Any:
     assert observer is not None
-    if slow_from == C10:
-        return observer(operator, stack, partial(call, operator))
     table = _unobserved.get(operator)
     if table is None:
         table = _unobserved[operator] = Unobserved(operator)

@@ -13,7 +13,6 @@ import numpy as np
 
 from rushlight.aten.native.pointwise import add_product, add_quotient, fits_fast_path, interpolated
 from rushlight.aten.strided import Tensor
-from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import TENSOR_KEYS, local
 
 
@@ -44,7 +43,7 @@ def adam(params, grads, exp_avgs, exp_avg_sqs, _, state_steps, *, amsgrad: bool,
 def can_fuse(tensors: Iterable[tuple[Tensor, ...]], settings: Iterable) -> bool:
     """Return whether numpy can compute with the tensors of each parameter and with these settings as the operators do, while
     nothing observes the operators. The last tensor of a parameter is its number of steps, whose dtype and sizes are free."""
-    if local.modes or dispatch.slow_from <= dispatch.OPTIM:
+    if local.modes:
         return False
     if any(setting.__class__ not in (float, int, bool) for setting in settings):
         return False

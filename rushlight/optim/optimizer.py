@@ -21,6 +21,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import enable_grad, no_grad
 from rushlight.autograd.graph import RemovableHandle
+from rushlight.c10.dispatch import fast_form_of, form_of
 from rushlight.nn.parameter import zero_grad
 from rushlight.optim import _fused
 
@@ -441,6 +442,9 @@ def adam(
         param.addcdiv_(exp_avg, exp_avg_sq.sqrt().div_(scale).add_(eps), value=-lr / (1 - beta1**steps))
 
 
+fast_form_of(adam, "optim")(_fused.adam)
+
+
 class Adam(Optimizer):
     """Source: `torch/optim/adam.py`, `Adam`."""
 
@@ -480,7 +484,7 @@ class Adam(Optimizer):
         grads = [param.grad for param in params]
         tensors = zip(params, grads, exp_avgs, exp_avg_sqs, steps)
         is_fused = not largest and _fused.can_fuse(tensors, settings.values())
-        (_fused.adam if is_fused else adam)(params, grads, exp_avgs, exp_avg_sqs, largest, steps, **settings)
+        (form_of[adam] if is_fused else adam)(params, grads, exp_avgs, exp_avg_sqs, largest, steps, **settings)
 
 
 class AdamW(Adam):

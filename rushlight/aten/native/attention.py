@@ -17,11 +17,10 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import cached
-from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
+from rushlight.aten.native.pointwise import SIMPLE_DTYPES
 from rushlight.aten.parallel import get_num_threads
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_dense, non_overlapping_and_dense, strides_for
-from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import fast_form_of, local
 from rushlight.c10.dtypes import REDUCED_FLOATING, bool_, dtype, float32
 from rushlight.c10.memory_formats import dense_strides
 from rushlight.c10.storage import Size
@@ -51,12 +50,6 @@ def scaled_dot_product_attention(
     _check(query, key, value, attn_mask)
     mask = _additive(attn_mask, query.dtype)
     is_fused = _is_fused(query, key, value, attn_mask, dropout_p)
-    is_on_cpu = not query.is_meta or local.on_meta
-    # without the fused operator autograd records many nodes, so this is a fast path of autograd too
-    can_run = query.dtype in SIMPLE_DTYPES and is_on_cpu and dispatch.slow_from > dispatch.AUTOGRAD
-    if is_fused and (scale is None or scale > 0) and can_run:
-        flash_attention = functions._scaled_dot_product_flash_attention_for_cpu
-        return flash_attention(query, key, value, 0.0, is_causal, attn_mask=mask, scale=scale)[0]
     if is_fused and is_causal and mask is not None:  # the fused kernel takes both
         mask, is_causal = mask + _additive(_causal_mask(query, key), query.dtype), False
     args = (query, key, value, mask, dropout_p, is_causal)
@@ -64,6 +57,18 @@ def scaled_dot_product_attention(
     if is_fused and strides_for(query, None) != result.stride():
         return functions.empty_like(query).copy_(result)  # the fused kernel keeps the layout of the query
     return result
+
+
+@fast_form_of(scaled_dot_product_attention, "autograd")
+def fused_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa) -> Tensor:
+    """`scaled_dot_product_attention` by the fused operator, as in PyTorch. Without it autograd records many nodes, so this is a
+    fast form of autograd too."""
+    _check(query, key, value, attn_mask)
+    can_run = query.dtype in SIMPLE_DTYPES and (not query.is_meta or local.on_meta) and (scale is None or scale > 0)
+    if can_run and _is_fused(query, key, value, attn_mask, dropout_p):
+        flash_attention, mask = functions._scaled_dot_product_flash_attention_for_cpu, _additive(attn_mask, query.dtype)
+        return flash_attention(query, key, value, 0.0, is_causal, attn_mask=mask, scale=scale)[0]
+    return scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
 
 
 def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Mask) -> None:
@@ -406,10 +411,5 @@ def _shared_heads(x: Tensor, heads: int) -> Tensor:
 def safe_softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     """`softmax`, but 0 where all elements along `dim` are minus infinity, not nan.
     Source: `aten/src/ATen/native/transformers/attention.cpp`, `_safe_softmax`."""
-    is_plain = fits_fast_path(self) and self.numel() and not self.is_meta and not local.modes
-    if is_plain:
-        result = functions.softmax(self, dim, dtype)
-        if not np.isnan(np.atleast_1d(result._array).take(0, dim)).any():  # a line of minus infinity is NaN throughout
-            return result
     all_masked = functions.all(functions.eq(self, -math.inf), dim, True)
     return functions.where(all_masked, 0.0, functions.softmax(self.masked_fill(all_masked, 0.0), dim, dtype))

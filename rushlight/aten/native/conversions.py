@@ -19,7 +19,7 @@ def to_copy(
     self: Tensor, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=None
 ) -> Tensor:
     """A copy, with the strides of `self` if these leave no holes."""
-    target = device_type(device or self.device)
+    target = self._storage.device_type if device is None else device_type(device)
     if self.is_meta and target != "meta":
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     out = empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target)

@@ -19,16 +19,14 @@ from rushlight.aten import strided
 from rushlight.aten.dlpack import from_dlpack
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, convert
-from rushlight.aten.native.pointwise import copy_, fill_, fits_fast_path
+from rushlight.aten.native.pointwise import copy_, fill_
 from rushlight.aten.strided import (
-    META,
     Tensor,
     add_attributes,
     contiguous_strides,
     empty_strided,
     strides_for,
     wrap_contiguous,
-    wrap_like,
 )
 from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
@@ -100,17 +98,13 @@ def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None
 
 def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
     """An uninitialised tensor with the sizes and, by default, the dtype, device and strides of `self`."""
-    target = device_type(device or self.device)
+    target = self._storage.device_type if device is None else device_type(device)
     return empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target)
 
 
 def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
-    """A tensor of one value. There is a fast path without options for contiguous tensors on the CPU."""
+    """A tensor of one value."""
     fill_value = as_number(fill_value)
-    if dtype is device is memory_format is None and fits_fast_path(self) and not self._key_set & META:
-        array = np.empty(self._sizes, self.dtype.numpy)
-        array.fill(1 if fill_value == 1 else convert(fill_value, self.dtype))
-        return wrap_like(array, self)
     return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), fill_value)
 
 
@@ -147,7 +141,7 @@ def filled(value: int) -> tuple[Callable, ...]:
         return full_out(size, value, out)
 
     def like(self, *options) -> Tensor:
-        return full_like(self, value, *options)
+        return fill(empty_like(self, *options))
 
     def new_as(self, size, *options) -> Tensor:
         return fill(new_empty(self, size, *options))
@@ -170,9 +164,10 @@ def arange_start(start, end, dtype=None, layout=None, device=None, pin_memory=No
 def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """`start`, `start + step`, ... below `end`. Source: `aten/src/ATen/native/RangeFactories.cpp`."""
     if dtype is None:
-        whole = all(scalar_type(number).category <= INTEGRAL for number in (start, end, step))
+        whole = max(scalar_type(start).category, scalar_type(end).category, scalar_type(step).category) <= INTEGRAL
         dtype = int64 if whole else get_default_dtype()
-    return arange_out(start, end, step, _new((0,), dtype, device))
+    start, step, count = _range(start, end, step, dtype)
+    return _fill_range(_new((count,), dtype, device), start, step)
 
 
 def arange_end_out(end, out: Tensor) -> Tensor:
@@ -181,24 +176,32 @@ def arange_end_out(end, out: Tensor) -> Tensor:
 
 def arange_out(start, end, step, out: Tensor) -> Tensor:
     """An `out` that has the right number of elements keeps its sizes."""
+    start, step, count = _range(start, end, step, out.dtype)
+    if count != out.numel():
+        resize_output(out, (count,))
+    assert_no_internal_overlap(out)
+    return _fill_range(out, start, step)
+
+
+def _range(start, end, step, dtype: dtype) -> tuple[Scalar, Scalar, int]:
+    """The first number of a range, the step, and how many numbers it has."""
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if not math.isfinite(start) or not math.isfinite(end):
         raise RuntimeError(f"unsupported range: {start} -> {end}")
     if (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    if out.dtype.category <= INTEGRAL and int(step) == 0:  # a ValueError here, a RuntimeError above: as in PyTorch
+    if dtype.category <= INTEGRAL and int(step) == 0:  # a ValueError here, a RuntimeError above: as in PyTorch
         raise ValueError("step must be nonzero")
-    if out.dtype is int64:  # computed in int64; the other dtypes, also narrow ones, in double
+    if dtype is int64:  # computed in int64; the other dtypes, also narrow ones, in double
         start, end, step = int(start), int(end), int(step)
     count = math.ceil((end - start) / step)
-    if out.dtype.category <= INTEGRAL:
-        start, step = int(start), int(step)
-    if count != out.numel():
-        resize_output(out, (count,))
-    assert_no_internal_overlap(out)
+    return (int(start), int(step), count) if dtype.category <= INTEGRAL else (start, step, count)
+
+
+def _fill_range(out: Tensor, start: Scalar, step: Scalar) -> Tensor:
     if not out.is_meta:
-        out._array[...] = (start + np.arange(count) * step).reshape(out.shape)
+        out._array[...] = (start + np.arange(out.numel(), dtype=np.int64) * step).reshape(out.shape)
     return out
 
 

@@ -32,6 +32,7 @@ from rushlight.aten.native.pointwise import (
 )
 from rushlight.aten.strided import Tensor, strides_for
 from rushlight.aten.structured import Output, Structured, planned
+from rushlight.c10.dispatch import fast_form_of, form_of
 from rushlight.c10.dtypes import FLOATING, Scalar, bool_, common_dtype
 
 # Elementary functions ------------------------------------------------------------------------------------------------
@@ -444,4 +445,8 @@ elu_backward = Structured(
     lambda *args: elu_backward_of_two.impl(*tensors_first(*args[:-1]), args[-1]),
     casts=True,
 )
-elu_backward.functional = lambda *args: elu_backward_of_two.functional(*tensors_first(*args))
+
+
+@fast_form_of(elu_backward.functional)
+def planned_elu_backward(*args: Tensor | Scalar | bool) -> Tensor:
+    return form_of[elu_backward_of_two.functional](*tensors_first(*args))

@@ -23,7 +23,7 @@ from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import fast_form_of, local
 from rushlight.c10.dtypes import Scalar, bool_, can_cast, common_dtype, int32, int64, uint8
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
 from rushlight.library import is_overridden
@@ -44,6 +44,8 @@ def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
     first = kept[0]
     dim = wrap_dim(dim, first.dim())
     for position, tensor in enumerate(kept):
+        if tensor._sizes == first._sizes:
+            continue
         if tensor.dim() != first.dim():
             raise RuntimeError(f"Tensors must have same number of dimensions: got {first.dim()} and {tensor.dim()}")
         for d, (expected, size) in enumerate(zip(first.shape, tensor.shape)):
@@ -52,7 +54,7 @@ def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
                 raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {got}")
     sizes = [*first.shape]
     sizes[dim] = sum(tensor.size(dim) for tensor in kept)
-    formats = {suggest_memory_format(tensor.shape, tensor.stride()) for tensor in tensors}
+    formats = {suggest_memory_format(*each) for each in {(tensor._sizes, tensor._strides) for tensor in tensors}}
     return Output(sizes, channels_last_strides(sizes) if formats == {channels_last} else None, dtype)
 
 
@@ -68,48 +70,14 @@ def cat(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
         np.concatenate([tensor._array for tensor in kept], dim, out._array, casting="unsafe")
 
 
-def _arrays(tensors: Sequence[Tensor]) -> list[np.ndarray] | None:
-    """The arrays of tensors of which numpy makes a contiguous result of their dtype, or None."""
-    if not tensors or dispatch.slow_from <= dispatch.ATEN or local.modes:
-        return None
-    first = tensors[0]
-    for tensor in tensors:
-        if tensor.dtype is not first.dtype or tensor._key_set != first._key_set:
-            return None
-        is_like_first = tensor._strides == first._strides and tensor._sizes == first._sizes
-        if not (first if is_like_first else tensor)._has_plain_strides:
-            return None
-    return None if first.is_meta else [tensor._array for tensor in tensors]
-
-
-def cat_functional(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
-    """The functional form, with a fast path for contiguous tensors of one dtype."""
-    arrays = _arrays(tensors)
-    ndim = len(tensors[0]._sizes) if arrays else 0
-    if (
-        arrays
-        and ndim
-        and -ndim <= dim < ndim
-        and all(len(each._sizes) == ndim and each._sizes != (0,) for each in tensors)
-    ):
-        try:
-            return wrap_contiguous(np.concatenate(arrays, dim), tensors[0].dtype)
-        except ValueError:  # the sizes differ: the slow path raises PyTorch's error
-            pass
-    return Structured.functional(cat, tensors, dim)
-
-
-cat.functional = cat_functional
-
-
 def _assert_no_overlap(out: Tensor, *others: Tensor | Scalar | None) -> None:
     """Like `assert_no_partial_overlap`, but refuses the same view too, because elements would be read after they are written."""
     for other in others:
-        if not isinstance(other, Tensor):
+        if not isinstance(other, Tensor) or other._storage is not out._storage:
             continue
         assert_no_partial_overlap(out, other)
         is_like = out.shape == other.shape and out.stride() == other.stride() and out.numel()
-        if is_like and out._storage is other._storage and out.storage_offset() == other.storage_offset():
+        if is_like and out.storage_offset() == other.storage_offset():
             refuse_overlap("the input tensor is the written-to tensor")
 
 
@@ -127,13 +95,25 @@ cat.out = cat_out
 
 def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """The tensors, all of the same sizes, along a new dimension."""
-    sizes, arrays = _stacked_sizes(tensors, dim), _arrays(tensors)
-    if arrays:
-        whole = np.stack(arrays, dim) if dim or not arrays[0].ndim else np.concatenate(arrays).reshape(sizes)
-        return wrap_contiguous(whole, tensors[0].dtype)
+    sizes = _stacked_sizes(tensors, dim)
     if wrap_dim(dim, len(sizes)) < tensors[0].dim():
         return strided.view(functions.cat(tensors, wrap_dim(dim, len(sizes))), sizes)  # not a view for autograd
     return functions.cat([functions.unsqueeze(tensor, dim) for tensor in tensors], dim)
+
+
+@fast_form_of(stack)
+def stack_contiguous(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """`stack` of contiguous tensors of one dtype."""
+    sizes, first = _stacked_sizes(tensors, dim), tensors[0]
+    if first.is_meta or local.modes:
+        return stack(tensors, dim)
+    dtype, key_set = first.dtype, first._key_set
+    for tensor in tensors:
+        if tensor.dtype is not dtype or tensor._key_set != key_set or not tensor._has_plain_strides:
+            return stack(tensors, dim)
+    arrays = [tensor._array for tensor in tensors]
+    whole = np.stack(arrays, dim) if dim or not first._sizes else np.concatenate(arrays).reshape(sizes)
+    return wrap_contiguous(whole, first.dtype)
 
 
 def stack_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
@@ -185,40 +165,6 @@ def index_select(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
         error = RuntimeError if self.dim() > 1 and self.numel() == 0 else IndexError  # as in PyTorch
         raise error("index out of range in self")
     out._array[...] = np.take(array, indices, dim).reshape(out.shape)
-
-
-def index_select_functional(self: Tensor, dim: int, index: Tensor) -> Tensor:
-    """The functional form, with a fast path for contiguous tensors."""
-    ndim = len(self._sizes)
-    if -ndim <= dim < ndim and index._sizes and index._array.size and index._array.min() >= 0:
-        result = _take(self, index, dim)
-        if result is not None:
-            return result
-    return Structured.functional(index_select, self, dim, index)
-
-
-def _take(self: Tensor, index: Tensor, dim: int) -> Tensor | None:
-    """The elements of a contiguous tensor at a contiguous index of one dimension. Negative indices count from the end. None for
-    other tensors and for an index out of range: the slow path raises PyTorch's error."""
-    if dispatch.slow_from <= dispatch.ATEN or index.dtype is not int64 or self.is_meta or index.is_meta:
-        return None
-    if not (self._has_plain_strides and index._has_plain_strides):
-        return None
-    try:
-        return wrap_contiguous(self._array.take(index._array, dim), self.dtype)
-    except IndexError:
-        return None
-
-
-def _take_masked(self: Tensor, mask: Tensor) -> Tensor | None:
-    """The elements where a mask of the first dimensions is true. None for other calls: the slow path raises PyTorch's error."""
-    fits = mask.dtype is bool_ and self._sizes[: len(mask._sizes)] == mask._sizes and dispatch.slow_from > dispatch.ATEN
-    if not fits or not self._has_plain_strides or self.is_meta or mask.is_meta:
-        return None
-    return wrap_contiguous(self._array[mask._array], self.dtype)
-
-
-index_select.functional = index_select_functional
 
 
 def index_select_backward(grad: Tensor, self_sizes: Sequence[int], dim: int, index: Tensor) -> Tensor:
@@ -488,16 +434,27 @@ def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     """The elements at the index tensors, which broadcast. There is one for each dimension, or None for the whole dimension.
     Negative indices count from the end.
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC2(index, Tensor)`."""
-    if len(indices) == 1 and self._sizes and indices[0] is not None and indices[0]._sizes:
-        result = _take(self, indices[0], 0) if indices[0].dtype is int64 else _take_masked(self, indices[0])
-        if result is not None:
-            return result
     info = advanced_index(self, indices)
     on_meta = self.is_meta or any(each.is_meta for each in info.indices)
     out = allocate(Output(info.sizes, info.strides, self.dtype), "meta" if on_meta else "cpu")
     if not on_meta and out.numel():
         out._array[...] = info.src._array[info.key()]
     return out
+
+
+@fast_form_of(index)
+def index_contiguous(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
+    """`index` of a contiguous tensor with one index for the first dimension, or with a mask of the first dimensions."""
+    key = indices[0] if len(indices) == 1 else None
+    if key is None or not key._sizes or not self._has_plain_strides or self.is_meta or key.is_meta:
+        return index(self, indices)
+    is_mask = key.dtype is bool_ and self._sizes[: len(key._sizes)] == key._sizes
+    if not is_mask and not (key.dtype is int64 and key._has_plain_strides and self._sizes):
+        return index(self, indices)
+    try:
+        return wrap_contiguous(self._array[key._array] if is_mask else self._array.take(key._array, 0), self.dtype)
+    except IndexError:
+        return index(self, indices)  # raises PyTorch's error
 
 
 def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
@@ -567,19 +524,21 @@ def embedding(weight: Tensor, indices: Tensor, padding_idx=-1, scale_grad_by_fre
     if weight.dim() != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check_table_index(1, indices)
-    found = _looked_up(weight, indices)
-    if found is not None:
-        return found
     rows = functions.index_select(weight, 0, indices.reshape(-1))
     return strided.view(rows, (*indices.shape, weight.size(1)))  # not a view for autograd
 
 
-def _looked_up(weight: Tensor, indices: Tensor) -> Tensor | None:
-    """The result of `embedding` without a call of `index_select`, if nothing would see the call; else None."""
-    if dispatch.observer is not None or local.modes or is_overridden("aten::index_select") or indices.is_meta:
-        return None
-    array = indices._array
-    return _take(weight, indices, 0) if array.ndim and array.size and array.min() >= 0 else None
+@fast_form_of(embedding)
+def embedding_contiguous(weight: Tensor, indices: Tensor, *options) -> Tensor:
+    """`embedding` of a contiguous table, without a call of `index_select` if nothing would see the call."""
+    is_seen = dispatch.observer is not None or local.modes or is_overridden("aten::index_select")
+    is_plain = weight._has_plain_strides and indices._has_plain_strides and indices.dtype is int64
+    if is_seen or not is_plain or len(weight._sizes) != 2 or weight.is_meta or indices.is_meta:
+        return embedding(weight, indices, *options)
+    rows = indices._array
+    if not rows.size or rows.min() < 0 or rows.max() >= weight._sizes[0]:
+        return embedding(weight, indices, *options)
+    return wrap_contiguous(weight._array.take(rows, 0), weight.dtype)
 
 
 def _check_table_index(position: int, indices: Tensor) -> None:

@@ -30,8 +30,7 @@ from rushlight.aten.strided import (
     wrap_dim,
 )
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
-from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import fast_form_of, local
 from rushlight.c10.dtypes import (
     FLOATING,
     INTEGRAL,
@@ -547,6 +546,15 @@ def matmul(self: Tensor, other: Tensor, out: Tensor | None = None) -> Tensor:
     return _matmul_batched(self, other, out)
 
 
+@fast_form_of(matmul)
+def matmul_of_batches(self: Tensor, other: Tensor, out: Tensor | None = None) -> Tensor:
+    """`matmul` of two batches of the same size, which need not be expanded."""
+    is_plain = len(self._sizes) == len(other._sizes) == 3 and self._sizes[0] == other._sizes[0] and out is None
+    if is_plain and not (is_watched(self) or is_watched(other)):
+        return functions.bmm(self, other)
+    return matmul(self, other, out)
+
+
 def should_fold(self: Tensor, other: Tensor, has_out: bool = False) -> bool:
     """Whether one operand is a matrix or a vector, and the batch dimensions of the other should become rows. They do if this
     needs no copy, and always if the smaller operand requires a gradient, because its gradient would otherwise be computed for
@@ -586,9 +594,6 @@ def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
             return matmul(self.squeeze(0), other, out)
         if other.size(0) == 1 and is_watched(other):
             return matmul(self, other.squeeze(0), out)
-    is_watched_now = is_watched(self) or is_watched(other) or dispatch.slow_from <= dispatch.ATEN
-    if self.dim() == other.dim() == 3 and self.size(0) == other.size(0) and out is None and not is_watched_now:
-        return functions.bmm(self, other)  # as below, where nothing would be expanded
     is_vector = other.dim() == 1
     batch = infer_size(self.shape[:-2], other.shape[:-2])
     many, rows, inner = math.prod(batch), 1 if self.dim() == 1 else self.size(-2), self.size(-1)
@@ -612,10 +617,6 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     dim = len(input._sizes)
     if dim == 0 or not weight._sizes:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but are {dim}D and {weight.dim()}D")
-    if dim == 3 and bias is not None and input._has_plain_strides and runs_unseen(_OF_LINEAR, input, weight, bias):
-        result = _plain_linear(input, weight, bias)
-        if result is not None:
-            return result
     if bias is None:
         return functions.matmul(input, weight.t())
     if dim == 2:
@@ -632,8 +633,18 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 _OF_LINEAR = ("aten::view", "aten::t", "aten::addmm")
 
 
+@fast_form_of(linear)
+def linear_of_batches(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """`linear` of a contiguous input of three dimensions, without the calls of `view`, `t`, `addmm` and `view`."""
+    is_plain = len(input._sizes) == 3 and bias is not None and input._has_plain_strides
+    if is_plain and runs_unseen(_OF_LINEAR, input, weight, bias):
+        result = _plain_linear(input, weight, bias)
+        if result is not None:
+            return result
+    return linear(input, weight, bias)
+
+
 def _plain_linear(input: Tensor, weight: Tensor, bias: Tensor) -> Tensor | None:
-    """What `view`, `t`, `addmm` and `view` give for a contiguous input of three dimensions. None for other operands."""
     x, w, b = input._array, weight._array, bias._array
     if not input.dtype is weight.dtype is bias.dtype or input.dtype not in (float32, float64) or not x.size:
         return None

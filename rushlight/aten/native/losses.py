@@ -18,10 +18,9 @@ from rushlight.aten.generated import functions
 from rushlight.aten.iterator import common_sizes, for_each
 from rushlight.aten.native.pointwise import choose, fits_fast_path, output_of, widened
 from rushlight.aten.strided import META, Size, Tensor, strides_for, wrap_like, wrap_plain
-from rushlight.aten.structured import Output, Structured, allocate, call_functional, check_floating
-from rushlight.c10.dispatch import TENSOR_KEYS
+from rushlight.aten.structured import Output, Structured, allocate, check_floating
+from rushlight.c10.dispatch import TENSOR_KEYS, fast_form_of
 from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, common_dtype, int64, uint8
-from rushlight.library import is_overridden
 
 NONE, MEAN, SUM = range(3)
 NO_SIZES = Size()
@@ -80,10 +79,6 @@ def nll_loss_forward(self, target, weight, reduction, ignore_index) -> tuple[Ten
     """The loss, and the total weight of the targets that are not ignored (0 without reduction). The gradient of a mean needs
     it.
     Source: `aten/src/ATen/native/LossNLL.cpp`, `TORCH_META_FUNC(nll_loss_forward)` and `nll_loss_out_frame`."""
-    if fits_fast_path(self) and not self._key_set & META and weight is None and reduction != NONE:
-        found = _fast_nll(self, target, reduction, ignore_index)
-        if found is not None:
-            return found
     _check_rows(self, target)
     return _nll(self, target, weight, reduction, ignore_index, () if self.dim() == 1 else target.shape)
 
@@ -97,11 +92,14 @@ def _check_rows(self: Tensor, target: Tensor) -> None:
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
 
 
-def _fast_nll(self: Tensor, target: Tensor, reduction: int, ignore_index: int) -> tuple[Tensor, Tensor] | None:
-    """The fast path for the most frequent call: a contiguous matrix and targets that are not ignored. None for other calls."""
+@fast_form_of(nll_loss_forward)
+def nll_of_rows(self, target, weight, reduction, ignore_index) -> tuple[Tensor, Tensor]:
+    """`nll_loss_forward` for the most frequent call: a contiguous matrix and targets that are not ignored."""
+    if not fits_fast_path(self) or self._key_set & META or weight is not None or reduction == NONE:
+        return nll_loss_forward(self, target, weight, reduction, ignore_index)
     scores, targets = self._array, target._array
     if scores.ndim != 2 or not _none_ignored(targets, scores.shape, ignore_index):
-        return None
+        return nll_loss_forward(self, target, weight, reduction, ignore_index)
     total = np.add.reduce(scores[_row_numbers(len(targets)), targets])
     count = np.array(len(targets), scores.dtype)
     loss = np.asarray(-total / count if reduction == MEAN else -total)
@@ -235,26 +233,6 @@ def cross_entropy_loss(
     classes = self.size(_class_dim(self))
     share = label_smoothing / classes if classes else math.inf  # as in C
     return functions.add(functions.mul_Scalar_op(loss, 1 - label_smoothing), functions.mul_Scalar_op(smooth, share))
-
-
-def fast_cross_entropy_loss(
-    self: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    reduction: int = MEAN,
-    ignore_index: int = -100,
-    label_smoothing: float = 0.0,
-) -> Tensor:
-    """`cross_entropy_loss`. A fast path for the rows of a matrix calls only the operators that have kernels of their own: the
-    composites between them would check what is known, and call these operators."""
-    sizes, simple = self._sizes, weight is None and label_smoothing == 0 and fits_fast_path(self)
-    if simple and len(sizes) == 2 and target._sizes == sizes[:1] and not is_overridden(*CROSS_ENTROPY_COMPOSITES):
-        scores = functions._log_softmax(self, 1, False)
-        return functions.nll_loss_forward(scores, target, None, reduction, ignore_index)[0]
-    return cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing)
-
-
-CROSS_ENTROPY_COMPOSITES = ("aten::log_softmax.int", "aten::nll_loss_nd", "aten::nll_loss")
 
 
 def _class_dim(self: Tensor) -> int:
@@ -499,21 +477,6 @@ def _scatter_slope(array: np.ndarray, targets: np.ndarray, slope: np.ndarray, we
         rows, targets = rows[counts], targets[counts]
         slope = slope[counts] if slope.ndim and len(slope) > 1 else slope
     array[rows, targets] = slope if weight is None else slope * weight._array[targets]
-
-
-def nll_backward_functional(grad_output, self, target, weight, reduction, ignore_index, total_weight) -> Tensor:
-    """The functional form, with a fast path for the mean over rows without weights if no row is ignored."""
-    is_plain = reduction == MEAN and weight is None and fits_fast_path(self) and len(self._sizes) == 2
-    if is_plain and not grad_output._sizes and not total_weight._sizes:
-        targets = target._array
-        if _none_ignored(targets, self._sizes, ignore_index):
-            array = np.zeros(self._sizes, self.dtype.numpy)
-            array[_row_numbers(len(targets)), targets] = -(grad_output._array / total_weight._array)
-            return wrap_like(array, self)
-    return call_functional(nll_backward, (grad_output, self, target, weight, reduction, ignore_index, total_weight))
-
-
-nll_backward.functional = nll_backward_functional
 
 
 def nll_log_softmax_backward(grad_output, output, target, total_weight) -> Tensor | None:

@@ -21,8 +21,7 @@ from rushlight.aten.native.reductions import line_sums
 from rushlight.aten.native.views import runs_unseen
 from rushlight.aten.strided import META, Tensor, wrap_contiguous, wrap_like, wrap_plain
 from rushlight.aten.structured import check_floating as _check_floating
-from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import fast_form_of, local
 from rushlight.c10.dtypes import REDUCED_FLOATING, float32
 from rushlight.c10.memory_formats import suggest_memory_format
 from rushlight.c10.storage import Size
@@ -83,6 +82,7 @@ def layer_norm(
     return result.to(input.dtype)
 
 
+@fast_form_of(layer_norm, "autograd")
 def fast_layer_norm(
     input: Tensor,
     normalized_shape: Sequence[int],
@@ -91,10 +91,10 @@ def fast_layer_norm(
     eps: float = 1e-5,
     cudnn_enable: bool = True,
 ) -> Tensor:
-    """`layer_norm`, with a fast path for a contiguous input, which calls only one operator, as in PyTorch. Autograd then records
-    one node, so this is a fast path of autograd too."""
+    """`layer_norm` of a contiguous input, which calls only one operator, as in PyTorch. Autograd then records one node, so this is
+    a fast form of autograd too."""
     is_plain = fits_fast_path(input) and 0 not in input._sizes and not input._key_set & META
-    if is_plain and not local.modes and dispatch.slow_from > dispatch.AUTOGRAD:
+    if is_plain and not local.modes:
         if (
             weight is not None
             and bias is not None

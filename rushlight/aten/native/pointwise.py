@@ -22,7 +22,7 @@ from rushlight.aten.iterator import (
     converter,
     for_each,
     geometry,
-    operand_arrays,
+    loop_arrays,
     output_strides,
     parameter_converter,
 )
@@ -33,7 +33,7 @@ from rushlight.aten.strided import (
     strides_for,
 )
 from rushlight.aten.structured import Output, Structured, planned
-from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import Cache, fast_form_of, fast_forms, form_of
 from rushlight.c10.dtypes import (
     BOOLEAN,
     FLOATING,
@@ -190,7 +190,7 @@ PLAIN_NUMBERS = (float, int)  # not bool, and not numpy's numbers, which have a 
 
 def fits_fast_path(self: Tensor) -> bool:
     """Whether numpy can compute directly with the array of `self`, and its result needs no conversion."""
-    return self._has_plain_strides and self.dtype in SIMPLE_DTYPES and dispatch.slow_from > dispatch.ATEN
+    return self._has_plain_strides and self.dtype in SIMPLE_DTYPES
 
 
 # Arithmetic ----------------------------------------------------------------------------------------------------------
@@ -221,18 +221,21 @@ def with_alpha(function: np.ufunc, check: Callable | None = None) -> Structured:
 
     kernel, plain = Structured(meta, impl, casts=True), pointwise(function, check=check)
     with_scale = planned(Structured(meta, impl, casts=True), 3, set_up, is_like_ufunc=True)
+    (_, functional), (_, inplace) = fast_forms[plain.functional], fast_forms[plain.inplace]
+    (_, scaled_functional), (_, scaled_inplace) = fast_forms[with_scale.functional], fast_forms[with_scale.inplace]
 
-    def functional(self: Operand, other: Operand, alpha: Scalar = 1) -> Tensor:
+    @fast_form_of(kernel.functional)
+    def of_one_loop(self: Operand, other: Operand, alpha: Scalar) -> Tensor:
         if alpha.__class__ is int and alpha == 1:
-            return plain.functional(self, other)
-        return with_scale.functional(self, other, alpha)
+            return functional(self, other)
+        return scaled_functional(self, other, alpha)
 
-    def inplace(self: Tensor, other: Operand, alpha: Scalar = 1) -> Tensor:
+    @fast_form_of(kernel.inplace)
+    def of_one_loop_in_place(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
         if alpha.__class__ is int and alpha == 1:
-            return plain.inplace(self, other)
-        return with_scale.inplace(self, other, alpha)
+            return inplace(self, other)
+        return scaled_inplace(self, other, alpha)
 
-    kernel.functional, kernel.inplace = functional, inplace
     return kernel
 
 
@@ -265,7 +268,7 @@ minimum = pointwise(np.minimum, exact)
 
 def rsub(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
     """`other - alpha * self`. Source: `aten/src/ATen/native/BinaryOps.cpp`, `rsub`."""
-    return sub.functional(other, self, alpha)
+    return form_of[sub.functional](other, self, alpha)
 
 
 def rsub_on_meta(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
@@ -429,7 +432,7 @@ def choose(condition: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def where_impl(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
-    result, choice, *arrays = operand_arrays(out, (condition, self, other), out.dtype)
+    result, choice, *arrays = form_of[loop_arrays](out, (condition, self, other), out.dtype)
     result[...] = choose(
         choice.astype(np.bool_, copy=False), *(array.astype(out.dtype.numpy, copy=False) for array in arrays)
     )
@@ -568,7 +571,7 @@ def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Ten
         if not self.is_meta:
             for_each(_unchanged, self, [src], scalar_type(src))
         return self
-    key = self._sizes, self._strides, self.dtype, src._sizes, src._strides, src.dtype
+    key = self._sizes, self._strides, src._sizes, src._strides
     is_on_cpu = not (self._key_set | src._key_set) & META
     if key in _checked_copies and is_on_cpu and self._storage is not src._storage:
         np.copyto(self._array, src._array, casting="unsafe")
@@ -583,7 +586,7 @@ def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Ten
     return self
 
 
-_checked_copies = iterator.Plans()  # whose operands passed the checks, so that numpy can copy
+_checked_copies = Cache("aten")  # whose operands passed the checks, so that numpy can copy
 
 
 def _unchanged(array: np.ndarray) -> np.ndarray:

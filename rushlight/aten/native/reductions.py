@@ -19,7 +19,7 @@ from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partia
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
 from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
-from rushlight.c10 import dispatch
+from rushlight.c10.dispatch import fast_form_of, form_of, local
 from rushlight.c10.dtypes import (
     FLOATING,
     REDUCED_FLOATING,
@@ -124,7 +124,7 @@ def over_all(kernel: Structured) -> tuple[Callable, Callable]:
     """The kernels of the form without dims, which reduces all, `sum(self, *, dtype)`, and of its out= form."""
 
     def reduce_all(self: Tensor, dtype: dtype | None = None) -> Tensor:
-        return (kernel.on_meta if self.is_meta else kernel.functional)(self, None, False, dtype)
+        return (kernel.on_meta if self.is_meta else form_of[kernel.functional])(self, None, False, dtype)
 
     def reduce_all_out(self: Tensor, dtype: dtype | None, out: Tensor) -> Tensor:
         return kernel.out(self, None, False, dtype, out)
@@ -325,10 +325,6 @@ def index_of_extreme(name: str, function: Callable) -> Structured:
     return planned_by_value(Structured(meta, impl), set_up)
 
 
-def has_dim(self: Tensor, dim: int) -> bool:
-    return -len(self._sizes) <= dim < len(self._sizes)
-
-
 def at_indices(array: np.ndarray, indices: np.ndarray, dim: int) -> np.ndarray:
     """`np.take_along_axis` for one index of each line along `dim`, with a fast path for rows."""
     if dim not in (-1, array.ndim - 1):
@@ -353,18 +349,22 @@ def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable
     def impl(self: Tensor, dim: int, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
         if not self.is_meta:
             array, axis = np.atleast_1d(self._array), wrap_dim(dim, self.dim())
-            positions = np.expand_dims(function(array, axis), axis)
+            positions = function(array, axis, keepdims=True)
             indices._array[...] = positions.reshape(indices.shape)
-            values._array[...] = np.take_along_axis(array, positions, axis).reshape(values.shape)
+            values._array[...] = at_indices(array, positions, axis).reshape(values.shape)
         return values, indices
 
     def kernel(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-        if fits_fast_path(self) and not self.is_meta and self._array.size and has_dim(self, dim):
-            indices = function(self._array, dim, keepdims=True)
-            both = at_indices(self._array, indices, dim), indices
-            values, indices = both if keepdim else (array.squeeze(dim) for array in both)
-            return wrap_contiguous(values, self.dtype), wrap_contiguous(indices, int64)
         return impl(self, dim, *(allocate(output, self.device.type) for output in meta(self, dim, keepdim)))
+
+    @fast_form_of(kernel)
+    def of_contiguous(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+        if self.is_meta or not fits_fast_path(self) or not self._array.size or not -self.dim() <= dim < self.dim():
+            return kernel(self, dim, keepdim)
+        indices = function(self._array, dim, keepdims=True)
+        both = at_indices(self._array, indices, dim), indices
+        values, indices = both if keepdim else (array.squeeze(dim) for array in both)
+        return wrap_contiguous(values, self.dtype), wrap_contiguous(indices, int64)
 
     def kernel_out(self: Tensor, dim: int, keepdim: bool, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
         for out, output in zip((values, indices), meta(self, dim, keepdim)):
@@ -627,7 +627,7 @@ def value_selecting_reduction_backward(
     if not keepdim and len(sizes):
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
     zeros = grad.new_zeros(sizes)
-    if dispatch.local.modes:  # a captured graph must not write in place
+    if local.modes:  # a captured graph must not write in place
         return zeros.scatter(dim, indices, grad)
     return zeros.scatter_(dim, indices, grad)
 

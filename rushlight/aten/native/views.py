@@ -18,10 +18,10 @@ import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import Plans, cached
+from rushlight.aten.iterator import cached
 from rushlight.aten.strided import META, Size, Tensor, plain_alias, wrap_dim
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import BIT, TENSOR_KEYS, local
+from rushlight.c10.dispatch import BIT, TENSOR_KEYS, Cache, fast_form_of, form_of, local
 from rushlight.c10.dtypes import INTEGRAL
 from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import contiguous_format, memory_format
@@ -39,10 +39,11 @@ def alias(self: Tensor) -> Tensor:
 
 
 def planned(kernel: Callable) -> Callable:
-    """The kernel of a view, with a plan: for the same sizes, strides and arguments, the metadata of the view are the same, and its
-    storage offset is as much further."""
-    plans = Plans()
+    """The fast form of the kernel of a view, with a plan: for the same sizes, strides and arguments, the metadata of the view are
+    the same, and its storage offset is as much further."""
+    plans = Cache("aten")
 
+    @fast_form_of(kernel)
     def view(self: Tensor, *args: int | tuple[int, ...]) -> Tensor:
         for arg in args:
             if arg.__class__ is not int and arg.__class__ is not tuple:  # 1.0 has the hash of 1, and a list has none
@@ -77,7 +78,7 @@ CPU_TENSOR = TENSOR_KEYS["cpu"]
 def runs_unseen(operators: tuple[str, ...], *tensors: Tensor | None) -> bool:
     """Whether a composite kernel may compute with the arrays of these tensors and leave out the calls of some operators. It may
     if nothing records these calls: autograd, a mode, a profiler, a kernel of a `Library`, or another key of a tensor."""
-    if local.grad_enabled or local.modes or dispatch.slow_from <= dispatch.ATEN or dispatch.observer is not None:
+    if local.grad_enabled or local.modes or dispatch.observer is not None:
         return False
     for tensor in tensors:
         if tensor is None or tensor._key_set != CPU_TENSOR:
@@ -241,12 +242,7 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
         raise RuntimeError("unflatten: the tensor has no dimensions")
     sizes = strided.infer_view_size(tuple(map(index, sizes)), before[dim])
     sizes = (*before[:dim], *sizes, *before[dim + 1 :])
-    if runs_unseen(_OF_UNFLATTEN, self):
-        return as_view(self, view(self, sizes))
     return functions.view_op.table[(self._key_set | local.included) & ~local.excluded](self, sizes)
-
-
-_OF_UNFLATTEN = ("aten::view",)
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
@@ -334,10 +330,10 @@ def _without(sizes: Size, strides: tuple[int, ...], dim: int) -> tuple[Size, tup
     return Size(left), tuple(apart), size, step
 
 
+@fast_form_of(strided.select)
 def select(self: Tensor, dim: int, index: int) -> Tensor:
-    """`strided.select`, with a fast path that also makes the array of the view if `dim` is 0."""
-    in_range = -len(self._sizes) <= dim < len(self._sizes)
-    if dispatch.slow_from <= dispatch.ATEN or not in_range or index.__class__ is not int:
+    """`strided.select` with cached sizes and strides. If `dim` is 0, the view has its array already."""
+    if not -len(self._sizes) <= dim < len(self._sizes) or index.__class__ is not int:
         return strided.select(self, dim, index)
     sizes, strides, size, step = _without(self._sizes, self._strides, dim)
     if not -size <= index < size:
@@ -350,6 +346,7 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
 
 def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """One view for each index of a dimension."""
+    select = form_of[strided.select]
     return tuple(select(self, dim, i) for i in range(self.size(dim)))
 
 
