@@ -448,5 +448,5 @@ elu_backward = Structured(
 
 
 @fast_form_of(elu_backward.functional)
-def planned_elu_backward(*args: Tensor | Scalar | bool) -> Tensor:
-    return form_of[elu_backward_of_two.functional](*tensors_first(*args))
+def planned_elu_backward(grad_output: Tensor, *rest: Scalar | bool | Tensor) -> Tensor:
+    return form_of[elu_backward_of_two.functional](*tensors_first(grad_output, *rest))

@@ -17,7 +17,7 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import convert
-from rushlight.aten.native.pointwise import SIMPLE_DTYPES
+from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
 from rushlight.aten.native.reductions import Dims, accumulate_dtype, axes, reduced_sizes
 from rushlight.aten.native.views import as_view, is_watched, runs_unseen
 from rushlight.aten.strided import (
@@ -39,8 +39,6 @@ from rushlight.c10.dtypes import (
     bool_,
     dtype,
     float16,
-    float32,
-    float64,
     promote_any,
 )
 from rushlight.c10.storage import Size
@@ -636,24 +634,16 @@ _OF_LINEAR = ("aten::view", "aten::t", "aten::addmm")
 @fast_form_of(linear)
 def linear_of_batches(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`linear` of a contiguous input of three dimensions, without the calls of `view`, `t`, `addmm` and `view`."""
-    is_plain = len(input._sizes) == 3 and bias is not None and input._has_plain_strides
-    if is_plain and runs_unseen(_OF_LINEAR, input, weight, bias):
-        result = _plain_linear(input, weight, bias)
-        if result is not None:
-            return result
-    return linear(input, weight, bias)
-
-
-def _plain_linear(input: Tensor, weight: Tensor, bias: Tensor) -> Tensor | None:
-    x, w, b = input._array, weight._array, bias._array
-    if not input.dtype is weight.dtype is bias.dtype or input.dtype not in (float32, float64) or not x.size:
-        return None
-    if w.ndim != 2 or x.shape[2] != w.shape[1] or b.shape != w.shape[:1]:
-        return None
-    batch, length, features = x.shape
-    product = x.reshape(batch * length, features).dot(w.T)
-    product += b
-    rows, sizes = wrap_contiguous(product, input.dtype), Size((batch, length, len(b)))
+    sizes, dtype = input._sizes, input.dtype
+    if len(sizes) != 3 or bias is None or not fits_fast_path(input) or not dtype is weight.dtype is bias.dtype:
+        return linear(input, weight, bias)
+    batch, length, features = sizes
+    fits = len(weight._sizes) == 2 and features == weight._sizes[1] and bias._sizes == weight._sizes[:1]
+    if 0 in sizes or not fits or not runs_unseen(("aten::view", "aten::t", "aten::addmm"), input, weight, bias):
+        return linear(input, weight, bias)
+    product = input._array.reshape(batch * length, features).dot(weight._array.T)
+    product += bias._array
+    rows, sizes = wrap_contiguous(product, dtype), Size((batch, length, bias._sizes[0]))
     view = plain_alias(rows, sizes, plain_strides(sizes), 0)
     view._array, view._has_plain_strides = product.reshape(sizes), True
     return as_view(rows, view)
