@@ -111,19 +111,19 @@ class Module:
 
     def definitions(self, kernels: Collection[str] = ()) -> dict[str, DEFINITION]:
         """Public functions and classes, and kernels that are made of others. Of two with one name the last counts."""
-        private, found = self.name.rpartition(".")[2].startswith("_"), {}
+        private, nodes = self.name.rpartition(".")[2].startswith("_"), {}
         for node in self.tree.body:
             if isinstance(node, ast.Assign):
-                names = [each.id for target in node.targets for each in ast.walk(target) if isinstance(each, ast.Name)]
-                found |= {name: node for name in names if f"{self.name}.{name}" in kernels}
+                names = [part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+                nodes |= {name: node for name in names if f"{self.name}.{name}" in kernels}
             elif isinstance(node, DEFINITION) and (private or not node.name.startswith("_")):
-                found[node.name] = node
-        return found
+                nodes[node.name] = node
+        return nodes
 
     def sections(self, kernels: Collection[str]) -> list[tuple[str, dict[str, DEFINITION]]]:
         """The definitions below each heading, which is the line below a rule; the first of all have none."""
-        found = HEADING.finditer(self.source)
-        starts = {self.source.count("\n", 0, match.start()): match[1].replace("\n# ", " ") for match in found}
+        headings = HEADING.finditer(self.source)
+        starts = {self.source.count("\n", 0, match.start()): match[1].replace("\n# ", " ") for match in headings}
         sections: dict[int, dict[str, DEFINITION]] = {}
         for name, node in self.definitions(kernels).items():
             above = max((line for line in starts if line < node.lineno), default=0)
@@ -142,8 +142,8 @@ class Module:
             for node in self.tree.body
             if isinstance(node, ast.Assign) and "__all__" in ast.unparse(node.targets)
         )
-        written = [each for value in lists if isinstance(value, (ast.List, ast.Tuple)) for each in value.elts]
-        return [each.value for each in written if isinstance(each, ast.Constant)]
+        written = [item for value in lists if isinstance(value, (ast.List, ast.Tuple)) for item in value.elts]
+        return [item.value for item in written if isinstance(item, ast.Constant)]
 
     @cached_property
     def files(self) -> dict[str, str]:
@@ -159,7 +159,7 @@ sources: dict[str, tuple[list[str], Module, int]] = {}  # what is folded in, wit
 
 def modules(root: Path, repository: str = "") -> dict[str, list[Module]]:
     """The modules of each phase. One that no phase names is said in a warning."""
-    folder, left, found = root / "rushlight", {}, {}
+    folder, left, phases = root / "rushlight", {}, {}
     for path in sorted(folder.rglob("*.py")):
         parts = path.relative_to(folder).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -174,10 +174,10 @@ def modules(root: Path, repository: str = "") -> dict[str, list[Module]]:
     for phase, names in PHASES.items():
         for name in names.split():
             inside = [other for other in left if nearest[other] == name]
-            found.setdefault(phase, []).extend(left.pop(other) for other in sorted(inside))
+            phases.setdefault(phase, []).extend(left.pop(other) for other in sorted(inside))
     if left:
         log.warning("in no phase of docs/hooks/api.py: %s", ", ".join(left))
-    return {phase: inside for phase, inside in found.items() if inside}
+    return {phase: inside for phase, inside in phases.items() if inside}
 
 
 # What mkdocs calls ---------------------------------------------------------------------------------------------------
@@ -186,12 +186,12 @@ def modules(root: Path, repository: str = "") -> dict[str, list[Module]]:
 def on_config(config: MkDocsConfig) -> None:
     root = Path(config.config_file_path).parent
     labels = {phase.name[:2]: phase.label for phase in config.extra["phases"]}
-    found = config.extra["modules"] = {
+    phases = config.extra["modules"] = {
         labels.get(phase) or (f"{phase} {inside[0].name.capitalize()}" if phase.isdigit() else phase): inside
         for phase, inside in modules(root, readable(config)).items()
     }
     entries: list[dict] = [{"Overview": "api/index.md"}, {"Operators": "api/operators.md"}]
-    entries += [{phase: [{module.name: module.page} for module in inside]} for phase, inside in found.items()]
+    entries += [{phase: [{module.name: module.page} for module in inside]} for phase, inside in phases.items()]
     reference = next(entry["Reference"] for entry in config.nav if "Reference" in entry)
     reference[:] = [entry for entry in reference if "API" not in entry]  # there already when `serve` builds again
     reference.append({"API": entries})
@@ -206,10 +206,10 @@ def readable(config: MkDocsConfig) -> str:
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
     sources.clear()
-    found = config.extra["modules"]
+    phases = config.extra["modules"]
     exercises = {name: lab for phase in config.extra["phases"] for lab in phase.labs for name in lab.exercises}
     declared = operators(Path(config.config_file_path).parent / "rushlight/aten/native/native_functions.yaml")
-    by_name = {module.name: module for inside in found.values() for module in inside}
+    by_name = {module.name: module for inside in phases.values() for module in inside}
     kernels: dict[str, list[str]] = {}
     for _, entries in declared:
         for entry in entries:
@@ -220,7 +220,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     def add(path: str, text: str) -> None:
         files.append(File.generated(config, path, content=f"{text}\n"))
 
-    add("api/index.md", overview(found))
+    add("api/index.md", overview(phases))
     add("api/operators.md", operators_page(declared, by_name))
     for module in by_name.values():
         add(module.page, module_page(module, by_name, exercises, kernels))
@@ -243,7 +243,7 @@ def _linked_html(match: re.Match) -> str:
 # Pages ---------------------------------------------------------------------------------------------------------------
 
 
-def overview(found: dict[str, list[Module]]) -> str:
+def overview(phases: dict[str, list[Module]]) -> str:
     lines = [
         "# The API",
         "`import rushlight as rl` gives a namespace with torch's names. These pages show the modules that it comes from, phase by "
@@ -251,7 +251,7 @@ def overview(found: dict[str, list[Module]]) -> str:
         f"answers to. Such places are links to PyTorch's source, in the release {TAG}. An exercise has a link to its lab.",
         "What `rl.add(x, y)` calls is an operator, and declared in a table: see [Operators](operators.md).",
     ]
-    for phase, inside in found.items():
+    for phase, inside in phases.items():
         lines.append(f"## {phase}")
         for module in inside:
             first = re.split(r"(?<=[.?:])\s", module.docstring.partition("\n\n")[0].replace("\n", " "))[0].rstrip(":")
@@ -261,32 +261,36 @@ def overview(found: dict[str, list[Module]]) -> str:
 
 
 def module_page(
-    module: Module, found: dict[str, Module], exercises: dict[str, Notebook], kernels: dict[str, list[str]]
+    module: Module, by_name: dict[str, Module], exercises: dict[str, Notebook], kernels: dict[str, list[str]]
 ) -> str:
     """The page of one module, among those that are `found`."""
     up = "../" * module.page.count("/")
     parts = [f"# `rushlight.{module.name}`", prose(module.docstring, module)]
     if not module.definitions():
-        parts += [f"From [`{source}`]({up}{page}): {names}." for source, page, names in gives(module, found)]
+        parts += [f"From [`{source}`]({up}{page}): {names}." for source, page, names in gives(module, by_name)]
     for title, definitions in module.sections(kernels):
         if title:
             parts.append(f"## {_escaped(title[:1].upper() + title[1:])}")
-        silent = {name: each for name, each in definitions.items() if not _says(each)}
-        for name in [each for each in definitions if each not in silent]:
+        silent = {name: definition for name, definition in definitions.items() if not _says(definition)}
+        for name in [name for name in definitions if name not in silent]:
             full = f"{module.name}.{name}"
             notes = []
             if full in exercises:
                 lab = exercises[full]
                 notes.append(f"An exercise of [lab {number_of(lab.path.stem)}]({up}{lab.page}).")
             if full in kernels:
-                links = [f"[`{each}`]({up}api/operators.md#{anchor(each)})" for each in kernels[full]]
+                links = [f"[`{operator}`]({up}api/operators.md#{anchor(operator)})" for operator in kernels[full]]
                 notes.append(f"A kernel of {_series(links)}.")
             parts.append(_entry(definitions[name], module, notes, 3 if title else 2, answer=full in exercises))
         if silent:
             places = "".join(f'<span id="{name}"></span>' for name in silent)
             parts.append(f"{places}{'Also here' if len(silent) < len(definitions) else 'Here'}, without a docstring:")
-            parts.append(_python("\n".join(dict.fromkeys(signature(each) for each in silent.values()))))
-            parts.append(_source([each for each in silent.values() if not isinstance(each, ast.Assign)], module))
+            parts.append(_python("\n".join(dict.fromkeys(signature(definition) for definition in silent.values()))))
+            parts.append(
+                _source(
+                    [definition for definition in silent.values() if not isinstance(definition, ast.Assign)], module
+                )
+            )
     return "\n\n".join(parts)
 
 
@@ -295,14 +299,14 @@ def _says(definition: DEFINITION) -> str:
     return "" if isinstance(definition, ast.Assign) else ast.get_docstring(definition) or ""
 
 
-def gives(module: Module, found: dict[str, Module]) -> Iterator[tuple[str, str, str]]:
+def gives(module: Module, by_name: dict[str, Module]) -> Iterator[tuple[str, str, str]]:
     """List the modules that a namespace imports from: the name, the page, and the public names of each."""
     for node in module.tree.body:
-        source = found.get((getattr(node, "module", None) or "").removeprefix("rushlight."))
+        source = by_name.get((getattr(node, "module", None) or "").removeprefix("rushlight."))
         if not isinstance(node, ast.ImportFrom) or source is None:
             continue
-        names = source.public if node.names[0].name == "*" else [each.asname or each.name for each in node.names]
-        names = [name for name in names if not name.startswith("_") and f"{source.name}.{name}" not in found]
+        names = source.public if node.names[0].name == "*" else [alias.asname or alias.name for alias in node.names]
+        names = [name for name in names if not name.startswith("_") and f"{source.name}.{name}" not in by_name]
         if names:
             yield source.name, source.page, _series([f"`{name}`" for name in names])
 
@@ -327,12 +331,12 @@ def _described(definition: ast.ClassDef) -> list[ast.FunctionDef]:
 
 
 def _methods(definition: ast.ClassDef) -> list[ast.FunctionDef]:
-    return [each for each in definition.body if isinstance(each, ast.FunctionDef) and not each.name.startswith("_")]
+    return [node for node in definition.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
 
 
 def _source(definitions: list[ast.FunctionDef | ast.ClassDef], module: Module) -> str:
     """The code of definitions, folded: without docstrings, and of a class without the methods that have entries of their own."""
-    texts = [text for each in definitions if (text := body(each, module.lines))]
+    texts = [text for definition in definitions if (text := body(definition, module.lines))]
     if not texts:
         return ""
     line = definitions[0].lineno
@@ -350,12 +354,12 @@ def _folded(match: re.Match) -> str:
 
 def body(definition: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> str:
     """Return the source of a definition; nothing if its signature and its docstring say all of it."""
-    inside = [each for each in [definition, *definition.body] if isinstance(each, ast.FunctionDef | ast.ClassDef)]
-    left_out = [each.body[0] for each in inside if _says(each)]
+    inside = [node for node in [definition, *definition.body] if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    left_out = [node.body[0] for node in inside if _says(node)]
     left_out += _described(definition) if isinstance(definition, ast.ClassDef) else []
-    gone = {line for each in left_out for start, end in [_extent(each)] for line in range(start, end + 1)}
-    shown = [each for each in definition.body if each not in left_out]
-    if isinstance(definition, ast.ClassDef) and not any(isinstance(each, ast.FunctionDef) for each in shown):
+    gone = {line for node in left_out for start, end in [_extent(node)] for line in range(start, end + 1)}
+    shown = [node for node in definition.body if node not in left_out]
+    if isinstance(definition, ast.ClassDef) and not any(isinstance(node, ast.FunctionDef) for node in shown):
         return ""
     first, last = _extent(definition)
     text = "\n".join(lines[line - 1] for line in range(first, last + 1) if line not in gone)
@@ -364,28 +368,28 @@ def body(definition: ast.FunctionDef | ast.ClassDef, lines: list[str]) -> str:
 
 def _extent(node: ast.AST) -> tuple[int, int]:
     """Its first and its last line, decorators included."""
-    return min([node.lineno, *(each.lineno for each in getattr(node, "decorator_list", []))]), node.end_lineno
+    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))]), node.end_lineno
 
 
 def signature(definition: DEFINITION) -> str:
     """As Python would read it. A class has its fields and those methods in it that have no docstring of their own."""
     if isinstance(definition, ast.Assign):
         return ast.unparse(definition)
-    head = [f"@{ast.unparse(each)}" for each in definition.decorator_list]
+    head = [f"@{ast.unparse(decorator)}" for decorator in definition.decorator_list]
     if isinstance(definition, ast.ClassDef):
-        bases = [ast.unparse(each) for each in [*definition.bases, *(each.value for each in definition.keywords)]]
+        bases = [ast.unparse(base) for base in [*definition.bases, *(keyword.value for keyword in definition.keywords)]]
         head.append(f"class {definition.name}{'(' + ', '.join(bases) + ')' if bases else ''}")
-        fields = [ast.unparse(each) for each in definition.body if isinstance(each, ast.AnnAssign)]
-        fields = [each for each in fields if not each.startswith("_")]
-        made = [each for each in definition.body if isinstance(each, ast.FunctionDef) and each.name == "__init__"]
-        rest = [signature(each) for each in made + _methods(definition) if not ast.get_docstring(each)]
-        return "\n".join([*head, *(indent(each, "    ") for each in fields + rest)])
+        fields = [ast.unparse(node) for node in definition.body if isinstance(node, ast.AnnAssign)]
+        fields = [field for field in fields if not field.startswith("_")]
+        made = [node for node in definition.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"]
+        rest = [signature(method) for method in made + _methods(definition) if not ast.get_docstring(method)]
+        return "\n".join([*head, *(indent(text, "    ") for text in fields + rest)])
     returns = f" -> {ast.unparse(definition.returns)}" if definition.returns else ""
     arguments = _arguments(definition.args)
     line = f"def {definition.name}({', '.join(arguments)}){returns}"
     if len(line) > 96:
-        each = "\n".join(f"    {argument}," for argument in arguments)
-        line = f"def {definition.name}(\n{each}\n){returns}"
+        lines = "\n".join(f"    {argument}," for argument in arguments)
+        line = f"def {definition.name}(\n{lines}\n){returns}"
     return "\n".join([*head, line])
 
 
@@ -393,15 +397,15 @@ def _arguments(arguments: ast.arguments) -> list[str]:
     """Each argument as it would be written, with `*` and `/` among them."""
     places = [*arguments.posonlyargs, *arguments.args]
     defaults = [None] * (len(places) - len(arguments.defaults)) + arguments.defaults
-    written = [_argument(*each) for each in zip(places, defaults)]
+    written = [_argument(*pair) for pair in zip(places, defaults)]
     if arguments.posonlyargs:
         written.insert(len(arguments.posonlyargs), "/")
     if arguments.vararg:
         written.append(f"*{_argument(arguments.vararg)}")
     elif arguments.kwonlyargs:
         written.append("*")
-    written += [_argument(*each) for each in zip(arguments.kwonlyargs, arguments.kw_defaults)]
-    return written + [f"**{_argument(each)}" for each in [arguments.kwarg] if each]
+    written += [_argument(*pair) for pair in zip(arguments.kwonlyargs, arguments.kw_defaults)]
+    return written + [f"**{_argument(argument)}" for argument in [arguments.kwarg] if argument]
 
 
 def _argument(argument: ast.arg, default: ast.expr | None = None) -> str:
@@ -442,7 +446,7 @@ def _kernels(entry: dict, native: Path) -> dict[str, str]:
     return {key: f"{rooms[key]}.{kernel}" for key, kernel in given.items()}
 
 
-def operators_page(declared: list[tuple[str, list[Operator]]], found: dict[str, Module]) -> str:
+def operators_page(declared: list[tuple[str, list[Operator]]], by_name: dict[str, Module]) -> str:
     counterpart = _link("aten/src/ATen/native/native_functions.yaml")
     count = sum(len(entries) for _, entries in declared)
     parts = [
@@ -459,7 +463,7 @@ def operators_page(declared: list[tuple[str, list[Operator]]], found: dict[str, 
             words = " ".join(says[entry.name])
             lines = [f"`{entry.schema}`{{ #{anchor(entry.name)} data-is='{words}' }}"]
             for kernel, keys in groupby(entry.kernels.items(), key=lambda item: item[1]):
-                lines.append(f":   {', '.join(key for key, _ in keys)}: {_kernel(kernel, found)}")
+                lines.append(f":   {', '.join(key for key, _ in keys)}: {_kernel(kernel, by_name)}")
             if delegate := natives[entry.name].structured_delegate:
                 lines.append(f":   CPU, Meta: made from [`{delegate}`](#{anchor(delegate)})")
             lines[-1] += "; has a derivative" if "derivative" in says[entry.name] else ""
@@ -471,10 +475,10 @@ def operators_page(declared: list[tuple[str, list[Operator]]], found: dict[str, 
 def facts(natives: dict[str, Native]) -> dict[str, list[str]]:
     """For each operator what the page can be filtered by: its form, its kernels, and where its derivative comes from."""
     derivatives = load_derivatives(natives)
-    own = {each.native.name for each in derivatives}
-    differentiated = {each.native.name for each in derivatives if each.formulas}
-    differentiated |= {native.name for each in derivatives for native in inplace_forms(each, natives, own)}
-    found = {}
+    own = {derivative.native.name for derivative in derivatives}
+    differentiated = {derivative.native.name for derivative in derivatives if derivative.formulas}
+    differentiated |= {native.name for derivative in derivatives for native in inplace_forms(derivative, natives, own)}
+    rows = {}
     for name, native in natives.items():
         form = (
             "out"
@@ -488,16 +492,16 @@ def facts(natives: dict[str, Native]) -> dict[str, list[str]]:
         structured = native.structured or native.structured_delegate
         keys = ["CPU", "Meta", "structured"] if structured else list(native.dispatch)
         derivative = "derivative" if name in differentiated else "calls" if native.is_composite else "no-derivative"
-        found[name] = [form, *keys, derivative]
-    return found
+        rows[name] = [form, *keys, derivative]
+    return rows
 
 
-def _kernel(kernel: str, found: dict[str, Module]) -> str:
+def _kernel(kernel: str, by_name: dict[str, Module]) -> str:
     module, _, function = kernel.partition("::")
     name, text = function.partition(".")[0], f"`{module.rpartition('.')[2]}.{function}`"
-    if module not in found or name not in found[module].definitions([f"{module}.{name}"]):
+    if module not in by_name or name not in by_name[module].definitions([f"{module}.{name}"]):
         return text
-    return f"[{text}]({found[module].page.removeprefix('api/')}#{name})"
+    return f"[{text}]({by_name[module].page.removeprefix('api/')}#{name})"
 
 
 def anchor(operator: str) -> str:

@@ -40,7 +40,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         entries = (_entry(name, phase, picture) for name, (phase, picture) in pictures().items())
         markdown = markdown.replace("<!-- figures -->", "\n\n".join(entries))
     markdown = ELSEWHERE.sub(
-        lambda match: PICTURE.sub(lambda found: moving(found, bool(match[2])), pictures()[match[1]][1]), markdown
+        lambda match: PICTURE.sub(lambda picture: moving(picture, bool(match[2])), pictures()[match[1]][1]), markdown
     )
     markdown = PICTURE.sub(moving, markdown)
     sources = ["figure", *sorted({*shown})] if shown else []
@@ -50,12 +50,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 def pictures() -> dict[str, tuple[str, str]]:
     """For each moving figure, in the order of the course: the folder of its phase, and how its reading shows it."""
-    found = {}
+    shown = {}
     for path in sorted(PHASES.glob("*/reading.md")):
         for match in PICTURE.finditer(path.read_text(encoding="utf-8")):
             if (FOLDER / f"{match[2]}.js").exists():
-                found[match[2]] = path.parent.name, match[0]
-    return found
+                shown[match[2]] = path.parent.name, match[0]
+    return shown
 
 
 def _entry(name: str, phase: str, picture: str) -> str:

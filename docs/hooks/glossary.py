@@ -113,14 +113,14 @@ def plurals(name: str) -> list[str]:
 
 def terms(text: str) -> list[Term]:
     """The entries of the glossary."""
-    found, taken = [], set()
+    entries, taken = [], set()
     for match in ENTRY.finditer(text):
         title, rules, first = match.groups()
         plain = MARKUP.sub(r"\1", title)
         says = dict(rule.split(": ", 1) for rule in rules.split("; ")) if rules else {}
         places = set(says["on"].split()) if "on" in says else None
         entry = text[match.start() : text.find("\n#", match.end())]
-        found.append(
+        entries.append(
             Term(
                 title=plain,
                 anchor=unique(slugify(plain, "-"), taken),
@@ -132,7 +132,7 @@ def terms(text: str) -> list[Term]:
                 others=says["not"].split(", ") if "not" in says else [],
             )
         )
-    return found
+    return entries
 
 
 # What mkdocs calls ---------------------------------------------------------------------------------------------------
@@ -177,8 +177,8 @@ def linked(content: str, glossary: Glossary, url: str, defines: str = "") -> str
             if tag and tag[1] == closes and not piece.endswith("/>"):
                 depth += -1 if piece.startswith("</") else 1
                 closes = closes if depth else ""
-        elif tag and (found := OUTSIDE.match(piece)) and not piece.endswith("/>"):
-            closes, depth = found[1] or found[2], 1
+        elif tag and (start := OUTSIDE.match(piece)) and not piece.endswith("/>"):
+            closes, depth = start[1] or start[2], 1
         elif tag and tag[1] == "code":
             term = glossary.meaning(pieces[at + 1])
             if term and pieces[at + 1] in term.code and pieces[at + 2] == "</code>" and term.anchor not in seen:

@@ -95,8 +95,8 @@ class Notebook:
     @cached_property
     def title(self) -> str:
         """The text of the first heading, or the name of the file."""
-        found = (TITLE.search(cell.source) for cell in self.read().cells if cell.cell_type == "markdown")
-        return next((match[1].strip() for match in found if match), self.path.stem)
+        matches = (TITLE.search(cell.source) for cell in self.read().cells if cell.cell_type == "markdown")
+        return next((match[1].strip() for match in matches if match), self.path.stem)
 
     @property
     def subject(self) -> str:
@@ -109,7 +109,7 @@ class Notebook:
     def exercises(self) -> list[str]:
         """The exercises of the lab, as `module.function`."""
         given = (cell.metadata.get("rushlight", {}) for cell in self.read().cells)
-        return [each["exercise"] for each in given if "exercise" in each]
+        return [metadata["exercise"] for metadata in given if "exercise" in metadata]
 
 
 @dataclass
@@ -136,7 +136,7 @@ class Phase:
 
 def phases(root: Path) -> list[Phase]:
     """Every phase that has a notebook, in order."""
-    found = []
+    existing = []
     for name in sorted(path.name for path in root.glob("phases/[0-9][0-9]_*")):
         reading = Notebook(root / "phases" / name / "reading.ipynb", f"phases/{name}/reading.md")
         paths = sorted(path for path in root.glob(f"labs/{name[:2]}*/*.ipynb") if path.stem == path.parent.name)
@@ -146,8 +146,8 @@ def phases(root: Path) -> list[Phase]:
             if not there:
                 log.info("phase %s has no %s yet", name, kind)
         if phase.reading or phase.labs:
-            found.append(phase)
-    return found
+            existing.append(phase)
+    return existing
 
 
 # What mkdocs calls ---------------------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
     prose = re.sub(r"^(`{3,}).*?^\1`*$|<[^>]+>", "", page, flags=re.MULTILINE | re.DOTALL)
     time = max(5, 5 * round(len(prose.split()) / WORDS_A_MINUTE / 5))
     before = [
-        f"[{each.label}](../{each.name}/reading.md)" for each in others if each.name[:2] in needs and each.reading
+        f"[{other.label}](../{other.name}/reading.md)" for other in others if other.name[:2] in needs and other.reading
     ]
     labs = [f"[{number_of(lab.path.stem)}]({lab.path.stem}.md)" for lab in phase.labs]
     said = [f"About {time} minutes to read"]
@@ -373,8 +373,8 @@ def _prose(cell: NotebookNode) -> str:
 def _page_of(link: re.Match) -> str:
     folder, notebook = link.groups()
     number = folder[:2] if folder else notebook[:2]
-    found = [phase for phase in phase_names() if phase[:2] == number]
-    return f"](../{found[0]}/{notebook}.md" if found else f"]({notebook}.md"
+    names = [phase for phase in phase_names() if phase[:2] == number]
+    return f"](../{names[0]}/{notebook}.md" if names else f"]({notebook}.md"
 
 
 def lists(source: str) -> str:

@@ -60,7 +60,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
         page.meta["description"] = html.escape(str(said), quote=True)
     name = phase.group(1) if (phase := re.match(r"phases/(\d\d)_", page.file.src_uri)) else "rushlight"
     if files.get_file_from_path(path := f"images/cards/{name}.png"):
-        about = next((each.label for each in config.extra["phases"] if each.name[:2] == name), "")
+        about = next((phase.label for phase in config.extra["phases"] if phase.name[:2] == name), "")
         alt = f"Rushlight, phase {about}" if about else "Rushlight. Rebuild PyTorch. Real torch marks it."
         page.meta["card"] = {"path": path, "alt": alt, "width": CARD[0], "height": CARD[1]}
     content = EMPTY_HEADER.sub(r"<td\1></td>", content)
