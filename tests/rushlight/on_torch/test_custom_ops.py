@@ -73,8 +73,8 @@ def test_it_computes_what_torch_computes_with_the_same_gradients(op, activation,
 def test_gradcheck_and_gradgradcheck_accept_it(op, activation):
     inputs = tensors((2,))
     for some in (inputs, [inputs[0], inputs[1].detach(), inputs[2]]):
-        assert torch.autograd.gradcheck(lambda *each: op(*each, activation), some)
-        assert torch.autograd.gradgradcheck(lambda *each: op(*each, activation), some)
+        assert torch.autograd.gradcheck(lambda *args: op(*args, activation), some)
+        assert torch.autograd.gradgradcheck(lambda *args: op(*args, activation), some)
 
 
 def test_arguments_left_at_their_defaults_are_not_passed_and_not_missed(op):
@@ -109,11 +109,12 @@ def test_vmap_takes_a_batch_in_any_dimension_of_any_arguments(op, lead):
         if in_dims == (None, None, None):
             continue
         inputs = [
-            each if d is None else torch.stack([each] * 6, d) for each, d in zip(tensors(lead, grad=False), in_dims)
+            tensor if d is None else torch.stack([tensor] * 6, d)
+            for tensor, d in zip(tensors(lead, grad=False), in_dims)
         ]
-        inputs = [each + torch.randn_like(each) for each in inputs]
+        inputs = [tensor + torch.randn_like(tensor) for tensor in inputs]
         activation = list(ACTIVATIONS)[count % len(ACTIVATIONS)]
-        mine = torch.vmap(lambda *each, name=activation: op(*each, name), in_dims)(*inputs)
+        mine = torch.vmap(lambda *args, name=activation: op(*args, name), in_dims)(*inputs)
         torch.testing.assert_close(mine, torch.vmap(in_torch(activation), in_dims)(*inputs))
         count += 1
 
@@ -126,18 +127,18 @@ def test_as_a_function_it_goes_through_the_transforms_of_torch_func(operator, ac
         none = torch.autograd.Function.__dict__["vmap"]
         function = type("Generated", (function,), {"generate_vmap_rule": True, "vmap": none})
     inputs, func = tensors((2,), grad=False), torch.func
-    batch = [torch.stack([each, each + 1, each * 2]) for each in inputs]
+    batch = [torch.stack([tensor, tensor + 1, tensor * 2]) for tensor in inputs]
     transforms = [
-        lambda f: func.grad(lambda *each: f(*each).cos().sum(), (0, 1, 2))(*inputs),
+        lambda f: func.grad(lambda *args: f(*args).cos().sum(), (0, 1, 2))(*inputs),
         lambda f: func.jacrev(f, (0, 1, 2))(*inputs),
         lambda f: func.jacrev(func.jacrev(f))(*inputs),
-        lambda f: func.vmap(func.grad(lambda *each: f(*each).cos().sum(), (0, 1, 2)))(*batch),
-        lambda f: func.grad(lambda *each: func.vmap(f)(*each).cos().sum(), (0, 1, 2))(*batch),
+        lambda f: func.vmap(func.grad(lambda *args: f(*args).cos().sum(), (0, 1, 2)))(*batch),
+        lambda f: func.grad(lambda *args: func.vmap(f)(*args).cos().sum(), (0, 1, 2))(*batch),
         lambda f: func.grad(lambda x: func.vmap(f, (0, None, None))(x, *inputs[1:]).cos().sum())(batch[0]),
         lambda f: func.vmap(func.vmap(f, (0, None, None)))(*batch),
     ]
     for transform in transforms:
-        mine = transform(lambda *each: function.apply(*each, activation))
+        mine = transform(lambda *args: function.apply(*args, activation))
         torch.testing.assert_close(mine, transform(in_torch(activation)))
 
 
@@ -154,7 +155,7 @@ def test_as_an_operator_torch_func_refuses_it_and_jvp_is_wrong_without_a_word(op
 def test_compile_captures_it_without_a_break_and_once_more_when_the_batch_changes(op, backend):
     torch._dynamo.reset()
     counter = CompileCounterWithBackend(backend)
-    compiled = torch.compile(lambda *each: op(*each, "gelu") * 2, fullgraph=True, backend=counter)
+    compiled = torch.compile(lambda *args: op(*args, "gelu") * 2, fullgraph=True, backend=counter)
     for length in (5, 7, 2, 33, 9):
         inputs = tensors((length,))
         mine, theirs = compiled(*inputs), in_torch("gelu")(*inputs) * 2
@@ -181,7 +182,7 @@ def test_a_training_step_with_both_operators_compiles_with_inductor(operator):
         return tensors((8,), grad=False), torch.randn(8, 4, dtype=torch.double)
 
     outcomes = []
-    compiled = torch.compile(lambda *each: head(*each, "none"), fullgraph=True)
+    compiled = torch.compile(lambda *args: head(*args, "none"), fullgraph=True)
     for linear in (compiled, in_torch("none")):
         (x, weight, bias), target = start()
         weight, buffer = weight.requires_grad_(), torch.zeros_like(weight)
@@ -223,9 +224,9 @@ def test_what_writes_to_its_arguments_is_neither_lost_nor_moved_in_a_graph():
     for function in (train, torch.compile(train, fullgraph=True, backend="aot_eager")):
         torch.manual_seed(0)
         inputs = [torch.randn(2, 3) for _ in range(3)]
-        versions = [each._version for each in inputs]
+        versions = [tensor._version for tensor in inputs]
         outcomes.append([function(*inputs), *inputs])
-        assert [each._version > old for each, old in zip(inputs, versions)] == [True, True, False]
+        assert [tensor._version > old for tensor, old in zip(inputs, versions)] == [True, True, False]
     torch.testing.assert_close(*outcomes)
 
 
@@ -243,9 +244,9 @@ def test_a_gradient_that_nobody_asks_for_keeps_nothing():
     x, weight, bias = tensors(grad=False)
     function = custom_ops.fused_linear_function(custom_ops.fused_linear)
     node = function.apply(x, weight.requires_grad_(), bias, "relu").grad_fn
-    assert [each is not None for each in node.saved_tensors] == [True, False, False, True]
+    assert [tensor is not None for tensor in node.saved_tensors] == [True, False, False, True]
     node = function.apply(x, weight, bias, "gelu").grad_fn
-    assert [each is not None for each in node.saved_tensors] == [True, True, True, False]
+    assert [tensor is not None for tensor in node.saved_tensors] == [True, True, True, False]
 
 
 def test_the_schema_of_every_kernel_here_is_the_one_that_torch_infers():

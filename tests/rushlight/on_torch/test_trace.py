@@ -38,7 +38,7 @@ def test_importing_rushlight_does_not_import_torch():
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-@pytest.mark.parametrize("folder", [each for each in trace.SOURCE_MAP if each.startswith(("torch", "torchgen"))])
+@pytest.mark.parametrize("folder", [path for path in trace.SOURCE_MAP if path.startswith(("torch", "torchgen"))])
 def test_what_the_map_names_in_python_is_there(folder):
     """(The C++ sources are not in the wheel.)"""
     if not folder.endswith(".cpp") and "csrc" not in folder:
@@ -62,28 +62,28 @@ def test_the_layers_are_the_four_that_the_map_has():
 
 def test_all_schemas_of_pytorch_are_read_as_torch_reads_them(entries):
     for entry in entries.values():
-        found = trace.read_schema(entry["func"])
+        parts = trace.read_schema(entry["func"])
         parsed, shared = torch._C.parse_schema("aten::" + entry["func"]), FunctionSchema.parse(entry["func"])
-        assert found["name"] == str(shared.name)
-        assert found["required"] == [each.name for each in parsed.arguments if not each.has_default_value()]
-        assert found["by name"] == [each.name for each in parsed.arguments if each.kwarg_only]
-        assert bool(found["written"]) == parsed.is_mutable
-        assert len(found["shared"]) == len(parsed.returns)
-        assert bool(sum(found["shared"], [])) == any(each.annotation for each in shared.returns)
+        assert parts["name"] == str(shared.name)
+        assert parts["required"] == [argument.name for argument in parsed.arguments if not argument.has_default_value()]
+        assert parts["by name"] == [argument.name for argument in parsed.arguments if argument.kwarg_only]
+        assert bool(parts["written"]) == parsed.is_mutable
+        assert len(parts["shared"]) == len(parsed.returns)
+        assert bool(sum(parts["shared"], [])) == any(result.annotation for result in shared.returns)
 
 
 def test_a_schema_that_torch_prints_is_read_like_one_in_the_file():
-    found = trace.read_schema(str(torch.ops.aten.convolution.default._schema))
-    assert found["name"] == "aten::convolution" and len(found["required"]) == 9
+    parts = trace.read_schema(str(torch.ops.aten.convolution.default._schema))
+    assert parts["name"] == "aten::convolution" and len(parts["required"]) == 9
     assert trace.read_schema(str(torch.ops.aten.rot90.default._schema))["required"] == ["self"]
 
 
 def test_what_the_file_registers_torch_has_registered(entries):
     text = yaml.dump([entries[name] for name in ("mm", "mm.out", "softmax.int", "relu", "matmul.out", "add.Scalar")])
     for name in ("mm", "mm.out", "softmax.int", "relu", "matmul.out", "add.Scalar"):
-        found = trace.registrations(text, name)
+        kernels = trace.registrations(text, name)
         for key in ("CPU", "SparseCPU", "QuantizedCPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd"):
-            assert torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", key) == (key in found), (name, key)
+            assert torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", key) == (key in kernels), (name, key)
 
 
 # Calls
@@ -146,11 +146,11 @@ def test_self_times_are_those_of_the_profiler():
         for _ in range(3):
             (torch.ones(40, 40) @ torch.ones(40, 40)).softmax(1).sum()
     events = [
-        trace.Event(each.name, each.thread, round(each.time_range.start * 1000), round(each.time_range.end * 1000))
-        for each in seen.events()
+        trace.Event(event.name, event.thread, round(event.time_range.start * 1000), round(event.time_range.end * 1000))
+        for event in seen.events()
     ]
     mine = dict(trace.hot_operators(events, 0))
-    theirs = {each.key: each.self_cpu_time_total * 1000 for each in seen.key_averages()}
+    theirs = {event.key: event.self_cpu_time_total * 1000 for event in seen.key_averages()}
     assert mine == pytest.approx({name: time for name, time in theirs.items() if name in mine}, abs=200)
     assert len(mine) > 3
 

@@ -67,7 +67,7 @@ def test_what_only_turns_or_copies_stays_quantised(weight):
 def test_everything_else_gets_a_plain_tensor_wherever_it_is_among_the_arguments(weight):
     q = quantise(weight)
     floats = q.dequantise()
-    for found, expected in (
+    for result, expected in (
         (torch.cat([q, weight]), torch.cat([floats, weight])),
         (torch._foreach_mul([weight, q], 2.0)[1], floats * 2),
         (torch.add(weight, q, alpha=3), weight + 3 * floats),
@@ -76,8 +76,8 @@ def test_everything_else_gets_a_plain_tensor_wherever_it_is_among_the_arguments(
         (weight.clone().copy_(q), floats),
         (torch.histogram(weight, 2, weight=q).hist, torch.histogram(weight, 2, weight=floats).hist),
     ):
-        assert type(found) is torch.Tensor
-        torch.testing.assert_close(found, expected)
+        assert type(result) is torch.Tensor
+        torch.testing.assert_close(result, expected)
 
 
 def test_what_is_multiplied_by_a_beta_of_0_is_not_looked_at(weight):
