@@ -115,11 +115,6 @@ def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(fre
     assert not any("points" in shown[0].data["text/plain"] for shown in (before, first, replayed, failed, late))
 
 
-def test_a_check_that_is_in_no_lab_has_no_points(outputs):
-    (shown, *_), *_ = outputs('check("dynamo.calls.how_to_call.breaks")')
-    assert "points" not in shown.data["text/html"]
-
-
 def test_what_a_piece_prints_and_raises_is_shown_without_what_no_page_can_show(outputs):
     hostile = WRONG.replace(
         "    strides, step = [], 1", "    print('\\ud800 said')\n    raise ValueError('\\ud800 \\x1b[31mraised')"
