@@ -4,6 +4,7 @@ import ast
 import copy
 import itertools
 
+import jupytext
 import nbformat
 import pytest
 
@@ -164,6 +165,17 @@ def saved_by_colab(notebook, at, check):
         cell.metadata |= {"id": f"x{number}", "colab": {"base_uri": "https://localhost:8080/"}}
 
 
+def through_jupytext(form, *edits):
+    """Edited, saved by jupytext as a text, and opened again."""
+
+    def edit(notebook, at, check):
+        for earlier in edits:
+            earlier(notebook, at, check)
+        notebook.cells = jupytext.reads(jupytext.writes(notebook, form), form).cells
+
+    return edit
+
+
 def without_any_metadata(notebook, at, check):
     for cell in notebook.cells:
         cell.pop("id")
@@ -201,6 +213,10 @@ EDITS = {
     "turned to raw and back": of_another_type("raw", True),
     "left as Markdown": of_another_type("markdown", False),
     "saved by Colab": saved_by_colab,
+    "saved by jupytext as Markdown": through_jupytext("md"),
+    "saved by jupytext as a script": through_jupytext("py:percent"),
+    "saved by jupytext as a light script": through_jupytext("py:light"),
+    "split and saved by jupytext": through_jupytext("py:percent", split(-3, False)),
     "without any metadata": without_any_metadata,
 }
 # where the answer is whole in a cell of its own, so that nobody has to be told
@@ -211,6 +227,9 @@ WHOLE = {
     "the same copied",
     "left as Markdown",
     "saved by Colab",
+    "saved by jupytext as Markdown",
+    "saved by jupytext as a script",
+    "saved by jupytext as a light script",
 }
 WHOLE |= {edit for edit in EDITS if edit.startswith(("a copy of the stub", "split at the", "turned to"))}
 
