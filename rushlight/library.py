@@ -363,7 +363,7 @@ def call_by_name(overloads: Sequence[Operator], given: dict[str, Any]) -> Any:
 def argument_types(values: Iterable[Any]) -> tuple | None:
     """The types of the arguments, if the types alone decide which overload fits, else None. A list must have ints only, because
     other lists may hold anything. A tensor without dimensions gives None, because it may be passed for a number."""
-    found = []
+    kinds = []
     for value in values:
         kind = value.__class__
         if kind is list or kind is tuple:
@@ -372,8 +372,8 @@ def argument_types(values: Iterable[Any]) -> tuple | None:
             kind = (kind, len(value))
         elif kind not in _NO_TENSORS and hasattr(value, "_key_set") and not value._sizes:
             return None
-        found.append(kind)
-    return tuple(found)
+        kinds.append(kind)
+    return tuple(kinds)
 
 
 _INT, _NO_TENSORS = {int}, {int, float, bool, str, type(None)}
@@ -424,8 +424,8 @@ def stack_of(operator: Operator, args: Sequence, kwargs: dict[str, Any]) -> list
         except RuntimeError as problem:
             expected = f"Expected a value of type '{argument.type}' for argument '{argument.name}'"
             details = f"Position: {position}\nDeclaration: {schema}\nCast error details: {problem}"
-            found = f"but instead found type '{type(value).__name__}'."
-            raise RuntimeError(f"{schema.full_name}() {expected} {found}\n{details}") from None
+            actual = f"but instead found type '{type(value).__name__}'."
+            raise RuntimeError(f"{schema.full_name}() {expected} {actual}\n{details}") from None
     return stack
 
 

@@ -80,22 +80,20 @@ def _encode(text: str, encoding: str) -> bytes:
     return text.encode(encoding)
 
 
-_NAMES = {each: ("torch._utils", each.__name__)
-          for each in (_rebuild_tensor_v2, _rebuild_parameter, _rebuild_meta_tensor_no_storage)}  # fmt: skip
-_NAMES |= {each: ("torch", each.name) for each in dtypes.ALL}
-_NAMES |= {StorageType(each): ("torch", StorageType(each).name) for each in dtypes.ALL}
+_NAMES = {function: ("torch._utils", function.__name__)
+          for function in (_rebuild_tensor_v2, _rebuild_parameter, _rebuild_meta_tensor_no_storage)}  # fmt: skip
+_NAMES |= {dtype: ("torch", dtype.name) for dtype in dtypes.ALL}
+_NAMES |= {StorageType(dtype): ("torch", StorageType(dtype).name) for dtype in dtypes.ALL}
 _NAMES |= {Size: ("torch", "Size"), device: ("torch", "device")}
 
-_ALLOWED = {name: each for each, name in _NAMES.items()}
+_ALLOWED = {name: value for value, name in _NAMES.items()}
 _ALLOWED |= {
     ("collections", "OrderedDict"): OrderedDict,
     ("collections", "Counter"): Counter,
     ("_codecs", "encode"): _encode,
 }
-_ALLOWED |= {
-    ("__builtin__", each.__name__): each for each in (set, complex, bytearray)
-}  # protocol 2 has Python 2's names
-_CALLABLE = {each for each in _ALLOWED.values() if callable(each)}
+_ALLOWED |= {("__builtin__", cls.__name__): cls for cls in (set, complex, bytearray)}  # protocol 2 has Python 2's names
+_CALLABLE = {value for value in _ALLOWED.values() if callable(value)}
 
 
 # save -----------------------------------------------------------------------------------------------------------------
@@ -156,7 +154,7 @@ def save(obj: Any, f: str | os.PathLike | BinaryIO) -> None:
     pickler.dump(obj)
     name = os.path.splitext(os.path.basename(f))[0] if isinstance(f, (str, os.PathLike)) else "archive"
     entries = {"data.pkl": data.getvalue(), "byteorder": sys.byteorder.encode()}
-    entries |= {f"data/{key}": each.storage._bytes for key, each in pickler.storages.values()}
+    entries |= {f"data/{key}": tensor.storage._bytes for key, tensor in pickler.storages.values()}
     with zipfile.ZipFile(f, "w") as archive:
         for entry, content in {**entries, "version": b"3\n"}.items():
             archive.writestr(zipfile.ZipInfo(f"{name}/{entry}"), bytes(content))
@@ -187,7 +185,7 @@ class _Unpickler(pickle._Unpickler):
         )
 
     def reduce(self) -> None:
-        if not any(self.stack[-2] is each for each in _CALLABLE):
+        if not any(self.stack[-2] is allowed for allowed in _CALLABLE):
             self.refuse()
         self.load_reduce()
 
@@ -201,7 +199,7 @@ class _Unpickler(pickle._Unpickler):
         LONG_BINPUT GLOBAL BINPERSID"""
     dispatch = dict.fromkeys(range(256), refuse)
     dispatch |= {
-        code: pickle._Unpickler.dispatch[code] for code in (getattr(pickle, each)[0] for each in plain.split())
+        code: pickle._Unpickler.dispatch[code] for code in (getattr(pickle, name)[0] for name in plain.split())
     }
     dispatch |= {pickle.REDUCE[0]: reduce, pickle.NEWOBJ[0]: reduce, pickle.BUILD[0]: build}
 

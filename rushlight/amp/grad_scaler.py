@@ -36,11 +36,11 @@ def unscale_grads(grads: Sequence[Tensor], scale: Tensor) -> bool:
 
     Source: `aten/src/ATen/native/AmpKernels.cpp`, `_amp_foreach_non_finite_check_and_unscale_cpu_`.
     """
-    inverse, found = scale.double().reciprocal().float(), False
+    inverse, found_inf = scale.double().reciprocal().float(), False
     for grad in grads:
-        found = found or not functions.isfinite(grad).all().item()
+        found_inf = found_inf or not functions.isfinite(grad).all().item()
         grad.mul_(inverse)
-    return found
+    return found_inf
 
 
 def update_scale(

@@ -51,7 +51,7 @@ Deleter = ctypes.CFUNCTYPE(None, POINTER(DLManagedTensor))
 DLManagedTensor._fields_ = [("dl_tensor", DLTensor), ("manager_ctx", c_void_p), ("deleter", Deleter)]
 
 _CODES = {"b": BOOL, "i": INT, "u": UINT, "f": FLOAT, "V": BFLOAT}
-DTYPES = {(_CODES[each.numpy.kind], 8 * each.itemsize): each for each in ALL if each is not bfloat16}
+DTYPES = {(_CODES[dtype.numpy.kind], 8 * dtype.itemsize): dtype for dtype in ALL if dtype is not bfloat16}
 DTYPES[BFLOAT, 16] = bfloat16
 
 # The capsule. Its name is compared by content, but must stay in memory, so the names are constants. ------------------

@@ -138,22 +138,22 @@ def unique(
     """The different elements, or slices along `dim`, in order; if requested, the index of each element among them, and how
     often each occurs. Source: `torch/functional.py`, `_unique_impl`."""
     if dim is None:
-        found = functions._unique2(input, sorted, return_inverse, return_counts)
+        results = functions._unique2(input, sorted, return_inverse, return_counts)
     else:
-        found = functions.unique_dim(input, dim, sorted, return_inverse, return_counts)
-    return _requested(found, return_inverse, return_counts)
+        results = functions.unique_dim(input, dim, sorted, return_inverse, return_counts)
+    return _requested(results, return_inverse, return_counts)
 
 
 def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Tensor | tuple[Tensor, ...]:
     """The elements, or slices along `dim`, that differ from the one before. The other results are those of `unique`."""
-    found = functions.unique_consecutive(input, return_inverse, return_counts, dim)
-    return _requested(found, return_inverse, return_counts)
+    results = functions.unique_consecutive(input, return_inverse, return_counts, dim)
+    return _requested(results, return_inverse, return_counts)
 
 
-def _requested(found: tuple[Tensor, ...], return_inverse: bool, return_counts: bool) -> Tensor | tuple[Tensor, ...]:
-    values, inverse, counts = found
+def _requested(outputs: tuple[Tensor, ...], return_inverse: bool, return_counts: bool) -> Tensor | tuple[Tensor, ...]:
+    values, inverse, counts = outputs
     results = (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
     return results if len(results) > 1 else values
 

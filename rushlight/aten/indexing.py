@@ -86,28 +86,28 @@ def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
         raise IndexError(f"too many indices for tensor of dimension {self.dim()}")
     view, dim, indexed = self, 0, False
     indices: list[Tensor | None] = []
-    for position, each in enumerate(keys):
-        if each.__class__ is slice:
-            if each != _WHOLE:
-                view = _apply_slice(view, dim, each, skip_whole=True)
+    for position, part in enumerate(keys):
+        if part.__class__ is slice:
+            if part != _WHOLE:
+                view = _apply_slice(view, dim, part, skip_whole=True)
             dim += 1
             indices.append(None)
             continue
-        if isinstance(each, (Sequence, np.ndarray)):
-            dtype = creation._infer_dtype(each)
-            each = creation.tensor(each, dtype=dtype if dtype in (uint8, bool_) else int64, device=self.device)
+        if isinstance(part, (Sequence, np.ndarray)):
+            dtype = creation._infer_dtype(part)
+            part = creation.tensor(part, dtype=dtype if dtype in (uint8, bool_) else int64, device=self.device)
         index: Tensor | None = None
         passed = 1  # how many dimensions of the view this part uses
-        if each is Ellipsis:
+        if part is Ellipsis:
             passed = self.dim() - mentioned
-        elif each is None:
+        elif part is None:
             view = view.unsqueeze(dim)
-        elif isinstance(each, bool) or isinstance(each, Tensor) and each.dim() == 0 and each.dtype in (uint8, bool_):
-            view, index = view.unsqueeze(dim), _index_of_bool(bool(each), self)
-        elif isinstance(each, Tensor) and (each.dim() or each.dtype.category != INTEGRAL):
-            passed, index = _dimensions(each), each
+        elif isinstance(part, bool) or isinstance(part, Tensor) and part.dim() == 0 and part.dtype in (uint8, bool_):
+            view, index = view.unsqueeze(dim), _index_of_bool(bool(part), self)
+        elif isinstance(part, Tensor) and (part.dim() or part.dtype.category != INTEGRAL):
+            passed, index = _dimensions(part), part
         else:
-            number, size = _as_int(each), view.size(dim)
+            number, size = _as_int(part), view.size(dim)
             if not -size <= number < size:
                 raise out_of_bounds(number, position, size)
             view, passed = view.select(dim, number), 0
@@ -122,7 +122,7 @@ def _treat_sequence_as_tuple(key) -> bool:
     if not isinstance(key, Sequence) or isinstance(key, tuple) or len(key) >= 32:
         return False
     parts = (slice, Sequence, Tensor, np.ndarray)
-    several = any(each is None or each is Ellipsis or isinstance(each, parts) for each in key)
+    several = any(part is None or part is Ellipsis or isinstance(part, parts) for part in key)
     if several:
         warnings.warn("a sequence as the key is treated as a tuple of indices: use x[tuple(key)]", stacklevel=4)
     return several

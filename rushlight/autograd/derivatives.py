@@ -549,16 +549,16 @@ def std_mean_backward(grads, self: Tensor, std: Tensor, dim, correction: Scalar 
 
 
 def add_gradient_of_mean(
-    found: Tensor | None, grad: Tensor | None, sizes: Sequence[int], dim, keepdim: bool
+    of_std: Tensor | None, grad: Tensor | None, sizes: Sequence[int], dim, keepdim: bool
 ) -> Tensor | None:
     if grad is None:
-        return found
+        return of_std
     of_mean = (
         mean_backward(grad, sizes, dim, math.prod(sizes), keepdim)
         if dim
         else div_scalar(grad.expand(sizes), math.prod(sizes))
     )
-    return of_mean if found is None else found + of_mean
+    return of_mean if of_std is None else of_std + of_mean
 
 
 def svd_backward(grads, full_matrices: bool, U: Tensor, S: Tensor, Vh: Tensor, k: int) -> Tensor:  # noqa: N803

@@ -216,8 +216,8 @@ def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> l
         a list or a tuple: the gradient of the base, with the base's sizes and strides, and the others as `function` returned them.
 
     >>> base, second_row = ((2, 2), (2, 1), 0), ((2,), (1,), 2)
-    >>> found = copy_slices(lambda grad: (grad * 3, grad), rl.ones(2, 2), base, second_row)
-    >>> [x.tolist() for x in found]
+    >>> gradients = copy_slices(lambda grad: (grad * 3, grad), rl.ones(2, 2), base, second_row)
+    >>> [x.tolist() for x in gradients]
     [[[1.0, 1.0], [3.0, 3.0]], [1.0, 1.0]]
 
     Source: `torch/csrc/autograd/functions/tensor.cpp`, `CopySlices::apply_impl`.

@@ -34,7 +34,7 @@ class StreamNode:
 
 
 def backward_steps(nodes: Sequence[StreamNode], roots: Sequence[Edge], caller: int) -> list[tuple]:
-    """What the engine queues in a backward pass: events, waits, additions and nodes, in order.
+    """Return the steps that the engine queues in a backward pass: events, waits, additions and nodes, in order.
 
     The gradients of `backward(...)` come first. They were made on the stream `caller`, and go to the inputs in `roots`, in this
     order. Then each node of `nodes` runs, in this order, on its own stream, and its gradients go to the inputs in `node.edges`, in
@@ -71,7 +71,7 @@ def backward_steps(nodes: Sequence[StreamNode], roots: Sequence[Edge], caller: i
         consumer = nodes[edge[0]].stream
         event = record(producer) if producer != consumer else None
         if edge in waiting:
-            steps.extend(("wait", each, consumer) for each in (event, waiting[edge]) if each is not None)
+            steps.extend(("wait", awaited, consumer) for awaited in (event, waiting[edge]) if awaited is not None)
             steps.append(("add", consumer))
             event = None
         waiting[edge] = event

@@ -144,8 +144,8 @@ def average_events(
     children = defaultdict(list)
     for i, event in enumerate(events):
         children[event[3]].append(i)
-    found, rows = children[None], {}
-    for i in found:  # it grows
+    outermost, rows = children[None], {}
+    for i in outermost:  # it grows
         name, shapes, time, _ = events[i]
         inside = children[i]
         while len(inside) == 1 and events[inside[0]][0] == name:
@@ -154,7 +154,7 @@ def average_events(
         row[0] += 1
         row[1] += time - sum(events[child][2] for child in inside)
         row[2] += time
-        found += inside
+        outermost += inside
     return rows
 
 

@@ -426,7 +426,7 @@ def dispatch_key_set(stack: Sequence, included: int, excluded: int) -> int:
 
 
 def skip_fallthrough(operator: Operator, key_set: int) -> int:
-    """The set without the functionalities for which the operator's entry is `FALLTHROUGH`. The backends stay.
+    """Remove the functionalities with the entry `FALLTHROUGH` of the operator from the set. The backends stay.
 
     `operator.entry(key)` returns a kernel and a reason. The key for a functionality is the one on the highest backend of
     `key_set`: with the backends CPU and Meta, `AutogradMeta` decides about `AutogradFunctionality`, and `AutogradCPU` does not.
@@ -664,7 +664,7 @@ def fast_paths_disabled(layer: str | None):
         _set_slow_from()
         yield
     finally:
-        _within[:] = [each for each in _within if each is not own]  # another thread may have begun one since
+        _within[:] = [entry for entry in _within if entry is not own]  # another thread may have begun one since
         _set_slow_from()
 
 

@@ -81,7 +81,7 @@ ALL = (
     int8,
 )  # an extension in C++ knows a type by its position
 REDUCED_FLOATING = (float16, bfloat16)  # computed in float32. Source: `c10/core/ScalarType.h`, `isReducedFloatingType`
-_FROM_NUMPY = {each.numpy: each for each in ALL if each is not bfloat16}
+_FROM_NUMPY = {dtype.numpy: dtype for dtype in ALL if dtype is not bfloat16}
 PYTHON_DTYPES = {float: float64, int: int64, bool: bool_}
 
 
@@ -97,7 +97,7 @@ def numpy_finfo(dtype: dtype) -> np.finfo:
 def from_numpy_dtype(numpy_dtype: np.dtype) -> dtype:
     """The rushlight type of a numpy type. Raises `TypeError` if there is none, also for bfloat16, as PyTorch does."""
     if numpy_dtype not in _FROM_NUMPY:
-        names = ", ".join(each.name for each in _FROM_NUMPY.values())
+        names = ", ".join(dtype.name for dtype in _FROM_NUMPY.values())
         raise TypeError(f"can't convert np.ndarray of type {numpy_dtype}; convert it with .astype() to one of: {names}")
     return _FROM_NUMPY[numpy_dtype]
 
@@ -185,14 +185,14 @@ def result_type(*operands) -> dtype:
     ranks = [None, None, None]
     for operand in operands:
         if hasattr(operand, "dim"):
-            rank, found = 0 if operand.dim() else 1, operand.dtype
+            rank, operand_type = 0 if operand.dim() else 1, operand.dtype
         else:
-            rank, found = 2, scalar_type(operand)
-        ranks[rank] = found if ranks[rank] is None else promote_types(ranks[rank], found)
+            rank, operand_type = 2, scalar_type(operand)
+        ranks[rank] = operand_type if ranks[rank] is None else promote_types(ranks[rank], operand_type)
     common = None
-    for found in ranks:
-        if found is not None and (common is None or found.category > common.category):
-            common = found
+    for promoted in ranks:
+        if promoted is not None and (common is None or promoted.category > common.category):
+            common = promoted
     return common
 
 
@@ -212,14 +212,14 @@ def promote_any(a: dtype, b: dtype) -> dtype:
 
 def common_dtype(*operands) -> dtype:
     """`result_type`, also for tensors of `float16` and of `bfloat16`. It is `rl.result_type`, and kernels call it."""
-    found = result_type(*operands)
-    if found in REDUCED_FLOATING:
+    common = result_type(*operands)
+    if common in REDUCED_FLOATING:
         reduced = [x for x in operands if hasattr(x, "dim") and x.dtype in REDUCED_FLOATING]
         highest = [x for x in reduced if x.dim()] or reduced
-        if any(x.dtype is not found for x in highest):
+        if any(x.dtype is not common for x in highest):
             return float32
-    elif found.itemsize == 1 and found.category == INTEGRAL:
+    elif common.itemsize == 1 and common.category == INTEGRAL:
         small = [x for x in operands if hasattr(x, "dim") and x.dtype.category == INTEGRAL]
         for x in [x for x in small if x.dim()] or small:
-            found = promote_any(found, x.dtype)
-    return found
+            common = promote_any(common, x.dtype)
+    return common

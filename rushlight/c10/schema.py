@@ -229,7 +229,7 @@ def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
         >>> read = parse_schema("add.Tensor(Tensor self, *, Scalar alpha=1) -> Tensor")
         >>> read.namespace, read.name, read.overload_name
         ('aten', 'add', 'Tensor')
-        >>> [(each.name, each.kwarg_only) for each in read.arguments]
+        >>> [(argument.name, argument.kwarg_only) for argument in read.arguments]
         [('self', False), ('alpha', True)]
 
     Args:

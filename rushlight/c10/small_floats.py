@@ -113,12 +113,12 @@ def float8_value(bits: int, format: Float8) -> float:
 
 def as_bfloat16(values: np.ndarray) -> np.ndarray:
     """The float32 numbers of an array after a cast to bfloat16 and back."""
-    found = [bfloat16_bits(bits) << 16 for bits in values.astype(np.float32).view(np.uint32).ravel().tolist()]
-    return np.array(found, np.uint32).view(np.float32).reshape(values.shape)
+    widened = [bfloat16_bits(bits) << 16 for bits in values.astype(np.float32).view(np.uint32).ravel().tolist()]
+    return np.array(widened, np.uint32).view(np.float32).reshape(values.shape)
 
 
 def as_float8(values: np.ndarray, format: Float8) -> np.ndarray:
     """The float32 numbers of an array after a cast to a format of 8 bits and back."""
     table = np.array([float8_value(bits, format) for bits in range(256)], np.float32)
-    found = [float8_bits(bits, format) for bits in values.astype(np.float32).view(np.uint32).ravel().tolist()]
-    return table[np.array(found, np.intp)].reshape(values.shape)
+    codes = [float8_bits(bits, format) for bits in values.astype(np.float32).view(np.uint32).ravel().tolist()]
+    return table[np.array(codes, np.intp)].reshape(values.shape)

@@ -108,7 +108,7 @@ def merge_partials(first: Partial, second: Partial) -> Partial:
 
     >>> first = partial_attention(rl.tensor([[0.0, 2.0]]), rl.tensor([[1.0], [2.0]]))
     >>> second = partial_attention(rl.tensor([[1000.0]]), rl.tensor([[5.0]]))
-    >>> [each.tolist() for each in merge_partials(first, second)]
+    >>> [part.tolist() for part in merge_partials(first, second)]
     [[[1000.0]], [[1.0]], [[5.0]]]
 
     Returns:
@@ -201,7 +201,7 @@ def tiled_attention_backward(
     """
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     delta = (grad * out).sum(-1, keepdim=True)
-    of_query, of_key, of_value = (each.new_zeros(each.shape) for each in (query, key, value))
+    of_query, of_key, of_value = (tensor.new_zeros(tensor.shape) for tensor in (query, key, value))
     for begin in range(0, key.shape[-2], block):
         end = begin + block
         scores = block_scores(query, key, begin, end, is_causal, scale)
@@ -249,7 +249,7 @@ def rotate(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     depends on their distance, not on their positions.
 
     >>> x = rl.tensor([[1.0, 0.0], [1.0, 0.0]])
-    >>> [[round(each, 4) for each in row] for row in rotate(x, rl.tensor([0, 1])).tolist()]
+    >>> [[round(number, 4) for number in row] for row in rotate(x, rl.tensor([0, 1])).tolist()]
     [[1.0, 0.0], [0.5403, 0.8415]]
 
     Args:

@@ -22,7 +22,7 @@ Event = tuple[str, int, int]
 
 
 def find_bottleneck(before: Sequence[Event], after: Sequence[Event]) -> list[tuple[str, int, int]]:
-    """What takes longer in the second profile than in the first one, the worst first.
+    """Find the paths that take longer in the second profile than in the first one, the worst first.
 
     The path of an event is the names of all events around it, the outermost first, then its own name, with "/" between them.
     An event is around another one if `find_parents` says so. The self time of an event is its length less the lengths of its
@@ -91,11 +91,11 @@ def slow_scores(xp: ModuleType, model: Any, heads: int, tokens: Any, fault: str 
 def _attention(xp: ModuleType, block: Any, heads: int, x: Any, fault: str) -> Any:
     n, width = x.shape[1:]
     q, k, v = (
-        each.unflatten(2, (heads, width // heads)).transpose(1, 2)
-        for each in block.attention(block.norm_1(x)).split(width, 2)
+        part.unflatten(2, (heads, width // heads)).transpose(1, 2)
+        for part in block.attention(block.norm_1(x)).split(width, 2)
     )
     if fault == "copies":
-        k, v = (_one_by_one(xp, each) for each in (k, v))
+        k, v = (_one_by_one(xp, tensor) for tensor in (k, v))
     scores = (q @ k.transpose(2, 3)) * (width // heads) ** -0.5
     mask = xp.ones(n, n, dtype=xp.bool).triu(1)
     if fault == "mask":
@@ -116,7 +116,7 @@ def _mlp(xp: ModuleType, block: Any, x: Any, fault: str) -> Any:
     F, y = xp.nn.functional, block.norm_2(x)
     if fault != "float64":
         return block.down(F.gelu(block.up(y), approximate="tanh"))
-    up, down = ((each.weight.double(), each.bias.double()) for each in (block.up, block.down))
+    up, down = ((layer.weight.double(), layer.bias.double()) for layer in (block.up, block.down))
     return F.linear(F.gelu(F.linear(y.double(), *up), approximate="tanh"), *down).float()
 
 
@@ -132,13 +132,13 @@ def _processor_time() -> Iterator[None]:
 
 def profiled(run: Callable[[], object], times: int = 10) -> list[Event]:
     """The events of the fastest of some runs under rushlight's profiler, in processor time. They begin at 0."""
-    found, least = [], math.inf
+    fastest, least = [], math.inf
     run()
     for _ in range(times):
         with _processor_time(), profile() as recorded:
             run()
-        events = [(each.name, each.start, each.end) for each in recorded.events()]
+        events = [(event.name, event.start, event.end) for event in recorded.events()]
         first = min(start for _, start, _ in events)
         if (length := max(end for *_, end in events) - first) < least:
-            found, least = [(name, round(start - first), round(end - first)) for name, start, end in events], length
-    return found
+            fastest, least = [(name, round(start - first), round(end - first)) for name, start, end in events], length
+    return fastest

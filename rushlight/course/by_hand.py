@@ -27,8 +27,8 @@ def head_gradients(x: Tensor, weight: Tensor, bias: Tensor, target: Tensor) -> d
         names of the nodes, "NllLossBackward0", "LogSoftmaxBackward0", "AddmmBackward0" and "TBackward0", and for the
         `AccumulateGrad` of a leaf the name of the leaf, "x", "weight" or "bias".
 
-    >>> found = head_gradients(rl.ones(1, 2), rl.zeros(4, 2), rl.zeros(4), rl.tensor([3]))
-    >>> found["NllLossBackward0"].tolist(), found["bias"].tolist()
+    >>> gradients = head_gradients(rl.ones(1, 2), rl.zeros(4, 2), rl.zeros(4), rl.tensor([3]))
+    >>> gradients["NllLossBackward0"].tolist(), gradients["bias"].tolist()
     (1.0, [0.25, 0.25, 0.25, -0.75])
 
     Source: `tools/autograd/derivatives.yaml`: `nll_loss_forward`, `_log_softmax`, `addmm` and `t`.

@@ -266,7 +266,7 @@ def _object(language: str, use: Use, choice: int) -> Object:
     names = use.nouns.split()
     name = names[choice % len(names)]
     nouns = PEOPLE | THINGS
-    noun = nouns.get(name) or next(each for each in nouns.values() if each.english_plural == name)
+    noun = nouns.get(name) or next(noun for noun in nouns.values() if noun.english_plural == name)
     plural = name == noun.english_plural or choice // len(names) % 2 == 1
     preposition = use.english if language == "en" else use.spanish
     phrase = _words(preposition, noun.phrase(language, plural))

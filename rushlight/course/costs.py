@@ -188,7 +188,7 @@ def step_traffic(config: Config, strategy: str, batch: int, n: int) -> dict[str,
 def saved_bytes(xp: ModuleType, model: Any, forward: Callable[[], Any], *inputs: Any) -> int:
     """The bytes that `forward()` keeps for its backward pass. Each storage counts once; those of the parameters and of `inputs` do
     not count. `xp` is rushlight or torch."""
-    known = {each.untyped_storage().data_ptr() for each in (*model.parameters(), *inputs)}
+    known = {tensor.untyped_storage().data_ptr() for tensor in (*model.parameters(), *inputs)}
     sizes, kept = {}, []  # a storage that is kept alive has an address of its own
 
     def pack(x: Any) -> Any:

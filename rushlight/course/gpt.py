@@ -23,7 +23,7 @@ def split_heads(x: Tensor, heads: int) -> tuple[Tensor, Tensor, Tensor]:
     has width / heads that are next to each other: the first head the first ones.
 
     >>> x = rl.arange(12).reshape(1, 1, 12)
-    >>> [each.flatten(0, 2).tolist() for each in split_heads(x, 2)]
+    >>> [part.flatten(0, 2).tolist() for part in split_heads(x, 2)]
     [[[0, 1], [2, 3]], [[4, 5], [6, 7]], [[8, 9], [10, 11]]]
 
     Args:
@@ -34,7 +34,7 @@ def split_heads(x: Tensor, heads: int) -> tuple[Tensor, Tensor, Tensor]:
 
     Source: `torch/nn/functional.py`, `_in_projection_packed`, `multi_head_attention_forward`.
     """
-    return tuple(each.unflatten(2, (heads, -1)).transpose(1, 2) for each in x.chunk(3, 2))
+    return tuple(part.unflatten(2, (heads, -1)).transpose(1, 2) for part in x.chunk(3, 2))
 
 
 def merge_heads(x: Tensor) -> Tensor:
@@ -63,8 +63,8 @@ def forward_block(block: Any, x: Tensor, heads: int, attend: Callable[[Tensor, T
     and the stream itself is not.
 
     >>> block = gpt(rl, width=8, heads=2, layers=1).blocks[0]
-    >>> for each in (block.projection, block.down):  # now the block adds zeros
-    ...     _ = rl.nn.init.zeros_(each.weight)
+    >>> for layer in (block.projection, block.down):  # now the block adds zeros
+    ...     _ = rl.nn.init.zeros_(layer.weight)
     >>> x = rl.randn(1, 3, 8)
     >>> rl.equal(forward_block(block, x, 2, lambda q, k, v: v), x)
     True
@@ -126,12 +126,12 @@ def gpt(
             self.token, self.position = nn.Embedding(vocabulary, width), nn.Embedding(length, width)
             self.blocks = nn.ModuleList(Block() for _ in range(layers))
             self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary)
-            for name, each in self.named_parameters():
+            for name, parameter in self.named_parameters():
                 if name.endswith("bias"):
-                    nn.init.zeros_(each)
-                elif each.dim() == 2:
+                    nn.init.zeros_(parameter)
+                elif parameter.dim() == 2:
                     deep = name.endswith(("projection.weight", "down.weight"))  # each block adds two to the stream
-                    nn.init.normal_(each, std=0.02 / (2 * layers) ** 0.5 if deep else 0.02)
+                    nn.init.normal_(parameter, std=0.02 / (2 * layers) ** 0.5 if deep else 0.02)
             self.head.weight = self.token.weight
 
         def forward(self, tokens, cache=None):

@@ -126,7 +126,7 @@ def make(steps: int, file: Path) -> None:
     arrays = dict(zip(("weight", "bias", "hidden"), parts))
     arrays["hidden"] = arrays["hidden"].astype(np.float16)
     loss, right = scored(arrays)
-    blas = sorted(each.get("architecture", "") for each in threadpool_info() if each["user_api"] == "blas")
+    blas = sorted(library.get("architecture", "") for library in threadpool_info() if library["user_api"] == "blas")
     provenance = {
         "command": f"python -m rushlight.course.head --steps {steps}",
         "versions": {"rushlight": rl.__version__, "numpy": np.__version__, "python": platform.python_version()},

@@ -329,7 +329,7 @@ def quantized_values(program: str) -> list[int]:
 
 
 def exported_sizes(program: str) -> list[str]:
-    """The sizes of dimension 0 of each argument for which an exported program is valid.
+    """Predict the sizes of dimension 0 of each argument that an exported program accepts.
 
     A module with this `forward` is exported with `args`. Dimension 0 of each argument is dynamic, as `dims` says. The sizes are
     those in `range_constraints`, or the constant. (That the program runs with 0 or 1 rows, too, does not count.)
@@ -398,7 +398,7 @@ def reserved_mebibytes(program: str) -> int:
 
 
 def attended(program: str) -> list[float | None]:
-    """What each query gets from a call of `MASKED`, on torch.
+    """Predict the result of a call of `MASKED` for each query, on torch.
 
     `F` is `torch.nn.functional`. `q` has four queries [1, 1], in the sizes 1, 1, 4 and 2. `k` has four keys [0, 0]. `loud` has the
     same keys, but the second one is [1000, 1000]. The values `v` are 4, 8, 12 and 24, in the sizes 1, 1, 4 and 1.
@@ -470,7 +470,7 @@ def recorded_operators(program: str) -> list[str]:
 
 
 def host_times(program: str) -> int:
-    """What the host's clock shows, in microseconds, at the end of a program of `HOST_TIMES`. It shows 0 at the beginning.
+    """Predict the time of the host's clock, in microseconds, at the end of a program of `HOST_TIMES`. It begins at 0.
 
     A launch takes the host 5 microseconds, whether of a kernel or of a copy. `kernel(100)` launches a kernel on the current stream
     which takes the device 100. The device copies `x` in 40, in each direction. From or to pageable memory the host takes 20

@@ -227,7 +227,7 @@ def speculate(guesses: Sequence[int], guessed: Tensor, wanted: Tensor, draws: Se
     The guesses are looked at in their order. Guess i, the token t, stays if draws[i] < wanted[i, t] / guessed[i, t]. The first one
     that does not stay is replaced by a token drawn with the probabilities max(wanted[i] - guessed[i], 0), divided by their sum,
     and the guesses after it are dropped. If all stay, a token drawn with wanted[-1] follows. The last number of `draws`, u, draws
-    the token: it is the first one for which the sum of the probabilities up to it, itself included, is more than u. So the
+    the token: it is the first one where the sum of the probabilities up to it, itself included, is more than u. So the
     tokens have exactly the distribution of the large model, whatever the small one guesses. No argument changes.
 
         >>> wanted = rl.tensor([[0.5, 0.5, 0.0], [0.0, 0.25, 0.75]])

@@ -69,7 +69,7 @@ def quantize_model(model: Any, bits: int, group: int) -> int:
 
     `group` 0 is a whole row. The head's weight is the token embedding, which changes with it.
     """
-    nbytes, done = sum(each.nbytes for each in model.parameters()), set()
+    nbytes, done = sum(parameter.nbytes for parameter in model.parameters()), set()
     with no_grad():
         for module in model.modules():
             weight = getattr(module, "weight", None)

@@ -62,7 +62,7 @@ def shard_block(state: Mapping[str, Tensor], heads: int, rank: int, ranks: int) 
     mine, rows = slice(rank * width // ranks, (rank + 1) * width // ranks), hidden // ranks
     part = dict(state)
     for name in ("attention.weight", "attention.bias"):
-        part[name] = functions.cat([each[mine] for each in state[name].split(width)])
+        part[name] = functions.cat([chunk[mine] for chunk in state[name].split(width)])
     for name in ("up.weight", "up.bias"):
         part[name] = state[name][rank * rows : (rank + 1) * rows]
     part["projection.weight"] = state["projection.weight"][:, mine]
@@ -87,14 +87,14 @@ def average_gradients(gradients: Sequence[Sequence[Tensor | None]], counts: Sequ
     Returns:
         a list with a new tensor for each parameter, of the gradient's sizes and dtype.
 
-    >>> [each.tolist() for each in average_gradients([[rl.tensor([1.0])], [rl.tensor([5.0])]], counts=[3, 1])]
+    >>> [grad.tolist() for grad in average_gradients([[rl.tensor([1.0])], [rl.tensor([5.0])]], counts=[3, 1])]
     [[2.0]]
 
     Source: `torch/nn/parallel/distributed.py` divides by the number of ranks instead.
     """
     total, averages = sum(counts), []
-    for each in zip(*gradients):
-        shares = [grad * (count / total) for grad, count in zip(each, counts) if count and grad is not None]
+    for grads in zip(*gradients):
+        shares = [grad * (count / total) for grad, count in zip(grads, counts) if count and grad is not None]
         averages.append(sum(shares[1:], shares[0]))
     return averages
 
@@ -134,7 +134,7 @@ def run_block(parts: Sequence[Mapping[str, Tensor]], heads: int, x: Tensor, rank
     normed = F.layer_norm(x, x.shape[-1:], first["norm_1.weight"], first["norm_1.bias"])
     for part, mine in zip(parts, ranks.copied(normed)):
         qkv = F.linear(mine, part["attention.weight"], part["attention.bias"])
-        q, k, v = (each.unflatten(2, (-1, d)).transpose(1, 2) for each in qkv.chunk(3, 2))
+        q, k, v = (chunk.unflatten(2, (-1, d)).transpose(1, 2) for chunk in qkv.chunk(3, 2))
         out = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2)
         mixed.append(F.linear(out, part["projection.weight"], part["projection.bias"]))
     x = x + ranks.all_reduce(mixed)
@@ -179,12 +179,12 @@ def train_on_ranks(
                 scores.flatten(0, 1), xp.from_numpy(wanted.copy()).flatten(), ignore_index=IGNORED
             )
             loss.backward()
-            gradients.append([each.grad for each in parameters])
+            gradients.append([parameter.grad for parameter in parameters])
             means.append(loss.item())
         losses.append(sum(mean * n for mean, n in zip(means, counts) if n) / sum(counts))
         averages = average_gradients(gradients, counts)
         kind = {"ddp": "all_reduce", "fsdp": "reduce_scatter"}.get(strategy)
-        ranks.nbytes.update({kind: sum(each.nbytes for each in averages)} if kind else {})
+        ranks.nbytes.update({kind: sum(average.nbytes for average in averages)} if kind else {})
         with xp.no_grad():
             if strategy == "fsdp":  # each rank updates its shards, and has nothing else until the next gather
                 for mine, theirs in zip(shards, _cut(averages, count)):
@@ -203,16 +203,16 @@ def train_on_ranks(
 
 def _cut(tensors: Sequence[Tensor], count: int) -> list[list[Tensor]]:
     """Each tensor as a shard for each rank."""
-    return [[shard.clone() for shard in each.detach().flatten().chunk(count)] for each in tensors]
+    return [[shard.clone() for shard in tensor.detach().flatten().chunk(count)] for tensor in tensors]
 
 
 def _gather(model: Any, parameters: Sequence[Tensor], shards: Sequence[Sequence[Tensor]], ranks: Ranks) -> None:
     """The parameters from their shards: those of the blocks for the forward pass and for the backward pass, all others once."""
-    twice = {id(each) for each in model.blocks.parameters()}
+    twice = {id(parameter) for parameter in model.blocks.parameters()}
     with ranks.xp.no_grad():
-        for parameter, each in zip(parameters, shards):
+        for parameter, shard in zip(parameters, shards):
             for _ in range(2 if id(parameter) in twice else 1):
-                parameter.copy_(ranks.all_gather(each).view(parameter.shape))
+                parameter.copy_(ranks.all_gather(shard).view(parameter.shape))
 
 
 def _forward(model: Any, heads: int, inputs: np.ndarray, ranks: Ranks) -> Tensor:

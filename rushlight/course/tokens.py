@@ -87,9 +87,9 @@ def merge(ids: Sequence[int], pair: Pair, new: int) -> tuple[int, ...]:
     """
     merged, i = [], 0
     while i < len(ids):
-        found = tuple(ids[i : i + 2]) == pair
-        merged.append(new if found else ids[i])
-        i += 2 if found else 1
+        is_pair = tuple(ids[i : i + 2]) == pair
+        merged.append(new if is_pair else ids[i])
+        i += 2 if is_pair else 1
     return tuple(merged)
 
 
@@ -122,7 +122,7 @@ def train(text: str, count: int) -> list[Pair]:
         repeated = [pair for pair in counts if counts[pair] > 1]
         if not repeated:
             break
-        pair = min(repeated, key=lambda each: (-counts[each], each))
+        pair = min(repeated, key=lambda candidate: (-counts[candidate], candidate))
         merges.append(pair)
         words = {merge(word, pair, new): times for word, times in words.items()}
     return merges
@@ -152,7 +152,7 @@ def apply_merges(ids: Sequence[int], ranks: Mapping[Pair, int]) -> tuple[int, ..
     """
     ids = tuple(ids)
     while fitting := [pair for pair in pairwise(ids) if pair in ranks]:
-        pair = min(fitting, key=lambda each: ranks[each])
+        pair = min(fitting, key=lambda candidate: ranks[candidate])
         ids = merge(ids, pair, ranks[pair])
     return ids
 
@@ -176,7 +176,7 @@ def decode(ids: Iterable[int], table: Sequence[bytes]) -> str:
 
     Source: `tiktoken/core.py` of tiktoken, `Encoding.decode`.
     """
-    return b"".join(table[each] for each in ids).decode(errors="replace")
+    return b"".join(table[token] for token in ids).decode(errors="replace")
 
 
 class Tokenizer:
@@ -185,7 +185,7 @@ class Tokenizer:
     def __init__(self, merges: Iterable[Pair]):
         self.merges = [(int(a), int(b)) for a, b in merges]
         self.ranks = {pair: 256 + k for k, pair in enumerate(self.merges)}
-        self.bytes = [bytes([each]) for each in range(256)]
+        self.bytes = [bytes([byte]) for byte in range(256)]
         for a, b in self.merges:
             self.bytes.append(self.bytes[a] + self.bytes[b])
         self.end = len(self.bytes)
@@ -197,7 +197,7 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """The tokens of a text, piece after piece."""
-        return [each for piece in pieces(text) for each in self._piece(piece)]
+        return [token for piece in pieces(text) for token in self._piece(piece)]
 
     def _piece(self, piece: str) -> tuple[int, ...]:
         if piece not in self._known:
@@ -303,7 +303,7 @@ def train_incremental(words: MutableSequence[tuple[int, ...]], times: Sequence[i
         repeated = [pair for pair in counts if counts[pair] > 1]
         if not repeated:
             break
-        best = min(repeated, key=lambda each: (-counts[each], each))
+        best = min(repeated, key=lambda candidate: (-counts[candidate], candidate))
         merges.append(best)
         for i in places[best].copy():
             word = words[i]
@@ -358,10 +358,10 @@ def encode_special(
         if name in text:
             raise ValueError(f"the text has the special token {name!r}, which is not allowed here")
     names = sorted(allowed_special, key=len, reverse=True)
-    found = []
+    ids = []
     for part in re.split(f"({'|'.join(map(re.escape, names))})", text) if names else [text]:
-        found += [special_tokens[part]] if part in allowed_special else encode(part) if part else []
-    return found
+        ids += [special_tokens[part]] if part in allowed_special else encode(part) if part else []
+    return ids
 
 
 def batches_by_length(lengths: Sequence[int], budget: int) -> list[list[int]]:

@@ -41,7 +41,7 @@ def device_trace(calls: Iterable[tuple[str, int, int, int, Sequence[int]]]) -> d
         arrow = {"cat": "ac2g", "name": "ac2g", "id": 100 + kernels}
         made.append({"ph": "s", **arrow, "pid": HOST, "tid": HOST, "ts": now})
         now += DRIVER
-        start = max([now + LATENCY, streams.get(stream, 0), *(ends[each] for each in waits)])
+        start = max([now + LATENCY, streams.get(stream, 0), *(ends[event] for event in waits)])
         ends.append(start + duration)
         streams[stream] = ends[-1]
         category = "gpu_memcpy" if launch == "cudaMemcpyAsync" else "kernel"

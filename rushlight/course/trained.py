@@ -52,7 +52,7 @@ PROMPTS = (
 def texts() -> list[str]:
     """The texts that the model learns: sentences of verbs that exist and of invented ones, in turn."""
     real, invented = corpus.split("train"), corpus.invented(INVENTED)
-    return [line.text for i, each in enumerate(invented) for line in (real[i % len(real)], each)]
+    return [line.text for i, sentence in enumerate(invented) for line in (real[i % len(real)], sentence)]
 
 
 def digest() -> str:
@@ -76,9 +76,9 @@ def untrained(xp: ModuleType) -> Any:
     xp.manual_seed(SEED)
     model = gpt(xp)
     with xp.no_grad():
-        for each in model.parameters():
-            if each.dim() >= 2:
-                each.mul_(SPREAD)
+        for parameter in model.parameters():
+            if parameter.dim() >= 2:
+                parameter.mul_(SPREAD)
     return model
 
 
@@ -137,8 +137,8 @@ def complete(
     """Go on with each prompt: always the token with the best score, until the text ends, at most `count` tokens."""
     by_length: dict[int, list[int]] = {}
     encoded = [[tokenizer.end, *tokenizer.encode(prompt)] for prompt in prompts]
-    for i, each in enumerate(encoded):
-        by_length.setdefault(len(each), []).append(i)
+    for i, prompt in enumerate(encoded):
+        by_length.setdefault(len(prompt), []).append(i)
     done: dict[int, Continuation] = {}
     for length, members in by_length.items():
         ids, margins = np.array([encoded[i] for i in members]), np.zeros((len(members), 0))
@@ -206,7 +206,7 @@ def make(steps: int, file: Path) -> None:
     merges = learn_merges()
     tokenizer, held_out = Tokenizer(merges), corpus.split("validation")
     model, data = untrained(torch), batches(tokenizer, steps)
-    snapshot = lambda: [each.text for each in complete(torch, model.eval(), tokenizer, PROMPTS)]  # noqa: E731
+    snapshot = lambda: [line.text for line in complete(torch, model.eval(), tokenizer, PROMPTS)]  # noqa: E731
     said, values = {"before": snapshot()}, []
     model.train()
     for step, (loss, _) in enumerate(train(torch, model, data), start=1):
@@ -220,8 +220,8 @@ def make(steps: int, file: Path) -> None:
             if step == steps // 2:
                 said["half-way"] = snapshot()
             model.train()
-    weights = {name: each.detach().numpy().astype(np.float16) for name, each in model.state_dict().items()}
-    model.load_state_dict({name: torch.from_numpy(each.astype(np.float32)) for name, each in weights.items()})
+    weights = {name: parameter.detach().numpy().astype(np.float16) for name, parameter in model.state_dict().items()}
+    model.load_state_dict({name: torch.from_numpy(weight.astype(np.float32)) for name, weight in weights.items()})
     said["after"] = snapshot()
     about = {
         "command": f"python -m rushlight.course.trained --steps {steps}",
@@ -237,7 +237,7 @@ def make(steps: int, file: Path) -> None:
         merges=np.array(merges, np.int16),
         losses=np.array(values, np.float32),
         record=np.array(json.dumps(about, ensure_ascii=False)),
-        **{f"weights/{name}": each for name, each in weights.items()},
+        **{f"weights/{name}": weight for name, weight in weights.items()},
     )
     print(json.dumps(about, ensure_ascii=False, indent=1))
 

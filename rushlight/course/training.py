@@ -66,11 +66,11 @@ def rows(texts: Iterable[str], tokenizer: Tokenizer, length: int) -> tuple[np.nd
     Source: `torch/nn/utils/rnn.py`, `pad_sequence`, and `torch/nn/functional.py`, `cross_entropy`.
     """
     encoded = [[*tokenizer.encode(text), tokenizer.end] for text in texts]
-    encoded = [each for each in encoded if len(each) <= length]
+    encoded = [ids for ids in encoded if len(ids) <= length]
     inputs = np.full((len(encoded), length), tokenizer.end, np.int64)
     targets = np.full((len(encoded), length), IGNORED, np.int64)
-    for i, each in enumerate(encoded):
-        inputs[i, 1 : len(each)], targets[i, : len(each)] = each[:-1], each
+    for i, ids in enumerate(encoded):
+        inputs[i, 1 : len(ids)], targets[i, : len(ids)] = ids[:-1], ids
     return inputs, targets
 
 
@@ -116,15 +116,15 @@ def parameter_groups(model: Any, weight_decay: float) -> list[dict[str, Any]]:
     parameter that two modules share is in its group once. There are two groups, even if one is empty.
 
         >>> groups = parameter_groups(rl.nn.Linear(64, 600), 0.1)
-        >>> [([*each["params"][0].shape], each["weight_decay"]) for each in groups]
+        >>> [([*group["params"][0].shape], group["weight_decay"]) for group in groups]
         [([600, 64], 0.1), ([600], 0.0)]
 
     Source: none. This is how GPT-3's authors and most training code after them use `torch/optim/adamw.py`.
     """
-    parameters = [each for each in model.parameters() if each.requires_grad]
+    parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
     return [
-        {"params": [each for each in parameters if each.dim() >= 2], "weight_decay": weight_decay},
-        {"params": [each for each in parameters if each.dim() < 2], "weight_decay": 0.0},
+        {"params": [parameter for parameter in parameters if parameter.dim() >= 2], "weight_decay": weight_decay},
+        {"params": [parameter for parameter in parameters if parameter.dim() < 2], "weight_decay": 0.0},
     ]
 
 
@@ -201,7 +201,7 @@ def evaluate(xp: ModuleType, model: Any, data: Iterable[Batch], size: int) -> Va
 
         >>> indifferent = rl.nn.Embedding.from_pretrained(rl.zeros(600, 600))
         >>> data = [(np.zeros((1, 4), int), np.full((1, 4), 7))]
-        >>> [round(each, 2) for each in evaluate(rl, indifferent, data, size=10)]
+        >>> [round(x, 2) for x in evaluate(rl, indifferent, data, size=10)]
         [6.4, 600.0, 3.69]
 
     Args:

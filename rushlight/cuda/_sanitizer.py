@@ -76,7 +76,7 @@ def update_clocks(clocks: Clocks, step: Sequence) -> None:
             reached = [clocks.of(names[0])]
         else:
             reached = [*clocks.streams.values()]
-        for clock in [dict(each) for each in reached]:
+        for clock in [dict(clock) for clock in reached]:
             for waiting in (clocks.host, *clocks.streams.values()):
                 merge(waiting, clock)
 
@@ -121,7 +121,7 @@ def check_access(accesses: Accesses, clocks: Clocks, number: int, stream: int, w
     Source: `torch/cuda/_sanitizer.py`, `EventHandler._handle_kernel_launch`.
     """
     before = accesses.reads if writes and accesses.reads else [accesses.write] if accesses.write else []
-    races = [each for each in before if not is_ordered_after(clocks, stream, *each)]
+    races = [access for access in before if not is_ordered_after(clocks, stream, *access)]
     if writes:
         accesses.write, accesses.reads = (number, stream), []
     else:

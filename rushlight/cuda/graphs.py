@@ -34,7 +34,7 @@ def add_node(graph: CUDAGraph, stream: int, work: Work) -> None:
     """Make work that is queued on a capturing stream a node of the graph.
 
     `graph.frontiers[stream]` is a frozenset with the indices in `graph.nodes` of all nodes that the stream's next work must wait
-    for: the last node of the stream, and those for which it has been told to wait since. These are the new node's dependencies,
+    for: the last node of the stream, and those that it has been made to wait for since. These are the new node's dependencies,
     in ascending order. After that, the stream's next work depends on the new node alone.
 
     >>> graph = CUDAGraph()

@@ -34,7 +34,7 @@ def compute_in_chunks(
     >>> with Device(launch_overhead=0.0, bandwidth=4.0) as device:
     ...     inputs, outputs = ([host([float(i)] * 5, pin_memory=True) for i in range(4)] for _ in range(2))
     ...     compute_in_chunks(inputs, outputs, lambda x: 10 * x, 40.0)
-    ...     [each.data.max().item() for each in outputs], device.now
+    ...     [output.data.max().item() for output in outputs], device.now
     ([0.0, 10.0, 20.0, 30.0], 130.0)
     """
     lanes = []

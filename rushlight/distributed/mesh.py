@@ -117,10 +117,10 @@ def redistribute(
     shapes = [
         resized(resized(local.shape, source.dim, size), target.dim, parts[rank].shape[target.dim]) for size in sizes
     ]
-    sent, received = [part.numel() for part in parts], [math.prod(each) for each in shapes]
+    sent, received = [part.numel() for part in parts], [math.prod(part_shape) for part_shape in shapes]
     flat = local.new_empty(sum(received))
     dist.all_to_all_single(flat, torch.cat([part.reshape(-1) for part in parts]), received, sent, group)
-    return torch.cat([part.view(each) for part, each in zip(flat.split(received), shapes)], source.dim)
+    return torch.cat([part.view(part_shape) for part, part_shape in zip(flat.split(received), shapes)], source.dim)
 
 
 # Several dimensions --------------------------------------------------------------------------------------------------

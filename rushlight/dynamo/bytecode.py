@@ -283,7 +283,7 @@ def live_names(instructions: list[Instruction], start: int) -> set[str]:
     path up to this instruction are sure in the handler, its own write included. The later writes of the path are not.
 
     >>> names = [("LOAD_FAST", "x"), ("STORE_FAST", "y"), ("LOAD_FAST", "y"), ("RETURN_VALUE", None)]
-    >>> instructions = [rl.dynamo.bytecode.Instruction(*each) for each in names]
+    >>> instructions = [rl.dynamo.bytecode.Instruction(*pair) for pair in names]
     >>> live_names(instructions, 0), live_names(instructions, 2)
     ({'x'}, {'y'})
 

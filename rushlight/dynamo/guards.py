@@ -161,8 +161,8 @@ def build_check(guards: list[Guard], scope: dict[str, Any]) -> Callable[[dict[st
     names, lines = {}, ["def check(L):", "    try:", "        pass"]
     for source, text in guards:
         if source and source not in names:
-            found = [known for known in names if source.startswith(known) and source[len(known)] in ".["]
-            longest = max(found, key=len, default="")
+            prefixes = [known for known in names if source.startswith(known) and source[len(known)] in ".["]
+            longest = max(prefixes, key=len, default="")
             lines.append(f"        _v{len(names)} = {names.get(longest, '')}{source[len(longest) :]}")
             names[source] = f"_v{len(names)}"
         lines.append(f"        if not ({text.replace(source, names[source]) if source in names else text}):")

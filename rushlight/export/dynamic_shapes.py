@@ -109,8 +109,8 @@ def contains(range: ValueRange, number: int) -> bool:
 
 
 def constraints(symbols: Mapping[str, Symbol], guards: Sequence[Guard]) -> dict[str, int | ValueRange]:
-    """The sizes for which an exported program is valid, from its guards: for each symbol its size, if there is only one, or else
-    its range.
+    """Return the sizes that an exported program accepts, from its guards: for each symbol its size, if there is only one, or
+    else its range.
 
     `symbols` is a dict of `Symbol(hint, dim)`. `hint` is the size in the example. All guards hold for it, so you do not need it.
     `dim` is `Dim.AUTO`, `Dim.DYNAMIC`, or a named `Dim`, which is an object of the class `Dim`. It has `min`, an int, and `max`, an
@@ -146,9 +146,9 @@ def constraints(symbols: Mapping[str, Symbol], guards: Sequence[Guard]) -> dict[
         if isinstance(guard.other, str):
             joined = groups[guard.symbol] | groups[guard.other]
             groups |= dict.fromkeys(joined, joined)
-    found = {}
+    values = {}
     for name, group in groups.items():
-        dims = [symbols[each].dim for each in group]
+        dims = [symbols[member].dim for member in group]
         named = [dim for dim in dims if isinstance(dim, Dim)]
         if len(named) > 1:
             raise ConstraintViolationError(f"The values of {named[0]!r} and {named[1]!r} must always be equal")
@@ -163,11 +163,11 @@ def constraints(symbols: Mapping[str, Symbol], guards: Sequence[Guard]) -> dict[
                 allowed = narrow(allowed, guard.comparison, guard.other)
         if named and (allowed != wanted or any(contains(wanted, number) for number in excluded)):
             raise ConstraintViolationError(f"Not all values of {named[0]!r} satisfy the guards of {name}")
-        found[name] = ValueRange(named[0].min, named[0].max) if named else allowed
+        values[name] = ValueRange(named[0].min, named[0].max) if named else allowed
         if allowed.lower == allowed.upper:
             if Dim.DYNAMIC in dims:
                 raise ConstraintViolationError(
                     f"You marked {name} as dynamic but your code specialized it to {allowed.lower}"
                 )
-            found[name] = allowed.lower
-    return found
+            values[name] = allowed.lower
+    return values

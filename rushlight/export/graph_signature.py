@@ -185,8 +185,8 @@ def input_specs(
 
     def named(wanted: str) -> TensorArgument:
         name = re.sub("[^a-zA-Z0-9]", "_", wanted).lower()
-        found = [re.match("(.*)_([0-9]+)", each) for each in taken]
-        numbers = [int(each[2]) for each in found if each and each[1] == name]
+        matches = [re.match("(.*)_([0-9]+)", other) for other in taken]
+        numbers = [int(match[2]) for match in matches if match and match[1] == name]
         taken.append(name if name not in taken else f"{name}_{max(numbers, default=0) + 1}")
         return TensorArgument(taken[-1])
 

@@ -329,8 +329,10 @@ def run_graph(graph: Mapping[str, Any], inputs: Sequence[Any], call: Callable[..
         elif "as_tensor" in outputs[0] and len(outputs) == 1:
             values[outputs[0]["as_tensor"]["name"]] = result
         else:
-            named = outputs[0]["as_tensors"] if "as_tensors" in outputs[0] else [each["as_tensor"] for each in outputs]
-            values |= {each["name"]: result[i] for i, each in enumerate(named)}
+            named = (
+                outputs[0]["as_tensors"] if "as_tensors" in outputs[0] else [output["as_tensor"] for output in outputs]
+            )
+            values |= {output["name"]: result[i] for i, output in enumerate(named)}
     return [deserialize_argument(argument, values) for argument in graph["outputs"]]
 
 

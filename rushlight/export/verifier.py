@@ -87,11 +87,11 @@ def verify_graph(graph: Mapping[str, Any], is_known: Callable[[str], Any]) -> No
     for node in graph["nodes"]:
         if not is_known(node["target"]):
             raise SpecViolationError(f"the operator {node['target']!r} is not known")
-        kinds = [each["kind"] for each in node["inputs"]]
+        kinds = [argument["kind"] for argument in node["inputs"]]
         if not {*kinds} <= {1, 2} or kinds != sorted(kinds):
             raise SpecViolationError(f"the arguments of {node['target']!r} are not in order")
-        for each in node["inputs"]:
-            use(each["arg"])
+        for argument in node["inputs"]:
+            use(argument["arg"])
         for argument in node["outputs"]:
             give(argument)
     for argument in graph["outputs"]:

@@ -289,11 +289,11 @@ def reshaped_indices(indices: Sequence[Index], sizes: Sequence[int], new_sizes: 
     position = ZERO
     for index, size in zip(indices, new_sizes):
         position = position * size + index
-    found, step = [], math.prod(sizes)
+    reshaped, step = [], math.prod(sizes)
     for size in sizes:
         step //= size
-        found.append(remainder(quotient(position, step), size))
-    return found
+        reshaped.append(remainder(quotient(position, step), size))
+    return reshaped
 
 
 # Loops ---------------------------------------------------------------------------------------------------------------

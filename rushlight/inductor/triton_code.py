@@ -137,4 +137,4 @@ def kernel_traffic(source: str) -> dict[str, tuple[int, int]]:
                 elements = 1 if "tl.full" in index else np.unique(eval(index, values)).size
             of_pointer = moved.setdefault(pointer, {"load": 0, "store": 0})
             of_pointer[what] += elements * POINTER_SIZES[types[pointer]]
-    return {pointer: (each["load"], each["store"]) for pointer, each in moved.items()}
+    return {pointer: (nbytes["load"], nbytes["store"]) for pointer, nbytes in moved.items()}

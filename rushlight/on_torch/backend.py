@@ -169,7 +169,7 @@ def write_result_of(function: Callable, out: str = "out") -> Callable:
 
     def kernel(*inputs: Any, **options: Any) -> torch.Tensor:
         result = options.pop(out)
-        arrays = [array_of(each) if isinstance(each, torch.Tensor) else each for each in inputs]
+        arrays = [array_of(value) if isinstance(value, torch.Tensor) else value for value in inputs]
         array_of(result)[...] = function(*arrays, **options)
         return result
 

@@ -116,7 +116,7 @@ def result_type(annotation: Any) -> str:
     if annotation is NoneType:
         return "()"
     if typing.get_origin(annotation) is tuple:
-        return f"({', '.join(result_type(each) for each in typing.get_args(annotation))})"
+        return f"({', '.join(result_type(part) for part in typing.get_args(annotation))})"
     if annotation not in RETURNED:
         raise ValueError(f"no operator returns {annotation}")
     return SCHEMA_TYPES.get(annotation, "Tensor[]")
@@ -177,13 +177,13 @@ def fused_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activati
 
 
 def fused_linear_fake(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
-    """The fake kernel: a tensor like the one that `fused_linear` would return, of which only the metadata has a meaning.
+    """Return a tensor with the metadata of the result of `fused_linear`: the fake kernel. Its elements have no meaning.
 
     It has the shape, strides (if it has elements), dtype and device of the kernel's result, and raises the errors of the
     kernel. The arguments may have no data: they may be on the device "meta" or be fake, and their sizes may be symbols.
     So no product is computed, no element is read, and the sizes of `x` other than the last one are not compared with
-    anything: a graph captured with such a comparison is only valid for batches for which the comparison has the same
-    result, and other batches are captured again.
+    anything: a graph captured with such a comparison is only valid for batches with the same result of the comparison,
+    and other batches are captured again.
 
     >>> result = fused_linear_fake(torch.empty(5, 3, device="meta"), torch.empty(4, 3, device="meta"))
     >>> result.shape, result.device
@@ -300,7 +300,7 @@ def fused_linear_vmap(
     one argument has a batch, of `info.batch_size` examples. An example's `x` has shape (..., in), its `weight` (out, in), its
     `bias` (out,).
 
-    - Only `x` has a batch: one call of `op`, for which the batch is one more leading dimension, computes everything.
+    - Only `x` has a batch: one call of `op` computes everything. The batch is one more leading dimension.
     - `weight` or `bias` has a batch: batched matrix products and elementwise operations, views, and `activate`; not `op`,
       which takes no batch of weights, and no loop over the examples.
 
@@ -478,7 +478,7 @@ def register_momentum_step(namespace: str) -> CustomOpDef:
 
 
 def what_breaks(kind: str, rule: str, body: str, transform: str) -> str:
-    """What happens when a custom x³, made differentiable in one of several ways, meets a part of PyTorch.
+    """Predict the result of a part of PyTorch on a custom x³, which is made differentiable in one of several ways.
 
     The answer is "right", "wrong" (other numbers, without an error), or the name of the exception that is raised. For an
     exception class of torch's own, it is the name of the nearest built-in class that this class inherits from.

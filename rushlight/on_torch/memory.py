@@ -51,7 +51,7 @@ def _as_data(made: MemoryProfile) -> MemoryOfStep:
     for node in made._data_flow_graph.flow_nodes:
         is_backward = _is_backward(node._event)
         inputs = [value(key, version) for key, (_, version) in node.inputs.items()]
-        nodes.append(FlowNode(inputs, [value(*each) for each in node.outputs.items()], is_backward))
+        nodes.append(FlowNode(inputs, [value(*output) for output in node.outputs.items()], is_backward))
         backward = backward or is_backward and int(node._event.start_time_ns / 1000)
     categories = {key: category for key, category in made._category_snapshot().items() if category is not None}
     events = [

@@ -119,14 +119,14 @@ def read_schema(schema: str) -> dict[str, Any]:
     parts = split_at_commas(arguments)
     star = parts.index("*") if "*" in parts else len(parts)
     names = {part: part.partition("=")[0].split()[-1] for part in parts if " " in part}
-    letters = {each: annotation(part)[:1] for part, each in names.items()}
+    letters = {argument: annotation(part)[:1] for part, argument in names.items()}
     return {
         "name": name,
         "required": [names[part] for part in names if "=" not in part],
         "by name": [names[part] for part in parts[star + 1 :]],
         "written": [names[part] for part in names if "!" in annotation(part)],
         "shared": [
-            [each for each in letters if letters[each] and annotation(result).startswith(letters[each])]
+            [argument for argument in letters if letters[argument] and annotation(result).startswith(letters[argument])]
             for result in split_at_commas(results.strip("()"))
         ],
     }
@@ -167,7 +167,7 @@ def aten_calls(function: Callable, *args: Any) -> list[tuple[str, list[tuple[int
 
     class Record(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args, kwargs):
-            shapes = [tuple(each.shape) for each in tree_leaves((args, kwargs)) if isinstance(each, Tensor)]
+            shapes = [tuple(leaf.shape) for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, Tensor)]
             calls.append((str(func), shapes))
             return func(*args, **kwargs)
 
@@ -270,12 +270,12 @@ def registrations(text: str, name: str) -> dict[str, str]:
     """
     entries = {entry["func"].partition("(")[0]: entry for entry in yaml.safe_load(text)}
     entry = entries[name]
-    found = {key: kernel for keys, kernel in entry.get("dispatch", {}).items() for key in keys.split(", ")}
+    kernels = {key: kernel for keys, kernel in entry.get("dispatch", {}).items() for key in keys.split(", ")}
     if "structured_delegate" in entry:
         inherited = registrations(text, entry["structured_delegate"])
-        return {key: kernel for key, kernel in inherited.items() if key in STRUCTURED_KEYS} | found
+        return {key: kernel for key, kernel in inherited.items() if key in STRUCTURED_KEYS} | kernels
     if "dispatch" in entry:
-        return found
+        return kernels
     by_name = entry["func"].rpartition(") -> ")[0].partition("*, ")[2]
     return {"CompositeImplicitAutograd": name.partition(".")[0] + "_out" * ("!" in by_name)}
 
@@ -324,7 +324,7 @@ def hot_operators(events: Sequence[Event], share: float = 0.05) -> list[tuple[st
             self_times[min(around, key=lambda other: other.end - other.start).name] -= length
     total = self_times.total()
     hot = [(name, time) for name, time in self_times.items() if time > share * total]
-    return sorted(hot, key=lambda each: (-each[1], each[0]))
+    return sorted(hot, key=lambda item: (-item[1], item[0]))
 
 
 # Timing on an asynchronous device ------------------------------------------------------------------------------------

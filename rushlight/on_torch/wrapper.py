@@ -158,7 +158,7 @@ def quantised_mm(x: torch.Tensor, q: QuantisedTensor) -> torch.Tensor:
 
 
 def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> Any:
-    """Run an operator of which at least one argument is quantised.
+    """Run an operator with at least one quantised argument.
 
     `aten.detach.default`, `aten.clone.default`: quantised again, on the same axis, made of the same operator's results on
     `int_data` and `scale`.
@@ -201,9 +201,9 @@ def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> An
         beta, product = kwargs.get("beta", 1), kwargs.get("alpha", 1) * product
         return product + beta * args[0] if beta else product
     for place, argument in enumerate(func._schema.arguments):
-        value, found = args[place] if place < len(args) else kwargs.get(argument.name), []
-        map_quantised(found.append, value)
-        if argument.is_write and found:
+        value, tensors = args[place] if place < len(args) else kwargs.get(argument.name), []
+        map_quantised(tensors.append, value)
+        if argument.is_write and tensors:
             return NotImplemented
     args, kwargs = map_quantised(QuantisedTensor.dequantise, (args, kwargs))
     return func(*args, **kwargs)

@@ -54,24 +54,24 @@ def propagate_categories(nodes: Sequence[FlowNode], known: dict[Value, str]) -> 
 
     >>> known = {("x", 0): "input", ("w", 0): "parameter", ("dw", 0): "gradient"}
     >>> nodes = [FlowNode([("x", 0), ("w", 0)], [("y", 0)], False), FlowNode([("y", 0)], [("dw", 0), ("dy", 0)], True)]
-    >>> found = propagate_categories(nodes, known)
-    >>> found["y", 0], found["dw", 0], found["dy", 0]
+    >>> categories = propagate_categories(nodes, known)
+    >>> categories["y", 0], categories["dw", 0], categories["dy", 0]
     ('activation', 'gradient', 'autograd_detail')
 
     Source: `torch/profiler/_memory_profiler.py`, `_set_activations` and `_set_autograd_detail`.
     """
-    found = dict(known)
+    assigned = dict(known)
     for node in nodes:
-        categories = {found.get(value) for value in node.inputs}
+        categories = {assigned.get(value) for value in node.inputs}
         from_input = categories & {"input", "activation"}
         if from_input and not node.is_backward and categories <= {*from_input, "parameter", "temporary"}:
             for value in node.outputs:
-                found.setdefault(value, "activation")
+                assigned.setdefault(value, "activation")
     for node in nodes:
         for key, version in node.outputs if node.is_backward else ():
-            if found.get((key, version - 1)) in (None, "autograd_detail"):
-                found.setdefault((key, version), "autograd_detail")
-    return found
+            if assigned.get((key, version - 1)) in (None, "autograd_detail"):
+                assigned.setdefault((key, version), "autograd_detail")
+    return assigned
 
 
 def coalesce_timeline(

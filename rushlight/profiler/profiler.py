@@ -46,7 +46,7 @@ class ProfilerActivity(Enum):
 def schedule_action(
     step: int, wait: int, warmup: int, active: int, repeat: int = 0, skip_first: int = 0, skip_first_wait: int = 0
 ) -> ProfilerAction:
-    """What a profiler with this schedule does in a step. Steps are counted from 0.
+    """Return the action of a profiler with this schedule in a step. Steps are counted from 0.
 
     The first `skip_first` steps are left out. Then there are cycles: `wait` steps in which it does nothing (NONE), `warmup`
     steps in which it records and forgets (WARMUP), and `active` steps that are kept (RECORD). At the end of the last one of

@@ -203,7 +203,9 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         lines += self_only_call(overloads) if method and not is_factory else []
         lines += ['    requires_grad = kwargs.pop("requires_grad", False)'] if is_factory else []
         several = [] if method else [written for written in (native.written for native in outs) if len(written) > 1]
-        lines += [f"    kwargs = unpack_out(kwargs, {tuple(each.name for each in written)})" for written in several]
+        lines += [
+            f"    kwargs = unpack_out(kwargs, {tuple(argument.name for argument in written)})" for written in several
+        ]
         if is_factory and outs and not method:
             lines += ['    if (out := kwargs.pop("out", None)) is not None:']
             lines += ["        kwargs = check_out_options(out, kwargs)"]
@@ -225,7 +227,7 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
     lines = [f"def {name}({', '.join([parameters, *more])}):"]
     if required is not None:
         test = " or ".join(["numpy_names", *(f"{parameter} is None" for parameter in required)])
-        variables = ", ".join(each.variable for each in (native, out) if each is not None)
+        variables = ", ".join(form.variable for form in (native, out) if form is not None)
         result = with_fields(native, f"call_by_name([{variables}], locals())")
         lines += [f"    if {test}:", f"        return {result}"]
     for argument in native.schema.arguments:

@@ -75,17 +75,17 @@ class Derivative:
 
     def users(self, *kinds: str) -> dict[str, list[int]]:
         """The `tensors`, or the `results`, or both, that formulas use, each with the indices of these formulas."""
-        found: dict[str, list[int]] = {}
-        for i, each in enumerate(self.needs):
-            for name in sorted(set().union(*(getattr(each, kind) for kind in kinds))):
-                found.setdefault(name, []).append(i)
-        return found
+        indices: dict[str, list[int]] = {}
+        for i, needed in enumerate(self.needs):
+            for name in sorted(set().union(*(getattr(needed, kind) for kind in kinds))):
+                indices.setdefault(name, []).append(i)
+        return indices
 
 
 def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
     import yaml
 
-    found, indices = [], {}
+    derivatives, indices = [], {}
     for entry in yaml.safe_load(SOURCE.read_text(encoding="utf-8")):
         schema = parse_schema(entry.pop("name"))
         name = schema.full_name.removeprefix("aten::")
@@ -108,8 +108,8 @@ def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
         base = schema.name.title().replace("_", "")  # an in-place operator has the name of the functional one
         index = indices[base] = indices.get(base, -1) + 1
         node = node or f"{base}Backward{index}"
-        found.append(Derivative(native, formulas, differentiable, node, checked, joint is not None))
-    return found
+        derivatives.append(Derivative(native, formulas, differentiable, node, checked, joint is not None))
+    return derivatives
 
 
 # The values that a formula needs -------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def node_class(derivative: Derivative) -> str:
     if len(schema.returns) > 1 or schema.returns[0].is_list:
         lines += ["    def apply(node, *grads):", "        if all(grad is None for grad in grads):"]
         lines += [*check, f"            return {nothing}"]
-        if any(re.search(r"\bgrad\b", each.formula) for each in needs):
+        if any(re.search(r"\bgrad\b", needed.formula) for needed in needs):
             lines.append("        grad = grads[0]")
     else:
         lines += ["    def apply(node, grad):", "        if grad is None:", *check, f"            return {nothing}"]
@@ -212,7 +212,7 @@ def node_class(derivative: Derivative) -> str:
     elif len(needs) == 1:
         lines.append(f"        return ({needs[0].formula},)")
     else:
-        formulas = [f"({each.formula})" if " if " in each.formula else each.formula for each in needs]
+        formulas = [f"({needed.formula})" if " if " in needed.formula else needed.formula for needed in needs]
         parts = [f"{formula} if edges[{i}].node else None" for i, formula in enumerate(formulas)]
         names = [argument.name for argument in derivative.inputs]
         if names != sorted(names):  # PyTorch computes them in the order of their names
@@ -231,7 +231,7 @@ def saved_values(derivative: Derivative) -> list[str]:
     schema = derivative.native.schema
     types = {argument.name: argument.type for argument in schema.arguments} | dict.fromkeys(result_names(schema), "")
     lines = []
-    for name in sorted({name for each in derivative.needs for name in each.values}):
+    for name in sorted({name for needed in derivative.needs for name in needed.values}):
         suffix = next((suffix for suffix in METADATA.values() if name.removesuffix(suffix) in types), None)
         if name in types and types[name] not in NOT_SHOWN:
             read = "int_getter" if types[name].startswith("int") else "value_getter"
@@ -274,7 +274,7 @@ def kernel(derivative: Derivative, native: Native) -> str:
             needed = f"not any_requires_grad([{', '.join(argument.name for argument in inputs)}])"
             lines += [edges, f"    if {all_nodes} is None and {needed}:", f"        return {below}({stack})"]
     lines += [f"    node = {derivative.node}()", "    node.next_edges = edges"]
-    values = {name: expression for each in derivative.needs for name, expression in each.values.items()}
+    values = {name: expression for needed in derivative.needs for name, expression in needed.values.items()}
     of_results = {name: values.pop(name) for name in [*values] if re.search(r"\bresult\b", values[name])}
     lines += [f"    node.{name} = {_safe(expression)}" for name, expression in values.items()]
     for name, indices in derivative.users("tensors").items():

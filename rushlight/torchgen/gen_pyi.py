@@ -47,7 +47,7 @@ NUMBER = "\nNumber: TypeAlias = _bool | _int | _float | np.generic\n"
 
 BY_HAND = '''
 class TensorBase:
-    """What `Tensor` has in addition to the body of its class: attributes that other modules set, and the operators' methods."""
+    """Declare attributes that `Tensor` has from other modules, and the operators' methods."""
 
     # autograd/variable.py and nn/parameter.py
 
@@ -192,7 +192,7 @@ def is_out_form(out: Native, native: Native) -> bool:
     given = [(argument.name, argument.type) for argument in out.schema.arguments if not argument.is_written]
     known = [(argument.name, argument.type) for argument in native.schema.arguments]
     factory = ("dtype", "layout", "device", "pin_memory")
-    return given == known or given == [each for each in known if each[0] not in factory]
+    return given == known or given == [argument for argument in known if argument[0] not in factory]
 
 
 def dunder(name: str, natives: dict[str, Native]) -> str:

@@ -97,7 +97,7 @@ class CubicSL(BaseScheduler):
     ) -> None:
         self.sparsifier = sparsifier
         self.init_sl, self.init_t, self.delta_t, self.total_t, self.initially_zero = (
-            self._for_each_group(each) for each in (init_sl, init_t, delta_t, total_t, initially_zero)
+            self._for_each_group(values) for values in (init_sl, init_t, delta_t, total_t, initially_zero)
         )
         super().__init__(sparsifier, last_epoch)
 

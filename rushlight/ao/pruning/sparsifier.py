@@ -53,7 +53,7 @@ class BaseSparsifier(ABC):
         """Give each weight of `config` a mask of ones; with None, the weights of all linear layers. The model changes in place.
         An entry of the config has the name of the tensor, `"tensor_fqn"`, and options."""
         self.model = model
-        linears = [name for name, each in model.named_modules() if type(each) is nn.Linear]
+        linears = [name for name, module in model.named_modules() if type(module) is nn.Linear]
         self.config = [{"tensor_fqn": f"{name}.weight".lstrip(".")} for name in linears] if config is None else config
         for entry in self.config:
             group = copy.deepcopy(self.defaults) | entry

@@ -71,17 +71,17 @@ BACKEND_CONFIG[nn.BatchNorm1d, nn.Linear] = BackendPatternConfig(fuser_method=fu
 for _binary in (operator.add, rl.add, operator.mul, rl.mul):
     for _pattern in (*((_relu, _binary) for _relu in (*RELUS, rl.relu)), _binary):
         BACKEND_CONFIG[_pattern] = BackendPatternConfig(by_number_of_tensors=(OWN, SHARED, OWN))
-BACKEND_CONFIG |= {each: BackendPatternConfig() for each in (rl.matmul, nn.Dropout, F.dropout)}
+BACKEND_CONFIG |= {pattern: BackendPatternConfig() for pattern in (rl.matmul, nn.Dropout, F.dropout)}
 BACKEND_CONFIG |= {
-    each: BackendPatternConfig(SHARED)
-    for each in (
+    pattern: BackendPatternConfig(SHARED)
+    for pattern in (
         rl.cat, rl.stack, nn.AdaptiveAvgPool2d, nn.AvgPool2d, nn.Hardtanh, nn.Identity, nn.MaxPool2d, nn.ReLU, nn.ReLU6, F.relu,
         F.relu6, F.hardtanh, F.max_pool2d, F.avg_pool2d, F.adaptive_avg_pool2d, rl.clamp, rl.flatten, rl.mean, rl.narrow,
         rl.transpose, rl.squeeze, rl.unsqueeze, "clamp", "contiguous", "detach", "mean", "permute", "relu", "repeat", "reshape",
         "squeeze", "transpose", "unsqueeze", "view",
     )
 }  # fmt: skip
-BACKEND_CONFIG |= {each: BackendPatternConfig(NONE) for each in ("size", "shape")}
+BACKEND_CONFIG |= {method: BackendPatternConfig(NONE) for method in ("size", "shape")}
 
 
 def fusion_patterns() -> dict[Pattern, Callable]:

@@ -379,8 +379,8 @@ def histc(x: Tensor, bins: int, low: Tensor, high: Tensor) -> Tensor:
     if first == last:
         first, last = first - np.float32(1), last + np.float32(1)
     values = values[(values >= first) & (values <= last)]
-    found = ((values - first) * np.float32(bins) / (last - first)).astype(np.int64)
-    return wrap_contiguous(np.bincount(found.clip(0, bins - 1), minlength=bins).astype(np.float32), float32)
+    positions = ((values - first) * np.float32(bins) / (last - first)).astype(np.int64)
+    return wrap_contiguous(np.bincount(positions.clip(0, bins - 1), minlength=bins).astype(np.float32), float32)
 
 
 def quantization_error(histogram: Tensor, width: float, start_bin: int, end_bin: int, dst_nbins: int) -> float:
@@ -475,10 +475,10 @@ def non_linear_search(histogram: list[float], error: Callable[[int, int], float]
             next_end, beta = right, next_beta
         if (next_start, next_end) == (start, end):
             continue
-        found = error(next_start, next_end)
-        if found > smallest:
+        loss = error(next_start, next_end)
+        if loss > smallest:
             break
-        smallest, start, end = found, next_start, next_end
+        smallest, start, end = loss, next_start, next_end
     return start, end
 
 

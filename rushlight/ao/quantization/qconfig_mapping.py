@@ -57,7 +57,7 @@ class QConfigMapping:
             rules = getattr(self, style)
             lines.append(f" {style}")
             named = isinstance(rules, dict) and rules
-            lines += [f"  {key}: {each}" for key, each in rules.items()] if named else [f"  {_shown(rules)}"]
+            lines += [f"  {key}: {rule}" for key, rule in rules.items()] if named else [f"  {_shown(rules)}"]
         return "\n".join([*lines, ")"])
 
 

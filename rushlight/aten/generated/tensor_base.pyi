@@ -23,7 +23,7 @@ from rushlight.c10.dispatch import Operator
 Number: TypeAlias = _bool | _int | _float | np.generic
 
 class TensorBase:
-    """What `Tensor` has in addition to the body of its class: attributes that other modules set, and the operators' methods."""
+    """Declare attributes that `Tensor` has from other modules, and the operators' methods."""
 
     # autograd/variable.py and nn/parameter.py
 

@@ -47,9 +47,9 @@ def nonzero_out(self: Tensor, out: Tensor) -> Tensor:
             f"nonzero: Expected out tensor to have scalar type Long but got scalar type {out.dtype.type_name}"
         )
     _assert_no_overlap(out, self)
-    found = nonzero(self)
-    resize_output(out, found.shape, found.stride())
-    return out.copy_(found)
+    result = nonzero(self)
+    resize_output(out, result.shape, result.stride())
+    return out.copy_(result)
 
 
 def nonzero_numpy(self: Tensor) -> tuple[Tensor, ...]:
@@ -69,18 +69,18 @@ def masked_select(self: Tensor, mask: Tensor) -> Tensor:
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_select_out_impl_cpu`."""
     _check_mask_dtype("masked_select", mask)
     sizes = infer_size(self.shape, mask.shape)
-    array, where = (np.atleast_1d(strided.expand(each, sizes)._array) for each in (self, mask))
+    array, where = (np.atleast_1d(strided.expand(tensor, sizes)._array) for tensor in (self, mask))
     return wrap_contiguous(array[where], self.dtype)
 
 
 def masked_select_out(self: Tensor, mask: Tensor, out: Tensor) -> Tensor:
     if out.dtype is not self.dtype:
         raise RuntimeError("masked_select(): self and result must have the same scalar type")
-    for each in self, mask:
-        _assert_no_overlap(out, each)
-    found = masked_select(self, mask)
-    resize_output(out, found.shape)
-    return out.copy_(found)
+    for operand in self, mask:
+        _assert_no_overlap(out, operand)
+    result = masked_select(self, mask)
+    resize_output(out, result.shape)
+    return out.copy_(result)
 
 
 def _check_mask_dtype(name: str, mask: Tensor) -> None:

@@ -42,7 +42,7 @@ def scaled_dot_product_attention(
 
     The queries are (\\*, heads, L, E), the keys (\\*, heads, S, E), the values (\\*, heads, S, Ev), and the result is
     (\\*, heads, L, Ev). `scale` is 1 / sqrt(E) by default. `attn_mask` is broadcast to (\\*, heads, L, S): it is added, or, if
-    it is bool, its False elements take no part. A query for which no key takes part gets zeros. With `is_causal`, query i sees
+    it is bool, its False elements take no part. A query without a key that takes part gets zeros. With `is_causal`, query i sees
     the keys up to i. With `enable_gqa`, several heads of the queries share a head of the keys and values.
 
     Source: `aten/src/ATen/native/transformers/attention.cpp`, `scaled_dot_product_attention`.
@@ -193,7 +193,7 @@ def flash_attention_meta(query: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
 
 def flash_attention_backward_meta(grad_out: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
     """The layouts of the three gradients. Source: `torch/_meta_registrations.py`."""
-    return tuple(_meta_by_position(each.shape, each.dtype) for each in inputs[:3])
+    return tuple(_meta_by_position(tensor.shape, tensor.dtype) for tensor in inputs[:3])
 
 
 def _meta_by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
@@ -215,7 +215,7 @@ def flash_attention_for_cpu_backward(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Source: `aten/src/ATen/native/cpu/FlashAttentionKernel.cpp`, `cpu_flash_attention_backward`."""
     _check_fused(query, key, value, dropout_p, attn_mask)
-    dq, dk, dv = (_by_position(each._sizes, each.dtype) for each in (query, key, value))
+    dq, dk, dv = (_by_position(tensor._sizes, tensor.dtype) for tensor in (query, key, value))
     mask, scale = _broadcast(attn_mask, query, key), 1 / math.sqrt(query.size(3)) if scale is None else scale
     given = (grad_out._array, query._array, key._array, value._array, mask, out._array, logsumexp._array)
     arrays = (*given, dq._array, dk._array, dv._array)
@@ -297,7 +297,7 @@ def compiled_kernels() -> ctypes.CDLL | None:
 
 def _by_address(arrays: tuple[np.ndarray, *tuple[np.ndarray | None, ...]]) -> list[int]:
     """The arguments in C++: whether the numbers are float64, and the addresses of the array objects."""
-    return [arrays[0].itemsize == 8, *(0 if each is None else id(each) for each in arrays)]
+    return [arrays[0].itemsize == 8, *(0 if array is None else id(array) for array in arrays)]
 
 
 def threads_for(query: Tensor, key: Tensor) -> int:

@@ -75,11 +75,11 @@ def _pad_by_name(input: Tensor, weight: Tensor, stride: Ints, padding: str, dila
     if any(step != 1 for step in stride):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     total = [step * (size - 1) for step, size in zip(_expanded("dilation", dilation, ndim), weight.shape[2:])]
-    if any(each % 2 for each in total):
+    if any(length % 2 for length in total):
         reason = "even kernel lengths and odd dilation may require a zero-padded copy of the input be created"
         warnings.warn(f"Using padding='same' with {reason}", stacklevel=4)
-        input = functions.constant_pad_nd(input, [end for each in reversed(total) for end in (0, each % 2)])
-    return input, [each // 2 for each in total]
+        input = functions.constant_pad_nd(input, [end for length in reversed(total) for end in (0, length % 2)])
+    return input, [length // 2 for length in total]
 
 
 def _expanded(name: str, values: Ints, ndim: int) -> tuple[int, ...]:
@@ -137,9 +137,9 @@ def convolution_backward(
         for sizes, wanted in zip(shapes, output_mask)
     ]
     if input.numel() == 0 and not input.is_meta:
-        for each in grads:
-            if each is not None:
-                each._array.fill(0)
+        for out in grads:
+            if out is not None:
+                out._array.fill(0)
     elif not input.is_meta:
         computed = widened(input.dtype).numpy
         grad = grad_output._array.astype(computed, copy=False)
@@ -149,7 +149,7 @@ def convolution_backward(
                 out._array[...] = compute(products, images, kernels, settings)
         if (of_bias := grads[2]) is not None:
             of_bias._array[...] = products.sum((0, 3)).reshape(-1)
-    return tuple(each if each is None or each.dim() == 1 or input.dim() == 4 else select(each, 2, 0) for each in grads)
+    return tuple(out if out is None or out.dim() == 1 or input.dim() == 4 else select(out, 2, 0) for out in grads)
 
 
 def _input_grad(products: np.ndarray, images: Tensor, kernels: Tensor, settings: Settings) -> np.ndarray:
@@ -257,14 +257,14 @@ def _check(input: Tensor, weight: Tensor, bias: Tensor | None, settings: Setting
     if 0 in input.shape[2:]:
         shape = list(input.shape)
         raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}")
-    padded = [size + 2 * each for size, each in zip(input.shape[2:], padding)]
+    padded = [size + 2 * pad for size, pad in zip(input.shape[2:], padding)]
     reach = [step * (size - 1) + 1 for step, size in zip(dilation, kernel[2:])]
     if any(size < needed for size, needed in zip(padded, reach)):
         sizes = f"Calculated padded input size per channel: {tuple(padded)}. Kernel size: {tuple(reach)}"
         raise RuntimeError(f"{sizes}. Kernel size can't be greater than actual input size")
-    for name, each in (("weight", weight), ("bias", bias)):
-        if each is not None and each.dtype is not input.dtype:
-            types = f"Input type ({input.dtype.name}) and {name} type ({each.dtype.name})"
+    for name, tensor in (("weight", weight), ("bias", bias)):
+        if tensor is not None and tensor.dtype is not input.dtype:
+            types = f"Input type ({input.dtype.name}) and {name} type ({tensor.dtype.name})"
             raise RuntimeError(f"{types} should be the same")
     if input.dtype is bool_:
         raise NotImplementedError("convolution is not implemented for 'Bool'")
@@ -285,12 +285,12 @@ def _counts(sizes: Ints, window: Ints, settings: Settings) -> list[int]:
 
 
 def _output_sizes(images: Tensor, kernels: Tensor, settings: Settings) -> list[int]:
-    padded = [size + 2 * each for size, each in zip(images.shape[2:], settings.padding)]
+    padded = [size + 2 * pad for size, pad in zip(images.shape[2:], settings.padding)]
     return _counts(padded, kernels.shape[2:], settings)
 
 
 def _strides(sizes: Ints, images: Tensor, kernels: Tensor) -> tuple[int, ...]:
     """The strides of a result. Source: `aten/src/ATen/native/ConvUtils.h`, `mkldnn_conv_use_channels_last`."""
-    formats = [suggest_memory_format(each.shape, each.stride()) for each in (images, kernels)]
+    formats = [suggest_memory_format(tensor.shape, tensor.stride()) for tensor in (images, kernels)]
     use_channels_last = channels_last in formats and len(sizes) == 4
     return channels_last_strides(sizes) if use_channels_last else contiguous_strides(sizes)

@@ -359,24 +359,24 @@ def asarray(
     """
     if copy is False and isinstance(obj, np.generic):
         raise RuntimeError("can't alias NumPy scalars: remove copy=False, or make it an array")
-    found = _shared(obj, dtype)
-    if found is None:
+    result = _shared(obj, dtype)
+    if result is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
         return tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
-    other_device = device is not None and device_type(device) != found.device.type
-    other_dtype = dtype not in (None, found.dtype)
+    other_device = device is not None and device_type(device) != result.device.type
+    other_dtype = dtype not in (None, result.dtype)
     if copy or copy is None and (other_device or other_dtype):
-        found = found.to(device_type(device or found.device), dtype or found.dtype, copy=bool(copy))
+        result = result.to(device_type(device or result.device), dtype or result.dtype, copy=bool(copy))
     elif other_device:
-        raise ValueError(f"can't alias tensor from device '{found.device}' to '{device}'.")
+        raise ValueError(f"can't alias tensor from device '{result.device}' to '{device}'.")
     elif other_dtype:
         assert dtype is not None
-        dtypes = f"'{found.dtype.type_name}' into dtype '{dtype.type_name}'"
+        dtypes = f"'{result.dtype.type_name}' into dtype '{dtype.type_name}'"
         raise ValueError(f"can't alias tensor with dtype {dtypes}.")
     if requires_grad is None:
-        return found
-    return found.requires_grad_(requires_grad) if requires_grad or found.is_leaf else found.detach()
+        return result
+    return result.requires_grad_(requires_grad) if requires_grad or result.is_leaf else result.detach()
 
 
 def _shared(obj, dtype: dtype | None) -> Tensor | None:
@@ -450,7 +450,7 @@ def _is_size(value) -> bool:
 
 
 def refuse_torch_function(cls: type) -> None:
-    """Refuse a subclass of Tensor for which PyTorch converts the results of operators to the subclass."""
+    """Refuse a subclass of Tensor if PyTorch converts the results of operators to the subclass."""
     if cls is not Tensor and getattr(cls, "__torch_function__", None) is not strided.disabled_torch_function_impl:
         plain = "a subclass with `__torch_function__ = rushlight._C._disabled_torch_function_impl` has plain results"
         raise NotImplementedError(
@@ -526,7 +526,7 @@ def from_numpy(array: np.ndarray) -> Tensor:
 
 
 def array_wrap(self: Tensor, array: np.ndarray, context: tuple | None = None, return_scalar: bool = False) -> Tensor:
-    """What numpy returns for `np.sin(tensor)`: a tensor. It has `uint8` in place of bools, as in PyTorch.
+    """Return the tensor that numpy gives for `np.sin(tensor)`. It has `uint8` in place of bools, as in PyTorch.
     Source: `torch/_tensor.py`, `Tensor.__array_wrap__`."""
     return from_numpy(array.astype(np.uint8) if array.dtype == bool else array)
 

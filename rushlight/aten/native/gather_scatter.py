@@ -54,7 +54,7 @@ def cat_meta(tensors: Sequence[Tensor], dim: int) -> Output:
                 raise RuntimeError(f"Sizes of tensors must match except in dimension {dim}. {got}")
     sizes = [*first.shape]
     sizes[dim] = sum(tensor.size(dim) for tensor in kept)
-    formats = {suggest_memory_format(*each) for each in {(tensor._sizes, tensor._strides) for tensor in tensors}}
+    formats = {suggest_memory_format(*layout) for layout in {(tensor._sizes, tensor._strides) for tensor in tensors}}
     return Output(sizes, channels_last_strides(sizes) if formats == {channels_last} else None, dtype)
 
 
@@ -232,7 +232,7 @@ def gather_meta(self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Out
 def _check_index_sizes(self: Tensor, dim: int, index: Tensor, src: Tensor | None = None) -> None:
     """Refuse an index that is larger than `self` in a dimension other than `dim`, or larger than `src` in any dimension."""
     sizes = [tensor.shape or (1,) for tensor in (index, self, *([] if src is None else [src]))]
-    if any(len(each) != len(sizes[0]) for each in sizes):
+    if any(len(shape) != len(sizes[0]) for shape in sizes):
         other = "input" if len(sizes[0]) != len(sizes[1]) else "src"
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {other} tensor")
     too_large = any(i > s for d, (i, s) in enumerate(zip(sizes[0], sizes[1])) if d != dim)
@@ -320,11 +320,11 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None, out: T
     size = self.size(dim)
     dim = wrap_dim(dim, self.dim())
     sizes = [list(tensor.shape) for tensor in (self, indices)]
-    own = [each[dim] for each in sizes]
-    for each in sizes:
-        each[dim] = 1
+    own = [shape[dim] for shape in sizes]
+    for shape in sizes:
+        shape[dim] = 1
     common = infer_size(*sizes)
-    sizes = [(*common[:dim], each, *common[dim + 1 :]) for each in own]
+    sizes = [(*common[:dim], length, *common[dim + 1 :]) for length in own]
     self, indices = functions.broadcast_to(self, sizes[0]), functions.broadcast_to(indices, sizes[1])
     return functions.gather(self, dim, functions.remainder(indices, size), out=out)  # indices out of range wrap around
 
@@ -435,7 +435,7 @@ def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     Negative indices count from the end.
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_META_FUNC2(index, Tensor)`."""
     info = advanced_index(self, indices)
-    on_meta = self.is_meta or any(each.is_meta for each in info.indices)
+    on_meta = self.is_meta or any(tensor.is_meta for tensor in info.indices)
     out = allocate(Output(info.sizes, info.strides, self.dtype), "meta" if on_meta else "cpu")
     if not on_meta and out.numel():
         out._array[...] = info.src._array[info.key()]
@@ -486,7 +486,7 @@ def index_put_(
     if values.dtype is not self.dtype:
         dtypes = f"{self.dtype.type_name} for the destination and {values.dtype.type_name} for the source."
         raise RuntimeError(f"Index put requires the source and destination dtypes match, got {dtypes}")
-    if 0 in info.sizes or any(each.is_meta for each in (self, values, *info.indices)):
+    if 0 in info.sizes or any(tensor.is_meta for tensor in (self, values, *info.indices)):
         return self
     if accumulate and len(info.indices) == 1 and info.before == 0:
         (positions,) = info.key()

@@ -91,7 +91,7 @@ def einsum(equation: str, tensors: Sequence[Tensor], path: Sequence[int] | None 
 
 def ellipsis_dims(inputs: Sequence[Sequence[str]], tensors: Sequence[Tensor]) -> int:
     """The number of dimensions that `...` stands for: the largest of all operands."""
-    found = 0
+    ndim = 0
     for i, (labels, tensor) in enumerate(zip(inputs, tensors)):
         has_ellipsis = ELLIPSIS in labels
         rest = tensor.dim() - (len(labels) - has_ellipsis)
@@ -101,15 +101,15 @@ def ellipsis_dims(inputs: Sequence[Sequence[str]], tensors: Sequence[Tensor]) ->
             raise RuntimeError(
                 f"einsum(): {subscripts} {problem} the number of dimensions ({tensor.dim()}) for operand {i}"
             )
-        found = max(found, rest if has_ellipsis else 0)
-    return found
+        ndim = max(ndim, rest if has_ellipsis else 0)
+    return ndim
 
 
 def expand_ellipsis(labels: Sequence[str], ndim: int, most: int | None = None) -> list[str]:
     """The labels with one of its own, a number, for each dimension of `...`: the last `ndim` of `most`."""
     most = ndim if most is None else most
     numbers = [str(i) for i in range(most - ndim, most)]
-    return [each for label in labels for each in (numbers if label == ELLIPSIS else [label])]
+    return [expanded for label in labels for expanded in (numbers if label == ELLIPSIS else [label])]
 
 
 def align(tensor: Tensor, labels: Sequence[str], dims: Sequence[str], ell_dims: int, sizes: dict, i: int) -> Tensor:

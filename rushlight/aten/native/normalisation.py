@@ -130,7 +130,7 @@ def native_layer_norm(
         raise NotImplementedError(f"native_layer_norm is left out for '{input.dtype.type_name}': call layer_norm")
     result, mean, rstd = _normalised(_samples(input, normalized_shape), weight, bias, eps)
     sizes = Size((*input._sizes[: -len(normalized_shape)], *(1,) * len(normalized_shape)))
-    of_samples = [wrap_plain(each.reshape(sizes), sizes, input.dtype) for each in (mean, rstd)]
+    of_samples = [wrap_plain(statistic.reshape(sizes), sizes, input.dtype) for statistic in (mean, rstd)]
     return wrap_plain(result.reshape(input._sizes), input._sizes, input.dtype), of_samples[0], of_samples[1]
 
 
@@ -173,7 +173,7 @@ def native_layer_norm_backward(
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
     """The gradients of `input`, `weight` and `bias`, those of `output_mask`.
     Source: `aten/src/ATen/native/layer_norm.cpp`, `layer_norm_backward_cpu`."""
-    grad, x = (_samples(each, normalized_shape) for each in (grad_out, input))
+    grad, x = (_samples(tensor, normalized_shape) for tensor in (grad_out, input))
     count, dtype = math.prod(normalized_shape), input.dtype
     rstd = rstd._array.reshape(-1, 1)
     normal = x - mean._array.reshape(-1, 1)

@@ -105,8 +105,8 @@ def _gathered(name: str, ndim: int, index: Callable) -> tuple[Structured, Struct
         return sizes
 
     def elements(self: Tensor, padding: Sequence[int]) -> tuple:
-        each = [index(self.size(dim), before, after) for dim, before, after in _pairs(self, padding)]
-        return (..., *np.ix_(*reversed(each)))
+        indices = [index(self.size(dim), before, after) for dim, before, after in _pairs(self, padding)]
+        return (..., *np.ix_(*reversed(indices)))
 
     def meta(self: Tensor, padding: Sequence[int]) -> Output:
         if self.dtype is bool_:

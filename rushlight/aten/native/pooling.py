@@ -43,7 +43,7 @@ def _windows(name: str, self: Tensor, kernel, stride, padding, dilation, ceil_mo
     for argument, values in given.items():
         if len(values) not in (1, 2):
             raise RuntimeError(f"{name}: {argument} must either be a single int, or a tuple of two ints")
-    kernel, stride, padding, dilation = (tuple(each) * (3 - len(each)) for each in given.values())
+    kernel, stride, padding, dilation = (tuple(values) * (3 - len(values)) for values in given.values())
     for argument, values in {"kernel_size": kernel, "stride": stride, "dilation": dilation}.items():
         if min(values) <= 0:
             raise RuntimeError(f"{name}: {argument} should be greater than zero, but got {values}")
@@ -145,16 +145,16 @@ def max_pool2d_with_indices(
         return result, indices
     least = -np.inf if self.dtype.category == FLOATING else np.iinfo(self.dtype.numpy).min
     padded = _padded(self._array, windows, least)
-    largest, found = _full(sizes, least, padded.dtype), _full(sizes, 0, np.dtype(np.int64))
-    found[...] = _first_index(windows, self.size(-1))
+    largest, positions = _full(sizes, least, padded.dtype), _full(sizes, 0, np.dtype(np.int64))
+    positions[...] = _first_index(windows, self.size(-1))
     for position in _positions(windows):
         candidate = _at(padded, position, windows)
         is_larger = ~(candidate <= largest)  # also of a NaN
         if self.dtype.category == FLOATING:
             is_larger &= (largest == largest) | (candidate != candidate)  # only another NaN replaces a NaN
         largest[...] = choose(is_larger, candidate, largest)
-        found[...] = choose(is_larger, _index(position, windows, self.size(-1)), found)
-    result._array[...], indices._array[...] = largest, found
+        positions[...] = choose(is_larger, _index(position, windows, self.size(-1)), positions)
+    result._array[...], indices._array[...] = largest, positions
     return result, indices
 
 

@@ -130,7 +130,7 @@ def _layers(
             input = functions.dropout(input, dropout, True)
     if batch_first:
         input = input.transpose(0, 1)
-    return input, *(functions.stack(each) for each in zip(*last))
+    return input, *(functions.stack(final) for final in zip(*last))
 
 
 def rnn_tanh(input: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:

@@ -35,14 +35,16 @@ def values_and_indices(meta: Callable[..., Output], dim: int) -> Callable[[Calla
             self = args[0]
             if not (self.is_meta or values.is_meta):
                 array, axis = np.atleast_1d(self._array), wrap_dim(args[dim], self.dim())
-                found = choose(comparable(array), axis, *args[1:dim], *args[dim + 1 :])
-                indices._array[...] = found.reshape(indices.shape)
-                values._array[...] = np.take_along_axis(array, found, axis).reshape(values.shape)
+                chosen = choose(comparable(array), axis, *args[1:dim], *args[dim + 1 :])
+                indices._array[...] = chosen.reshape(indices.shape)
+                values._array[...] = np.take_along_axis(array, chosen, axis).reshape(values.shape)
             return values, indices
 
         def kernel(*args) -> tuple[Tensor, Tensor]:
             output = meta(*args)
-            return fill(args, *(allocate(each, args[0].device.type) for each in (output, output._replace(dtype=int64))))
+            return fill(
+                args, *(allocate(metadata, args[0].device.type) for metadata in (output, output._replace(dtype=int64)))
+            )
 
         def kernel_out(*args) -> tuple[Tensor, Tensor]:
             *args, values, indices = args
@@ -180,8 +182,8 @@ def unique2(
     """The different elements, in order also if `sorted` is false; the index of each element among them; how often each occurs.
     Results that are not requested have no elements. Every NaN differs from every other.
     Source: `aten/src/ATen/native/Unique.cpp`, `_unique2_cpu`."""
-    found = np.unique(comparable(self._array), return_inverse=True, return_counts=True, equal_nan=False)
-    return _unique_results(self, found, self.shape, return_inverse, return_counts)
+    results = np.unique(comparable(self._array), return_inverse=True, return_counts=True, equal_nan=False)
+    return _unique_results(self, results, self.shape, return_inverse, return_counts)
 
 
 def unique_dim(
@@ -194,8 +196,8 @@ def unique_dim(
     values, inverse, counts = np.unique(
         np.moveaxis(comparable(self._array), dim, 0), return_inverse=True, return_counts=True, axis=0, equal_nan=False
     )
-    found = _unique_results(self, (values, inverse, counts), (self.size(dim),), return_inverse, return_counts)
-    return functions.movedim(found[0], 0, dim), *found[1:]
+    results = _unique_results(self, (values, inverse, counts), (self.size(dim),), return_inverse, return_counts)
+    return functions.movedim(results[0], 0, dim), *results[1:]
 
 
 def unique_consecutive(
@@ -211,8 +213,8 @@ def unique_consecutive(
     inverse = np.searchsorted(starts, np.arange(len(rows)), side="right") - 1
     counts = np.diff(starts, append=len(rows))
     sizes = self.shape if dim is None else (self.size(dim),)
-    found = _unique_results(self, (array[starts], inverse, counts), sizes, return_inverse, return_counts)
-    return found if dim is None else (functions.movedim(found[0], 0, dim), *found[1:])
+    results = _unique_results(self, (array[starts], inverse, counts), sizes, return_inverse, return_counts)
+    return results if dim is None else (functions.movedim(results[0], 0, dim), *results[1:])
 
 
 def _unique_of_none(self: Tensor, dim: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -229,9 +231,9 @@ def _unique_of_none(self: Tensor, dim: int) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def _unique_results(
-    self: Tensor, found: tuple, sizes: Sequence[int], return_inverse: bool, return_counts: bool
+    self: Tensor, results: tuple, sizes: Sequence[int], return_inverse: bool, return_counts: bool
 ) -> tuple:
-    values, inverse, counts = found
+    values, inverse, counts = results
     kept = inverse.reshape(sizes) if return_inverse else np.empty(0), counts if return_counts else np.empty(0)
-    indices = (wrap_contiguous(np.ascontiguousarray(each, np.int64).reshape(each.shape), int64) for each in kept)
+    indices = (wrap_contiguous(np.ascontiguousarray(array, np.int64).reshape(array.shape), int64) for array in kept)
     return wrap_contiguous(np.array(values, self.dtype.numpy, order="C"), self.dtype), *indices

@@ -35,7 +35,7 @@ def attention_map(
     A darker cell is a larger weight. The largest weight of a row has a purple edge. Of the row `row`, the three largest weights
     are written below the panel.
     """
-    label = max(len(each) for each in tokens) * SIZE * CHARACTER + 0.3
+    label = max(len(token) for token in tokens) * SIZE * CHARACTER + 0.3
     side, count = CELL, len(tokens)
     wide, tall = label + side * count, label + side * count + 0.8 + (0.9 if row is not None else 0)
     columns = max(1, min(len(maps), int((ROOM - MARGIN) // (wide + 0.8))))
@@ -126,21 +126,21 @@ def online_softmax(blocks: Sequence[Sequence[float]]) -> Figure:
         base = MARGIN + step * (tall + 1.3) + tall
         now = max(largest, *block)
         factor = math.exp(largest - now)
-        new = sum(math.exp(each - now) for each in block)
+        new = sum(math.exp(score - now) for score in block)
         lines = [f"after block {step + 1}", f"largest  {now:g}"]
         lines += (
             [f"total    {total:.3f} · {factor:.3f} + {new:.3f} = {total * factor + new:.3f}"]
             if seen
             else [f"total    {new:.3f}"]
         )
-        for number, each in enumerate([*seen, *block]):
-            height = max(tall * math.exp(each - now), 0.02)
+        for number, score in enumerate([*seen, *block]):
+            height = max(tall * math.exp(score - now), 0.02)
             x = left + number * unit
             rectangle(axes, x + 0.08, base - height, unit - 0.16, height, "0.75" if number < len(seen) else OURS)
             if number < len(seen) and factor < 0.999:  # how high it was
-                old = tall * math.exp(each - largest)
+                old = tall * math.exp(score - largest)
                 axes.plot([x + 0.08, x + unit - 0.08], [base - old] * 2, color=MARK, linestyle=":", linewidth=1.4)
-            axes.text(x + unit / 2, base + 0.35, f"{each:g}", size=SIZE, ha="center", **MONO)
+            axes.text(x + unit / 2, base + 0.35, f"{score:g}", size=SIZE, ha="center", **MONO)
         axes.plot([left, left + count * unit], [base, base], color=FAINT, linewidth=0.8)
         for line, words in enumerate(lines):
             axes.text(

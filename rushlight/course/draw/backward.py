@@ -30,7 +30,7 @@ def _sizes(tensor: Any) -> str:
 def _input_sizes(node: Any) -> list[str]:
     """The sizes of each gradient that a node takes."""
     if hasattr(node, "_input_metadata"):
-        return [_sizes(each) for each in node._input_metadata]
+        return [_sizes(metadata) for metadata in node._input_metadata]
     return ["" if sizes is None else str(tuple(sizes)) for sizes, _ in node.input_metadata]
 
 
@@ -43,7 +43,7 @@ def _saved(node: Any) -> list[str]:
         for attribute in dir(node):
             if attribute.startswith("_saved_"):  # torch
                 value = getattr(node, attribute)
-                tensors = isinstance(value, (list, tuple)) and any(hasattr(each, "shape") for each in value)
+                tensors = isinstance(value, (list, tuple)) and any(hasattr(item, "shape") for item in value)
                 saved |= {attribute[7:]: value} if hasattr(value, "shape") or tensors else {}
             elif attribute.startswith("saved_") and attribute not in ("saved_tensors", "saved_variables"):
                 saved[attribute[6:]] = _unpack(getattr(node, attribute))
@@ -55,14 +55,14 @@ def _saved(node: Any) -> list[str]:
     for name, value in sorted(saved.items()):
         listed = isinstance(value, (list, tuple))
         parts = enumerate(value if listed else [value])
-        lines += [f"{name}{f'[{i}]' * listed} {_sizes(each)}" for i, each in parts if each is not None]
+        lines += [f"{name}{f'[{i}]' * listed} {_sizes(part)}" for i, part in parts if part is not None]
     return lines
 
 
 def _unpack(saved: Any) -> Any:
     """The tensor in a `SavedTensor`, or in each of a list."""
     if isinstance(saved, (list, tuple)):
-        return [_unpack(each) for each in saved]
+        return [_unpack(item) for item in saved]
     return saved if saved is None else getattr(saved, "tensor", saved)
 
 

@@ -80,20 +80,22 @@ def assign_rows(
         below[start].append(end)
     late = set(late)
     for key in boxes:  # boxes that need a late box are late too
-        if key not in last and any(each in late for each in above[key]):
+        if key not in last and any(source in late for source in above[key]):
             late.add(key)
     early = [key for key in boxes if key not in late and key not in last and key not in first]
     border = 0
     for key in sorted(boxes, key=late.__contains__):
         box = boxes[key]
-        box.row = max(2 * (max((boxes[each].row // 2 for each in above[key]), default=-1) + 1), border * (key in late))
+        box.row = max(
+            2 * (max((boxes[source].row // 2 for source in above[key]), default=-1) + 1), border * (key in late)
+        )
         if key in early and late:
             border = max(border, box.row + 2)
     for key in last:
         boxes[key].row = max(2 + max((b.row for k, b in boxes.items() if k not in last), default=-2), boxes[key].row)
     for key in first:
         if below[key]:
-            boxes[key].row = min(boxes[each].row for each in below[key]) - 2
+            boxes[key].row = min(boxes[reader].row for reader in below[key]) - 2
 
 
 def arrange(boxes: Mapping[Hashable, Box], links: Sequence[tuple]) -> list[list[Box]]:
@@ -130,7 +132,9 @@ def connect(above: Box, below: Box, text: str, look: dict) -> list[Box]:
 def sort_row(row: list[Box], near: str, positions: Mapping[Box, int]) -> None:
     """Sort the boxes that have neighbours above, or below, by the mean position of these neighbours. The others do not move."""
     movable = [i for i, box in enumerate(row) if getattr(box, near)]
-    boxes = sorted((row[i] for i in movable), key=lambda box: mean([positions[each] for each in getattr(box, near)], 0))
+    boxes = sorted(
+        (row[i] for i in movable), key=lambda box: mean([positions[neighbour] for neighbour in getattr(box, near)], 0)
+    )
     for i, box in zip(movable, boxes):
         row[i] = box
 
@@ -146,9 +150,9 @@ def set_positions(rows: list[list[Box]]) -> None:
     for sweep in range(24):
         for row in rows if sweep % 2 else reversed(rows):
             near = "above" if sweep % 2 else "below"
-            spread(row, [mean([each.x for each in getattr(box, near)], box.x) for box in row])
+            spread(row, [mean([neighbour.x for neighbour in getattr(box, near)], box.x) for box in row])
     for row in rows:
-        spread(row, [mean([each.x for each in box.above + box.below], box.x) for box in row])
+        spread(row, [mean([neighbour.x for neighbour in box.above + box.below], box.x) for box in row])
     least = min(box.x - box.wide / 2 for row in rows for box in row)
     for box in (box for row in rows for box in row):
         box.x -= least
@@ -193,12 +197,12 @@ def draw_panels(panels: Sequence[tuple[str, list[list[Box]]]], columns: int = 4)
     head = 0.9 if any(title for title, _ in panels) else 0.2
     wide = [[widths[i] for i in line] for line in indices]
     high = [head + max(sum(map(row_height, rows)) for _, rows in line) for line in lines]
-    width = max(sum(each) + 0.9 * (len(each) - 1) for each in wide)
+    width = max(sum(line) + 0.9 * (len(line) - 1) for line in wide)
     figure, axes = sheet(2 * MARGIN + width, sum(high) + 0.35 * len(lines))
     top = 0.0
-    for line, each, tall in zip(lines, wide, high):
+    for line, rooms, tall in zip(lines, wide, high):
         left = MARGIN
-        for (title, rows), room in zip(line, each):
+        for (title, rows), room in zip(line, rooms):
             write_title(axes, left, top + 0.4, title, 10)
             draw_rows(axes, rows, left, top + head)
             left += room + 0.9
@@ -214,8 +218,8 @@ def draw_rows(axes: Axes, rows: list[list[Box]], left: float, top: float) -> Non
     tops = list(accumulate(map(row_height, rows), initial=top))
     for row, here in zip(rows, tops):
         ends = {to: iter(ports(to, to.above)) for box in row for to in box.below}
-        for box in sorted(row, key=lambda each: each.x):
-            for port, to in zip(ports(box, box.below), sorted(box.below, key=lambda each: each.x)):
+        for box in sorted(row, key=lambda box: box.x):
+            for port, to in zip(ports(box, box.below), sorted(box.below, key=lambda reader: reader.x)):
                 draw_arrow(axes, box, to, left + port, left + next(ends[to]), here, tops)
     for row, here in zip(rows, tops):
         for box in row:

@@ -36,7 +36,7 @@ def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Figure:
         before = None
         for k, (layer, text) in enumerate(steps):
             i = LAYERS.index(layer)
-            at = sum(each == layer for each, _ in steps[:k])
+            at = sum(earlier == layer for earlier, _ in steps[:k])
             top = tops[i] + 0.25 + at * row
             box = (left, top), wides[j] - 0.7, 0.62
             axes.add_patch(Rectangle(*box, facecolor="white", edgecolor=INK, linewidth=0.8, zorder=3))

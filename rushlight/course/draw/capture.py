@@ -33,7 +33,7 @@ def nodes_of(graph: Any) -> Iterable[Any]:
 
 
 def _call_text(node: Any, hole: str = "") -> str:
-    args = [_format_argument(each, hole) for each in node.args]
+    args = [_format_argument(argument, hole) for argument in node.args]
     args += [f"{key}={_format_argument(value, hole)}" for key, value in node.kwargs.items()]
     return f"{_target(node)}({', '.join(args)})"
 
@@ -52,7 +52,7 @@ def _format_argument(value: Any, hole: str = "") -> str:
     if hasattr(value, "all_input_nodes"):
         return hole or value.name
     if isinstance(value, (list, tuple)):
-        inside = ", ".join(_format_argument(each, hole) for each in value)
+        inside = ", ".join(_format_argument(item, hole) for item in value)
         return f"[{inside}]" if isinstance(value, list) else f"({inside},)" if len(value) == 1 else f"({inside})"
     return value if hole and value is ... else str(value).removeprefix("torch.").removeprefix("rushlight.")
 
@@ -116,7 +116,7 @@ def node_rows(boxes: Mapping[Any, Box], link: Link, late: Collection = (), last_
 def by_start(boxes: Mapping[Any, Box], links: Sequence[tuple], last_first: bool = True) -> list[tuple]:
     """The links in the order of the boxes where they start."""
     number = {key: i for i, key in enumerate(boxes)}
-    return sorted(links, key=lambda each: number[each[0]], reverse=last_first)
+    return sorted(links, key=lambda link: number[link[0]], reverse=last_first)
 
 
 def _backward(nodes: Iterable) -> set[str]:
@@ -124,14 +124,14 @@ def _backward(nodes: Iterable) -> set[str]:
     late: set[str] = set()
     for node in nodes:
         tangent = node.op == "placeholder" and str(node.target).startswith("tangents")
-        if node.op != "output" and (tangent or any(each.name in late for each in node.all_input_nodes)):
+        if node.op != "output" and (tangent or any(operand.name in late for operand in node.all_input_nodes)):
             late.add(node.name)
     return late
 
 
 def call_of(node: Any) -> str:
     """The target of a node, with its arguments if some are constants."""
-    constant = any(not hasattr(each, "all_input_nodes") for each in (*node.args, *node.kwargs.values()))
+    constant = any(not hasattr(argument, "all_input_nodes") for argument in (*node.args, *node.kwargs.values()))
     return _call_text(node, "·") if constant and node.op != "get_attr" else _target(node)
 
 
@@ -188,7 +188,7 @@ def bytecode(rows: Sequence[tuple[str, Sequence[str], str]], symbols: Collection
     each instruction its text, the stack after it, the lowest entry first, and a note. `symbols`: the stack entries that
     represent a tensor, which are grey."""
     text = max(len(row[0]) for row in rows) * LETTER + 0.9
-    slot = max((len(each) for _, stack, _ in rows for each in stack), default=1) * LETTER + 0.5
+    slot = max((len(item) for _, stack, _ in rows for item in stack), default=1) * LETTER + 0.5
     deepest = max(max(len(stack) for _, stack, _ in rows), 3)
     note = max(max(len(row[2]) for row in rows), 25) * LETTER
     head, tall = 1.3, 0.82
@@ -200,10 +200,10 @@ def bytecode(rows: Sequence[tuple[str, Sequence[str], str]], symbols: Collection
         top = head + tall * i
         axes.plot([MARGIN, right + note], [top - 0.05] * 2, color="0.88", linewidth=0.6)
         axes.text(MARGIN, top + tall / 2 - 0.05, instruction, size=7.5, **MONO)
-        for j, each in enumerate(stack):
+        for j, item in enumerate(stack):
             left = middle + j * slot
-            rectangle(axes, left, top + 0.03, slot - 0.1, tall - 0.18, BACKWARD if each in symbols else "white")
-            axes.text(left + slot / 2 - 0.05, top + tall / 2 - 0.05, each, size=7.5, ha="center", **MONO)
+            rectangle(axes, left, top + 0.03, slot - 0.1, tall - 0.18, BACKWARD if item in symbols else "white")
+            axes.text(left + slot / 2 - 0.05, top + tall / 2 - 0.05, item, size=7.5, ha="center", **MONO)
         axes.text(right, top + tall / 2 - 0.05, written, size=7.5, **MONO)
     return figure
 
@@ -218,9 +218,9 @@ def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], oth
         otherwise: the action if no entry's guards all hold.
     """
     tall, head, high = 0.95, 1.0, 0.7  # from row to row, above the first, and of a box
-    taken = next((i for i, (_, each) in enumerate(entries) if all(held is True for _, held in each)), None)
-    wide = [max([len(name) + 4, 9, *(len(text) for text, _ in each)]) * LETTER + 0.7 for name, each in entries]
-    most = max(len(each) for _, each in entries)
+    taken = next((i for i, (_, checks) in enumerate(entries) if all(held is True for _, held in checks)), None)
+    wide = [max([len(name) + 4, 9, *(len(text) for text, _ in checks)]) * LETTER + 0.7 for name, checks in entries]
+    most = max(len(checks) for _, checks in entries)
     last = len(otherwise) * LETTER + 0.7
     width = 2 * MARGIN + sum(wide) + 1.1 * (len(wide) - 1) + (1.1 + last if taken is None else 0)
     figure, axes = sheet(width, head + tall * (most + 1) + 0.7)
@@ -232,12 +232,12 @@ def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], oth
         axes.text(left + 0.3, top + high / 2, text, size=7.5, **MONO | {"color": ink_on(fill)}, **style)
 
     left, previous = MARGIN, None
-    for i, ((name, each), room) in enumerate(zip(entries, wide)):
+    for i, ((name, checks), room) in enumerate(zip(entries, wide)):
         axes.text(left, 0.5, f"entry {i}", size=8.5, weight="bold", **MONO)
         if previous is not None:
             arrow(axes, previous, (left, head + 0.35), **look)
         previous = None
-        for j, (text, held) in enumerate(each):
+        for j, (text, held) in enumerate(checks):
             top = head + tall * j
             draw_box(left, top, room, {True: "white", False: MARKED, None: None}[held], text)
             if held:
@@ -245,7 +245,7 @@ def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], oth
             if held is False:
                 previous = left + room, top + high / 2
         bold = {"weight": "bold"} if i == taken else {}
-        draw_box(left, head + tall * len(each), room, LEAF if i == taken else None, f"run {name}", **bold)
+        draw_box(left, head + tall * len(checks), room, LEAF if i == taken else None, f"run {name}", **bold)
         left += room + 1.1
     if taken is None:
         if previous is not None:
@@ -259,22 +259,22 @@ def breaks(lines: Sequence[tuple[str, str]], inside: Mapping[str, Sequence[str]]
     each. `lines`: of the source, each with its owner: a name that begins with "graph" is a graph, drawn grey; anything else
     is Python's own code, hatched. `inside`: lines to write to the right of each of these names."""
     inside = inside or {}
-    parts = [(owner, [line for line, _ in each]) for owner, each in groupby(lines, key=lambda each: each[1])]
+    parts = [(owner, [line for line, _ in run]) for owner, run in groupby(lines, key=lambda line: line[1])]
     tall, gap = 0.62, 0.4
     text = max(len(line) for line, _ in lines) * LETTER + 0.8
     name = max(len(owner) for owner, _ in parts) * LETTER + 0.6
-    note = max((len(each) for said in inside.values() for each in said), default=0) * LETTER + 0.5
-    heights = [tall * max(len(each), len(inside.get(owner, ())), 1) + 0.2 for owner, each in parts]
+    note = max((len(line) for said in inside.values() for line in said), default=0) * LETTER + 0.5
+    heights = [tall * max(len(texts), len(inside.get(owner, ())), 1) + 0.2 for owner, texts in parts]
     start, end = MARGIN + 0.7, MARGIN + sum(heights) + gap * (len(parts) - 1)
     figure, axes = sheet(start + text + name + note + MARGIN, end + MARGIN)
     look = {"arrowstyle": "-|>", "color": FAINT, "mutation_scale": 9}
     arrow(axes, (MARGIN + 0.15, MARGIN), (MARGIN + 0.15, end), **look)
     top = MARGIN
-    for (owner, each), height in zip(parts, heights):
+    for (owner, texts), height in zip(parts, heights):
         captured = owner.startswith("graph")
         rectangle(axes, start, top, text, height, LEAF if captured else None)
         plate = None if captured else PLATE | {"pad": 1}
-        for i, line in enumerate(each):
+        for i, line in enumerate(texts):
             axes.text(start + 0.3, top + 0.1 + tall * (i + 0.5), line, size=7.5, bbox=plate, **MONO)
         axes.text(start + text + 0.35, top + 0.1 + tall / 2, owner, size=7.5, weight="bold", **MONO)
         for i, line in enumerate(inside.get(owner, ())):

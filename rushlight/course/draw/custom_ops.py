@@ -29,7 +29,7 @@ def captured(panels: Sequence[tuple[str, Any]], own: Collection[str] = ()) -> Fi
 def _rows(nodes: Iterable[Any], own: Collection[str]) -> list:
     boxes: dict[Any, Box] = {}
     for node in nodes:
-        if node.op == "output" or node.users or any(each in boxes for each in node.all_input_nodes):
+        if node.op == "output" or node.users or any(operand in boxes for operand in node.all_input_nodes):
             boxes[node] = Box([_operator(node)], fill=_shade(node, own))
     return node_rows(boxes, lambda start, end: (sizes_of(start), THIN), last_first=False)
 
@@ -78,7 +78,7 @@ def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> F
 
 def quantised(rows: Any, data: Any, scale: Any) -> Figure:
     """A matrix, its int8 values, and the scale of each row; all as arrays or tensors on the CPU."""
-    rows, data, scale = (np.asarray(each) for each in (rows, data, scale))
+    rows, data, scale = (np.asarray(tensor) for tensor in (rows, data, scale))
     figure, grid = charts(8.4, 0.9 + 0.26 * len(rows), 1, 3, sharey=True, width_ratios=(3, 3, 1.4))
     left, middle, right = grid[0]
     for axes, values, end, title in (
@@ -109,16 +109,16 @@ def device_trace(panels: Sequence[tuple[str, Sequence[str]]]) -> Figure:
     of `rushlight.on_torch.backend.trace()`: two spaces for each enclosing call, the operator, its arguments."""
     calls = [(title, [_parsed(line) for line in lines]) for title, lines in panels]
     tall, indent, head = 0.72, 0.8, 1.0
-    names = [max((d * indent + len(n) * LETTER + 0.6 for d, n, _ in each), default=0) for _, each in calls]
+    names = [max((d * indent + len(n) * LETTER + 0.6 for d, n, _ in rows), default=0) for _, rows in calls]
     wide = [max(name, len(title) * 9 * CHARACTER) for name, (title, _) in zip(names, calls)]
-    most = max(len(each) for _, each in calls)
+    most = max(len(rows) for _, rows in calls)
     key = sum(len(words) * LETTER + 1.3 for _, words in KINDS.values())
     width = max(sum(wide) + 0.8 * (len(calls) - 1), key)
     figure, axes = sheet(2 * MARGIN + width, 2 * MARGIN + head + tall * most + 1.1)
     left = MARGIN
-    for (title, each), room in zip(calls, wide):
+    for (title, rows), room in zip(calls, wide):
         axes.text(left, MARGIN + 0.2, title, size=9, weight="bold", **MONO)
-        for i, (depth, name, kind) in enumerate(each):
+        for i, (depth, name, kind) in enumerate(rows):
             at, top = left + depth * indent, MARGIN + head + i * tall
             _call(axes, at, top, len(name) * LETTER + 0.5, tall - 0.1, KINDS[kind][0], name)
         left += room + 0.8

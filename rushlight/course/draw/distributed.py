@@ -34,7 +34,7 @@ def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: s
     rows, top = [], 0.0
     for rank, events in enumerate(ranks):
         for name, sent in (f"rank {rank}", False), ("sends", True):
-            lines = _assign_lines([each for each in events if (each[0] == "send") == sent])
+            lines = _assign_lines([event for event in events if (event[0] == "send") == sent])
             rows.append((name, lines, sent, top))
             top += max(len(lines), 1) * 0.8 + (0.45 if sent else 0.05)
     ends = [end for events in ranks for *_, end in events]
@@ -56,7 +56,7 @@ def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: s
 def _assign_lines(events: Sequence[tuple]) -> list[list[tuple]]:
     """The events on as few lines as possible."""
     lines: list[list[tuple]] = []
-    for event in sorted(events, key=lambda each: each[2]):
+    for event in sorted(events, key=lambda event: event[2]):
         line = next((line for line in lines if line[-1][3] <= event[2]), None)
         if line is None:
             lines.append(line := [])
@@ -136,11 +136,11 @@ def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) ->
     for row, (name, sizes) in enumerate(parameters.items()):
         top = MARGIN + head + 1.15 * row
         axes.text(MARGIN, top + tall / 2, f"{name} {tuple(sizes)}", size=8, **MONO)
-        each = -(-sizes[dim] // ranks)
+        chunk_size = -(-sizes[dim] // ranks)
         for rank in range(ranks):
             left = MARGIN + label + rank * (wide + 0.25)
-            first, end = min(rank * each, sizes[dim]), min((rank + 1) * each, sizes[dim])
-            filled = wide * (end - first) / each if each else 0
+            first, end = min(rank * chunk_size, sizes[dim]), min((rank + 1) * chunk_size, sizes[dim])
+            filled = wide * (end - first) / chunk_size if chunk_size else 0
             rectangle(axes, left, top, wide, tall, None)
             if filled:
                 rectangle(axes, left, top, filled, tall, "0.82")

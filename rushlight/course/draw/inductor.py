@@ -39,8 +39,8 @@ def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes:
     """
     if hasattr(steps, "steps"):
         names = [
-            "kernel {}" if isinstance(each, Kernel) else f"{getattr(each, 'op', 'operator')} ({{}})"
-            for each in steps.steps
+            "kernel {}" if isinstance(step, Kernel) else f"{getattr(step, 'op', 'operator')} ({{}})"
+            for step in steps.steps
         ]
         steps = [(name.format(i), step.origins) for i, (name, step) in enumerate(zip(names, steps.steps))]
     greys = iter(KERNELS * len(steps))
@@ -83,7 +83,7 @@ def _body(what: ComputedBuffer | FusedSchedulerNode | Body) -> list:
         return _loops([*what.loops, *what.reduced], [_line(what)])
     if isinstance(what, FusedSchedulerNode):
         return _loops(what.outer, _rows(what))
-    return [line for each in what for line in ([each] if isinstance(each, (str, tuple)) else _body(each))]
+    return [line for part in what for line in ([part] if isinstance(part, (str, tuple)) else _body(part))]
 
 
 def _rows(node: FusedSchedulerNode) -> list:
@@ -105,7 +105,7 @@ def _line(nest: ComputedBuffer) -> str:
 
 
 def _loops(symbols: Sequence[Any], body: Body) -> list:
-    for symbol in reversed([each for each in symbols if each.size != 1]):
+    for symbol in reversed([symbol for symbol in symbols if symbol.size != 1]):
         body = [(f"for {symbol.name} < {symbol.size}", body)]
     return list(body)
 
@@ -124,27 +124,27 @@ def loops_in(source: str, keep: Collection[str] = ()) -> list:
             head = head.replace("(0L)", "0").replace("L)", "").replace("(", " ").replace(")", "").rstrip(" {")
             open_[-1][0].append((head, body))
             open_.append((body, indent))
-        elif any(each in text for each in keep):
+        elif any(word in text for word in keep):
             open_[-1][0].append(text)
     return whole
 
 
 def _tall(body: Body) -> float:
-    return sum(LINE if isinstance(each, str) else _tall(each[1]) + LINE + 0.35 for each in body)
+    return sum(LINE if isinstance(part, str) else _tall(part[1]) + LINE + 0.35 for part in body)
 
 
 def _wide(body: Body) -> float:
-    widths = [len(each) * LETTER if isinstance(each, str) else 0.7 + _wide([each[0], *each[1]]) for each in body]
+    widths = [len(part) * LETTER if isinstance(part, str) else 0.7 + _wide([part[0], *part[1]]) for part in body]
     return max(widths, default=0) + 0.1
 
 
 def _draw_body(axes: Axes, body: Body, left: float, top: float, width: float, depth: int) -> None:
-    for each in body:
-        if isinstance(each, str):
-            axes.text(left, top + LINE / 2, each, size=7.5, **MONO)
+    for part in body:
+        if isinstance(part, str):
+            axes.text(left, top + LINE / 2, part, size=7.5, **MONO)
             top += LINE
             continue
-        head, inside = each
+        head, inside = part
         tall = _tall(inside) + LINE + 0.2
         rectangle(axes, left, top, width, tall, ("white", "0.93", "0.85", "0.77", "0.7")[min(depth, 4)])
         axes.text(left + 0.25, top + LINE / 2 + 0.05, head, size=7.5, weight="bold", **MONO)
@@ -214,20 +214,20 @@ def _lanes(lines: Sequence[tuple]) -> list[list[list]]:
 def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figure:
     """Lines of a text, each with a note beside it. A line that is too long continues below. Neighbouring lines with the same
     note share one band. `rows`: a line, and its note; "" for none. `dark`: notes whose bands are darker."""
-    note = max(len(each) for _, each in rows) * LETTER + 0.3
+    note = max(len(label) for _, label in rows) * LETTER + 0.3
     most = int((paper.ROOM - 2 * MARGIN - 1.1 - note) / LETTER)  # characters
-    rows = [(part, each) for line, each in rows for part in _parts(line, most)]
+    rows = [(part, label) for line, label in rows for part in _parts(line, most)]
     wide = max(len(line) for line, _ in rows) * LETTER + 0.6
     figure, axes = sheet(MARGIN + wide + 0.5 + note + MARGIN, 2 * MARGIN + LINE * len(rows))
     begun = 0
-    for i, (line, each) in enumerate(rows):
-        if i + 1 == len(rows) or rows[i + 1][1] != each:
+    for i, (line, label) in enumerate(rows):
+        if i + 1 == len(rows) or rows[i + 1][1] != label:
             top, tall = MARGIN + LINE * begun, LINE * (i + 1 - begun)
-            fill = "0.78" if each in dark else "0.92"
-            if each:
+            fill = "0.78" if label in dark else "0.92"
+            if label:
                 style = {"facecolor": fill, "edgecolor": FAINT, "linewidth": 0.6}
                 axes.add_patch(Rectangle((MARGIN, top + 0.03), wide + 0.3, tall - 0.06, **style))
-                axes.text(MARGIN + wide + 0.5, top + tall / 2, each, size=7.5, weight="bold", **MONO)
+                axes.text(MARGIN + wide + 0.5, top + tall / 2, label, size=7.5, weight="bold", **MONO)
             begun = i + 1
         axes.text(MARGIN + 0.25, MARGIN + LINE * (i + 0.5), line, size=7.5, **MONO | {"color": ink_on("0.9")})
     return figure
@@ -250,7 +250,7 @@ def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x
         end = 1.5 * second if second and longest > 3 * second else longest
         fills = [paper.colour_of(name) for name, _ in rows]
         bars = {"color": fills, "edgecolor": INK, "linewidth": 0.8, "height": 0.62}
-        axes.barh(range(len(rows)), [min(each, end) for each in medians], **bars)
+        axes.barh(range(len(rows)), [min(median, end) for median in medians], **bars)
         for row, ((_, values), median) in enumerate(zip(rows, medians)):
             if median > end:
                 for gap in 0.93, 0.95:

@@ -83,12 +83,12 @@ def memory_timeline(
     moments, below = np.arange(len(times) + 1), np.zeros(len(times))
     for row, (name, look) in zip(stacked, LOOKS.items(), strict=True):
         if (row > below).any():
-            top, bottom = (np.append(each, each[-1]) for each in (row, below))
+            top, bottom = (np.append(values, values[-1]) for values in (row, below))
             axes.fill_between(moments, bottom, top, step="post", label=name, linewidth=0.3, **{"edgecolor": INK} | look)
         below = row
     axes.set(xlim=(0, len(times)), ylim=(0, 1.12 * stacked[-1].max()), xlabel="moments", ylabel="megabytes")
     for name, time in marks:
-        at = next((i for i, each in enumerate(times) if each >= time), len(times))
+        at = next((i for i, moment in enumerate(times) if moment >= time), len(times))
         axes.axvline(at, color=INK, linewidth=0.8, linestyle=":")
         axes.text(
             at + 0.005 * len(times),

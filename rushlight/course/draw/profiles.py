@@ -28,7 +28,7 @@ def flame(events: Sequence[Any], unit: str = "µs") -> Figure:
         events: a list of `FunctionEvent`, with their tree.
     """
     depth = {}
-    for event in sorted(events, key=lambda each: (each.start, -each.end)):
+    for event in sorted(events, key=lambda event: (event.start, -event.end)):
         depth[event] = 0 if event.cpu_parent is None else depth[event.cpu_parent] + 1
     deep, first = max(depth.values()) + 1, min(event.start for event in events)
     last = max(event.end for event in events)
@@ -75,7 +75,7 @@ def device_timeline(rows: Sequence[tuple[str, dict[str, Any], Sequence[int]]], u
     for axes, (title, lines) in zip(grid[:, 0], panels, strict=True):
         for level, (name, line) in enumerate(lines.items()):
             if name != "CPU":
-                begin, end = min(each[0] for each in line), max(each[0] + each[1] for each in line)
+                begin, end = min(span[0] for span in line), max(span[0] + span[1] for span in line)
                 axes.add_patch(Rectangle((begin, level + 0.1), end - begin, 0.8, **NOTHING))
             for start, long, text, marked in line:
                 fill = "white" if marked and name == "CPU" else MARK if marked else "0.5" if name == "CPU" else "0.82"

@@ -103,7 +103,7 @@ def trade_off(families: Sequence[tuple[str, Sequence[tuple[str, float, float]]]]
     sizes = [size for _, size, _ in points]
     axes.set(xlabel=x, ylabel=y, xscale="log", xlim=(min(sizes) / 1.25, max(sizes) * 1.35), ylim=(-0.03, 1.3))
     ticks = [10 * 2**i for i in range(12) if min(sizes) / 1.25 <= 10 * 2**i <= max(sizes) * 1.35]
-    axes.set_xticks(ticks, [f"{each:g}" for each in ticks])
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
     axes.set_yticks([0, 0.2, 0.4, 0.6, 0.8, 1], ["0", "20 %", "40 %", "60 %", "80 %", "100 %"])
     axes.legend(frameon=False, fontsize=9.5, loc="lower right")
@@ -130,17 +130,17 @@ def _write_names(figure: Figure, axes: Axes, points: Sequence[tuple[str, float, 
     figure.draw_without_rendering()
     names: dict[Place, list[str]] = {}
     for name, size, score in points:
-        near = (each for each in names if abs(each[0] / size - 1) < 0.01 and abs(each[1] - score) < 0.005)
+        near = (place for place in names if abs(place[0] / size - 1) < 0.01 and abs(place[1] - score) < 0.005)
         names.setdefault(next(near, (size, score)), []).append(name)
     style = {"textcoords": "offset points", "size": 9, "color": INK}
-    texts = {place: axes.annotate("\n".join(each), place, (0, 0), **style) for place, each in names.items()}
+    texts = {place: axes.annotate("\n".join(labels), place, (0, 0), **style) for place, labels in names.items()}
     at, pixels = {place: axes.transData.transform(place) for place in names}, figure.dpi / 72  # of a point
     sizes = {place: np.array(text.get_window_extent().size) for place, text in texts.items()}
-    choices = {place: [_choice(sizes[place], at[place], each, pixels) for each in PLACES] for place in names}
+    choices = {place: [_choice(sizes[place], at[place], offset, pixels) for offset in PLACES] for place in names}
     solid = np.concatenate([_squares([*at.values()], 6 * pixels), [axes.get_legend().get_window_extent().extents]])
     drawn = _squares(_along(axes.transData.transform(axes.lines[0].get_path().vertices)), 1)
     orders = [sorted(names, key=lambda place: sign * place[i]) for i in (0, 1) for sign in (1, -1)]
-    _, chosen = min((_settle(axes, order, choices, solid, drawn) for order in orders), key=lambda each: each[0])
+    _, chosen = min((_settle(axes, order, choices, solid, drawn) for order in orders), key=lambda result: result[0])
     for place, ((dx, dy, side, upright), _, leader) in chosen.items():
         texts[place].set(position=(dx, dy), ha=side, va=upright)
         if len(leader):
@@ -165,7 +165,7 @@ def _settle(axes: Axes, order: Sequence[Place], choices: Mapping, solid: np.ndar
     for _ in range(3):
         costs = []
         for place in order:
-            others = [each for key, each in chosen.items() if key != place]
+            others = [choice for key, choice in chosen.items() if key != place]
             full = np.concatenate([solid, *(box[None] for _, box, _ in others)])
             lines = np.concatenate([drawn, *(leader for *_, leader in others)])
             tried = [_cost(axes, *choice, full, lines) for choice in choices[place]]
@@ -195,4 +195,4 @@ def _overlaps(boxes: np.ndarray, others: np.ndarray) -> int:
 def _along(corners: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Points on a line through these corners, about 3 pixels apart."""
     pairs = zip(corners, corners[1:])
-    return [each for a, b in pairs for each in np.linspace(a, b, 2 + int(np.hypot(*(b - a)) / 3))]
+    return [point for a, b in pairs for point in np.linspace(a, b, 2 + int(np.hypot(*(b - a)) / 3))]

@@ -37,10 +37,12 @@ def stream_timeline(programs: Device | Sequence[tuple], unit: str = "µs") -> Fi
     """
     panels = [("", programs)] if isinstance(programs, Device) else list(programs)
     lanes = [_lanes(device.timeline) for _, device, *_ in panels]
-    figure, axes = _panels([title for title, *_ in panels], lanes, max(map(_last, (each[1] for each in panels))), unit)
+    figure, axes = _panels(
+        [title for title, *_ in panels], lanes, max(map(_last, (panel[1] for panel in panels))), unit
+    )
     for axis, lane, (_, device, *races) in zip(axes, lanes, panels, strict=True):
         spans_of, orders = _walk(device)
-        racing = {each for race in (races[0] if races else ()) for each in (race.current, race.previous)}
+        racing = {access for race in (races[0] if races else ()) for access in (race.current, race.previous)}
         marked = {i for number in racing for i in spans_of.get(number, ())}
         _draw_host(axis, device, device.timeline)
         for i, span in enumerate(device.timeline):
@@ -73,7 +75,7 @@ def graph_replay(eager: Device, replay: Device, unit: str = "µs") -> Figure:
         _draw_host(axis, device, drawn, begin)
         for stream, level in lane.items():
             free = begin
-            for span in (each for each in drawn if each.stream == stream):
+            for span in (event for event in drawn if event.stream == stream):
                 if span.queued > free:
                     box = (free - begin, level + 0.12), span.queued - free, 0.76
                     axis.add_patch(Rectangle(*box, **HATCHED))
@@ -135,7 +137,7 @@ def wave_steps(
     first, last = sizes[0], sizes[-1]
     # A step goes from a multiple of the tile's height to one row more. Between two steps both curves are straight.
     full = range(first // tile[0] * tile[0], last, tile[0])
-    rows = sorted({first, last, *(m for each in full for m in (each, each + 1) if m > first)})
+    rows = sorted({first, last, *(m for multiple in full for m in (multiple, multiple + 1) if m > first)})
     quantizations = [quantize(m, n, tile, multiprocessors, blocks_each) for m in rows]
     shown = last if shown is None else shown
     places, here = multiprocessors * blocks_each, quantize(shown, n, tile, multiprocessors, blocks_each)
@@ -170,7 +172,7 @@ def wave_steps(
 def _panels(
     titles: Sequence[str], lanes: Sequence[Mapping[int, int]], last: float, unit: str
 ) -> tuple[Figure, list[Axes]]:
-    heights = [len(each) + 1 + 0.7 * bool(title) for title, each in zip(titles, lanes)]
+    heights = [len(rows) + 1 + 0.7 * bool(title) for title, rows in zip(titles, lanes)]
     inches = 0.55 + LANE_INCHES * sum(heights)
     figure, grid = charts(paper.INCHES, inches, len(titles), sharex=True, height_ratios=heights)
     for axes, title, lane in zip(grid[:, 0], titles, lanes, strict=True):

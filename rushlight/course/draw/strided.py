@@ -181,7 +181,7 @@ def chunks(
     borders = [*itertools.accumulate(math.log2(size) for size, _ in chunks)][:-1]
     for shape in shapes:
         strides = compute_stride(sizes, by, shape)
-        labels = [f"stride {each}" for each in strides] if strides else ["" for _ in shape]
+        labels = [f"stride {stride}" for stride in strides] if strides else ["" for _ in shape]
         rows.append((f"view {tuple(shape)}" + ("" if strides else ", refused"), [*zip(shape, labels)]))
     label, tall = max(len(name) for name, _ in rows) * 8 * CHARACTER + 0.4, 1.25
     scale = (paper.ROOM - 2 * MARGIN - label) / math.log2(math.prod(sizes))

@@ -136,7 +136,7 @@ def panels(drawn: Sequence[tuple[str, Sequence[Line]]], x: str, y: str, columns:
     wide, tall = (6.0, 2.9) if len(drawn) == 1 else (2.9 * columns, 2.0 * rows)
     figure, grid = charts(wide + 0.4, tall + 0.4, rows, columns, sharex=True, sharey=True)
     for axes, (title, lines) in zip(grid.flat, drawn):
-        if all(float(each).is_integer() for _, at, _ in lines for each in at):
+        if all(float(value).is_integer() for _, at, _ in lines for value in at):
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         for (name, at, values), style in zip(lines, STYLES if len(lines) > 1 else STYLES[1:]):
             axes.plot(at, values, label=name, **style)
@@ -194,7 +194,7 @@ def spreads(networks: Sequence[tuple[str, Sequence[np.ndarray]]], low: float, hi
         extent = (0.5, len(layers) + 0.5, low, high)
         axes.imshow(shade, cmap="Greys", aspect="auto", origin="lower", extent=extent, vmin=0)
         marks = range(1, len(layers) + 1, max(1, len(layers) // 3))
-        axes.set_xticks(marks, [f"{each}\n{np.std(layers[each - 1]):.2g}" for each in marks], size=8)
+        axes.set_xticks(marks, [f"{layer}\n{np.std(layers[layer - 1]):.2g}" for layer in marks], size=8)
         axes.set_title(name, size=9, loc="left")
         axes.set_xlabel("layer, and below it the deviation", size=8)
     grid[0, 0].set_ylabel(y)

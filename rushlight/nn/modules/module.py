@@ -122,7 +122,7 @@ def named_members(
         it, only after all pairs of the modules before it were consumed.
 
     >>> model = rl.nn.Sequential(rl.nn.ReLU(), rl.nn.Linear(1, 2))
-    >>> [name for name, _ in named_members(model, lambda each: each._parameters.items(), "body", True, True)]
+    >>> [name for name, _ in named_members(model, lambda part: part._parameters.items(), "body", True, True)]
     ['body.1.weight', 'body.1.bias']
 
     Source: `torch/nn/modules/module.py`, `Module._named_members`.

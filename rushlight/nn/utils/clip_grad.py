@@ -75,7 +75,7 @@ def clip_grad_norm_(
 
     >>> p = rl.nn.Parameter(rl.zeros(2))
     >>> p.grad = rl.tensor([3.0, 4.0])
-    >>> clip_grad_norm_([p], 1.0).item(), [round(each, 3) for each in p.grad.tolist()]
+    >>> clip_grad_norm_([p], 1.0).item(), [round(x, 3) for x in p.grad.tolist()]
     (5.0, [0.6, 0.8])
 
     Source: `torch/nn/utils/clip_grad.py`, `clip_grad_norm_`.

@@ -48,8 +48,8 @@ def batch_times(
         if num_workers == 0:
             got = asked + load[i]
         else:
-            told = times[i - ahead][1] if i >= ahead else 0
-            done[i % num_workers] = max(told, done[i % num_workers]) + load[i]
+            requested = times[i - ahead][1] if i >= ahead else 0
+            done[i % num_workers] = max(requested, done[i % num_workers]) + load[i]
             got = max(asked, done[i % num_workers])
         times.append((asked, got))
         asked = got + step[i]

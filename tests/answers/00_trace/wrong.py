@@ -354,7 +354,7 @@ def layer_of__dot_of_a_pattern(path):
 read_schema__shared_needs_the_same_annotation = edited(
     trace.read_schema,
     ("annotation(part)[:1]", 'annotation(part).partition(" ")[0]'),
-    ("annotation(result).startswith(letters[each])", 'annotation(result).partition(" ")[0] == letters[each]'),
+    ("annotation(result).startswith(letters[argument])", 'annotation(result).partition(" ")[0] == letters[argument]'),
 )
 
 

@@ -86,8 +86,8 @@ def reshaped_indices__column_major(indices, sizes, new_sizes):
 reshaped_indices__divides_without_looking = edited(
     reshaped_indices,
     (
-        "found.append(remainder(quotient(position, step), size))",
-        "found.append(Index.of(Remainder(Index.of(Quotient(position, step)), size)))",
+        "reshaped.append(remainder(quotient(position, step), size))",
+        "reshaped.append(Index.of(Remainder(Index.of(Quotient(position, step)), size)))",
     ),
 )
 merge_dims__looks_at_the_first_access_only = edited(

@@ -543,7 +543,9 @@ kernel_traffic__the_largest_index = edited(
     triton_code.kernel_traffic, (_UNIQUE, "int(np.max(eval(index, values))) + 1")
 )
 kernel_traffic__each_pointer_once = edited(triton_code.kernel_traffic, ("of_pointer[what] += ", "of_pointer[what] = "))
-kernel_traffic__loads_only = edited(triton_code.kernel_traffic, ('each["load"], each["store"]', 'each["load"], 0'))
+kernel_traffic__loads_only = edited(
+    triton_code.kernel_traffic, ('nbytes["load"], nbytes["store"]', 'nbytes["load"], 0')
+)
 kernel_traffic__elements = edited(triton_code.kernel_traffic, (f" * {_SIZE}", ""))
 kernel_traffic__four_bytes = edited(triton_code.kernel_traffic, (_SIZE, "4"))
 kernel_traffic__loaded_index_is_one_element = edited(triton_code.kernel_traffic, (_ALL, "elements = 1"))

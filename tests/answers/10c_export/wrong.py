@@ -118,14 +118,14 @@ def verify_graph__all_names_at_once(graph, is_known):
 # Names of placeholders: each takes another number
 
 
-_FOUND = """        found = [re.match("(.*)_([0-9]+)", each) for each in taken]
-        numbers = [int(each[2]) for each in found if each and each[1] == name]
+_NUMBERS = """        matches = [re.match("(.*)_([0-9]+)", other) for other in taken]
+        numbers = [int(match[2]) for match in matches if match and match[1] == name]
 """
 
 
 def _numbered(numbers):
     """The reference with another list of the numbers that a name has taken."""
-    return edited(_INPUT_SPECS, (_FOUND, f"        numbers = {numbers}\n"))
+    return edited(_INPUT_SPECS, (_NUMBERS, f"        numbers = {numbers}\n"))
 
 
 def _matching(pattern, how="match"):
@@ -143,7 +143,7 @@ input_specs__the_number_of_numbers = _numbered(
     "[sum(bool(re.fullmatch(f'{name}_[0-9]+(_[^0-9].*)?', each)) for each in taken)]"
 )
 input_specs__numbers_in_the_order_of_texts = edited(
-    _INPUT_SPECS, ("int(each[2])", "each[2]"), ("max(numbers, default=0)", "int(max(numbers, default=0))")
+    _INPUT_SPECS, ("int(match[2])", "match[2]"), ("max(numbers, default=0)", "int(max(numbers, default=0))")
 )
 input_specs__numbers_of_names_that_begin_alike = _matching("{name}.*_([0-9]+)")
 input_specs__numbers_of_names_that_end_alike = _matching(".*{name}_([0-9]+)")
@@ -318,5 +318,5 @@ verify_graph__kinds_of_positional_arguments_only = edited(
     verifier.verify_graph,
     ("    def use(argument: Mapping[str, Any]):\n        kind_of(argument)\n",
      "    def use(argument, skips=False):\n        if not (skips and argument):\n            kind_of(argument)\n"),
-    ("use(each[\"arg\"])", "use(each[\"arg\"], each[\"kind\"] == 2)"),
+    ("use(argument[\"arg\"])", "use(argument[\"arg\"], argument[\"kind\"] == 2)"),
 )  # fmt: skip

@@ -152,27 +152,30 @@ propagate_categories__after_temporaries = edited(
 )
 propagate_categories__all_versions_before = edited(
     propagate_categories,
-    ("found.get((key, version - 1)) in", "next((found[key, v] for v in range(version) if (key, v) in found), None) in"),
+    (
+        "assigned.get((key, version - 1)) in",
+        "next((assigned[key, v] for v in range(version) if (key, v) in assigned), None) in",
+    ),
 )
 propagate_categories__first_version = edited(
-    propagate_categories, ("found.get((key, version - 1))", "version and found.get((key, 0)) or None")
+    propagate_categories, ("assigned.get((key, version - 1))", "version and assigned.get((key, 0)) or None")
 )
 
 
 def propagate_categories__one_walk(nodes, known):
     """Both rules in one walk: a detail of autograd is then seen by the first rule."""
-    found = dict(known)
+    assigned = dict(known)
     for node in nodes:
         if node.is_backward:
             for key, version in node.outputs:
-                if found.get((key, version - 1)) in (None, "autograd_detail"):
-                    found.setdefault((key, version), "autograd_detail")
+                if assigned.get((key, version - 1)) in (None, "autograd_detail"):
+                    assigned.setdefault((key, version), "autograd_detail")
             continue
-        categories = {found.get(value) for value in node.inputs} - {"autograd_detail"}
+        categories = {assigned.get(value) for value in node.inputs} - {"autograd_detail"}
         if categories & {"input", "activation"} and categories <= {"input", "activation", "parameter", "temporary"}:
             for value in node.outputs:
-                found.setdefault(value, "activation")
-    return found
+                assigned.setdefault(value, "activation")
+    return assigned
 
 
 # the bytes that each moment adds, not those that there are

@@ -236,7 +236,7 @@ backward_steps__adds_where_the_gradient_is_made = edited(
     input_buffer.backward_steps, ('steps.append(("add", consumer))', 'steps.append(("add", producer))')
 )
 backward_steps__the_old_event_first = edited(
-    input_buffer.backward_steps, ("(event, waiting[edge]) if each", "(waiting[edge], event) if each")
+    input_buffer.backward_steps, ("(event, waiting[edge]) if awaited", "(waiting[edge], event) if awaited")
 )
 backward_steps__the_sum_has_the_last_event = edited(input_buffer.backward_steps, ("            event = None\n", ""))
 

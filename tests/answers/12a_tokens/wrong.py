@@ -152,7 +152,8 @@ def apply_merges__in_the_order_of_the_dict(ids, ranks):
 
 
 apply_merges__the_latest_first = edited(
-    tokens.apply_merges, ("pair = min(fitting, key=lambda each: ranks[each])", "pair = max(fitting, key=ranks.get)")
+    tokens.apply_merges,
+    ("pair = min(fitting, key=lambda candidate: ranks[candidate])", "pair = max(fitting, key=ranks.get)"),
 )
 
 
@@ -455,13 +456,17 @@ def merge__zero_behind_the_end(ids, pair, new):
 merge__the_same_object = edited(
     merge,
     (
-        "found = tuple(ids[i : i + 2]) == pair",
-        "found = i + 1 < len(ids) and ids[i] is pair[0] and ids[i + 1] is pair[1]",
+        "is_pair = tuple(ids[i : i + 2]) == pair",
+        "is_pair = i + 1 < len(ids) and ids[i] is pair[0] and ids[i + 1] is pair[1]",
     ),
 )
 train__lower_case = edited(tokens.train, ("pieces(text)", "pieces(text.lower())"))
-train__smallest_sum = edited(tokens.train, ("(-counts[each], each)", "(-counts[each], sum(each), each)"))
-train__only_the_first_token_decides = edited(tokens.train, ("(-counts[each], each)", "(-counts[each], each[0])"))
+train__smallest_sum = edited(
+    tokens.train, ("(-counts[candidate], candidate)", "(-counts[candidate], sum(candidate), candidate)")
+)
+train__only_the_first_token_decides = edited(
+    tokens.train, ("(-counts[candidate], candidate)", "(-counts[candidate], candidate[0])")
+)
 train__without_white_space = edited(tokens.train, ("in pieces(text))", "in pieces(text) if piece.strip())"))
 
 

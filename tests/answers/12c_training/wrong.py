@@ -34,9 +34,9 @@ def parameter_groups__by_name(model, weight_decay):
     ]
 
 
-parameter_groups__frozen_too = edited(parameter_groups, (" if each.requires_grad", ""))
+parameter_groups__frozen_too = edited(parameter_groups, (" if parameter.requires_grad", ""))
 parameter_groups__scalars_decay = edited(
-    parameter_groups, ("each.dim() >= 2", "each.dim() != 1"), ("each.dim() < 2", "each.dim() == 1")
+    parameter_groups, ("parameter.dim() >= 2", "parameter.dim() != 1"), ("parameter.dim() < 2", "parameter.dim() == 1")
 )
 parameter_groups__twice = edited(
     parameter_groups, ("model.parameters()", "(p for m in model.modules() for p in m.parameters(False))")
@@ -128,9 +128,9 @@ resume__rounded_moments = edited(
 parameter_groups__of_children = edited(
     parameter_groups,
     (
-        "parameters = [each for each in model.parameters() if each.requires_grad]",
+        "parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]",
         "parameters = [*model._parameters.values()] + [each for child in model.children() for each in child._parameters.values()]\n"
-        "    parameters = [*dict.fromkeys(each for each in parameters if each.requires_grad)]",
+        "    parameters = [*dict.fromkeys(parameter for parameter in parameters if parameter.requires_grad)]",
     ),
 )
 accumulate__graphs_stay = edited(
@@ -148,11 +148,11 @@ evaluate__clears_gradients = edited(evaluate, ("    model.eval()\n", "    model.
 parameter_groups__equal_ones_once = edited(
     parameter_groups,
     (
-        "parameters = [each for each in model.parameters() if each.requires_grad]",
+        "parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]",
         "parameters = []\n"
-        "    for each in model.parameters():\n"
-        "        if each.requires_grad and not any(each.shape == one.shape and bool((each == one).all()) for one in parameters):\n"
-        "            parameters.append(each)",
+        "    for p in model.parameters():\n"
+        "        if p.requires_grad and not any(p.shape == one.shape and bool((p == one).all()) for one in parameters):\n"
+        "            parameters.append(p)",
     ),
 )
 checkpoint__part_of_the_schedule = edited(

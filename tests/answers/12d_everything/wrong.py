@@ -193,7 +193,8 @@ graphs_of_generation__sizes_are_guarded = edited(
 
 
 shard_block__rows_in_a_row = edited(  # a third of the rows of a rank are not what it needs
-    shard_block, ("functions.cat([each[mine] for each in state[name].split(width)])", "state[name].chunk(ranks)[rank]")
+    shard_block,
+    ("functions.cat([chunk[mine] for chunk in state[name].split(width)])", "state[name].chunk(ranks)[rank]"),
 )
 
 
@@ -231,7 +232,7 @@ average_gradients__nan = edited(average_gradients, ("if count and grad is not No
 
 average_gradients__over_those_that_have_one = edited(
     average_gradients,
-    ("shares = [", "total = sum(count for grad, count in zip(each, counts) if grad is not None)\n        shares = ["),
+    ("shares = [", "total = sum(count for grad, count in zip(grads, counts) if grad is not None)\n        shares = ["),
 )
 
 

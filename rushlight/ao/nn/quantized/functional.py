@@ -25,7 +25,7 @@ def integer_product(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def zero_point_corrections(x: Tensor, weight: Tensor, x_zero_point: int, weight_zero_points: Tensor) -> Tensor:
-    """What a product of stored integers lacks, because an integer q stands for q minus its zero point.
+    """Return the terms that a product of stored integers lacks, because an integer q represents q minus its zero point.
 
     For row n of `x` and row o of `weight`, with K columns and zero points a and b, the wanted sum is
 

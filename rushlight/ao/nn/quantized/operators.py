@@ -62,7 +62,9 @@ def packed(weight: Tensor, zero_points: Tensor) -> int8_kernel.PackedWeight:
     if int8_kernel.library() is None:
         return int8_kernel.PackedWeight(weight, zero_points)
     key = (weight.shape, ref(zero_points._storage))
-    key += tuple((each._storage.version, each.storage_offset(), each.stride()) for each in (weight, zero_points))
+    key += tuple(
+        (tensor._storage.version, tensor.storage_offset(), tensor.stride()) for tensor in (weight, zero_points)
+    )
     known, result = _packed.get(weight._storage, (None, None))
     if known != key:
         result = int8_kernel.PackedWeight(weight, zero_points)
@@ -118,7 +120,7 @@ def linear_dynamic(x, weight, weight_scale, weight_zero_point, bias, post_op_nam
     if not rows.numel():  # no range, and each sum is 0
         result = functions.zeros(sizes)
     else:
-        scale, zero_point = (each.item() for each in choose_qparams(rows, 0, 127, 2.0**-23, uint8))
+        scale, zero_point = (qparam.item() for qparam in choose_qparams(rows, 0, 127, 2.0**-23, uint8))
         integers = functions.clamp(functions.round(rows / scale) + zero_point, 0, 127).to(uint8)
         sums = int8_kernel.sums(integers, packed(weight, weight_zero_point), zero_point)
         result = sums.to(float32) * (weight_scale * scale)

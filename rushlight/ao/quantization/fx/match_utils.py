@@ -53,7 +53,7 @@ def is_match(modules: dict[str, Module], node: Any, pattern: Pattern, max_uses: 
         return True
     if len(inner) != len(node.args):
         return False
-    return all(is_match(modules, arg, each, 1) for arg, each in zip(node.args, inner))
+    return all(is_match(modules, arg, part, 1) for arg, part in zip(node.args, inner))
 
 
 def pattern_length(pattern: Pattern) -> int:
@@ -65,7 +65,7 @@ def matched_nodes(node: Node, pattern: Pattern) -> list[Node]:
     """The nodes of a match, from the last one to the first one."""
     if not isinstance(pattern, tuple):
         return [node]
-    inner = (matched_nodes(arg, each) for arg, each in zip(node.args, pattern[1:]))
+    inner = (matched_nodes(arg, part) for arg, part in zip(node.args, pattern[1:]))
     return [node, *(matched for nodes in inner for matched in nodes)]
 
 
@@ -89,13 +89,13 @@ def find_matches(graph: Graph, modules: dict[str, Module], patterns: Iterable[Pa
     Source: `torch/ao/quantization/fx/match_utils.py`, `_find_matches`; `pattern_utils.py`, `_sorted_patterns_dict`.
     """
     longest_first = sorted(patterns, key=pattern_length, reverse=True)
-    found = {}
+    matches = {}
     for node in reversed(graph.nodes):
-        if node.name in found:
+        if node.name in matches:
             continue
         for pattern in longest_first:
             if is_match(modules, node, pattern):
                 nodes = matched_nodes(node, pattern)
-                found |= {each.name: (node, pattern, nodes) for each in nodes}
+                matches |= {matched.name: (node, pattern, nodes) for matched in nodes}
                 break
-    return found
+    return matches

@@ -84,10 +84,10 @@ def share_observers(model: GraphModule, node: Node) -> bool:
     Source: `torch/ao/quantization/fx/prepare.py`, `_maybe_make_input_output_share_observers`.
     """
 
-    def observer_of(each):
-        while each and not is_observer(model, each):
-            each = next((arg for arg in each.args if isinstance(arg, Node)), None)
-        return each
+    def observer_of(node):
+        while node and not is_observer(model, node):
+            node = next((arg for arg in node.args if isinstance(arg, Node)), None)
+        return node
 
     first = next((arg for arg in node.args if isinstance(arg, Node | list | tuple)), None)
     items = [first] if isinstance(first, Node | None) else first
