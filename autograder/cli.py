@@ -337,7 +337,7 @@ def _run(lab: Lab, path: Path, isolated: bool, progress: Advance) -> dict[str, V
     from .classroom.restore import differences, restore
     from .engine import sandbox
 
-    _need(isolated and sandbox.missing())
+    _need(isolated and sandbox.missing(lab.course.private_folders))
     released = lab.release.nodes
     try:
         copy = nbformat.read(path, as_version=4)
@@ -741,7 +741,7 @@ def _print_askable(lab: Lab) -> int:
 def _need_sandbox(no_sandbox: bool, lab: Lab) -> None:
     from .engine import sandbox
 
-    _need((not no_sandbox and sandbox.missing()) or sandbox.missing_compiler(lab))
+    _need((not no_sandbox and sandbox.missing(lab.course.private_folders)) or sandbox.missing_compiler(lab))
 
 
 def _need(reason: str | bool | None) -> None:

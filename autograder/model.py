@@ -36,6 +36,11 @@ class Course:
 
     folder: Path = field(default_factory=folders.classroom)
 
+    @property
+    def private_folders(self) -> tuple[Path, Path]:
+        """The course with its solutions, and the class: a submission can read neither."""
+        return folders.ROOT, self.folder
+
     def labs(self) -> list[Lab]:
         """All labs, in order. A class repository has labs without a source."""
         return [Lab(name, self) for name in lab_names()]
@@ -259,6 +264,7 @@ class Release:
     digest: str  # which names it
     notebook: Mapping  # with the points that count in the class
     names: dict[str, str]  # of each exercise, question and graded check, by its id in the gradebook
+    check_ids: dict[str, str]  # in the gradebook, of each check in the notebook's order
 
     @cached_property
     def nodes(self) -> NotebookNode:
@@ -274,7 +280,9 @@ def _release_at(path: Path, changed: int, core: bool) -> Release:
         notebook = json.loads(path.read_text(encoding="utf-8"))
         digest = digest_of(notebook)
         notebook = core_of(notebook) if core else notebook
-        return Release(path, digest, notebook, names_by_grade_id(notebook))
+        checks = {name: cell for cell in notebook["cells"] if (name := check_name(cell))}
+        ids = {name: cell["metadata"]["nbgrader"]["grade_id"] for name, cell in checks.items()}
+        return Release(path, digest, notebook, names_by_grade_id(notebook), ids)
     except (ValueError, LookupError, TypeError, AttributeError):
         raise LookupError(f"{path} is not a notebook: put its copy there again, or delete it") from None
 
@@ -392,6 +400,12 @@ class Submission:
         """The name of the content. The graded notebook has it, because a student can set the time of a file."""
         return digest(self.text)
 
+    @property
+    def marked_path(self) -> Path:
+        """The notebook as marking has made it, until it is recorded. Its name is that of the content, so that it serves no other
+        submission."""
+        return self.lab.course.folder / "marked" / f"{self.digest}.ipynb"
+
 
 def read_submission(path: Path) -> str:
     """The text of a submitted notebook. Raises Unreadable."""
@@ -436,18 +450,20 @@ def digest(text: str) -> str:
 def _reason_in_files(folder: Path) -> str:
     count = total = 0
     for path in _files(folder):
-        status, name = path.lstat(), printable(path.name)
+        status = path.lstat()
         count, total = count + 1, total + status.st_size
         if count > MAX_FILES or total > MAX_FOLDER:
             return f"more than {MAX_FILES} files, or than {MAX_FOLDER >> 20} MB"
         if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            return f"{name} is a link, a pipe or a device, not an ordinary file"
+            return f"{printable(path.name)} is a link, a pipe or a device, not an ordinary file"
         if not path.name.isprintable() or len(os.fsencode(path.relative_to(folder))) > MAX_PATH:
-            return f"{name[:80]} has a name that cannot be shown, or a path of more than {MAX_PATH} bytes"
+            return (
+                f"{printable(path.name)[:80]} has a name that cannot be shown, or a path of more than {MAX_PATH} bytes"
+            )
         if stat.S_ISDIR(status.st_mode) and path != folder and glob.escape(path.name) != path.name:
-            return f"{name} is a folder with *, ? or [ in its name, which nbgrader takes for a pattern"
+            return f"{printable(path.name)} is a folder with *, ? or [ in its name, which nbgrader takes for a pattern"
         if path.suffix == ".ipynb" and status.st_size > MAX_NOTEBOOK:
-            return f"{name} has {status.st_size >> 20} MB; the limit is {MAX_NOTEBOOK >> 20}"
+            return f"{printable(path.name)} has {status.st_size >> 20} MB; the limit is {MAX_NOTEBOOK >> 20}"
     return ""
 
 

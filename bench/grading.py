@@ -28,7 +28,7 @@ from traitlets.config import Config
 
 from autograder.classroom import grade as grading
 from autograder.classroom import sample
-from autograder.classroom.plugin import configure, marked_path
+from autograder.classroom.plugin import configure
 from autograder.course import ROOT
 from autograder.model import Lab, Submission, lab_names
 
@@ -68,7 +68,7 @@ def steps(submissions: Path) -> dict[str, dict[str, float]]:
             shutil.copytree(submissions / student, Path(place) / "submitted" / f"{number}-{student}")
         config = Config()
         configure(config)
-        config.Restore.marked_folder = f"{place}/marked"
+        config.Restore.takes_marked = True
         writer, table = NbGraderAPI(config=config), {}
         for student in sorted(os.listdir(Path(place) / "submitted")):
             submission = Submission(Lab(sample.LAB), student)
@@ -76,8 +76,7 @@ def steps(submissions: Path) -> dict[str, dict[str, float]]:
             start = time.perf_counter()
             marked = grading.mark(given, 0, True)
             middle = time.perf_counter()
-            path = marked_path(Path(config.Restore.marked_folder), submission.text)
-            grading._record(writer, submission, marked, path)
+            grading._record(writer, submission, marked, submission.marked_path)
             end = time.perf_counter()
             grading.write_feedback(submission)
             table[student] = {"mark": middle - start, "record": end - middle, "feedback": time.perf_counter() - end}

@@ -98,12 +98,12 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
     from traitlets.config import Config
 
     from autograder.classroom import grade as grading
-    from autograder.classroom.plugin import configure, judge_of, marked_path
+    from autograder.classroom.plugin import configure, judge_of
     from autograder.engine.edition import edition
 
     config, text = Config(), right(lab)
     configure(config)
-    config.Restore.marked_folder = f"{classroom}/marked"
+    config.Restore.takes_marked = True
     hand_in(text, lab, classroom)
     edition(Lab(lab))  # made once on a machine
     judge_of(1)
@@ -124,9 +124,10 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
         raise RuntimeError(f"{lab}: not passed: {', '.join(failed)}")
     figures["checks"] = len(cells)
     results.send(("marked", None))
-    writer, file = NbGraderAPI(config=config), marked_path(Path(config.Restore.marked_folder), text)
+    writer = NbGraderAPI(config=config)
     for submission in submissions:  # the first enters the lab into the gradebook
-        figures["record"], _ = timed(partial(grading._record, writer, submission, marked, file))
+        record = partial(grading._record, writer, submission, marked, submission.marked_path)
+        figures["record"], _ = timed(record)
         figures["feedback"], _ = timed(partial(grading.write_feedback, submission))
     results.send(("done", figures))
 

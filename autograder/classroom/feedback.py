@@ -7,6 +7,7 @@ all scripts and all requests.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,15 +18,14 @@ from markupsafe import Markup
 from nbconvert.exporters import HTMLExporter
 from nbconvert.filters import Highlight2HTML
 from nbformat import NotebookNode
-from nbgrader.api import Gradebook
+from nbgrader.api import Gradebook, SubmittedAssignment
 from nbgrader.preprocessors import GetGrades
 
 from ..engine.check import GRADER_ERROR, NOT_ATTEMPTED, PASSED, short_name
-from ..model import Lab, Submission, check_name, exercise_name, is_added
+from ..model import Lab, Submission, check_name, digest, exercise_name, is_added
 from ..text import printable
 from .formulas import markdown2html
-from .gradebook import entries_digest
-from .late import renew
+from .late import renew, submissions
 from .pages import MARKS, OTHER, SCHEMES
 from .table import policy_of
 
@@ -76,7 +76,7 @@ class FeedbackPage(GetGrades):
         ) as gradebook:  # before the page: what comes later makes it outdated
             entries = entries_digest(gradebook.find_submission(given["assignment"], given["student"]))
         nb, resources = super().preprocess(nb, resources)
-        checks = _checks(nb)
+        checks, written = _checks(nb), [*_written(nb, *_waiting(given))]
         resources["feedback"] = {
             "style": Markup(SCHEMES),
             "entries": entries,
@@ -86,10 +86,43 @@ class FeedbackPage(GetGrades):
             "joined": [printable(str(line)) for line in nb.metadata.get("joined", [])],
             "first": next((each for each in checks if each.kind == "fail"), None),
             "next": next((each for each in checks if each.kind == "none"), None),
-            "written": [*_written(nb, *_waiting(given))],
+            "written": written,
             "added": [_cell(cell) for cell in nb.cells if is_added(cell)],
         }
         return nb, resources
+
+
+def entries_digest(submission: SubmittedAssignment) -> str:
+    """The digest of all points, comments and penalties of a submission. A page of feedback has that of those which it shows."""
+    entries: list[list] = []
+    for notebook in submission.notebooks:
+        entries.append([notebook.name, notebook.late_submission_penalty or 0.0])
+        entries += sorted(
+            [grade.name, grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade]
+            for grade in notebook.grades
+        )
+        entries += sorted([comment.name, comment.auto_comment, comment.manual_comment] for comment in notebook.comments)
+    return digest(json.dumps(entries))
+
+
+def outdated_pages(gradebook: Gradebook, lab: Lab) -> Iterator[Submission]:
+    """The submissions whose page of feedback does not show what the gradebook has: points or comments were given by hand since."""
+    for entry in submissions(gradebook, lab):
+        submission = Submission(lab, entry.student_id)
+        if submission.graded_path.exists() and not shows_entries(submission, entry):
+            yield submission
+
+
+def shows_entries(submission: Submission, entry: SubmittedAssignment) -> bool:
+    """Whether there is a page of feedback that shows the `entry` of a submission in the gradebook."""
+    page = submission.page
+    return page.exists() and _entries_shown(page.read_text(encoding="utf-8")) == entries_digest(entry)
+
+
+def _entries_shown(page: str) -> str:
+    """The digest of the entries of the gradebook that a page shows. Empty if an earlier version of this course wrote the page."""
+    found = re.search(r'<main data-gradebook="(\w+)"', page)  # before all text of a student
+    return found[1] if found else ""
 
 
 def _nbgrader(cell: NotebookNode) -> dict:
@@ -138,12 +171,6 @@ def _result(cell: NotebookNode, verdict: dict, has_all: bool) -> tuple[str, str,
     errors = [output.evalue for output in cell.outputs if output.output_type == "error"]
     words = errors[0].partition(": ")[2] if errors else outcome  # "3 of 100 cases agree with torch"
     return kind, mark, words
-
-
-def entries_shown(page: str) -> str:
-    """The digest of the entries of the gradebook that a page shows. Empty if an earlier version of this course wrote the page."""
-    found = re.search(r'<main data-gradebook="(\w+)"', page)  # before all text of a student
-    return found[1] if found else ""
 
 
 def why(verdict: dict) -> tuple[str, str]:

@@ -35,7 +35,7 @@ from typing import Any
 
 import nbformat
 import psutil
-from nbgrader.api import MissingEntry, SubmittedAssignment
+from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
@@ -47,11 +47,12 @@ from ..engine.observe import GradingError, NotGraded
 from ..engine.run import run
 from ..model import Course, Lab, Submission, Unreadable
 from ..text import neutral, printable
-from . import groups, late, releases
+from . import groups, late
 from .by_hand import is_entered
-from .feedback import entries_shown
-from .gradebook import HELD, entries_digest, mark_of, open_gradebook
-from .plugin import configure, judge_of, marked_path
+from .feedback import outdated_pages
+from .gradebook import HELD, mark_of, open_gradebook, seconds_late
+from .plugin import configure, judge_of
+from .releases import expect_checks, keep_release
 from .restore import StudentNotebook, aliases, checks_in, edited_checks, restore_text, verdict_in
 from .seals import class_seed, seal
 from .table import Rules
@@ -155,18 +156,19 @@ def grade(
     on other submissions is written again if their marks, comments or penalties have changed.
 
     `jobs` submissions are marked at once, by default one per core if the memory allows it, or as many as the given `executor`
-    runs.
+    runs. The instructor's tables count as they are when grading begins.
     `progress(done, total, student)` is called after each student. Raises GradingError before anything is written if there are no
     submissions, no sandbox is available, or the class is being graded already. Manual scores and comments stay.
     """
     rules = Rules.of(lab)  # a mistake in them is told before all else
     if not lab.submissions():
         raise GradingError(f"no student has handed in {lab}: submissions go to {Submission(lab, 'STUDENT').path}")
-    if executor is None and (reason := isolated and sandbox.missing() or sandbox.missing_compiler(lab)):
+    private = lab.course.private_folders
+    if executor is None and (reason := isolated and sandbox.missing(private) or sandbox.missing_compiler(lab)):
         raise GradingError(reason)
     with _class_lock(lab.course):
-        releases.keep_release(lab)
-        releases.expect_checks(lab)
+        expect_checks(lab)
+        keep_release(lab)
         with open_gradebook() as gradebook:
             said = groups.share_notebooks(gradebook, lab, rules.groups)
         rows = {each.student: Row(each.student, copy_of=groups.source_of(each)) for each in lab.submissions()}
@@ -185,8 +187,11 @@ def grade(
                 rows[each.student].problem = problem
                 done += 1
                 progress(done, total, each.student)
-        _enter_times(lab, rules)
-        outdated = [each for each in _outdated_pages(lab) if each.student not in rows or not rows[each.student].problem]
+        failed = {row.student for row in rows.values() if row.problem}
+        with open_gradebook() as gradebook:
+            late.renew_times(gradebook, lab, rules.extensions)
+            late.renew(gradebook, lab, rules.policy)
+            outdated = [each for each in outdated_pages(gradebook, lab) if each.student not in failed]
         total += len(outdated)
         if outdated:
             for each, problem in _ClassRun(lab, isolated, jobs, None).run(outdated, write_feedback):
@@ -194,9 +199,10 @@ def grade(
                     row.problem, row.is_rewritten = problem, each not in waiting
                 done += 1
                 progress(done, total, each.student)
-        for row in rows.values():
-            if not row.problem:
-                _read_grades(row, Submission(lab, row.student))
+        with open_gradebook() as gradebook:
+            for row in rows.values():
+                if not row.problem:
+                    _read_grades(row, Submission(lab, row.student), gradebook)
     return sorted(rows.values(), key=lambda row: row.student)
 
 
@@ -232,7 +238,7 @@ class _ClassRun:
         config = Config()
         configure(config)
         config.RunInSubject.isolated = isolated
-        config.Restore.marked_folder = str(lab.course.folder / "marked")
+        config.Restore.takes_marked = True
         self.lab, self.isolated, self.jobs, self.engine = lab, isolated, jobs, engine
         self.seed = class_seed(Path(config.RunInSubject.seed_file))
         self.writer, self.pool = NbGraderAPI(config=config), markers(jobs)
@@ -246,7 +252,7 @@ class _ClassRun:
         """Run a step, and those that follow from it. Yields each submission with what went wrong, or an empty string."""
         self.todo.extend((submission, step) for submission in submissions)
         self.outcome = "graded" if step is mark else "feedback written again"
-        folder = Path(self.writer.config.Restore.marked_folder)
+        folder = self.lab.course.folder / "marked"
         shutil.rmtree(folder, ignore_errors=True)  # from a run that was killed
         try:
             while self.todo or self.pending:
@@ -276,10 +282,9 @@ class _ClassRun:
     def _submit(self, submission: Submission, step: Step) -> None:
         task, arguments = _Task(submission, step, self.pool), [submission]
         if step is mark:
-            given = packed(replace(submission))  # its text is read now, and not kept
-            task.executor = self.engine or self.pool
-            task.marked = marked_path(Path(self.writer.config.Restore.marked_folder), given["text"])
-            arguments = [given, self.seed, self.isolated]
+            handed_in = replace(submission)  # its text is read now, and not kept
+            arguments = [packed(handed_in), self.seed, self.isolated]
+            task.executor, task.marked = self.engine or self.pool, handed_in.marked_path
         try:
             self.pending[task.executor.submit(step, *arguments)] = task
         except BrokenExecutor:  # it broke after the last task
@@ -374,7 +379,8 @@ def mark(given: dict[str, Any], seed: int, isolated: bool) -> str:
     released = nbformat.from_dict(json.loads(given["release"]))
     submission = Submission(Lab.given(given["lab"], released), given["student"])
     _expect_versions(submission.lab, given["versions"])
-    if reason := isolated and sandbox.missing() or sandbox.missing_compiler(submission.lab):
+    private = submission.lab.course.private_folders
+    if reason := isolated and sandbox.missing(private) or sandbox.missing_compiler(submission.lab):
         raise GradingError(f"{socket.gethostname()}: {reason}")
     notebook = restore_text(given["text"], released)
     run(notebook, submission.lab, judge_of(seed), isolated)
@@ -519,27 +525,6 @@ def _class_lock(course: Course) -> Iterator[None]:
         yield
 
 
-def _enter_times(lab: Lab, rules: Rules) -> None:
-    """Enter the times, extensions and penalties of a lab, and the marks of its groups."""
-    with open_gradebook() as gradebook:
-        late.renew_times(gradebook, lab, rules.extensions)
-        late.renew(gradebook, lab, rules.policy)
-
-
-def _outdated_pages(lab: Lab) -> list[Submission]:
-    """The submissions whose page of feedback does not show what the gradebook has: points or comments were given by hand since."""
-    with open_gradebook() as gradebook:
-        entries = [(Submission(lab, each.student_id), each) for each in late.submissions(gradebook, lab)]
-        graded = [(submission, entry) for submission, entry in entries if submission.graded_path.exists()]
-        return [submission for submission, entry in graded if not shows_entries(submission, entry)]
-
-
-def shows_entries(submission: Submission, entry: SubmittedAssignment) -> bool:
-    """Whether there is a page of feedback that shows the `entry` of a submission in the gradebook."""
-    page = submission.page
-    return page.exists() and entries_shown(page.read_text(encoding="utf-8")) == entries_digest(entry)
-
-
 def remarks(lab: Lab) -> list[str]:
     """Remarks on the class, a line each: who has not handed in, groups, due date, policy and extensions."""
     rules = Rules.of(lab)
@@ -596,24 +581,23 @@ def _is_of(graded: dict, submission: Submission) -> bool:
     return of == digest
 
 
-def _read_grades(row: Row, submission: Submission) -> None:
+def _read_grades(row: Row, submission: Submission, gradebook: Gradebook) -> None:
     """Read the points from the gradebook, and the verdicts from the graded notebook."""
-    lab, notebook = submission.lab, nbformat.read(submission.graded_path, as_version=4)
-    with open_gradebook() as gradebook:
-        try:
-            entered = gradebook.find_submission_notebook(lab.name, lab.name, submission.student)
-        except MissingEntry:
-            row.problem = "graded, but not in the gradebook: grade again with --force"
-            return
-        grades = {grade.name: grade.auto_score for grade in entered.grades}
-        row.seconds_late, points = late.seconds_late(entered.assignment), entered.score
-        row.entered = mark_of(entered.assignment)
-        row.waiting = sum(grade.needs_manual_grade for grade in entered.grades)
-        penalty = entered.late_submission_penalty or 0.0
-    for name, (given, found) in checks_in(notebook, lab.release.nodes).items():
-        if (key := given.metadata.nbgrader.grade_id) in grades:
-            row.scores[name], row.verdicts[name] = grades[key] or 0.0, verdict_in(found)
-    row.penalty = round(penalty * row.total / points, 2) if points else 0.0
+    lab = submission.lab
+    try:
+        entered = gradebook.find_submission_notebook(lab.name, lab.name, submission.student)
+    except MissingEntry:
+        row.problem = "graded, but not in the gradebook: grade again with --force"
+        return
+    grades = {grade.name: grade.auto_score or 0.0 for grade in entered.grades}
+    row.scores = {check: grades[key] for check, key in lab.release.check_ids.items() if key in grades}
+    if entered.score:
+        row.penalty = round((entered.late_submission_penalty or 0.0) * row.total / entered.score, 2)
+    row.waiting = sum(grade.needs_manual_grade for grade in entered.grades)
+    row.seconds_late, row.entered = seconds_late(entered.assignment), mark_of(entered.assignment)
+    notebook = nbformat.read(submission.graded_path, as_version=4)
+    checks = checks_in(notebook, lab.release.nodes)
+    row.verdicts = {name: verdict_in(checks[name][1]) for name in row.scores}
     row.joined = [printable(str(line)) for line in notebook.metadata.get("joined", [])]
     row.aliases = aliases(notebook, lab.released)
     row.others = sorted({path.name for path in submission.folder.glob("*.ipynb")} - {submission.path.name})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import quote
@@ -12,7 +11,6 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from ..course import classroom, set_environment
 from ..engine.observe import GradingError
-from ..model import digest
 
 HELD = "another program holds the gradebook (a formgrader?): close it and run this again to go on"
 
@@ -25,9 +23,10 @@ def gradebook_url() -> str:
 @contextmanager
 def open_gradebook(read_only: bool = False) -> Iterator[Gradebook]:
     """Raises GradingError if it cannot be used, such as half of a file."""
+    url = gradebook_url()
+    if read_only:
+        url = f"sqlite:///file:{quote(str(classroom() / 'gradebook.db'))}?mode=ro&uri=true"
     set_environment()
-    path = classroom() / "gradebook.db"
-    url = f"sqlite:///file:{quote(str(path))}?mode=ro&uri=true" if read_only else gradebook_url()
     try:
         with Gradebook(url, "rushlight") as gradebook:
             yield gradebook
@@ -44,19 +43,11 @@ def unusable(reason: Exception) -> GradingError:
     return GradingError(f"{classroom() / 'gradebook.db'} cannot be used ({reason}){advice}")
 
 
-def entries_digest(submission: SubmittedAssignment) -> str:
-    """The digest of all points, comments and penalties of a submission. A page of feedback has that of those which it shows."""
-    entries: list[list] = []
-    for notebook in submission.notebooks:
-        entries.append([notebook.name, notebook.late_submission_penalty or 0.0])
-        entries += sorted(
-            [grade.name, grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade]
-            for grade in notebook.grades
-        )
-        entries += sorted([comment.name, comment.auto_comment, comment.manual_comment] for comment in notebook.comments)
-    return digest(json.dumps(entries))
-
-
 def mark_of(submission: SubmittedAssignment) -> float:
     """The points of a submission, written answers included, less those for handing it in late."""
     return max(0.0, round(submission.score - (submission.late_submission_penalty or 0.0), 2))
+
+
+def seconds_late(submission: SubmittedAssignment) -> float:
+    """nbgrader cannot say it of an extension of no due date."""
+    return submission.total_seconds_late if submission.assignment.duedate else 0.0

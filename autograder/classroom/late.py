@@ -15,6 +15,7 @@ from nbgrader.utils import parse_utc
 
 from ..model import Lab, Submission, reason_in_timestamp
 from ..text import did_you_mean, printable
+from .gradebook import seconds_late
 from .groups import share_marks
 from .table import Policy, Rules, policy_of
 
@@ -104,8 +105,3 @@ def remarks(gradebook: Gradebook, lab: Lab, rules: Rules) -> list[str]:
         f"the extension of {printable(each)} ends before {lab} is due" for each in given if due and given[each] < due
     ]
     return lines
-
-
-def seconds_late(submission: SubmittedAssignment) -> float:
-    """nbgrader cannot say it of an extension of no due date."""
-    return submission.total_seconds_late if submission.assignment.duedate else 0.0

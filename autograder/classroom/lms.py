@@ -21,7 +21,8 @@ from ..engine.observe import GradingError
 from ..model import Lab, Submission
 from ..text import printable
 from .collect import DOWNLOADED, read_names
-from .grade import is_done, is_recorded, shows_entries
+from .feedback import shows_entries
+from .grade import is_done, is_recorded
 from .gradebook import mark_of
 from .late import renew, submissions
 from .table import Table, policy_of, read, value

@@ -32,7 +32,7 @@ from ..course import ROOT, classroom, set_environment
 from ..engine.observe import NotGraded
 from ..engine.run import run
 from ..engine.sandbox import missing
-from ..model import Lab, Submission, Unreadable, digest
+from ..model import Course, Lab, Submission, Unreadable
 from ..text import neutral
 from .by_hand import SaveGrades
 from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
@@ -173,18 +173,16 @@ class SubmissionExporter(NotebookExporter):
 class Restore(NbGraderPreprocessor):
     """Rebuild a submitted notebook on the released one, or take the notebook that marking has made of this submission."""
 
-    marked_folder = Unicode(help="The folder of marked notebooks; `rushlight grade` sets it.").tag(config=True)
+    takes_marked = Bool(help="Take notebooks that have been marked; `rushlight grade` sets it.").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         submission = Submission(Lab(resources["nbgrader"]["notebook"]), resources["nbgrader"]["student"])
         remove_active(submission.graded_path.parent)
         try:
-            text = submission.text
-            marked = marked_path(Path(self.marked_folder), text) if self.marked_folder else None
-            if marked and marked.exists():
-                nb, resources = nbformat.read(marked, as_version=4), resources | {"marked": True}
+            if self.takes_marked and submission.marked_path.exists():
+                nb, resources = nbformat.read(submission.marked_path, as_version=4), resources | {"marked": True}
             else:
-                nb = StudentNotebook(submission.lab, text).restored()
+                nb = StudentNotebook(submission.lab, submission.text).restored()
         except Unreadable as error:
             raise NbGraderException(str(error)) from None
         nb.metadata["restored"] = submission.digest
@@ -210,7 +208,7 @@ class RunInSubject(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         if "marked" in resources:
             return nb, resources
-        if self.isolated and (reason := _missing_sandbox()):
+        if self.isolated and (reason := _missing_sandbox(Course().private_folders)):
             raise NbGraderException(reason)
         given, seed = resources["nbgrader"], class_seed(Path(self.seed_file))
         submission = Submission(Lab(given["notebook"]), given["student"])
@@ -223,11 +221,6 @@ class RunInSubject(NbGraderPreprocessor):
 
 
 _missing_sandbox = cache(missing)
-
-
-def marked_path(folder: Path, text: str) -> Path:
-    """The file of a marked notebook. The name depends on the submission's content, so that it serves no other submission."""
-    return folder / f"{digest(text)}.ipynb"
 
 
 @cache

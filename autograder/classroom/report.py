@@ -14,7 +14,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ..engine.check import PASSED, short_name
-from ..model import Lab, check_name
+from ..model import Lab
 from .grade import Row, has_other_marks
 from .items import FEWEST, IN_EACH, attempts, cases, correlation_interval, discrimination, notebooks, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page
@@ -186,15 +186,12 @@ def _discrimination(value: float | None, count: int) -> str:
 
 
 def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
-    keys = {
-        check_name(cell): cell["metadata"]["nbgrader"]["grade_id"] for cell in lab.released["cells"] if check_name(cell)
-    }
     lines, late, other = [], any(row.penalty for row in rows), has_other_marks(rows)
     for row in rows:
         page = f"feedback/{quote(row.student, errors='replace')}/{lab}/{lab}.html"
         student = f'<a href="{page}">{escaped(row.student)}</a>' if row.verdicts else escaped(row.student)
         flag = ' <span title="changed check cells, which were put back">⚑</span>' if row.edited else ""
-        cells = [_cell(row, check, f"{page}#{keys[check]}") for check in worth]
+        cells = [_cell(row, check, f"{page}#{lab.release.check_ids[check]}") for check in worth]
         numbers = [(-row.penalty, f"-{row.penalty:g}" if row.penalty else "")] if late else []
         numbers.append((row.mark, f"{row.mark:g}"))
         numbers += [(row.entered or 0.0, "" if row.entered is None else f"{row.entered:g}")] if other else []

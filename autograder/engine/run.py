@@ -244,7 +244,14 @@ class Session:
         """Start a subject and run the earlier cells in it, without those that kill it."""
         while True:
             self.allowance.check()
-            self.sandbox = Sandbox(self.edition, self.isolated, is_bench(self.lab.name), self.kernels, self.filling)
+            self.sandbox = Sandbox(
+                self.edition,
+                self.isolated,
+                is_bench(self.lab.name),
+                self.kernels,
+                self.filling,
+                self.lab.course.private_folders,
+            )
             if self.started:  # who ends process after process takes the machine's time
                 self.allowance.left -= self.sandbox.seconds
             self.started = True

@@ -20,7 +20,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import psutil
 
-from ..course import ROOT, classroom
 from . import seccomp
 from .limits import WALL_CLOCK_FACTOR, WATCH_SECONDS, OwnTime, too_long
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, encode, receive
@@ -81,22 +80,22 @@ _SERVE = "from autograder.engine.subject import main; main()"
 _SERVE_TORCH = f"import torch; {_SERVE}"  # before it is ready, so that the import takes none of a cell's time
 
 
-def missing() -> str | None:
-    """Why no sandbox is available on this machine, with advice, or None."""
+def missing(private: Sequence[Path] = ()) -> str | None:
+    """Why no sandbox without these folders is available on this machine, with advice, or None."""
     if sys.platform != "linux":
         return (
             "the sandbox needs Linux (on Windows, WSL 2): use one, or grade with --no-sandbox (the report will say so)"
         )
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed: `apt-get install bubblewrap`, or grade with --no-sandbox (the report will say so)"
-    trial = _try(_user())
+    trial = _try(_user(), private=private)
     if trial.returncode != 0:
         reason = trial.stderr.strip().splitlines()[-1] if trial.stderr.strip() else f"exit code {trial.returncode}"
         return (
             f"bubblewrap cannot make a sandbox here ({reason}): allow user namespaces"
             " (`sysctl kernel.unprivileged_userns_clone=1`), or grade with --no-sandbox (the report will say so)"
         )
-    if torch := _try(_user(), _FIND_TORCH).stdout.strip():
+    if torch := _try(_user(), _FIND_TORCH, private).stdout.strip():
         return f"a submission could read torch on this machine, in {torch}: remove it, or move it out of /usr"
     return None
 
@@ -115,7 +114,8 @@ class Sandbox:
     """A running subject. `request` sends it one message and waits for the answer, as long as the subject may take.
 
     `seconds` is the own time that it has taken for its requests. If it is isolated, it can read `kernels`, which Inductor has
-    compiled (their content by their names), or keeps its own in the folder `filling`. Raises NotGraded if it does not start.
+    compiled (their content by their names), or keeps its own in the folder `filling`. Nothing of the folders `private` is in it.
+    Raises NotGraded if it does not start.
     """
 
     def __init__(
@@ -125,13 +125,14 @@ class Sandbox:
         bench: bool = False,
         kernels: Mapping[str, bytes] | None = None,
         filling: Path | None = None,
+        private: Sequence[Path] = (),
     ):
         self.isolated, kernels = isolated, kernels or {}
         with ExitStack() as stack:
             given = [seccomp.program(bench), *kernels.values()] if isolated else []
             files = [stack.enter_context(_file(content)) for content in given]
             self.process = subprocess.Popen(
-                _isolated(edition, bench, files, kernels, filling) if isolated else _bare(edition, bench),
+                _isolated(edition, bench, files, kernels, filling, private) if isolated else _bare(edition, bench),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -320,9 +321,9 @@ for place, folders, files in os.walk("/"):
 """
 
 
-def _try(user: int, then: str = "import numpy") -> subprocess.CompletedProcess:
+def _try(user: int, then: str = "import numpy", private: Sequence[Path] = ()) -> subprocess.CompletedProcess:
     with _file(seccomp.program(False)) as filter:
-        command = _inside(user, False, filter, [], then)
+        command = _inside(user, False, filter, private, [], then)
         return subprocess.run(command, pass_fds=[filter], capture_output=True, text=True)
 
 
@@ -335,7 +336,14 @@ def _file(content: bytes) -> Iterator[int]:
         yield file.fileno()
 
 
-def _isolated(edition: Path, bench: bool, files: list[int], kernels: Iterable[str], filling: Path | None) -> list[str]:
+def _isolated(
+    edition: Path,
+    bench: bool,
+    files: list[int],
+    kernels: Iterable[str],
+    filling: Path | None,
+    private: Sequence[Path],
+) -> list[str]:
     """The command for a subject. The open files are the filter of system calls and the kernels."""
     user, more = _user(), ["--ro-bind", str(edition), "/edition"]
     filter, *contents = files
@@ -345,16 +353,16 @@ def _isolated(edition: Path, bench: bool, files: list[int], kernels: Iterable[st
         more += ["--bind", str(filling), KERNEL_FOLDER]
         if user:
             os.chown(filling, user, user)
-    return _inside(user, bench, filter, more, _SERVE_TORCH if bench else _SERVE)
+    return _inside(user, bench, filter, private, more, _SERVE_TORCH if bench else _SERVE)
 
 
-def _inside(user: int, bench: bool, filter: int, more: list[str], then: str) -> list[str]:
+def _inside(user: int, bench: bool, filter: int, private: Sequence[Path], more: list[str], then: str) -> list[str]:
     """The command that makes a sandbox and runs Python in it. Only two folders of a fixed size are writable."""
     entries = _entries(BENCH_PACKAGES if bench else PACKAGES)
     binds = [word for entry in entries for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
     writable = ("--perms", "1777", "--size", str(FILES), "--tmpfs")
     return [
-        *("bwrap", *_isolation(user), "--seccomp", str(filter), *_system(), *more),
+        *("bwrap", *_isolation(user), "--seccomp", str(filter), *_system(private), *more),
         *("--tmpfs", "/packages", *binds, "--remount-ro", "/packages"),
         *("--proc", "/proc", "--dev", "/dev"),
         *("--ro-bind", "/dev/null", "/dev/zero"),  # a shared mapping of it would be memory that no process has
@@ -371,10 +379,11 @@ def _isolation(user: int) -> list[str]:
     return [*spaces, "--die-with-parent", "--new-session", "--cap-drop", "ALL", *kept, "--hostname", "rushlight"]
 
 
-def _system() -> list[str]:
+def _system(private: Sequence[Path]) -> list[str]:
     """The system's libraries, and Python without the packages that are installed there, because torch may be among them.
 
-    The folders that modern systems link into /usr are links here too.
+    The folders that modern systems link into /usr are links here too. In a container the `private` folders, and this process's own
+    packages, may be under /usr.
     """
     binds = ["--ro-bind", "/usr", "/usr"]
     for folder in ("/bin", "/lib", "/lib64"):
@@ -390,7 +399,9 @@ def _system() -> list[str]:
         include = f"{sys.base_prefix}/include"  # with Python.h, for what Inductor generates
         binds += ["--ro-bind-try", include, include]
     folders, libraries = _installed(("/usr", f"{sys.base_prefix}/lib"))
-    folders |= {str(path) for path in _private() if path.is_dir() and path.is_relative_to("/usr")}
+    own = [Path(__file__).resolve().parents[2], *([Path(sys.prefix)] if sys.prefix != sys.base_prefix else [])]
+    folders = folders | {str(path) for path in (*private, *own) if path.is_dir() and path.is_relative_to("/usr")}
+    folders = {path for path in folders if folders.isdisjoint(map(str, Path(path).parents))}  # in an empty one is none
     binds += [word for path in sorted(folders) for word in ("--tmpfs", path, "--remount-ro", path)]
     return [*binds, *(word for path in sorted(libraries) for word in ("--ro-bind", "/dev/null", path))]
 
@@ -408,16 +419,6 @@ def _installed(roots: tuple[str, ...]) -> tuple[set[str], set[str]]:
                 path for name in files if name.startswith("libtorch") and not os.path.islink(path := f"{place}/{name}")
             }
     return folders, libraries
-
-
-def _private() -> list[Path]:
-    """The course with its solutions, the class, and this process's own packages: in a container they may be under `/usr`."""
-    return [
-        ROOT,
-        Path(__file__).resolve().parents[2],
-        classroom(),
-        *([Path(sys.prefix)] if sys.prefix != sys.base_prefix else []),
-    ]
 
 
 def _bare(edition: Path, bench: bool) -> list[str]:

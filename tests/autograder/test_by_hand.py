@@ -423,9 +423,9 @@ where, name, how = {
     "before the notebook": (by_hand, "_name", die_at_call(1)),
     "before the penalty": (AssignLatePenalties, "preprocess", die_at_call(1)),
     "before the feedback": (grade, "_record", die_after),
-    "before the times": (grade, "_enter_times", die_at_call(1)),
+    "before the times": (late, "renew_times", die_at_call(1)),
     "before the penalties": (late, "renew", die_at_call(1)),
-    "before the pages": (grade, "_outdated_pages", die_at_call(1)),
+    "before the pages": (grade, "outdated_pages", die_at_call(1)),
 }[sys.argv[1]]
 setattr(where, name, how(getattr(where, name)))
 grade.grade(Lab("01a_views"), force=True, jobs=1, executor=Marked())

@@ -15,7 +15,7 @@ from autograder.engine import sandbox, seccomp
 from autograder.engine.edition import edition, without_bodies
 from autograder.engine.observe import SubjectDied, SubjectTimedOut
 from autograder.engine.sandbox import Sandbox, _in_use
-from autograder.model import Lab
+from autograder.model import Course, Lab
 
 LAB = "01a_views"
 
@@ -69,10 +69,18 @@ def test_no_file_of_this_machine_is_there(shared_box, root, tmp_path):
 
 def test_a_course_and_a_class_under_usr_are_not_there(isolated, monkeypatch):
     course = next(path for path in sorted(Path("/usr/share").iterdir()) if path.is_dir() and any(path.iterdir()))
-    monkeypatch.setattr("autograder.engine.sandbox.ROOT", course)
-    box = Sandbox(edition(Lab(LAB)))
+    monkeypatch.setattr("autograder.course.ROOT", course)
+    box = Sandbox(edition(Lab(LAB)), private=Course().private_folders)
     try:
         assert run(box, f"import os; print(os.listdir({str(course)!r}))") == "[]\n"
+    finally:
+        box.close()
+
+
+def test_a_class_in_the_folder_of_its_course_is_not_there(isolated):
+    box = Sandbox(edition(Lab(LAB)), private=(Path("/usr/share"), Path("/usr/share/doc")))
+    try:
+        assert run(box, "import os; print(os.listdir('/usr/share'))") == "[]\n"
     finally:
         box.close()
 
@@ -94,8 +102,8 @@ def test_grading_does_not_begin_where_a_submission_could_read_torch(isolated, tm
     assert sandbox.missing() is None
     torch_below(tmp_path / "torch")
     tmp_path.chmod(0o755)
-    system = sandbox._system()
-    monkeypatch.setattr(sandbox, "_system", lambda: [*system, "--ro-bind", str(tmp_path), "/opt"])
+    system = sandbox._system(())
+    monkeypatch.setattr(sandbox, "_system", lambda private: [*system, "--ro-bind", str(tmp_path), "/opt"])
     assert "/opt/torch" in sandbox.missing()
 
 
