@@ -48,22 +48,23 @@ def write_alike(lab: Lab, published: Sequence[Path] = ()) -> tuple[Path, list[Pa
     """
     published = list(dict.fromkeys(published))
     answers, unreadable = answers_of_class(lab, published)
-    names = list(dict.fromkeys(each.student for each in answers))
+    names = list(dict.fromkeys(written.student for written in answers))
     if len(names) < 3:
         raise LookupError(
             f"{len(names)} of the submissions of {lab} have an answer, and what is rare needs three at least"
         )
-    found = pairs(answers, [_name(path) for path in published])
-    if not found:
+    compared = pairs(answers, [_name(path) for path in published])
+    if not compared:
         raise LookupError(f"no two submissions of {lab} have an answer to the same exercise")
     path = lab.course.folder / f"alike-{lab}.html"
-    write_page(path, f"Lab {lab}: answers that are alike", _STYLE, _body(lab, answers, names, found, unreadable))
-    return path, found, unreadable
+    write_page(path, f"Lab {lab}: answers that are alike", _STYLE, _body(lab, answers, names, compared, unreadable))
+    return path, compared, unreadable
 
 
 def answers_of_class(lab: Lab, published: Sequence[Path] = ()) -> tuple[list[Answer], list[str]]:
     """The answers of a class and of published notebooks that are not as they were released."""
-    own = [each.student for each in lab.submissions() if not source_of(each)]  # a group has one notebook
+    submissions = lab.submissions()
+    own = [submission.student for submission in submissions if not source_of(submission)]  # a group has one notebook
     answers, unreadable = [], []
     sources: Iterable[Submission | Path] = chain((Submission(lab, name) for name in own), published)
     for source in sources:
@@ -96,29 +97,29 @@ that a student copied.</strong> Two students who learn together, or from the sam
 with the students."""
 
 
-def _body(lab: Lab, answers: list[Answer], names: list[str], found: list[Pair], unreadable: list[str]) -> str:
-    limit, first = outlier_bits(found), found[:SHOWN]
-    beyond = sum(pair.bits > limit for pair in found)
-    median = statistics.median(pair.bits for pair in found)
+def _body(lab: Lab, answers: list[Answer], names: list[str], compared: list[Pair], unreadable: list[str]) -> str:
+    limit, first = outlier_bits(compared), compared[:SHOWN]
+    beyond = sum(pair.bits > limit for pair in compared)
+    median = statistics.median(pair.bits for pair in compared)
     body = [
         f"<h1>Lab {lab}: how alike the answers are</h1><p>{_HOW}</p>",
-        f"<p>{len(names)} students, {len(found):,} pairs. The median of this class is {median:.0f} bits."
+        f"<p>{len(names)} students, {len(compared):,} pairs. The median of this class is {median:.0f} bits."
         f" {beyond} {'pair is' if beyond == 1 else 'pairs are'} far out, above {limit:.0f} bits: three interquartile ranges above"
         " the third quartile.</p>",
         *(f'<p class="note">Not compared: {escaped(line)}</p>' for line in unreadable),
-        _spread(found, limit),
-        _exercises(answers, found),
+        _spread(compared, limit),
+        _exercises(answers, compared),
         f"<h2>The {len(first)} pairs that are most alike</h2>",
         *(_pair(pair, answers, limit) for pair in first),
     ]
     return f"<main>{''.join(body)}</main>"
 
 
-def _spread(found: list[Pair], limit: float) -> str:
+def _spread(compared: list[Pair], limit: float) -> str:
     """How many pairs share how many bits."""
-    width = max(pair.bits for pair in found) / BINS or 1.0
+    width = max(pair.bits for pair in compared) / BINS or 1.0
     counts = [0] * BINS
-    for pair in found:
+    for pair in compared:
         counts[min(int(pair.bits / width), BINS - 1)] += 1
     rows = "".join(
         f'<tr><td class="number">{i * width:.0f} to {(i + 1) * width:.0f}</td><td class="number">{count:,}</td>'
@@ -132,24 +133,24 @@ def _spread(found: list[Pair], limit: float) -> str:
     return f'<h2>All pairs</h2><div class="box" tabindex="0"><table>{head}{rows}</table></div>'
 
 
-def _exercises(answers: list[Answer], found: list[Pair]) -> str:
+def _exercises(answers: list[Answer], compared: list[Pair]) -> str:
     """How alike the code of two answers to each exercise is, over all pairs."""
     rows = []
-    for exercise in dict.fromkeys(each.exercise for each in answers):
-        alike = [pair.exercises[exercise].code for pair in found if exercise in pair.exercises]
-        count = sum(each.exercise == exercise for each in answers)
+    for exercise in dict.fromkeys(written.exercise for written in answers):
+        alike = [pair.exercises[exercise].code for pair in compared if exercise in pair.exercises]
+        count = sum(written.exercise == exercise for written in answers)
         if len(alike) > 1:
             high = statistics.quantiles(alike, n=20)[-1]
             numbers = (
                 f"{count}",
                 f"{statistics.median(alike):.0%}",
                 f"{high:.0%}",
-                f"{sum(each == 1 for each in alike):,}",
+                f"{sum(share == 1 for share in alike):,}",
             )
-            cells = "".join(f'<td class="number">{each}</td>' for each in numbers)
+            cells = "".join(f'<td class="number">{number}</td>' for number in numbers)
             rows.append(f"<tr><td>{escaped(exercise)}</td>{cells}</tr>")
     heads = "exercise", "answers", "alike, median", "one pair in 20 above", "pairs with the same code"
-    head = "".join(f'<th scope="col">{each}</th>' for each in heads)
+    head = "".join(f'<th scope="col">{head}</th>' for head in heads)
     note = (
         "How much of the code of two answers is in both, by weight: what all answers have weighs nothing. A short exercise has few"
         " right answers, and many students write the same."
@@ -164,20 +165,26 @@ def _pair(pair: Pair, answers: list[Answer], limit: float) -> str:
     most = sorted(pair.exercises, key=lambda name: -pair.exercises[name].bits)[:SIDE_BY_SIDE]
     one, other = map(escaped, pair.students)
     flag = " <b>far out</b>" if pair.bits > limit else ""
-    code, words = (sum(getattr(each, part) for each in pair.exercises.values()) for part in ("code_bits", "words_bits"))
+    code, words = (
+        sum(getattr(likeness, part) for likeness in pair.exercises.values()) for part in ("code_bits", "words_bits")
+    )
     said = f"{one} and {other}: {pair.bits:.0f} bits ({code:.0f} of code, {words:.0f} of words){flag}"
     kind = ' class="out"' if flag else ""
     return f"<details{kind}><summary>{said}</summary>{''.join(_side_by_side(pair, name, answers) for name in most)}</details>"
 
 
 def _side_by_side(pair: Pair, exercise: str, answers: list[Answer]) -> str:
-    same = [each for each in answers if each.exercise == exercise]
-    one, other = (next(each for each in same if each.student == student) for student in pair.students)
+    same = [written for written in answers if written.exercise == exercise]
+    one, other = (next(written for written in same if written.student == student) for student in pair.students)
     rare = max(2, RARE * len(same))
-    prints = {each for each in one.lines.keys() & other.lines.keys() if sum(each in a.lines for a in same) <= rare}
-    words = sorted(each for each in one.words & other.words if sum(each in a.words for a in same) <= rare)
+    prints = {
+        fingerprint
+        for fingerprint in one.lines.keys() & other.lines.keys()
+        if sum(fingerprint in a.lines for a in same) <= rare
+    }
+    words = sorted(word for word in one.words & other.words if sum(word in a.words for a in same) <= rare)
     sides = "".join(
-        f"<div><p>{escaped(each.student)}</p><pre>{_marked(each, prints)}</pre></div>" for each in (one, other)
+        f"<div><p>{escaped(written.student)}</p><pre>{_marked(written, prints)}</pre></div>" for written in (one, other)
     )
     like = pair.exercises[exercise]
     said = (
@@ -189,7 +196,9 @@ def _side_by_side(pair: Pair, exercise: str, answers: list[Answer]) -> str:
 
 def _marked(one: Answer, prints: set[int]) -> str:
     """The source with a mark on the lines that hold one of the fingerprints."""
-    marked = {line for each in prints for line in range(one.lines[each][0], one.lines[each][1] + 1)}
+    marked = {
+        line for fingerprint in prints for line in range(one.lines[fingerprint][0], one.lines[fingerprint][1] + 1)
+    }
     lines = enumerate(one.source.split("\n"), 1)
     return "\n".join(
         f"<mark>{escaped(text)}</mark>" if number in marked and text.strip() else escaped(text)

@@ -78,7 +78,7 @@ class Extractor(ExtractorPlugin):
     def extract(self, archive_path: str, extracted_path: str) -> None:
         students: defaultdict[str, list[tuple[str, dict, Path, Read]]] = defaultdict(list)
         self.names: dict[str, str] = {}
-        for name, read in sorted(self._found(Path(archive_path)), key=lambda each: _newest_first(each[0])):
+        for name, read in sorted(self._found(Path(archive_path)), key=lambda entry: _newest_first(entry[0])):
             target = Path(extracted_path, printable(name))
             if info := self.parent.collector_plugin_inst.collect(str(target)):
                 students[info["student_id"]].append((name, info, target, read))

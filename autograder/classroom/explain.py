@@ -148,11 +148,11 @@ class _Replaying(Judge):
     def verdict(self, name: str, ask: Ask, second_chance: SecondChance | None = None) -> Verdict:
         if name not in self.wanted and name in self.sealed:
             return Verdict(name, self.then[name]["outcome"])
-        found = super().verdict(name, ask, second_chance)
+        verdict = super().verdict(name, ask, second_chance)
         shown = name in self.wanted and "given" in self.then[name]
-        if shown and found.outcome not in (TIMED_OUT, DIED):  # else its subject would end again
+        if shown and verdict.outcome not in (TIMED_OUT, DIED):  # else its subject would end again
             self.on_case[name] = self.replay(name, json.loads(self.then[name]["given"]), ask)
-        return found
+        return verdict
 
 
 def explain(
@@ -167,12 +167,12 @@ def explain(
     notebook, seed = _restored(written, submission), seed_of_graded(lab.course)
     cells = checks_in(written, notebook)
     wanted = _wanted([*cells], exercise, lab.name)
-    then = {name: verdict_in(found) for name, (_, found) in cells.items()}
+    then = {name: verdict_in(cell) for name, (_, cell) in cells.items()}
     sealed = {name for name in cells if then[name].get("seal") == seal_of(then[name], submission, name, seed, written)}
     for name in cells.keys() - sealed:
         then[name].pop("given", None)  # it may be the student's own, and a case may hold a program
     entered, remarks = _scores(submission, written)
-    found = Explanation(submission.student, lab.name, [*_remarks(submission, written, seed), *remarks])
+    explanation = Explanation(submission.student, lab.name, [*_remarks(submission, written, seed), *remarks])
     judge = _Replaying(seed, then, sealed, wanted)
     verdicts = run(notebook, lab, judge, isolated, progress)
     sources, worth = answers_of(notebook), lab.points
@@ -182,15 +182,19 @@ def explain(
         source, points_of = sources.get(_exercise(name), ""), worth.get(name, 0)
         has, now, on_case = auto if points_of else None, verdicts[name], judge.on_case.get(name)
         is_there = in_written is not None
-        found.checks.append(
+        explanation.checks.append(
             Explained(name, points_of, text, then[name], now, on_case, source, has, name in sealed, is_there)
         )
-    if missing := [each.check for each in found.checks if not each.is_there]:
-        found.remarks.append(f"the graded notebook has no cell of {', '.join(missing)}: the cell of the lab is run now")
-    unsealed = [each.check for each in found.checks if not each.sealed]
+    if missing := [check.check for check in explanation.checks if not check.is_there]:
+        explanation.remarks.append(
+            f"the graded notebook has no cell of {', '.join(missing)}: the cell of the lab is run now"
+        )
+    unsealed = [check.check for check in explanation.checks if not check.sealed]
     if unsealed:
-        found.remarks.append(f"{len(unsealed)} of {len(found.checks)} {_NOT_SEALED} ({', '.join(unsealed)})")
-    return found
+        explanation.remarks.append(
+            f"{len(unsealed)} of {len(explanation.checks)} {_NOT_SEALED} ({', '.join(unsealed)})"
+        )
+    return explanation
 
 
 def seed_of_graded(course: Course) -> int:
@@ -237,7 +241,7 @@ def _read_graded(submission: Submission) -> NotebookNode:
             raise LookupError(f"the submission of {student} cannot be graded: {error}") from None
         raise LookupError(f"{student} has not been graded: `rushlight grade {lab.number}` does it")
     everybody = {path.parent.name for path in (lab.course.folder / "autograded").glob(f"*/{lab}")}
-    everybody = sorted(everybody | {each.student for each in handed_in})
+    everybody = sorted(everybody | {submission.student for submission in handed_in})
     advice = did_you_mean(student, everybody) or f"{len(everybody)} students did"
     raise LookupError(f"no student {printable(student)!r} has handed in {lab}; {advice}")
 
@@ -307,16 +311,16 @@ def _scores(submission: Submission, notebook: NotebookNode) -> tuple[dict[str, t
         with open_gradebook(read_only=True) as gradebook:
             late = gradebook.find_submission(lab, student).late_submission_penalty
             grades = gradebook.find_submission_notebook(lab, lab, student).grades
-            found = {
-                each.name: (_score(each.auto_score, each.manual_score, each.extra_credit), each.auto_score or 0.0)
-                for each in grades
+            scores = {
+                grade.name: (_score(grade.auto_score, grade.manual_score, grade.extra_credit), grade.auto_score or 0.0)
+                for grade in grades
             }
         remarks = [] if is_entered(notebook, submission) else [_NOT_ENTERED]
     except MissingEntry:
         return {}, ["the gradebook has no entry for this submission"]
     except GradingError as error:
         return {}, [str(error)]
-    return found, [*remarks, *([f"a late penalty of {late:g} points is taken off the sum"] if late else [])]
+    return scores, [*remarks, *([f"a late penalty of {late:g} points is taken off the sum"] if late else [])]
 
 
 def _score(auto: float | None, by_hand: float | None, extra: float | None) -> str:
@@ -330,38 +334,42 @@ def _score(auto: float | None, by_hand: float | None, extra: float | None) -> st
 # As text -------------------------------------------------------------------------------------------------------------
 
 
-def text(found: Explanation) -> str:
-    lines = [f"{printable(found.student)}, {found.lab}", *(f"! {printable(line)}" for line in found.remarks), ""]
-    for each in found.checks:
-        lines.append(f"{each.now.mark} {each.check}: {each.entered} (of {each.worth:g} points)")
-        lines.append(f"  {each.ruling()}")
-        if not each.now.passed or not each.holds:
-            lines += [f"  {line}" for line in [*_evidence(each), ""]]
-    broken = [each.check for each in found.checks if not each.holds]
-    lines.append(_conclusion(found, broken))
+def text(explanation: Explanation) -> str:
+    lines = [
+        f"{printable(explanation.student)}, {explanation.lab}",
+        *(f"! {printable(line)}" for line in explanation.remarks),
+        "",
+    ]
+    for check in explanation.checks:
+        lines.append(f"{check.now.mark} {check.check}: {check.entered} (of {check.worth:g} points)")
+        lines.append(f"  {check.ruling()}")
+        if not check.now.passed or not check.holds:
+            lines += [f"  {line}" for line in [*_evidence(check), ""]]
+    broken = [check.check for check in explanation.checks if not check.holds]
+    lines.append(_conclusion(explanation, broken))
     return "\n".join(lines)
 
 
-def _conclusion(found: Explanation, broken: list[str]) -> str:
+def _conclusion(explanation: Explanation, broken: list[str]) -> str:
     if not broken:
         return "every verdict holds; nothing was entered in the gradebook"
-    number = found.lab.partition("_")[0]
+    number = explanation.lab.partition("_")[0]
     return (
         f"does not hold: {', '.join(broken)}; nothing was entered in the gradebook: `rushlight grade {number} --force` grades"
         " everybody again, and the formgrader takes a score by hand"
     )
 
 
-def _evidence(each: Explained) -> list[str]:
-    shown = each.shown
-    lines = [f"for the points: {each.needed()}"] if each.needed() else []
+def _evidence(check: Explained) -> list[str]:
+    shown = check.shown
+    lines = [f"for the points: {check.needed()}"] if check.needed() else []
     for name, body in shown.rows():
         if name == "yours" and shown.theirs:
             lines += _side_by_side(body, shown.theirs, "expected" if shown.exact else "torch's")
         elif name not in ("torch's", "expected") or not shown.theirs:
             first, *rest = body.splitlines() or [""]
             lines += [f"{name:<8} {first}"] + [f"{'':<8} {line}" for line in rest]
-    return lines + ["the cell that was graded:", *numbered(each.source).splitlines()] if each.source else lines
+    return lines + ["the cell that was graded:", *numbered(check.source).splitlines()] if check.source else lines
 
 
 def _side_by_side(mine: str, theirs: str, name: str) -> list[str]:
@@ -399,26 +407,26 @@ pre {{ overflow-x: auto; font-size: .85rem; }} .note {{ color: var(--muted); }}
 """
 
 
-def body_of(found: Explanation) -> str:
+def body_of(explanation: Explanation) -> str:
     """The same in HTML, with the cards of the notebook."""
-    broken = [each.check for each in found.checks if not each.holds]
+    broken = [check.check for check in explanation.checks if not check.holds]
     body = [
-        f"<h1>{escaped(found.student)}, lab {escaped(found.lab)}</h1>",
-        *(f'<p class="not">{escaped(line)}</p>' for line in found.remarks),
+        f"<h1>{escaped(explanation.student)}, lab {escaped(explanation.lab)}</h1>",
+        *(f'<p class="not">{escaped(line)}</p>' for line in explanation.remarks),
     ]
-    body.append(f"<p>{escaped(_conclusion(found, broken))}</p>")
-    for each in found.checks:
-        kind = "note" if each.holds else "not"
-        body.append(f"<h2>{escaped(each.check)}: {escaped(each.entered)} of {each.worth:g} points</h2>")
-        body.append(f'<p class="{kind}">{escaped(each.ruling())}</p>')
-        if not each.now.passed or not each.holds:
-            body.append(f"<p>For the points: {escaped(each.needed())}.</p>" if each.needed() else "")
-            body.append(card(each.shown))
+    body.append(f"<p>{escaped(_conclusion(explanation, broken))}</p>")
+    for check in explanation.checks:
+        kind = "note" if check.holds else "not"
+        body.append(f"<h2>{escaped(check.check)}: {escaped(check.entered)} of {check.worth:g} points</h2>")
+        body.append(f'<p class="{kind}">{escaped(check.ruling())}</p>')
+        if not check.now.passed or not check.holds:
+            body.append(f"<p>For the points: {escaped(check.needed())}.</p>" if check.needed() else "")
+            body.append(card(check.shown))
             body.append(
-                f"<details open><summary>the cell that was graded</summary><pre>{escaped(numbered(each.source))}</pre></details>"
+                f"<details open><summary>the cell that was graded</summary><pre>{escaped(numbered(check.source))}</pre></details>"
             )
     return f"<main>{''.join(body)}</main>"
 
 
-def write(found: Explanation, path: Path) -> None:
-    write_page(path, f"{escaped(found.student)}, lab {found.lab}", _STYLE, body_of(found))
+def write(explanation: Explanation, path: Path) -> None:
+    write_page(path, f"{escaped(explanation.student)}, lab {explanation.lab}", _STYLE, body_of(explanation))

@@ -84,8 +84,8 @@ class FeedbackPage(GetGrades):
             "student": printable(given["student"]),
             "checks": checks,
             "joined": [printable(str(line)) for line in nb.metadata.get("joined", [])],
-            "first": next((each for each in checks if each.kind == "fail"), None),
-            "next": next((each for each in checks if each.kind == "none"), None),
+            "first": next((section for section in checks if section.kind == "fail"), None),
+            "next": next((section for section in checks if section.kind == "none"), None),
             "written": written,
             "added": [_cell(cell) for cell in nb.cells if is_added(cell)],
         }
@@ -121,8 +121,8 @@ def shows_entries(submission: Submission, entry: SubmittedAssignment) -> bool:
 
 def _entries_shown(page: str) -> str:
     """The digest of the entries of the gradebook that a page shows. Empty if an earlier version of this course wrote the page."""
-    found = re.search(r'<main data-gradebook="(\w+)"', page)  # before all text of a student
-    return found[1] if found else ""
+    match = re.search(r'<main data-gradebook="(\w+)"', page)  # before all text of a student
+    return match[1] if match else ""
 
 
 def _nbgrader(cell: NotebookNode) -> dict:
@@ -136,7 +136,7 @@ def _checks(nb: NotebookNode) -> list[Section]:
     of_exercise: dict[str, list[Section]] = {}
     for cell in filter(check_name, nb.cells):
         name, grade = str(check_name(cell)), _nbgrader(cell)
-        exercise = next((each for each in answers if f"{name}.".startswith(f"{each}.")), None)
+        exercise = next((candidate for candidate in answers if f"{name}.".startswith(f"{candidate}.")), None)
         score, points = grade.get("score") or 0.0, grade.get("points") or 0.0
         said = next((output for output in cell.outputs if "rushlight" in output.get("metadata", {})), None)
         verdict = said.metadata.rushlight if said else {}
@@ -155,7 +155,7 @@ def _checks(nb: NotebookNode) -> list[Section]:
         if exercise:
             of_exercise.setdefault(exercise, []).append(sections[-1])
     for exercise, given in of_exercise.items():
-        shown = next((each for each in given if each.kind == "fail"), given[0])
+        shown = next((section for section in given if section.kind == "fail"), given[0])
         shown.answer = _cell(answers[exercise])
     return sections
 

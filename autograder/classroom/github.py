@@ -65,17 +65,17 @@ def workflow(labs: list[Lab]) -> str:
 def result(lab: Lab, verdicts: str) -> str:
     """The reporter's result for a lab: a test for each check with points. `verdicts` is empty if there is no copy of the lab."""
     worth = lab.points
-    found = {each["check"]: each for each in json.loads(verdicts)["checks"]} if verdicts.strip() else {}
+    entries = {entry["check"]: entry for entry in json.loads(verdicts)["checks"]} if verdicts.strip() else {}
     tests = []
     for check in worth:
-        passed = check in found and found[check]["passed"]
+        passed = check in entries and entries[check]["passed"]
         tests.append(
             {
                 "name": check,
                 "status": "pass" if passed else "fail",
                 "score": worth[check] if passed else 0,
-                "message": found[check]["text"]
-                if check in found
+                "message": entries[check]["text"]
+                if check in entries
                 else f"there is no work/{lab}/{lab}.ipynb that can be read",
                 "test_code": "",
                 "filename": "",
@@ -90,6 +90,6 @@ def result(lab: Lab, verdicts: str) -> str:
 
 if __name__ == "__main__":
     verdicts = sys.stdin.read()
-    for each in json.loads(verdicts)["checks"] if verdicts.strip() else []:
-        print(each["text"], file=sys.stderr)  # for the student, in the log
+    for entry in json.loads(verdicts)["checks"] if verdicts.strip() else []:
+        print(entry["text"], file=sys.stderr)  # for the student, in the log
     print(f"result={result(Course().find_released(sys.argv[1]), verdicts)}")

@@ -119,7 +119,7 @@ class Row:
             return printable("; ".join(filter(None, [self.problem, self.in_group])))
         counts = Counter(outcome for check in self.verdicts if (outcome := self.outcome(check)) != PASSED)
         about = (self.release, printable(self.in_group), self.late() if self.seconds_late else "")
-        parts = [each for each in about if each]
+        parts = [part for part in about if part]
         for outcome, count in counts.items():
             names = [short_name(check) for check in self.verdicts if self.outcome(check) == outcome]
             parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
@@ -136,12 +136,12 @@ def has_other_marks(rows: list[Row]) -> bool:
 
 def labs_handed_in(course: Course) -> list[Lab]:
     """The labs that a student handed in, in order. Raises GradingError if there are none."""
-    found = [lab for lab in course.released_labs() if lab.submissions()]
-    if not found:
+    labs = [lab for lab in course.released_labs() if lab.submissions()]
+    if not labs:
         raise GradingError(
             f"no student has handed in a lab: submissions go to {course.folder}/submitted/STUDENT/LAB/LAB.ipynb"
         )
-    return found
+    return labs
 
 
 def grade(
@@ -171,7 +171,10 @@ def grade(
         keep_release(lab)
         with open_gradebook() as gradebook:
             said = groups.share_notebooks(gradebook, lab, rules.groups)
-        rows = {each.student: Row(each.student, copy_of=groups.source_of(each)) for each in lab.submissions()}
+        rows = {
+            submission.student: Row(submission.student, copy_of=groups.source_of(submission))
+            for submission in lab.submissions()
+        }
         names = [*rows]  # without the members of groups who have no notebook
         for member, line in said.items():
             if member in rows:
@@ -183,22 +186,22 @@ def grade(
         done = total - len(waiting)
         progress(done, total, "")
         if waiting:
-            for each, problem in _ClassRun(lab, isolated, jobs, executor).run(waiting, mark):
-                rows[each.student].problem = problem
+            for submission, problem in _ClassRun(lab, isolated, jobs, executor).run(waiting, mark):
+                rows[submission.student].problem = problem
                 done += 1
-                progress(done, total, each.student)
+                progress(done, total, submission.student)
         failed = {row.student for row in rows.values() if row.problem}
         with open_gradebook() as gradebook:
             late.renew_times(gradebook, lab, rules.extensions)
             late.renew(gradebook, lab, rules.policy)
-            outdated = [each for each in outdated_pages(gradebook, lab) if each.student not in failed]
+            outdated = [submission for submission in outdated_pages(gradebook, lab) if submission.student not in failed]
         total += len(outdated)
         if outdated:
-            for each, problem in _ClassRun(lab, isolated, jobs, None).run(outdated, write_feedback):
-                if row := rows.get(each.student):
-                    row.problem, row.is_rewritten = problem, each not in waiting
+            for submission, problem in _ClassRun(lab, isolated, jobs, None).run(outdated, write_feedback):
+                if row := rows.get(submission.student):
+                    row.problem, row.is_rewritten = problem, submission not in waiting
                 done += 1
-                progress(done, total, each.student)
+                progress(done, total, submission.student)
         with open_gradebook() as gradebook:
             for row in rows.values():
                 if not row.problem:
@@ -391,12 +394,12 @@ def mark(given: dict[str, Any], seed: int, isolated: bool) -> str:
 def _expect_versions(lab: Lab, expected: dict[str, str]) -> None:
     host = socket.gethostname()
     try:
-        found = versions(lab)
+        installed = versions(lab)
     except (LookupError, ImportError):  # of an exercise, or of torch
         raise GradingError(f"{host} lacks exercises of {lab}, or torch: install the same version there") from None
     for name, version in expected.items():
-        if found[name] != version:
-            differs = f"{host} has {name} {found[name]}, and this class is graded with {version}"
+        if installed[name] != version:
+            differs = f"{host} has {name} {installed[name]}, and this class is graded with {version}"
             raise GradingError(f"{differs}: install the same version there, and start its workers again")
 
 
@@ -530,7 +533,7 @@ def remarks(lab: Lab) -> list[str]:
     rules = Rules.of(lab)
     with open_gradebook() as gradebook:
         roster = {student.id for student in gradebook.students}
-        missing = sorted(roster - {each.student for each in lab.submissions()})
+        missing = sorted(roster - {submission.student for submission in lab.submissions()})
         lines = groups.remarks(gradebook, rules.groups) + late.remarks(gradebook, lab, rules)
     if not missing:
         return lines
@@ -566,7 +569,7 @@ def _has_points_of(graded: dict, lab: Lab) -> bool:
 
 def _worth(notebook: Mapping) -> dict[str, float]:
     given = [cell["metadata"].get("nbgrader", {}) for cell in notebook["cells"]]
-    return {each.get("grade_id", ""): each.get("points") for each in given if each.get("grade")}
+    return {about.get("grade_id", ""): about.get("points") for about in given if about.get("grade")}
 
 
 def _is_of(graded: dict, submission: Submission) -> bool:

@@ -89,7 +89,9 @@ def share_notebooks(gradebook: Gradebook, lab: Lab, groups: dict[str, list[str]]
     left = dict(_take_back(gradebook, lab, groups)) | dict(_remove_shared_marks(gradebook, lab))
     for group, members in groups.items():
         handed_in = {name: Submission(lab, name) for name in members}
-        own = [name for name, each in handed_in.items() if each.folder.is_dir() and not source_of(each)]
+        own = [
+            name for name, submission in handed_in.items() if submission.folder.is_dir() and not source_of(submission)
+        ]
         for member in [name for name in members if own and name in known and name not in own]:
             source = next((name for name in own if len(own) == 1 or name == source_of(handed_in[member])), None)
             if source is None:
@@ -108,9 +110,10 @@ def remarks(gradebook: Gradebook, groups: dict[str, list[str]]) -> list[str]:
     known = {student.id for student in gradebook.students}
     named = [member for members in groups.values() for member in members]
     return [
-        f"groups.csv names {printable(each)}, whom the class does not have; {did_you_mean(each, known) or 'import the roster'}"
-        for each in named
-        if each not in known
+        f"groups.csv names {printable(student)}, whom the class does not have; "
+        + (did_you_mean(student, known) or "import the roster")
+        for student in named
+        if student not in known
     ]
 
 
@@ -153,12 +156,12 @@ def _by_hand(gradebook: Gradebook, submission: Submission) -> list[tuple[str, fl
         notebooks = gradebook.find_submission(submission.lab.name, submission.student).notebooks
     except MissingEntry:
         return []
-    given = [(one, each, name) for one in notebooks for each in one.grades for name in _SCORES]
-    given += [(one, each, "manual_comment") for one in notebooks for each in one.comments]
+    given = [(one, grade, name) for one in notebooks for grade in one.grades for name in _SCORES]
+    given += [(one, comment, "manual_comment") for one in notebooks for comment in one.comments]
     return [
-        (f"{one.name} {each.name} {name}", value, each, name)
-        for one, each, name in given
-        if (value := getattr(each, name)) is not None
+        (f"{one.name} {entry.name} {name}", value, entry, name)
+        for one, entry, name in given
+        if (value := getattr(entry, name)) is not None
     ]
 
 
@@ -218,21 +221,21 @@ def _give(source: Submission, member: Submission) -> str:
 
 
 def share_marks(
-    gradebook: Gradebook, lab: Lab, found: list[SubmittedAssignment], only: Submission | None = None
+    gradebook: Gradebook, lab: Lab, entries: list[SubmittedAssignment], only: Submission | None = None
 ) -> list[str]:
     """Enter the scores and comments that were given by hand for a notebook for its copies, or for one copy `only`.
 
     What was entered in this way follows the notebook. What was given to a copy itself stays. Returns the students whose score
     differs from that of the notebook.
     """
-    by_student, differ = {each.student_id: each for each in found}, []
+    by_student, differ = {entry.student_id: entry for entry in entries}, []
     for name in [only.student] if only else by_student:
         submission, handed_in = by_student.get(name), Submission(lab, name)
         copy = _copy_of(handed_in) if submission else None
         source = by_student.get(copy.source) if copy else None
         if submission is None or copy is None or source is None:
             continue
-        theirs = {each.name: each for each in source.notebooks}
+        theirs = {notebook.name: notebook for notebook in source.notebooks}
         entered: dict[str, float | str] = {}
         for notebook in submission.notebooks:
             if notebook.name in theirs and _enter(gradebook, notebook, theirs[notebook.name], copy.marks, entered):
@@ -249,9 +252,10 @@ def _enter(
 ) -> bool:
     """Enter what was given by hand, and note it in `entered`. Returns whether a score differs now. A score for another answer is
     not entered: one of the two notebooks could not be graded in its present state."""
-    grades, comments = {each.name: each for each in theirs.grades}, {each.name: each for each in theirs.comments}
-    pairs = [(each, grades.get(each.name), name) for each in mine.grades for name in _SCORES]
-    pairs += [(each, comments.get(each.name), "manual_comment") for each in mine.comments]
+    grades = {grade.name: grade for grade in theirs.grades}
+    comments = {comment.name: comment for comment in theirs.comments}
+    pairs = [(grade, grades.get(grade.name), name) for grade in mine.grades for name in _SCORES]
+    pairs += [(comment, comments.get(comment.name), "manual_comment") for comment in mine.comments]
     differs = False
     for own, other, name in pairs:
         if other is None or (getattr(own, name), getattr(other, name)) == (None, None):

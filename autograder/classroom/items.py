@@ -71,13 +71,13 @@ def share_interval(count: int, of: int, z: float = Z95) -> tuple[float, float]:
 
 def cases(rows: Iterable[Row]) -> list[tuple[str, str, str, int]]:
     """Every minimal case, with its check, what differs, and the number of students who have it, the most frequent first."""
-    found = Counter(
+    counts = Counter(
         (check, verdict["case"], verdict["message"])
         for row in rows
         for check, verdict in row.verdicts.items()
         if "case" in verdict
     )
-    return [(*key, count) for key, count in found.most_common()]
+    return [(*key, count) for key, count in counts.most_common()]
 
 
 def warnings(rows: Iterable[Row], worth: Iterable[str]) -> list[ItemWarning]:

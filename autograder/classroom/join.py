@@ -67,8 +67,8 @@ def join(parts: Sequence[Part], released: Sequence[Mapping]) -> tuple[dict[int, 
             continue
         own, name = [part for part in parts if part.position == position], exercise_name(cell)
         function, check = (name or "").rpartition(".")[2], _check_of(name, parts, released)
-        found = [*_parts_of(function, own, check, parts, released)] if name else own
-        texts = list(dict.fromkeys(part.source for part in found if not part.is_untouched(released)))
+        answer_parts = [*_parts_of(function, own, check, parts, released)] if name else own
+        texts = list(dict.fromkeys(part.source for part in answer_parts if not part.is_untouched(released)))
         if name and not texts:  # two answers that were merged
             merged = [part for part in parts if part not in own and function in part.defines]
             texts = [part.defines[function] for part in merged if not part.is_untouched(released)][-1:]
@@ -76,7 +76,7 @@ def join(parts: Sequence[Part], released: Sequence[Mapping]) -> tuple[dict[int, 
             answers[position] = _joined(texts, is_code=bool(name)) if texts else cell["source"]
         if len(texts) > 1 or texts and texts[0] not in {part.source for part in own}:
             lines.append(f"{function or about.get('grade_id')}: {_said(len(texts))}")
-        used |= {part.index for part in found if part not in own}
+        used |= {part.index for part in answer_parts if part not in own}
     return answers, used, lines
 
 
@@ -123,8 +123,8 @@ def _parts_of(
         elif run and part.is_code and part.source.strip():
             goes_on = is_loose(part) and len(run) < MOST and not parsed(part.source)
             run = [*run, part] if goes_on else []
-            if goes_on and _whole([each.source for each in run]):
-                chosen |= {each.index: each for each in run}
+            if goes_on and _whole([piece.source for piece in run]):
+                chosen |= {piece.index: piece for piece in run}
     in_order = [chosen[index] for index in sorted(chosen)]
     if check and all(part.count is not None and part.count < (check.count or 0) for part in in_order):
         in_order.sort(key=lambda part: part.count or 0)

@@ -83,8 +83,8 @@ def remarks(gradebook: Gradebook, lab: Lab, rules: Rules) -> list[str]:
     policy, given, lines = rules.policy, rules.extensions or {}, []
     if due:
         handed_in = submissions(gradebook, lab)
-        late = sum(seconds_late(each) > 0 for each in handed_in)
-        without_time = sum(each.timestamp is None for each in handed_in)
+        late = sum(seconds_late(entry) > 0 for entry in handed_in)
+        without_time = sum(entry.timestamp is None for entry in handed_in)
         said = policy.text if policy else "no policy: --late 10%/day sets one"
         lines.append(
             f"due {due:%Y-%m-%d %H:%M} UTC: {late} late ({said})"
@@ -94,14 +94,16 @@ def remarks(gradebook: Gradebook, lab: Lab, rules: Rules) -> list[str]:
         lines.append(f"{lab} has no due date, so no submission is late")
     known = {student.id for student in gradebook.students}
     lines += [
-        "; ".join(filter(None, [f"there is an extension for {printable(each)}, who is not in the gradebook", meant]))
-        for each in given
-        if each not in known
-        for meant in [did_you_mean(each, known)]
+        "; ".join(filter(None, [f"there is an extension for {printable(student)}, who is not in the gradebook", meant]))
+        for student in given
+        if student not in known
+        for meant in [did_you_mean(student, known)]
     ]
     differ = dict.fromkeys(share_marks(gradebook, lab, submissions(gradebook, lab)))
-    lines += [f"{printable(each)} has other points by hand than the group's notebook" for each in differ]
+    lines += [f"{printable(student)} has other points by hand than the group's notebook" for student in differ]
     lines += [
-        f"the extension of {printable(each)} ends before {lab} is due" for each in given if due and given[each] < due
+        f"the extension of {printable(student)} ends before {lab} is due"
+        for student in given
+        if due and given[student] < due
     ]
     return lines

@@ -96,19 +96,21 @@ def fill_in(
 ) -> Filled:
     """Write the marks of a lab into a table. Raises GradingError, with the table unchanged, if it is not clear where."""
     renew(gradebook, lab, policy_of(lab))
-    found = submissions(gradebook, lab)
-    if not found:
+    entries = submissions(gradebook, lab)
+    if not entries:
         raise GradingError(f"{lab} has no marks: `rushlight grade {lab.number}` makes them")
     target = _grade_column(table, lab, column)
-    identifying, rows_of, doubled = _match(table, lab, found, by)
+    identifying, rows_of, doubled = _match(table, lab, entries, by)
     result = Filled(lab, table.head[target], table.head[identifying], doubled=doubled)
     maxima = {row: _maximum(table, target, row) for row in rows_of.values()}
-    worth = found[0].assignment.max_score
-    if other := next((each for each in maxima.values() if each is not None and each != worth and not scale), None):
+    worth = entries[0].assignment.max_score
+    if other := next(
+        (maximum for maximum in maxima.values() if maximum is not None and maximum != worth and not scale), None
+    ):
         raise GradingError(
             f"{lab} has {worth:g} points here and {other:g} in {result.column!r}: change them there, or use --scale"
         )
-    for entry in found:
+    for entry in entries:
         submission = Submission(lab, entry.student_id)
         if submission.student not in rows_of:
             if submission.student not in doubled:
@@ -122,7 +124,7 @@ def fill_in(
         if submission.path.exists() and not is_recorded(submission):
             result.outdated.append(submission.student)
     taken = {*rows_of.values()}
-    result.not_handed_in = [_name(row) for each, row in _people(table, target) if each not in taken]
+    result.not_handed_in = [_name(row) for position, row in _people(table, target) if position not in taken]
     return result
 
 
@@ -130,28 +132,28 @@ def _grade_column(table: Table, lab: Lab, wanted: str | None) -> int:
     """The column for the marks of a lab: the one that is named, or whose heading has the lab's number, or Moodle's `Grade`."""
     heads = [head.lower() for head in table.head]
     if wanted is not None:
-        found = [i for i, head in enumerate(heads) if head == wanted.strip().lower()]
+        columns = [i for i, head in enumerate(heads) if head == wanted.strip().lower()]
     else:
         titles = [re.sub(r"\(\d+\)$|\[total pts.*$", "", head) for head in heads]
-        found = [i for i, title in enumerate(titles) if re.search(rf"(?<![0-9a-z]){lab.number}(?![0-9a-z])", title)]
-        if not found and "identifier" in heads:
-            found = [i for i, head in enumerate(heads) if head == "grade"]
-    if len(found) != 1:
-        which = "no column" if not found else f"{len(found)} columns"
+        columns = [i for i, title in enumerate(titles) if re.search(rf"(?<![0-9a-z]){lab.number}(?![0-9a-z])", title)]
+        if not columns and "identifier" in heads:
+            columns = [i for i, head in enumerate(heads) if head == "grade"]
+    if len(columns) != 1:
+        which = "no column" if not columns else f"{len(columns)} columns"
         raise GradingError(
             f"{which} for {lab} in the file: name one with --column; it has {', '.join(map(printable, table.head))}"
         )
-    if any("read only" in value(row[found[0]]) for row in table.rows[1:3] if row != [""]):
-        raise GradingError(f"{table.head[found[0]]!r} is read only in Canvas")
-    values = [text for _, row in _people(table, found[0]) if (text := value(row[found[0]]))]
+    if any("read only" in value(row[columns[0]]) for row in table.rows[1:3] if row != [""]):
+        raise GradingError(f"{table.head[columns[0]]!r} is read only in Canvas")
+    values = [text for _, row in _people(table, columns[0]) if (text := value(row[columns[0]]))]
     texts = [text for text in values if _number(text) is None and text.upper() not in KEPT]
-    if heads[found[0]] in (*BY_NUMBER, *BY_NAME) or 2 * len(texts) > len(values) > 1:
-        raise GradingError(f"{table.head[found[0]]!r} is no column for marks: {printable(values[0])!r} is there")
-    return found[0]
+    if heads[columns[0]] in (*BY_NUMBER, *BY_NAME) or 2 * len(texts) > len(values) > 1:
+        raise GradingError(f"{table.head[columns[0]]!r} is no column for marks: {printable(values[0])!r} is there")
+    return columns[0]
 
 
 def _match(
-    table: Table, lab: Lab, found: list[SubmittedAssignment], by: str | None
+    table: Table, lab: Lab, entries: list[SubmittedAssignment], by: str | None
 ) -> tuple[int, dict[str, int], dict[str, str]]:
     """The column that identifies most students, the row of each student, and what occurs twice, on either side."""
     heads = [head.lower() for head in table.head]
@@ -160,7 +162,7 @@ def _match(
     if not columns:
         raise GradingError(f"no column of the file identifies students; name one with --by: {', '.join(table.head)}")
     numbers = {student: number for student, (number, _) in downloads(lab).items()}
-    own_names = {student.id.lower() for student in gradebook_students(found)}
+    own_names = {student.id.lower() for student in gradebook_students(entries)}
 
     def rows_by_key(column: int) -> dict[str, list[int]]:
         rows = defaultdict(list)
@@ -181,10 +183,12 @@ def _match(
             own |= {student.id, student.email}
         return {str(key).strip().lower() for key in own if key}
 
-    students = [submission.student for submission in found]
-    best = max(columns, key=lambda column: sum(bool(keys(each, column) & {*rows_by_key(column)}) for each in students))
+    students = [submission.student for submission in entries]
+    best = max(
+        columns, key=lambda column: sum(bool(keys(student, column) & {*rows_by_key(column)}) for student in students)
+    )
     rows, owners = rows_by_key(best), defaultdict(set)
-    for student in gradebook_students(found):
+    for student in gradebook_students(entries):
         for key in keys(student, best):
             owners[key].add(student.id)
     rows_of, doubled = {}, {}
@@ -204,11 +208,11 @@ def _match(
     return best, rows_of, doubled
 
 
-def gradebook_students(found: list[SubmittedAssignment]) -> Iterable[Student]:
+def gradebook_students(entries: list[SubmittedAssignment]) -> Iterable[Student]:
     """All students of the gradebook: an identifier of one who did not hand in must not lead to another."""
     from sqlalchemy.orm import object_session
 
-    session = object_session(found[0])
+    session = object_session(entries[0])
     assert session is not None, "they were read from a gradebook"
     return session.query(Student).all()
 
@@ -220,7 +224,7 @@ def _maximum(table: Table, target: int, row: int) -> float | None:
     column = table.column("maximum grade")
     if column is not None:
         return _number(value(table.rows[row][column]))
-    return next((_number(value(each[target])) for each in table.rows[1:4] if _is_possible(each)), None)
+    return next((_number(value(row[target])) for row in table.rows[1:4] if _is_possible(row)), None)
 
 
 def _is_possible(row: list[str]) -> bool:
@@ -271,11 +275,11 @@ def _has_decimal_commas(table: Table) -> bool:
 
 def downloads(lab: Lab) -> dict[str, tuple[str, str]]:
     """For each student whose file was downloaded from Canvas or Moodle: the system's number, and the file's name in the system."""
-    found = {}
+    downloaded = {}
     for student, name in read_names(lab.course.folder / "downloaded" / lab.name).items():
         if match := re.match(DOWNLOADED, name):
-            found[student] = match["number"], name[match.start("student_id") :]
-    return found
+            downloaded[student] = match["number"], name[match.start("student_id") :]
+    return downloaded
 
 
 def pack_feedback(lab: Lab, gradebook: Gradebook) -> tuple[list[tuple[Path, int]], list[str]]:

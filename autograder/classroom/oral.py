@@ -125,7 +125,7 @@ class Trials:
 
     def calls(self, cell: str, name: str, check: str, cases: list[dict]) -> list[Call]:
         """Return the first call of the cell's function in each case. Empty if one takes too long or ends the process."""
-        found: list[Call] = []
+        traced: list[Call] = []
         try:
             taking_notes = f"import autograder.engine.probe as {walk.NAME}\n{walk.with_notes(cell, name)}"
             if any(output.output_type == "error" for output in self.session.try_cell(taking_notes, self.limit)):
@@ -133,10 +133,10 @@ class Trials:
             for start in range(0, len(cases), AT_ONCE):
                 some = cases[start : start + AT_ONCE]
                 trace = f"print({walk.NAME}.trace({check!r}, {json.dumps(some)!r}))"
-                found += _calls(some, self.session.try_cell(trace, self.limit))
+                traced += _calls(some, self.session.try_cell(trace, self.limit))
         except (*FAILURES, RecursionError):
             return []
-        return found
+        return traced
 
     def put_back(self, cell: str) -> None:
         with suppress(*FAILURES):  # a new subject begins with the student's own cells
@@ -180,16 +180,18 @@ class StudentFunction:
         calls = self.trials.calls(self.cell, self.name, self.check.name, cases)
         self.trials.put_back(self.cell)
         same = [
-            call for call, each in zip(calls, observed) if call.result == clean(show(result_of(each)), len(call.result))
+            call
+            for call, observation in zip(calls, observed)
+            if call.result == clean(show(result_of(observation)), len(call.result))
         ]
         return [
             call for call in same if call.arguments and len(_arguments(call)) <= LONGEST_CALL and len(call.notes) < 60
         ]
 
     def changed(self, change: walk.Change, calls: list[Call]) -> list[Call]:
-        found = self.trials.calls(change.source, self.name, self.check.name, [call.case for call in calls])
+        after = self.trials.calls(change.source, self.name, self.check.name, [call.case for call in calls])
         self.trials.put_back(self.cell)
-        return found
+        return after
 
     def theirs(self, call: Call) -> str:
         """A sentence if torch's result is another one."""
@@ -203,7 +205,7 @@ class StudentFunction:
     # The three kinds of questions
 
     def result(self) -> Question | None:
-        """What does the function return, and how?"""
+        """Ask for the result of a call, and for the way to it."""
         fit = [
             call for call in self.calls if call.is_whole and len(call.ends) <= LONGEST_CALL and 3 < len(call.notes) < 60
         ]
@@ -224,16 +226,16 @@ class StudentFunction:
             on = [call for call in self.calls if line in call.lines]
             off = [call for call in self.calls if line not in call.lines]
             for call in on[:: max(1, len(on) // 4)] if off else ():
-                other = min(off, key=lambda each: (each.raises, len(each.lines ^ call.lines), len(_arguments(each))))
+                other = min(off, key=lambda one: (one.raises, len(one.lines ^ call.lines), len(_arguments(one))))
                 plain = (call.raises or other.raises, len(call.lines - other.lines) > 3, self.draw.random())
                 pairs.append((plain, line, call, other, len(on)))
-        found = []
+        candidates = []
         for plain, line, call, other, count in sorted(pairs, key=lambda pair: pair[0])[:TRIED]:
             change = walk.without(self.cell, self.name, line)
             after = self.changed(change, [call]) if change else []
             if change and after and (ends := self._both(call, after[0])):
-                found.append(((after[0].raises, ends.of_program, *plain), call, other, change, ends, count))
-        return self._line_question(*min(found, key=lambda each: each[0])[1:]) if found else None
+                candidates.append(((after[0].raises, ends.of_program, *plain), call, other, change, ends, count))
+        return self._line_question(*min(candidates, key=lambda candidate: candidate[0])[1:]) if candidates else None
 
     def _line_question(self, call: Call, other: Call, change: walk.Change, ends: Ends, count: int) -> Question:
         more = sorted(call.lines - other.lines - {change.line})
@@ -251,23 +253,25 @@ class StudentFunction:
         return self._question("which line is there for this call?", question, answer)
 
     def change(self) -> Question | None:
-        """What would a small change do?"""
-        every, found = walk.changes(self.cell, self.name), []
+        """Ask for the effect of a small change."""
+        every, candidates = walk.changes(self.cell, self.name), []
         for change in self.draw.sample(every, min(TRIED, len(every))):
             after = self.changed(change, self.calls)
             pairs = [
-                ((call.raises or each.raises, ends.of_program, len(_arguments(call))), call, ends)
-                for call, each in zip(self.calls, after)
-                if (ends := self._both(call, each))
+                ((call.raises or changed.raises, ends.of_program, len(_arguments(call))), call, ends)
+                for call, changed in zip(self.calls, after)
+                if (ends := self._both(call, changed))
             ]
-            same = [call for call, each in zip(self.calls, after) if call.result == each.result and not call.raises]
+            same = [
+                call for call, changed in zip(self.calls, after) if call.result == changed.result and not call.raises
+            ]
             if pairs and same:
                 plain, call, ends = min(pairs, key=lambda pair: pair[0])
-                found.append(((*plain[:2], len(pairs)), change, call, ends, same))
-        if not found:
+                candidates.append(((*plain[:2], len(pairs)), change, call, ends, same))
+        if not candidates:
             return None
-        (*_, count), change, call, ends, same = min(found, key=lambda each: each[0])
-        other = max(same, key=lambda each: (len(each.lines), -len(_arguments(each))))
+        (*_, count), change, call, ends, same = min(candidates, key=lambda candidate: candidate[0])
+        other = max(same, key=lambda call: (len(call.lines), -len(_arguments(call))))
         question = [f"Suppose that line {change.line} of your `{self.name}` were", _code(change.after)]
         question += ["and not", _code(change.before)]
         question.append("Give a call that then goes wrong, and say what it does. Give a call that is still right.")
@@ -313,13 +317,15 @@ class StudentFunction:
                 if number == line and (label, value) != ("", "None"):
                     values.setdefault(label, []).append(value)
             shown.append(f"{line:>4}  {texts[line - 1]}" + ("" if line in call.lines else "      (does not run)"))
-            for label, each in values.items():
+            for label, results in values.items():
                 name = {"?": "is", "": "gives", "return": "returns"}.get(label, f"{label} =")
-                shown.append(f"{'':>10}{name} {', then '.join(each[:6])}{' ...' * (len(each) > 6)}")
+                shown.append(f"{'':>10}{name} {', then '.join(results[:6])}{' ...' * (len(results) > 6)}")
         return "\n".join(shown)
 
     def _question(self, title: str, question: list[str], answer: list[str]) -> Question:
-        return Question(self.exercise, title, question, [each for each in answer if each], numbered(self.cell))
+        return Question(
+            self.exercise, title, question, [paragraph for paragraph in answer if paragraph], numbered(self.cell)
+        )
 
 
 def _code(text: str) -> str:
@@ -394,13 +400,13 @@ def _most_telling(
     submission: Submission, cells: dict[str, str], answers: Sequence[Answer], draw: random.Random
 ) -> list[str]:
     """The exercises in the order in which they are asked about: first those where the student wrote much that few others wrote."""
-    others = [each for each in answers if each.student != submission.student]
+    others = [answer for answer in answers if answer.student != submission.student]
     weight: dict[str, float] = {}
     for exercise, cell in cells.items():
         if _function(exercise, cell) is None:
             continue
-        counts = Counter(part for each in others if each.exercise == exercise for part in each.lines)
-        count = sum(each.exercise == exercise for each in others)
+        counts = Counter(part for answer in others if answer.exercise == exercise for part in answer.lines)
+        count = sum(answer.exercise == exercise for answer in others)
         parts = answer(submission.student, exercise, cell).lines
         bits = sum(math.log2((count + 2) / (counts[part] + 1)) for part in parts)
         weight[exercise] = bits * draw.uniform(0.5, 1.0) * (len(numbered(cell).splitlines()) <= LONGEST_CODE or 0.1)
@@ -417,31 +423,31 @@ def _three(
         if (check := _check_of(exercise))
     }
     kinds = draw.sample(["result", "line", "change"], QUESTIONS)
-    found: list[Question] = []
+    asked: list[Question] = []
     tried: set[tuple[str, str]] = set()
 
     def ask(kind: str, names: list[str]) -> None:
         for name in names:
-            if len(found) < QUESTIONS and (kind, name) not in tried:
-                progress(len(found), QUESTIONS, name)
+            if len(asked) < QUESTIONS and (kind, name) not in tried:
+                progress(len(asked), QUESTIONS, name)
                 tried.add((kind, name))
                 try:
                     question = getattr(functions[name], kind)()
                 except RecursionError:  # in `ast`, at a long expression
                     functions[name].calls, question = [], None
                 if question:
-                    found.append(question)
+                    asked.append(question)
                     return
 
     for kind in kinds:
-        ask(kind, [name for name in functions if name not in {each.exercise for each in found}])
+        ask(kind, [name for name in functions if name not in {question.exercise for question in asked}])
     for kind in kinds:  # then two of a kind, or two on one exercise
-        ask(kind, [name for name in functions if name not in {each.exercise for each in found}])
+        ask(kind, [name for name in functions if name not in {question.exercise for question in asked}])
         ask(kind, [*functions])
-    none = [name for name, each in functions.items() if "calls" in vars(each) and not each.calls]
+    none = [name for name, function in functions.items() if "calls" in vars(function) and not function.calls]
     why = "no short case, a long expression, another process, or notes change what happens"
     remarks = [f"cannot be asked about: {', '.join(none)} ({why})"] if none else []
-    return found, remarks
+    return asked, remarks
 
 
 def _check_of(exercise: str) -> Check | None:
@@ -452,7 +458,8 @@ def _check_of(exercise: str) -> Check | None:
         from ..engine.check import registry
 
         return next(
-            (each for each in registry().values() if not is_milestone(each.name) and each.exercise == exercise), None
+            (check for check in registry().values() if not is_milestone(check.name) and check.exercise == exercise),
+            None,
         )
 
 
@@ -491,34 +498,35 @@ def write(
             progress(QUESTIONS * number + done, QUESTIONS * len(submissions), what)
 
         try:
-            found, remarks = questions(submission, isolated, part, others)
-            if not found:
+            asked, remarks = questions(submission, isolated, part, others)
+            if not asked:
                 raise LookupError(f"no questions for {student}: {'; '.join(remarks)}")
         except LookupError as error:
             paper.remarks[student] = [error.args[0]]
             continue
-        paper.questions[student], paper.remarks[student] = found, remarks
+        paper.questions[student], paper.remarks[student] = asked, remarks
     if paper.questions:
         one, folder = submissions[0].student if len(submissions) == 1 else None, lab.course.folder
         paper.path = folder / "oral" / one / f"{lab}.html" if one else folder / f"oral-{lab}.html"
         paper.path.parent.mkdir(parents=True, exist_ok=True)
         title = f"{escaped(one)}, lab {lab}: questions" if one else f"Lab {lab}: questions"
-        bodies = [body_of(Submission(lab, student), found) for student, found in paper.questions.items()]
+        bodies = [body_of(Submission(lab, student), asked) for student, asked in paper.questions.items()]
         write_page(paper.path, title, _STYLE, f"<main>{''.join(bodies)}</main>")
     return paper
 
 
-def body_of(submission: Submission, found: list[Question]) -> str:
+def body_of(submission: Submission, asked: list[Question]) -> str:
     """The questions with the student's code, and on a new sheet of paper the answers."""
     name = f"{escaped(submission.student)}, lab {escaped(submission.lab.name)}"
     questions = [
-        f"<section><h2>{number}. <code>{escaped(each.exercise)}</code>: {escaped(each.title)}</h2>{_paragraphs(each.text)}"
-        f'<p class="note">The cell, without its docstring:</p><pre>{escaped(each.code)}</pre></section>'
-        for number, each in enumerate(found, 1)
+        f"<section><h2>{number}. <code>{escaped(question.exercise)}</code>: {escaped(question.title)}</h2>"
+        f"{_paragraphs(question.text)}"
+        f'<p class="note">The cell, without its docstring:</p><pre>{escaped(question.code)}</pre></section>'
+        for number, question in enumerate(asked, 1)
     ]
     answers = [
-        f"<section><h2>{number}. <code>{escaped(each.exercise)}</code></h2>{_paragraphs(each.answer)}</section>"
-        for number, each in enumerate(found, 1)
+        f"<section><h2>{number}. <code>{escaped(question.exercise)}</code></h2>{_paragraphs(question.answer)}</section>"
+        for number, question in enumerate(asked, 1)
     ]
     note = "Worked out by running the student's own code."
     return (

@@ -29,8 +29,10 @@ OTHER, UNGRADED = ("other", "!"), ("none", "○")
 
 def variables(scheme: int) -> str:
     """The colours as CSS variables, of the light scheme (0) or of the dark one (1): `--pass` on `--pass-b`."""
-    pairs = "".join(f"--{name}:{each[2 * scheme]};--{name}-b:{each[2 * scheme + 1]};" for name, each in COLOURS.items())
-    return pairs + "".join(f"--{name}:{each[scheme]};" for name, each in LINES.items())
+    pairs = "".join(
+        f"--{name}:{colours[2 * scheme]};--{name}-b:{colours[2 * scheme + 1]};" for name, colours in COLOURS.items()
+    )
+    return pairs + "".join(f"--{name}:{colours[scheme]};" for name, colours in LINES.items())
 
 
 SCHEMES = f"""

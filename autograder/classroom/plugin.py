@@ -112,12 +112,12 @@ def register(db_url: str, assignment: str, student: str = "", notebooks: Any = (
     with Gradebook(db_url, "rushlight") as gradebook:
         try:
             notebook = gradebook.find_notebook(assignment, assignment)
-            found = dict.fromkeys(cell.name for cell in notebook.source_cells)
-            found |= {cell.name: cell.max_score for cell in notebook.grade_cells}
+            entered = dict.fromkeys(cell.name for cell in notebook.source_cells)
+            entered |= {cell.name: cell.max_score for cell in notebook.grade_cells}
         except MissingEntry:
-            found = {}
+            entered = {}
             gradebook.update_or_create_assignment(assignment)
-    if not wanted.items() <= found.items():
+    if not wanted.items() <= entered.items():
         given = {"notebook": assignment, "assignment": assignment, "db_url": db_url}
         SaveCells().preprocess(copy.deepcopy(lab.release.nodes), {"nbgrader": given})
 
@@ -127,7 +127,9 @@ class Export(CsvExportPlugin):
 
     def export(self, gradebook: Gradebook) -> None:
         labs = [lab for lab in gradebook.assignments if not self.assignment or lab.name in map(str, self.assignment)]
-        students = [each for each in gradebook.students if not self.student or each.id in map(str, self.student)]
+        students = [
+            student for student in gradebook.students if not self.student or student.id in map(str, self.student)
+        ]
         for lab in labs:
             renew(gradebook, Lab(lab.name), policy_of(Lab(lab.name)))
         with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:

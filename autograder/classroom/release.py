@@ -96,21 +96,21 @@ def _restoring_on_failure(course: Course, labs: list[Lab], folder: Path) -> Iter
     """If an exception is raised within, the class's records are as before, and there are no new folders."""
     kept, core_path = [lab.kept_folder for lab in labs], course.core_path
     core = core_path.read_bytes() if core_path.exists() else None
-    releases_before = {path for each in kept for path in each.glob("*")}
-    folders = {each for path in [folder, core_path, *kept] for each in [path, *path.parents] if not each.exists()}
+    releases_before = {path for place in kept for path in place.glob("*")}
+    folders = {parent for path in [folder, core_path, *kept] for parent in [path, *path.parents] if not parent.exists()}
     try:
         yield
     except BaseException:
-        for path in {path for each in kept for path in each.glob("*")} - releases_before:
+        for path in {path for place in kept for path in place.glob("*")} - releases_before:
             path.unlink()
         if core is None:
             core_path.unlink(missing_ok=True)
         elif core_path.read_bytes() != core:
             with replacing(core_path) as part:
                 part.write_bytes(core)
-        for each in sorted(folders, reverse=True):  # a folder after those in it
+        for made in sorted(folders, reverse=True):  # a folder after those in it
             with suppress(OSError):
-                each.rmdir()
+                made.rmdir()
         raise
 
 

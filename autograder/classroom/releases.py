@@ -25,7 +25,7 @@ def keep_release(lab: Lab) -> str:
     """Keep today's release of a lab for this class, unless it asks for other exercises than the class began with. Then the class
     goes on with what it has, and the result is a line that says so."""
     release, kept = lab.release_at(lab.todays_path), lab.kept_releases()
-    if release.digest in {each.digest for each in kept}:
+    if release.digest in {earlier.digest for earlier in kept}:
         return ""
     today, began = release.names, lab.release.names
     if today.keys() != began.keys():

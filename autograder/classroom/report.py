@@ -137,13 +137,13 @@ def _totals(rows: list[Row], maximum: float) -> str:
 
 
 def _warnings(rows: list[Row], worth: dict[str, float]) -> str:
-    found = warnings(rows, worth)
-    lines = "".join(f"<li><strong>{escaped(each.check)}</strong>: {escaped(each.why)}</li>" for each in found)
+    warned = warnings(rows, worth)
+    lines = "".join(f"<li><strong>{escaped(warning.check)}</strong>: {escaped(warning.why)}</li>" for warning in warned)
     note = (
         "These exercises may be at fault themselves. Each rule needs a 95 % interval (for discrimination, 99 %) to be beyond its"
         " threshold, so chance alone seldom explains it. Read the exercise's text and the case before you change marks."
     )
-    return f'<aside class="other"><h2>Early warning</h2><ul>{lines}</ul><p>{note}</p></aside>' if found else ""
+    return f'<aside class="other"><h2>Early warning</h2><ul>{lines}</ul><p>{note}</p></aside>' if warned else ""
 
 
 def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
@@ -260,7 +260,7 @@ def _breakable(name: str) -> str:
 
 def _table(heads: list[str], lines: list[str], label: str, kind: str = "", key: str = "") -> str:
     """A table in a box of its own, which scrolls where the page does not. Its headings sort it."""
-    head = "".join(f'<th scope="col"><button type="button">{_breakable(each)}</button></th>' for each in heads)
+    head = "".join(f'<th scope="col"><button type="button">{_breakable(head)}</button></th>' for head in heads)
     named = f' id="{key}"' if key else ""
     return (
         f'<div class="box" role="region" tabindex="0" aria-label="{escaped(label)}"><table class="{kind}"{named}>'

@@ -42,8 +42,8 @@ class StudentNotebook:
 
     @property
     def claimed(self) -> dict[str, str]:
-        """What the notebook says about its release: `lab`, `release` and `version`, as far as they are there. A student can write
-        anything there."""
+        """The claim of the notebook about its release: `lab`, `release` and `version`, as far as they are there. A student can
+        write anything there."""
         try:
             about = self.content["metadata"]["rushlight"]
             return {key: about[key] for key in ("lab", "release", "version") if isinstance(about.get(key), str)}
@@ -156,7 +156,7 @@ def _parts(cells: list[dict], released: NotebookNode) -> list[Part]:
 def edited_checks(submitted: dict, released: NotebookNode) -> list[str]:
     """The checks whose cells a submission has changed or lost. Raises Unreadable if it is not made of cells."""
     pairs = checks_in(submitted, released).items()
-    return [name for name, (given, found) in pairs if found is None or _source(found) != given.source]
+    return [name for name, (given, cell) in pairs if cell is None or _source(cell) != given.source]
 
 
 def checks_in(submitted: dict, released: NotebookNode) -> dict[str, tuple[NotebookNode, dict | None]]:
@@ -179,11 +179,11 @@ def verdict_in(cell: dict | None) -> dict:
     if cell is None:
         return {}
     try:
-        found = dict(cell["outputs"][0]["metadata"]["rushlight"])
-        known = found["outcome"] in OUTCOMES and all(isinstance(value, _KINDS[key]) for key, value in found.items())
+        verdict = dict(cell["outputs"][0]["metadata"]["rushlight"])
+        known = verdict["outcome"] in OUTCOMES and all(isinstance(value, _KINDS[key]) for key, value in verdict.items())
     except (LookupError, TypeError, ValueError, AttributeError):
         return {}
-    return found if known else {}
+    return verdict if known else {}
 
 
 def aliases(notebook: Mapping, released: Mapping) -> dict[str, str]:
@@ -216,11 +216,11 @@ def _only_call(function: ast.FunctionDef) -> str:
             )
         ]:
             if {node.id for node in ast.walk(called) if isinstance(node, ast.Name)} & {
-                each.arg for each in _parameters(function)
+                parameter.arg for parameter in _parameters(function)
             }:
                 return ""  # a method
             passed = [*args, *(keyword.value for keyword in keywords)]
-            is_plain = all(isinstance(each, ast.Name | ast.Constant | ast.Starred) for each in passed)
+            is_plain = all(isinstance(argument, ast.Name | ast.Constant | ast.Starred) for argument in passed)
             return name if is_plain else ""
     return ""
 

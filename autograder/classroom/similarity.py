@@ -62,7 +62,7 @@ class Pair:
 
     @property
     def bits(self) -> float:
-        return sum(each.bits for each in self.exercises.values())
+        return sum(likeness.bits for likeness in self.exercises.values())
 
 
 def answer(student: str, exercise: str, source: str, given: str = "") -> Answer:
@@ -74,30 +74,30 @@ def answer(student: str, exercise: str, source: str, given: str = "") -> Answer:
 def pairs(answers: Iterable[Answer], published: Sequence[str] = ()) -> list[Pair]:
     """All pairs of students of a class, the most bits first. Those who `published` are compared with the class only."""
     by_exercise: dict[str, dict[str, Answer]] = {}
-    for each in answers:
-        by_exercise.setdefault(each.exercise, {})[each.student] = each
-    found: dict[tuple[str, str], dict[str, Likeness]] = {}
+    for answer in answers:
+        by_exercise.setdefault(answer.exercise, {})[answer.student] = answer
+    likenesses: dict[tuple[str, str], dict[str, Likeness]] = {}
     for exercise, given in by_exercise.items():
         names = [*given]
         compared = [(i, j) for i, j in combinations(range(len(names)), 2) if {names[i], names[j]} - {*published}]
         if not compared:
             continue
         places = tuple(zip(*compared))
-        code = _alike([each.lines.keys() for each in given.values()])[places]
-        words = _alike([each.words for each in given.values()])[places]
+        code = _alike([answer.lines.keys() for answer in given.values()])[places]
+        words = _alike([answer.words for answer in given.values()])[places]
         for (i, j), *values in zip(compared, code, _rarity(code), words, _rarity(words)):
             students = min(names[i], names[j]), max(names[i], names[j])
-            found.setdefault(students, {})[exercise] = Likeness(*map(float, values))
-    return sorted((Pair(*item) for item in found.items()), key=lambda pair: -pair.bits)
+            likenesses.setdefault(students, {})[exercise] = Likeness(*map(float, values))
+    return sorted((Pair(*item) for item in likenesses.items()), key=lambda pair: -pair.bits)
 
 
 def _alike(features: Sequence[Iterable]) -> numpy.ndarray:
     """For each two of these sets, the weight of what both have as a part of the weight of what either has."""
-    counts = Counter(each for one in features for each in one)
-    columns = {each: place for place, each in enumerate(counts)}
+    counts = Counter(feature for one in features for feature in one)
+    columns = {feature: place for place, feature in enumerate(counts)}
     has = numpy.zeros((len(features), len(columns)))
     for row, one in enumerate(features):
-        has[row, [columns[each] for each in one]] = 1
+        has[row, [columns[feature] for feature in one]] = 1
     weights = numpy.log2(len(features) / numpy.array([*counts.values()], dtype=float))
     both, own = (has * weights) @ has.T, has @ weights
     either = own[:, None] + own - both
@@ -109,9 +109,9 @@ def _rarity(alike: numpy.ndarray) -> numpy.ndarray:
     return numpy.log2(len(alike) / (len(alike) - numpy.searchsorted(numpy.sort(alike), alike)))
 
 
-def outlier_bits(found: Sequence[Pair]) -> float:
+def outlier_bits(compared: Sequence[Pair]) -> float:
     """The bits above which a pair is far out of this class: three interquartile ranges above the third quartile."""
-    first, third = numpy.quantile([pair.bits for pair in found], [0.25, 0.75])
+    first, third = numpy.quantile([pair.bits for pair in compared], [0.25, 0.75])
     return float(third + 3 * (third - first))
 
 

@@ -72,7 +72,9 @@ def read(path: Path) -> Table:
     except UnicodeDecodeError:
         raise GradingError(f"{path} is not text in UTF-8 or UTF-16") from None
     first = text.lstrip("\ufeff\r\n")
-    delimiter = max("\t;,", key=lambda each: len(_split(first.partition("\n")[0], each)[0][0]) if first else 0)
+    delimiter = max(
+        "\t;,", key=lambda character: len(_split(first.partition("\n")[0], character)[0][0]) if first else 0
+    )
     lines = _split(text, delimiter)
     return Table(encoding, delimiter, [row for row, _ in lines], [end for _, end in lines])
 
@@ -273,7 +275,7 @@ def policy_of(lab: Lab) -> Policy | None:
 def read_extensions(lab: Lab) -> dict[str, datetime] | None:
     """Until when each student with an extension may hand in a lab (UTC), or None without a file. Raises GradingError."""
     path = lab.course.folder / "extensions.csv"
-    found: dict[str, datetime] = {}
+    extensions: dict[str, datetime] = {}
     rows: dict[str, Row] = {}
     if not path.exists():
         return None
@@ -287,10 +289,10 @@ def read_extensions(lab: Lab) -> dict[str, datetime] | None:
         student = row["student"]
         if not student:
             raise GradingError(f"{row.where}: it names no student")
-        if found.setdefault(student, until) != until:
+        if extensions.setdefault(student, until) != until:
             raise GradingError(f"{row.where}: {printable(student)} has another time in {rows[student].line}: leave one")
         rows[student] = row
-    return found
+    return extensions
 
 
 def read_time(text: str) -> datetime:
@@ -313,7 +315,7 @@ def read_time(text: str) -> datetime:
 
 def read_groups(lab: Lab) -> dict[str, list[str]]:
     """The members of each group for a lab. A row of `groups.csv` without a lab is for all labs. Raises GradingError."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    groups: defaultdict[str, list[str]] = defaultdict(list)
     rows: dict[str, Row] = {}
     is_for = cache(lambda number: not number or lab.is_called(number))
     for row in read_rows(lab.course.folder / "groups.csv", ("group", "student"), ("lab",)):
@@ -330,5 +332,5 @@ def read_groups(lab: Lab) -> dict[str, list[str]]:
             raise GradingError(
                 f"{row.where}: {student} twice for {lab}, also in {first.line}: a student is in one group"
             )
-        found[row["group"]].append(row["student"])
-    return found
+        groups[row["group"]].append(row["student"])
+    return groups

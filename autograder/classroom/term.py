@@ -29,17 +29,17 @@ class Term(ExportPlugin):
     ).tag(config=True)
 
     def export(self, gradebook: Gradebook) -> None:
-        labs = sorted(each.name for each in gradebook.assignments if each.submissions)
+        labs = sorted(assignment.name for assignment in gradebook.assignments if assignment.submissions)
         marks: dict[tuple[str, str], float] = {}
         worth: dict[str, float] = {}
         for lab in map(Lab, labs):
             renew(gradebook, lab, policy_of(lab))
             worth[lab.name] = gradebook.find_assignment(lab.name).max_score
-            marks |= {(lab.name, each.student_id): mark_of(each) for each in submissions(gradebook, lab)}
+            marks |= {(lab.name, entry.student_id): mark_of(entry) for entry in submissions(gradebook, lab)}
         with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(["id", "last_name", "first_name", "email", *labs, "dropped", "total", "maximum", "percent"])
-            for student in sorted(gradebook.students, key=lambda each: each.id):
+            for student in sorted(gradebook.students, key=lambda student: student.id):
                 own = {lab: marks.get((lab, student.id), 0.0) for lab in labs if worth[lab]}
                 lowest = sorted(own, key=lambda lab: own[lab] / worth[lab])
                 dropped = lowest[: min(self.drop, len(own) - 1)]
@@ -55,14 +55,14 @@ class Term(ExportPlugin):
 def remarks(gradebook: Gradebook, progress: Callable[[int, int, str], None]) -> Iterator[str]:
     """Yield what the table does not say of the marks, a line each: which are those of an earlier submission, which are missing, and
     which written answers wait for marks. `progress(done, total, lab)` is called before each lab."""
-    handed_in = {lab: [each.student for each in lab.submissions()] for lab in Course().released_labs()}
+    handed_in = {lab: [submission.student for submission in lab.submissions()] for lab in Course().released_labs()}
     for done, lab in enumerate(handed_in):
         progress(done, len(handed_in), lab.name)
-        entered = {each.student_id: each for each in submissions(gradebook, lab)}
-        there = [each for name in entered if (each := Submission(lab, name)).path.exists()]
+        entered = {entry.student_id: entry for entry in submissions(gradebook, lab)}
+        there = [submission for name in entered if (submission := Submission(lab, name)).path.exists()]
         for text, names in (
-            (UNMARKED, [student for student, each in entered.items() if each.needs_manual_grade]),
-            (EARLIER, [each.student for each in there if not is_recorded(each)]),
+            (UNMARKED, [student for student, entry in entered.items() if entry.needs_manual_grade]),
+            (EARLIER, [submission.student for submission in there if not is_recorded(submission)]),
             ("handed in and NOT graded", [student for student in handed_in[lab] if student not in entered]),
         ):
             if names:

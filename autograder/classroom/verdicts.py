@@ -24,21 +24,21 @@ def as_data(lab: Lab, notebook: Path, verdicts: dict[str, Verdict]) -> dict:
     worth = lab.points
     checks = [_check(verdict, worth.get(name, 0)) for name, verdict in verdicts.items()]
     exercises: dict[str, dict] = {}
-    for each in checks:
-        if each["exercise"]:
+    for check in checks:
+        if check["exercise"]:
             whole = exercises.setdefault(
-                each["exercise"], {"exercise": each["exercise"], "passed": True, "points": 0, "maximum": 0}
+                check["exercise"], {"exercise": check["exercise"], "passed": True, "points": 0, "maximum": 0}
             )
-            whole["passed"] &= each["passed"]
-            whole["points"] += each["points"]
-            whole["maximum"] += each["maximum"]
+            whole["passed"] &= check["passed"]
+            whole["points"] += check["points"]
+            whole["maximum"] += check["maximum"]
     return {
         "version": rushlight.__version__,
         "lab": lab.name,
         "notebook": str(notebook),
         "made_from": StudentNotebook(lab, notebook.read_text(encoding="utf-8")).claimed,
-        "passed": all(each["passed"] for each in checks),
-        "points": sum(each["points"] for each in checks),
+        "passed": all(check["passed"] for check in checks),
+        "points": sum(check["points"] for check in checks),
         "maximum": sum(worth.values()),
         "written": lab.written_points,
         "exercises": [*exercises.values()],

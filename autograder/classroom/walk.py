@@ -39,8 +39,8 @@ def split_lines(source: str) -> list[str]:
 def function_in(source: str, name: str) -> ast.FunctionDef | None:
     """The last function of this name at the top of a cell, or None if the cell is no plain Python or has none."""
     try:
-        found = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name]
-        return found[-1] if found else None
+        functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name]
+        return functions[-1] if functions else None
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -63,12 +63,12 @@ def with_notes(source: str, name: str) -> str:
 
     def write(function: ast.FunctionDef) -> None:
         parts = sum(1 for _ in _statements(function)) <= SHORT
-        body = [_Noting(parts).visit(each) for each in _body(function)]
-        body = [each for part in body for each in (part if isinstance(part, list) else [part])]
+        body = [_Noting(parts).visit(statement) for statement in _body(function)]
+        body = [statement for part in body for statement in (part if isinstance(part, list) else [part])]
         arguments = function.args
-        names = [each.arg for each in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]]
-        names += [each.arg for each in (arguments.vararg, arguments.kwarg) if each]
-        enter = ast.parse(f"{NAME}.enter({{{', '.join(f'{each!r}: {each}' for each in names)}}})").body
+        names = [argument.arg for argument in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]]
+        names += [argument.arg for argument in (arguments.vararg, arguments.kwarg) if argument]
+        enter = ast.parse(f"{NAME}.enter({{{', '.join(f'{name!r}: {name}' for name in names)}}})").body
         ways_out = ast.parse(
             f"try: pass\nexcept Exception as error: {NAME}.raised(error); raise\nfinally: {NAME}.leave()"
         ).body[0]
@@ -81,11 +81,11 @@ def with_notes(source: str, name: str) -> str:
 
 def changes(source: str, name: str) -> list[Change]:
     """Small changes of the function in one place, each once, in the order of the text."""
-    found: dict[tuple[int, str], Change] = {}
+    by_position: dict[tuple[int, str], Change] = {}
     function = function_in(source, name)
     if function is None:
         return []
-    parameters = [each.arg for each in [*function.args.args, *function.args.kwonlyargs]]
+    parameters = [argument.arg for argument in [*function.args.args, *function.args.kwonlyargs]]
     body = ast.Module(_body(function), [])
     statement: ast.stmt | ast.ExceptHandler = function
     for node, put in replaceable_nodes(body):
@@ -98,9 +98,9 @@ def changes(source: str, name: str) -> list[Change]:
             after = _line(new if whole else statement)
             if after != before and max(len(after), len(before)) <= LONGEST:
                 text = _with_function(source, name, function, body.body)
-                found.setdefault((statement.lineno, after), Change(statement.lineno, before, after, text))
+                by_position.setdefault((statement.lineno, after), Change(statement.lineno, before, after, text))
             put(node)
-    return list(found.values())
+    return list(by_position.values())
 
 
 def without(source: str, name: str, line: int) -> Change | None:
@@ -149,7 +149,7 @@ def _known_function(source: str, name: str) -> ast.FunctionDef:
 def _with_function(source: str, name: str, function: ast.FunctionDef, body: list[ast.stmt]) -> str:
     """The cell with this function, with another body, in place of its own. The other lines keep their numbers."""
     original = _known_function(source, name)
-    start = min([original.lineno, *(each.lineno for each in original.decorator_list)])
+    start = min([original.lineno, *(decorator.lineno for decorator in original.decorator_list)])
     lines = split_lines(source)
     made = copy.copy(function)
     made.body = body
@@ -218,8 +218,8 @@ class _Parts(ast.NodeTransformer):
             return node
         label = ast.unparse(node) if isinstance(node, ast.expr) else ""
         if isinstance(node, ast.Call):  # the function that is called is no value of interest
-            node.args = [self.visit(each) for each in node.args]
-            node.keywords = [self.visit(each) for each in node.keywords]
+            node.args = [self.visit(argument) for argument in node.args]
+            node.keywords = [self.visit(keyword) for keyword in node.keywords]
         else:
             self.generic_visit(node)
         noted = ast.Call, ast.BinOp, ast.Compare, ast.Subscript, ast.BoolOp
