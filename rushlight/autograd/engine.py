@@ -28,8 +28,9 @@ from rushlight.autograd.anomaly_mode import check_anomalies
 from rushlight.autograd.graph import AccumulateGrad, AnomalyMode, Edge, GradientEdge, Node, _sequence, gradient_edge
 from rushlight.autograd.history import requires_grad
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import AUTOCAST_KEYS, local
+from rushlight.c10.dispatch import AUTOCAST_KEYS, fast_form_of, form_of, local
 from rushlight.c10.exception import warn_once
+from rushlight.library import through_table
 
 
 def validate_outputs(node: Node, outputs: Sequence[Tensor | None]) -> Sequence[Tensor | None]:
@@ -61,7 +62,7 @@ def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | No
         if not is_expandable_to(sizes, grad._sizes):
             shapes = f"got {list(grad.shape)} but expected shape compatible with {list(sizes)}"
             raise RuntimeError(f"Function {node.name()} returned an invalid gradient at index {i} - {shapes}")
-        grad = sum_to(grad, sizes)
+        grad = form_of[sum_to](grad, sizes)
     return grad if grad.dtype is dtype else grad.to(dtype)
 
 
@@ -95,6 +96,16 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
     if dims:
         grad = functions.sum(grad, dims, True)
     return grad.view(tuple(sizes)) if new_dims else grad
+
+
+@fast_form_of(sum_to, "autograd")
+def sum_to_last_dims(grad: Tensor, sizes: Sequence[int]) -> Tensor:
+    """`sum_to` in one sum, without a view of its result, if broadcasting only added dimensions, as for a bias."""
+    new_dims = len(grad._sizes) - len(sizes)
+    watched = local.grad_enabled or local.modes or dispatch.observer is not None
+    if watched or not sizes or not new_dims or grad._sizes[new_dims:] != sizes:
+        return sum_to(grad, sizes)
+    return through_table(functions.sum_dim_IntList_op, (grad, tuple(range(new_dims)), False, None))
 
 
 def count_dependencies(roots: Iterable[Node]) -> dict[Node, int]:

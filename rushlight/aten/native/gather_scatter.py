@@ -70,6 +70,28 @@ def cat(tensors: Sequence[Tensor], dim: int, out: Tensor) -> None:
         np.concatenate([tensor._array for tensor in kept], dim, out._array, casting="unsafe")
 
 
+@fast_form_of(cat.functional)
+def cat_contiguous(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
+    """`cat` of contiguous tensors of one dtype and as many dimensions."""
+    ndim = len(tensors[0]._sizes) if tensors else 0
+    in_range = tensors and ndim > 0 and -ndim <= dim < ndim and are_contiguous(tensors)
+    if not in_range or any(len(tensor._sizes) != ndim or tensor._sizes == (0,) for tensor in tensors):
+        return cat.functional(tensors, dim)
+    try:
+        return wrap_contiguous(np.concatenate([tensor._array for tensor in tensors], dim), tensors[0].dtype)
+    except ValueError:
+        return cat.functional(tensors, dim)  # raises PyTorch's error
+
+
+def are_contiguous(tensors: Sequence[Tensor]) -> bool:
+    """Whether the tensors have one dtype and key set, and numpy makes a contiguous result of them."""
+    dtype, key_set = tensors[0].dtype, tensors[0]._key_set
+    for tensor in tensors:
+        if tensor.dtype is not dtype or tensor._key_set != key_set or not tensor._has_plain_strides:
+            return False
+    return not (tensors[0].is_meta or local.modes)
+
+
 def _assert_no_overlap(out: Tensor, *others: Tensor | Scalar | None) -> None:
     """Like `assert_no_partial_overlap`, but refuses the same view too, because elements would be read after they are written."""
     for other in others:
@@ -104,16 +126,12 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
 @fast_form_of(stack)
 def stack_contiguous(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     """`stack` of contiguous tensors of one dtype."""
-    sizes, first = _stacked_sizes(tensors, dim), tensors[0]
-    if first.is_meta or local.modes:
+    sizes = _stacked_sizes(tensors, dim)
+    if not are_contiguous(tensors):
         return stack(tensors, dim)
-    dtype, key_set = first.dtype, first._key_set
-    for tensor in tensors:
-        if tensor.dtype is not dtype or tensor._key_set != key_set or not tensor._has_plain_strides:
-            return stack(tensors, dim)
     arrays = [tensor._array for tensor in tensors]
-    whole = np.stack(arrays, dim) if dim or not first._sizes else np.concatenate(arrays).reshape(sizes)
-    return wrap_contiguous(whole, first.dtype)
+    whole = np.stack(arrays, dim) if dim or not arrays[0].ndim else np.concatenate(arrays).reshape(sizes)
+    return wrap_contiguous(whole, tensors[0].dtype)
 
 
 def stack_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
