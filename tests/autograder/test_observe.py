@@ -116,7 +116,7 @@ def test_another_error_than_torchs_is_a_difference(error):
     ("mine", "theirs", "words"),
     [
         ([1, 3], [1, 2], "[1]: yours 3, torch's 2"),
-        ([1], [1, 2], "1 items"),
+        ([1], [1, 2], "1 item"),
         (True, 1, "a bool"),
         (tensor([1, 2], [2]), tensor([1, 2], [1]), "stride: yours (2,), torch's (1,)"),
         (tensor([1, 2], None, 1), tensor([1, 2]), "offset: yours 1, torch's 0"),
