@@ -199,7 +199,8 @@ class AccumulateGrad(Node):
         if grad is not None and meta.grad_fn is not None:
             raise RuntimeError("leaf variable has been moved into the graph interior")
         if grad is not None and meta.requires_grad:
-            form_of[accumulate](self.variable, grad)
+            shared = sys.getrefcount(grad) > _UNSHARED_REFCOUNT
+            (accumulate if shared else form_of[accumulate])(self.variable, grad)
         for hook in list(meta.post_hooks.values()) if meta.post_hooks else ():  # they run without a gradient, too
             if hook(self.variable) is not None:
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
@@ -232,18 +233,17 @@ def accumulate(variable: Tensor, grad: Tensor) -> None:
 
 @fast_form_of(accumulate, "autograd")
 def steal_or_accumulate(variable: Tensor, grad: Tensor) -> None:
-    """`accumulate`, but keep the first gradient itself if no other code holds it, as PyTorch does.
+    """`accumulate` of a gradient that no other code holds: keep the first one itself, as PyTorch does.
     Source: `torch/csrc/autograd/functions/accumulate_grad.h`, `accumulateGrad`."""
     meta = variable._autograd
-    unshared = meta.grad is None and not local.grad_enabled and sys.getrefcount(grad) <= _UNSHARED_REFCOUNT
-    if unshared and _obeys_layout_contract(grad, variable):
+    if meta.grad is None and not local.grad_enabled and _obeys_layout_contract(grad, variable):
         has_history = grad._autograd is not None or grad._base is not None
         meta.grad = grad.detach() if has_history or local.modes else grad  # without history no `detach` is needed
     else:
         accumulate(variable, grad)
 
 
-_UNSHARED_REFCOUNT = 4  # the arguments of `apply` as a tuple, its parameter, that of the call, and getrefcount's own
+_UNSHARED_REFCOUNT = 3  # the arguments of `apply` as a tuple, its parameter, and getrefcount's own argument
 
 
 def _obeys_layout_contract(grad: Tensor, variable: Tensor) -> bool:

@@ -6,6 +6,7 @@ import warnings
 
 import pytest
 import torch
+import torch._dynamo
 from both import agree, graph, name
 from sweep import in_one_test
 
@@ -630,7 +631,19 @@ def test_random_programs_with_shared_parts_and_writing_in_place_agree(seed):
     agree(program)
 
 
-def test_a_gradient_that_nobody_else_knows_is_kept_and_any_other_is_copied():
+@pytest.mark.parametrize("watched", [False, True])
+def test_a_gradient_that_nobody_else_knows_is_kept_and_any_other_is_copied(watched):
+    """Also while torch's Dynamo watches frames: then Python passes arguments in another way."""
+    if watched:
+        before = torch._dynamo.eval_frame.set_eval_frame(False)
+    try:
+        _keep_or_copy()
+    finally:
+        if watched:
+            torch._dynamo.eval_frame.set_eval_frame(before)
+
+
+def _keep_or_copy():
     arrived = []
     x = rl.ones(2, 2).requires_grad_()
     x.register_hook(lambda grad: arrived.append(grad.data_ptr()))
