@@ -50,5 +50,5 @@ setup: .venv/installed
 	@echo "installing into .venv (a few minutes the first time)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --upgrade pip  # the one of Python 3.11 takes twice as long to choose packages
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.[dev]'
-	@$(BIN)/python -m compileall -qq -j 0 -x '/(tests?|testing|_vendor|mypyc?|physics|stats|benchmarks|pip|fontTools|winappdbg|dask/array|dask/dataframe|f2py|distutils|_antlr)/' .venv/lib || true  # on all cores, which pip does on one, and without what is seldom imported; a few files are no Python
+	@$(BIN)/python -m compileall -qq -j 0 -x '/(tests?|testing|_vendor|mypyc?|physics|stats|benchmarks|pip|fontTools|winappdbg|dask/array|dask/dataframe|f2py|distutils|_antlr)/' .venv/lib rushlight autograder || true  # on all cores, which pip does on one, and without what is seldom imported; a few files are no Python
 	@touch $@
