@@ -419,7 +419,9 @@ def grade(
             raise FileNotFoundError(f"there is no class at {course.folder}")
         set_policy(course, labs[0] if labs else None, late, grace)
     from .classroom.cluster import cluster
+    from .classroom.collect import expect_own_exchange
 
+    expect_own_exchange()
     failed = []
     with _logging(log_file), nullcontext() if scheduler is None else cluster(scheduler) as executor:
         for wanted in labs or grading.labs_handed_in(course):

@@ -135,6 +135,13 @@ def test_the_hub_in_a_container_hides_from_students_what_the_page_hides():
     assert re.search(r"jupyter (server extension disable --\S+ \S+)", page)[1] in script
 
 
+def test_the_exchange_of_the_hub_in_a_container_is_that_of_the_page():
+    page = (ROOT / "docs/jupyterhub.md").read_text()
+    commands = re.findall(r"^\$ ((?:chmod|install) .*/srv/exchange.*)$", page, re.M)
+    assert len(commands) == 2
+    assert all(command in script for command in commands for script in HUB_SCRIPTS.values())
+
+
 @pytest.mark.parametrize("name", HUB_SCRIPTS)
 def test_a_script_of_the_hub_is_one(name):
     subprocess.run(["sh", "-n", ROOT / "container/hub" / name], check=True)

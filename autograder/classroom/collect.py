@@ -6,12 +6,14 @@ student, and none that is larger than grading accepts. An archive that a student
 another kind than zip stays packed. A file that cannot be collected is named, and costs nobody else anything.
 
 Into the exchange all users of the machine can write what they like. A submission belongs to the user who owns the folder, and
-only files of that user are taken from it.
+only files of that user are taken from it. The course's folder there must belong to the teacher, or another user could stand in
+for the course.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import secrets
@@ -20,13 +22,19 @@ import stat
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from nbgrader.apps import NbGrader
+from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
+from traitlets.config import Application
 
+from ..course import COURSE, classroom
+from ..engine.observe import GradingError
 from ..model import (
     ACTIVE_IN_PAGES,
     MAX_FILES,
@@ -176,8 +184,50 @@ def _unpack(path: Path, member: zipfile.ZipInfo) -> bytes:
 # The exchange --------------------------------------------------------------------------------------------------------
 
 
+def exchange_problem(root: Path, course: str) -> str:
+    """Say in one line how another user could stand in for the course in this exchange, and what to do, or return an empty string.
+
+    Root, this user and the owner of the class's folder, who can write the gradebook anyway, are trusted.
+    """
+    folder, of_class = root / course, classroom().stat()
+
+    def is_open(status: os.stat_result) -> bool:
+        return bool(
+            status.st_mode & (stat.S_IWOTH if status.st_gid == of_class.st_gid else stat.S_IWOTH | stat.S_IWGRP)
+        )
+
+    if not folder.exists() and not folder.is_symlink():
+        return ""
+    if is_open(status := root.stat()) and not status.st_mode & stat.S_ISVTX:
+        return f"any user can put another folder in the place of {folder}: as root, run `chmod +t {root}`"
+    for place in (folder, folder / "outbound", folder / "inbound"):
+        with suppress(FileNotFoundError):
+            status = place.lstat()
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid not in {0, os.geteuid(), of_class.st_uid}:
+                return f"{place} is another user's: as root, delete {folder}, make it the teacher's, and release again"
+            if place.name != "inbound" and is_open(status):
+                return f"other users can write to {place}: run `chmod go-w {place}`, and release again"
+    return ""
+
+
+def expect_own_exchange() -> None:
+    """Raise GradingError if another user could stand in for the course in the exchange that nbgrader is configured for."""
+    app = NbGrader(log_level=logging.CRITICAL)
+    app.load_cwd_config = False  # this folder may be a student's
+    app.load_config_file()
+    Application.load_config_file(app, "nbgrader_config", str(COURSE))
+    collect = Exchanged(coursedir=CourseDirectory(config=app.config), config=app.config)
+    if problem := collect.problem():
+        raise GradingError(problem)
+
+
 class HandedOut(ExchangeReleaseAssignment):
     """nbgrader's own gives out today's notebook, also to a class that began with another release of the lab."""
+
+    def ensure_root(self) -> None:
+        super().ensure_root()
+        with suppress(PermissionError):  # nbgrader lets each user replace the folder of another user
+            os.chmod(self.root, stat.S_ISVTX | stat.S_IMODE(os.stat(self.root).st_mode))
 
     def do_copy(self, src: str, dest: str, log: object = None) -> None:
         super().do_copy(src, dest, log)
@@ -191,7 +241,12 @@ class HandedOut(ExchangeReleaseAssignment):
 class Exchanged(ExchangeCollect):
     """nbgrader's own takes a submission in the name of another student with a warning, and copies what links lead to."""
 
+    def problem(self) -> str:
+        return exchange_problem(Path(self.root), self.coursedir.course_id) if self.check_owner else ""
+
     def init_src(self) -> None:
+        if problem := self.problem():
+            self.fail(problem)
         super().init_src()
         self.src_records: list[dict] = [record for record in self.src_records if record["username"]]
 

@@ -25,7 +25,8 @@ done
 
 mkdir -p /srv/exchange /srv/course/classroom
 mkdir -p -m 700 /srv/hub
-chmod 777 /srv/exchange
+chmod 1777 /srv/exchange
+install -d -o teacher -g teacher /srv/exchange/rushlight
 find /srv/course -path /srv/course/.venv -prune -o -exec chown teacher: {} +
 chmod 750 /srv/course
 chmod 700 /home/teacher

@@ -22,6 +22,9 @@ tr --delete '\r' </root/users | while IFS=: read -r name password || [ -n "$name
     echo "$name:$password" | chpasswd
 done
 
+chmod 1777 /srv/exchange # a volume of an earlier image is not sticky, and may be without the course's folder
+[ -e /srv/exchange/rushlight ] || install -d -o teacher -g teacher /srv/exchange/rushlight
+
 while :; do # one judge for all notebooks, which the page has systemd start again
     XDG_CACHE_HOME=/var/cache /srv/rushlight/.venv/bin/rushlight judge
     sleep 5

@@ -163,6 +163,18 @@ def test_the_marks_are_those_of_the_same_notebooks_handed_in_directly(school, di
     assert float(rows[school.some("right")]["total"]) == ALL
 
 
+def test_no_student_can_take_the_place_of_the_course_or_of_another_submission(school):
+    attempts = (
+        "mv /srv/exchange/rushlight /srv/exchange/mine",
+        "mkdir /srv/exchange/rushlight/outbound/02a_keys",
+        "chmod 777 /srv/exchange/rushlight/inbound",
+        "ls /srv/exchange/rushlight/inbound",
+    )
+    for attempt in attempts:
+        said = school.machine.work(school.students[0], f"({attempt}) 2>&1 || true")
+        assert "denied" in said or "not permitted" in said, attempt
+
+
 @pytest.mark.sweep
 def test_each_student_fetches_the_page_about_the_own_submission(school):
     pages = school.pages()

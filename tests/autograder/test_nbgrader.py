@@ -12,8 +12,10 @@ from marked import enter, open_marked
 from sweep import sweep
 
 from autograder.classroom import sample
-from autograder.classroom.collect import DOWNLOADED
+from autograder.classroom.collect import DOWNLOADED, expect_own_exchange
 from autograder.classroom.late import submissions as submissions_of
+from autograder.cli import app
+from autograder.engine.observe import GradingError
 from autograder.model import MAX_FILES, Lab, lab_names, reason_in_timestamp
 
 LAB = "01a_views"
@@ -264,6 +266,61 @@ def test_from_the_exchange_comes_what_a_user_owns_and_nothing_else(nbgrader, inb
     assert (collected / f"{LAB}.ipynb").read_text() == me
     assert not {"link.txt", "folder", "pipe"} & {path.name for path in collected.iterdir()}
     assert (collected / "submission_secret.txt").read_text()
+
+
+def by_another_user(path):
+    os.chown(path, 12345, 12345)
+
+
+STAND_INS = {  # how the course's folder in the exchange is open, and the words of what to do
+    "the exchange is not sticky": (lambda exchange: exchange.chmod(0o777), "chmod +t"),
+    "another user's course": (lambda exchange: by_another_user(exchange / "rushlight"), "is another user's: as root"),
+    "another user's inbound": (lambda exchange: by_another_user(exchange / "rushlight/inbound"), "is another user's"),
+    "open to all": (lambda exchange: (exchange / "rushlight").chmod(0o777), "chmod go-w"),
+    "open to a group": (lambda exchange: by_group(exchange / "rushlight/outbound"), "chmod go-w"),
+}
+
+
+def by_group(folder):
+    folder.mkdir()
+    os.chown(folder, -1, 12345)
+    folder.chmod(0o775)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a folder to another user")
+@pytest.mark.parametrize("how", STAND_INS)
+def test_an_exchange_in_which_another_user_can_stand_in_for_the_course_is_refused(
+    nbgrader, inbound, tmp_path, monkeypatch, capsys, how
+):
+    exchange, (open_up, way_out) = tmp_path / "exchange", STAND_INS[how]
+    inbound("root")
+    exchange.chmod(0o1777)
+    (exchange / "rushlight" / "inbound").chmod(0o2733)
+    (tmp_path / "nbgrader_config.py").write_text(f"get_config().Exchange.root = {str(exchange)!r}")
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", str(tmp_path))
+    expect_own_exchange()
+    open_up(exchange)
+    assert way_out in nbgrader("collect", LAB, f"--Exchange.root={exchange}", fails=True)
+    assert not (tmp_path / "submitted" / "root").exists()
+    with pytest.raises(GradingError, match=re.escape(way_out)) as refused:
+        app.main(["grade", "01a"], standalone_mode=False)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nbgrader's exchange needs the users of Unix")
+def test_a_lab_is_released_into_an_exchange_that_is_sticky_from_then_on(nbgrader, tmp_path):
+    for _ in range(2):
+        nbgrader("release_assignment", LAB, f"--Exchange.root={tmp_path / 'exchange'}", "--force")
+        assert (tmp_path / "exchange").stat().st_mode & 0o7777 == 0o1777
+        (tmp_path / "exchange").chmod(0o755)
+
+
+def test_the_configuration_in_the_folder_of_a_student_does_not_run(tmp_path, monkeypatch):
+    (tmp_path / "nbgrader_config.py").write_text("raise SystemExit('a student')")
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    expect_own_exchange()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="nbgrader's exchange needs the users of Unix")
