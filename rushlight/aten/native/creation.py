@@ -98,6 +98,8 @@ def full(size, fill_value, dtype=None, layout=None, device=None, pin_memory=None
 
 def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
     """An uninitialised tensor with the sizes and, by default, the dtype, device and strides of `self`."""
+    if memory_format is None and self._has_plain_strides:
+        return new_empty(self, self._sizes, dtype, layout, device)
     target = self._storage.device_type if device is None else device_type(device)
     return empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target)
 
