@@ -13,7 +13,7 @@ import io
 import logging
 import re
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path, PurePosixPath
 
 import nbformat
@@ -298,14 +298,20 @@ def convert(notebook: Notebook, add) -> str:
     _name_figures(nb)
     _join_streams(nb)
     folder = f"{PurePosixPath(notebook.page).stem}_files"
-    exporter = MarkdownExporter(extra_loaders=[DictLoader({"page.md.j2": TEMPLATE})], template_file="page.md.j2")
-    filters = {"code": _code, "text": _text, "rich": _rich, "figure": _figure, "prose": _prose}
-    for name, function in filters.items():
-        exporter.register_filter(name, function)
-    page, resources = exporter.from_notebook_node(nb, {"output_files_dir": folder, "unique_key": "figure"})
+    page, resources = _exporter().from_notebook_node(nb, {"output_files_dir": folder, "unique_key": "figure"})
     for name, data in resources["outputs"].items():
         add(f"{PurePosixPath(notebook.page).parent}/{name}", data)
     return page
+
+
+@cache  # one compiles its templates once, and checks a notebook at the end instead of after each step
+def _exporter() -> MarkdownExporter:
+    loaders = [DictLoader({"page.md.j2": TEMPLATE})]
+    exporter = MarkdownExporter(extra_loaders=loaders, template_file="page.md.j2", optimistic_validation=True)
+    filters = {"code": _code, "text": _text, "rich": _rich, "figure": _figure, "prose": _prose}
+    for name, function in filters.items():
+        exporter.register_filter(name, function)
+    return exporter
 
 
 def _name_figures(nb: NotebookNode) -> None:
