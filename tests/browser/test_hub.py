@@ -21,6 +21,7 @@ RELEASE, STUDENT, TEACHER = hubs.commands("A lab from release to feedback")
 ACTIVATE, FETCH, CHECK, SUBMIT = STUDENT
 INTO, ACTIVATE_COURSE, COLLECT, GRADE, *RETURN = TEACHER
 ALL = sum(Lab(LAB).points.values())
+pytestmark = pytest.mark.sweep  # a hub, five servers, kernels and two judges
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +130,6 @@ def test_students_see_nothing_of_the_solutions_of_others_and_of_the_gradebook(st
     assert requests.get(f"{ada.address}/api/contents", headers=ben.headers).status_code == 403
 
 
-@pytest.mark.sweep
 def test_a_student_works_in_a_browser_alone(page, hub, teacher):
     """Fetch, all cells of the notebook, Submit, Fetch Feedback: by clicks, from the login to the page with the points."""
     page.goto(hub.address)
