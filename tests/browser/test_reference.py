@@ -1,6 +1,7 @@
 """The pages of the API: the source below an entry, and the filter of the operators."""
 
 import pytest
+from sweep import sweep
 
 from rushlight.torchgen.gen import load
 
@@ -70,7 +71,7 @@ def test_the_address_keeps_the_filter_and_an_operators_own_address_shows_it(page
     assert page.locator("[id='op_add-Tensor']").is_visible()
 
 
-@pytest.mark.parametrize("address", ["api/operators.html", "api/operators.html#name=add"])
+@pytest.mark.parametrize("address", sweep(["api/operators.html", "api/operators.html#name=add"], every=2))
 def test_without_scripts_the_page_has_all_operators(browser, served, address):
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()

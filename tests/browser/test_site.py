@@ -7,7 +7,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import torch
 from PIL import Image
 from sweep import sweep, swept
 
@@ -83,7 +82,7 @@ FIRST = {
 }
 
 
-@pytest.mark.parametrize("words", sweep([*FIRST], every=4))
+@pytest.mark.parametrize("words", sweep([*FIRST], keep=["stride"]))
 def test_what_a_student_types_finds_first_the_page_that_explains_it(page, served, words):
     page.goto(f"{served}/index.html?q={words}")
     first = page.locator(".md-search-result__link").first
@@ -204,7 +203,7 @@ def test_pictures_load_when_the_reader_comes_near_and_nothing_jumps(page, served
     [
         ("releasing.html", "$ rushlight release 00 01 02", "rushlight release 00 01 02 --out ../class-repository"),
         swept("students.html", "$ make lab", "make lab"),
-        ("api/aten/strided.html", ">>> contiguous_strides", "contiguous_strides((2, 3, 4))"),
+        swept("api/aten/strided.html", ">>> contiguous_strides", "contiguous_strides((2, 3, 4))"),
         ("phases/01_strided/01a_views.html", "    >>> element_offset", "@exercise(rl.strided)\ndef element_offset("),
     ],
 )
@@ -314,21 +313,12 @@ def test_a_lab_says_how_to_open_it_and_can_be_downloaded(page, served):
     assert Path(download.value.path()).read_bytes() == (ROOT / "labs/04a_history/04a_history.ipynb").read_bytes()
 
 
-def test_every_exercise_has_an_entry_in_the_api_that_leads_to_its_lab(folder):
-    for path in sorted(ROOT.glob("labs/*/*.ipynb")):
-        for cell in nbformat.read(path, as_version=4).cells:
-            if exercise := cell.metadata.get("rushlight", {}).get("exercise"):
-                function = function_of(exercise)
-                module = function.__module__.removeprefix("rushlight.").replace(".", "/")
-                page = (folder / "api" / f"{module}.html").read_text(encoding="utf-8")
-                _, _, entry = page.partition(f'id="{function.__name__}"')
-                assert f"/{path.stem}.html" in entry.partition("<h3")[0], exercise
-
-
-def test_links_to_pytorchs_python_lead_to_files_that_the_release_has(folder):
-    link = re.compile(r"https://github\.com/pytorch/pytorch/\w+/v([\d.]+)/(torch/[^\"#]+\.py)")
-    found = {match.groups() for page in folder.rglob("*.html") for match in link.finditer(page.read_text("utf-8"))}
-    assert len(found) > 100
-    if {version for version, _ in found} != {torch.__version__.partition("+")[0]}:
-        pytest.skip(f"torch here is {torch.__version__}, not the release that the links lead to")
-    assert [path for _, path in found if not Path(torch.__file__).parents[1].joinpath(path).exists()] == []
+@pytest.mark.parametrize("lab", sweep(sorted(path.stem for path in ROOT.glob("labs/*/*.ipynb")), keep=["01a_views"]))
+def test_every_exercise_has_an_entry_in_the_api_that_leads_to_its_lab(folder, lab):
+    for cell in nbformat.read(ROOT / "labs" / lab / f"{lab}.ipynb", as_version=4).cells:
+        if exercise := cell.metadata.get("rushlight", {}).get("exercise"):
+            function = function_of(exercise)
+            module = function.__module__.removeprefix("rushlight.").replace(".", "/")
+            page = (folder / "api" / f"{module}.html").read_text(encoding="utf-8")
+            _, _, entry = page.partition(f'id="{function.__name__}"')
+            assert f"/{lab}.html" in entry.partition("<h3")[0], exercise

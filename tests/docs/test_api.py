@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 
 ROOT = Path(__file__).parents[2]
 SOURCE = '''
@@ -96,3 +97,14 @@ def test_operators_can_be_filtered_by_what_their_tables_say(api):
     assert says["expand"] == ["view", "CompositeExplicitAutograd", "derivative"]
     assert says["chunk"] == ["functional", "CompositeImplicitAutograd", "calls"]
     assert says["eq.Tensor"][-1] == "no-derivative"
+
+
+def test_the_python_of_pytorch_that_is_named_is_in_the_release(api):
+    if f"v{torch.__version__.partition('+')[0]}" != api.TAG:
+        pytest.skip(f"torch here is {torch.__version__}, not the release that the links lead to")
+    texts = [*ROOT.glob("rushlight/**/*.py"), *ROOT.glob("docs/*.md"), *ROOT.glob("phases/*/reading.md")]
+    texts += ROOT.glob("solutions/*/*.md")
+    codes = {match[2] for path in texts for match in api.CODE.finditer(path.read_text("utf-8"))}
+    paths = {code for code in codes if code.startswith("torch/") and code.endswith(".py") and api.is_path(code)}
+    assert len(paths) > 100
+    assert [path for path in paths if not Path(torch.__file__).parents[1].joinpath(path).exists()] == []
