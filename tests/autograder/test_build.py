@@ -35,7 +35,7 @@ def test_the_students_notebook_holds_no_answer(lab, answers):
 
 @pytest.mark.parametrize("lab", lab_names())
 def test_ids_keep_to_the_letters_that_nbformat_and_nbgrader_allow(lab):
-    cells = build.solution(Lab(lab)).cells
+    cells = nbformat.read(course.SOURCES / lab / f"{lab}.ipynb", as_version=4).cells  # it equals a rebuild
     ids = [cell.id for cell in cells] + [c.metadata.nbgrader.grade_id for c in cells if "nbgrader" in c.metadata]
     assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", key) for key in ids)
 
