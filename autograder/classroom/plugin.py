@@ -11,6 +11,7 @@ import copy
 import csv
 import itertools
 import os
+import sys
 import warnings
 from functools import cache, partial
 from pathlib import Path
@@ -76,6 +77,10 @@ def configure(c: Any) -> None:
     c.ExportApp.plugin_class = Export
     c.AssignLatePenalties.plugin_class = LatePenalty
     c.NbGrader.logfile = str(folder / "nbgrader.log")
+    if "nbgrader.server_extensions.formgrader.handlers" in sys.modules:  # the formgrader is reading its configuration
+        from .formgrader import add_pages
+
+        add_pages()
     if os.environ.get("RUSHLIGHT_GRADER") == "stock":
         c.Execute.timeout = 300  # by the clock, and a busy machine compiles slowly
         return
