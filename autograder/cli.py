@@ -360,8 +360,44 @@ def _run(lab: Lab, path: Path, isolated: bool, progress: Advance) -> dict[str, V
 # Instructors ---------------------------------------------------------------------------------------------------------
 
 
+def _set_class(context: click.Context, option: click.Parameter, folder: Path | None) -> None:
+    """Let RUSHLIGHT_CLASSROOM name the folder until the command ends."""
+    if folder:
+        before = os.environ.get("RUSHLIGHT_CLASSROOM")
+        os.environ["RUSHLIGHT_CLASSROOM"] = str(folder.resolve())
+        context.call_on_close(
+            partial(os.environ.__setitem__, "RUSHLIGHT_CLASSROOM", before)
+            if before is not None
+            else partial(os.environ.pop, "RUSHLIGHT_CLASSROOM", None)
+        )
+
+
+_class = click.option(
+    "--class",
+    is_eager=True,
+    expose_value=False,
+    callback=_set_class,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="The folder of the class (default: RUSHLIGHT_CLASSROOM, or classroom/).",
+)
+
+
+def _lab_and_students(*words: str) -> tuple[Lab, list[str]]:
+    """The lab that one of the words means, and the other words. So `01a ada` and `ada 01a` are the same. Raises LookupError."""
+    course = Course()
+    for i, word in enumerate(words):
+        with suppress(LookupError):
+            course.find_lab(word)
+            words = (word, *words[:i], *words[i + 1 :])
+            break
+    return course.find_released(words[0]), list(dict.fromkeys(words[1:]))
+
+
 @app.command()
 @click.argument("lab", required=False)
+@click.argument("students", metavar="[STUDENT...]", nargs=-1)
+@_class
 @click.option("--sample", is_flag=True, help="Grade a sample class in sample/, not the one in classroom/.")
 @click.option("--force", is_flag=True, help="Grade all submissions again (manual scores stay).")
 @click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only for code you trust.")
@@ -385,6 +421,7 @@ def _run(lab: Lab, path: Path, isolated: bool, progress: Advance) -> dict[str, V
 @click.option("--grace", metavar="TIME", default="", help="How much later than due is not late, such as 15min.")
 def grade(
     lab: str | None,
+    students: tuple[str, ...],
     sample: bool,
     force: bool,
     no_sandbox: bool,
@@ -396,9 +433,10 @@ def grade(
 ) -> int:
     """Autograde a lab's submissions with nbgrader; write feedback.
 
-    Without LAB, every lab that a student has handed in is graded.
+    Without LAB, every lab that a student has handed in is graded. With one STUDENT or several, only these are.
     """
-    names = [Course().find_released(lab).name] if lab else []
+    wanted_lab, only = _lab_and_students(lab, *students) if lab else (None, [])
+    names = [wanted_lab.name] if wanted_lab else []
     from .classroom import grade as grading  # imports nbgrader
     from .engine.observe import GradingError
 
@@ -426,7 +464,7 @@ def grade(
     with _logging(log_file), nullcontext() if scheduler is None else cluster(scheduler) as executor:
         for wanted in labs or grading.labs_handed_in(course):
             try:
-                _grade(wanted, force, no_sandbox, jobs, executor)
+                _grade(wanted, force, no_sandbox, jobs, executor, *only)
             except GradingError as error:  # such as a compiler that is missing: the other labs may need none
                 failed.append(f"{wanted}: {error}")
                 if isinstance(error, grading.EngineLost):
@@ -455,8 +493,8 @@ def _logging(file: Path | None) -> Iterator[None]:
         handler.close()
 
 
-def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: Executor | None) -> None:
-    """Grade one lab, and print its table and where the files are."""
+def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: Executor | None, *only: str) -> None:
+    """Grade one lab, or some students of it, and print the table and where the files are."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from .classroom import grade as grading
@@ -482,9 +520,9 @@ def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: 
                 out.print(f"{lab}: {done} of {total}", markup=False)
                 printed = done
 
-        rows = grading.grade(lab, force, not no_sandbox, jobs, executor, progress)
+        rows = grading.grade(lab, force, not no_sandbox, jobs, executor, progress, only)
     path, report = grading.write_csv(lab, rows), write_report(lab, rows)
-    _print_table(lab, rows)
+    _print_table(lab, [row for row in rows if not only or row.student in only])
     if line := releases.keep_release(lab):
         out.print(line, markup=False, style="yellow")
     for line in grading.remarks(lab):
@@ -545,6 +583,7 @@ def _short_name(row: Row) -> Text:
 
 @app.command()
 @click.argument("labs", metavar="[LAB...]", nargs=-1)
+@_class
 @click.option(
     "--into", type=click.Path(path_type=Path), help="A table from Canvas, Moodle or Blackboard, to be filled in."
 )
@@ -607,6 +646,7 @@ def _released(numbers: tuple[str, ...]) -> list[Lab]:
 
 @app.command()
 @click.argument("lab")
+@_class
 def feedback(lab: str) -> int:
     """Pack a lab's pages of feedback for upload to Canvas or Moodle."""
     from .classroom.lms import pack_feedback
@@ -634,6 +674,7 @@ def _gradebook() -> AbstractContextManager[Gradebook]:
 
 @app.command()
 @click.argument("lab")
+@_class
 @click.option(
     "--published",
     multiple=True,
@@ -657,19 +698,20 @@ def alike(lab: str, published: tuple[Path, ...]) -> int:
 
 
 @app.command()
-@click.argument("student")
 @click.argument("lab")
+@click.argument("student")
 @click.argument("exercise", required=False)
+@_class
 @click.option("--out", "page", type=click.Path(path_type=Path), metavar="FILE.html", help="Write a page, too.")
 @click.option("--no-sandbox", is_flag=True, help="Run the submission as an ordinary process: only if you trust it.")
-def explain(student: str, lab: str, exercise: str | None, page: Path | None, no_sandbox: bool) -> int:
+def explain(lab: str, student: str, exercise: str | None, page: Path | None, no_sandbox: bool) -> int:
     """Replay the verdicts on a graded submission, and say which hold.
 
     Nothing is entered in the gradebook. The exit code is 1 if a verdict does not hold.
     """
     from .classroom.explain import explain, text, write
 
-    wanted = Course().find_released(lab)
+    wanted, (student,) = _lab_and_students(lab, student)
     if page and page.suffix != ".html":
         raise LookupError(f"{page} is no page: its name has to end in .html")
     _need_sandbox(no_sandbox, wanted)
@@ -690,6 +732,7 @@ def explain(student: str, lab: str, exercise: str | None, page: Path | None, no_
 @app.command()
 @click.argument("lab")
 @click.argument("students", metavar="[STUDENT...]", nargs=-1)
+@_class
 @click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only if you trust them.")
 def oral(lab: str, students: tuple[str, ...], no_sandbox: bool) -> int:
     """Write three questions on a student's own answers, with the answers.
@@ -699,12 +742,12 @@ def oral(lab: str, students: tuple[str, ...], no_sandbox: bool) -> int:
     """
     from .classroom.oral import write
 
-    wanted = Course().find_released(lab)
-    if not students:
+    wanted, named = _lab_and_students(lab, *students)
+    if not named:
         return _print_askable(wanted)
     _need_sandbox(no_sandbox, wanted)
     with _progress() as progress:
-        submissions = [Submission(wanted, student) for student in dict.fromkeys(students)]
+        submissions = [Submission(wanted, student) for student in named]
         paper = write(wanted, submissions, not no_sandbox, progress)
     for student, remarks in paper.remarks.items():
         for number, question in enumerate(paper.questions.get(student, ()), 1):
@@ -756,6 +799,7 @@ def _need(reason: str | bool | None) -> None:
 
 @app.command()
 @click.argument("labs", metavar="LAB...", nargs=-1, required=True)
+@_class
 @click.option(
     "--out",
     "folder",

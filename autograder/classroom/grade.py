@@ -26,7 +26,7 @@ import sys
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -46,7 +46,7 @@ from ..engine.edition import versions
 from ..engine.observe import GradingError, NotGraded
 from ..engine.run import run
 from ..model import Course, Lab, Submission, Unreadable
-from ..text import neutral, printable
+from ..text import did_you_mean, neutral, printable
 from . import groups, late
 from .by_hand import is_entered
 from .feedback import outdated_pages
@@ -151,10 +151,12 @@ def grade(
     jobs: int | None = None,
     executor: Executor | None = None,
     progress: Callable[[int, int, str], None] = lambda done, total, student: None,
+    only: Collection[str] = (),
 ) -> list[Row]:
     """Grade every submission of a lab that is new or has changed (with `force`, every one), and write its feedback. The feedback
     on other submissions is written again if their marks, comments or penalties have changed.
 
+    With `only`, this is done for the submissions of these students. The rows are those of all students in any case.
     `jobs` submissions are marked at once, by default one per core if the memory allows it, or as many as the given `executor`
     runs. The instructor's tables count as they are when grading begins.
     `progress(done, total, student)` is called after each student. Raises GradingError before anything is written if there are no
@@ -181,6 +183,8 @@ def grade(
                 rows[member].in_group = line
             else:
                 rows[member] = Row(member, problem=line)
+        if only:
+            names = _named(only, names, lab)
         waiting = [Submission(lab, name) for name in names if force or not is_done(Submission(lab, name))]
         jobs, total = jobs or jobs_here(lab), len(names)
         done = total - len(waiting)
@@ -194,7 +198,11 @@ def grade(
         with open_gradebook() as gradebook:
             late.renew_times(gradebook, lab, rules.extensions)
             late.renew(gradebook, lab, rules.policy)
-            outdated = [submission for submission in outdated_pages(gradebook, lab) if submission.student not in failed]
+            outdated = [
+                submission
+                for submission in outdated_pages(gradebook, lab)
+                if submission.student not in failed and (not only or submission.student in only)
+            ]
         total += len(outdated)
         if outdated:
             for submission, problem in _ClassRun(lab, isolated, jobs, None).run(outdated, write_feedback):
@@ -204,9 +212,20 @@ def grade(
                 progress(done, total, submission.student)
         with open_gradebook() as gradebook:
             for row in rows.values():
+                if only and row.student not in only and not Submission(lab, row.student).graded_path.exists():
+                    row.problem = row.problem or "not graded yet"
                 if not row.problem:
                     _read_grades(row, Submission(lab, row.student), gradebook)
     return sorted(rows.values(), key=lambda row: row.student)
+
+
+def _named(only: Collection[str], names: list[str], lab: Lab) -> list[str]:
+    """The students to grade. Raises GradingError for a name that no submission has."""
+    for name in only:
+        if name not in names:
+            advice = did_you_mean(name, names) or f"{len(names)} students did"
+            raise GradingError(f"no student {printable(name)!r} has handed in {lab}; {advice}")
+    return [name for name in names if name in only]
 
 
 def jobs_here(lab: Lab) -> int:

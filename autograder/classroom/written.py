@@ -268,9 +268,9 @@ def entries_of(answers: Sequence[Answer]) -> Iterator[tuple[int, Answer, list[An
 
 
 def differences(one: Answer, other: Answer) -> list[tuple[str, str]]:
-    """What `other` has in place of words of `one`."""
+    """What `other` has in place of words of `one`, besides what does not change their meaning."""
     a, b = one.source.split(), other.source.split()
-    parts = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+    parts = SequenceMatcher(None, [*map(words, a)], [*map(words, b)], autojunk=False).get_opcodes()
     return [(" ".join(a[i:j]), " ".join(b[k:m])) for tag, i, j, k, m in parts if tag != "equal"][:DIFFERENCES]
 
 

@@ -161,6 +161,25 @@ def test_without_a_lab_all_that_were_handed_in_are_graded(monkeypatch, tmp_path)
     assert graded == [("01a_views", False, False, 3, None), ("02a_keys", False, False, 3, None)]
 
 
+@pytest.mark.parametrize("words", [["01a", "ada", "ben"], ["ada", "1a", "ben", "ada"]])
+def test_students_are_graded_by_name_in_a_class_that_is_named(monkeypatch, tmp_path, words):
+    monkeypatch.delenv("RUSHLIGHT_CLASSROOM", raising=False)
+    graded = []
+    monkeypatch.setattr(cli, "_grade", lambda lab, *options: graded.append((lab.name, lab.course.folder, *options)))
+    assert cli.app.main(["grade", *words, "--class", str(tmp_path)], standalone_mode=False) == 0
+    assert graded == [("01a_views", tmp_path, False, False, None, None, "ada", "ben")]
+    assert "RUSHLIGHT_CLASSROOM" not in os.environ
+
+
+@pytest.mark.parametrize("command", ["explain", "oral"])
+@pytest.mark.parametrize("words", [["01a", "ada"], ["ada", "01a"]])
+def test_a_student_can_be_named_before_or_after_the_lab(monkeypatch, capsys, tmp_path, command, words):
+    monkeypatch.setattr(sys, "argv", ["rushlight", command, *words, "--class", str(tmp_path), "--no-sandbox"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert "no student 'ada' has handed in 01a_views" in "".join(capsys.readouterr()) + str(ended.value.code)
+
+
 def test_pieces_that_are_not_attempted_are_one_line_at_the_end(monkeypatch, root, capsys):
     lines = {
         "aten.strided.permute": Verdict("aten.strided.permute", "passed", cases=3),

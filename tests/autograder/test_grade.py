@@ -96,6 +96,15 @@ def one_student(classroom, tmp_path_factory):
     return classroom
 
 
+def test_students_who_are_named_are_graded_and_the_others_are_not(one_student, quick_grade):
+    shutil.copytree(one_student / "submitted" / "half_done", one_student / "submitted" / "ada")
+    rows = {row.student: row for row in quick_grade(LAB, only=["half_done"])}
+    assert rows["half_done"].total == 14 and rows["ada"].remark() == "not graded yet"
+    with pytest.raises(GradingError, match="no student 'adda' has handed in 01a_views; did you mean ada?"):
+        quick_grade(LAB, only=["adda"])
+    assert not (one_student / "autograded" / "ada").exists()
+
+
 def test_what_an_interrupted_run_left_behind_is_graded_again(one_student, quick_grade):
     half = one_student / "autograded" / "half_done" / LAB / f"{LAB}.ipynb"
     half.parent.mkdir(parents=True)

@@ -64,7 +64,7 @@ def test_grading_says_how_many_answers_wait_and_whose_page_is_new(classroom, mon
 
 @pytest.mark.parametrize(("first", "total"), [(0, 40), (0, 3), (0, 1), (37, 40)])
 def test_outside_a_terminal_progress_is_a_line_now_and_then(classroom, monkeypatch, capsys, first, total):
-    def grade(lab, force, isolated, jobs, executor, progress):
+    def grade(lab, force, isolated, jobs, executor, progress, only):
         for done in range(first, total + 1):
             progress(done, total, f"student{done}")
         progress(total + 1, total + 1, "a page that is written again")

@@ -136,6 +136,8 @@ def test_equal_answers_are_one_entry_and_nearly_equal_ones_stand_together_withou
     groups = [entry["group"] for entry in shown["entries"]]
     assert groups == sorted(groups) and groups.count(0) == 2 and {*sizes[:2]} == {1, 2}  # ada and ben, and cem
     assert [*map(len, (entry["differs"] for entry in shown["entries"] if entry["group"]))] == [0] * 4
+    differs = [entry["differs"] for entry in shown["entries"] if entry["group"] == 0]
+    assert sorted(map(len, differs)) == [0, 1]  # one number, and not the case of ben's letters
     assert not any(student in str(shown) for student in ANSWERS if len(student) > 3)
     assert len(shown["items"]) == 4 and "<script>" not in str(shown)
 
