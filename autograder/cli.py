@@ -86,7 +86,7 @@ class _Commands(click.Group):
 
 _SECTIONS = {
     "Students": ("lab", "check", "status"),
-    "Instructors": ("grade", "grades", "feedback", "alike", "explain", "oral", "release", "judge"),
+    "Instructors": ("grade", "watch", "grades", "feedback", "alike", "explain", "oral", "release", "judge"),
     "Authors": ("build", "mutants", "docs"),
 }
 
@@ -541,6 +541,73 @@ def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: 
     out.print(f"grades:   {_short(path)}")
     out.print(f"report:   {_short(report)}")
     out.print(f"feedback: {_short(path.parent / 'feedback')}/STUDENT/{lab}/{lab}.html")
+
+
+@app.command()
+@click.argument("labs", metavar="LAB...", nargs=-1, required=True)
+@_class
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where submissions arrive, as STUDENT/LAB/LAB.ipynb (default: nbgrader's exchange).",
+)
+@click.option(
+    "--keep",
+    type=click.Choice(["last", "best"]),
+    default="last",
+    show_default=True,
+    help="Which of a student's attempts counts.",
+)
+@click.option("--names", is_flag=True, help="Show names on the page of the class.")
+@click.option("--every", type=click.FloatRange(1), default=5, metavar="SECONDS", help="How often to look (default: 5).")
+@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Submissions to mark at once (default: as of grade).")
+@click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only for code you trust.")
+def watch(
+    labs: tuple[str, ...],
+    source: Path | None,
+    keep: str,
+    names: bool,
+    every: float,
+    jobs: int | None,
+    no_sandbox: bool,
+) -> int:
+    """Grade what students hand in as it arrives, until Ctrl-C.
+
+    It returns the feedback, prints a line for each submission, and shows the class on a page that renews itself.
+    """
+    import multiprocessing
+
+    wanted = _released(labs)
+    if source and not source.is_dir():
+        raise LookupError(f"there is no folder {source}: submissions arrive there as STUDENT/LAB/LAB.ipynb")
+    from .classroom.watch import Watch  # imports nbgrader
+    from .engine.observe import GradingError
+
+    for lab in wanted:
+        _need_sandbox(no_sandbox, lab)
+    trouble = ""
+    watching = Watch(wanted, source, keep, not no_sandbox, jobs, names, partial(out.print, markup=False))
+    try:
+        out.print(f"waiting for submissions in {source or 'the exchange'}; the class: {_short(watching.write_page())}")
+        while True:
+            wait = every
+            try:
+                if watching.look():
+                    wait = 0
+                trouble = ""
+            except (GradingError, OSError) as error:  # such as a gradebook that another program holds
+                if _in_words(error) != trouble:
+                    out.print(_in_words(error), markup=False, style="yellow")
+                trouble = _in_words(error)
+            time.sleep(wait)
+    except KeyboardInterrupt:
+        watching.close()
+        for process in multiprocessing.active_children():  # they ignore an interrupt
+            process.kill()
+        out.print("stopped; what is not graded yet will be when this runs again")
+        return 130
 
 
 def _print_table(lab: Lab, rows: list[Row]) -> None:

@@ -475,11 +475,28 @@ def _record(writer: NbGraderAPI, submission: Submission, marked: str, path: Path
 def _autograde(writer: NbGraderAPI, submission: Submission) -> str:
     deadline = time.monotonic() + LOCKED_SECONDS
     while True:
-        problem = _problem(writer, lambda: writer.autograde(submission.lab.name, submission.student, force=True))
+        with uninterrupted():
+            problem = _problem(writer, lambda: writer.autograde(submission.lab.name, submission.student, force=True))
         if problem != HELD:
             return problem
         if time.monotonic() > deadline:
             raise GradingError(HELD)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Within: an interrupt waits for the end, so that no submission is half recorded."""
+    if threading.current_thread() is not threading.main_thread():  # only that one gets interrupts
+        yield
+        return
+    waiting: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: waiting.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if waiting:
+        raise KeyboardInterrupt
 
 
 _FATAL = (errno.ENOSPC, errno.EROFS, errno.EDQUOT)

@@ -42,12 +42,13 @@ SCHEMES = f"""
 """
 
 
-def write_page(path: Path, title: str, style: str, body: str) -> None:
-    """Write an HTML page, which is renamed when it is complete."""
+def write_page(path: Path, title: str, style: str, body: str, refresh: int = 0) -> None:
+    """Write an HTML page, which is renamed when it is complete. A browser loads it again every `refresh` seconds, if not 0."""
+    again = f'<meta http-equiv="refresh" content="{refresh}">' if refresh else ""
     head = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{title}</title><style>{style}</style></head>"
+        f"{again}<title>{title}</title><style>{style}</style></head>"
     )
     with replacing(path) as part:
         part.write_text(f"{head}<body>{body}</body></html>\n", encoding="utf-8")

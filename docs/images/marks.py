@@ -1,4 +1,4 @@
-"""Take the pictures of a class report and of oral questions for the manual: `python docs/images/marks.py`.
+"""Take the pictures of a class report, of a class now and of oral questions for the manual: `python docs/images/marks.py`.
 
 The class is made up at the level of verdicts. The questions are those of a student of the sample class.
 """
@@ -19,11 +19,12 @@ from playwright.sync_api import sync_playwright
 from autograder.classroom import oral, sample
 from autograder.classroom.grade import Row
 from autograder.classroom.report import write_report
+from autograder.classroom.watch import Watch
 from autograder.engine import sandbox
 from autograder.model import Lab, Submission
 
 STUDENT, MISLEADS = "all_right", "aten.strided.permute"
-HEIGHTS = {"report": 1100, "oral": 900}  # pixels
+HEIGHTS = {"report": 1100, "live": 1050, "oral": 900}  # pixels
 
 
 def row(number: int, draw: random.Random) -> Row:
@@ -45,10 +46,13 @@ def pages(classroom: Path) -> dict[str, Path]:
     (classroom / "seed").write_text("1", encoding="utf-8")  # so that the questions are the same each time
     draw = random.Random(1)
     report = write_report(Lab(sample.LAB), [row(number, draw) for number in range(40)])
+    watching = Watch([Lab(sample.LAB)], classroom.parent, jobs=1)
+    watching.rows[sample.LAB] = [row(number, draw) for number in range(12)]
+    live = watching.write_page()
     sample.make(classroom)
     shutil.copytree(classroom / "submitted" / STUDENT, classroom / "autograded" / STUDENT)
     questions = oral.write(Lab(sample.LAB), [Submission(Lab(sample.LAB), STUDENT)], sandbox.missing() is None).path
-    return {"report": report, "oral": questions}
+    return {"report": report, "live": live, "oral": questions}
 
 
 def main() -> None:

@@ -120,6 +120,12 @@ class Marker(ThreadPoolExecutor):
         return kept.read_text(encoding="utf-8")
 
 
+@pytest.fixture
+def marker():
+    """A `Marker` for tests that do not call `quick_grade`."""
+    return Marker(1)
+
+
 @pytest.fixture(scope="session")
 def quick_grade(feedback, drawn_once):
     """`grade` with a `Marker`, and one process for the feedback of all tests."""

@@ -99,6 +99,7 @@ def test_an_interrupt_is_one_line_and_the_exit_code_is_1(monkeypatch):
         (["grade"], "no student has handed in a lab: submissions go to"),
         (["grade", "01"], "phase 01 has several labs, so name one: 01a_views"),
         (["grade", "01a", "--late", "10"], "a late policy is a percentage for each day or hour"),
+        (["watch", "01a", "--from", "nowhere"], "there is no folder nowhere: submissions arrive there"),
         (["grades"], "gradebook.db: `rushlight grade` makes it"),
         (["feedback", "01a"], "gradebook.db: `rushlight grade` makes it"),
         (["check", "01a", "--notebook", "/nowhere.ipynb"], "there is no /nowhere.ipynb"),

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -203,3 +204,24 @@ def test_who_submits_again_after_grading_is_graded_again_and_nobody_else(school)
     school.machine.work(student, ACTIVATE, f"nbgrader fetch_feedback {LAB}")
     [page] = (school.machine.place / "home" / student / LAB / "feedback").glob("2027-03-15 21:59:00*/*.html")
     assert page.read_bytes() == school.pages()[student].read_bytes()
+
+
+@pytest.mark.sweep
+def test_what_students_submit_while_the_teacher_watches_is_graded_and_returned_and_the_best_counts(school):
+    student = school.some("right")
+    write_handed_in(school.folder / "worse", filled(sample.half_done), "2027-03-15 21:59:30 UTC")
+    write_handed_in(school.folder / "broken", filled(sample.corrupt_file), "2027-03-15 21:59:40 UTC")
+    school.submit(student, school.folder / "worse")
+    school.submit(school.some("late"), school.folder / "broken")
+    before = school.rows()
+    command = "timeout --preserve-status --signal=INT 240 rushlight watch 01a --keep best; echo ended with $?"
+    said = school.teach(command)
+    assert "ended with 130" in said and "stopped; what is not graded yet" in said, said
+    assert re.search(rf"{student}, attempt \d+: 14 of {ALL:g} points; .*; attempt \d+ counts, with {ALL:g}", said), said
+    assert re.search(rf"{school.some('late')}, attempt \d+: not a notebook: .*; attempt \d+ counts", said), said
+    school.teach(GRADE)
+    rows = school.rows()
+    assert [rows[name]["total"] for name in school.students] == [before[name]["total"] for name in school.students]
+    school.machine.work(student, ACTIVATE, f"nbgrader fetch_feedback {LAB}")
+    pages = school.machine.place / "home" / student / LAB / "feedback"
+    assert [*pages.glob("2027-03-15 21:59:30*/*.html")]
