@@ -33,7 +33,7 @@ import psutil
 from autograder.classroom import sample
 from autograder.course import RELEASED, ROOT, SOURCES
 from autograder.engine.sandbox import Sandbox
-from autograder.model import Lab, Submission, check_name, lab_names
+from autograder.model import Lab, Submission, lab_names
 
 COLUMNS = ("lab", "checks", "start", "first", "later", "record", "feedback", "clock", "stock", "marker", "peak", "load")
 CLASS = ("cores", "hours", "CPU hours", "labs that wait for the writer", "GiB at most", "times stock", "labs below 10")
@@ -118,15 +118,15 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
 
     figures["first"], _ = timed(mark)
     figures["later"], figures["clock"] = min(timed(mark) for _ in range(again))
-    cells = [cell for cell in nbformat.reads(marked, as_version=4).cells if check_name(cell)]
-    failed = [check_name(cell) for cell in cells if len(cell.outputs) != 1]
-    if failed:
+    verdicts = grading.verdicts_of(marked).values()
+    if failed := [verdict.check for verdict in verdicts if not verdict.passed]:
         raise RuntimeError(f"{lab}: not passed: {', '.join(failed)}")
-    figures["checks"] = len(cells)
+    figures["checks"] = len(verdicts)
     results.send(("marked", None))
     writer = NbGraderAPI(config=config)
     for submission in submissions:  # the first enters the lab into the gradebook
-        record = partial(grading._record, writer, submission, marked, submission.marked_path)
+        notebook = grading.assembled(given, marked, 1)
+        record = partial(grading._record, writer, submission, notebook, submission.marked_path)
         figures["record"], _ = timed(record)
         figures["feedback"], _ = timed(partial(grading.write_feedback, submission))
     results.send(("done", figures))

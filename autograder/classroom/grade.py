@@ -35,17 +35,18 @@ from typing import Any
 
 import nbformat
 import psutil
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
 from ..course import classroom, replacing
 from ..engine import sandbox
-from ..engine.check import PASSED, is_bench, short_name
+from ..engine.check import PASSED, Verdict, is_bench, short_name, verdict_from
 from ..engine.edition import versions
-from ..engine.observe import GradingError, NotGraded
-from ..engine.run import run
-from ..model import Course, Lab, Submission, Unreadable
+from ..engine.observe import GradingError, Malformed, NotGraded, clean
+from ..engine.run import outputs_of, run, safe_output
+from ..model import Course, Lab, Submission, Unreadable, check_name
 from ..text import did_you_mean, neutral, printable
 from . import groups, late
 from .by_hand import is_entered
@@ -246,6 +247,7 @@ class _Task:
     submission: Submission
     step: Step
     executor: Executor
+    given: dict[str, Any] | None = None  # what `mark` gets
     marked: Path | None = None  # the file for the marked notebook
 
 
@@ -305,8 +307,8 @@ class _ClassRun:
         task, arguments = _Task(submission, step, self.pool), [submission]
         if step is mark:
             handed_in = replace(submission)  # its text is read now, and not kept
-            arguments = [packed(handed_in), self.seed, self.isolated]
-            task.executor, task.marked = self.engine or self.pool, handed_in.marked_path
+            task.given, task.marked = packed(handed_in), handed_in.marked_path
+            task.executor, arguments = self.engine or self.pool, [task.given, self.seed, self.isolated]
         try:
             self.pending[task.executor.submit(step, *arguments)] = task
         except BrokenExecutor:  # it broke after the last task
@@ -325,13 +327,21 @@ class _ClassRun:
         if error:
             problem = _problem_of(error, task.step)
         elif task.marked is not None:
-            problem = _record(self.writer, submission, future.result(), task.marked)
+            problem = self._record(task, future.result())
         else:
             problem = future.result()
         if task.step is mark and not problem:
             self.todo.appendleft((submission, write_feedback))
         else:
             yield self._end(submission, problem)
+
+    def _record(self, task: _Task, marked: str) -> str:
+        assert task.given is not None and task.marked is not None
+        try:
+            notebook = assembled(task.given, marked, self.seed)
+        except Malformed as error:
+            return f"not graded: {error}; look at it, and run this again"
+        return _record(self.writer, task.submission, notebook, task.marked)
 
     def _end(self, submission: Submission, problem: str) -> tuple[Submission, str]:
         """Log that nothing is left to do for a submission. Returns the submission with what went wrong."""
@@ -394,20 +404,53 @@ def _begin_marker(parent: int) -> None:
 
 def mark(given: dict[str, Any], seed: int, isolated: bool) -> str:
     """Run a `packed` submission and decide its checks. Takes and returns plain data, so that another machine can do it, without the
-    class's folder.
+    class's folder. `assembled` makes a notebook of the result, which is JSON.
 
     Raises Unreadable or NotGraded, and GradingError if this machine has other versions than the class, no sandbox or no compiler.
     """
-    released = nbformat.from_dict(json.loads(given["release"]))
-    submission = Submission(Lab.given(given["lab"], released), given["student"])
+    submission, notebook = _unpacked(given)
     _expect_versions(submission.lab, given["versions"])
     private = submission.lab.course.private_folders
     if reason := isolated and sandbox.missing(private) or sandbox.missing_compiler(submission.lab):
         raise GradingError(f"{socket.gethostname()}: {reason}")
-    notebook = restore_text(given["text"], released)
-    run(notebook, submission.lab, judge_of(seed), isolated)
+    verdicts = run(notebook, submission.lab, judge_of(seed), isolated)
+    outputs = [cell.outputs for cell in notebook.cells if cell.cell_type == "code" and not check_name(cell)]
+    decided = [verdict.as_dict() for verdict in verdicts.values()]
+    return json.dumps({"verdicts": decided, "outputs": outputs, "graded_with": notebook.metadata["graded_with"]})
+
+
+def _unpacked(given: dict[str, Any]) -> tuple[Submission, NotebookNode]:
+    """A submission that was `packed`, and its notebook, restored. Raises Unreadable."""
+    released = nbformat.from_dict(json.loads(given["release"]))
+    return Submission(Lab.given(given["lab"], released), given["student"]), restore_text(given["text"], released)
+
+
+def verdicts_of(marked: str) -> dict[str, Verdict]:
+    """The verdicts in what `mark` returns, by check. Raises Malformed."""
+    try:
+        return {verdict.check: verdict for verdict in map(verdict_from, json.loads(marked)["verdicts"])}
+    except (LookupError, TypeError, ValueError, RecursionError):
+        raise Malformed("a mark in another form") from None
+
+
+def assembled(given: dict[str, Any], marked: str, seed: int) -> str:
+    """The notebook of a `packed` submission with what `mark` returned, sealed. Only verdicts and outputs are taken from the marker,
+    and no markup, because it may be another machine. Raises Malformed."""
+    submission, notebook = _unpacked(given)
+    verdicts = verdicts_of(marked)
+    try:
+        outputs = iter(json.loads(marked)["outputs"])
+        for cell in notebook.cells:
+            if name := check_name(cell):
+                cell.outputs, cell.execution_count = outputs_of(verdicts[name]), None
+            elif cell.cell_type == "code":
+                cell.outputs, cell.execution_count = [*map(safe_output, next(outputs))], None
+        graded_with = json.loads(marked)["graded_with"]
+        notebook.metadata["graded_with"] = {clean(name): clean(version) for name, version in graded_with.items()}
+    except (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError, OverflowError):
+        raise Malformed("a mark in another form") from None
     seal(notebook, submission, seed)
-    return nbformat.writes(notebook)
+    return nbformat.writes(notebook).encode(errors="replace").decode()
 
 
 def _expect_versions(lab: Lab, expected: dict[str, str]) -> None:

@@ -15,7 +15,7 @@ import inspect
 import pkgutil
 import symtable
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from itertools import accumulate, groupby
@@ -381,6 +381,18 @@ class Verdict:
             first, *rest = text.splitlines() or [""]
             lines += [f"  {name:<{width}}  {first}"] + [" " * (width + 4) + line for line in rest]
         return "\n".join(lines)
+
+
+def verdict_from(data: Mapping) -> Verdict:
+    """The verdict whose `as_dict` another process has sent. Raises TypeError or ValueError if a field is of another kind."""
+    verdict, blank = Verdict(**data), Verdict("", "")
+    if verdict.outcome not in OUTCOMES:
+        raise ValueError(f"{verdict.outcome!r} is no outcome")
+    for name, value in vars(verdict).items():
+        kinds = (dict, type(None)) if name == "case" else (type(getattr(blank, name)), int)[: 1 + (name == "seconds")]
+        if not isinstance(value, kinds):
+            raise TypeError(f"{name} of a verdict is {type(value).__name__}")
+    return verdict
 
 
 def abridged(text: str, marks: Sequence[Sequence[int]]) -> tuple[str, list[list[int]]]:

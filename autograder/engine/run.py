@@ -195,7 +195,7 @@ class Session:
         try:
             reply = self._request({"cell": cell.source}, times * self._seconds(limits.CELL_SECONDS))
             self.ran.append(cell)
-            return [*self._limit_outputs(map(_output, reply["outputs"]))]
+            return [*self._limit_outputs(map(safe_output, reply["outputs"]))]
         except (*FAILURES, KeyError, TypeError, AttributeError) as error:
             return [_error_output(type(error).__name__, str(error))]
 
@@ -219,7 +219,7 @@ class Session:
         """The outputs of a cell that a new subject does not run again. Raises what a subject can bring about."""
         reply = self._request({"cell": source}, seconds)
         try:
-            return [*map(_output, reply["outputs"])]
+            return [*map(safe_output, reply["outputs"])]
         except (LookupError, TypeError, AttributeError):
             raise Malformed("outputs in another form") from None
 
@@ -360,7 +360,7 @@ def _retry_on_reference(
 _PNG = re.compile(r"iVBORw0KGgo[A-Za-z0-9+/\n]*={0,2}\n?")
 
 
-def _output(output: dict) -> NotebookNode:
+def safe_output(output: dict) -> NotebookNode:
     """An output that the subject described, without anything that is unsafe or too large to show an instructor."""
     kind = output["output_type"]
     if kind == "display_data":

@@ -3,6 +3,8 @@
 import inspect
 import json
 import os
+import re
+import shlex
 import shutil
 import signal
 import socket
@@ -11,15 +13,19 @@ import subprocess
 import sys
 import time
 
+import nbformat
 import psutil
 import pytest
 from commands import run_each
+from sweep import sweep
 
+from autograder.classroom import cluster as clusters
 from autograder.classroom import grade as grading
-from autograder.classroom.cluster import _marker, in_marker, run_step
+from autograder.classroom.cluster import MAX_RESULT, _marker, in_marker, is_protected, run_step, text_of
 from autograder.engine import sandbox
-from autograder.engine.observe import GradingError, NotGraded
-from autograder.model import Course, Lab, Submission
+from autograder.engine.check import Verdict
+from autograder.engine.observe import GradingError, Malformed, NotGraded
+from autograder.model import Course, Lab, Submission, check_name
 
 LAB = "01a_views"
 POINTS = {"half_done": 14, "untouched": 0}
@@ -50,10 +56,13 @@ class Cluster:
         self.processes.append(process)
         return process
 
-    def worker(self, course=None, nanny="--no-nanny"):
-        """A worker, with the course in this folder. A nanny would start it again."""
+    def worker(self, course=None, nanny="--no-nanny", hostile=""):
+        """A worker, with the course in this folder. A nanny would start it again. A hostile one runs this text first."""
         before = self.registered()
-        options = "--nthreads", "1", "--local-directory", self.folder, nanny
+        options = ["--nthreads", "1", "--local-directory", self.folder, nanny]
+        if hostile:
+            (self.folder / "hostile.py").write_text(hostile)
+            options += ["--preload", self.folder / "hostile.py"]
         process = self.start("worker", *options, PYTHONPATH=str(course or self.root))
         self.wait_for(process, lambda: self.registered() > before)
         return process
@@ -185,6 +194,181 @@ def test_a_scheduler_without_workers_and_one_that_is_not_there_are_named(cluster
     assert not (classroom / "gradebook.db").exists()
 
 
+@pytest.mark.parametrize(
+    ("address", "protected"),
+    [
+        ("tls://10.0.0.1:8786", True),
+        ("tcp://127.0.0.1:8786", True),
+        ("localhost:8786", True),
+        ("tcp://[::1]:8786", True),
+        ("tcp://10.0.0.1:8786", False),
+        ("10.0.0.1:8786", False),
+        ("localhost.example.org:8786", False),
+        ("ws://10.0.0.1:8786", False),
+        ("tcp://[::1", False),
+    ],
+)
+def test_a_connection_to_another_machine_is_tls(address, protected):
+    assert is_protected(address) == protected
+
+
+def test_a_scheduler_on_another_machine_without_tls_is_refused_unless_the_instructor_says_so(monkeypatch):
+    address = f"tcp://{socket.gethostbyname(socket.gethostname())}:1"
+    monkeypatch.setattr(clusters, "is_protected", lambda address: False)
+    with pytest.raises(GradingError, match="without TLS.*--insecure"), clusters.cluster(address):
+        pass
+    with pytest.raises(GradingError, match="no scheduler answers"), clusters.cluster(address, insecure=True):
+        pass
+
+
+def test_the_commands_of_the_page_make_a_cluster_that_a_program_without_the_certificate_cannot_use(
+    cluster, tmp_path, root
+):
+    import dask
+
+    page = (root / "docs/scale.md").read_text()
+    [make] = re.findall(r"^\$ (openssl .*)$", page, re.M)
+    [start] = re.findall(r"^\$ dask scheduler (.*)$", page, re.M)
+    names = dict(re.findall(r"^\$ export DASK_DISTRIBUTED__COMM__TLS__(\w+)=(.*)$", page, re.M))
+    for folder in (cluster.folder, tmp_path):
+        subprocess.run(shlex.split(make), cwd=folder, check=True, capture_output=True)
+    cluster.file.unlink()
+    tls = cluster.start("scheduler", "--host", "127.0.0.1", "--port", "0", *shlex.split(start))
+    cluster.wait_for(tls, lambda: cluster.file.exists() and cluster.file.read_text().endswith("}"))
+    address = json.loads(cluster.file.read_text())["address"]
+    assert address.startswith("tls://")
+
+    def said(folder):
+        files = {name.lower().replace("__", ".").replace("_", "-"): str(folder / file) for name, file in names.items()}
+        settings = dask.config.set({f"distributed.comm.tls.{name}": file for name, file in files.items()})
+        with settings, pytest.raises(GradingError) as error, clusters.cluster(address):
+            pass
+        return str(error.value)
+
+    assert "has no workers" in said(cluster.folder)
+    assert "no scheduler answers" in said(tmp_path)  # a certificate of somebody else
+
+
+# Hostile workers: each answers for an untouched notebook. Each text has what it sends in place of a result.
+
+HOSTILE = """
+import builtins, json, os, sys
+true = vars(builtins).setdefault("true_eval", builtins.eval)  # dask loads this file twice
+
+class Program:
+    def __reduce__(self):
+        return os.system, ("touch {canary}",)
+
+def forged(request):
+    from autograder.engine.check import Verdict
+    import json
+    released = json.loads(request["arguments"][1]["release"])
+    checks = [name for cell in released["cells"] if (name := cell["metadata"].get("rushlight", {{}}).get("check"))]
+    code = sum(cell["cell_type"] == "code" for cell in released["cells"])
+    passed = [Verdict(check, "passed", cases=9, agreed=9).as_dict() for check in checks]
+    marked = {{"verdicts": passed, "outputs": [[]] * (code - len(checks)), "graded_with": {{}}}}
+    return json.dumps({{"done": json.dumps(marked)}})
+
+def answer(text, *spaces):
+    caller = sys._getframe(1)
+    request, *_ = spaces = spaces or (caller.f_globals, caller.f_locals)
+    return {answer} if "arguments" in request and "names" in request else true(text, *spaces)
+
+builtins.eval = answer
+"""
+SAID = {
+    "Program()": "a worker sent something else than a result, and none of it ran (UnpicklingError)",
+    "forged(request)": "a worker's verdicts on untouched are not this machine's",
+    "'x' * (21 << 20)": "a worker sent no text, or more than 20 Mi characters",
+    "'no JSON'": "a worker sent no JSON",
+    "{'done': 7}": "a worker sent no text",
+}
+
+
+@pytest.mark.parametrize("answer", sweep(SAID, keep=["Program()", "forged(request)"]))
+def test_nothing_that_a_hostile_worker_sends_is_run_or_recorded(cluster, classroom, answer):
+    shutil.rmtree(classroom / "submitted" / "half_done")
+    canary = classroom / "canary"
+    cluster.worker(hostile=HOSTILE.format(canary=canary, answer=answer))
+    grading = cluster.grade(classroom)
+    said, error = grading.communicate(timeout=300)
+    assert SAID[answer] in said + error and "Traceback" not in error
+    assert not canary.exists()
+    assert not (classroom / "gradebook.db").exists() or recorded(classroom) == []
+
+
+def test_the_result_of_a_worker_is_bounded_json():
+    assert text_of(json.dumps({"done": "x"})) == "x"
+    for kind in (GradingError, NotGraded):
+        with pytest.raises(kind, match="^why$"):
+            text_of(json.dumps({"error": kind.__name__, "about": "why"}))
+    for result in ("x" * (MAX_RESULT + 1), b"{}", {}, "[]", "{}", "[" * 9000, '{"done": 7}', "no JSON"):
+        with pytest.raises(NotGraded):
+            text_of(result)
+
+
+@pytest.fixture(scope="module")
+def packed(submissions, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("packed")
+    shutil.copytree(submissions / "untouched", folder / "submitted" / "ada")
+    return grading.packed(Submission(Lab(LAB, Course(folder)), "ada"))
+
+
+def marked(packed, **changes):
+    """A mark for an untouched notebook, in which each verdict is changed."""
+    released = json.loads(packed["release"])["cells"]
+    checks = [*filter(None, map(check_name, released))]
+    code = sum(cell["cell_type"] == "code" for cell in released)
+    verdicts = [Verdict(check, "disagreed", cases=3, agreed=1).as_dict() | changes for check in checks]
+    return {"verdicts": verdicts, "outputs": [[] for _ in range(code - len(checks))], "graded_with": {"torch": "2"}}
+
+
+MARKUP = "<script>alert(1)</script><img src=x onerror=y>"
+
+
+def test_no_text_of_a_worker_is_markup_in_a_marked_notebook(packed):
+    texts = ("message", "hint", "listing", "program", "oracle", "mine", "theirs", "raised")
+    lists = {"frames": [[MARKUP, 1, MARKUP]], "notes": [MARKUP], "mine_marks": [[0, 9]], "case": {MARKUP: MARKUP}}
+    mark = marked(packed, **dict.fromkeys(texts, MARKUP + "\ud800"), **lists)
+    shown = {"output_type": "display_data", "data": {"text/html": MARKUP, "text/plain": MARKUP}, "metadata": {}}
+    mark["outputs"][0] = [shown, {"output_type": "stream", "name": MARKUP, "text": MARKUP}]
+    notebook = nbformat.reads(grading.assembled(packed, json.dumps(mark), 7), as_version=4)
+    pages = [
+        output.data.get("text/html", "")
+        for cell in notebook.cells
+        for output in cell.get("outputs", [])
+        if "data" in output
+    ]
+    assert any("alert(1)" in page for page in pages)
+    assert not any("<script" in page or "<img" in page for page in pages)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"outcome": "full marks"},
+        {"cases": MARKUP},
+        {"seconds": "1"},
+        {"notes": [7]},
+        {"frames": [[MARKUP]], "case": {}},
+        {"case": MARKUP},
+        {"mine": 7},
+        {"points": 28},
+        {"layouts": [[["x"], [1], 0], [[1], [1], 0]], "case": {}},
+    ],
+)
+def test_a_mark_in_another_form_is_malformed(packed, changes):
+    with pytest.raises(Malformed):
+        grading.assembled(packed, json.dumps(marked(packed, **changes)), 7)
+
+
+@pytest.mark.parametrize("field", ["verdicts", "outputs", "graded_with"])
+@pytest.mark.parametrize("value", [None, 7, [], [[7]]])
+def test_a_mark_that_lacks_a_field_or_has_another_is_malformed(packed, field, value):
+    with pytest.raises(Malformed):
+        grading.assembled(packed, json.dumps(marked(packed) | {field: value}), 7)
+
+
 OTHER_COURSES = {
     "another layout": {"autograder/grade.py": "def mark(lab, text): pass\n"},
     "another step": {
@@ -206,10 +390,13 @@ def other_course(request, tmp_path):
 
 
 def said_by_worker(folder, *options):
-    """The last line that a worker's process in this folder says of a submission."""
-    text = inspect.getsource(run_step) + 'run_step("mark", {}, 1, True)'
+    """The line that a worker's process in this folder says of a submission."""
+    text = inspect.getsource(run_step) + 'print(run_step("mark", {}, 1, True))'
     command = [sys.executable, *options, "-c", text]
-    return subprocess.run(command, cwd=folder, env={}, capture_output=True, text=True).stderr.splitlines()[-1]
+    answer = subprocess.run(command, cwd=folder, env={}, capture_output=True, text=True).stdout
+    with pytest.raises(ModuleNotFoundError) as error:
+        text_of(answer)
+    return str(error.value)
 
 
 def test_a_worker_with_another_version_of_the_course_names_its_machine_and_the_version(other_course):
