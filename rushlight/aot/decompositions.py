@@ -32,8 +32,8 @@ Scalar = int | float | bool
 def softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
     """`_softmax` in simpler operators: the exponential of each element, divided by the sum of the exponentials along `dim`.
 
-    The largest element along `dim` is subtracted first. So no exponential overflows, and the quotient is the same. A float16
-    tensor is converted to float32, and only the result is converted back. The tensor may have no dimensions; then `dim` is 0 or
+    A float16 tensor is converted to float32 first, and only the result is converted back. Then the largest element along `dim` is
+    subtracted. So no exponential overflows, and the quotient is the same. The tensor may have no dimensions; then `dim` is 0 or
     -1. A tensor without elements has no largest element, and its softmax has no elements. `half_to_float` is False.
 
     Allowed operators, as functions of `rl.functions` or as methods: `amax`, `sub`, `exp`, `sum`, `div`, and `to`.

@@ -77,7 +77,8 @@ def sum_to(grad: Tensor, sizes: Sequence[int]) -> Tensor:
 
     Leading dimensions that broadcasting added are summed and removed. Dimensions that broadcasting expanded from size 1 are
     summed and keep size 1. If `sizes` is empty, the result is one sum of all elements, a new tensor. Otherwise a gradient that
-    already has `sizes` is returned unchanged.
+    already has `sizes` is returned unchanged. Each step is an operator that autograd records, so with `create_graph` the result can
+    be differentiated again.
 
     Args:
         grad: a tensor with sizes that `sizes` broadcasts to.

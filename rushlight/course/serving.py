@@ -28,7 +28,8 @@ def quantize_groups(weight: Tensor, bits: int, group: int) -> tuple[Tensor, Tens
     A row of `weight` has features / group groups. The largest integer is 2**(bits - 1) - 1, and the smallest one is the same
     number with a minus: with 4 bits -7 to 7. The scale of a group is its largest absolute value divided by the largest
     integer, but not less than `SMALLEST_SCALE`. Each number of the weight is divided by its scale and rounded to the nearest
-    integer. No zero point is needed.
+    integer; a half goes to the even integer, so 2.5 becomes 2 and -3.5 becomes -4. No zero point is needed. PyTorch multiplies by
+    1 / scale instead, and you may, too: only a quotient that is almost a half may then go to the other side.
 
     Args:
         weight: (outs, features), float32, with any strides. It does not change.
@@ -89,8 +90,8 @@ def perplexity(model: Any, batches: Iterable[tuple[Tensor, Tensor]]) -> float:
     """How many tokens the model is undecided between, on average: e to the mean loss of a token.
 
     The mean is over all tokens of all batches that have a target. Batches may have different numbers of them, and a batch may
-    have none. While the model runs, it is in evaluation mode, and no graph is recorded. Afterwards it is in the mode in which
-    it was, and graphs are recorded as before, also if it raises an error, which is not caught.
+    have none. While the model runs, it is in evaluation mode, and grad mode is off. Afterwards the model's mode and grad mode are
+    what they were before the call, also if the model raises an error, which is not caught. Both modes may be on or off before.
 
     Args:
         model: a module from tokens (batch, n) to scores (batch, n, vocabulary), with the same mode in all of its parts.

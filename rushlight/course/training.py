@@ -195,9 +195,9 @@ def accumulate(xp: ModuleType, forward: Callable, parts: Sequence[Batch]) -> flo
 def evaluate(xp: ModuleType, model: Any, data: Iterable[Batch], size: int) -> Validation:
     """How well a model predicts a text of `size` bytes, whose tokens are the targets of `data` that are not `IGNORED`.
 
-    The model runs in evaluation mode and without recording a graph. Afterwards it has the mode that it had before, and its
-    parameters and their gradients are unchanged. The loss is the mean over all tokens, and each token counts the same, whatever its
-    batch. A nat is 1 / log(2) bits.
+    The model runs in evaluation mode, and grad mode is off. Afterwards both modes are what they were before: each may be on or off.
+    The parameters and their gradients are unchanged. The loss is the mean over all tokens, and each token counts the same, whatever
+    its batch. A nat is 1 / log(2) bits.
 
         >>> indifferent = rl.nn.Embedding.from_pretrained(rl.zeros(600, 600))
         >>> data = [(np.zeros((1, 4), int), np.full((1, 4), 7))]
@@ -206,6 +206,7 @@ def evaluate(xp: ModuleType, model: Any, data: Iterable[Batch], size: int) -> Va
 
     Args:
         xp: rushlight or torch, the framework of the model.
+        model: a module with the same mode in all of its parts.
         data: pairs of numpy arrays, inputs and targets, (rows, length), which do not change. It may be a generator.
         size: the bytes of the text in UTF-8. A tokenizer with other tokens has another loss for each, but the same text.
 

@@ -73,10 +73,11 @@ def ring_reduce_scatter(
     For example, if rank 0 has the list [1], [2] and rank 1 has [10], [20], rank 0 ends with [11] and rank 1 with [22].
 
     There are p - 1 steps of `ring_shift`. Each message is the partial result for one index of the lists: a rank adds its own
-    contribution to the partial result that arrives, and passes the sum on in the next step. So each rank sends every index
+    contribution to the partial result that arrives, and passes the combination on in the next step. So each rank sends every index
     once, except its own index, where its last step ends.
 
-    `combine(a, b, op)` returns a new tensor, the reduction of two. May call of torch.distributed what `ring_shift` may.
+    `op` is SUM or MAX, the operations of `combine(a, b, op)`, which returns a new tensor, the reduction of two.
+    `torch.distributed.reduce_scatter` knows more operations. May call of torch.distributed what `ring_shift` may.
 
     Source: `torch.distributed.reduce_scatter`; NCCL's `src/device/reduce_scatter.h`.
     """
@@ -123,7 +124,7 @@ def ring_all_reduce(tensor: Tensor, op: ReduceOp.RedOpType = ReduceOp.SUM, group
     an all-gather of the parts. In these 2(p - 1) steps each rank sends 2(p - 1) / p of the bytes of `tensor` (if p divides
     its numel). That is less than twice its size, for any number of ranks.
 
-    May call of torch.distributed what `ring_shift` may.
+    `op` is SUM or MAX. May call of torch.distributed what `ring_shift` may.
 
     Source: `torch.distributed.all_reduce`; NCCL's `src/device/all_reduce.h`, `runRing`.
     """

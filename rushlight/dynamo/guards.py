@@ -149,8 +149,9 @@ def build_check(guards: list[Guard], scope: dict[str, Any]) -> Callable[[dict[st
         scope: the globals of the function. No name is added to it or removed, except that `exec` may add `__builtins__`.
 
     Returns:
-        the function. It returns True or False. A source that cannot be evaluated, because a name, an attribute, a key or an index
-        is missing or the value has another type (`LookupError`, `AttributeError`, `TypeError`), fails.
+        the function. It returns True or False. A source that cannot be evaluated, because an attribute, a key or an index is
+        missing or the value has another type (`AttributeError`, `LookupError`, `TypeError`), fails. These are the only errors that
+        occur: a source has no names but `L` and those in `scope`. In PyTorch a guard that raises any error fails.
 
     >>> check = build_check([rl.dynamo.guards.Guard("L['x']", "L['x'] > 2")], {})
     >>> check({"x": 3}), check({"x": 1}), check({})

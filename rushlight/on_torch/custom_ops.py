@@ -304,6 +304,8 @@ def fused_linear_vmap(
     - `weight` or `bias` has a batch: batched matrix products and elementwise operations, views, and `activate`; not `op`,
       which takes no batch of weights, and no loop over the examples.
 
+    In both cases the result can be differentiated by each argument that requires grad.
+
     Returns:
         the result, and its batch dimension, which may be any one, not negative.
 

@@ -404,7 +404,7 @@ def adam(
         g := g + weight_decay p                        if `weight_decay` is not 0 and not `decoupled_weight_decay`
         m := m + (1 - beta1) (g - m)
         v := beta2 v + (1 - beta2) g^2
-        w := max(w, v), element by element             if `amsgrad`: then the next line uses w instead of v
+        w := maximum(w, v), nan if v or w is nan        if `amsgrad`: then the next line uses w instead of v
         p := p - lr / (1 - beta1^t) * m / (sqrt(v) / sqrt(1 - beta2^t) + eps)
 
     Args:

@@ -75,6 +75,7 @@ def recompute(ctx: FunctionCtx, *grads: Tensor | None) -> tuple:
     tensors, with None instead of each argument that is not a tensor. The function runs on tensors that share memory with the
     saved ones but are leaves of a separate graph, so that its backward does not reach the outer graph. Each requires grad if
     the saved tensor requires grad now, when it is unpacked (not: when the checkpoint was made). Grad mode is on during the run.
+    Afterwards it is what it was before the call, also if the function raises an error: off, or on with `create_graph`.
 
     The function returns one result or a tuple of results, the same as the first time. One backward pass (`backward`) starts
     from the results that require grad, with their gradients. Other tensors that the function uses, which are not among its

@@ -237,14 +237,14 @@ OF_HOOKS = [
 ]  # what a hook may do to other hooks
 
 
-def _call_as_code(torch, operator, shapes, given, hooks, keep):
+def _call_as_code(torch, operator, shapes, given, hooks, keep, recorded):
     """The node of a case, its hooks and its calls as code."""
     sizes = ", ".join(map(str, shapes))
     hooked = [
         f"node.register_{'prehook' if when == 'before' else 'hook'}({action.replace(' ', '_')})"
         for when, action in hooks
     ]
-    grads = ["grad" if has_grad else "None" for has_grad in given]
+    grads = [("grad.requires_grad_()" if recorded else "grad") if has_grad else "None" for has_grad in given]
     shown = [f"x, y = (torch.ones(size, requires_grad=True) for size in ({sizes}))", f"node = {operator}(x, y).grad_fn"]
     return "\n".join([*shown, *hooked, *[f"call_function(node, [{', '.join(grads)}], {keep})"] * 2])
 
@@ -259,12 +259,14 @@ def _about_calls(case, mine, theirs):
             if ours != real:
                 return "other hooks run than in torch, or in another order: a hook may add hooks and remove them"
             return "a hook gets other gradients than in torch, or of another type, or finds the saved tensors freed too early"
+        case "can be differentiated":
+            return "in a backward pass with create_graph the formulas are recorded, so a gradient has a history"
         case "calls":
             return "the node is called twice: whether the second call finds what the node has saved depends on `keep_graph`"
     return None
 
 
-def called(xp, call, take, operator, shapes, given, hooks, keep):
+def called(xp, call, take, operator, shapes, given, hooks, keep, recorded):
     """Call a node twice, with hooks around it. `given` says which of its results have a gradient."""
     x, y = start(xp, [[shape, True] for shape in shapes])
     operate, saved = CALLS[operator]
@@ -273,6 +275,7 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
     grads = [xp.ones_like(result) * (i + 1) if given[i % len(given)] else None for i, result in enumerate(results)]
     if grads.count(None) == len(grads):
         grads[0] = xp.ones_like(results[0])
+    grads = [None if grad is None else grad.requires_grad_(recorded) for grad in grads]
     node, handles = results[0].grad_fn, {"before": {}, "after": {}}
 
     def add(number, when, action):
@@ -301,8 +304,16 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
     for number, (when, action) in enumerate(hooks):
         add(number, when, action)
     edges = [edge for edge in node.next_functions if edge[0] is not None]
-    answers = [attempt(lambda: [*map(plain, call(results, node, edges, grads, keep))]) for _ in range(2)]
-    return {"calls": [*map(outcome, answers)], "hooks": log}
+    answers, histories = [], []
+
+    def again():
+        gradients = call(results, node, edges, grads, keep, recorded)
+        histories.append([grad is not None and grad.requires_grad for grad in gradients])
+        return [*map(plain, gradients)]
+
+    for _ in range(2):
+        answers.append(outcome(attempt(again)))
+    return {"calls": answers, "can be differentiated": histories, "hooks": log}
 
 
 @program(
@@ -311,17 +322,19 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
         operator=list(CALLS), shapes=[[[3], [3]], [[3, 3], [3]], [[1, 3], [3, 1]]],
         given=[[True], [True], [True, False], [False, True]],
         hooks=several(listed(["before", "after"], ["look"] + ["double"] * 3 + list(ACTIONS) + OF_HOOKS), 0, 3), keep=bool,
+        recorded=[False, False, True],
     ),
     edges=[
-        {"operator": operator, "shapes": [[3, 3], [3]], "given": given, "hooks": hooks, "keep": retain}
+        {"operator": operator, "shapes": [[3, 3], [3]], "given": given, "hooks": hooks, "keep": retain, "recorded": recorded}
         for operator in CALLS
-        for given, hooks, retain in (
-            ([True], [], True), ([True], [["before", "look"], ["after", "look"]], False),
-            ([False, True], [["after", "double"], ["before", "double"], ["after", "look"]], True),
+        for given, hooks, retain, recorded in (
+            ([True], [], True, False), ([True], [["before", "look"], ["after", "look"]], False, False),
+            ([False, True], [["after", "double"], ["before", "double"], ["after", "look"]], True, False),
+            ([True], [], True, True),
         )
     ]
     + [
-        {"operator": operator, "shapes": [[1, 3], [3, 1]], "given": [True], "hooks": hooks, "keep": False}
+        {"operator": operator, "shapes": [[1, 3], [3, 1]], "given": [True], "hooks": hooks, "keep": False, "recorded": False}
         for operator in ("add", "mul")
         for hooks in (
             [["before", "double"], ["before", "double"]], [["after", "double"], ["after", "double"]],
@@ -334,8 +347,9 @@ def called(xp, call, take, operator, shapes, given, hooks, keep):
     hint=_about_calls,
 )  # fmt: skip
 def calling(xp, **case):
-    def call(results, node, edges, grads, keep):
-        answers = xp.engine.call_function(node, (tuple if keep else list)(grads), keep)
+    def call(results, node, edges, grads, keep, recorded):
+        with grad_mode(xp, recorded):
+            answers = xp.engine.call_function(node, (tuple if keep else list)(grads), keep)
         return [grad for grad, edge in zip(answers, node.next_edges) if edge.node is not None]
 
     return called(xp, call, lambda node, name: xp.graph.unpack(node, getattr(node, f"saved_{name}")), **case)
@@ -343,11 +357,11 @@ def calling(xp, **case):
 
 @calling.oracle
 def _(torch, **case):
-    def call(results, node, edges, grads, keep):
+    def call(results, node, edges, grads, keep, recorded):
         pairs = [(result, grad) for result, grad in zip(results, grads) if grad is not None]
         ends = [torch.autograd.graph.GradientEdge(*edge) for edge in edges]
         outputs, grads = zip(*pairs)
-        return torch.autograd.grad(outputs, ends, grads, retain_graph=keep, allow_unused=True)
+        return torch.autograd.grad(outputs, ends, grads, retain_graph=keep, create_graph=recorded, allow_unused=True)
 
     return called(torch, call, lambda node, name: getattr(node, f"_saved_{name}"), **case)
 

@@ -18,14 +18,19 @@ def sums(draw, st):
     for d in order:
         strides[d] = step if draw(st.integers(0, 5)) else 0
         step *= max(to[d], 1)
-    return {"grad": tensor(to, strides, draw(st.integers(0, 2)), "float64"), "sizes": shape}
+    return {
+        "grad": tensor(to, strides, draw(st.integers(0, 2)), "float64"),
+        "sizes": shape,
+        "recorded": draw(st.booleans()),
+    }
 
 
 @program(
     "autograd.engine.sum_to",
     cases=sums,
     edges=[
-        {"grad": tensor(to, strides, 0, "float64"), "sizes": shape}
+        {"grad": tensor(to, strides, 0, "float64"), "sizes": shape, "recorded": recorded}
+        for recorded in (False, True)
         for to, strides, shape in (
             ([3], None, [3]), ([2, 3], None, [2, 3]), ([2, 3], None, [3]), ([2, 3], None, [2, 1]),
             ([2, 3], None, [1, 3]), ([2, 3], None, [1]), ([2, 3], None, []), ([2, 3], None, [1, 1]),
@@ -39,14 +44,25 @@ def sums(draw, st):
     hint=explained(
         result="a dimension that broadcasting put in front disappears; one that it stretched stays, with size 1",
         is_the_argument_itself="a gradient that has these sizes is returned itself. If `sizes` is empty, the result is new",
+        leads_to_the_gradient="in a backward pass with create_graph, the sum is recorded: its history leads to `grad`",
     ),
 )  # fmt: skip
-def summed(xp, grad, sizes):
+def summed(xp, grad, sizes, recorded):
+    grad.requires_grad_(recorded)
     result = lists_too(partial(xp.engine.sum_to, grad), sizes)
-    return {"result": result, "is the argument itself": result is grad}
+    return _shown(result, grad)
 
 
 @summed.oracle
-def _(torch, grad, sizes):
-    result = grad.sum_to_size(sizes)
-    return {"result": result, "is the argument itself": result is grad}
+def _(torch, grad, sizes, recorded):
+    grad.requires_grad_(recorded)
+    return _shown(grad.sum_to_size(sizes), grad)
+
+
+def _shown(result, grad):
+    """The result, and whether its history leads to the gradient: a leaf, or the gradient itself."""
+    waiting, leads = [result.grad_fn], result is grad
+    for node in waiting:
+        leads = leads or getattr(node, "variable", None) is grad
+        waiting += [following for following, _ in node.next_functions] if node else []
+    return {"result": result.detach(), "is the argument itself": result is grad, "leads to the gradient": leads}

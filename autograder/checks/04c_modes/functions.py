@@ -428,14 +428,20 @@ def kept_by(xp, results):
         function=[name for name in CHECKPOINTED if name != "itself"],  # a view of what is turned later is undefined
         args=several(["leaf", "leaf", "computed", "plain"], 1, 2), number=bool,
         roots=several((0, 1), 1, 2, unique=True), times=(1, 2), turned=[[], [], [], [0], [1]],
+        create_graph=[False, False, True],
     ),
     edges=[
         {"function": function, "args": args, "number": number, "roots": roots, "times": times, "turned": []}
+        | {"create_graph": create_graph}
         for function in CHECKPOINTED
-        for args, number, roots, times in ((["leaf", "computed"], False, [0, 1], 1), (["computed"], True, [1], 2))
+        for args, number, roots, times, create_graph in (
+            (["leaf", "computed"], False, [0, 1], 1, False), (["computed"], True, [1], 2, False),
+            (["leaf", "computed"], False, [0, 1], 1, True),
+        )
     ]
     + [
         {"function": "product", "args": args, "number": False, "roots": [0], "times": 1, "turned": turned}
+        | {"create_graph": False}
         for args, turned in (
             (["leaf", "plain"], []), (["plain", "leaf"], []), (["plain", "plain"], []), (["leaf"], [0]),
             (["leaf", "leaf"], [0]), (["leaf", "leaf"], [1]), (["leaf", "plain"], [1]), (["leaf", "leaf"], [0, 1]),
@@ -448,7 +454,7 @@ def kept_by(xp, results):
         calls="the second run is recorded, on tensors that share memory with the saved ones and are leaves",
     ),
 )  # fmt: skip
-def again(xp, function, args, number, roots, times, turned):
+def again(xp, function, args, number, roots, times, turned, create_graph):
     log, outside = [], vector(xp)
     outside.register_hook(lambda grad: log.append(["outside", plain(grad)]))
     args = made_from(xp, args)
@@ -480,7 +486,7 @@ def again(xp, function, args, number, roots, times, turned):
         for index in turned:  # between the two passes
             if index < len(args) and args[index].is_leaf:
                 args[index].requires_grad_(not args[index].requires_grad)
-        report = [attempt(xp.autograd.backward, ends, grads, retain) for retain in (True, False) if ends]
+        report = [attempt(xp.autograd.backward, ends, grads, retain, create_graph) for retain in (True, False) if ends]
         log.append("back")
         shown = [x if not isinstance(x, xp.Tensor) else [plain(x), x.requires_grad] for x in many]
         report = {"results": shown, "graph": graph.shown(), "backward": report, "kept": kept_by(xp, many)}

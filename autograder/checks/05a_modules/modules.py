@@ -224,7 +224,7 @@ def members(xp, entries, of, prefix, recurse, remove_duplicate):
 _HOOKS = ["before", "after", "back before", "back after"]
 _ADD = [f"add {kind}" for kind in _HOOKS]  # a hook, or forward, registers another hook
 _OTHERS_TOO = ["remove", "remove others", "other forward", *_ADD]
-_BEFORE = ["see", "tuple", "single", "list", "empty", "triple", "named", "two", "raise", "false", *_OTHERS_TOO]
+_BEFORE = ["see", "tuple", "single", "list", "empty", "triple", "named", "two", "raise", "false", "same", *_OTHERS_TOO]
 _BEFORE_KWARGS = [
     "see",
     "pair",
@@ -235,10 +235,11 @@ _BEFORE_KWARGS = [
     "triple",
     "list of two",
     "false",
+    "same",
     *_OTHERS_TOO,
 ]
-_AFTER = ["see", "replace", "tuple", "empty", "zero", "none", "raise", *_OTHERS_TOO]
-_BACK = ["see", "change"]
+_AFTER = ["see", "replace", "tuple", "empty", "zero", "none", "raise", "same", *_OTHERS_TOO]
+_BACK = ["see", "change", "same"]
 
 
 def _hooked_calls(st):
@@ -278,6 +279,8 @@ def _about_hooks(case, mine, theirs):
         return "hooks are added and removed while others run: the contract says when each of the four dicts is read"
     if effects & {"zero", "false", "empty"}:
         return "a hook's result takes effect unless it is None; zero, False and an empty tuple do too"
+    if "same" in effects:
+        return "one function may be registered several times: each time it is another hook, with a number of its own"
     if any(kwargs for _, _, kwargs, _ in case["hooks"]):
         return "a hook with its number in the _with_kwargs dict gets the kwargs too"
     if any(kind.startswith("back") for kind, *_ in case["hooks"]):
@@ -320,12 +323,17 @@ def _about_hooks(case, mine, theirs):
         _hooks(("back before", "see", False, False), ("back before", "change", False, True), calls=2),
         _hooks(("back after", "see", False, False), ("back after", "change", False, True), calls=2),
         _hooks(*_BACK_BOTH, _after("zero")), _hooks(_before("add after with kwargs"), scale=2.0, calls=2),
+        *[_hooks(hook("see", kwargs), hook("same", not kwargs), scale=2.0)
+          for hook in (_before, _after) for kwargs in (False, True)],
+        *[_hooks((kind, effect, False, False), (kind, "same", False, False), calls=2)
+          for kind, effect in (("before", "tuple"), ("after", "replace"), ("back before", "change"), ("back after", "change"))],
     ],
     hint=_about_hooks,
 )  # fmt: skip
 def hooked_call(xp, hooks, removed, result, within, own, scale, calls):
     """Hooks, and `forward` by `within`, may register another hook (`add ...`), remove the hooks of other kinds, or assign
-    another `forward`. With `own` the module's dict has one already."""
+    another `forward`. With `own` the module's dict has one already. The effect `same` registers the function of the hook before
+    once more, if it is of the same kind."""
     seen, handles = [], []
 
     class Scale(xp.nn.Module):
@@ -341,8 +349,7 @@ def hooked_call(xp, hooks, removed, result, within, own, scale, calls):
     if own:
         module.forward = _other_forward(seen, "the module's own")
     for number, (kind, effect, kwargs, first) in enumerate(hooks):
-        handle = _register(xp, module, seen, handles, number, kind, effect, kwargs, first)
-        handles.append((kind, handle))
+        handles.append(_register(xp, module, seen, handles, number, kind, effect, kwargs, first))
     for number in removed:
         if number < len(handles):
             handles[number][1].remove()
@@ -365,7 +372,7 @@ def _other_forward(seen, name):
 def _change_hooks(xp, module, seen, handles, kind, effect):
     """`forward`, or a hook of a kind, changes the hooks or `forward`."""
     if effect == "remove others":
-        for handle_kind, handle in handles:
+        for handle_kind, handle, _ in handles:
             if handle_kind != kind:
                 handle.remove()
     elif effect == "other forward":
@@ -373,7 +380,7 @@ def _change_hooks(xp, module, seen, handles, kind, effect):
     elif effect.startswith("add ") and len(handles) < 8:
         added, kwargs, _ = effect.removeprefix("add ").partition(" with kwargs")
         number = len(handles)
-        handles.append((added, _register(xp, module, seen, handles, number, added, "see", bool(kwargs), False)))
+        handles.append(_register(xp, module, seen, handles, number, added, "see", bool(kwargs), False))
 
 
 def _called(xp, module, inputs, kwargs):
@@ -409,11 +416,14 @@ def _register(xp, module, seen, handles, number, kind, effect, with_kwargs, firs
         changed = x * (number + 2) if isinstance(x, xp.Tensor) else numbers(xp, [3], number)
         return _RETURNED[effect](changed, rest[0], number) if effect in _RETURNED else None
 
-    if kind.startswith("back"):
-        add = module.register_full_backward_pre_hook if kind == "back before" else module.register_full_backward_hook
-        return add(hook, prepend=first)
-    add = module.register_forward_pre_hook if kind == "before" else module.register_forward_hook
-    return add(hook, prepend=first, with_kwargs=with_kwargs)
+    if effect == "same" and handles and handles[-1][0] == kind:
+        hook = handles[-1][2]
+    add = {
+        "before": module.register_forward_pre_hook, "after": module.register_forward_hook,
+        "back before": module.register_full_backward_pre_hook, "back after": module.register_full_backward_hook,
+    }[kind]  # fmt: skip
+    more = {} if kind.startswith("back") else {"with_kwargs": with_kwargs}
+    return kind, add(hook, prepend=first, **more), hook
 
 
 Pair = namedtuple("Pair", "first second")
@@ -436,6 +446,7 @@ _CONVERSIONS = {
     "half": lambda xp, x: x.to(xp.float16) if x.dtype.is_floating_point else x, "twice": lambda xp, x: x * 2,
     "same": lambda xp, x: x, "copy": lambda xp, x: x.clone(), "longer": lambda xp, x: xp.stack([x, x]),
     "meta": lambda xp, x: x.to("meta"), "long": lambda xp, x: x.to(xp.int64), "raise": lambda xp, x: {}["of the conversion"],
+    "raise for a gradient": lambda xp, x: x * 2 if isinstance(x, xp.nn.Parameter) else {}["of the conversion"],
 }  # fmt: skip
 _converting = defaults(entries=[], grads=[], conversion="", recurse=True, differentiable=False, recorded=True)
 
@@ -471,7 +482,7 @@ def _about_conversions(case, mine, theirs):
         *[_converting([["parameter", "a", 2]], grads, kind) for grads in ([], [2]) for kind in ("meta", "long")],
         *[_converting([["own parameter", "a", 0]], [0], kind) for kind in ("meta", "twice")],
         _converting([["buffer", "n", 1]], [], "twice"),
-        *[_converting(SMALL, [0], conversion, recorded=False) for conversion in ("meta", "twice", "raise")],
+        *[_converting(SMALL, [0], conversion, recorded=False) for conversion in ("meta", "twice", "raise", "raise for a gradient")],
         _converting([["module", "m", SMALL], ["again", "n", 0]], [0], "twice"),
         *[_converting([["parameter", "a", number]], [number], conversion, differentiable=True)
           for number in (0, 2) for conversion in ("meta", "twice")],

@@ -66,7 +66,7 @@ _EXTRA = ["x", "w.x", "a.x", "a", "a.b.c", "b.c", "ab.a", "layer", "layer.x.y", 
 
 def _loading(entries, *changes, **others):
     case = {"entries": entries, "changes": [list(change) for change in changes], "extra": [], "prefix": ""}
-    return case | {"strict": True, "assign": False} | others
+    return case | {"strict": True, "assign": False, "recorded": True} | others
 
 
 def _about_loading(case, mine, theirs):
@@ -86,6 +86,7 @@ def _about_loading(case, mine, theirs):
     cases=drawn(
         entries=drawn_trees, changes=several(listed((0, 7), list(_CHANGES)), 0, 3),
         extra=several(_EXTRA, 0, 2, unique=True), prefix=["", "", "a.", "model."], strict=bool, assign=bool,
+        recorded=[True, True, False],
     ),
     edges=[
         _loading(LARGE), _loading(LARGE, assign=True), _loading(LARGE, strict=False), _loading(SMALL, prefix="model."),
@@ -119,11 +120,12 @@ def _about_loading(case, mine, theirs):
         _loading([["parameter", "w", 2], ["parameter", "v", 4]], (0, "whole"), (1, "half"), assign=True),
         _loading([["parameter", "w", 2], ["parameter", "v", 5]], (0, "parameter"), (1, "frozen"), assign=True),
         _loading([["parameter", "w", 1], ["parameter", "v", 2]], (0, "one"), (1, "frozen"), assign=True),
+        *[_loading(LARGE, *changes, recorded=False) for changes in ([], [(0, "longer"), (1, "number")])],
     ],
     hint=_about_loading,
     show=as_code,
 )  # fmt: skip
-def loaded(xp, entries, changes, extra, prefix, strict, assign):
+def loaded(xp, entries, changes, extra, prefix, strict, assign, recorded):
     tree, other = Tree(xp, entries), Tree(xp, entries).root
     with xp.no_grad():
         for x in {id(x): x for x in [*other.parameters(), *other.buffers()]}.values():
@@ -139,7 +141,8 @@ def loaded(xp, entries, changes, extra, prefix, strict, assign):
     given |= {key: numbers(xp, [2]) for key in extra if key not in given}
     lists, metadata = ([], [], []), {"assign_to_params_buffers": int(assign)} if assign or strict else {}
     before = list(given)
-    tree.root._load_from_state_dict(given, prefix, metadata, strict, *lists)
+    with xp.set_grad_enabled(recorded):
+        tree.root._load_from_state_dict(given, prefix, metadata, strict, *lists)
     missing, unexpected, messages = lists
     sizes = [[key for key in before if message.startswith(f"size mismatch for {key}:")] for message in messages]
     shown = {"missing": missing, "unexpected": unexpected, "messages": sizes}

@@ -143,7 +143,7 @@ def _stepping(draw, st, kinds, settings):
         "gradients": (steps := draw(gradients)),
         "changes": [draw(change) if i else {} for i in range(len(steps))],
         "digits": draw(st.sampled_from(["float64", "float64", "float32"])),
-        "infinite": False,  # the edges have infinite parameters
+        "infinite": False,  # the edges have infinite parameters, and gradients that are not numbers
     }
 
 
@@ -163,7 +163,7 @@ def _steps(kind="SGD", gradients=((1, 2), (3, 4), (0, 5)), second=None, changes=
 def stepped(xp, kind, settings, second, gradients, changes, digits, infinite):
     """The parameters and the state after each step. Then the gradients are overwritten, and the state must stay."""
     params = [numbers(xp, _SIZES[i], i, digits) for i in range(len(gradients[0]))]
-    if infinite:
+    if infinite is True:
         params[0][0] = math.inf
     params = [parameter.requires_grad_() for parameter in params]
     memory = [parameter.detach() for parameter in params]
@@ -173,10 +173,12 @@ def stepped(xp, kind, settings, second, gradients, changes, digits, infinite):
         optimizer.param_groups[0].update(change)
         for parameter, number in zip(params, row):
             parameter.grad = None if number is None else numbers(xp, list(parameter.shape), number, digits) + 0.125
+        if infinite == "nan in the gradient":
+            params[0].grad[0] = math.nan
         before = [plain(parameter.grad) for parameter in params]
         kept = [dict(optimizer.state.get(parameter, {})) for parameter in params]
         optimizer.step()
-        same = [parameter.grad is None or bool((parameter.grad == old).all()) for parameter, old in zip(params, before)]
+        same = [parameter.grad is None or equal_elements(parameter.grad, old) for parameter, old in zip(params, before)]
         state = state_of(optimizer, params)
         for parameter in params:
             if parameter.grad is not None:
@@ -220,7 +222,7 @@ def _about_steps(case, mine, theirs):
     wrong = _wrong_in_steps(mine, theirs)
     if "gradients as they were" in wrong:
         return "the gradients are only read; weight decay and the sign make new tensors"
-    if case["infinite"]:
+    if case["infinite"] is True:
         return "a term with the setting 0 is left out, because 0 times infinity is nan"
     if "not on the gradients' memory" in wrong:
         return "the state has memory of its own: after the step each gradient is overwritten"
@@ -327,6 +329,7 @@ def _about_adam(case, mine, theirs):
         *[_steps(kind, lr=0.5, weight_decay=w) for kind in _BOTH for w in (0.0, 1.0)],
         *[_steps(kind, lr=0.5, changes=[{"weight_decay": -1.0}, {}, {}]) for kind in _BOTH],
         *[_steps(kind, [[1]], lr=0.5, weight_decay=0.0, infinite=True) for kind in _BOTH],
+        *[_steps(kind, lr=0.5, amsgrad=True, infinite="nan in the gradient") for kind in _BOTH],
     ],
     hint=_about_adam,
 )  # fmt: skip

@@ -40,8 +40,15 @@ def _batched(torch, inputs, in_dims, size):
     for tensor, dim in zip(inputs, [*in_dims, None, None][:3]):
         if tensor is not None and dim is not None:
             tensor = torch.stack([tensor + 0.25 * i for i in range(size)], dim)
-        made.append(tensor)
+        made.append(None if tensor is None else tensor.detach().requires_grad_())
     return made
+
+
+def _gradients(torch, result, inputs):
+    """Those of the arguments, if the examples and the results have different weights."""
+    weights = torch.arange(1, result.numel() + 1, dtype=result.dtype).reshape(result.shape)
+    tensors = [x for x in inputs if isinstance(x, torch.Tensor)]
+    return [None if x is None else copied(x) for x in torch.autograd.grad(result, tensors, weights, allow_unused=True)]
 
 
 @program(
@@ -63,6 +70,7 @@ def _batched(torch, inputs, in_dims, size):
         calls_of_op="op is called once, with the activation, if only x has a batch, and not at all otherwise",
         repeated="an operator for each example is a loop: the batch is one more dimension of a single operator",
         out_dim="the batch dimension of the result is counted from the front",
+        gradients="the result can be differentiated by each argument that requires grad",
     ),
 )
 def batches(xp, lead, features, outs, bias, activation, in_dims, size):
@@ -80,7 +88,8 @@ def batches(xp, lead, features, outs, bias, activation, in_dims, size):
     allowed = [*SHAPES, *operators.PRODUCTS, *operators.POINTWISE, "sum", "gelu"]
     with recorded(allowed, ["torch.func.vmap", "torch.vmap"]) as beyond, operators.counting(torch) as counts:
         result, out_dim = xp.custom_ops.fused_linear_vmap(op, info, tuple(in_dims), *inputs)
-    shown = {"result": copied(result.movedim(out_dim, 0)), "calls of op": calls}
+    result = result.movedim(out_dim, 0)
+    shown = {"result": copied(result.detach()), "gradients": _gradients(torch, result, inputs), "calls of op": calls}
     products = sum(counts[name] for name in operators.PRODUCTS)
     repeated = sorted(name for name in operators.POINTWISE if counts[name] > 4) + ["product"] * (products > 3)
     return shown | {"repeated": repeated, "out dim": "negative" if out_dim < 0 else "fine", "beyond": beyond}
@@ -96,4 +105,5 @@ def torch_batches(torch, lead, features, outs, bias, activation, in_dims, size):
     alone = [*in_dims, None][1:3] == [None] * 2
     weights = [list(inputs[1].shape), list(inputs[2].shape) if bias else None]
     calls = [[len(lead) + 2, *weights, activation]] if alone else []
-    return {"result": copied(result), "calls of op": calls, "repeated": [], "out dim": "fine", "beyond": []}
+    shown = {"result": copied(result.detach()), "gradients": _gradients(torch, result, inputs)}
+    return shown | {"calls of op": calls, "repeated": [], "out dim": "fine", "beyond": []}

@@ -127,38 +127,44 @@ def _(torch, parts, before):
 
 @program(
     "course.training.evaluate",
-    cases=drawn(data=lambda st: several(PART, 1, 4)(st).filter(_has_targets), size=(1, 40), training=bool),
+    cases=drawn(
+        data=lambda st: several(PART, 1, 4)(st).filter(_has_targets), size=(1, 40), training=bool,
+        recorded=[True, True, False],
+    ),
     edges=rows(
-        "data size training",
-        ([_LONG], 10, True), ([_SHORT], 1, False), ([_SHORT, _LONG], 7, True), ([_SHORT, _EMPTY, _LONG], 33, False),
+        "data size training recorded",
+        ([_LONG], 10, True, True), ([_SHORT], 1, False, True), ([_SHORT, _LONG], 7, True, True),
+        ([_SHORT, _EMPTY, _LONG], 33, False, True), ([_LONG], 10, True, False),
     ),
     hint=when("training", "the model is in training mode here, and must be in training mode again afterwards"),
 )  # fmt: skip
-def evaluated(rl, data, size, training):
+def evaluated(rl, data, size, training, recorded):
     model = _layers(rl, rl.nn.Dropout(0.5)).train(training)
     for parameter in model.parameters():
         parameter.grad = rl.ones_like(parameter)
     modes, given, xp = [], [_arrays(part) for part in data], Framework(rl)
     before = deepcopy(given)
     model.register_forward_pre_hook(lambda module, args: modes.append([module.training, rl.is_grad_enabled()]))
-    result = rl.course.training.evaluate(xp, model, (batch for batch in given), size)
+    with rl.set_grad_enabled(recorded):
+        result = rl.course.training.evaluate(xp, model, (batch for batch in given), size)
+        afterwards = rl.is_grad_enabled()
     xp.assert_asked(TENSORS, GRADIENT_MODES)
     assert np.array_equal(_flat(given), _flat(before)), "the arrays that were given have changed"
-    modes.append([[module.training for module in model.modules()], rl.is_grad_enabled()])
+    modes.append([[module.training for module in model.modules()], afterwards])
     return {"type": type(result).__name__, "loss": result.loss, "perplexity": result.perplexity, "bits": result.bits_per_byte,
             "numbers": [*map(type_name, result)], "modes": modes,
             "parameters": [[parameter.requires_grad, parameter.grad] for parameter in model.parameters()]}  # fmt: skip
 
 
 @evaluated.oracle
-def _(torch, data, size, training):
+def _(torch, data, size, training, recorded):
     """The losses of all positions as one list."""
     model, losses = _layers(torch), []
     for inputs, targets in map(_arrays, data):
         scores, targets = model(torch.from_numpy(inputs)).flatten(0, 1), torch.from_numpy(targets).flatten()
         losses += torch.nn.functional.cross_entropy(scores, targets, reduction="none")[targets != IGNORED].tolist()
     mean = math.fsum(losses) / len(losses)
-    modes = [[False, False]] * len(data) + [[[training] * 4, True]]
+    modes = [[False, False]] * len(data) + [[[training] * 4, recorded]]
     return {"type": "Validation", "loss": mean, "perplexity": math.exp(mean), "bits": math.fsum(losses) * math.log2(math.e) / size,
             "numbers": ["float"] * 3, "modes": modes,
             "parameters": [[True, torch.ones_like(parameter)] for parameter in model.parameters()]}  # fmt: skip

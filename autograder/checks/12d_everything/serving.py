@@ -18,7 +18,7 @@ def _weights(draw, st):
     group = draw(st.integers(2, 5))
     return _weight(
         draw(st.integers(1, 3)), draw(st.integers(1, 3)), group, rest, draw(st.integers(2, 8)), draw(st.integers(0, 20)),
-        draw(st.sampled_from([None, None, "zeros", "tiny", "small", "negative"])), draw(st.booleans()),
+        draw(st.sampled_from([None, None, "zeros", "tiny", "small", "negative", "ties"])), draw(st.booleans()),
     )  # fmt: skip
 
 
@@ -29,10 +29,11 @@ def _weights(draw, st):
         *[_weight(bits=bits) for bits in range(2, 9)], _weight(is_transposed=True),
         _weight(1, 1, 2), _weight(3, 1, 5, bits=8), _weight(2, 3, 2, start=7),
         *[_weight(special=kind) for kind in ("zeros", "tiny", "small", "negative")], _weight(rest=1), _weight(2, 1, 3, 2, bits=8),
+        *[_weight(1, 1, 5, bits=bits, start=start, special="ties") for bits, start in ((4, 0), (8, 2), (5, 4))],
     ],
     draws=12,
     hint=explained(
-        q="each group has its own scale, and the integers are symmetric",
+        q="each group has its own scale, the integers are symmetric, and a half goes to the even integer",
         scales="the largest absolute value of the group, over the largest integer, but not less than the smallest scale",
         grad="the results do not require grad", changed="the weight has changed",
     ),
@@ -72,13 +73,19 @@ def _(torch, **case):
 def _made(xp, outs, groups, group, rest, bits, start, special, is_transposed):
     """A weight, which may be the transpose of a contiguous one.
 
-    It has odd multiples of 1/64, so no quotient is half of an odd number. One group may be special. The smallest scale is
-    2**-23, and a check multiplies the scales by 2**23, so that small ones are compared, too.
+    It has odd multiples of 1/64, so no quotient is half of an odd number. One group may be special: in "ties" all quotients but
+    the largest are, and the scale is a power of two, whose reciprocal is exact. The smallest scale is 2**-23, and a check
+    multiplies the scales by 2**23, so that small ones are compared, too.
     """
     features = groups * group + rest
     values = [[(2 * ((7 * i + 11 * row + start) % 23) - 21) / 64 for i in range(features)] for row in range(outs)]
+    most = 2 ** (bits - 1) - 1
     for i in range(group):
-        values[-1][i] *= {"zeros": 0.0, "tiny": 2.0**-40, "small": 2.0**-20, None: 1.0, "negative": -1.0}[special]
+        if special == "ties":
+            quotient = most if i == 0 else (-1) ** (i // 2) * (min(i, most) - 0.5)
+            values[-1][i] = quotient * 2.0 ** (start % 5 - 6)
+        else:
+            values[-1][i] *= {"zeros": 0.0, "tiny": 2.0**-40, "small": 2.0**-20, None: 1.0, "negative": -1.0}[special]
     weight = xp.tensor(values, dtype=xp.float32)
     return weight.t().contiguous().t() if is_transposed else weight
 
@@ -92,23 +99,28 @@ TARGET = [0, 1, 2, 3, 4, -100, -100]
     "course.serving.perplexity",
     cases=drawn(
         batches=several(several(listed((0, 4), TARGET), 1, 4), 1, 3), training=bool, generator=bool,
-        fails=[False, False, False, True], height=(1, 2),
+        fails=[False, False, False, True], height=(1, 2), recorded=[True, True, False],
     ),
-    edges=rows("batches training fails generator height", *(([[*map(list, row)] for row in rows_], *more) for rows_, *more in (
-        ([[(1, 2)]], True, False, False, 1), ([[(1, 2), (2, 3)]], False, False, False, 1),
-        ([[(1, 2), (3, -100)]], True, False, False, 1), ([[(1, 2), (2, 3), (0, 1)], [(4, 4)]], True, False, True, 1),
-        ([[(1, 2), (2, -100)], [(3, -100)], [(4, 0), (2, 2), (1, 1)]], False, False, True, 1),
-        ([[(1, 2)]], True, True, False, 1), ([[(1, 2)], [(0, 4)]], False, True, True, 1),
-        ([[(1, 2), (2, 3), (0, 1), (4, -100)], [(3, 0), (1, 4)]], True, False, False, 2),
-    ))),
+    edges=rows(
+        "batches training fails generator height recorded",
+        *(([[*map(list, row)] for row in rows_], *more) for rows_, *more in (
+            ([[(1, 2)]], True, False, False, 1, True), ([[(1, 2), (2, 3)]], False, False, False, 1, True),
+            ([[(1, 2), (3, -100)]], True, False, False, 1, True),
+            ([[(1, 2), (2, 3), (0, 1)], [(4, 4)]], True, False, True, 1, True),
+            ([[(1, 2), (2, -100)], [(3, -100)], [(4, 0), (2, 2), (1, 1)]], False, False, True, 1, True),
+            ([[(1, 2)]], True, True, False, 1, True), ([[(1, 2)], [(0, 4)]], False, True, True, 1, True),
+            ([[(1, 2), (2, 3), (0, 1), (4, -100)], [(3, 0), (1, 4)]], True, False, False, 2, True),
+            ([[(1, 2), (2, 3)]], True, False, False, 1, False), ([[(1, 2)]], False, True, True, 1, False),
+        )),
+    ),
     draws=10,
     hint=explained(
         perplexity="add up over all tokens that have a target, and divide once", mode="the model's mode is that of before",
         modes="while it runs, the model is in evaluation mode", recording="no graph is recorded while it runs",
-        afterwards="afterwards a graph is recorded as before",
+        afterwards="afterwards grad mode is as before: on or off",
     ),
 )  # fmt: skip
-def perplexities(rl, batches, training, fails, generator, height):
+def perplexities(rl, batches, training, fails, generator, height, recorded):
     model, given = _model(rl, fails), []
     model.train(training)
     for batch in _with_targets(batches):
@@ -116,7 +128,7 @@ def perplexities(rl, batches, training, fails, generator, height):
         height_of = height if len(batch) % height == 0 else 1
         given.append(tuple(rl.tensor(rows).reshape(height_of, -1) for rows in (inputs, targets)))
     before = [[tensor.clone() for tensor in pair] for pair in given]
-    with rl.enable_grad():
+    with rl.set_grad_enabled(recorded):
         result = attempt(rl.course.serving.perplexity, model, (batch for batch in given) if generator else given)
         afterwards = rl.is_grad_enabled()
     same = all(rl.equal(x, y) for pair, other in zip(before, given) for x, y in zip(pair, other))
@@ -128,7 +140,7 @@ def perplexities(rl, batches, training, fails, generator, height):
 
 
 @perplexities.oracle
-def _(torch, batches, training, fails, generator, height):
+def _(torch, batches, training, fails, generator, height, recorded):
     """One cross-entropy of all tokens."""
     model = _model(torch, False)
     pairs = [pair for batch in _with_targets(batches) for pair in batch]
@@ -136,7 +148,7 @@ def _(torch, batches, training, fails, generator, height):
     loss = torch.nn.functional.cross_entropy(model.eval()(inputs), targets)
     result = "raises RuntimeError" if fails else loss.exp().item()
     mode = [training] * len([*model.modules()])
-    never = {"modes": [False], "recording": [False], "afterwards": True}
+    never = {"modes": [False], "recording": [False], "afterwards": recorded}
     return {"perplexity": result, "type": type(result).__name__, "mode": mode, **never}
 
 

@@ -145,7 +145,8 @@ def call_impl(module: Module, args: tuple, kwargs: dict) -> Any:
     """`Module._call_impl`: call `module(*args, **kwargs)`.
 
     The hooks are in four ordered dicts by number: `_forward_pre_hooks`, `_forward_hooks`, `_backward_hooks`,
-    `_backward_pre_hooks`. They run in the order of the dict. `module.forward` is read first, so a hook that assigns another
+    `_backward_pre_hooks`. They run in the order of the dict. A function that is registered twice is two hooks with two
+    numbers. `module.forward` is read first, so a hook that assigns another
     `forward` changes only later calls. If all four dicts are empty at that time, return `forward(*args, **kwargs)`. Nothing
     else happens then, even if `forward` registers hooks. Otherwise:
 

@@ -25,9 +25,9 @@ def default_collate(batch: Sequence) -> Any:
     - numpy's numbers and booleans (`np.number`, `np.bool_`): a tensor of their dtype, with one dimension;
     - floats: a float64 tensor with one dimension; integers and booleans: a tensor with the dtype that `tensor` gives them;
     - strings and bytes: `batch` itself;
-    - mappings: for each key of the first sample, the values of all samples under that key, collated;
+    - instances of `collections.abc.Mapping`: for each key of the first sample, the values of all samples under that key, collated;
     - named tuples: field by field, collated, as that named tuple;
-    - other sequences: index by index, collated; the samples must have equal lengths.
+    - other instances of `collections.abc.Sequence`: index by index, collated; the samples must have equal lengths.
 
     The values of one key are collated as a list, the values of one field or index as a tuple. You see the difference if the
     values are strings, because then the list or tuple itself is the result.

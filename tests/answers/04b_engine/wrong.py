@@ -434,3 +434,9 @@ call_function__each_function_once = edited(
     ("list(node.pre_hooks.values())", "dict.fromkeys(node.pre_hooks.values())"),
     ("list(node.post_hooks.values())", "dict.fromkeys(node.post_hooks.values())"),
 )
+
+
+sum_to__is_not_recorded = edited(engine.sum_to, ("return grad.view(", "return grad.detach().view("))
+sum_to__is_not_recorded_at_all = edited(
+    engine.sum_to, ("    if not sizes:", "    grad = grad.detach()\n    if not sizes:")
+)

@@ -399,3 +399,14 @@ mm_backward_mat1__without_the_history_of_the_other = edited(
 mm_backward_mat2__without_the_history_of_the_other = edited(
     derivatives.mm_backward_mat2, ("grad.t().mm(mat1)", "grad.t().mm(mat1.detach())"), ("mat1.t()", "mat1.detach().t()")
 )
+
+
+recompute__stops_recording_afterwards = edited(
+    checkpoint.recompute,
+    (
+        "    with enable_grad():\n        outputs = ctx.run(*again)\n",
+        "    from rushlight.c10.dispatch import local\n\n    local.grad_enabled = True\n"
+        "    try:\n        outputs = ctx.run(*again)\n"
+        "    finally:\n        local.grad_enabled = False\n",
+    ),
+)

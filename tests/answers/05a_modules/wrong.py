@@ -690,3 +690,22 @@ apply_impl__records_again_afterwards = edited(
 load_from_state_dict__takes_none_for_missing = edited(
     state_dict.load_from_state_dict, ("if key not in state_dict:", "if state_dict.get(key) is None:")
 )
+
+
+call_impl__decides_by_the_function_who_gets_kwargs = edited(
+    module.call_impl,
+    (
+        "number in module._forward_hooks_with_kwargs",
+        "hook in [module._forward_hooks.get(other) for other in module._forward_hooks_with_kwargs]",
+    ),
+)
+call_impl__decides_by_the_function_which_pre_hook_gets_kwargs = edited(
+    module.call_impl,
+    (
+        "number in module._forward_pre_hooks_with_kwargs",
+        "hook in [module._forward_pre_hooks.get(other) for other in module._forward_pre_hooks_with_kwargs]",
+    ),
+)
+call_impl__runs_each_backward_hook_once = edited(
+    module.call_impl, ("list(module._backward_hooks.values())", "list(dict.fromkeys(module._backward_hooks.values()))")
+)

@@ -213,7 +213,7 @@ def adam__as_the_paper_has_it(
         m.mul_(beta1).add_(g * (1 - beta1))
         v.mul_(beta2).add_(g.square() * (1 - beta2))
         if w is not None:
-            w.copy_(F.where(v > w, v, w))
+            w.copy_(F.maximum(v, w))
         t = float(step)
         m_hat = m / (1 - beta1**t)
         v_hat = (v if w is None else w) / (1 - beta2**t)

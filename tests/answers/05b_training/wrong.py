@@ -14,6 +14,7 @@ from rushlight.aten.generated import functions as F
 from rushlight.aten.native.losses import of_all_classes, of_probabilities
 from rushlight.aten.strided import Tensor
 from rushlight.nn.utils import clip_grad
+from rushlight.optim import optimizer
 from rushlight.utils.data.collate import _sequence_like
 
 from ..shared import copied, edited
@@ -462,5 +463,14 @@ clip_grad_norm___records_again_afterwards = edited(
     (
         "    return total_norm\n",
         "    from rushlight.c10.dispatch import local\n\n    local.grad_enabled = True\n    return total_norm\n",
+    ),
+)
+
+
+adam__keeps_the_largest_number = edited(
+    optimizer.adam,
+    (
+        "functions.maximum(max_exp_avg_sqs[i], exp_avg_sq)",
+        "functions.where(exp_avg_sq > max_exp_avg_sqs[i], exp_avg_sq, max_exp_avg_sqs[i])",
     ),
 )

@@ -391,3 +391,8 @@ def rms_norm_source__accepts_no_dimensions_on_meta():
 
 def rms_norm_source__does_not_compile():
     return _TEXT.replace("scalar_t sum = 0;", "scalar_t sum = 0")
+
+
+fused_linear_vmap__cuts_the_biases_off = edited(
+    custom_ops.fused_linear_vmap, ("move_batch_dim_to_front(bias,", "move_batch_dim_to_front(bias.detach(),")
+)

@@ -484,3 +484,14 @@ joint_forward_backward__one_gradient_for_a_primal_given_twice = edited(
         "indices = [*{id(x): i for i, x in enumerate(primals) if isinstance(x, Tensor) and x.requires_grad}.values()]",
     ),
 )
+
+
+softmax__subtracts_in_float16 = edited(
+    softmax,
+    (
+        "    x = self.to(float32) if self.dtype is float16 else self\n"
+        "    if x.numel():\n        x = x - functions.amax(x, [dim], True)\n",
+        "    x = self\n    if x.numel():\n        x = x - functions.amax(x, [dim], True)\n"
+        "    x = x.to(float32) if self.dtype is float16 else x\n",
+    ),
+)

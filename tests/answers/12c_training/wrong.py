@@ -356,3 +356,7 @@ generate__records_again_afterwards = edited(
     ("    with xp.no_grad():\n", "    xp.set_grad_enabled(False)\n    if True:\n"),
     ("                return said\n", "                xp.set_grad_enabled(True)\n                return said\n"),
 )
+
+evaluate__records_afterwards = edited(
+    evaluate, ("    model.train(was_training)\n", "    model.train(was_training)\n    xp.set_grad_enabled(True)\n")
+)

@@ -373,6 +373,15 @@ def quantize_groups__column_by_column(weight, bits, group):
     return functions.cat(integers, 1), functions.stack(scales, 1)
 
 
+def quantize_groups__times_the_reciprocal(weight, bits, group):
+    """As PyTorch's operator does it."""
+    if weight.shape[1] % group != 0:
+        raise ValueError("the last group is too short")
+    parts = weight.detach().unflatten(1, (-1, group))
+    scales = parts.abs().amax(2).div(2 ** (bits - 1) - 1).clamp(min=SMALLEST_SCALE)
+    return parts.mul((1.0 / scales).unsqueeze(2)).round().flatten(1).to(dtypes.int8), scales
+
+
 def perplexity__means(model, batches):
     """Means weighted by counts."""
     mode, total, tokens = model.training, 0.0, 0

@@ -411,3 +411,23 @@ backward_graph__a_leaf_by_its_memory = edited(
     ("id(leaf): name", "leaf.data_ptr(): name"),
     ("by_identity.get(id(leaf)", "by_identity.get(leaf.data_ptr()"),
 )
+
+
+perplexity__records_afterwards = edited(
+    perplexity,
+    (
+        "        model.train(was_training)\n",
+        "        model.train(was_training)\n        from rushlight.c10.dispatch import local\n\n"
+        "        local.grad_enabled = True\n",
+    ),
+)
+
+quantize_groups__halves_away_from_zero = edited(
+    quantize_groups,
+    (
+        "    q = (groups / scales.unsqueeze(2)).round()\n",
+        "    q = groups / scales.unsqueeze(2)\n    q = q.sign() * (q.abs() + 0.5).floor()\n",
+    ),
+)
+
+quantize_groups__halves_up = edited(quantize_groups, (".round()", ".add(0.5).floor()"))
