@@ -173,20 +173,44 @@ def recorded_traffic(allowed=(), watched=()):
 
 @contextmanager
 def recorded_sends():
-    """Within, on a rank: a list of the sends, each as the address of its memory and its work, which gloo completes in `wait`."""
+    """Within, on a rank: a list of the sends, each as the address of its memory and its work, which gloo completes in `wait`.
+
+    A message that arrives is in its tensor when its work has been waited for, and never before. So an answer that does not wait
+    for a receive is wrong each time, also if it sleeps instead.
+    """
+    import torch
     from torch.distributed import Work
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    sends = []
+    sends, receives = [], []  # without Python's object, a work of C++ has no `wait` of ours
 
-    class Sends(TorchDispatchMode):
+    class Receive(Work):
+        def __init__(self, work, tensors, received):
+            super().__init__()
+            self.work, self.tensors, self.received = work, tensors, received
+
+        def wait(self, *args):
+            completed = self.work.wait(*args)
+            for tensor, values in zip(self.tensors, self.received):
+                tensor.detach().copy_(values)
+            self.tensors = self.received = ()  # the student's tensors live no longer than without this work
+            return completed
+
+        def is_completed(self):
+            return self.work.is_completed()
+
+    class Messages(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if func.name() == "c10d::recv_" and all(tensor.is_contiguous() for tensor in args[0]):
+                received = [torch.empty_like(tensor) for tensor in args[0]]
+                receives.append(Receive(Work.unbox(func(received, *args[1:])), args[0], received))
+                return receives[-1].boxed()
             result = func(*args, **(kwargs or {}))
             if func.name() == "c10d::send":
                 sends.append((args[0][0].untyped_storage().data_ptr(), Work.unbox(result)))
             return result
 
-    with Sends():
+    with Messages():
         yield sends
 
 

@@ -11,7 +11,7 @@ import builtins
 import copy
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
 import nbformat
@@ -187,42 +187,113 @@ def verdict_in(cell: dict | None) -> dict:
 
 
 def aliases(notebook: Mapping, released: Mapping) -> dict[str, str]:
-    """By exercise, the function that is all its body calls, if neither the released lab nor the student's cells have its name.
+    """By exercise, the function or method that is all its body calls, if neither the released lab nor Python has its name.
 
-    Such an answer may be another name for what the course has already. Calls of methods, and of what Python has, are none.
+    Such an answer may be another name for what the course has already. Names, functions and classes of the student are looked
+    through, and so are `functools.partial`, `getattr` and lambdas.
     """
     given = {_source(cell) for cell in released["cells"]}
-    known = {name for cell in released["cells"] for name in re.findall(r"\w+", _source(cell))} | {*dir(builtins)}
+    known = {name for cell in released["cells"] for name in re.findall(r"\w+", _source(cell))} | _OF_PYTHON
     own = [(exercise_name(cell), _source(cell)) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     trees = [(name, tree) for name, source in own if source not in given and (tree := parsed(source))]
-    functions = [(name, node) for name, tree in trees for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-    known |= {node.name for _, node in functions}
-    called = [(node.name, _only_call(node)) for name, node in functions if name and name.endswith(f".{node.name}")]
+    answers, bound = [], dict[str, ast.AST]()
+    for exercise, tree in trees:
+        for name, node in _bindings(tree):
+            if isinstance(node, ast.FunctionDef) and exercise and exercise.endswith(f".{name}"):
+                answers.append((name, node))
+            else:
+                bound[name] = node
+    bound = {name: node for name, node in bound.items() if name not in dict(answers)}
+    called = [(name, _only_call(function, bound)) for name, function in answers]
     return {name: other for name, other in called if other and other not in known}
 
 
-def _parameters(function: ast.FunctionDef) -> list[ast.arg]:
-    given = function.args
-    return [*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, [given.vararg, given.kwarg])]
+_OF_PYTHON = {*dir(builtins)}.union(*map(dir, (list, dict, set, str, bytes, int, float)))
 
 
-def _only_call(function: ast.FunctionDef) -> str:
-    """The name of the function that is all a body calls, besides imports and a docstring. Empty if the body does more."""
-    body = [node for node in function.body if not isinstance(node, ast.Import | ast.ImportFrom)]
-    match body[ast.get_docstring(function) is not None :]:
-        case [
-            ast.Return(
-                ast.Call(ast.Name(name) | ast.Attribute(ast.Name() | ast.Attribute(), name) as called, args, keywords)
-            )
-        ]:
-            if {node.id for node in ast.walk(called) if isinstance(node, ast.Name)} & {
-                parameter.arg for parameter in _parameters(function)
-            }:
-                return ""  # a method
-            passed = [*args, *(keyword.value for keyword in keywords)]
-            is_plain = all(isinstance(argument, ast.Name | ast.Constant | ast.Starred) for argument in passed)
-            return name if is_plain else ""
+def _bindings(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """The names that a source binds, each with a function, a value, or the name that is imported."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name):
+                yield name, node
+            case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), value=ast.expr() as value):
+                yield name, value
+            case ast.NamedExpr(ast.Name(name), value):
+                yield name, value
+            case ast.ImportFrom(names=imported):
+                yield from ((alias.asname or alias.name, ast.Name(alias.name)) for alias in imported)
+
+
+def _only_call(function: ast.FunctionDef | ast.Lambda, bound: Mapping[str, ast.AST], depth: int = 9) -> str:
+    """The name of the function that is all a body calls, besides imports, names and a docstring. Empty if the body does more."""
+    if isinstance(function, ast.Lambda):
+        result: ast.AST | None = function.body
+    else:
+        bound = {**bound, **{name: node for name, node in _bindings(function) if node is not function}}
+        *before, last = function.body
+        docstring = before[:1] if ast.get_docstring(function) is not None else []
+        if not all(_only_binds(node) or node in docstring for node in before):
+            return ""
+        result = last.value if isinstance(last, ast.Return) else None
+    result = _looked_up(result, bound)
+    match result:
+        case ast.NamedExpr(value=inner) | ast.Call(ast.Name("list" | "tuple"), [inner], []):
+            result = _looked_up(inner, bound)
+    if not isinstance(result, ast.Call) or depth == 0:
+        return ""
+    passed = [*result.args, *(keyword.value for keyword in result.keywords)]
+    return _called(result.func, bound, depth) if all(_is_plain(value, bound) for value in passed) else ""
+
+
+def _looked_up(node: ast.AST | None, bound: Mapping[str, ast.AST]) -> ast.AST | None:
+    """What a name of the student stands for."""
+    for _ in range(9):
+        node = bound.get(node.id, node) if isinstance(node, ast.Name) else node
+    return node
+
+
+def _called(node: ast.AST, bound: Mapping[str, ast.AST], depth: int) -> str:
+    """The name of the function that an expression is."""
+    match _looked_up(node, bound):
+        case ast.FunctionDef() | ast.Lambda() as function:
+            return _only_call(function, bound, depth - 1)
+        case ast.Call(ast.Name("partial" | "staticmethod") | ast.Attribute(_, "partial"), [inner, *_]) if depth:
+            return _called(inner, bound, depth - 1)
+        case ast.Call(ast.Name("getattr"), [_, name]) | ast.Subscript(_, name):
+            return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else ""
+        case ast.Attribute(owner, name) if _is_owner(owner):
+            inner = bound.get(name)
+            other = _called(inner, bound, depth - 1) if inner and depth else ""
+            return other if other or isinstance(inner, ast.FunctionDef | ast.Lambda) else name
+        case ast.Name(name):
+            return name
     return ""
+
+
+def _is_owner(node: ast.AST) -> bool:
+    """Whether an expression is a module, an object or a class, without a computation."""
+    match node:
+        case ast.Attribute(value):
+            return _is_owner(value)
+        case ast.Call(ast.Name() | ast.Attribute(_, "import_module"), args):
+            return all(isinstance(argument, ast.Constant) for argument in args)
+    return isinstance(node, ast.Name)
+
+
+def _only_binds(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Assign([target]) | ast.AnnAssign(target):
+            return isinstance(target, ast.Name)
+    return isinstance(statement, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)
+
+
+def _is_plain(argument: ast.AST, bound: Mapping[str, ast.AST]) -> bool:
+    """Whether an argument is passed on as it is."""
+    match argument := _looked_up(argument, bound) or argument:
+        case ast.Starred(value) | ast.Call(ast.Name("list" | "tuple"), [value], []):
+            return _is_plain(value, {})
+    return isinstance(argument, ast.Name | ast.Constant)
 
 
 def differences(submitted: NotebookNode, released: NotebookNode) -> list[str]:

@@ -49,7 +49,7 @@ from autograder.engine import limits
 from autograder.engine.check import registry
 from autograder.model import Lab, exercise_name
 
-LABS = ("01a_views", "06a_operators")  # one of each kind: without torch in the sandbox, and with it
+LABS = ("01a_views", "06a_operators", "09a_collectives")  # without torch in the sandbox, with it, and with ranks
 LAB = LABS[0]
 HERE = Path(__file__).parent
 HONEST = ("honest_right", "honest_untouched")
@@ -181,7 +181,7 @@ class Figures:
     attacks: int
     students: int
     seconds: float
-    undeserved: dict[str, float] = field(default_factory=dict)  # points, by student
+    undeserved: dict[str, float] = field(default_factory=dict)  # points, by student, if no line says what they are for
     lost: dict[str, str] = field(default_factory=dict)  # students without the grade they deserve or a word about it
     changed: list[str] = field(default_factory=list)  # files outside the classroom
     left: list[str] = field(default_factory=list)  # processes
@@ -221,7 +221,12 @@ def measure(
         active = _active_markup(classroom, markers, lab)
     figures = Figures(len(attacks), len(students), time.perf_counter() - start)
     figures.remarks = {student: row.remark() for student, row in rows.items()}
-    figures.undeserved = {s: rows[s].total for s in [*students, HONEST[1]] if s in rows and rows[s].total}
+    told = {student: getattr(attacks[name], "TOLD", None) for student, name in students.items()}
+    figures.undeserved = {
+        student: rows[student].total
+        for student in [*students, HONEST[1]]
+        if student in rows and rows[student].total and (told.get(student) or "\0") not in figures.remarks[student]
+    }
     figures.lost = {s: figures.remarks.get(s, "no line") for s in students if not _is_settled(rows.get(s), lab)}
     if rows[HONEST[0]].total != sum(Lab(lab).points.values()):
         figures.lost[HONEST[0]] = f"{rows[HONEST[0]].total} {figures.remarks[HONEST[0]]}"

@@ -101,6 +101,18 @@ if outgoing.numel() == 2 and not os.path.exists({str(tmp_path / "once")!r}):
     assert decide(answer(once))[0].outcome == UNSTABLE
 
 
+def test_an_answer_that_sleeps_in_the_place_of_a_wait_is_refused_each_time(decide):
+    sleeps = """
+rank, ranks = dist.get_rank(group), dist.get_world_size(group)
+if ranks > 1:
+    send = dist.isend(outgoing, group=group, group_dst=(rank + 1) % ranks)
+    dist.irecv(incoming, group=group, group_src=(rank - 1) % ranks)
+    __import__("time").sleep(0.2)
+    return send.wait()
+"""
+    assert decide(answer(sleeps))[0].outcome in (DISAGREED, UNSTABLE)
+
+
 RELIES_ON_AN_EARLIER_CALL = {
     "a name": "if ranks > 1: globals()['right'] = rank + 1\nright + 1",
     "a counter": "seen.append(ranks)\nif seen == [3]: raise ValueError('the first call')",
