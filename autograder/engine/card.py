@@ -47,6 +47,8 @@ def card(verdict: Verdict, worth: float | None = None, tally: str = "") -> str:
         body += "".join(_block(*row) for row in verdict.rows() if row[0] == name)
     body += _results(verdict, rows)
     body += "".join(_block(name, rows[name]) for name in ("differs", "hint") if name in rows)
+    rows |= {"program": verdict.program} if "program" in rows else {}  # folded, so all of it
+    rows |= {"in torch": verdict.oracle} if "in torch" in rows else {}
     body += "".join(_folded(name, rows[name]) for name in ("program", "in torch", "replay") if name in rows)
     return f'<div style="border-left:4px solid {line};padding:2px 12px;margin:4px 0">{body}</div>'
 

@@ -13,6 +13,7 @@ import difflib
 import importlib.util
 import inspect
 import pkgutil
+import re
 import symtable
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -204,7 +205,8 @@ def every_exercise() -> list[str]:
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
 DEMONSTRATION = "demonstration"  # the tag of a cell that takes time, and only shows something
 MANY_LINES = 40  # of a verdict: a long case then comes last
-LONG = 12  # lines of a case or a result: of a longer result those that agree are left out
+LONG = 12  # lines of a case, a program or a result: of a longer program or result some are left out
+KEPT = 10  # lines of a longer result: two differences
 CONTEXT = 2  # lines around those that differ
 LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
 
@@ -359,8 +361,9 @@ class Verdict:
         if self.message and self.outcome != DISAGREED:
             rows.insert(0, ("why", self.message))
         if self.case is not None:
-            rows += [("case", self.listing or describe(self.case)), ("program", self.program)]
-            rows += [("in torch", self.oracle)] if self.oracle else []
+            name = short_name(self.check).partition(".")[0]
+            rows += [("case", self.listing or describe(self.case)), ("program", abridged_program(self.program, name))]
+            rows += [("in torch", abridged_program(self.oracle, name, KEPT))] if self.oracle else []
             frames = show_frames(self.frames)
             mine = abridged(self.mine, self.mine_marks)[0]
             rows += [("yours", mine if self.raised else mine + frames)]
@@ -395,16 +398,19 @@ def verdict_from(data: Mapping) -> Verdict:
     return verdict
 
 
-def abridged(text: str, marks: Sequence[Sequence[int]]) -> tuple[str, list[list[int]]]:
-    """A long result without the lines that are far from a marked part, and where its marked parts are now."""
+def abridged(text: str, marks: Sequence[Sequence[int]], most: int = KEPT) -> tuple[str, list[list[int]]]:
+    """A text of more than `LONG` lines as about `most` of them, around its first marked parts, and where its marked parts are now.
+    If no part is marked, the first lines."""
     lines = text.splitlines(keepends=True)
-    ends = [*accumulate(map(len, lines))]
+    if len(lines) <= LONG:
+        return text, [[*mark] for mark in marks]
+    ends, near = [*accumulate(map(len, lines))], set[int]()
     marked = [
         i for i, end in enumerate(ends) if any(first < end and end - len(lines[i]) < last for first, last in marks)
     ]
-    near = {i for line in marked for i in range(line - CONTEXT, line + CONTEXT + 1)}
-    if len(lines) <= LONG or not marked:
-        return text, [[*mark] for mark in marks]
+    for line in marked or range(len(lines)):
+        around = near | {*range(max(0, line - CONTEXT), min(len(lines), line + CONTEXT + 1))}
+        near = around if len(around) <= most else near
     short, moved = "", []
     for is_near, group in groupby(range(len(lines)), key=lambda i: i in near):
         kept = [*group]
@@ -416,6 +422,12 @@ def abridged(text: str, marks: Sequence[Sequence[int]]) -> tuple[str, list[list[
         moved += [[max(a, start) + shift, min(b, end) + shift] for a, b in marks if a < end and start < b]
         short += text[start:end]
     return short.removesuffix("\n"), moved
+
+
+def abridged_program(program: str, name: str, most: int = LONG) -> str:
+    """A program as `abridged`, around its parameters, and around where it mentions this name and returns."""
+    marks = [match.span() for match in re.finditer(rf"^def |\b{name}\b|^    return ", program, re.MULTILINE)]
+    return abridged(program, marks, most)[0]
 
 
 def describe(case: dict) -> str:

@@ -131,6 +131,21 @@ def test_of_a_long_result_the_lines_around_each_difference_are_shown_and_all_of_
     assert [row for row in failed(mine=text, mine_marks=marks).rows() if row[0] == "yours"] == [("yours", excerpt)]
 
 
+def test_a_verdict_as_text_has_ten_lines_of_a_long_result_and_twelve_of_a_long_program():
+    program = (
+        "def p(xp, n):\n"
+        + "    other = n\n" * 20
+        + "    result = xp.m.check(n)\n"
+        + "    other = n\n" * 20
+        + "    return 1"
+    )
+    rows = dict(failed(mine="line\n" * 1000, theirs="a\n" * 1000, theirs_marks=[[0, 2000]], program=program).rows())
+    assert [rows[name].count("\n") for name in ("yours", "torch's")] == [10, 10]
+    kept = [line for line in rows["program"].splitlines() if "other" not in line]
+    assert kept == ["def p(xp, n):", "… 16 lines", "    result = xp.m.check(n)", "… 16 lines", "    return 1"]
+    assert rows["program"].count("\n") < 14 and program in Structure(card(failed(program=program))).folded
+
+
 def test_a_long_result_without_a_mark_is_folded():
     found = Structure(card(failed(mine="line\n" * 100, outcome=UNSTABLE)))
     assert "line\n" * 100 in found.folded and len(found.text) - len(found.folded) < 500
