@@ -1,7 +1,9 @@
+import hypothesis
 import pytest
 from sweep import sweep
 
-from autograder.engine.check import PASSED, is_milestone, registry
+from autograder.engine import judge as judging
+from autograder.engine.check import PASSED, find, is_milestone, registry
 from autograder.engine.observe import difference
 from autograder.engine.subject import answer
 from autograder.model import Lab, check_name, lab_names
@@ -69,6 +71,56 @@ def test_a_table_of_the_edges_and_the_commonest_answer_for_the_rest_do_not_get_t
     others = [answer for case, answer in zip(cases, answers) if repr(case) not in edges]
     commonest = max(known or [None], key=known.count)
     assert sum(bool(difference(commonest, answer)) for answer in others) >= min(3, len(others))
+
+
+DIFFERENT = 300  # cases that a check draws over many seeds, at least
+DUMPS = "the texts of one class: its seed makes them"
+PREDICTION = "a question for each program of a reading"
+SMALL = {  # checks that draw fewer, and why
+    "c10.dtypes.promote_types": "all pairs of seven dtypes",
+    "on_torch.custom_ops.schema_type": "all annotations of the contract, and such as it refuses",
+    "on_torch.custom_ops.register_momentum_step": "each case compiles: the check of momentum_step varies sizes and layouts",
+    "on_torch.custom_ops.what_breaks": "all ways to break a custom function, under all transforms",
+    "on_torch.cpp_ops.rms_norm_source.compiled": "shapes and strides of one compiled kernel, whose source has a check of its own",
+    "dynamo.calls.how_to_call": "all kinds of callables that Dynamo tells apart",
+    "dynamo.calls.how_to_call.breaks": "all kinds of callables that break a graph",
+    "dynamo.symbolic.truth": "all kinds of conditions, of either sign",
+    "autograd.profiler_util.find_parents.deep": "one deep nesting, which shows whether an answer recurses",
+    "autograd.profiler_util.device_times.recorded": "the recordings of a GPU",
+    "profiler._utils.critical_path.long": "one long graph, which shows whether an answer recurses",
+    "course.anatomy.backward_graph": "small models by name, whose graphs a student draws",
+    "together.fake_quantized_training": "the settings of one loop over pieces that have checks of their own",
+    "together.dump": DUMPS,
+}
+SMALL |= {check.name: DUMPS for check in CHECKS if check.name.startswith("inductor.output_code.")}
+SMALL |= {check.name: PREDICTION for check in CHECKS if check.prediction}
+
+
+class EnoughError(BaseException):
+    pass
+
+
+LARGE = [check for check in CHECKS if check.name not in SMALL]
+
+
+@pytest.mark.parametrize(**named(LARGE, keep=[find("course.attention.causal_mask")]))
+def test_a_seed_draws_from_300_different_cases_or_the_table_says_why_it_cannot(check, judge):
+    different = set()
+
+    @hypothesis.seed(1)
+    @judging._settings(phases=[hypothesis.Phase.generate], max_examples=10_000)
+    @hypothesis.given(judge._cases(check))
+    def collect(case):
+        different.add(judging._key(case))
+        if len(different) >= DIFFERENT:
+            raise EnoughError
+
+    with pytest.raises(EnoughError):
+        collect()
+
+
+def test_the_table_of_small_checks_names_checks():
+    assert SMALL.keys() <= registry().keys()
 
 
 def test_every_check_is_a_cell_of_its_lab():

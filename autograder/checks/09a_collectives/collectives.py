@@ -302,7 +302,7 @@ def _train_by_hand(torch, group, root, steps, broadcast, all_reduce):
 
 @program(
     "together.collectives",
-    cases=lambda st: rings(st, root=lambda count: (0, count - 1), steps=(1, 3)),
+    cases=lambda st: rings(st, root=lambda count: (0, count - 1), steps=(1, 8)),
     edges=rows("ranks members root steps", (2, None, 0, 1), (4, None, 3, 3), (4, [0, 2, 3], 1, 2)),
     draws=4,
 )

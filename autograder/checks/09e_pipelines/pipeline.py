@@ -8,7 +8,7 @@ from ..shared_09 import explained_by_rank, on_ranks, recorded_sends, recorded_tr
 
 
 def _stages(st):
-    return st.integers(1, 5).flatmap(lambda n: drawn(stage=(0, n - 1), stages=[n], microbatches=(1, 9))(st))
+    return st.integers(1, 7).flatmap(lambda n: drawn(stage=(0, n - 1), stages=[n], microbatches=(1, 12))(st))
 
 
 _STAGES = [
@@ -171,8 +171,8 @@ def longest_ways(torch, orders, forward, backward, transfer):
 
 def _runs(st):
     def of(ranks):
-        more = {"rows": (1, 3), "first": ["numbers", "tokens"], "transposed": bool}
-        return drawn(ranks=[ranks], part=[False], schedule=["gpipe", "1f1b"], microbatches=(ranks, 5), **more)(st)
+        more = {"rows": (1, 4), "first": ["numbers", "tokens"], "transposed": bool}
+        return drawn(ranks=[ranks], part=[False], schedule=["gpipe", "1f1b"], microbatches=(ranks, 7), **more)(st)
 
     return st.integers(2, 3).flatmap(of)
 
@@ -341,16 +341,18 @@ def _batch(torch, stages, microbatches, step):
 @program(
     "together.pipeline",
     cases=lambda st: st.integers(2, 3).flatmap(
-        lambda n: drawn(ranks=[n], part=[False], schedule=["gpipe_order", "one_f_one_b_order"], microbatches=(n, 5))(st)
+        lambda n: drawn(
+            ranks=[n], part=[False], schedule=["gpipe_order", "one_f_one_b_order"], microbatches=(n, 9), start=(0, 10)
+        )(st)
     ),
     edges=rows(
-        "ranks part schedule microbatches",
-        (2, False, "gpipe_order", 2), (3, False, "one_f_one_b_order", 5), (3, True, "one_f_one_b_order", 4),
+        "ranks part schedule microbatches start",
+        (2, False, "gpipe_order", 2, 0), (3, False, "one_f_one_b_order", 5, 0), (3, True, "one_f_one_b_order", 4, 0),
     ),
     draws=3,
 )  # fmt: skip
 @on_ranks
-def pipelined(xp, torch, group, schedule, microbatches):
+def pipelined(xp, torch, group, schedule, microbatches, start):
     own, stage, stages = xp.distributed.pipeline, group.rank(), group.size()
     module = _stages_of(torch, stages)[stage]
     received = torch.empty(2, _width(stage), dtype=torch.float64)
@@ -359,7 +361,7 @@ def pipelined(xp, torch, group, schedule, microbatches):
     with recorded_traffic(["send", "recv"]) as traffic:
         for step in range(3):
             optimizer.zero_grad()
-            losses = pipeline.step(*_batch(torch, stages, microbatches, step), _squared_difference)
+            losses = pipeline.step(*_batch(torch, stages, microbatches, start + step), _squared_difference)
             optimizer.step()
             seen.append([copied(loss) for loss in losses])
     return {
@@ -371,7 +373,7 @@ def pipelined(xp, torch, group, schedule, microbatches):
 
 @pipelined.oracle
 @on_ranks
-def one_process(torch, group, schedule, microbatches):
+def one_process(torch, group, schedule, microbatches, start):
     """The whole model on the whole batch, and the weights of this rank's stage."""
     stage, stages = group.rank(), group.size()
     modules = _stages_of(torch, stages)
@@ -379,7 +381,7 @@ def one_process(torch, group, schedule, microbatches):
     optimizer, seen = torch.optim.SGD(model.parameters(), lr=0.5), []
     for step in range(3):
         optimizer.zero_grad()
-        inputs, targets = _batch(torch, stages, microbatches, step)
+        inputs, targets = _batch(torch, stages, microbatches, start + step)
         pairs = zip(model(inputs).chunk(microbatches), targets.chunk(microbatches))
         losses = torch.stack([_squared_difference(*pair) for pair in pairs])
         losses.mean().backward()

@@ -75,10 +75,10 @@ def _written(xp, run):
 
 @program(
     "course.training.checkpoint",
-    cases=drawn(kind=KINDS, before=(0, 4), after=(0, 3)),
+    cases=drawn(kind=KINDS, before=(0, 4), after=(0, 3), seed=(0, 99)),
     edges=rows(
-        "kind before after", ("plain", 0, 0), ("plain", 1, 2), ("dropout", 3, 3), ("shared", 2, 1), ("shared", 0, 2),
-        ("buffers", 2, 1), ("dropout", 1, 0),
+        "kind before after seed", ("plain", 0, 0, 5), ("plain", 1, 2, 5), ("dropout", 3, 3, 5), ("shared", 2, 1, 5),
+        ("shared", 0, 2, 5), ("buffers", 2, 1, 5), ("dropout", 1, 0, 5),
     ),
     draws=15,
     hint=explained(
@@ -91,8 +91,8 @@ def _written(xp, run):
         after_a_file="`save` must be able to write it",
     ),
 )  # fmt: skip
-def saved_run(rl, kind, before, after):
-    rl.manual_seed(5)
+def saved_run(rl, kind, before, after, seed):
+    rl.manual_seed(seed)
     run = _begin(rl, kind)
     _steps(run, before)
     written = _written(rl, run)
@@ -108,9 +108,9 @@ def saved_run(rl, kind, before, after):
 
 
 @saved_run.oracle
-def _(torch, kind, before, after):
+def _(torch, kind, before, after, seed):
     """A file that torch wrote at that moment."""
-    torch.manual_seed(5)
+    torch.manual_seed(seed)
     run = _begin(torch, kind)
     _steps(run, before)
     state = _state(torch, _written(torch, run))
@@ -119,11 +119,12 @@ def _(torch, kind, before, after):
 
 @program(
     "course.training.resume",
-    cases=drawn(kind=KINDS, before=(0, 4), between=(0, 3), same=bool),
+    cases=drawn(kind=KINDS, before=(0, 4), between=(0, 3), same=bool, seed=(0, 99)),
     edges=rows(
-        "kind before between same",
-        ("plain", 0, 0, False), ("plain", 2, 0, False), ("plain", 2, 2, True), ("dropout", 2, 1, False), ("dropout", 3, 2, True),
-        ("shared", 1, 3, False), ("shared", 4, 0, False), ("dropout", 0, 3, False), ("buffers", 3, 2, False),
+        "kind before between same seed",
+        ("plain", 0, 0, False, 5), ("plain", 2, 0, False, 5), ("plain", 2, 2, True, 5), ("dropout", 2, 1, False, 5),
+        ("dropout", 3, 2, True, 5), ("shared", 1, 3, False, 5), ("shared", 4, 0, False, 5), ("dropout", 0, 3, False, 5),
+        ("buffers", 3, 2, False, 5),
     ),
     draws=10,
     hint=explained(
@@ -133,8 +134,8 @@ def _(torch, kind, before, after):
         second="a step has changed the checkpoint, so it could not be used again",
     ),
 )  # fmt: skip
-def resumed_run(rl, kind, before, between, same):
-    rl.manual_seed(5)
+def resumed_run(rl, kind, before, between, same, seed):
+    rl.manual_seed(seed)
     run = _begin(rl, kind)
     _steps(run, before)
     saved = _written(rl, run)
@@ -154,9 +155,9 @@ def resumed_run(rl, kind, before, between, same):
 
 
 @resumed_run.oracle
-def _(torch, kind, before, between, same):
+def _(torch, kind, before, between, same, seed):
     """A run that was never stopped."""
-    torch.manual_seed(5)
+    torch.manual_seed(seed)
     run = _begin(torch, kind)
     _steps(run, before)
     state = _state(torch, _written(torch, run))
