@@ -38,7 +38,10 @@ MAX_NOTEBOOKS = 8  # of one user at the same time
 MAX_STARTS = 30  # of one user in a minute
 MEMORY = 2 << 30  # bytes that one judge may write, like the largest check needs three times over
 CPU_SECONDS = 300  # of one judge, between two messages of its client
+MOST_CPU_SECONDS = 3600  # of one judge: its user can lift the limit above, by `prlimit`, but not this one
 SILENCE_SECONDS = 900  # between two messages of a client: a slow one, one that does not read, and one that is away
+GRACE_SECONDS = 5  # until the service ends a fork that its alarm should have ended
+QUEUE = 4096  # connections that wait for the service
 ANSWER_SECONDS = 30  # until the service is taken to be out of order: on a busy machine a fork may wait
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 
@@ -68,7 +71,7 @@ def connect() -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX)
     with contextlib.suppress(OSError, EOFError, Malformed, metadata.PackageNotFoundError):
         connection.settimeout(ANSWER_SECONDS)
-        connection.connect(path)
+        _wait_in_queue(connection, path)
         if _peer(connection)[0] in (0, os.geteuid()):  # another user's programs must not run in this kernel
             with connection.makefile("rb") as stream:
                 if receive(stream) == {"version": version()}:
@@ -76,6 +79,18 @@ def connect() -> socket.socket | None:
                     return connection
     connection.close()
     return None
+
+
+def _wait_in_queue(connection: socket.socket, path: str) -> None:
+    """Connect. While the service's queue is full, which one user can bring about, try again."""
+    deadline = time.monotonic() + ANSWER_SECONDS
+    while True:
+        try:
+            return connection.connect(path)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
 
 
 # The service ---------------------------------------------------------------------------------------------------------
@@ -88,10 +103,12 @@ def serve(path: Path) -> None:
     _load()
     print(f"rushlight: judging for {'all users' if os.geteuid() == 0 else 'this user'} at {path}", flush=True)
     judges: dict[int, int] = {}  # the user of each fork, by pid
+    progress: dict[int, tuple[list[str], float]] = {}  # how often each fork has run, and since when it has not
     started: Counter[int] = Counter()  # in this minute, by user
     minute = time.monotonic()
     while True:
         _reap(judges)
+        _end_stopped(judges, progress)
         if time.monotonic() > minute + 60:
             started.clear()
             minute = time.monotonic()
@@ -128,7 +145,7 @@ def _listen(path: Path) -> socket.socket:
         raise GradingError(f"{path.parent} is not yours to write to: name another place by --socket") from None
     finally:
         os.umask(before)
-    listener.listen(128)
+    listener.listen(QUEUE)
     listener.settimeout(1.0)
     return listener
 
@@ -161,6 +178,21 @@ def _reap(judges: dict[int, int]) -> None:
             del judges[pid]
 
 
+def _end_stopped(judges: dict[int, int], progress: dict[int, tuple[list[str], float]]) -> None:
+    """End the forks that have not run for longer than their own alarm allows. A user can stop a fork, and its alarm with it."""
+    now = time.monotonic()
+    for pid in progress.keys() - judges.keys():
+        del progress[pid]
+    for pid in judges:
+        with contextlib.suppress(OSError):  # no room for another open file: the next look will do
+            lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+            switches = [line for line in lines if "ctxt_switches" in line]
+            last, since = progress.get(pid, ([], now))
+            progress[pid] = switches, now if switches != last else since
+            if now - progress[pid][1] > SILENCE_SECONDS + GRACE_SECONDS:
+                os.kill(pid, signal.SIGKILL)
+
+
 def _fork(connection: socket.socket, listener: socket.socket, user: int, group: int, loaded: Tree) -> int:
     """Start a judge for one connection, and return its pid."""
     pid = os.fork()
@@ -187,6 +219,7 @@ def _become(user: int, group: int) -> None:
     Path("/proc/self/oom_score_adj").write_text("500")  # a judge ends before the service does
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, MOST_CPU_SECONDS))
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(group, group, group)
@@ -213,7 +246,8 @@ class _Limited:
     def read(self, count: int) -> bytes:
         signal.alarm(SILENCE_SECONDS)
         used = sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
-        resource.setrlimit(resource.RLIMIT_CPU, (int(used) + CPU_SECONDS, resource.RLIM_INFINITY))
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        resource.setrlimit(resource.RLIMIT_CPU, (min(int(used) + CPU_SECONDS, most), most))
         return self.source.read(count)
 
 

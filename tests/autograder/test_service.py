@@ -373,6 +373,48 @@ def test_what_a_judge_may_use_is_limited_and_what_it_started_ends_with_it(light)
     eventually(lambda: not parent.children())
 
 
+def test_a_judge_that_is_stopped_is_ended_by_the_service(light):
+    path, parent = light
+    with closing(dial(path)):
+        (judge,) = parent.children()
+        judge.suspend()
+    with closing(dial(path)) as honest:
+        for _ in range(16):  # the other one is at work meanwhile
+            honest.sendall(encode({}))
+            time.sleep(0.6)
+        eventually(lambda: judge.pid not in [child.pid for child in parent.children()])
+        assert parent.is_running()
+
+
+def test_a_user_cannot_lift_the_limits_of_a_judge_for_good(light):
+    path, parent = light
+    with closing(dial(path)) as connection:
+        connection.sendall(encode({}))
+        (judge,) = parent.children()
+        for limit in (psutil.RLIMIT_CPU, psutil.RLIMIT_DATA, psutil.RLIMIT_CORE):
+            assert 0 <= judge.rlimit(limit)[1] < 1 << 40, limit
+
+
+@pytest.mark.parametrize("light", ["service.QUEUE, service.MAX_NOTEBOOKS = 20, 1000"], ids=[""], indirect=True)
+def test_a_notebook_gets_a_judge_although_the_queue_of_the_service_was_full(light, monkeypatch):
+    path, parent = light
+    monkeypatch.setenv("RUSHLIGHT_JUDGE", str(path))
+    parent.suspend()
+    waiting = []
+    with pytest.raises(BlockingIOError):
+        while len(waiting) < 200:
+            waiting.append(socket.socket(socket.AF_UNIX))
+            waiting[-1].setblocking(False)
+            waiting[-1].connect(str(path))
+    later = threading.Timer(1, parent.resume)
+    later.start()
+    connection = service.connect()
+    later.join()
+    assert connection is not None
+    for opened in (*waiting, connection):
+        opened.close()
+
+
 SHOWS_FOLDER = """
 def serve(source, target, any_case):
     import os
