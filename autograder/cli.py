@@ -31,7 +31,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .author import BuildError
-from .course import COURSE, READINGS, ROOT, classroom, replacing, set_environment
+from .course import COURSE, READINGS, ROOT, cache_folder, classroom, replacing, set_environment
 from .model import Course, Lab, Submission, check_name, lab_names
 from .text import printable
 
@@ -292,14 +292,49 @@ def status(no_sandbox: bool) -> int:
     with _progress() as progress:
         for lab in Course().released_labs():
             path, worth = lab.work_path, lab.points
-            verdicts = _run(lab, path, isolated, progress) if path.exists() else {}
-            done = [check for check in worth if check in verdicts and verdicts[check].passed]
+            passed = _passed(lab, path, isolated, progress) if path.exists() else []
+            done = [check for check in worth if check in passed]
             filled = round(20 * len(done) / len(worth))
             bar = f"[green]{'█' * filled}[/green][dim]{'░' * (20 - filled)}[/dim]"
             earned = f"{sum(worth[check] for check in done):g} / {sum(worth.values()):g}"
             table.add_row(lab.name, f"{len(done)} / {len(worth)}", bar, earned, style="" if path.exists() else "dim")
     out.print(table)
     return 0
+
+
+def _passed(lab: Lab, path: Path, isolated: bool, progress: Advance) -> list[str]:
+    """The checks that pass in a copy of a lab. They are kept until the notebook, the lab, the course or a version changes."""
+    kept, key = cache_folder() / "status" / f"{lab.name}.json", _key(lab, path, isolated)
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        found = json.loads(kept.read_text(encoding="utf-8"))
+        if found["key"] == key:
+            return [str(name) for name in found["passed"]]
+    verdicts = _run(lab, path, isolated, progress)
+    passed = [name for name, verdict in verdicts.items() if verdict.passed]
+    if all(verdict.outcome in ("passed", "disagreed", "not attempted") for verdict in verdicts.values()):
+        with suppress(OSError):  # such as a full disk
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(kept) as part:
+                part.write_text(json.dumps({"key": key, "passed": passed}), encoding="utf-8")
+    return passed
+
+
+def _key(lab: Lab, path: Path, isolated: bool) -> str:
+    """A digest of all on which the verdicts on a notebook depend: of the content of files, not of their times."""
+    from hashlib import sha256
+    from importlib import metadata, util
+
+    whole = sha256(repr((isolated, sys.version, lab.required)).encode())
+    for name in ("torch", "numpy"):
+        with suppress(metadata.PackageNotFoundError):
+            whole.update(metadata.version(name).encode())
+    spec = util.find_spec("rushlight")
+    folders = [Path(__file__).parent, *(Path(place) for place in (spec and spec.submodule_search_locations) or ())]
+    kinds = {".py", ".yaml", ".h", ".toml", ".npz", ".json"}
+    code = sorted(file for folder in folders for file in folder.rglob("*.*") if file.suffix in kinds)
+    for file in [path, lab.path, *code]:
+        whole.update(f"{file}\0".encode() + sha256(file.read_bytes()).digest())
+    return whole.hexdigest()
 
 
 def _isolated(no_sandbox: bool, notebook: Path | None = None) -> bool:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 from importlib import metadata
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -291,3 +292,37 @@ def test_with_an_nvidia_driver_one_line_says_how_to_get_the_build_for_cuda(
     line = cli._other_build(file)
     assert bool(line) == said and "\n" not in line
     assert not said or "torch===2.13.0`" in line
+
+
+def test_status_runs_a_notebook_again_only_if_something_has_changed(tmp_path, monkeypatch):
+    notebook, released, module = (tmp_path / name for name in ("mine.ipynb", "lab.ipynb", "code/check.py"))
+    module.parent.mkdir()
+    for path in (notebook, released, module):
+        path.write_text("1")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(cli, "__file__", str(module))
+    lab, runs = SimpleNamespace(name="01a_views", path=released, required=[]), []
+    verdict = SimpleNamespace(passed=True, outcome="passed")
+
+    def run(*arguments):
+        runs.append(arguments)
+        return {"a": verdict}
+
+    monkeypatch.setattr(cli, "_run", run)
+
+    def has_run(isolated=True):
+        before = len(runs)
+        assert cli._passed(lab, notebook, isolated, None) == ["a"] * verdict.passed
+        return len(runs) > before
+
+    assert has_run() and not has_run() and has_run(isolated=False) and has_run()
+    for path in (notebook, released, module):
+        path.write_text("2")
+        assert has_run() and not has_run(), path
+    module.with_name("another_check.py").write_text("3")
+    assert has_run() and not has_run()
+    (next((tmp_path / "cache").rglob("*.json"))).write_text("half of")
+    assert has_run() and not has_run()
+    verdict.outcome, verdict.passed = "grader error", False
+    notebook.write_text("4")
+    assert has_run() and has_run()
