@@ -14,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NAMES = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
+DESK = {"width": 1440, "height": 900}
 SOME_OF_THE_API = ["/api/**", *(f"!/api/{page}.md" for page in ("index", "operators", "aten/strided"))]
 BUILD = """
 import sys
@@ -106,25 +107,37 @@ def browser():
 
 
 @pytest.fixture
-def problems() -> list[str]:
+def problems(request) -> list[str]:
     """The errors of the page. The list must be empty at the end of the test."""
-    return []
+    return request.getfixturevalue("shared_page")[1] if is_of_site(request) else []
 
 
 @pytest.fixture
 def page(browser, problems, shots, request):
-    """A page in a window of its own. If the test fails, its last look is kept under the test's name."""
-    page, failed_before = new_page(browser, problems), request.session.testsfailed
+    """A page in a window of its own, or the one that the tests of the site share. If the test fails, its last look is kept."""
+    shares, failed_before = is_of_site(request), request.session.testsfailed
+    page = request.getfixturevalue("shared_page")[0] if shares else new_page(browser, problems)
+    if shares:
+        page.goto("about:blank")
+        page.set_viewport_size(DESK)
+        page.emulate_media(media="null", color_scheme="null")
+        page.context.clear_permissions()
+        problems.clear()
     yield page
     if problems or request.session.testsfailed > failed_before:
         page.screenshot(path=shots / f"{request.node.name}.png")
-    page.context.close()
+    if not shares:
+        page.context.close()
     assert problems == []
+
+
+def is_of_site(request) -> bool:
+    return "folder" in request.fixturenames
 
 
 @pytest.fixture(scope="module")
 def shared_page(browser):
-    """A page for the tests of a file that bring their own text, and its problems. A page of its own costs each test a second."""
+    """A page for the tests of a file, and its problems. A page of its own costs each test half a second."""
     problems = []
     page = new_page(browser, problems)
     yield page, problems
@@ -133,7 +146,7 @@ def shared_page(browser):
 
 def new_page(browser, problems: list[str]):
     """A page as wide as a desk's screen, in a window of its own, whose problems are written down."""
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page = browser.new_page(viewport=DESK)
     page.set_default_timeout(300_000)  # the machine may have much else to do
     watch(page, problems)
     return page
