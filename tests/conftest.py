@@ -36,7 +36,8 @@ def pytest_collection_modifyitems(config, items):
     """One shard of the tests. The trials of an exercise stay together, and so do the tests of a group."""
     import guarantees
 
-    first = "browser", "tests"  # the site's group (see `_group`), and then mypy and others that wait for one process
+    # The site's group (see `_group`), then mypy and others that wait for one process, and a reading. They would end last.
+    first = "browser", "tests", *READINGS
     items.sort(key=lambda item: first.index(name) if (name := item.path.parent.name) in first else len(first))
     for item in items:
         if item.path.suffix == ".ipynb" and item.path.parent.name not in READINGS:
