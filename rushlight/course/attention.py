@@ -66,7 +66,7 @@ def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None, sc
         scale: a number. None is 1 / sqrt(E).
 
     Returns:
-        a new tensor (\\*, L, S). No argument changes.
+        a new tensor (\\*, L, S). A gradient of it reaches the query and the key. No argument changes.
 
     Source: `aten/src/ATen/native/transformers/attention.cpp`, `_scaled_dot_product_attention_math`, `_safe_softmax`.
     """
@@ -257,7 +257,7 @@ def rotate(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
         positions: (n,), int64, in any order.
 
     Returns:
-        a new tensor of the sizes and the dtype of `x`, which does not change.
+        a new tensor of the sizes and the dtype of `x`, which does not change. A gradient of it reaches `x`.
 
     Source: none in PyTorch; J. Su et al., "RoFormer". torchtune, `RotaryPositionalEmbeddings`.
     """
@@ -287,7 +287,7 @@ def grouped_attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | 
         mask: None, or what `attention_weights` takes, of sizes (L, S).
 
     Returns:
-        a tensor (batch, heads, L, Ev). No argument changes.
+        a tensor (batch, heads, L, Ev). A gradient of it reaches the query, the key and the value. No argument changes.
 
     Source: `torch.nn.functional.scaled_dot_product_attention`, `enable_gqa`;
     `aten/src/ATen/native/transformers/attention.cpp`, `pre_process_group_query_attention_input`.

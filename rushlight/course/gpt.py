@@ -30,7 +30,7 @@ def split_heads(x: Tensor, heads: int) -> tuple[Tensor, Tensor, Tensor]:
         x: (batch, n, 3 · width), of any strides. `width` is a multiple of `heads`.
 
     Returns:
-        a tuple of three views of `x`, (batch, heads, n, width / heads).
+        a tuple of three views of `x`, (batch, heads, n, width / heads), through which gradients reach `x`.
 
     Source: `torch/nn/functional.py`, `_in_projection_packed`, `multi_head_attention_forward`.
     """
@@ -48,7 +48,7 @@ def merge_heads(x: Tensor) -> Tensor:
         x: (batch, heads, n, size), of any strides.
 
     Returns:
-        (batch, n, heads · size): a view of `x` if its strides allow one, a copy if not.
+        (batch, n, heads · size): a view of `x` if its strides allow one, a copy if not. A gradient of it reaches `x`.
 
     Source: `torch/nn/functional.py`, `multi_head_attention_forward`.
     """
@@ -75,7 +75,7 @@ def forward_block(block: Any, x: Tensor, heads: int, attend: Callable[[Tensor, T
         attend: takes queries, keys and values (batch, heads, n, size), returns a tensor of the same sizes.
 
     Returns:
-        the stream after the block, (batch, n, width).
+        the stream after the block, (batch, n, width). A gradient of it reaches `x` and each parameter of the block.
 
     Source: `torch/nn/modules/transformer.py`, `TransformerEncoderLayer.forward` with `norm_first=True`.
     """

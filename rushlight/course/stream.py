@@ -52,7 +52,7 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-5) -> Tensor:
         weight: one dimension, with the size of the last one of `x`, and of its dtype.
 
     Returns:
-        a tensor with the sizes and the dtype of `x`, which does not change.
+        a tensor with the sizes and the dtype of `x`, which does not change. A gradient of it reaches `x` and the weight.
 
     Source: `aten/src/ATen/native/layer_norm.cpp`, `rms_norm_composite`; `torch.nn.RMSNorm`.
     """

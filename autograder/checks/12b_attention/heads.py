@@ -6,6 +6,7 @@ from rushlight.course.gpt import gpt
 
 from ...engine.check import program
 from ..cases import copied, drawn, explained, numbers, rows, when
+from .tiles import flows
 
 
 def _counted(xp, sizes, layout):
@@ -13,9 +14,9 @@ def _counted(xp, sizes, layout):
     count = 1
     for size in sizes:
         count *= size
-    x = xp.arange(count)
+    x = xp.arange(count, dtype=xp.float64)
     if layout == "gaps":
-        return xp.arange(2 * count).reshape([*sizes, 2])[..., 1]
+        return xp.arange(2 * count, dtype=xp.float64).reshape([*sizes, 2])[..., 1]
     if layout == "exchanged":
         return x.reshape([sizes[1], sizes[0], *sizes[2:]]).transpose(0, 1)
     return x.reshape(sizes)
@@ -32,19 +33,20 @@ def _counted(xp, sizes, layout):
     hint=explained(parts="queries come first, then keys, then values; within each, a head has numbers that are neighbours"),
 )  # fmt: skip
 def split(rl, batch, n, heads, size, layout):
-    x = _counted(rl, [batch, n, 3 * heads * size], layout)
+    x = _counted(rl, [batch, n, 3 * heads * size], layout).requires_grad_()
     parts = rl.course.gpt.split_heads(x, heads)
-    shown = {"type": type(parts).__name__, "parts": [copied(part) for part in parts]}
-    x.zero_()
-    return shown | {"after x is set to 0": [part.sum().item() for part in parts]}
+    shown = {"type": type(parts).__name__, "parts": [copied(part) for part in parts], "gradient": flows(rl, parts, [x])}
+    views = [part.detach() for part in parts]
+    x.detach().zero_()
+    return shown | {"after x is set to 0": [view.sum().item() for view in views]}
 
 
 @split.oracle
 def _(torch, batch, n, heads, size, layout):
     x = _counted(torch, [batch, n, 3 * heads * size], layout)
     parts = x.unflatten(2, (3, heads, size)).permute(2, 0, 3, 1, 4).unbind()
-    shown = {"type": "tuple", "parts": [copied(part) for part in parts]}
-    return shown | {"after x is set to 0": [0, 0, 0]}
+    shown = {"type": "tuple", "parts": [copied(part) for part in parts], "gradient": [True]}
+    return shown | {"after x is set to 0": [0.0, 0.0, 0.0]}
 
 
 @program(
@@ -59,10 +61,10 @@ def _(torch, batch, n, heads, size, layout):
     hint=when(lambda case: case["layout"] == "positions", "here the heads of a token are next to each other: no copy is needed"),
 )  # fmt: skip
 def merged(rl, batch, n, heads, size, layout):
-    x = _of_heads(rl, batch, n, heads, size, layout)
+    x = _of_heads(rl, batch, n, heads, size, layout).requires_grad_()
     result = rl.course.gpt.merge_heads(x)
-    shown = {"numbers": copied(result), "x": copied(x)}
-    x.zero_()
+    shown = {"numbers": copied(result), "x": copied(x), "gradient": flows(rl, [result], [x])}
+    x.detach().zero_()
     return shown | {"is a view": result.sum().item() == 0}
 
 
@@ -70,7 +72,7 @@ def merged(rl, batch, n, heads, size, layout):
 def _(torch, batch, n, heads, size, layout):
     x = _of_heads(torch, batch, n, heads, size, layout)
     result = torch.cat(x.unbind(1), 2)
-    shown = {"numbers": copied(result), "x": copied(x)}
+    shown = {"numbers": copied(result), "x": copied(x), "gradient": [True]}
     try:
         x.transpose(1, 2).view(batch, n, heads * size)
     except RuntimeError:
@@ -123,15 +125,16 @@ def _attend(xp, kind, calls):
     hint=explained(
         calls="`attend` is called once, with the queries, the keys and the values of `split_heads`",
         stream="each half reads the normalised stream, and adds to the stream itself",
+        gradients="a gradient reaches x and each parameter of the block",
     ),
 )  # fmt: skip
 def run(rl, batch, n, heads, kind, start, relu):
     block, x, calls = model(rl, heads).blocks[0], numbers(rl, [batch, n, 12], start), []
     if relu:
         block.activation = rl.nn.ReLU()
-    with rl.no_grad():
-        stream = rl.course.gpt.forward_block(block, x, heads, _attend(rl, kind, calls))
-    return {"calls": calls, "stream": copied(stream), "x": x}
+    stream = rl.course.gpt.forward_block(block, x.requires_grad_(), heads, _attend(rl, kind, calls))
+    gradients = flows(rl, [stream], [x, *block.parameters()])
+    return {"calls": calls, "stream": copied(stream), "x": x.detach(), "gradients": gradients}
 
 
 @run.oracle
@@ -148,7 +151,8 @@ def _(torch, batch, n, heads, kind, start, relu):
         normed = F.layer_norm(middle, [12], of["norm_2.weight"], of["norm_2.bias"])
         inner = F.linear(normed, of["up.weight"], of["up.bias"])
         inner = inner.relu() if relu else F.gelu(inner, approximate="tanh")
-        return {"calls": calls, "stream": middle + F.linear(inner, of["down.weight"], of["down.bias"]), "x": x}
+        stream = middle + F.linear(inner, of["down.weight"], of["down.bias"])
+    return {"calls": calls, "stream": stream, "x": x, "gradients": [True] * (1 + len(of))}
 
 
 # All together --------------------------------------------------------------------------------------------------------

@@ -94,6 +94,15 @@ def _(torch, first, second, third, width, lead, of):
 # Tiles ---------------------------------------------------------------------------------------------------------------
 
 
+def flows(xp, results, inputs):
+    """For each input, whether a gradient of the results reaches it."""
+    ends = [result for result in results if result.requires_grad]
+    if not ends:
+        return [False] * len(inputs)
+    gradients = xp.autograd.grad(ends, inputs, [xp.ones_like(end) for end in ends], allow_unused=True)
+    return [gradient is not None for gradient in gradients]
+
+
 class Elements(DispatchMode):
     """The elements of the largest memory that an operator returns, and the operators of attention that are called."""
 
