@@ -55,7 +55,7 @@ def outcomes(verdicts, *expected):
     return {name: str(v) for name, v in verdicts.items() if v.outcome not in expected}
 
 
-@pytest.mark.parametrize("lab", sweep(lab_names(), keep=["00_trace", "03a_loops"]))
+@pytest.mark.parametrize("lab", sweep(lab_names(), keep=["03a_loops"]))
 def test_an_untouched_lab_earns_nothing(graded, released):
     assert outcomes(graded(released), NOT_ATTEMPTED) == {}
 
@@ -122,7 +122,7 @@ ENDS_WITHOUT_A_RESULT = {
 }
 
 
-@pytest.mark.parametrize("does", sweep(ENDS_WITHOUT_A_RESULT, keep=["it does not end"]))
+@pytest.mark.parametrize("does", sweep(ENDS_WITHOUT_A_RESULT, keep=["it is another each time"]))
 @pytest.mark.parametrize("lab", ["01b_reshape"])
 def test_a_piece_that_gives_no_result_or_another_each_time_costs_no_other_piece_nor_the_milestone(
     graded, solved, impatient, does
@@ -186,7 +186,7 @@ def test_a_piece_that_ends_the_process_has_died(graded, solved):
     assert "exit code 3" in verdicts["aten.strided.unsqueeze"].message
 
 
-@pytest.mark.parametrize("source", sweep(["while True: pass", "import time; time.sleep(3600)"], every=2))
+@pytest.mark.parametrize("source", sweep(["import time; time.sleep(3600)", "while True: pass"], every=2))
 def test_a_submission_has_a_total_time_and_no_marks_beyond_it(graded, solved, impatient, monkeypatch, source):
     monkeypatch.setattr(limits, "TOTAL_SECONDS", (5.0, 5.0))
     monkeypatch.setattr(sandbox, "WALL_CLOCK_FACTOR", 1000)  # other work of the machine does not end the test
