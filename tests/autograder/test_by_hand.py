@@ -1,11 +1,11 @@
 """Marks by hand, as the formgrader enters them: what grading again does with them."""
 
 import json
+import multiprocessing
 import os
 import shutil
 import signal
 import sqlite3
-import subprocess
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -430,6 +430,13 @@ where, name, how = {
 setattr(where, name, how(getattr(where, name)))
 grade.grade(Lab("01a_views"), force=True, jobs=1, executor=Marked())
 """
+
+
+def grade_killed(moment, marked):
+    sys.argv = ["-c", moment, marked]
+    exec(KILLED, {})
+
+
 MOMENTS = ["before the scores", "before the feedback", "before the penalties", "amid the scores", "before the times"]
 MOMENTS += ["before the notebook", "before the pages", "before the penalty"]
 
@@ -459,7 +466,7 @@ def everything(classroom):
 
 @pytest.mark.parametrize("moment", sweep(MOMENTS, keep=["before the feedback"]))
 def test_what_a_kill_between_nbgraders_entries_and_ours_leaves_is_repaired_by_the_next_run(
-    classroom, root, hand_in, quick_grade, monkeypatch, tmp_path_factory, moment
+    classroom, hand_in, quick_grade, monkeypatch, tmp_path_factory, moment
 ):
     aside = tmp_path_factory.mktemp("aside")
     hand_in("ada", "Strides.")
@@ -477,8 +484,10 @@ def test_what_a_kill_between_nbgraders_entries_and_ours_leaves_is_repaired_by_th
         (aside / "marked.ipynb").write_text(marked.replace('"Strides."', '"Strides, and sizes."'), encoding="utf-8")
     shutil.copytree(classroom, aside / "class")
 
-    done = subprocess.run([sys.executable, "-c", KILLED, moment, aside / "marked.ipynb"], cwd=root, capture_output=True)
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+    process = multiprocessing.get_context("fork").Process(target=grade_killed, args=(moment, aside / "marked.ipynb"))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
     (row,) = quick_grade(LAB)
     found = everything(classroom)
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(aside / "class"))

@@ -5,7 +5,7 @@ import itertools
 import json
 import linecache
 import math
-import os
+import multiprocessing
 import random
 import subprocess
 import sys
@@ -595,18 +595,20 @@ def test_a_forged_exception_changes_no_verdict(judge, strides, raised):
     assert judge.verdict(STRIDES, ask).passed
 
 
-ENDLESS = """
-from test_judge import *
-fill(function_of(STRIDES), piece_of("def piece(sizes):\\n    return piece(sizes)\\n"))
-print(*yours(Judge(1).verdict(STRIDES, over_the_wire)), sep="\\n")
-"""
+def decide_endless(sender):
+    fill(function_of(STRIDES), piece_of("def piece(sizes):\n    return piece(sizes)\n"))
+    sender.send(yours(Judge(1).verdict(STRIDES, over_the_wire)))
 
 
 def test_endless_recursion_is_shown_by_its_innermost_frames():
-    """In a process of its own: CPython 3.11 may crash if the code is also traced, as Hypothesis does to explain a failure."""
-    path = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", ENDLESS], env=path, capture_output=True, text=True)
-    first, *frames = done.stdout.splitlines() or [done.stderr]
+    """In a fork: CPython 3.11 may crash if the code is also traced, as Hypothesis does to explain a failure."""
+    fork = multiprocessing.get_context("fork")
+    receiver, sender = fork.Pipe(duplex=False)
+    process = fork.Process(target=decide_endless, args=(sender,))
+    process.start()
+    process.join()
+    assert receiver.poll(), process.exitcode
+    first, *frames = receiver.recv()
     assert first.startswith("RecursionError") and frames == ["  piece, line 2:  return piece(sizes)"] * MAX_FRAMES
 
 
