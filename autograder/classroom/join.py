@@ -4,22 +4,35 @@ JupyterLab copies a cell's metadata when it splits or pastes the cell, VS Code l
 of its parts. What is marked is the code that the student's notebook ran before the check, whichever cells it is in: the parts
 of an answer in the order in which they ran, if the notebook says so for each of them, otherwise in the order of the document. A
 part that stands below the check counts if it ran before the check, as far as the notebook says so, or if there is no other.
+
+A cell without metadata is a piece of an answer if the two together are a better program than apart: one that Python can read, and
+that uses fewer names that nothing binds. So a word that was cut in two is whole again, halves that changed places come in the right
+order, and a cell that only tries something out stays a cell of its own.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
+import itertools
+import math
 import re
+import textwrap
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..engine.check import global_names
 from ..model import check_name, exercise_name
 
-LONGEST = 100_000  # characters of a text that is parsed, with which a parser does not take long
+LONGEST = 20_000  # characters of a text that is parsed: a longer answer is not graded (`restore.MAX_CELL`)
 MOST = 10  # pieces of an answer without metadata
+MANY = 3  # pieces whose orders are all tried
+OF_IPYTHON = {"get_ipython", "display", "In", "Out", "_", "__", "___"}
+# the magics of a cell that still runs in the notebook
+RUNNING = re.compile(r"\s*%%(?:time|timeit|capture|prun)\b.*\n?")
 
 
 @dataclass(eq=False)
@@ -35,7 +48,7 @@ class Part:
     @cached_property
     def defines(self) -> dict[str, str]:
         """By name, the text of each function that the cell plugs into the framework."""
-        tree, lines = parsed(self.source) if self.is_code else None, self.source.splitlines()
+        tree, lines = parsed(self.source) if self.is_code else None, self.source.split("\n")
         return {
             node.name: "\n".join(lines[node.decorator_list[0].lineno - 1 : node.end_lineno])
             for node in (tree.body if tree else ())
@@ -61,19 +74,25 @@ def join(parts: Sequence[Part], released: Sequence[Mapping]) -> tuple[dict[int, 
     answers: dict[int, str] = {}
     used: set[int] = set()
     lines: list[str] = []
+    codes = [cell["source"] for cell in released if cell["cell_type"] == "code"]
+    codes += [part.source for part in parts if part.is_code]
+    known = {*dir(builtins), *OF_IPYTHON}.union(*(_names(code)[0] for code in dict.fromkeys(codes)))
     for position, cell in enumerate(released):
         about = cell["metadata"].get("nbgrader", {})
         if not about.get("solution"):
             continue
         own, name = [part for part in parts if part.position == position], exercise_name(cell)
         function, check = (name or "").rpartition(".")[2], _check_of(name, parts, released)
-        answer_parts = [*_parts_of(function, own, check, parts, released)] if name else own
+        if name:
+            answer_parts = _parts_of(function, own, check, _Cells(parts, released, known, used))
+        else:
+            answer_parts = own or _written_at(position, parts)
         texts = list(dict.fromkeys(part.source for part in answer_parts if not part.is_untouched(released)))
         if name and not texts:  # two answers that were merged
             merged = [part for part in parts if part not in own and function in part.defines]
             texts = [part.defines[function] for part in merged if not part.is_untouched(released)][-1:]
         if texts or own:
-            answers[position] = _joined(texts, is_code=bool(name)) if texts else cell["source"]
+            answers[position] = _joined(texts, known if name else None) if texts else cell["source"]
         if len(texts) > 1 or texts and texts[0] not in {part.source for part in own}:
             lines.append(f"{function or about.get('grade_id')}: {_said(len(texts))}")
         used |= {part.index for part in answer_parts if part not in own}
@@ -94,57 +113,173 @@ def _check_of(name: str | None, parts: Sequence[Part], released: Sequence[Mappin
     return next((part for part in parts if part.position in checks), None)
 
 
-def _parts_of(
-    function: str, own: list[Part], check: Part | None, parts: Sequence[Part], released: Sequence[Mapping]
-) -> Iterator[Part]:
-    """The parts of the answer to an exercise, in order: its own cells, and those that are nobody's and define its function alone or
-    go on with the text of the one above."""
+def _written_at(position: int, parts: Sequence[Part]) -> list[Part]:
+    """The notes in the place of a written answer whose cell is gone: between the cells of the lab above and below it."""
+    above = max((part.index for part in parts if part.position is not None and part.position < position), default=-1)
+    below = itertools.takewhile(lambda part: part.position is None, parts[above + 1 :])
+    return [part for part in below if not part.is_code and part.source.strip()]
 
-    def is_loose(part: Part) -> bool:
+
+@dataclass
+class _Cells:
+    """The cells of a submission, among which the parts of one answer are looked for."""
+
+    parts: Sequence[Part]
+    released: Sequence[Mapping]
+    known: set[str]  # the names that a cell binds, or Python
+    used: set[int]  # the parts of earlier answers, by their indices
+
+    def is_loose(self, part: Part) -> bool:
+        """Whether it is code that is no answer's, such as a check with which an answer was merged."""
         if not part.is_code or part.position is None:
             return part.is_code
-        is_answer = released[part.position]["metadata"].get("nbgrader", {}).get("solution")
-        return not is_answer and not part.is_untouched(released)  # a check, with which an answer was merged
+        is_answer = self.released[part.position]["metadata"].get("nbgrader", {}).get("solution")
+        return not is_answer and not part.is_untouched(self.released)
 
-    named = [part for part in parts if is_loose(part) and [*part.defines] == [function]]
+    def is_piece(self, part: Part) -> bool:
+        """Whether it may be a piece of the answer beside it: it is no program, or uses a name that nothing binds."""
+        may = self.is_loose(part) and part.index not in self.used and not part.defines
+        return may and (parsed(part.source) is None or _missing(part.source, self.known) > 0)
+
+    def below(self, answer: Part, chosen: Mapping[int, Part]) -> tuple[list[Part], str]:
+        """The pieces that go on with the text of a part, below notes and empty cells; and the text with them."""
+        pieces, run, text = [], [answer], answer.source
+        for part in self.parts[answer.index + 1 :]:
+            if not part.is_code or not part.source.strip():
+                continue
+            if part.index in chosen or len(run) == MOST or not self.is_piece(part):
+                break
+            run.append(part)
+            if (longer := self.text_of(run, text)) is not None:
+                pieces, text = run[1:], longer
+        return pieces, text
+
+    def above(self, answer: Part, text: str, chosen: Mapping[int, Part]) -> Iterator[Part]:
+        """The pieces that were moved above the beginning of their answer."""
+        for part in reversed(self.parts[: answer.index]):
+            if not part.is_code or not part.source.strip():
+                continue
+            if part.index in chosen or not self.is_piece(part) or self.is_complete(text):
+                return
+            apart = _missing(text, self.known) + _missing(part.source, self.known)
+            text = _best([[text, part.source]], self.known)
+            if not _missing(text, self.known) < apart:
+                return
+            yield part
+
+    def text_of(self, run: Sequence[Part], text: str) -> str | None:
+        """The text of an answer and what may go on with it. None if the last part is a cell of its own."""
+        *_, last = sources = [part.source for part in run]
+        whole = self.is_complete(text)
+        if whole and _ends_in_comment(text):
+            return None
+        joined = text + last if whole else _best([sources], self.known)
+        apart, together = (_missing(text, self.known) + _missing(last, self.known)), _missing(joined, self.known)
+        goes_on = together < apart or together == apart < math.inf and not whole and parsed(last) is None
+        return joined if goes_on else None
+
+    def is_complete(self, text: str) -> bool:
+        """Whether a text ends with a function that has its end, and binds all that it uses."""
+        tree = parsed(text)
+        last = tree.body[-1] if tree and tree.body else None
+        return isinstance(last, ast.FunctionDef) and _leaves(last.body) and _missing(text, self.known) == 0
+
+
+def _parts_of(function: str, own: list[Part], check: Part | None, cells: _Cells) -> list[Part]:
+    """The parts of the answer to an exercise, in order: its own cells, and those that are nobody's and define its function alone or
+    are a piece of the text beside them."""
+    parts = cells.parts
+    named = [part for part in parts if cells.is_loose(part) and [*part.defines] == [function]]
     before = [part for part in named if part.ran_before(check)]
-    if not before and all(part.is_untouched(released) for part in own):
+    if not before and all(part.is_untouched(cells.released) for part in own):
         before = named[-1:]
     chosen = {part.index: part for part in [*own, *before]}
     for part in before:
         above = part.index - 1  # helpers that ran before it, and would run after the check
-        while check and above > check.index and is_loose(parts[above]) and above not in chosen:
+        while check and above > check.index and cells.is_loose(parts[above]) and above not in chosen:
             chosen[above] = parts[above]
             above -= 1
-    run: list[Part] = []  # an answer, and what may go on with it below notes and empty cells
-    for part in parts:
-        if part.index in chosen:
-            run = [part]
-        elif run and part.is_code and part.source.strip():
-            goes_on = is_loose(part) and len(run) < MOST and not parsed(part.source)
-            run = [*run, part] if goes_on else []
-            if goes_on and _whole([piece.source for piece in run]):
-                chosen |= {piece.index: piece for piece in run}
+    for part in [part for part in chosen.values() if not part.is_untouched(cells.released)]:
+        pieces, text = cells.below(part, chosen)
+        chosen |= {piece.index: piece for piece in pieces}
+        chosen |= {piece.index: piece for piece in [*cells.above(part, text, chosen)]}
     in_order = [chosen[index] for index in sorted(chosen)]
     if check and all(part.count is not None and part.count < (check.count or 0) for part in in_order):
         in_order.sort(key=lambda part: part.count or 0)
-    yield from in_order
+    return in_order
 
 
-def _joined(texts: list[str], is_code: bool) -> str:
+def _joined(texts: list[str], known: set[str] | None) -> str:
     """The parts as one text. Of code that is none as a whole, the parts that are, such as a second try below a first."""
-    if not is_code:
+    if known is None:
         return "\n\n".join(texts)
-    whole = "\n".join(texts)
-    if len(texts) > 1 and not parsed(whole):
-        whole = _whole(texts) or "\n".join(text for text in texts if parsed(text)) or whole
-    return whole
+    texts = [RUNNING.sub("", text, count=1) if RUNNING.match(text) else text for text in texts]
+    if len(texts) == 1:
+        return texts[0]
+    orders = itertools.permutations(texts) if len(texts) <= MANY else [texts]
+    whole = _best(orders, known)
+    return whole if parsed(whole) else "\n".join(text for text in texts if parsed(text)) or "\n".join(texts)
 
 
-def _whole(texts: list[str]) -> str | None:
-    """The text that was split between its lines, or within one. None if there is no such code."""
-    ways = ["\n".join(texts)] if parsed(texts[0]) else ["\n".join(texts), "".join(texts)]
-    return next((text for text in ways if parsed(text)), None)
+def _best(orders: Iterable[Sequence[str]], known: set[str]) -> str:
+    """The first of the texts that misses the fewest names, if pieces in one of these orders were cut between lines, or within."""
+    best, least = "", math.inf
+    for texts in orders:
+        cuts = len(texts) - 1
+        for ends in itertools.product(("\n", ""), repeat=cuts) if cuts < MANY else [["\n"] * cuts, [""] * cuts]:
+            if any(end == "" and _ends_in_comment(text) for text, end in zip(texts, ends)):
+                continue
+            text = "".join(itertools.chain(*zip(texts, [*ends, ""])))
+            missing = _missing(text, known)
+            if missing < least or not best:
+                best, least = text, missing
+            if not least:
+                return best
+    return best
+
+
+def _missing(source: str, known: set[str]) -> float:
+    """How many names a cell uses that nothing binds. Infinite if it is no program."""
+    tree = parsed(textwrap.dedent(source))
+    if tree is None or any(isinstance(node, ast.Return | ast.Yield) for node in _outside_functions(tree)):
+        return math.inf
+    bound, used = _names(textwrap.dedent(source))
+    return len(used - bound - known)
+
+
+def _ends_in_comment(text: str) -> bool:
+    """Whether what follows on the last line of a program would be lost in a comment."""
+    return parsed(text) is not None and parsed(text + "(") is not None
+
+
+def _names(source: str) -> tuple[set[str], set[str]]:
+    """The names that a cell binds, and those that it uses."""
+    if parsed(source):
+        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+            return global_names(_plain(source))
+    return set(), set()
+
+
+def _outside_functions(tree: ast.AST) -> Iterator[ast.AST]:
+    nodes = [tree]
+    while nodes:
+        yield (node := nodes.pop())
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            nodes += ast.iter_child_nodes(node)
+
+
+def _leaves(body: Sequence[ast.stmt]) -> bool:
+    """Whether a function never goes on below these statements."""
+    match body[-1]:
+        case ast.Return() | ast.Raise():
+            return True
+        case ast.If(body=first, orelse=[_, *_] as second):
+            return _leaves(first) and _leaves(second)
+        case ast.With(body=first):
+            return _leaves(first)
+        case ast.Try(body=first, handlers=handlers, finalbody=[]):
+            return _leaves(first) and all(_leaves(handler.body) for handler in handlers)
+    return False
 
 
 def _is_stub(function: ast.stmt) -> bool:
@@ -167,5 +302,12 @@ def parsed(source: str) -> ast.Module | None:
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a student's text
         if len(source) <= LONGEST:
-            return ast.parse(re.sub(r"^([^\S\n]*)[%!].*$", r"\1pass", source, flags=re.MULTILINE))
+            return ast.parse(_plain(source))
     return None
+
+
+def _plain(source: str) -> str:
+    """A cell without IPython's commands. A cell that is not Python, such as one of `%%bash`, is empty."""
+    if re.match(r"\s*%%", source) and not RUNNING.match(source):
+        return ""
+    return re.sub(r"^([^\S\n]*)[%!].*$", r"\1pass", source, flags=re.MULTILINE)

@@ -3,6 +3,7 @@
 import ast
 import copy
 import itertools
+import json
 
 import jupytext
 import nbformat
@@ -23,8 +24,10 @@ def released():
 @pytest.fixture
 def solved(released, answers):
     """The release with every answer, as a student's kernel has run it."""
-    for count, cell in enumerate(cell for cell in released.cells if cell.cell_type == "code"):
-        cell.source, cell.execution_count = answers.get(cell.id, cell.source), count
+    for count, cell in enumerate(released.cells):
+        cell.source = answers.get(cell.id, cell.source)
+        if cell.cell_type == "code":
+            cell.execution_count = count
     return released
 
 
@@ -76,6 +79,51 @@ def in_pieces(between, within=0):
         notebook.cells[at + 1 : at + 1] = [
             new for piece in pieces[1:] for new in (*between(), again(cell, piece, keeps=False))
         ]
+
+    return edit
+
+
+def within_a_word(keeps, back=4, swapped=False):
+    """The cell is cut so near its end that both halves are code: `return al` and `ias(...)`."""
+
+    def edit(notebook, at, check):
+        cell, lines = notebook.cells[at], notebook.cells[at].source.rstrip().splitlines()
+        cell.execution_count = notebook.cells[check].execution_count = None
+        last = max(i for i, line in enumerate(lines) if line.strip().startswith("return "))
+        head, tail = lines[last][: lines[last].index("return ") + 9], lines[last][lines[last].index("return ") + 9 :]
+        below = "\n".join([tail, *lines[last + 1 :]])
+        cell.source = "\n".join([*lines[:last], head])
+        notebook.cells.insert(at if swapped else at + 1, again(cell, below, keeps))
+
+    return edit
+
+
+def swapped(line, keeps):
+    """The cell is split and its upper half moved down, in a notebook that does not say what ran when."""
+
+    def edit(notebook, at, check):
+        split(line, keeps)(notebook, at, check)
+        for cell in notebook.cells:
+            cell.pop("execution_count", None)
+        notebook.cells[at : at + 2] = notebook.cells[at : at + 2][::-1]
+
+    return edit
+
+
+def scratch(text, below=1):
+    def edit(notebook, at, check):
+        notebook.cells.insert(at + below, again(notebook.cells[at], text, keeps=False))
+
+    return edit
+
+
+def with_magic(magic, stays):
+    """The answer is pasted below its cell, with a cell magic on its first line."""
+
+    def edit(notebook, at, check):
+        cell, text = notebook.cells[at], notebook.cells[at].source
+        cell.source = stays(text)
+        notebook.cells.insert(at + 1, again(cell, f"{magic}\n{text}", keeps=False))
 
     return edit
 
@@ -159,10 +207,79 @@ def of_another_type(kind, back):
     return edit
 
 
-def saved_by_colab(notebook, at, check):
-    for number, cell in enumerate(notebook.cells):
-        cell.pop("id")
-        cell.metadata |= {"id": f"x{number}", "colab": {"base_uri": "https://localhost:8080/"}}
+def written_place(notebook):
+    return next(i for i, c in enumerate(notebook.cells) if c.cell_type == "markdown" and "nbgrader" in c.metadata)
+
+
+def cut_and_pasted(place_of):
+    """As VS Code pastes: a new cell with the text and the outputs, without metadata and with an id of its own."""
+
+    def edit(notebook, at, check):
+        for position in place_of(notebook, at, check):
+            cell = notebook.cells[position]
+            cell.metadata, cell.id = nbformat.NotebookNode(), f"{position:08x}"
+            cell.pop("execution_count", None)
+
+    return edit
+
+
+def saved_by_vscode(*edits):
+    """Edited and saved as VS Code saves (`extensions/ipynb/src/serializers.ts`).
+
+    Of a notebook it keeps the two versions and the metadata, of a cell the id, the metadata and the attachments, and sorts all
+    keys. A source is a list of lines. A code cell in another language than the notebook has it in its metadata. A cell that was
+    split off or pasted has no metadata, and in nbformat 4.5 a new id of eight digits.
+    """
+
+    def edit(notebook, at, check):
+        for earlier in edits:
+            earlier(notebook, at, check)
+        cells = []
+        for cell in notebook.cells:
+            source = cell.source.splitlines(keepends=True)
+            saved = {"cell_type": cell.cell_type, "id": cell.id, "metadata": cell.metadata, "source": source}
+            if cell.cell_type == "code":
+                saved |= {"execution_count": cell.get("execution_count"), "outputs": cell.get("outputs", [])}
+            cells.append(saved)
+        kept = {"cells": cells, "metadata": notebook.metadata, "nbformat": 4, "nbformat_minor": notebook.nbformat_minor}
+        saved = json.loads(json.dumps(kept, sort_keys=True, indent=1) + "\n")
+        notebook.clear()
+        notebook.update(saved)
+
+    return edit
+
+
+def in_another_language(notebook, at, check):
+    notebook.cells[at].metadata["vscode"] = {"languageId": "sql"}
+
+
+def saved_by_colab(*edits):
+    """Edited and saved as Colab saves.
+
+    It writes nbformat 4.0 without ids of cells. Each cell's metadata get an `id`, and those of a cell with outputs an `outputId`
+    and `colab`, with the address and the height of the outputs. An output's name comes before its text. The notebook's
+    metadata have `colab` and little of the kernel. A new cell has these metadata alone.
+    """
+
+    def edit(notebook, at, check):
+        for earlier in edits:
+            earlier(notebook, at, check)
+        cells = []
+        for number, cell in enumerate(notebook.cells):
+            metadata = {**cell.metadata, "id": f"{number:012d}"}
+            saved = {"cell_type": cell.cell_type, "source": cell.source.splitlines(keepends=True), "metadata": metadata}
+            if cell.cell_type == "code":
+                outputs = [{"output_type": "stream", "name": "stdout", "text": ["a line\n"]}]
+                metadata |= {"outputId": f"{number:08d}-90ab-4cde-8f01-234567890abc"}
+                metadata |= {"colab": {"base_uri": "https://localhost:8080/", "height": 35}}
+                saved |= {"execution_count": cell.get("execution_count"), "outputs": outputs}
+            cells.append(saved)
+        about = {"colab": {"provenance": [], "toc_visible": True}, "language_info": {"name": "python"}}
+        about |= {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+        notebook.clear()
+        notebook.update({"nbformat": 4, "nbformat_minor": 0, "metadata": about, "cells": cells})
+
+    return edit
 
 
 def through_jupytext(form, *edits):
@@ -192,6 +309,19 @@ EDITS = {
     "in three pieces below notes": in_pieces(lambda: [nbformat.v4.new_markdown_cell("a note")]),
     "in three pieces below empty cells": in_pieces(lambda: [nbformat.v4.new_code_cell()]),
     "split within a line": in_pieces(list, within=5),
+    "cut within a word": within_a_word(keeps=False),
+    "cut within a word, with metadata": within_a_word(keeps=True),
+    "cut within a word, and moved down": within_a_word(keeps=False, swapped=True),
+    "cut within a word, with metadata, and moved down": within_a_word(keeps=True, swapped=True),
+    "upper half moved down": swapped(-3, True),
+    "upper half moved down, without metadata": swapped(-3, False),
+    "an indented scratch cell below": scratch("    permute(rl.tensor([[1, 2]]), (1, 0))"),
+    "a scratch cell below that uses a name that is gone": scratch("permute(gone, (1, 0))"),
+    "a scratch cell of bash below": scratch("%%bash\nls ("),
+    "pasted below its stub with %%time": with_magic("%%time", stub),
+    "pasted below a wrong answer with %%time": with_magic("%%time", wrong),
+    "pasted below a draft with %%capture": with_magic("%%capture out", draft),
+    "written to a file below": with_magic("%%writefile answer.py", right),
     "a copy of the stub below": copied(right, stub, "below"),
     "a copy of the stub above": copied(right, stub, "above"),
     "a copy of the stub below the check": copied(right, stub, "below the check"),
@@ -212,7 +342,25 @@ EDITS = {
     "turned to Markdown and back": of_another_type("markdown", True),
     "turned to raw and back": of_another_type("raw", True),
     "left as Markdown": of_another_type("markdown", False),
-    "saved by Colab": saved_by_colab,
+    "saved by VS Code": saved_by_vscode(),
+    "in another language of VS Code": saved_by_vscode(in_another_language),
+    "split in VS Code": saved_by_vscode(split(-3, False)),
+    "split within a word in VS Code": saved_by_vscode(within_a_word(keeps=False)),
+    "split and moved down in VS Code": saved_by_vscode(swapped(-3, False)),
+    "turned to raw in VS Code": saved_by_vscode(of_another_type("raw", False)),
+    "cut and pasted in VS Code": saved_by_vscode(cut_and_pasted(lambda notebook, at, check: [at])),
+    "cut and pasted in VS Code with its check": saved_by_vscode(
+        cut_and_pasted(lambda notebook, at, check: [at, check])
+    ),
+    "the written answer cut and pasted in VS Code": saved_by_vscode(
+        cut_and_pasted(lambda notebook, at, check: [written_place(notebook)])
+    ),
+    "all cut and pasted in VS Code": saved_by_vscode(
+        cut_and_pasted(lambda notebook, at, check: range(len(notebook.cells)))
+    ),
+    "saved by Colab": saved_by_colab(),
+    "split in Colab": saved_by_colab(split(-3, False)),
+    "split within a word in Colab": saved_by_colab(within_a_word(keeps=False)),
     "saved by jupytext as Markdown": through_jupytext("md"),
     "saved by jupytext as a script": through_jupytext("py:percent"),
     "saved by jupytext as a light script": through_jupytext("py:light"),
@@ -227,6 +375,13 @@ WHOLE = {
     "the same copied",
     "left as Markdown",
     "saved by Colab",
+    "saved by VS Code",
+    "in another language of VS Code",
+    "turned to raw in VS Code",
+    "an indented scratch cell below",
+    "a scratch cell below that uses a name that is gone",
+    "a scratch cell of bash below",
+    "written to a file below",
     "saved by jupytext as Markdown",
     "saved by jupytext as a script",
     "saved by jupytext as a light script",
@@ -243,12 +398,14 @@ def plugged_in(cell):
 @pytest.mark.parametrize("edit", EDITS)
 def test_no_edit_loses_an_answer(released, solved, answers, edit):
     right = {cell.id: plugged_in(cell) for cell in solved.cells if exercise_name(cell)}
+    written = solved.cells[written_place(solved)].source
     submitted = copy.deepcopy(solved)
     EDITS[edit](submitted, place(submitted, EXERCISE), place(submitted, f"check {EXERCISE}"))
     result = restore(submitted, copy.deepcopy(Lab(LAB).release.nodes))
     found = {cell.id: plugged_in(cell) for cell in result.cells if exercise_name(cell)}
     for key, functions in right.items():
         assert functions.items() <= found[key].items()
+    assert result.cells[written_place(result)].source == written
     assert bool(result.metadata.get("joined")) == (edit not in WHOLE)
     assert [cell.id for cell in result.cells if not is_added(cell)] == [cell.id for cell in solved.cells]
 

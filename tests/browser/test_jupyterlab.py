@@ -97,6 +97,7 @@ def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, p
 EDITS = {
     "split": "Enter ControlOrMeta+Home ArrowDown ArrowDown Control+Shift+Minus",
     "split at both ends": "Enter ControlOrMeta+End Control+Shift+Minus ArrowUp Enter ControlOrMeta+Home Control+Shift+Minus",
+    "split and moved up": "Enter ControlOrMeta+Home ArrowDown ArrowDown Control+Shift+Minus Escape Control+Shift+ArrowUp",
     "copied": "c v",
     "copied, and the copy emptied": "c v Enter ControlOrMeta+A Delete",
     "merged with its check": "Shift+ArrowDown Shift+M",
