@@ -284,7 +284,9 @@ def _release_at(path: Path, changed: int, core: bool) -> Release:
         ids = {name: cell["metadata"]["nbgrader"]["grade_id"] for name, cell in checks.items()}
         return Release(path, digest, notebook, names_by_grade_id(notebook), ids)
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise LookupError(f"{path} is not a notebook: put its copy there again, or delete it") from None
+        built = path.is_relative_to(folders.RELEASED) and folders.SOURCES.exists()
+        way = "`rushlight build` makes it again" if built else "put its copy there again, or delete it"
+        raise LookupError(f"{path} is not a notebook: {way}") from None
 
 
 def digest_of(notebook: Mapping) -> str:

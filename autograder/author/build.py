@@ -260,10 +260,18 @@ def release(lab: Lab, source: NotebookNode) -> NotebookNode:
 
 def stamped(notebook: NotebookNode, lab: Lab, path: Path) -> NotebookNode:
     """A released notebook that says which release of the lab it is, and in which version of the course the lab became that."""
-    release, before = digest_of(notebook), _stamp(nbformat.read(path, as_version=4)) if path.exists() else {}
+    release, before = digest_of(notebook), _stamp(old) if (old := _read_built(path)) else {}
     version = before["version"] if before.get("release") == release else rushlight.__version__
     notebook.metadata["rushlight"] = {"lab": lab.name, "release": release, "version": version}
     return notebook
+
+
+def _read_built(path: Path) -> NotebookNode | None:
+    """The notebook of an earlier build. None if there is none, or if git has left a conflict in it."""
+    try:
+        return nbformat.read(path, as_version=4)
+    except (FileNotFoundError, ValueError):
+        return None
 
 
 def _stamp(notebook: NotebookNode) -> dict:
@@ -351,6 +359,8 @@ def build(name: str, force: bool = False) -> list[Path]:
     for path, notebook in built(name).items():
         if _same(path, notebook) and not force:
             continue
+        if path.exists() and _read_built(path) is None:
+            path.unlink()  # a check that is executed here reads the lab
         if not force and _take_outputs(notebook, path):
             pass
         elif path.name == "reading.ipynb":
@@ -365,12 +375,9 @@ def build(name: str, force: bool = False) -> list[Path]:
 
 def _take_outputs(notebook: NotebookNode, path: Path) -> bool:
     """Give a notebook the outputs of the one at `path`, if their cells of code are the same. Returns whether they are."""
-    if not path.exists():
+    if (earlier := _read_built(path)) is None:
         return False
-    new, old = (
-        [cell for cell in version.cells if cell.cell_type == "code"]
-        for version in (notebook, nbformat.read(path, as_version=4))
-    )
+    new, old = ([cell for cell in version.cells if cell.cell_type == "code"] for version in (notebook, earlier))
     if [(cell.source, cell.metadata) for cell in new] != [(cell.source, cell.metadata) for cell in old]:
         return False
     for cell, before in zip(new, old):
@@ -389,7 +396,8 @@ def _illustrate(released: NotebookNode, executed: NotebookNode) -> None:
 
 
 def _same(path: Path, notebook: NotebookNode) -> bool:
-    return path.exists() and _bare(nbformat.read(path, as_version=4)) == _bare(notebook)
+    earlier = _read_built(path)
+    return earlier is not None and _bare(earlier) == _bare(notebook)
 
 
 def _bare(notebook: NotebookNode) -> dict:

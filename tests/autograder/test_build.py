@@ -1,5 +1,6 @@
 import json
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -156,3 +157,15 @@ def test_a_lab_is_found_by_its_number_or_its_name():
         Course().find_lab("99")
     with pytest.raises(LookupError, match="phase 01 has several labs, so name one: 01a_views"):
         Course().find_lab("01")
+
+
+def test_a_notebook_in_which_git_has_left_a_conflict_is_built_again(tmp_path, monkeypatch, lab):
+    monkeypatch.setattr(course, "RELEASED", tmp_path / "labs")
+    path = tmp_path / "labs" / lab / f"{lab}.ipynb"
+    path.parent.mkdir(parents=True)
+    text = Path(course.SOURCES.parent / "labs" / lab / f"{lab}.ipynb").read_text(encoding="utf-8")
+    path.write_text(text.replace("\n", "\n<<<<<<< HEAD\n", 1), encoding="utf-8")
+    monkeypatch.setattr(
+        build, "execute", lambda notebook: notebook if not path.exists() else None
+    )  # checks read the lab
+    assert build.build(lab) == [path] and build.stale(lab) == []
