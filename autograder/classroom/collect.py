@@ -12,6 +12,7 @@ for the course.
 
 from __future__ import annotations
 
+import glob
 import json
 import logging
 import os
@@ -29,7 +30,7 @@ from pathlib import Path
 
 from nbgrader.apps import NbGrader
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment
+from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment, ExchangeReleaseFeedback
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 from traitlets.config import Application
 
@@ -57,7 +58,7 @@ MAX_SECRET = 200  # bytes of the text that names a student's feedback in the exc
 _MARK = r"_\d+_(?:\d+_|assignsubmission_)"
 DOWNLOADED = (
     rf"(?:(?![^/]*{_MARK})[^/]+/)*"
-    r"(?>(?P<student_id>[^/]+?)_(?:late_|LATE_)?(?P<number>\d+)_(?:\d+_|assignsubmission_file_?/?))"
+    r"(?>(?P<student_id>[^/]+?)_(?P<late>late_|LATE_)?(?P<number>\d+)_(?:\d+_|assignsubmission_file_?/?))"
     rf"(?P<file_id>{'|'.join(lab_names())})"
     r"(?![^/]*_\d+_assignsubmission_)[^/]*\.ipynb$"
 )
@@ -158,6 +159,13 @@ def read_names(folder: Path) -> dict[str, str]:
     except (FileNotFoundError, ValueError):  # a power cut while it was written: collecting again writes all of it
         names = {}
     return {key: name for key, name in names.items() if isinstance(name, str)} if isinstance(names, dict) else {}
+
+
+def marked_late(folder: Path) -> set[str]:
+    """The students whose file's name says that Canvas counts it as late. It does not say how late."""
+    return {
+        name for name, file in read_names(folder).items() if (match := re.match(DOWNLOADED, file)) and match["late"]
+    }
 
 
 def _is_inside(name: str) -> bool:
@@ -273,6 +281,32 @@ class Exchanged(ExchangeCollect):
         time = self._path_to_record(src)["timestamp"]
         _replace_unless(_tells_a_time, Path(dest, "timestamp.txt"), str(time))
         _replace_unless(_is_a_secret, Path(dest, "submission_secret.txt"), secrets.token_hex())
+
+
+class Returned(ExchangeReleaseFeedback):
+    """nbgrader's own ends with a traceback at the first page that no student can fetch, and the pages after it stay where they are.
+
+    A student fetches a page by the secret of the own submission. A submission that did not come by the exchange has none, such as
+    the copy that a member of a group gets.
+    """
+
+    def copy_files(self) -> None:
+        lab, excluded = self.coursedir.assignment_id, {*(self.coursedir.student_id_exclude or "").split(",")}
+        wanted, left = self.coursedir.student_id or "*", defaultdict(list)
+        for folder in sorted(glob.glob(self.coursedir.format_path(self.coursedir.submitted_directory, wanted, lab))):
+            student = Path(folder).parent.name
+            if student in excluded:
+                continue
+            self.src_path = self.coursedir.format_path(self.coursedir.feedback_directory, student, lab)
+            page = Path(self.src_path)
+            if not [*page.glob("*.html")]:
+                left["no page has been written"].append(student)
+            elif not (_is_a_secret(page / "submission_secret.txt") and _tells_a_time(page / "timestamp.txt")):
+                left["the submission did not come by the exchange: send the page"].append(student)
+            else:
+                super().copy_files()
+        for reason, students in left.items():
+            self.log.warning("NOT released, because %s (%d): %s", reason, len(students), printable("; ".join(students)))
 
 
 def _user_name(status: os.stat_result) -> str:

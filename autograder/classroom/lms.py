@@ -145,7 +145,7 @@ def _grade_column(table: Table, lab: Lab, wanted: str | None) -> int:
         )
     if any("read only" in value(row[columns[0]]) for row in table.rows[1:3] if row != [""]):
         raise GradingError(f"{table.head[columns[0]]!r} is read only in Canvas")
-    values = [text for _, row in _people(table, columns[0]) if (text := value(row[columns[0]]))]
+    values = [text for _, row in _people(table, columns[0]) if (text := _entered(row[columns[0]]))]
     texts = [text for text in values if _number(text) is None and text.upper() not in KEPT]
     if heads[columns[0]] in (*BY_NUMBER, *BY_NAME) or 2 * len(texts) > len(values) > 1:
         raise GradingError(f"{table.head[columns[0]]!r} is no column for marks: {printable(values[0])!r} is there")
@@ -239,13 +239,18 @@ def _people(table: Table, target: int) -> Iterator[tuple[int, list[str]]]:
             yield i, row
 
 
+def _entered(cell: str) -> str:
+    """What a cell for a mark has. Moodle's table of the whole course has `-` where there is none."""
+    return "" if (text := value(cell)) == "-" else text
+
+
 def _name(row: list[str]) -> str:
     return " ".join(filter(None, map(value, row[:2])))
 
 
 def _enter(table: Table, row: int, target: int, mark: float, submission: Submission, result: Filled) -> None:
     cell = table.rows[row][target]
-    before, locked = value(cell), table.column("grade can be changed")
+    before, locked = _entered(cell), table.column("grade can be changed")
     if before.upper() in KEPT or (locked is not None and value(table.rows[row][locked]).lower() == "no"):
         result.kept.append(f"{submission.student} {before or 'locked'}")
         return

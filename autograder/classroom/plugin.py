@@ -22,7 +22,7 @@ from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 from nbgrader.api import Assignment, Gradebook, MissingEntry, Student
-from nbgrader.converters import Autograde
+from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.plugins import CsvExportPlugin
 from nbgrader.preprocessors import CheckCellMetadata, Execute, NbGraderPreprocessor, SaveAutoGrades, SaveCells
@@ -33,10 +33,10 @@ from ..course import ROOT, classroom, set_environment
 from ..engine.observe import NotGraded
 from ..engine.run import run
 from ..engine.sandbox import missing
-from ..model import Course, Lab, Submission, Unreadable
+from ..model import Course, Lab, Submission, Unreadable, lab_names
 from ..text import neutral
 from .by_hand import SaveGrades
-from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut
+from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut, Returned
 from .feedback import FeedbackExporter, FeedbackPage
 from .gradebook import gradebook_url
 from .late import LatePenalty, renew
@@ -72,7 +72,8 @@ def configure(c: Any) -> None:
     c.ZipCollectApp.extractor_plugin, c.ZipCollectApp.collector_plugin = Extractor, Collector
     c.FileNameCollectorPlugin.named_regexp = DOWNLOADED
     c.ExchangeFactory.collect = Exchanged
-    c.ExchangeFactory.release_assignment = HandedOut
+    c.ExchangeFactory.release_assignment, c.ExchangeFactory.release_feedback = HandedOut, Returned
+    GenerateAssignment.init_destination = _init_destination  # no setting of nbgrader keeps what is there from `force`
     c.HTMLExporter.filters = {"markdown2html": "autograder.classroom.formulas.markdown2html"}
     c.ExportApp.plugin_class = Export
     c.AssignLatePenalties.plugin_class = LatePenalty
@@ -107,7 +108,7 @@ def _silence_warnings() -> None:
 def register(db_url: str, assignment: str, student: str = "", notebooks: Any = ()) -> None:
     """Enter a lab into the gradebook unless all of it is there with the same points.
 
-    `nbgrader generate_assignment` does that too, but it skips a lab whose released notebook exists already, as it does here.
+    `nbgrader generate_assignment` would do that too, but a lab that is built stays as it is.
     """
     lab = Lab(assignment)
     if db_url == gradebook_url():
@@ -127,6 +128,20 @@ def register(db_url: str, assignment: str, student: str = "", notebooks: Any = (
         SaveCells().preprocess(copy.deepcopy(lab.release.nodes), {"nbgrader": given})
 
 
+_nbgraders_init_destination = GenerateAssignment.init_destination
+
+
+def _init_destination(step: GenerateAssignment, assignment: str, student: str) -> bool:
+    """Whether nbgrader makes a released notebook. A lab that `rushlight build` has made stays as it is, with its figures and the
+    name of its release, and is entered into the gradebook."""
+    path = Path(step._format_dest(assignment, student), f"{assignment}.ipynb").resolve()
+    if assignment not in lab_names() or not path.exists() or path != Lab(assignment).todays_path.resolve():
+        return _nbgraders_init_destination(step, assignment, student)
+    register(step.coursedir.db_url, assignment)
+    step.log.info("%s is left as `rushlight build` has made it", path)
+    return False
+
+
 class Export(CsvExportPlugin):
     """nbgrader's table of all grades, in which a name with a comma is one cell and no name is a formula."""
 
@@ -137,7 +152,7 @@ class Export(CsvExportPlugin):
         ]
         for lab in labs:
             renew(gradebook, Lab(lab.name), policy_of(Lab(lab.name)))
-        with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
+        with open(self.to or classroom() / "export.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(_COLUMNS)
             for lab, student in itertools.product(labs, students):
@@ -155,7 +170,8 @@ def _grades(gradebook: Gradebook, lab: Assignment, student: Student) -> list:
         raw, penalty = submission.score, submission.late_submission_penalty or 0.0
         timestamp, score = submission.timestamp, max(0.0, raw - penalty)
     except MissingEntry:
-        timestamp, raw, penalty, score = "", 0.0, 0.0, 0.0
+        is_there = Submission(Lab(lab.name), student.id).folder.is_dir()
+        timestamp, (raw, penalty, score) = "", ["not graded"] * 3 if is_there else [0.0] * 3
     who = [student.id, student.last_name, student.first_name, student.email]
     return [lab.name, lab.duedate, timestamp, *who, raw, penalty, score, lab.max_score]
 

@@ -57,6 +57,25 @@ def test_what_each_student_submitted_last_is_collected(nbgrader, tmp_path):
     assert collect("--update") == later
 
 
+def test_every_page_that_a_student_can_fetch_is_released_and_who_gets_none_is_named(nbgrader, tmp_path):
+    for student in ("ada", "ben", "cem", "dora"):
+        (nbgrader.place / "submitted" / student / LAB).mkdir(parents=True)
+    for student in ("ada", "ben", "dora"):
+        folder = nbgrader.place / "feedback" / student / LAB
+        folder.mkdir(parents=True)
+        (folder / f"{LAB}.html").write_text(student)
+        if student != "ben":  # who is in the group of ada, and has a copy
+            (folder / "submission_secret.txt").write_text(f"secret0of0{student}")
+            (folder / "timestamp.txt").write_text("2027-03-15 21:00:00 UTC")
+    exchange = tmp_path / "exchange"
+    exchange.mkdir(mode=0o777)
+    exchange.chmod(0o777)
+    said = nbgrader("release_feedback", LAB, f"--Exchange.root={exchange}")
+    released = (exchange / "rushlight" / "feedback").glob("*.html")
+    assert sorted(page.read_text() for page in released) == ["ada", "dora"] and "Traceback" not in said
+    assert "no page has been written (1): cem" in said and "send the page (1): ben" in said
+
+
 class Class:
     """The class of `classroom.py`: `folder` has what each student hands in, and `machine` has its users."""
 

@@ -89,6 +89,15 @@ def test_in_canvas_table_only_the_cells_with_new_marks_change(fill, gradebook):
     assert done.not_handed_in == ["Poe, Ada 502", "Student, Test 999"] and not done.not_in_file and not done.doubled
 
 
+def test_a_dash_in_moodles_table_of_the_whole_course_is_an_empty_cell(fill, gradebook):
+    enter(gradebook, "ada", 23.5)
+    head = "First name,Last name,ID number,Email address,Assignment: Lab 01a (Real),Last downloaded from this course"
+    rows = ["Ada,Poe,ada,ada@example.org,-,1790000000", "Ben,Roe,ben,ben@example.org,-,1790000000"]
+    text, done = fill("\n".join([head, *rows]) + "\n")
+    assert text == "\n".join([head, rows[0].replace("-", "23.5"), rows[1]]) + "\n"
+    assert (done.new, done.changed) == (1, [])
+
+
 @pytest.mark.parametrize("column", ["Student", "ID", "SIS Login ID", "Section"])
 def test_a_column_that_is_not_for_marks_is_refused(fill, gradebook, column):
     enter(gradebook, "apoe", 23.5)

@@ -33,7 +33,7 @@ def test_the_reference_gets_full_marks_an_untouched_lab_none_and_the_labs_stay_a
     nbgrader.hand_in("untouched", LAB, released)
     sample.fill(released, answers)
     nbgrader.hand_in("all_right", LAB, released)
-    nbgrader("generate_assignment", LAB)
+    nbgrader("generate_assignment", LAB, "--force")  # as the button *Generate* does
     nbgrader("autograde", LAB)
     nbgrader("generate_feedback", LAB)
     nbgrader("export", "--to", str(nbgrader.place / "grades.csv"))

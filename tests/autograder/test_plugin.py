@@ -154,3 +154,15 @@ def test_an_export_has_one_cell_for_each_name_and_no_formula(tmp_path):
     assert rows["ada"]["last_name"] == "Lovelace, Countess" and rows["ada"]["first_name"][:2] == "'="
     assert rows["'-1+1"]["last_name"] == "'@SUM(1+1)" and rows["'-1+1"]["first_name"] == "\\u001b[2J"
     assert {row["score"] for row in rows.values()} == {"0.0"}
+
+
+def test_in_an_export_a_submission_without_a_grade_is_not_graded_and_has_no_zero(classroom):
+    (classroom / "submitted" / "ada" / "01a_views").mkdir(parents=True)
+    with Gradebook(f"sqlite:///{classroom / 'gradebook.db'}", "rushlight") as gradebook:
+        gradebook.add_assignment("01a_views")
+        for student in ("ada", "ben"):
+            gradebook.add_student(student)
+        plugin.Export().export(gradebook)
+    with (classroom / "export.csv").open() as file:
+        scores = {row["student_id"]: row["score"] for row in csv.DictReader(file)}
+    assert scores == {"ada": "not graded", "ben": "0.0"}
