@@ -46,7 +46,8 @@ LINES = 10  # of progress outside a terminal, in all
 
 
 def main() -> None:
-    """Run one command. An error is one line on standard error and exit code 1, or 2 for a command that cannot be understood."""
+    """Run one command. An error is one line on standard error and exit code 1, or 2 for a command that cannot be understood, or
+    130 after Ctrl-C."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a pipe on Windows cannot hold ✓
@@ -57,7 +58,8 @@ def main() -> None:
         click.echo(f"{where}: {error.format_message()} `{where} --help` says more.", err=True)
         sys.exit(2)
     except (click.Abort, KeyboardInterrupt):
-        sys.exit("rushlight: interrupted; run it again to go on")
+        click.echo("rushlight: interrupted; run it again to go on", err=True)
+        sys.exit(130)
     except _expected_errors() as error:
         sys.exit(f"rushlight: {_in_words(error)}")
     sys.exit(code)
@@ -438,7 +440,7 @@ def _lab_and_students(*words: str) -> tuple[Lab, list[str]]:
 @click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only for code you trust.")
 @click.option(
     "--jobs",
-    type=int,
+    type=click.IntRange(1),
     metavar="N",
     help="Submissions to mark at once (default: one per core, if the memory allows it).",
 )
@@ -454,7 +456,7 @@ def _lab_and_students(*words: str) -> tuple[Lab, list[str]]:
 @click.option(
     "--late", metavar="P%/day", help="From now on, take off this share of a late submission's points, or none."
 )
-@click.option("--grace", metavar="TIME", default="", help="How much later than due is not late, such as 15min.")
+@click.option("--grace", metavar="TIME", help="How much later than due is not late, such as 15min.")
 def grade(
     lab: str | None,
     students: tuple[str, ...],
@@ -466,11 +468,12 @@ def grade(
     insecure: bool,
     log_file: Path | None,
     late: str | None,
-    grace: str,
+    grace: str | None,
 ) -> int:
     """Autograde a lab's submissions with nbgrader; write feedback.
 
-    Without LAB, every lab that a student has handed in is graded. With one STUDENT or several, only these are.
+    Without LAB, every lab that a student has handed in is graded. With one STUDENT or several, only these are. The exit code is 1
+    if a submission could not be graded.
     """
     wanted_lab, only = _lab_and_students(lab, *students) if lab else (None, [])
     names = [wanted_lab.name] if wanted_lab else []
@@ -490,26 +493,28 @@ def grade(
     if late:
         from .classroom.table import set_policy
 
-        if not course.folder.is_dir():
-            raise FileNotFoundError(f"there is no class at {course.folder}")
-        set_policy(course, labs[0] if labs else None, late, grace)
+        kept = set_policy(course, labs[0] if labs else None, late, grace)
+        if not any(wanted.submissions() for wanted in labs or course.released_labs()):
+            subject = labs[0] if labs else "all labs without a policy of their own"
+            out.print(f"late:     {kept} for {subject}, as soon as a student hands in", markup=False)
+            return 0
     from .classroom.cluster import cluster
     from .classroom.collect import expect_own_exchange
 
     if course.folder.is_dir():
         expect_own_exchange()
-    failed = []
+    failed, complete = [], True
     with _logging(log_file), nullcontext() if scheduler is None else cluster(scheduler, insecure) as executor:
         for wanted in labs or grading.labs_handed_in(course):
             try:
-                _grade(wanted, force, no_sandbox, jobs, executor, *only)
+                complete &= _grade(wanted, force, no_sandbox, jobs, executor, *only)
             except GradingError as error:  # such as a compiler that is missing: the other labs may need none
                 failed.append(f"{wanted}: {error}")
                 if isinstance(error, grading.EngineLost):
                     break
     if failed:
         raise GradingError("\n".join(failed))
-    return 0
+    return 0 if complete or sample else 1  # the sample class has a file that cannot be read
 
 
 @contextmanager
@@ -531,8 +536,8 @@ def _logging(file: Path | None) -> Iterator[None]:
         handler.close()
 
 
-def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: Executor | None, *only: str) -> None:
-    """Grade one lab, or some students of it, and print the table and where the files are."""
+def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: Executor | None, *only: str) -> bool:
+    """Grade one lab, or some students of it, and print the table and where the files are. Returns whether all are graded."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from .classroom import grade as grading
@@ -560,14 +565,20 @@ def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: 
 
         rows = grading.grade(lab, force, not no_sandbox, jobs, executor, progress, only)
     path, report = grading.write_csv(lab, rows), write_report(lab, rows)
-    _print_table(lab, [row for row in rows if not only or row.student in only])
+    wanted = [row for row in rows if not only or row.student in only]
+    _print_table(lab, wanted)
     if line := releases.keep_release(lab):
         out.print(line, markup=False, style="yellow")
     for line in grading.remarks(lab):
         out.print(line, markup=False)
     if answers := sum(row.waiting for row in rows):
         count = sum(row.waiting > 0 for row in rows)
-        out.print(f"by hand:  {answers} answers of {count} students wait for marks (in the formgrader: Manual Grading)")
+        wait = (
+            "answer waits for a mark"
+            if answers == 1
+            else f"answers of {count} student{'s' * (count > 1)} wait for marks"
+        )
+        out.print(f"by hand:  {answers} {wait} (in the formgrader: Manual Grading)")
     if rewritten := [row.student for row in rows if row.is_rewritten]:
         names = "; ".join(map(printable, rewritten))
         why = "marks, comments or penalties have changed"
@@ -579,6 +590,7 @@ def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: 
     out.print(f"grades:   {_short(path)}")
     out.print(f"report:   {_short(report)}")
     out.print(f"feedback: {_short(path.parent / 'feedback')}/STUDENT/{lab}/{lab}.html")
+    return not any(row.problem for row in wanted)
 
 
 @app.command()
@@ -663,7 +675,7 @@ def _print_table(lab: Lab, rows: list[Row]) -> None:
         scores = [f"{row.scores[check]:g}" if row.scores.get(check) else "·" for check in worth]
         off = [f"-{row.penalty:g}" if row.penalty else ""] if late else []
         entered = ["" if row.entered is None else f"{row.entered:g}"] if marks else []
-        table.add_row(_short_name(row), *scores, *off, f"{row.mark:g}", *entered)
+        table.add_row(_short_name(row), *scores, *off, "not graded" if row.problem else f"{row.mark:g}", *entered)
     out.print(table)
     legend = ", ".join(
         f"{number} {check.partition('.')[2]} ({worth[check]:g})" for number, check in enumerate(worth, 1)
@@ -764,7 +776,7 @@ def feedback(lab: str) -> int:
     for line in left:
         out.print(f"not packed: {line}", markup=False, style="yellow")
     for path, count in written:
-        out.print(f"{count} pages: {_short(path)}")
+        out.print(f"{count} page{'s' * (count > 1)}: {_short(path)}")
     return 0 if written else 1
 
 

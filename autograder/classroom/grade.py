@@ -89,6 +89,7 @@ class Row:
     )  # by exercise, the function of the course that is all its body calls
     others: list[str] = field(default_factory=list)  # other notebooks in the folder of the submission
     seconds_late: float = 0.0
+    marked_late: bool = False  # by Canvas, which does not say how late it is
     penalty: float = 0.0  # points taken off the checks' points for that
     entered: float | None = None  # the mark in the gradebook: with points by hand, and less nbgrader's penalty
     waiting: int = 0  # answers that wait for a mark by hand
@@ -106,10 +107,12 @@ class Row:
         return self.verdicts[check].get("outcome", "graded by nbgrader alone")
 
     def late(self) -> str:
-        """How late it is and what it loses, such as `late by 26:05 h: 2.8 points off`."""
+        """How late it is and what it loses, such as `late by 26:05 h: 2.8 points off`. Otherwise nothing."""
         minutes = math.ceil(self.seconds_late / 60)
         off = f"{self.penalty:g}" if self.penalty else "no"
-        return f"late by {minutes // 60}:{minutes % 60:02} h: {off} points off"
+        if self.marked_late:
+            return f"late in Canvas: {off} points off"
+        return f"late by {minutes // 60}:{minutes % 60:02} h: {off} points off" if minutes else ""
 
     def borrowed(self) -> list[str]:
         """A line for each answer that may be an alias. It keeps its points: a person decides."""
@@ -119,7 +122,7 @@ class Row:
         if self.problem:
             return printable("; ".join(filter(None, [self.problem, self.in_group])))
         counts = Counter(outcome for check in self.verdicts if (outcome := self.outcome(check)) != PASSED)
-        about = (self.release, printable(self.in_group), self.late() if self.seconds_late else "")
+        about = (self.release, printable(self.in_group), self.late())
         parts = [part for part in about if part]
         for outcome, count in counts.items():
             names = [short_name(check) for check in self.verdicts if self.outcome(check) == outcome]
@@ -617,7 +620,8 @@ def remarks(lab: Lab) -> list[str]:
     if not missing:
         return lines
     names = f": {', '.join(map(printable, missing))}" if len(missing) <= FEW else ""
-    return [f"{len(missing)} of the {len(roster)} students of the roster have not handed in {lab}{names}", *lines]
+    have = "has" if len(missing) == 1 else "have"
+    return [f"{len(missing)} of the {len(roster)} students of the roster {have} not handed in {lab}{names}", *lines]
 
 
 def is_done(submission: Submission) -> bool:
@@ -677,6 +681,7 @@ def _read_grades(row: Row, submission: Submission, gradebook: Gradebook) -> None
         row.penalty = round((entered.late_submission_penalty or 0.0) * row.total / entered.score, 2)
     row.waiting = sum(grade.needs_manual_grade for grade in entered.grades)
     row.seconds_late, row.entered = seconds_late(entered.assignment), mark_of(entered.assignment)
+    row.marked_late = entered.assignment in late.only_marked_late(lab, [entered.assignment])
     notebook = nbformat.read(submission.graded_path, as_version=4)
     checks = checks_in(notebook, lab.release.nodes)
     row.verdicts = {name: verdict_in(checks[name][1]) for name in row.scores}
@@ -701,6 +706,7 @@ def write_csv(lab: Lab, rows: list[Row]) -> Path:
             scores = [row.scores.get(name, "") for name in worth]
             times = [round(row.seconds_late / 3600, 2), row.penalty]
             entered = "" if row.entered is None else row.entered
-            cells = [row.student, *scores, *times, row.mark, sum(worth.values()), entered, row.remark()]
+            total = "not graded" if row.problem else row.mark
+            cells = [row.student, *scores, *times, total, sum(worth.values()), entered, row.remark()]
             writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
     return path

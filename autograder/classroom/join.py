@@ -115,8 +115,8 @@ def _check_of(name: str | None, parts: Sequence[Part], released: Sequence[Mappin
 
 def _written_at(position: int, parts: Sequence[Part]) -> list[Part]:
     """The notes in the place of a written answer whose cell is gone: between the cells of the lab above and below it."""
-    above = max((part.index for part in parts if part.position is not None and part.position < position), default=-1)
-    below = itertools.takewhile(lambda part: part.position is None, parts[above + 1 :])
+    above = [part.index for part in parts if part.position is not None and part.position < position]
+    below = itertools.takewhile(lambda part: part.position is None, parts[above[-1] + 1 :] if above else ())
     return [part for part in below if not part.is_code and part.source.strip()]
 
 

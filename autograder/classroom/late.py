@@ -15,6 +15,7 @@ from nbgrader.utils import parse_utc
 
 from ..model import Lab, Submission, reason_in_timestamp
 from ..text import did_you_mean, printable
+from .collect import marked_late
 from .gradebook import seconds_late
 from .groups import share_marks
 from .table import Policy, Rules, policy_of
@@ -39,10 +40,12 @@ def renew(gradebook: Gradebook, lab: Lab, policy: Policy | None, only: Submissio
     if policy and not ours.exists():
         ours.parent.mkdir(exist_ok=True)
         ours.touch()
+    marked = only_marked_late(lab, handed_in)
     for submission in handed_in if ours.exists() else ():
         if only is None or only.student == submission.student_id:
+            seconds = policy.grace + 1 if policy and submission in marked else seconds_late(submission)
             for notebook in submission.notebooks:
-                penalty = policy.penalty(notebook.score, seconds_late(submission)) if policy else 0.0
+                penalty = policy.penalty(notebook.score, seconds) if policy else 0.0
                 if penalty != (notebook.late_submission_penalty or 0.0):
                     notebook.late_submission_penalty = penalty
     gradebook.db.commit()
@@ -56,6 +59,13 @@ def submissions(gradebook: Gradebook, lab: Lab) -> list[SubmittedAssignment]:
         return list(gradebook.find_assignment(lab.name).submissions)
     except MissingEntry:
         return []
+
+
+def only_marked_late(lab: Lab, entries: list[SubmittedAssignment]) -> list[SubmittedAssignment]:
+    """The submissions without a time that Canvas marks as late, and for which no extension is known here. They lose the least that
+    a late submission loses: the share of one day or hour."""
+    late = marked_late(lab.course.folder / "downloaded" / lab.name)
+    return [entry for entry in entries if entry.student_id in late and not (entry.timestamp or entry.extension)]
 
 
 # Times ---------------------------------------------------------------------------------------------------------------
@@ -81,17 +91,26 @@ def remarks(gradebook: Gradebook, lab: Lab, rules: Rules) -> list[str]:
     except MissingEntry:
         due = None
     policy, given, lines = rules.policy, rules.extensions or {}, []
+    handed_in = submissions(gradebook, lab)
+    marked = only_marked_late(lab, handed_in)
     if due:
-        handed_in = submissions(gradebook, lab)
         late = sum(seconds_late(entry) > 0 for entry in handed_in)
-        without_time = sum(entry.timestamp is None for entry in handed_in)
+        without_time = sum(entry.timestamp is None and entry not in marked for entry in handed_in)
         said = policy.text if policy else "no policy: --late 10%/day sets one"
         lines.append(
             f"due {due:%Y-%m-%d %H:%M} UTC: {late} late ({said})"
             + (f", {without_time} without a time, which count as on time" if without_time else "")
         )
     elif given or (policy and policy.percent):
-        lines.append(f"{lab} has no due date, so no submission is late")
+        lines.append(
+            f"{lab} has no due date, so no submission is late" + (" but those that Canvas marks" if marked else "")
+        )
+    if marked:
+        names = ", ".join(printable(entry.student_id) for entry in marked)
+        least = (
+            f"each loses the share of one {policy.unit}" if policy and policy.percent else "no policy takes points off"
+        )
+        lines.append(f"late in Canvas, which does not say how late ({len(marked)}): {names}; {least}")
     known = {student.id for student in gradebook.students}
     lines += [
         "; ".join(filter(None, [f"there is an extension for {printable(student)}, who is not in the gradebook", meant]))
@@ -99,7 +118,7 @@ def remarks(gradebook: Gradebook, lab: Lab, rules: Rules) -> list[str]:
         if student not in known
         for meant in [did_you_mean(student, known)]
     ]
-    differ = dict.fromkeys(share_marks(gradebook, lab, submissions(gradebook, lab)))
+    differ = dict.fromkeys(share_marks(gradebook, lab, handed_in))
     lines += [f"{printable(student)} has other points by hand than the group's notebook" for student in differ]
     lines += [
         f"the extension of {printable(student)} ends before {lab} is due"

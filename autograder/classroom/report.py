@@ -193,7 +193,7 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
         flag = ' <span title="changed check cells, which were put back">⚑</span>' if row.edited else ""
         cells = [_cell(row, check, f"{page}#{lab.release.check_ids[check]}") for check in worth]
         numbers = [(-row.penalty, f"-{row.penalty:g}" if row.penalty else "")] if late else []
-        numbers.append((row.mark, f"{row.mark:g}"))
+        numbers.append((-1, "not graded") if row.problem else (row.mark, f"{row.mark:g}"))
         numbers += [(row.entered or 0.0, "" if row.entered is None else f"{row.entered:g}")] if other else []
         totals = [f'<td data-key="{key}"><span>{number}</span></td>' for key, number in numbers]
         lines.append(
@@ -226,7 +226,7 @@ def _cell(row: Row, check: str, link: str) -> str:
 
 def _remarks(rows: list[Row]) -> str:
     said = [(row.student, row.problem) for row in rows if row.problem]
-    said += [(row.student, row.late()) for row in rows if row.seconds_late]
+    said += [(row.student, row.late()) for row in rows if row.late()]
     said += [(row.student, line) for row in rows for line in (*row.joined, *row.borrowed())]
     said += [
         (row.student, f"changed check cells, put back for grading: {', '.join(row.edited)}")

@@ -216,11 +216,15 @@ def read_policy(late: str, grace: str) -> Policy:
     return Policy(float(percent), unit, seconds, text)
 
 
-def set_policy(course: Course, lab: Lab | None, late: str, grace: str) -> None:
-    """Keep the policy of a lab, or of all labs that have none of their own. Raises GradingError."""
-    read_policy(late, grace)
+def set_policy(course: Course, lab: Lab | None, late: str, grace: str | None = None) -> str:
+    """Keep the policy of a lab, or of all labs that have none of their own, and return its text. Without a `grace`, that of the
+    policy before stays. Raises GradingError."""
     kept = read_policies(course)
     replaced = _row_of(lab, kept) if lab else _row_for_all(kept)
+    if grace is None:
+        before = replaced or _row_for_all(kept)
+        grace = before["grace"] if before else ""
+    text = read_policy(late, grace).text
     rows: list[dict[str, str]] = [row for row in kept if row is not replaced]
     rows.append((replaced or {}) | {"lab": str(lab or EVERY_LAB), "late": late, "grace": grace})
     path = course.folder / "late.csv"
@@ -232,6 +236,7 @@ def set_policy(course: Course, lab: Lab | None, late: str, grace: str) -> None:
         writer = csv.DictWriter(file, [*columns], lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+    return text
 
 
 def read_policies(course: Course) -> list[Row]:

@@ -12,6 +12,7 @@ from nbgrader.api import Gradebook
 from nbgrader.plugins import ExportPlugin
 from traitlets import Integer
 
+from ..course import classroom
 from ..model import Course, Lab, Submission
 from ..text import neutral
 from .grade import is_recorded
@@ -22,7 +23,7 @@ from .table import policy_of
 
 
 class Term(ExportPlugin):
-    """Labs with marks, one in a column. A lab that a student has not handed in is empty, and counts 0."""
+    """Labs with marks, one in a column. A lab that a student has not handed in is empty. It counts 0, as one not graded."""
 
     drop = Integer(
         0, help="How many labs of each student do not count: those with the smallest share of their points."
@@ -36,7 +37,7 @@ class Term(ExportPlugin):
             renew(gradebook, lab, policy_of(lab))
             worth[lab.name] = gradebook.find_assignment(lab.name).max_score
             marks |= {(lab.name, entry.student_id): mark_of(entry) for entry in submissions(gradebook, lab)}
-        with open(self.to or "grades.csv", "w", newline="", encoding="utf-8") as file:
+        with open(self.to or classroom() / "grades.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(["id", "last_name", "first_name", "email", *labs, "dropped", "total", "maximum", "percent"])
             for student in sorted(gradebook.students, key=lambda student: student.id):
@@ -46,10 +47,14 @@ class Term(ExportPlugin):
                 total = round(sum(own.values()) - sum(own[lab] for lab in dropped), 2)
                 most = sum(worth[lab] for lab in own if lab not in dropped)
                 who = [student.id, student.last_name, student.first_name, student.email]
-                scores = [marks.get((lab, student.id), "") for lab in labs]
+                scores = [marks.get((lab, student.id), _without_mark(lab, student.id)) for lab in labs]
                 percent = round(100 * total / most, 2) if most else ""
                 cells = [*who, *scores, " ".join(dropped), total, most, percent]
                 writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
+
+
+def _without_mark(lab: str, student: str) -> str:
+    return "not graded" if Submission(Lab(lab), student).folder.is_dir() else ""
 
 
 def remarks(gradebook: Gradebook, progress: Callable[[int, int, str], None]) -> Iterator[str]:

@@ -60,6 +60,7 @@ print(*sys.modules)
         (["release", "01"], "Missing option '--out'"),
         (["release", "--out", "x"], "Missing argument 'LAB...'"),
         (["grade", "01a", "--jobs", "many"], "'many' is not a valid integer"),
+        (["grade", "01a", "--jobs", "-1"], "-1 is not in the range x>=1"),
         (["grade", "01a", "--grace", "15min"], "--grace belongs to --late"),
         (["grades", "01a"], "A LAB, --column, --by and --scale belong to --into"),
         (["grades", "01a", "--into", "x.csv"], "--into needs a LAB and --out"),
@@ -75,7 +76,7 @@ def test_a_command_that_cannot_be_understood_gets_one_line_and_exit_code_2(monke
     assert not said and len(wrong.splitlines()) == 1
 
 
-def test_an_interrupt_is_one_line_and_the_exit_code_is_1(monkeypatch):
+def test_an_interrupt_is_one_line_and_the_exit_code_is_130(monkeypatch, capsys):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
@@ -83,7 +84,19 @@ def test_an_interrupt_is_one_line_and_the_exit_code_is_1(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["rushlight", "check"])
     with pytest.raises(SystemExit) as ended:
         cli.main()
-    assert ended.value.code == "rushlight: interrupted; run it again to go on"
+    assert ended.value.code == 130
+    assert capsys.readouterr().err.strip() == "rushlight: interrupted; run it again to go on"
+
+
+def test_a_policy_can_be_set_before_a_student_hands_in(root, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path / "class"))
+    monkeypatch.setattr(sys, "argv", ["rushlight", "grade", "01a", "--late", "10%/day", "--grace", "15min"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = capsys.readouterr().out
+    assert ended.value.code == 0 and "10%/day, grace 15min for 01a_views, as soon as a student hands in" in said
+    assert "01a_views,10%/day,15min" in (tmp_path / "class" / "late.csv").read_text()
 
 
 @pytest.mark.parametrize(
@@ -158,7 +171,7 @@ def test_without_a_lab_all_that_were_handed_in_are_graded(monkeypatch, tmp_path)
     for folder in ("ada/02a_keys", "ben/02a_keys", "ben/01a_views", "ben/another_course"):
         (tmp_path / "submitted" / folder).mkdir(parents=True)
     graded = []
-    monkeypatch.setattr(cli, "_grade", lambda lab, *options: graded.append((lab.name, *options)))
+    monkeypatch.setattr(cli, "_grade", lambda lab, *options: graded.append((lab.name, *options)) is None)
     assert cli.app.main(["grade", "--jobs", "3"], standalone_mode=False) == 0
     assert graded == [("01a_views", False, False, 3, None), ("02a_keys", False, False, 3, None)]
 
@@ -167,7 +180,9 @@ def test_without_a_lab_all_that_were_handed_in_are_graded(monkeypatch, tmp_path)
 def test_students_are_graded_by_name_in_a_class_that_is_named(monkeypatch, tmp_path, words):
     monkeypatch.delenv("RUSHLIGHT_CLASSROOM", raising=False)
     graded = []
-    monkeypatch.setattr(cli, "_grade", lambda lab, *options: graded.append((lab.name, lab.course.folder, *options)))
+    monkeypatch.setattr(
+        cli, "_grade", lambda lab, *options: graded.append((lab.name, lab.course.folder, *options)) is None
+    )
     assert cli.app.main(["grade", *words, "--class", str(tmp_path)], standalone_mode=False) == 0
     assert graded == [("01a_views", tmp_path, False, False, None, None, "ada", "ben")]
     assert "RUSHLIGHT_CLASSROOM" not in os.environ

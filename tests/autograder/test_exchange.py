@@ -105,6 +105,8 @@ class Class:
             return dict(zip(self.students, pool.map(step, self.students)))
 
     def teach(self, *commands):
+        # grading ends with 1, because of the file that is no notebook
+        commands = [f"{{ {each} || test $? -eq 1; }}" if each.startswith(GRADE) else each for each in commands]
         return self.machine.work(hubs.TEACHER, INTO, ACTIVATE_COURSE, *commands)
 
     def pages(self):

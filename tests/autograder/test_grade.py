@@ -73,6 +73,9 @@ def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade, fo
         "corrupt_file": 0,
     }
     assert rows["corrupt_file"].remark() == "not a notebook: the file is not JSON"
+    with write_csv(Lab(LAB), [*rows.values()]).open() as file:
+        totals = {row["student"]: row["total"] for row in csv.DictReader(file)}
+    assert totals["corrupt_file"] == "not graded" and totals["untouched"] == "0.0"
     assert rows["endless_loop"].remark() == "timed out: element_offset"
     assert rows["subtly_wrong_strides"].remark() == "disagreed: contiguous_strides"
     for student in set(rows) - {"corrupt_file"}:
@@ -299,7 +302,8 @@ def test_a_long_name_leaves_room_for_the_points(classroom, capsys):
     rows = [Row("x" * 200, scores=worth), Row("漢" * 200, scores=worth, problem="remark"), Row("[b]ada", scores=worth)]
     cli._print_table(Lab(LAB), rows)
     said = capsys.readouterr().out
-    lines = [line for line in said.splitlines() if line.endswith(f" {sum(worth.values()):g}")]
+    lines = [line for line in said.splitlines() if line.endswith((f" {sum(worth.values()):g}", " not graded"))]
+    lines = [line.replace("not graded", "ungraded") for line in lines]
     assert [line[:3] for line in lines] == ["xxx", "漢漢漢", "[b]"]
     assert all(
         len(line) <= 80 and line.split()[-len(worth) - 1 : -1] == [f"{each:g}" for each in worth.values()]

@@ -1,8 +1,10 @@
 """Late submissions: policies, extensions, times, and the term's total."""
 
 import csv
+import json
 import os
 import shutil
+from datetime import timedelta
 
 import pytest
 from marked import LAB, enter, mark_by_hand, open_marked
@@ -80,6 +82,30 @@ def test_a_lab_has_its_own_policy_or_that_of_all_labs(classroom):
     assert table.policy_of(Lab(LAB)).percent == 0 and table.policy_of(Lab("00_trace")).percent == 10
     table.set_policy(Course(), Lab(LAB), "5%/hour", "2h")
     assert table.policy_of(Lab(LAB)).text == "5%/hour, grace 2h" and table.policy_of(Lab("00_trace")).percent == 10
+
+
+def test_another_rate_keeps_the_grace_before(classroom):
+    table.set_policy(Course(), None, "10%/day", "15min")
+    assert table.set_policy(Course(), Lab(LAB), "5%/hour") == "5%/hour, grace 15min"
+    table.set_policy(Course(), Lab(LAB), "5%/hour", "2h")
+    table.set_policy(Course(), Lab(LAB), "10%/hour")
+    assert table.policy_of(Lab(LAB)).text == "10%/hour, grace 2h"
+    assert table.set_policy(Course(), Lab(LAB), "10%/hour", "0min") == "10%/hour, grace 0min"
+
+
+def test_what_canvas_marks_as_late_loses_the_least_unless_a_time_or_an_extension_is_known(gradebook, classroom):
+    folder = classroom / "downloaded" / LAB
+    folder.mkdir(parents=True)
+    names = {name: f"{name}_LATE_{number}_88_{LAB}.ipynb" for number, name in enumerate(("ada", "ben", "cem"), 501)}
+    (folder / "names.json").write_text(json.dumps(names | {"dora": f"dora_505_88_{LAB}.ipynb"}))
+    for student, time in {"ada": None, "ben": "2027-03-15 21:00:00 UTC", "cem": None, "dora": None}.items():
+        enter(gradebook, student, 20, *filter(None, [time]))
+    gradebook.find_submission(LAB, "cem").extension = timedelta(days=1)
+    table.set_policy(Course(), Lab(LAB), "10%/day", "15min")
+    assert penalties(gradebook) == {"ada": 2, "ben": 0, "cem": 0, "dora": 0}
+    rules = table.Rules(table.policy_of(Lab(LAB)), None, {})
+    said = late.remarks(gradebook, Lab(LAB), rules)
+    assert "late in Canvas, which does not say how late (1): ada; each loses the share of one day" in said
 
 
 def test_another_policy_changes_the_penalties_in_the_gradebook_and_points_by_hand_count(gradebook):

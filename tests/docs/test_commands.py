@@ -67,7 +67,9 @@ def course(tmp_path_factory):
     hand_in("untouched", place / "home" / "classes" / "2027" / "submitted" / "untouched" / sample.LAB)
     downloaded = course / "classroom" / "downloaded" / sample.LAB / "archive"
     hand_in("untouched", downloaded, f"doejane_LATE_12345_678901_{sample.LAB}-1.ipynb")
-    (course / "roster.csv").write_text("id,first_name,last_name,email\ndoejane,Jane,Doe,jane@example.org\n")
+    (course / "classroom" / "roster.csv").write_text(
+        "id,first_name,last_name,email\ndoejane,Jane,Doe,jane@example.org\n"
+    )
     return course
 
 
@@ -78,7 +80,7 @@ def _hand_in(submitted, student, place, name=f"{sample.LAB}.ipynb"):
 
 IN_MAKE_TEST = [  # these need no other command before them
     "make setup",
-    "nbgrader export --to=grades.csv",
+    "nbgrader export",
 ]
 
 
