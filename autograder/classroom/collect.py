@@ -220,6 +220,8 @@ def exchange_problem(root: Path, course: str) -> str:
 
 def expect_own_exchange() -> None:
     """Raise GradingError if another user could stand in for the course in the exchange that nbgrader is configured for."""
+    if not (classroom() / "submitted").exists():
+        return  # nothing is handed in, and nbgrader's configuration would make folders
     app = NbGrader(log_level=logging.CRITICAL)
     app.load_cwd_config = False  # this folder may be a student's
     app.load_config_file()
