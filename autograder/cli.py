@@ -379,8 +379,11 @@ def _run(lab: Lab, path: Path, isolated: bool, progress: Advance) -> dict[str, V
     try:
         copy = nbformat.read(path, as_version=4)
         notebook, remarks = restore(copy, released), differences(copy, released)
-    except (ValueError, AttributeError) as error:
-        raise LookupError(f"{_short(path)} is not a notebook of {lab}: {str(error).splitlines()[0]}") from None
+    except OSError:
+        raise
+    except Exception as error:  # nbformat raises many types for cells that are none
+        first = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise LookupError(f"{_short(path)} is not a notebook of {lab}: {printable(first)}") from None
     for line in remarks:
         out.print(printable(f"{_short(path)}: {line}"), markup=False, style="yellow")
     checks = list(filter(None, map(check_name, notebook.cells)))

@@ -16,6 +16,7 @@ import yaml
 from rich.console import Console
 
 from autograder import cli, course
+from autograder.cli import app
 from autograder.engine.check import Verdict
 
 
@@ -341,3 +342,17 @@ def test_status_runs_a_notebook_again_only_if_something_has_changed(tmp_path, mo
     verdict.outcome, verdict.passed = "grader error", False
     notebook.write_text("4")
     assert has_run() and has_run()
+
+
+MALFORMED = ["[]", "{}", "{", '{"cells": 3}', '{"cells": [7]}', '{"cells": [{"cell_type": "code"}]}', "[" * 9000]
+
+
+@pytest.mark.parametrize("text", MALFORMED, ids=range(len(MALFORMED)))
+def test_checking_a_file_that_is_no_notebook_is_one_line(tmp_path, text):
+    path = tmp_path / "x.ipynb"
+    path.write_text(
+        text.replace("}", ', "metadata": {}, "nbformat": 4, "nbformat_minor": 5}') if "cells" in text else text
+    )
+    with pytest.raises(LookupError, match="is not a notebook of 01a_views: ") as error:
+        app.main(["check", "01a", "--notebook", str(path), "--no-sandbox"], standalone_mode=False)
+    assert "\n" not in str(error.value)
