@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...engine.check import program
 from ..cases import copied, drawn, explained, listed, numbers, rows, several
-from .tiles import Elements
+from .tiles import Elements, flows
 
 
 @program(
@@ -25,8 +25,9 @@ from .tiles import Elements
 )  # fmt: skip
 def rotated(rl, lead, positions, pairs, base, of, start):
     x, given = numbers(rl, [*lead, len(positions), 2 * pairs], start, of), {} if base is None else {"base": base}
-    turned = rl.course.attention.rotate(x, rl.tensor(positions), **given)
-    return {"turned": copied(turned), "a new tensor": turned is not x, "x": x}
+    turned = rl.course.attention.rotate(x.requires_grad_(), rl.tensor(positions), **given)
+    shown = {"turned": copied(turned), "a new tensor": turned is not x, "x": x.detach()}
+    return shown | {"gradient": flows(rl, [turned], [x])}
 
 
 @rotated.oracle
@@ -36,7 +37,7 @@ def _(torch, lead, positions, pairs, base, of, start):
     rates = (base or 10000.0) ** (-torch.arange(pairs, dtype=x.dtype) / pairs)
     angles = torch.outer(torch.tensor(positions, dtype=x.dtype), rates)
     turned = torch.view_as_complex(x.unflatten(-1, (pairs, 2))) * torch.polar(torch.ones_like(angles), angles)
-    return {"turned": copied(torch.view_as_real(turned).flatten(-2)), "a new tensor": True, "x": x}
+    return {"turned": copied(torch.view_as_real(turned).flatten(-2)), "a new tensor": True, "x": x, "gradient": [True]}
 
 
 @program(

@@ -10,7 +10,7 @@ from rushlight.course.predictions import MASKED
 
 from ...engine.check import program
 from ..cases import copied, drawn, first_apart, listed, numbers, predicted, rows
-from .tiles import Elements
+from .tiles import Elements, flows
 
 
 class _Module(ModuleType):
@@ -35,7 +35,7 @@ def _about_masks(case, mine, theirs):
 
 @program(
     "course.attention.causal_mask",
-    cases=drawn(queries=(1, 8), more=(0, 6), window=lambda st: st.one_of(st.none(), st.integers(1, 16))),
+    cases=drawn(queries=(1, 6), more=(0, 4), window=[None, None, 1, 2, 3, 20]),
     edges=rows(
         "queries more window",
         (1, 0, None), (4, 0, None), (2, 3, None), (1, 4, None), (4, 0, 1), (4, 0, 2), (3, 2, 3), (1, 4, 2), (5, 1, 20), (2, 3, 4),
@@ -112,6 +112,7 @@ def _mask(xp, kind, queries, keys, of, lead):
 )  # fmt: skip
 def weighed(rl, lead, sizes, mask, scale, shared, of, start):
     query, key, mask = _operands(rl, lead, sizes, mask, shared, of, start)
+    query.requires_grad_(), key.requires_grad_()
     given = {} if mask is None else {"mask": mask}
     given |= {} if scale is None else {"scale": scale}
     with Elements() as elements:
@@ -121,7 +122,8 @@ def weighed(rl, lead, sizes, mask, scale, shared, of, start):
         "beyond": sorted(elements.beyond),
         "weights": copied(weights),
         "a new tensor": is_new,
-        "the arguments": [query, key, mask],
+        "gradients": flows(rl, [weights], [query, key]),
+        "the arguments": [query.detach(), key.detach(), mask],
     }
 
 
@@ -134,7 +136,8 @@ def _(torch, lead, sizes, mask, scale, shared, of, start):
         added = torch.zeros(mask.shape, dtype=query.dtype).masked_fill(~mask, -math.inf)
     math_attention = torch.ops.aten._scaled_dot_product_attention_math
     weights = math_attention(query_of_all, all_keys, all_keys, added, 0.0, False, None, scale=scale)[1]
-    return {"beyond": [], "weights": copied(weights), "a new tensor": True, "the arguments": [query, key, mask]}
+    shown = {"beyond": [], "weights": copied(weights), "a new tensor": True, "gradients": [True, True]}
+    return shown | {"the arguments": [query, key, mask]}
 
 
 def _operands(xp, lead, sizes, mask, shared, of, start):
