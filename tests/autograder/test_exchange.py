@@ -185,6 +185,7 @@ def test_the_marks_are_those_of_the_same_notebooks_handed_in_directly(school, di
     assert float(rows[school.some("right")]["total"]) == ALL
 
 
+@pytest.mark.sweep
 def test_no_student_can_take_the_place_of_the_course_or_of_another_submission(school):
     attempts = (
         "mv /srv/exchange/rushlight /srv/exchange/mine",
