@@ -6,7 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import types
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +15,7 @@ import nbformat
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from at_once import AtOnce
 from feedback import Feedback
 from nbgrader import api
 from nbgrader.apps.nbgraderapp import NbGraderApp
@@ -103,7 +104,7 @@ def feedback():
     feedback.pool.shutdown()
 
 
-class Marker(ThreadPoolExecutor):
+class Marker(AtOnce):
     """Marks submissions in this very process, and each but once in a run of the tests: a mark follows from what `mark` is given."""
 
     def submit(self, step, *given):
@@ -123,7 +124,7 @@ class Marker(ThreadPoolExecutor):
 @pytest.fixture
 def marker():
     """A `Marker` for tests that do not call `quick_grade`."""
-    return Marker(1)
+    return Marker()
 
 
 @pytest.fixture(scope="session")
@@ -133,7 +134,7 @@ def quick_grade(feedback, drawn_once):
     def quick_grade(lab, executor=None, **options):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(grading, "markers", lambda jobs: feedback)
-            return grading.grade(Lab(lab), jobs=1, executor=executor or Marker(1), **options)
+            return grading.grade(Lab(lab), jobs=1, executor=executor or Marker(), **options)
 
     return quick_grade
 

@@ -7,12 +7,13 @@ import shutil
 import signal
 import sqlite3
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import closing
 from datetime import timedelta
 
 import nbformat
 import pytest
+from at_once import AtOnce
 from marked import LAB, open_marked
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -292,11 +293,11 @@ def test_a_copy_that_is_graded_alone_waits_until_the_groups_notebook_is_graded_t
     put("ada", 3)
     quick_grade(LAB)
     hand_in("ada", "Strides, and sizes.")
-    ada, ben = quick_grade(LAB, executor=FailsOnce(1))
+    ada, ben = quick_grade(LAB, executor=FailsOnce())
     assert "not graded" in ada.problem and not ben.problem
     assert (state("ada"), state("ben")) == ((3, False), (3, True))
     put("ben", 3)
-    quick_grade(LAB, executor=FailsOnce(1))
+    quick_grade(LAB, executor=FailsOnce())
     assert (state("ada"), state("ben")) == ((3, False), (3, False))  # it was marked itself
     quick_grade(LAB)
     assert (state("ada"), state("ben")) == ((3, True), (3, True))
@@ -305,7 +306,7 @@ def test_a_copy_that_is_graded_alone_waits_until_the_groups_notebook_is_graded_t
     assert state("ada") == state("ben") == (4, False)
 
 
-class FailsOnce(ThreadPoolExecutor):
+class FailsOnce(AtOnce):
     """The first submission takes too long."""
 
     def submit(self, step, *arguments):
@@ -441,11 +442,10 @@ MOMENTS = ["before the scores", "before the feedback", "before the penalties", "
 MOMENTS += ["before the notebook", "before the pages", "before the penalty"]
 
 
-class Keeper(ThreadPoolExecutor):
+class Keeper(AtOnce):
     """Keeps the last notebook that was marked in a file."""
 
     def __init__(self, path):
-        super().__init__(1)
         self.path = path
 
     def submit(self, step, *arguments):

@@ -4,12 +4,12 @@ import csv
 import os
 import shutil
 import signal
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from types import SimpleNamespace
 
 import nbformat
 import pytest
+from at_once import AtOnce
 from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 from sweep import sweep
 
@@ -35,7 +35,7 @@ def test_a_submission_that_takes_too_long_is_named_and_loses_nothing(classroom, 
         shutil.rmtree(classroom / "submitted" / student)
     with monkeypatch.context() as patch:
         patch.setattr(limits, "TOTAL_SECONDS", (0.0, 0.0))
-        rows = {row.student: row for row in quick_grade(LAB, executor=ThreadPoolExecutor(1))}
+        rows = {row.student: row for row in quick_grade(LAB, executor=AtOnce())}
     assert rows["half_done"].remark().startswith("not graded: it takes more than the 0 s")
     assert rows["half_done"].scores == {}
     other = classroom / "submitted/half_done" / LAB / f"{LAB}-1.ipynb"
@@ -156,7 +156,7 @@ def test_nbformat_does_not_see_the_text_of_a_submission(one_student, monkeypatch
     monkeypatch.setattr(
         nbformat, "reads", lambda text, *more, **options: seen.append(text) or reads(text, *more, **options)
     )
-    (row,) = quick_grade(LAB, executor=ThreadPoolExecutor(1))
+    (row,) = quick_grade(LAB, executor=AtOnce())
     assert row.total == 14 and seen
     assert (one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb").read_text() not in seen
 
@@ -182,11 +182,11 @@ def test_an_interrupt_stops_the_class_and_running_again_finishes_it(one_student,
 
 
 def test_what_a_marker_cannot_do_costs_that_submission_only(one_student, quick_grade):
-    class Broken(ThreadPoolExecutor):
+    class Broken(AtOnce):
         def submit(self, function, *arguments):
             return super().submit(lambda: 1 / 0)
 
-    (row,) = grade(Lab(LAB), executor=Broken(1))
+    (row,) = grade(Lab(LAB), executor=Broken())
     assert "could not be marked (ZeroDivisionError" in row.problem
     assert [row.total for row in quick_grade(LAB)] == [14]
 

@@ -1,10 +1,10 @@
 """`rushlight watch`: what arrives is graded, the best or the last attempt counts, and nothing is lost."""
 
 import shutil
-from concurrent.futures import ThreadPoolExecutor
 
 import nbformat
 import pytest
+from at_once import AtOnce
 from nbgrader.utils import notebook_hash
 
 from autograder.classroom import grade as grading
@@ -170,11 +170,11 @@ def test_one_that_takes_too_long_stops_the_class_once(watching, arrive, monkeypa
             raise grading.NotGraded("it takes more than 600 s")
         return grading.mark(given, *rest)
 
-    class Slow(ThreadPoolExecutor):
+    class Slow(AtOnce):
         def submit(self, step, *given):
             return super().submit(mark, *given)
 
-    monkeypatch.setattr(watch, "markers", lambda jobs: Slow(1))
+    monkeypatch.setattr(watch, "markers", lambda jobs: Slow())
     watching = watching()
     arrive("slow", sample.untouched)
     watching.look()
