@@ -7,12 +7,16 @@ from ..cases import drawing, drawn, rows
 from ..shared_09 import _explained
 
 _COLLECTIVES = ["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"]
+_OTHERS = [
+    *("gather", "reduce", "scatter", "all", "", "all_reduced", "all_reduce_coalesced", "reduce_scatter_tensor"),
+    *("all_gather_into_tensor", "all_to_all_single", "broadcast_object_list", "_all_gather_base", "ALL_REDUCE"),
+]
 
 
 @program(
     "distributed.cost.ring_cost",
     cases=drawn(
-        collective=[*_COLLECTIVES, *_COLLECTIVES, "scatter"],
+        collective=[*_COLLECTIVES, *_COLLECTIVES, "scatter", "all_reduced"],
         nbytes=[0, 4, 12, 1000, 2400000],
         ranks=lambda st: st.one_of(st.integers(1, 20), st.sampled_from([512, 1000, 16384])),
     ),
@@ -20,7 +24,7 @@ _COLLECTIVES = ["all_reduce", "reduce_scatter", "all_gather", "all_to_all", "bro
         "collective nbytes ranks",
         *[(collective, 1200, ranks) for collective in _COLLECTIVES for ranks in (1, 2, 3, 4, 8)],
         *[("broadcast", 8, ranks) for ranks in (5, 7, 9, 16384)],
-        *[("all_reduce", 4096, 16384), ("gather", 12, 2), ("barrier", 12, 1)],
+        *[("all_reduce", 4096, 16384), ("barrier", 12, 1), *[(other, 12, 2) for other in _OTHERS]],
     ),
     hint=_explained(
         refused="there is no cost for this collective: ValueError, whatever the other arguments are",

@@ -341,6 +341,25 @@ def ring_cost__is_free_for_one_rank_whatever_it_is(collective, nbytes, ranks):
     return steps, steps * nbytes / ranks
 
 
+ring_cost__knows_a_collective_by_how_its_name_begins = edited(
+    cost.ring_cost,
+    ('collective == "broadcast"', 'collective.startswith("broadcast")'),
+    (
+        'collective not in ("all_reduce", "reduce_scatter", "all_gather", "all_to_all")',
+        'not collective.startswith(("all_reduce", "reduce_scatter", "all_gather", "all_to_all"))',
+    ),
+    ('2 if collective == "all_reduce" else 1', '2 if collective.startswith("all_reduce") else 1'),
+)
+
+ring_cost__looks_for_the_name_in_a_text = edited(
+    cost.ring_cost,
+    (
+        'collective not in ("all_reduce", "reduce_scatter", "all_gather", "all_to_all")',
+        'collective not in "all_reduce reduce_scatter all_gather all_to_all"',
+    ),
+)
+
+
 def _least_squares(rows, weights):
     if len({nbytes / steps for steps, nbytes, _ in rows}) < 2:
         raise ValueError
