@@ -7,7 +7,7 @@ import subprocess
 import sys
 import types
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from at_once import AtOnce
 from feedback import Feedback
+from jsonschema import Draft4Validator
 from nbgrader import api
 from nbgrader.apps.nbgraderapp import NbGraderApp
 from sqlalchemy import event
@@ -95,6 +96,18 @@ def unsafe_at_power_cuts():
     event.listen(Engine, "connect", begin)
     yield
     event.remove(Engine, "connect", begin)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def prepared_once():
+    """nbgrader asks for each cell whether its schema of a cell is one, and compiles its SQL for each `Gradebook`: here it does both
+    once for a class."""
+    check_schema = Draft4Validator.check_schema
+    check = cache(lambda schema: check_schema(json.loads(schema)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Draft4Validator, "check_schema", lambda schema: check(json.dumps(schema)))
+        patch.setattr(api, "create_engine", lru_cache(4)(api.create_engine))
+        yield
 
 
 @pytest.fixture(scope="session")
