@@ -34,7 +34,7 @@ from autograder.engine.judge import Judge
 from autograder.engine.sandbox import Sandbox
 from autograder.model import Course, Lab
 
-LAB, FORK = "01a_views", multiprocessing.get_context("fork")
+LAB = "01a_views"
 
 
 @pytest.fixture(scope="session")
@@ -157,7 +157,7 @@ def forked_markers(drawn_once, monkeypatch):
     """The markers of `grade` are forked from this process, which has imported torch and knows the cases."""
 
     def markers(jobs):
-        return ProcessPoolExecutor(jobs, FORK, grading._begin_marker, (os.getpid(),))
+        return ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), grading._begin_marker, (os.getpid(),))
 
     monkeypatch.setattr(grading, "markers", markers)
 
@@ -187,10 +187,10 @@ def solved(released, answers):
 
 @pytest.fixture
 def plugged(request):
-    """Every exercise of the phase (of the test's `check`, if it has one) plugged in, with copies of the reference; taken out
-    again afterwards."""
-    check = request.node.callspec.params.get("check") if hasattr(request.node, "callspec") else None
-    phase = (check.lab if check else LAB)[:2]
+    """Every exercise of the phase (of the test's `check` or `lab`, if it has one) plugged in, with copies of the reference; taken
+    out again afterwards."""
+    given = request.node.callspec.params if hasattr(request.node, "callspec") else {}
+    phase = (given["check"].lab if "check" in given else given.get("lab", LAB))[:2]
     slots = [function_of(name) for lab in Course().find_labs(phase) for name in lab.exercises]
     for slot in slots:
         copy = types.FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
@@ -232,7 +232,7 @@ def run_forked(arguments, folder, environment, file):
         os.environ.update(environment)
         NbGraderApp.launch_instance(arguments)
 
-    process = FORK.Process(target=run)
+    process = multiprocessing.get_context("fork").Process(target=run)
     process.start()
     process.join()
     return process.exitcode, file.read_text(encoding="utf-8")
@@ -244,7 +244,8 @@ def nbgrader(tmp_path, root, submissions, isolated):
 
     def call(*arguments, grader="rushlight", fails=False):
         environment = {"RUSHLIGHT_CLASSROOM": str(tmp_path), "RUSHLIGHT_GRADER": grader}
-        if arguments[0] != "autograde" or grader == "stock":  # the others need no judge here
+        # the others need no judge here, and `validate` prints to the output that was there when it was imported
+        if arguments[0] not in ("autograde", "validate") or grader == "stock":
             code, said = run_forked(arguments, root, environment, tmp_path / "said")
         else:
             done = subprocess.run(

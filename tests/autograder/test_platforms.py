@@ -162,7 +162,8 @@ def test_lab_makes_no_second_copy_and_grade_says_in_one_line_what_it_needs(pytho
 
 
 @on_its_system
-def test_the_tests_that_run_there_can_be_collected(python):
+def test_the_tests_that_run_there_can_be_collected(python, monkeypatch):
+    monkeypatch.delenv("SHARD", raising=False)  # which part of all tests this is
     paths = [word for word in steps()[-1].split() if word.startswith("tests/")]
     done = python("-X", "utf8", "-m", "pytest", "--collect-only", "--capture=sys", "-n", "0", *paths, cwd=ROOT)
     assert paths and done.returncode == 0, done.stdout + done.stderr

@@ -63,21 +63,29 @@ def gradient_of_factor(xp, backward, number, n, k, m, mat1, mat2, grad, alpha):
     *factors, grad = product(xp, n, k, m, mat1, mat2, grad)
     factor, other = factors[number], factors[1 - number].requires_grad_()
     result = backward(grad.requires_grad_(), other, factor.shape, factor.stride(), alpha)
-    return gradient_shown(xp, result, other)
+    return gradient_shown(result, grad, other)
 
 
-def gradient_shown(xp, result, other):
+def gradient_shown(result, grad, other):
     """The strides of an empty tensor, and of dimensions of size 1, matter to no kernel: they are not shown. The gradient may be
-    differentiated again, also by the other factor."""
+    differentiated again, by `grad` and by the other factor: its graph is read and not run, because it would run both pieces."""
     strides = [stride for size, stride in zip(result.shape, result.stride()) if size > 1 and result.numel()]
-    second = xp.autograd.grad(result.sum(), other, allow_unused=True)[0] if result.requires_grad else None
-    return plain(result), strides, result.grad_fn is not None, plain(second)
+    leaves = [*leaves_of(result.grad_fn)]
+    return plain(result), strides, [any(leaf is tensor for leaf in leaves) for tensor in (grad, other)]
+
+
+def leaves_of(node):
+    """The tensors in which a graph ends."""
+    if node is not None:
+        yield from [node.variable] if hasattr(node, "variable") else []
+        for following, _ in node.next_functions:
+            yield from leaves_of(following)
 
 
 def torch_gradient(torch, number, n, k, m, mat1, mat2, grad, alpha):
     mat1, mat2, grad = product(torch, n, k, m, mat1, mat2, grad)
     result = torch.zeros((n, m), dtype=torch.float64).addmm(mat1.requires_grad_(), mat2.requires_grad_(), alpha=alpha)
-    return gradient_shown(torch, result.grad_fn(grad.requires_grad_())[1 + number], (mat2, mat1)[number])
+    return gradient_shown(result.grad_fn(grad.requires_grad_())[1 + number], grad, (mat2, mat1)[number])
 
 
 @program("autograd.derivatives.mm_backward_mat1", cases=products, edges=PRODUCTS)
