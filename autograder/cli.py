@@ -929,8 +929,7 @@ def _need(reason: str | bool | None) -> None:
     help="A folder that does not exist yet.",
 )
 @click.option("--core", is_flag=True, help="Further exercises of these labs carry no points in this class.")
-@click.option("--github", is_flag=True, help="Add GitHub Classroom's autograding workflow.")
-def release(labs: tuple[str, ...], folder: Path, core: bool, github: bool) -> int:
+def release(labs: tuple[str, ...], folder: Path, core: bool) -> int:
     """Write a repository of labs for students, without the answers.
 
     LAB is a lab, or a phase, which means all its labs.
@@ -939,7 +938,7 @@ def release(labs: tuple[str, ...], folder: Path, core: bool, github: bool) -> in
     from .classroom import releases
     from .classroom.release import release
 
-    written = release(Course(), named, folder.resolve(), core, github)
+    written = release(Course(), named, folder.resolve(), core)
     for line in filter(None, (releases.keep_release(lab) for lab in _released(labs))):
         out.print(line, markup=False, style="yellow")
     out.print(f"the class repository is {_short(written)}: `git init` there, or hand it out as it is")

@@ -23,7 +23,6 @@ from ..engine.check import function_of
 from ..engine.edition import body_lines, check_files, file_of, framework_files
 from ..model import Course, Lab, phases
 from . import releases
-from .github import workflow
 
 _README = """# Rushlight
 
@@ -44,12 +43,12 @@ Here: {labs}.
 """
 
 
-def release(course: Course, labs: list[Lab], folder: Path, core: bool = False, github: bool = False) -> Path:
+def release(course: Course, labs: list[Lab], folder: Path, core: bool = False) -> Path:
     """Write a class repository for some labs into `folder`, which must not exist yet. Returns `folder`.
 
-    With `core`, the further exercises of these labs carry no points in this class, from now on. With `github`, git does not ignore
-    `work/`, and GitHub Classroom runs the checks of what a student pushes. Raises FileExistsError if the
-    folder exists, and LookupError if the gradebook already has points for the further exercises. Whatever fails, nothing is left.
+    With `core`, the further exercises of these labs carry no points in this class, from now on. Raises FileExistsError if
+    the folder exists, and LookupError if the gradebook already has points for the further exercises. Whatever fails, nothing is
+    left.
     """
     if folder.exists():
         raise FileExistsError(f"{folder} exists already: name a new folder")
@@ -81,11 +80,7 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False, g
             for lab in labs:
                 _write(copy / "labs" / lab.name / f"{lab}.ipynb", releases.text_for_students(lab))
             _write(copy / "README.md", _README.format(labs=", ".join(map(str, labs)), last=labs[-1].number))
-            ignored = (COURSE / ".gitignore").read_text(encoding="utf-8")
-            if github:
-                ignored = ignored.replace("work/\n", "")
-                _write(copy / ".github" / "workflows" / "classroom.yml", workflow(labs))
-            _write(copy / ".gitignore", ignored)
+            shutil.copy(COURSE / ".gitignore", copy)
             _write(copy / ".gitattributes", "* text=auto eol=lf\n")  # on Windows, too
             copy.rename(folder)
     return folder

@@ -1,20 +1,18 @@
-"""Verdicts for other programs: `rushlight check --json`, and GitHub Classroom's autograding."""
+"""Verdicts for other programs: `rushlight check --json`, and the workflow that runs it."""
 
 import io
 import json
+import re
 import subprocess
 import sys
-from base64 import b64decode
 
 import nbformat
 import pytest
 import yaml
 
 from autograder import cli
-from autograder.classroom import github
-from autograder.classroom.release import release
+from autograder.course import ROOT
 from autograder.engine.check import DISAGREED, Verdict
-from autograder.model import Course, Lab
 
 LAB = "01a_views"
 RIGHT, WRONG = "aten.strided.element_offset", "aten.strided.contiguous_strides"
@@ -66,36 +64,12 @@ def test_a_lab_that_is_not_there_prints_one_line_on_standard_error_only(tmp_path
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
 
 
-def total(result):
-    """Return the points that GitHub Classroom reads from a result: `src/notify-classroom.js` of the reporter."""
-    result = json.loads(b64decode(result))
-    return sum(test["score"] for test in result["tests"]), result["max_score"]
-
-
-def test_github_classroom_gets_the_points_of_the_checks_that_passed(printed):
-    assert total(github.result(Lab(LAB), printed()[1])) == (2, 28)
-    assert json.loads(b64decode(github.result(Lab(LAB), printed()[1])))["status"] == "fail"
-
-
-def test_a_student_who_has_pushed_no_notebook_has_no_points(printed):
-    assert total(github.result(Lab(LAB), "")) == (0, 28)
-
-
-def test_every_step_of_the_workflow_is_reported_under_the_name_that_the_reporter_looks_for():
-    labs = [LAB, "04a_history"]
-    (job,) = yaml.safe_load(github.workflow([*map(Lab, labs)]))["jobs"].values()
-    *_, reporter = job["steps"]
-    ids = [step["id"] for step in job["steps"] if "id" in step]
-    assert reporter["with"]["runners"].split(",") == ids == ["lab-01a", "lab-04a"]
-    expected = {f"{name.upper()}_RESULTS": f"${{{{ steps.{name}.outputs.result }}}}" for name in ids}
-    assert reporter["env"] == expected
-
-
-def test_a_class_repository_for_github_classroom_has_the_workflow_and_lets_students_push_their_work(
-    tmp_path, monkeypatch
-):
-    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path / "classroom"))
-    course = release(Course(), [Lab(LAB)], tmp_path / "course", github=True)
-    assert (course / ".github" / "workflows" / "classroom.yml").read_text() == github.workflow([Lab(LAB)])
-    ignored = (course / ".gitignore").read_text().splitlines()
-    assert "work/" not in ignored and "/classroom/" in ignored
+def test_the_workflow_of_the_page_names_an_action_an_index_and_a_command_that_the_course_uses():
+    (text,) = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs/releasing.md").read_text(encoding="utf-8"), re.M | re.S)
+    tests = (ROOT / ".github/workflows/tests.yml").read_text()
+    (job,) = yaml.safe_load(text)["jobs"].values()
+    actions, runs = ([step[key] for step in job["steps"] if key in step] for key in ("uses", "run"))
+    assert actions and all(f"uses: {action}\n" in tests for action in actions)
+    assert re.search(r"--extra-index-url (\S+)", runs[0])[1] in tests
+    command, *options = runs[1].removeprefix("rushlight ").split()
+    assert cli.app.commands[command].make_context(command, options).params["as_json"]
