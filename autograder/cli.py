@@ -88,7 +88,7 @@ class _Commands(click.Group):
 
 _SECTIONS = {
     "Students": ("lab", "check", "status"),
-    "Instructors": ("grade", "watch", "grades", "feedback", "alike", "explain", "oral", "release", "judge"),
+    "Instructors": ("grade", "watch", "marks", "feedback", "alike", "explain", "oral", "release", "judge"),
     "Authors": ("build", "mutants", "docs"),
 }
 
@@ -286,7 +286,7 @@ def _coloured(verdict: Verdict) -> Text:
 @app.command()
 @_no_sandbox
 def status(no_sandbox: bool) -> int:
-    """Show which pieces in work/ agree with torch, and the points."""
+    """Count the checks that pass in work/, and the points of each lab."""
     table = Table(box=None, pad_edge=False)
     for heading in ("lab", "checks", "", "points"):
         table.add_column(heading, justify="right" if heading in ("checks", "points") else "left")
@@ -439,15 +439,15 @@ def _lab_and_students(*words: str) -> tuple[Lab, list[str]]:
 @click.argument("students", metavar="[STUDENT...]", nargs=-1)
 @_class
 @click.option("--sample", is_flag=True, help="Grade a sample class in sample/, not the one in classroom/.")
-@click.option("--force", is_flag=True, help="Grade all submissions again (manual scores stay).")
+@click.option("--force", is_flag=True, help="Grade all submissions again (points by hand stay).")
 @click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only for code you trust.")
 @click.option(
     "--jobs",
     type=click.IntRange(1),
     metavar="N",
-    help="Submissions to mark at once (default: one per core, if the memory allows it).",
+    help="Submissions to grade at once (default: one per core, if the memory allows it).",
 )
-@click.option("--scheduler", metavar="ADDRESS", help="Mark on the workers of a dask.distributed scheduler instead.")
+@click.option("--scheduler", metavar="ADDRESS", help="Grade on the workers of a dask.distributed scheduler instead.")
 @click.option("--insecure", is_flag=True, help="Permit a scheduler on another machine without TLS.")
 @click.option(
     "--log",
@@ -577,9 +577,9 @@ def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: 
     if answers := sum(row.waiting for row in rows):
         count = sum(row.waiting > 0 for row in rows)
         wait = (
-            "answer waits for a mark"
+            "answer waits to be marked"
             if answers == 1
-            else f"answers of {count} student{'s' * (count > 1)} wait for marks"
+            else f"answers of {count} student{'s' * (count > 1)} wait to be marked"
         )
         out.print(f"by hand:  {answers} {wait} (in the formgrader: Manual Grading)")
     if rewritten := [row.student for row in rows if row.is_rewritten]:
@@ -590,7 +590,7 @@ def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: 
         out.print(f"look at:  {', '.join(suspect)}: the report says why", style="yellow")
     if no_sandbox:
         out.print("graded WITHOUT a sandbox: a submission could have read or changed anything that you can")
-    out.print(f"grades:   {_short(path)}")
+    out.print(f"marks:    {_short(path)}")
     out.print(f"report:   {_short(report)}")
     out.print(f"feedback: {_short(path.parent / 'feedback')}/STUDENT/{lab}/{lab}.html")
     return not any(row.problem for row in wanted)
@@ -615,7 +615,9 @@ def _grade(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executor: 
 )
 @click.option("--names", is_flag=True, help="Show names on the page of the class.")
 @click.option("--every", type=click.FloatRange(1), default=5, metavar="SECONDS", help="How often to look (default: 5).")
-@click.option("--jobs", type=click.IntRange(1), metavar="N", help="Submissions to mark at once (default: as of grade).")
+@click.option(
+    "--jobs", type=click.IntRange(1), metavar="N", help="Submissions to grade at once (default: as of grade)."
+)
 @click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only for code you trust.")
 def watch(
     labs: tuple[str, ...],
@@ -677,8 +679,8 @@ def _print_table(lab: Lab, rows: list[Row]) -> None:
     for row in rows:
         scores = [f"{row.scores[check]:g}" if row.scores.get(check) else "·" for check in worth]
         off = [f"-{row.penalty:g}" if row.penalty else ""] if late else []
-        entered = ["" if row.entered is None else f"{row.entered:g}"] if marks else []
-        table.add_row(_short_name(row), *scores, *off, "not graded" if row.problem else f"{row.mark:g}", *entered)
+        mark = ["" if row.mark is None else f"{row.mark:g}"] if marks else []
+        table.add_row(_short_name(row), *scores, *off, "not graded" if row.problem else f"{row.total:g}", *mark)
     out.print(table)
     legend = ", ".join(
         f"{number} {check.partition('.')[2]} ({worth[check]:g})" for number, check in enumerate(worth, 1)
@@ -712,7 +714,7 @@ def _short_name(row: Row) -> Text:
 @click.option("--by", help="The heading of the column that identifies students.")
 @click.option("--scale", is_flag=True, help="Fit marks to the points that the lab has in the table.")
 @click.option("--drop", type=click.IntRange(0), default=0, metavar="N", help="Leave out each student's N lowest labs.")
-def grades(
+def marks(
     labs: tuple[str, ...],
     into: Path | None,
     target: Path | None,
@@ -736,7 +738,7 @@ def grades(
         raise click.UsageError("--column is for one LAB.")
     if target and target.exists():
         raise FileExistsError(f"{_short(target)} exists: name a new file with --out")
-    target = target or classroom() / "grades.csv"
+    target = target or classroom() / "marks.csv"
     with replacing(target) as part, _gradebook() as gradebook:
         if not into:
             from .classroom.term import Term, remarks
@@ -754,7 +756,7 @@ def grades(
                 for line in fill_in(table, gradebook, lab, column, by, scale).lines():
                     out.print(line, markup=False)
             part.write_bytes(table.to_bytes())
-    out.print(f"grades:   {_short(target)}")
+    out.print(f"marks:    {_short(target)}")
     return 0
 
 

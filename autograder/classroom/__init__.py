@@ -1,4 +1,4 @@
-"""The instructor's side: a class repository is given out, submissions are collected and graded, and marks recorded and explained.
+"""The instructor's side: labs are released, submissions are collected and graded, and marks recorded and explained.
 
 `plugin` has the steps through which nbgrader runs a submission.
 """

@@ -153,7 +153,7 @@ class _Cluster(Executor):
             error = own.exception()
             if isinstance(error, BrokenExecutor):
                 _marker.cache_clear()
-                error = NotGraded("it ended the process that marks it (out of memory?)")
+                error = NotGraded("it ended the process that grades it (out of memory?)")
             elif not error and (differs := sorted(_passed(own.result()) ^ passed)):
                 error = EngineLost(
                     f"a worker's verdicts on {printable(arguments[0]['student'])} are not this machine's"
@@ -209,7 +209,7 @@ def run_step(name: str, *arguments: object) -> str:
             from rushlight import __version__ as version
         except ImportError:
             version = "none"
-        differs = f"{socket.gethostname()} cannot mark for this version of the course, it has {version} ({error})"
+        differs = f"{socket.gethostname()} cannot grade for this version of the course, it has {version} ({error})"
         about = f"{differs}: install the same version there, and start its workers again"
         return json.dumps({"error": "ModuleNotFoundError", "about": about})
     try:
@@ -237,4 +237,4 @@ def in_marker(step: Callable, *arguments: Any) -> Any:
         return _marker().submit(step, *arguments).result()
     except BrokenExecutor:
         _marker.cache_clear()
-        raise NotGraded("it ended the process that marks it (out of memory?)") from None
+        raise NotGraded("it ended the process that grades it (out of memory?)") from None

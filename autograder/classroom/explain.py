@@ -356,7 +356,7 @@ def _conclusion(explanation: Explanation, broken: list[str]) -> str:
     number = explanation.lab.partition("_")[0]
     return (
         f"does not hold: {', '.join(broken)}; nothing was entered in the gradebook: `rushlight grade {number} --force` grades"
-        " everybody again, and the formgrader takes a score by hand"
+        " everybody again, and the formgrader takes points by hand"
     )
 
 

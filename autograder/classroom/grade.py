@@ -91,17 +91,18 @@ class Row:
     seconds_late: float = 0.0
     marked_late: bool = False  # by Canvas, which does not say how late it is
     penalty: float = 0.0  # points taken off the checks' points for that
-    entered: float | None = None  # the mark in the gradebook: with points by hand, and less nbgrader's penalty
+    mark: float | None = None  # in the gradebook: with points by hand, and less nbgrader's penalty
     waiting: int = 0  # answers that wait for a mark by hand
     is_rewritten: bool = False  # whether the page of feedback was written again without grading
 
     @property
-    def total(self) -> float:
+    def earned(self) -> float:
         return sum(self.scores.values())
 
     @property
-    def mark(self) -> float:
-        return max(0.0, round(self.total - self.penalty, 2))
+    def total(self) -> float:
+        """The points of the checks, less the late penalty."""
+        return max(0.0, round(self.earned - self.penalty, 2))
 
     def outcome(self, check: str) -> str:
         return self.verdicts[check].get("outcome", "graded by nbgrader alone")
@@ -134,8 +135,8 @@ class Row:
 
 
 def has_other_marks(rows: list[Row]) -> bool:
-    """Whether the gradebook has another mark of a student than the checks give: with points by hand, for example."""
-    return any(row.entered not in (None, row.mark) for row in rows)
+    """Whether the mark of a student is not the total: it has points by hand, for example."""
+    return any(row.mark not in (None, row.total) for row in rows)
 
 
 def labs_handed_in(course: Course) -> list[Lab]:
@@ -357,7 +358,7 @@ class _ClassRun:
     def _replace(self, broken: Executor) -> None:
         """Go on with a new pool if the present one has broken."""
         if broken is self.engine:
-            raise EngineLost("the engine that marks submissions has broken: run it again to go on")
+            raise EngineLost("the engine that grades submissions has broken: run it again to go on")
         if broken is self.pool:
             self.pool = markers(self.jobs)
 
@@ -678,9 +679,9 @@ def _read_grades(row: Row, submission: Submission, gradebook: Gradebook) -> None
     grades = {grade.name: grade.auto_score or 0.0 for grade in entered.grades}
     row.scores = {check: grades[key] for check, key in lab.release.check_ids.items() if key in grades}
     if entered.score:
-        row.penalty = round((entered.late_submission_penalty or 0.0) * row.total / entered.score, 2)
+        row.penalty = round((entered.late_submission_penalty or 0.0) * row.earned / entered.score, 2)
     row.waiting = sum(grade.needs_manual_grade for grade in entered.grades)
-    row.seconds_late, row.entered = seconds_late(entered.assignment), mark_of(entered.assignment)
+    row.seconds_late, row.mark = seconds_late(entered.assignment), mark_of(entered.assignment)
     row.marked_late = entered.assignment in late.only_marked_late(lab, [entered.assignment])
     notebook = nbformat.read(submission.graded_path, as_version=4)
     checks = checks_in(notebook, lab.release.nodes)
@@ -695,18 +696,16 @@ def _read_grades(row: Row, submission: Submission, gradebook: Gradebook) -> None
 
 def write_csv(lab: Lab, rows: list[Row]) -> Path:
     """Write the table to a file, which is renamed when it is complete. Returns its path."""
-    path = lab.course.folder / f"grades-{lab}.csv"
+    path = lab.course.folder / f"marks-{lab}.csv"
     worth = lab.points
     with replacing(path) as part, part.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(
-            ["student", *worth, "hours late", "late penalty", "total", "maximum", "in the gradebook", "remark"]
-        )
+        writer.writerow(["student", *worth, "hours late", "late penalty", "total", "maximum", "mark", "remark"])
         for row in rows:
             scores = [row.scores.get(name, "") for name in worth]
             times = [round(row.seconds_late / 3600, 2), row.penalty]
-            entered = "" if row.entered is None else row.entered
-            total = "not graded" if row.problem else row.mark
-            cells = [row.student, *scores, *times, total, sum(worth.values()), entered, row.remark()]
+            mark = "" if row.mark is None else row.mark
+            total = "not graded" if row.problem else row.total
+            cells = [row.student, *scores, *times, total, sum(worth.values()), mark, row.remark()]
             writer.writerow([neutral(cell) if isinstance(cell, str) else cell for cell in cells])
     return path

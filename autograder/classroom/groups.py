@@ -125,7 +125,7 @@ def _take_back(gradebook: Gradebook, lab: Lab, groups: dict[str, list[str]]) -> 
             continue
         said = f"not in the group of {copy.source} any more"
         if _has_own_marks(gradebook, submission, copy):
-            yield student, f"{said}, but the copy of that notebook has marks by hand: delete {folder} if it is to go"
+            yield student, f"{said}, but the copy of that notebook has points by hand: delete {folder} if it is to go"
             continue
         with suppress(MissingEntry):
             gradebook.remove_submission(lab.name, student)
@@ -136,7 +136,7 @@ def _take_back(gradebook: Gradebook, lab: Lab, groups: dict[str, list[str]]) -> 
         with suppress(OSError):  # something else is in it
             folder.rmdir()
         _record_path(submission).unlink()
-        yield student, f"{said}: the copy of that notebook and its marks are removed"
+        yield student, f"{said}: the copy of that notebook and its points are removed"
 
 
 def _given(lab: Lab) -> list[Submission]:
@@ -183,7 +183,7 @@ def _remove_shared_marks(gradebook: Gradebook, lab: Lab) -> Iterator[tuple[str, 
                 given.needs_manual_grade = given.auto_score is None
         gradebook.db.commit()
         _record_path(submission).unlink()
-        said = [f"the marks and comments by hand for the notebook of {copy.source} are removed"] if removed else []
+        said = [f"the points and comments by hand for the notebook of {copy.source} are removed"] if removed else []
         said += [f"those that were given to the copy stay: look at {', '.join(dict.fromkeys(kept))}"] if kept else []
         if said:
             yield submission.student, f"handed in alone since: {'; '.join(said)}"

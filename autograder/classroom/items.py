@@ -48,7 +48,7 @@ def discrimination(rows: Sequence[Row], check: str) -> float | None:
     It is Pearson's correlation, where passing is 1 and not passing 0. A check that better students pass is near 1.
     """
     passed = [float(row.outcome(check) == PASSED) for row in rows]
-    rest = [row.total - row.scores.get(check, 0) for row in rows]
+    rest = [row.earned - row.scores.get(check, 0) for row in rows]
     if len(rows) < FEWEST or not 2 <= sum(passed) <= len(rows) - 2 or len(set(rest)) == 1:
         return None
     return statistics.correlation(passed, rest)

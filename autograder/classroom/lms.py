@@ -31,7 +31,7 @@ from .table import Table, policy_of, read, value
 # Canvas' `id` is the number of the download, too.
 BY_NUMBER = ("identifier", "id")
 BY_NAME = ("sis user id", "sis login id", "integration id", "username", "student id", "id number", "email address")
-UNMARKED = "answers wait for marks by hand"
+UNMARKED = "answers wait to be marked"
 EARLIER = "the mark of an EARLIER submission, because the present one has not been graded"
 KEPT = ("EX", "N/A")  # what Canvas has for a student who is excused, or to whom the lab is not assigned
 

@@ -36,8 +36,8 @@ make lab     # installs everything into .venv, copies the first lab to work/ and
 ```
 
 `.venv/bin/rushlight lab {last}` opens lab {last}, `.venv/bin/rushlight status` counts what is done. Hand in your notebook from
-`work/`. The framework in `rushlight/` is complete and there to be read, except for what these labs ask you to write: those
-pieces work, but their bodies are packed away in `rushlight/sealed.py` until you plug in your own.
+`work/`. The framework in `rushlight/` is complete and there to be read, except for the exercises of these labs:
+their answers work, but are packed away in `rushlight/sealed.py` until you plug in your own pieces.
 
 Here: {labs}.
 """
@@ -117,12 +117,12 @@ def _project_files() -> list[str]:
 
 # Sealing -------------------------------------------------------------------------------------------------------------
 
-_SEALED = '''"""The pieces that the labs ask you to write, packed: the framework runs on them until you plug in yours."""
+_SEALED = '''"""The answers to the exercises of the labs, packed: the framework runs on them until you plug in your pieces."""
 
 import zlib
 from base64 import b85decode
 
-unsealed = {}  # filled before anything runs, because torch's compiler follows a call of a piece, but not its unpacking
+unsealed = {}  # filled before anything runs, because torch's compiler follows a call of an answer, but not its unpacking
 
 
 def unseal(namespace):

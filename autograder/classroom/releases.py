@@ -1,7 +1,7 @@
 """The releases of a lab that a class has had, and the release that a submission was made from.
 
 A released notebook says in its metadata which release it is: a digest of its cells, and the version of the course in which it
-became that. `classroom/releases/LAB/` keeps every release that a class has given out or has been graded on, in order.
+became that. `classroom/releases/LAB/` keeps every release that a class got or was graded on, in order.
 
 nbgrader's gradebook has one set of graded cells and one maximum for each lab, and a class cannot change them when it has grades. So
 a class goes on with the exercises and questions with which it began, whatever the course has today. All releases that it keeps ask
@@ -35,7 +35,7 @@ def keep_release(lab: Lab) -> str:
     if not kept and (added := today.keys() - _in_gradebook(lab, today.keys())):
         more = names_only_in(today, today.keys() - added)
         raise GradingError(
-            f"the gradebook has grades of {lab} from before it had {more}: put the notebook of that time into {lab.kept_folder},"
+            f"the gradebook has points for {lab} from before it had {more}: put the notebook of that time into {lab.kept_folder},"
             " and the class goes on with it"
         )
     folder, number = lab.kept_folder, 1 + len(kept)
@@ -70,7 +70,7 @@ def take_only_core(course: Course, labs: Sequence[Lab]) -> list[Lab]:
 
 
 def text_for_students(lab: Lab) -> str:
-    """The text of the notebook that this class gives to its students."""
+    """The text of the notebook that this class releases to its students."""
     if lab.takes_core:
         return json.dumps(lab.released, indent=1, ensure_ascii=False) + "\n"
     return lab.path.read_text(encoding="utf-8")

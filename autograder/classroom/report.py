@@ -108,32 +108,32 @@ def write_report(lab: Lab, rows: list[Row]) -> Path:
 
 
 def _facts(rows: list[Row], maximum: float, written: float) -> str:
-    marks = [row.mark for row in rows]
+    totals = [row.total for row in rows]
     seconds = [sum(verdict.get("seconds", 0) for verdict in row.verdicts.values()) for row in rows]
     facts = {
-        "median": f"{statistics.median(marks):g} of {maximum:g}",
-        "mean": f"{statistics.mean(marks):.1f}",
-        "all points": f"{marks.count(maximum)}",
-        "no points": f"{marks.count(0)}",
+        "median total": f"{statistics.median(totals):g} of {maximum:g}",
+        "mean total": f"{statistics.mean(totals):.1f}",
+        "all points": f"{totals.count(maximum)}",
+        "no points": f"{totals.count(0)}",
         "changed check cells": f"{sum(bool(row.edited) for row in rows)}",
         "seconds to decide, median": f"{statistics.median(seconds):.1f}",
     }
     if any(row.penalty for row in rows):
-        facts["median before late penalties"] = f"{statistics.median(row.total for row in rows):g}"
+        facts["median before late penalties"] = f"{statistics.median(row.earned for row in rows):g}"
     if has_other_marks(rows):
-        entered = statistics.median(row.entered or 0.0 for row in rows)
-        facts["median in the gradebook, with points by hand"] = f"{entered:g} of {maximum + written:g}"
+        mark = statistics.median(row.mark or 0.0 for row in rows)
+        facts["median mark, with points by hand"] = f"{mark:g} of {maximum + written:g}"
     return "<dl>" + "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items()) + "</dl>"
 
 
 def _totals(rows: list[Row], maximum: float) -> str:
-    counts = Counter(min(int(BINS * row.mark / maximum), BINS - 1) if maximum else 0 for row in rows)
+    counts = Counter(min(int(BINS * row.total / maximum), BINS - 1) if maximum else 0 for row in rows)
     lines = "".join(
         f'<tr><td class="number">{maximum * i / BINS:.3g} to {maximum * (i + 1) / BINS:.3g}</td><td>'
         f'<span class="bar" style="width:{100 * counts[i] / max(counts.values()):.0f}%"></span></td><td>{counts[i]}</td></tr>'
         for i in range(BINS)
     )
-    return f'<h2>Points</h2><table class="bars" aria-label="How many students have how many points">{lines}</table>'
+    return f'<h2>Totals</h2><table class="bars" aria-label="How many students have which total">{lines}</table>'
 
 
 def _warnings(rows: list[Row], worth: dict[str, float]) -> str:
@@ -193,8 +193,8 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
         flag = ' <span title="changed check cells, which were put back">⚑</span>' if row.edited else ""
         cells = [_cell(row, check, f"{page}#{lab.release.check_ids[check]}") for check in worth]
         numbers = [(-row.penalty, f"-{row.penalty:g}" if row.penalty else "")] if late else []
-        numbers.append((-1, "not graded") if row.problem else (row.mark, f"{row.mark:g}"))
-        numbers += [(row.entered or 0.0, "" if row.entered is None else f"{row.entered:g}")] if other else []
+        numbers.append((-1, "not graded") if row.problem else (row.total, f"{row.total:g}"))
+        numbers += [(row.mark or 0.0, "" if row.mark is None else f"{row.mark:g}")] if other else []
         totals = [f'<td data-key="{key}"><span>{number}</span></td>' for key, number in numbers]
         lines.append(
             f'<tr><th scope="row" data-key="{escaped(row.student)}">{student}{flag}</th>{"".join(totals + cells)}</tr>'
@@ -203,9 +203,9 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
         "✓ passed, ✗ disagreed, – not attempted, ! something else (hold the pointer over it), ○ not graded. A cell leads to the"
         " student's feedback. A click on a heading sorts. ⚑ marks a notebook with changed check cells, which grading put back."
     )
-    note += " Points are those of the checks" + (", less the late penalty." if late else ".") if late or other else ""
+    note += " The total is the points of the checks" + (", less the late penalty." if late else ".")
     note += " The mark is in the gradebook, with points by hand." if other else ""
-    numbers = [*["late"] * late, "points", *["mark"] * other]
+    numbers = [*["late"] * late, "total", *["mark"] * other]
     heads = ["student", *numbers, *map(short_name, worth)]
     return f'<h2>Students and exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Students and exercises", "map")}'
 

@@ -80,7 +80,7 @@ class StudentNotebook:
         if not more:
             return ""
         version = self.claimed.get("version", "unknown")[:20]
-        line = f"made from another release of the lab (version {version}): no points here for its {more}"
+        line = f"made from another release of the lab (of version {version}): no points here for its {more}"
         return printable(line + (f", and it lacks {less}" if less else ""))
 
 
@@ -311,7 +311,7 @@ def differences(submitted: NotebookNode, released: NotebookNode) -> list[str]:
     if lost or unknown:
         names = ", ".join(lost + [cell["metadata"]["nbgrader"]["grade_id"] for cell in unknown])
         lines.append(
-            f"made from another version of the lab, or cells were deleted ({names}): "
+            f"made from another release of the lab, or cells were deleted ({names}): "
             "rename its folder, let `rushlight lab` make a new copy, and paste your answers"
         )
     return lines

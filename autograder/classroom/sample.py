@@ -31,7 +31,7 @@ def make(folder: Path) -> list[str]:
     if stamp.exists():
         if stamp.read_text() != mark:
             raise FileExistsError(
-                f"{folder} was made from another version of the lab: move it away or delete it, and run this again"
+                f"{folder} was made from another release of the lab: move it away or delete it, and run this again"
             )
         return list(STUDENTS)
     for student, change in STUDENTS.items():

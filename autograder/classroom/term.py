@@ -1,6 +1,6 @@
-"""A term's table: a line for each student with the marks of all labs, the lowest of which may be dropped, and the total.
+"""A term's table: a line for each student with the marks of all labs, the lowest of which may be dropped, and the sum.
 
-It is an exporter for `nbgrader export --exporter=autograder.classroom.term.Term`, which `rushlight grades` runs.
+It is an exporter for `nbgrader export --exporter=autograder.classroom.term.Term`, which `rushlight marks` runs.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Term(ExportPlugin):
             renew(gradebook, lab, policy_of(lab))
             worth[lab.name] = gradebook.find_assignment(lab.name).max_score
             marks |= {(lab.name, entry.student_id): mark_of(entry) for entry in submissions(gradebook, lab)}
-        with open(self.to or classroom() / "grades.csv", "w", newline="", encoding="utf-8") as file:
+        with open(self.to or classroom() / "marks.csv", "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(["id", "last_name", "first_name", "email", *labs, "dropped", "total", "maximum", "percent"])
+            writer.writerow(["id", "last_name", "first_name", "email", *labs, "dropped", "sum", "maximum", "percent"])
             for student in sorted(gradebook.students, key=lambda student: student.id):
                 own = {lab: marks.get((lab, student.id), 0.0) for lab in labs if worth[lab]}
                 lowest = sorted(own, key=lambda lab: own[lab] / worth[lab])

@@ -78,7 +78,7 @@ class Attempt:
         if not row.problem and page.exists():
             shutil.copyfile(page, self.folder.with_suffix(".html"))
         with replacing(self.result_path) as part:
-            result = {"points": None if row.problem else row.mark, "remark": row.remark()}
+            result = {"points": None if row.problem else row.total, "remark": row.remark()}
             part.write_text(json.dumps(result), encoding="utf-8")
 
 
@@ -432,7 +432,7 @@ class Watch:
 
     def _line(self, attempt: Attempt, row: Row) -> str:
         """What happened to an attempt, in one line."""
-        points = f"{row.mark:g} of {sum(attempt.lab.points.values()):g} points"
+        points = f"{row.total:g} of {sum(attempt.lab.points.values()):g} points"
         said = "; ".join(filter(None, ["" if row.problem else points, row.remark()]))
         counts = counting(attempt.lab, attempt.student, self.keep)
         if counts and counts != attempt:
@@ -482,15 +482,15 @@ class Watch:
     def _map(self, rows: list[Row], worth: dict[str, float]) -> str:
         """A line for each student. Without names they are in the order of their points, not of the alphabet."""
         if not self.names:
-            rows = sorted(rows, key=lambda row: (-row.mark, [row.outcome(check) for check in row.verdicts]))
+            rows = sorted(rows, key=lambda row: (-row.total, [row.outcome(check) for check in row.verdicts]))
         lines = []
         for row in rows:
             kinds = [MARKS.get(row.outcome(one), OTHER) if one in row.verdicts else UNGRADED for one in worth]
             marks = "".join(f'<td class="{kind}">{mark}</td>' for kind, mark in kinds)
             name = f'<th scope="row">{escaped(row.student)}</th>' if self.names else ""
-            lines.append(f"<tr>{name}{marks}<td>{row.mark:g}</td></tr>")
+            lines.append(f"<tr>{name}{marks}<td>{row.total:g}</td></tr>")
         heads = "".join(f"<td>{number}</td>" for number in range(1, len(worth) + 1))
-        head = f"<tr>{'<td></td>' if self.names else ''}{heads}<td>points</td></tr>"
+        head = f"<tr>{'<td></td>' if self.names else ''}{heads}<td>total</td></tr>"
         return f'<table class="map" aria-label="Students">{head}{"".join(lines)}</table>'
 
 

@@ -370,7 +370,7 @@ def enter(question: Question, gradebook: Gradebook, wanted: dict) -> None:
             for grade, version in change["ids"].items():
                 answer = known.get(grade)
                 if answer is None or answer.version != version:
-                    raise Conflict("a mark, a comment or the answer has changed in the meantime")
+                    raise Conflict("the points, a comment or the answer have changed in the meantime")
                 waits = answer.waiting and "score" not in change
                 score, comment = _marked(change, question) if "score" in change else _regraded(answer, question)
                 gradebook.db.execute(text(_SCORE), {"score": score, "waits": waits, "id": answer.grade})

@@ -333,8 +333,8 @@ def test_a_page_is_written_again_if_marks_or_comments_have_changed_and_no_other_
     graded = (classroom / "autograded" / "ada" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns
     put("ada", 3)
     ada, ben = quick_grade(LAB)
-    assert (ada.is_rewritten, ada.waiting, ada.entered, ada.mark) == (True, 0, 6, 3)
-    assert (ben.is_rewritten, ben.waiting, ben.entered, ben.mark) == (False, 1, 3, 3)
+    assert (ada.is_rewritten, ada.waiting, ada.mark, ada.total) == (True, 0, 6, 3)
+    assert (ben.is_rewritten, ben.waiting, ben.mark, ben.total) == (False, 1, 3, 3)
     assert ">6 of 32 points<" in page(classroom, "ada").read_text()
     with open_marked() as gradebook:
         gradebook.find_comment(ESSAY, LAB, LAB, "ada").manual_comment = "say more"
@@ -493,8 +493,8 @@ def test_what_a_kill_between_nbgraders_entries_and_ours_leaves_is_repaired_by_th
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(aside / "class"))
     (undisturbed,) = quick_grade(LAB, force=True)
     assert found == everything(aside / "class") and found[1:3] == (0.45, timedelta(days=1))
-    assert (row.entered, row.waiting) == (undisturbed.entered, undisturbed.waiting)
-    assert (row.entered, row.waiting) == (4.05, int(moment == "before the notebook"))
+    assert (row.mark, row.waiting) == (undisturbed.mark, undisturbed.waiting)
+    assert (row.mark, row.waiting) == (4.05, int(moment == "before the notebook"))
 
 
 @pytest.mark.sweep

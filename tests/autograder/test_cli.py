@@ -63,8 +63,8 @@ print(*sys.modules)
         (["grade", "01a", "--jobs", "many"], "'many' is not a valid integer"),
         (["grade", "01a", "--jobs", "-1"], "-1 is not in the range x>=1"),
         (["grade", "01a", "--grace", "15min"], "--grace belongs to --late"),
-        (["grades", "01a"], "A LAB, --column, --by and --scale belong to --into"),
-        (["grades", "01a", "--into", "x.csv"], "--into needs a LAB and --out"),
+        (["marks", "01a"], "A LAB, --column, --by and --scale belong to --into"),
+        (["marks", "01a", "--into", "x.csv"], "--into needs a LAB and --out"),
     ],
 )
 def test_a_command_that_cannot_be_understood_gets_one_line_and_exit_code_2(monkeypatch, capsys, arguments, words):
@@ -115,7 +115,7 @@ def test_a_policy_can_be_set_before_a_student_hands_in(root, tmp_path, monkeypat
         (["grade", "01"], "phase 01 has several labs, so name one: 01a_views"),
         (["grade", "01a", "--late", "10"], "a late policy is a percentage for each day or hour"),
         (["watch", "01a", "--from", "nowhere"], "there is no folder nowhere: submissions arrive there"),
-        (["grades"], "gradebook.db: `rushlight grade` makes it"),
+        (["marks"], "gradebook.db: `rushlight grade` makes it"),
         (["feedback", "01a"], "gradebook.db: `rushlight grade` makes it"),
         (["check", "01a", "--notebook", "/nowhere.ipynb"], "there is no /nowhere.ipynb"),
         (["check", "01a", "--notebook", "README.md"], "README.md is not a notebook of 01a_views"),

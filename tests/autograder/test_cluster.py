@@ -401,12 +401,12 @@ def said_by_worker(folder, *options):
 
 def test_a_worker_with_another_version_of_the_course_names_its_machine_and_the_version(other_course):
     said = said_by_worker(other_course)
-    assert f"{socket.gethostname()} cannot mark for this version of the course, it has 0.0.9 (" in said
+    assert f"{socket.gethostname()} cannot grade for this version of the course, it has 0.0.9 (" in said
 
 
 def test_a_worker_without_the_course_names_its_machine(tmp_path):
     said = said_by_worker(tmp_path, "-I", "-S")
-    assert f"{socket.gethostname()} cannot mark for this version of the course, it has none (" in said
+    assert f"{socket.gethostname()} cannot grade for this version of the course, it has none (" in said
 
 
 @pytest.mark.sweep
@@ -416,7 +416,7 @@ def test_a_worker_with_another_version_of_the_course_ends_grading_with_one_line(
     grading = cluster.grade(classroom)
     _, error = grading.communicate()
     assert (grading.returncode, error.count("\n")) == (1, 1)
-    assert error.startswith(f"rushlight: {LAB}: {socket.gethostname()} cannot mark for this version of the course")
+    assert error.startswith(f"rushlight: {LAB}: {socket.gethostname()} cannot grade for this version of the course")
     assert recorded(classroom) == []
 
 
@@ -435,7 +435,7 @@ def end(code):
 
 def test_a_submission_that_ends_its_marker_is_named_and_the_worker_goes_on():
     try:
-        with pytest.raises(NotGraded, match="ended the process that marks it"):
+        with pytest.raises(NotGraded, match="ended the process that grades it"):
             in_marker(end, 1)
         assert in_marker(abs, -1) == 1
     finally:

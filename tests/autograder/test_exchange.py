@@ -114,7 +114,7 @@ class Class:
         return {path.parts[-3]: path for path in self.course.glob(f"feedback/*/{LAB}/{LAB}.html")}
 
     def rows(self):
-        return read_rows(self.course / f"grades-{LAB}.csv")
+        return read_rows(self.course / f"marks-{LAB}.csv")
 
 
 def student_id(machine, student):
@@ -201,7 +201,7 @@ def test_no_student_can_take_the_place_of_the_course_or_of_another_submission(sc
 @pytest.mark.sweep
 def test_each_student_fetches_the_page_about_the_own_submission(school):
     pages = school.pages()
-    assert {student for student in school.students if school.rows()[student]["in the gradebook"]} == pages.keys()
+    assert {student for student in school.students if school.rows()[student]["mark"]} == pages.keys()
     school.all(lambda student: school.machine.work(student, ACTIVATE, f"nbgrader fetch_feedback {LAB}"))
     for student in school.students:
         fetched = [*(school.machine.place / "home" / student / LAB / "feedback").glob("*/*.html")]

@@ -237,7 +237,7 @@ def test_no_part_of_a_verdicts_card_is_lost_on_the_page():
         Verdict("aten.strided.permute", "timed out", message="no answer"),
     ]
     for verdict in verdicts:
-        shown = card(verdict, 3, "5 of 16 pieces · 11 of 40 points")
+        shown = card(verdict, 3, "5 of 16 exercises · 11 of 40 points")
         assert _parts(_card({"text/html": shown})) == _parts(shown)
 
 

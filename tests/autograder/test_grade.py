@@ -284,7 +284,7 @@ def test_no_table_has_a_formula_or_a_control_character_of_a_student(classroom, c
     cli._print_table(Lab(LAB), rows)
     for text in [*texts, capsys.readouterr().out]:
         assert "\\u001b[2J\\u202e\\udce9" in text and not {*"\x1b\u202e\udce9\t"} & {*text}
-    with (classroom / f"grades-{LAB}.csv").open(newline="") as file:
+    with (classroom / f"marks-{LAB}.csv").open(newline="") as file:
         cells = [cell for row in csv.reader(file) for cell in row]
     assert not [cell for cell in cells if cell[:1] in [*"=+-@\t\r"]]
 
@@ -292,7 +292,7 @@ def test_no_table_has_a_formula_or_a_control_character_of_a_student(classroom, c
 def test_where_a_spreadsheet_splits_at_semicolons_no_part_is_a_formula(classroom):
     names = ["a;=1+1", "a; @x", 'a;"=1+1', "a;;-1;＝1", '"=1', "a,b;+1"]
     write_csv(Lab(LAB), [Row(name, problem=name) for name in names])
-    with (classroom / f"grades-{LAB}.csv").open(newline="") as file:
+    with (classroom / f"marks-{LAB}.csv").open(newline="") as file:
         cells = [cell for line in file for cell in line.strip().split(";")]
     assert not [cell for cell in cells if cell.lstrip(" \"'")[:1] in [*"=+-@＝"] and cell.lstrip(' "')[:1] != "'"]
 

@@ -148,7 +148,7 @@ def test_a_copy_with_marks_of_its_own_is_not_taken_back(gradebook, hand_in, note
     gradebook.db.commit()
     (classroom / "groups.csv").write_text("group,student\nred,ada\n")
     left = share(gradebook)
-    assert "marks by hand" in left["ben"] and notebooks()["ben"] == '{"a": 1}'
+    assert "points by hand" in left["ben"] and notebooks()["ben"] == '{"a": 1}'
     assert gradebook.find_submission(LAB, "ben").notebooks[0].grades[0].manual_score == 0.0
 
 
@@ -160,7 +160,7 @@ def test_a_copy_for_a_student_of_another_group_is_taken_back_with_its_marks(grad
         enter(gradebook, student, 20)
     (classroom / "groups.csv").write_text("group,student\nred,ada\nblue,dan\nblue,ben\n")
     left = share(gradebook)
-    assert left == {"cem": "not in the group of ada any more: the copy of that notebook and its marks are removed"}
+    assert left == {"cem": "not in the group of ada any more: the copy of that notebook and its points are removed"}
     assert notebooks() == {"ada": '{"a": 1}', "ben": '{"d": 1}', "dan": '{"d": 1}'}
     assert source_of(Submission(Lab(LAB), "ben")) == "dan" and not late.submissions(gradebook, Lab(LAB))
 
@@ -179,9 +179,9 @@ def test_the_marks_of_the_group_leave_a_member_who_hands_in_alone_and_no_others(
     hand_in("ben", '{"b": 1}')
     hand_in("cem", '{"c": 1}')
     assert share(gradebook) == {
-        "ben": "handed in alone since: the marks and comments by hand for the notebook of ada are removed; those that were given"
+        "ben": "handed in alone since: the points and comments by hand for the notebook of ada are removed; those that were given"
         f" to the copy stay: look at {given.grades[0].name}",
-        "cem": "handed in alone since: the marks and comments by hand for the notebook of ada are removed",
+        "cem": "handed in alone since: the points and comments by hand for the notebook of ada are removed",
     }
     late.renew(gradebook, Lab(LAB), policy_of(Lab(LAB)))
     gradebook.db.expire_all()
@@ -374,7 +374,7 @@ def test_each_member_has_marks_and_a_page_and_the_group_is_not_alike(
     rows = {row.student: row for row in quick_grade(LAB)}
     assert (
         rows["ben"].remark()
-        == "handed in alone since: the marks and comments by hand for the notebook of ada are removed"
+        == "handed in alone since: the points and comments by hand for the notebook of ada are removed"
     )
     gradebook.db.expire_all()
     assert [gradebook.find_submission(LAB, student).score for student in ("ada", "ben", "cem")] == [17, 28, 17]

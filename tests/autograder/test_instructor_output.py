@@ -38,14 +38,14 @@ def lines_of(text, *students):
 
 
 def test_the_table_has_the_mark_of_the_gradebook_if_it_differs_and_otherwise_no_such_column(classroom, capsys):
-    cli._print_table(Lab(LAB), [row("ada", entered=31.0), row("ben", entered=28.0), Row("cem", problem="no notebook")])
+    cli._print_table(Lab(LAB), [row("ada", mark=31.0), row("ben", mark=28.0), Row("cem", problem="no notebook")])
     said = lines_of(capsys.readouterr().out, "student", "ada", "ben")
     assert (
         said["student"][-2:] == ["total", "mark"]
         and said["ada"][-2:] == ["28", "31"]
         and said["ben"][-2:] == ["28", "28"]
     )
-    cli._print_table(Lab(LAB), [row("ada", entered=28.0), row("ben", penalty=2.8, entered=25.2)])
+    cli._print_table(Lab(LAB), [row("ada", mark=28.0), row("ben", penalty=2.8, mark=25.2)])
     said = lines_of(capsys.readouterr().out, "student", "ben")
     assert said["student"][-1] == "total" and said["ben"][-2:] == ["-2.8", "25.2"]
 
@@ -77,17 +77,17 @@ def test_outside_a_terminal_progress_is_a_line_now_and_then(classroom, monkeypat
 
 
 def test_the_report_is_of_the_marks_after_late_penalties_and_shows_both(classroom):
-    rows = [row("ada", penalty=14.0, entered=17.0), row("ben", penalty=14.0, entered=14.0), row("cem", entered=28.0)]
+    rows = [row("ada", penalty=14.0, mark=17.0), row("ben", penalty=14.0, mark=14.0), row("cem", mark=28.0)]
     said = write_report(Lab(LAB), rows).read_text(encoding="utf-8")
     facts = dict(zip(said.split("<dt>")[1:], said.split("<dd>")[1:]))
     facts = {name.partition("<")[0]: value.partition("<")[0] for name, value in facts.items()}
-    assert facts["median"] == "14 of 28" and facts["mean"] == "18.7" and facts["all points"] == "1"
+    assert facts["median total"] == "14 of 28" and facts["mean total"] == "18.7" and facts["all points"] == "1"
     assert facts["median before late penalties"] == "28"
-    assert facts["median in the gradebook, with points by hand"] == "17 of 32"
+    assert facts["median mark, with points by hand"] == "17 of 32"
     bars = [line.rpartition("<td>")[2] for line in said.partition('class="bars"')[2].split("</td></tr>")[:10]]
     assert [int(count) for count in bars] == [0, 0, 0, 0, 0, 2, 0, 0, 0, 1]
     assert [*map(float, _numbers(said, "ada"))] == [-14, 14, 17] and [*map(float, _numbers(said, "cem"))] == [0, 28, 28]
-    plain = write_report(Lab(LAB), [row("ada", entered=28.0), row("ben", entered=28.0)]).read_text(encoding="utf-8")
+    plain = write_report(Lab(LAB), [row("ada", mark=28.0), row("ben", mark=28.0)]).read_text(encoding="utf-8")
     assert "penalties" not in plain and "gradebook" not in plain and [*map(float, _numbers(plain, "ada"))] == [28]
 
 
@@ -120,20 +120,20 @@ def test_the_marks_of_the_term_name_what_is_not_of_the_present_submission(classr
         path = classroom / "submitted" / student / LAB / f"{LAB}.ipynb"
         path.parent.mkdir(parents=True)
         path.write_text("no notebook")
-    code, said = rushlight("grades")
-    assert code == 0 and (classroom / "grades.csv").exists()
+    code, said = rushlight("marks")
+    assert code == 0 and (classroom / "marks.csv").exists()
     named = {line.rpartition(": ")[2]: line for line in said.splitlines() if line.startswith(LAB)}
     assert [*named] == ["cem", "ada", "zoe"]
-    assert "wait for marks" in named["cem"] and "EARLIER" in named["ada"] and "NOT graded" in named["zoe"]
+    assert "wait to be marked" in named["cem"] and "EARLIER" in named["ada"] and "NOT graded" in named["zoe"]
 
 
 def test_a_term_without_anything_to_say_says_nothing(classroom, rushlight):
     with open_marked() as gradebook:
         enter(gradebook, "ada", 20)
         mark_by_hand(gradebook, "ada", 2)
-    code, said = rushlight("grades")
+    code, said = rushlight("marks")
     assert code == 0 and said.count("\n") == 1
-    assert [line["total"] for line in csv.DictReader((classroom / "grades.csv").open())] == ["22.0"]
+    assert [line["sum"] for line in csv.DictReader((classroom / "marks.csv").open())] == ["22.0"]
 
 
 # Files that cannot be used -------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def test_a_table_that_cannot_be_read_is_one_line_and_changes_nothing(classroom, 
     assert said.strip().count("\n") == 0 and "Errno" not in said and not (classroom / "gradebook.db").exists()
 
 
-@pytest.mark.parametrize("command", [["grade", "01a"], ["grades"], ["feedback", "01a"], ["alike", "01a"]])
+@pytest.mark.parametrize("command", [["grade", "01a"], ["marks"], ["feedback", "01a"], ["alike", "01a"]])
 def test_a_class_that_is_a_file_is_one_line_and_stays(tmp_path, monkeypatch, rushlight, command):
     path = tmp_path / "class"
     path.write_text("precious")
@@ -167,7 +167,7 @@ def test_a_folder_that_is_not_there_is_one_line_and_nothing_is_written(classroom
     with open_marked() as gradebook:
         enter(gradebook, "ada", 20)
     before = files(tmp_path)
-    code, said = rushlight("grades", "--out", tmp_path / "none" / "grades.csv")
+    code, said = rushlight("marks", "--out", tmp_path / "none" / "marks.csv")
     assert code == 1 and said == f"rushlight: there is no folder {tmp_path / 'none'}"
     assert files(tmp_path) == before
 

@@ -236,17 +236,17 @@ def test_grading_takes_points_off_and_another_policy_writes_the_page_again_but_m
 
     table.set_policy(Course(), Lab(LAB), "10%/day", "15min")
     (row,) = quick_grade(LAB)
-    assert (row.total, row.penalty, row.mark) == (14, 2.8, 11.2)
+    assert (row.earned, row.penalty, row.total) == (14, 2.8, 11.2)
     assert row.remark() == "late by 25:00 h: 2.8 points off; not attempted: 4"
     assert "2.8 points were taken off" in page.read_text() and ">11.2 of " in page.read_text()
     graded = (classroom / "autograded" / "half_done" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns
 
     table.set_policy(Course(), Lab(LAB), "50%/day", "1h")
     (row,) = quick_grade(LAB)
-    assert (row.penalty, row.mark) == (7, 7) and "7 points were taken off" in page.read_text()
+    assert (row.penalty, row.total) == (7, 7) and "7 points were taken off" in page.read_text()
     assert (classroom / "autograded" / "half_done" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns == graded
     (line,) = csv.DictReader(write_csv(Lab(LAB), [row]).open())
-    assert [float(line[key]) for key in ("hours late", "late penalty", "total", "maximum", "in the gradebook")] == [
+    assert [float(line[key]) for key in ("hours late", "late penalty", "total", "maximum", "mark")] == [
         25,
         7,
         7,
@@ -272,7 +272,7 @@ def test_a_terms_total_leaves_out_the_labs_with_the_smallest_share(gradebook, cl
         return {row["id"]: row for row in csv.DictReader((classroom / "term.csv").open(newline=""))}
 
     rows = table(0)
-    assert [rows["ada"][key] for key in ("00_trace", LAB, "total", "maximum", "dropped")] == [
+    assert [rows["ada"][key] for key in ("00_trace", LAB, "sum", "maximum", "dropped")] == [
         "34.0",
         "16.0",
         "50.0",

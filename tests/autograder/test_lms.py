@@ -281,28 +281,28 @@ def test_the_command_writes_a_new_file_and_no_other(rushlight, gradebook, tmp_pa
     enter(gradebook, "apoe", 23.5)
     given, new = tmp_path / "given.csv", tmp_path / "new.csv"
     given.write_text(CANVAS)
-    code, _ = rushlight("grades", "01a", "--into", given, "--out", new)
+    code, _ = rushlight("marks", "01a", "--into", given, "--out", new)
     assert code == 0 and "23.5" in new.read_text() and given.read_text() == CANVAS
     before = new.read_bytes()
     for target in (given, new):
-        code, said = rushlight("grades", "01a", "--into", given, "--out", target)
+        code, said = rushlight("marks", "01a", "--into", given, "--out", target)
         assert "exists" in str(code) and new.read_bytes() == before and given.read_text() == CANVAS
 
 
 def test_the_marks_of_the_term_go_into_a_new_file_too(rushlight, gradebook, tmp_path):
     roster = tmp_path / "roster.csv"
     roster.write_text("id\n")
-    code, _ = rushlight("grades", "--out", roster)
+    code, _ = rushlight("marks", "--out", roster)
     assert "exists" in str(code) and roster.read_text() == "id\n"
-    code, said = rushlight("grades", "01a", "--into", roster, "--out", tmp_path / "new.csv", "--drop", "1")
+    code, said = rushlight("marks", "01a", "--into", roster, "--out", tmp_path / "new.csv", "--drop", "1")
     assert "--drop" in f"{code} {said}" and not (tmp_path / "new.csv").exists()
 
 
 def test_a_gradebook_that_is_missing_or_broken_is_one_line(rushlight, classroom):
-    code, _ = rushlight("grades")
+    code, _ = rushlight("marks")
     assert "there is no" in str(code) and not (classroom / "gradebook.db").exists()
     (classroom / "gradebook.db").write_bytes(b"SQLite format 3\0 half of it")
-    code, said = rushlight("grades")
+    code, said = rushlight("marks")
     assert "cannot be used" in str(code) and "Traceback" not in said
 
 

@@ -210,7 +210,7 @@ def test_edited_check_cell_and_copy_of_another_version_of_the_lab(course, releas
     words = rushlight(course, "check", "01a", "--notebook", str(tmp_path / "mine.ipynb"))
     edited, another = (line for line in words.splitlines() if "mine.ipynb: " in line)
     assert "not the lab's own check cells" in edited and "aten.strided.select" in edited and "put back" in edited
-    assert "another version of the lab" in another and "aten-strided-permute" in another and "rushlight lab" in another
+    assert "another release of the lab" in another and "aten-strided-permute" in another and "rushlight lab" in another
 
 
 @pytest.mark.sweep

@@ -96,7 +96,7 @@ def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(fre
     mine, others = worth["aten.strided.contiguous_strides"], sum(worth.values())
 
     def tally(count, earned):
-        return f"lab 01a in this session: {count} of {len(pieces)} pieces · {earned:g} of {others:g} points"
+        return f"lab 01a in this session: {count} of {len(pieces)} exercises · {earned:g} of {others:g} points"
 
     strides, again = 'check("aten.strided.contiguous_strides")', WRONG
     _, before, first, replayed, failed, _, late = fresh(

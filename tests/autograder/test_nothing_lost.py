@@ -103,7 +103,7 @@ def test_a_grader_that_is_killed_again_and_again_ends_with_the_same_grades(
     write_csv(Lab(LAB), quick_grade(LAB))
 
     assert recorded(classroom) == recorded(undisturbed)
-    assert (classroom / f"grades-{LAB}.csv").read_text() == (undisturbed / f"grades-{LAB}.csv").read_text()
+    assert (classroom / f"marks-{LAB}.csv").read_text() == (undisturbed / f"marks-{LAB}.csv").read_text()
 
 
 def test_a_killed_grader_leaves_no_process_behind(classroom, submissions, root):

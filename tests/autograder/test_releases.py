@@ -114,9 +114,7 @@ def test_a_class_goes_on_with_the_exercises_with_which_it_began(publish, hand_in
         "new": Lab(LAB).points[FIRST],
     }
     assert rows["old"].remark() == ""
-    said = (
-        f"made from another release of the lab (version 0.2.0): no points here for its {THIRD}, and it lacks {SECOND}"
-    )
+    said = f"made from another release of the lab (of version 0.2.0): no points here for its {THIRD}, and it lacks {SECOND}"
     assert rows["new"].remark().startswith(said)
     assert "def permute" in graded("new")  # the answer is still there
     with write_csv(Lab(LAB), [*rows.values()]).open() as file:
@@ -129,7 +127,7 @@ def test_a_copy_of_a_release_that_the_class_never_had_is_named_and_its_answers_a
     (row,) = quick_grade(LAB)
     assert row.total == Lab(LAB).points[FIRST] and "def contiguous_strides" in graded("old")
     assert row.remark().startswith(
-        f"made from another release of the lab (version 0.1.0): no points here for its {SECOND}"
+        f"made from another release of the lab (of version 0.1.0): no points here for its {SECOND}"
     )
 
 

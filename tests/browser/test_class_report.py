@@ -23,7 +23,7 @@ def test_no_column_of_the_report_is_cut(page, tmp_path, monkeypatch, lab):
         for verdict in verdicts.values():
             if verdict["outcome"] == "disagreed":
                 verdict |= {"message": "[0]", "case": CASE}
-        rows.append(Row(f"student{number:02}", dict(Lab(lab).points), verdicts, penalty=2.8, entered=25.25))
+        rows.append(Row(f"student{number:02}", dict(Lab(lab).points), verdicts, penalty=2.8, mark=25.25))
     page.set_viewport_size({"width": 1200, "height": 900})
     page.goto(write_report(Lab(lab), rows).as_uri())
     boxes = "[...document.querySelectorAll('.box')].map(each => [each.ariaLabel, each.scrollWidth - each.clientWidth])"

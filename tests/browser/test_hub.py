@@ -86,7 +86,7 @@ def graded(hub, teacher, students):
 @pytest.fixture(scope="module")
 def totals(hub, graded):
     """The points of each student, from the table that grading writes."""
-    with (hub.machine.place / f"srv/course/classroom/grades-{LAB}.csv").open() as file:
+    with (hub.machine.place / f"srv/course/classroom/marks-{LAB}.csv").open() as file:
         return {row["student"]: float(row["total"]) for row in csv.DictReader(file)}
 
 
