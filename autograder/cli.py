@@ -88,7 +88,8 @@ class _Commands(click.Group):
 
 _SECTIONS = {
     "Students": ("lab", "check", "status"),
-    "Instructors": ("grade", "watch", "marks", "feedback", "alike", "explain", "oral", "release", "judge"),
+    "Instructors": ("release", "grade", "watch", "feedback", "marks", "explain", "oral", "alike"),
+    "Administrators of a hub": ("judge",),
     "Authors": ("build", "mutants", "docs"),
 }
 
@@ -107,7 +108,7 @@ def _print_version(context: click.Context, option: click.Parameter, wanted: bool
 )
 @click.pass_context
 def app(context: click.Context) -> None:
-    """A course in PyTorch's internals, graded against the real one."""
+    """A course in PyTorch's internals. Checks compare what students write with real torch."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -228,16 +229,18 @@ def _usual_lab() -> str:
     return next((name for name in names if name.startswith("01")), names[0])
 
 
-_no_sandbox = click.option("--no-sandbox", is_flag=True, help="Run the cells as an ordinary process.")
+_no_sandbox = click.option(
+    "--no-sandbox", is_flag=True, help="Run the cells as an ordinary process, where there is no sandbox."
+)
 
 
 @app.command()
 @click.argument("lab", required=False)
-@click.option("--notebook", type=click.Path(path_type=Path), help="Another notebook than the one in work/.")
+@click.option("--notebook", type=click.Path(path_type=Path), help="Check this notebook instead of the one in work/.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON, for a program.")
 @_no_sandbox
 def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: bool) -> int:
-    """Compare your copy of a lab with torch, without opening it.
+    """Run the checks of your copy of a lab, without opening it.
 
     LAB is 01a by default. The exit code is 0 if all checks pass.
     """
@@ -454,12 +457,12 @@ def _lab_and_students(*words: str) -> tuple[Lab, list[str]]:
     "log_file",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Append a line for each submission.",
+    help="Append a line for each submission to this file.",
 )
 @click.option(
-    "--late", metavar="P%/day", help="From now on, take off this share of a late submission's points, or none."
+    "--late", metavar="P%/day", help="From now on, take this share off the points of a late submission (none: nothing)."
 )
-@click.option("--grace", metavar="TIME", help="How much later than due is not late, such as 15min.")
+@click.option("--grace", metavar="TIME", help="With --late: so long after the due date is not late, such as 15min.")
 def grade(
     lab: str | None,
     students: tuple[str, ...],
@@ -473,10 +476,11 @@ def grade(
     late: str | None,
     grace: str | None,
 ) -> int:
-    """Autograde a lab's submissions with nbgrader; write feedback.
+    """Grade what students handed in, and write the feedback pages.
 
-    Without LAB, every lab that a student has handed in is graded. With one STUDENT or several, only these are. The exit code is 1
-    if a submission could not be graded.
+    Each new or changed submission runs in a sandbox. Its points go into nbgrader's gradebook. The class gets a table and a report,
+    and each student a page of feedback, which you return. Without LAB, every lab that a student has handed in is graded. With one
+    STUDENT or several, only these are. The exit code is 1 if a submission could not be graded.
     """
     wanted_lab, only = _lab_and_students(lab, *students) if lab else (None, [])
     names = [wanted_lab.name] if wanted_lab else []
@@ -628,9 +632,10 @@ def watch(
     jobs: int | None,
     no_sandbox: bool,
 ) -> int:
-    """Grade what students hand in as it arrives, until Ctrl-C.
+    """Grade each submission as it arrives, and return its feedback.
 
-    It returns the feedback, prints a line for each submission, and shows the class on a page that renews itself.
+    It runs until Ctrl-C, prints a line for each submission, and shows the class on a page that renews itself. Feedback goes back
+    through nbgrader's exchange. With --from there is none, and the pages are in feedback/ as after `rushlight grade`.
     """
     import multiprocessing
 
@@ -706,14 +711,19 @@ def _short_name(row: Row) -> Text:
 @app.command()
 @click.argument("labs", metavar="[LAB...]", nargs=-1)
 @_class
+@click.option("--into", type=click.Path(path_type=Path), help="The downloaded table, which stays as it is.")
 @click.option(
-    "--into", type=click.Path(path_type=Path), help="A table from Canvas, Moodle or Blackboard, to be filled in."
+    "--out",
+    "target",
+    type=click.Path(path_type=Path),
+    help="The new file (default: marks.csv in the folder of the class).",
 )
-@click.option("--out", "target", type=click.Path(path_type=Path), help="Where the result goes: a new file.")
-@click.option("--column", help="The heading of the column for the marks.")
-@click.option("--by", help="The heading of the column that identifies students.")
+@click.option("--column", help="The heading of the column for the marks (default: by the number of the lab).")
+@click.option("--by", help="The heading of the column that identifies students (default: the one that fits most).")
 @click.option("--scale", is_flag=True, help="Fit marks to the points that the lab has in the table.")
-@click.option("--drop", type=click.IntRange(0), default=0, metavar="N", help="Leave out each student's N lowest labs.")
+@click.option(
+    "--drop", type=click.IntRange(0), default=0, metavar="N", help="Leave each student's N lowest labs out of the sum."
+)
 def marks(
     labs: tuple[str, ...],
     into: Path | None,
@@ -723,9 +733,10 @@ def marks(
     scale: bool,
     drop: int,
 ) -> int:
-    """Write the marks of the term, or fill in the table of a learning system.
+    """Write a table of all marks, or fill in one of Canvas or Moodle.
 
-    With --into, the marks of each LAB go into the table. Without it, all labs go into one file, with a total.
+    Without --into, the marks of all labs go into one file, with their sum. With --into, the marks of each LAB go into a table that
+    you downloaded from Canvas, Moodle or Blackboard. Nothing is graded.
     """
     named = _released(labs)
     if into and not (named and target):
@@ -770,7 +781,11 @@ def _released(numbers: tuple[str, ...]) -> list[Lab]:
 @click.argument("lab")
 @_class
 def feedback(lab: str) -> int:
-    """Pack a lab's pages of feedback for upload to Canvas or Moodle."""
+    """Pack the feedback pages into a zip file for Canvas or Moodle.
+
+    The pages are those that `rushlight grade` wrote. This command writes no page again and sends nothing: students get their pages
+    when you upload the file. It names each student whose page is not in it, and the reason.
+    """
     from .classroom.lms import pack_feedback
 
     wanted = Course().find_released(lab)
@@ -781,7 +796,9 @@ def feedback(lab: str) -> int:
     for line in left:
         out.print(f"not packed: {line}", markup=False, style="yellow")
     for path, count in written:
-        out.print(f"{count} page{'s' * (count > 1)}: {_short(path)}")
+        out.print(f"{count} page{'s' * (count > 1)} packed: {_short(path)}")
+    if written:
+        out.print("students get them when you upload the file: docs/lms.md says where")
     return 0 if written else 1
 
 
@@ -802,10 +819,12 @@ def _gradebook() -> AbstractContextManager[Gradebook]:
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="NOTEBOOK",
-    help="A notebook that others can find, to compare the class with. May be given again.",
+    help="Compare the class with this notebook, too, which students may have found (may be repeated).",
 )
 def alike(lab: str, published: tuple[Path, ...]) -> int:
-    """Show which submissions of a lab have in common what few others wrote."""
+    """Find answers to a lab that are unusually alike.
+
+    It writes a page with the pairs of students who share what few others wrote, side by side. No mark depends on it."""
     from .classroom.alike import write_alike
     from .classroom.similarity import outlier_bits
 
@@ -824,12 +843,14 @@ def alike(lab: str, published: tuple[Path, ...]) -> int:
 @click.argument("student")
 @click.argument("exercise", required=False)
 @_class
-@click.option("--out", "page", type=click.Path(path_type=Path), metavar="FILE.html", help="Write a page, too.")
+@click.option(
+    "--out", "page", type=click.Path(path_type=Path), metavar="FILE.html", help="Also write a page that you can send."
+)
 @click.option("--no-sandbox", is_flag=True, help="Run the submission as an ordinary process: only if you trust it.")
 def explain(lab: str, student: str, exercise: str | None, page: Path | None, no_sandbox: bool) -> int:
-    """Replay the verdicts on a graded submission, and say which hold.
+    """Run the checks of a graded submission again, after an appeal.
 
-    Nothing is entered in the gradebook. The exit code is 1 if a verdict does not hold.
+    It says which verdicts hold, and why. Nothing is entered in the gradebook. The exit code is 1 if a verdict does not hold.
     """
     from .classroom.explain import explain, text, write
 
@@ -857,10 +878,10 @@ def explain(lab: str, student: str, exercise: str | None, page: Path | None, no_
 @_class
 @click.option("--no-sandbox", is_flag=True, help="Run submissions as ordinary processes: only if you trust them.")
 def oral(lab: str, students: tuple[str, ...], no_sandbox: bool) -> int:
-    """Write three questions on a student's own answers, with the answers.
+    """Write questions for an oral examination on a student's answers.
 
-    Several students get one file to be printed. Without a STUDENT, it lists the exercises of each that can be asked about.
-    The same student and class give the same questions. The questions come first, and the answers on paper of their own.
+    A student gets three questions, and you the right answers on another sheet. Several students get one file to be printed. Without
+    a STUDENT, it lists the exercises of each student that can be asked about. The same student and class give the same questions.
     """
     from .classroom.oral import write
 
@@ -930,11 +951,11 @@ def _need(reason: str | bool | None) -> None:
     metavar="DIR",
     help="A folder that does not exist yet.",
 )
-@click.option("--core", is_flag=True, help="Further exercises of these labs carry no points in this class.")
+@click.option("--core", is_flag=True, help="Further exercises of these labs have no points in this class.")
 def release(labs: tuple[str, ...], folder: Path, core: bool) -> int:
-    """Write a repository of labs for students, without the answers.
+    """Write a class repository: labs for students, without the answers.
 
-    LAB is a lab, or a phase, which means all its labs.
+    LAB is a lab, or a phase, which means all its labs. Nothing is sent: you publish the folder.
     """
     named = _released(labs)
     from .classroom import releases
@@ -943,14 +964,14 @@ def release(labs: tuple[str, ...], folder: Path, core: bool) -> int:
     written = release(Course(), named, folder.resolve(), core)
     for line in filter(None, (releases.keep_release(lab) for lab in _released(labs))):
         out.print(line, markup=False, style="yellow")
-    out.print(f"the class repository is {_short(written)}: `git init` there, or hand it out as it is")
+    out.print(f"the class repository is {_short(written)}: `git init` there, or give it to students as it is")
     return 0
 
 
 @app.command()
 @click.option("--socket", "path", default=os.environ.get("RUSHLIGHT_JUDGE"), help="Where notebooks find it.")
 def judge(path: str | None) -> None:
-    """Load torch once for all notebooks of this machine.
+    """Load torch once for the checks of all notebooks of this machine.
 
     Started by root, it serves all users, and otherwise only you. Notebooks look for it at the same place: in RUSHLIGHT_JUDGE,
     or else in /run/rushlight/judge.sock.
