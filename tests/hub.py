@@ -136,7 +136,8 @@ class Machine:
     def enter(self, command: str) -> list[str]:
         clean = [f"--unset={name}" for name in os.environ if name.startswith(("JUPYTER", "RUSHLIGHT", "XDG", "PYTHON"))]
         return [
-            *f"nsenter --target={self.first} --mount --pid env".split(),
+            # a run in the background ignores Ctrl-C, and what it starts would too
+            *f"nsenter --target={self.first} --mount --pid env --default-signal".split(),
             *clean,
             "HOME=/root",
             "bash",
