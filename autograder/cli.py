@@ -834,7 +834,9 @@ def alike(lab: str, published: tuple[Path, ...]) -> int:
     for pair in pairs[:5]:
         out.print(f"{pair.bits:6.0f} bits  {'  '.join(map(printable, pair.students))}", markup=False)
     beyond = sum(pair.bits > outlier_bits(pairs) for pair in pairs)
-    out.print(f"{beyond} of {len(pairs):,} pairs are far out. Side by side, and how to read them: {_short(page)}")
+    out.print(
+        f"{beyond} of {len(pairs):,} pairs are far out: far more alike than the others of this class. Side by side: {_short(page)}"
+    )
     return 0
 
 

@@ -104,8 +104,8 @@ def _body(lab: Lab, answers: list[Answer], names: list[str], compared: list[Pair
     body = [
         f"<h1>Lab {lab}: how alike the answers are</h1><p>{_HOW}</p>",
         f"<p>{len(names)} students, {len(compared):,} pairs. The median of this class is {median:.0f} bits."
-        f" {beyond} {'pair is' if beyond == 1 else 'pairs are'} far out, above {limit:.0f} bits: three interquartile ranges above"
-        " the third quartile.</p>",
+        f" {beyond} {'pair is' if beyond == 1 else 'pairs are'} far out, above {limit:.0f} bits: above the middle half of"
+        " all pairs by more than three times its width.</p>",
         *(f'<p class="note">Not compared: {escaped(line)}</p>' for line in unreadable),
         _spread(compared, limit),
         _exercises(answers, compared),

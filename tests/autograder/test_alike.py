@@ -3,6 +3,7 @@
 import itertools
 import random
 import re
+import runpy
 
 import nbformat
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from autograder.classroom import alike, similarity
 from autograder.classroom.similarity import answer, outlier_bits, pairs
 from autograder.cli import app
+from autograder.course import ROOT
 from autograder.model import Lab, exercise_name
 
 LAB = "01a_views"
@@ -122,6 +124,11 @@ def test_a_copy_of_half_the_answers_is_far_out_in_a_class_that_writes_for_itself
     answers = [answer(student, name, source) for student, given in written.items() for name, source in given.items()]
     found = pairs(answers)
     assert [pair.students for pair in found if pair.bits > outlier_bits(found)] == [("student07", "student21")]
+
+
+def test_the_picture_of_far_out_is_fresh():
+    images = ROOT / "docs" / "images"
+    assert (images / "alike.svg").read_text(encoding="utf-8") == runpy.run_path(str(images / "alike.py"))["drawn"]()
 
 
 def test_winnowing_keeps_a_hash_of_every_window():
