@@ -2,6 +2,8 @@
 
 import inspect
 import json
+import logging
+import multiprocessing
 import os
 import re
 import shlex
@@ -12,13 +14,16 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 
 import nbformat
 import psutil
 import pytest
 from commands import run_each
+from feedback import Feedback
 from sweep import sweep
 
+from autograder import cli
 from autograder.classroom import cluster as clusters
 from autograder.classroom import grade as grading
 from autograder.classroom.cluster import MAX_RESULT, _marker, in_marker, is_protected, run_step, text_of
@@ -29,6 +34,62 @@ from autograder.model import Course, Lab, Submission, check_name
 
 LAB = "01a_views"
 POINTS = {"half_done": 14, "untouched": 0}
+FORK = multiprocessing.get_context("fork")
+SCHEDULER = "--host", "127.0.0.1", "--port", "0", "--no-show"
+WORKER = "--nthreads", "1", "--local-directory", "."
+
+
+class Forked(FORK.Process):
+    """A function in a fork of this process, which has imported torch and dask, in a folder. It has the methods of a `Popen`."""
+
+    def __init__(self, folder, out, err, function, *arguments):
+        super().__init__(target=self._run, args=(folder, out, err, function, arguments))
+        self.start()
+        self.poll, self.out, self.err = lambda: self.exitcode, out, err
+
+    def _run(self, folder, out, err, function, arguments):
+        os.chdir(folder)
+        sys.stdout, sys.stderr = out.open("a"), err.open("a")
+        log = logging.getLogger("distributed")
+        log.handlers, log.level = [logging.StreamHandler(sys.stderr)], logging.INFO
+        function(*map(str, arguments))
+
+    def wait(self):
+        self.join()
+
+    def send_signal(self, number):
+        os.kill(self.pid, number)
+
+    def communicate(self):
+        self.join()
+        return self.out.read_text(), self.err.read_text()
+
+
+def fork_marker():
+    """This process marks in a fork of it, which is made now, before it has threads."""
+    clusters.markers = lambda jobs: ProcessPoolExecutor(jobs, FORK, grading._begin_marker, (os.getpid(),))
+    clusters._marker().submit(os.getpid).result()
+
+
+def schedule(*options):
+    from distributed.cli.dask_scheduler import main
+
+    main(options)
+
+
+def work(*options):
+    from distributed.cli.dask_worker import main
+
+    fork_marker()
+    main(options)
+
+
+def grade(classroom, *words):
+    feedback = Feedback()
+    grading.markers = lambda jobs: feedback
+    fork_marker()
+    os.environ["RUSHLIGHT_CLASSROOM"], sys.argv[1:] = classroom, words
+    cli.main()
 
 
 class Cluster:
@@ -36,53 +97,60 @@ class Cluster:
 
     def __init__(self, folder, root):
         self.folder, self.root, self.file, self.processes = folder, root, folder / "scheduler.json", []
-        self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-show")
+        self.log = folder / "scheduler.log"
+        self.scheduler = self.start(schedule, self.log, *SCHEDULER)
         self.wait_for(self.scheduler, lambda: self.file.exists() and self.file.read_text().endswith("}"))
         self.address = json.loads(self.file.read_text())["address"]
 
-    def start(self, kind, *options, **environment):
-        command = [
-            sys.executable,
-            "-m",
-            f"distributed.cli.dask_{kind}",
-            "--scheduler-file",
-            self.file,
-            "--no-dashboard",
-        ]
-        log = (self.folder / f"{kind}.log").open("a")
-        process = subprocess.Popen(
-            [*command, *options], cwd=self.folder, env=os.environ | environment, stdout=log, stderr=log
-        )
-        self.processes.append(process)
-        return process
+    def start(self, run, log, *options):
+        options = ["--scheduler-file", self.file, "--no-dashboard", *options]
+        self.processes.append(Forked(self.folder, log, log, run, *options))
+        return self.processes[-1]
 
-    def worker(self, course=None, nanny="--no-nanny", hostile=""):
-        """A worker, with the course in this folder. A nanny would start it again. A hostile one runs this text first."""
-        before = self.registered()
-        options = ["--nthreads", "1", "--local-directory", self.folder, nanny]
+    def worker(self, hostile=""):
+        """A worker. A hostile one runs this text first."""
+        options = []
         if hostile:
             (self.folder / "hostile.py").write_text(hostile)
-            options += ["--preload", self.folder / "hostile.py"]
-        process = self.start("worker", *options, PYTHONPATH=str(course or self.root))
-        self.wait_for(process, lambda: self.registered() > before)
+            options = ["--preload", self.folder / "hostile.py"]
+        return self._registered(lambda: self.start(work, self.folder / "worker.log", "--no-nanny", *WORKER, *options))
+
+    def worker_apart(self, course, nanny="--no-nanny"):
+        """A worker that is not forked, with the course in this folder. A nanny would start it again."""
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", self.file, "--no-dashboard"]
+
+        def start():
+            with (self.folder / "worker.log").open("a") as log:
+                environment = os.environ | {"PYTHONPATH": str(course)}
+                process = subprocess.Popen(
+                    [*command, nanny, *WORKER], cwd=self.folder, env=environment, stdout=log, stderr=log
+                )
+            self.processes.append(process)
+            return process
+
+        return self._registered(start)
+
+    def _registered(self, start):
+        before = self._count()
+        process = start()
+        self.wait_for(process, lambda: self._count() > before)
         return process
+
+    def _count(self):
+        return self.log.read_text().count("Register worker")
 
     def wait_for(self, process, holds):
         wait_until(lambda: holds() or process.poll() is not None, "a process of the cluster does not start")
         assert process.poll() is None, [log.read_text() for log in self.folder.glob("*.log")]
 
-    def registered(self):
-        return (self.folder / "scheduler.log").read_text().count("Register worker")
-
     def grade(self, classroom):
-        return subprocess.Popen(
-            [sys.executable, "-m", "autograder.cli", "grade", "01a", "--scheduler", self.address],
-            cwd=self.root,
-            env=os.environ | {"RUSHLIGHT_CLASSROOM": str(classroom)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+        out, err, words = (
+            self.folder / "said",
+            self.folder / "complained",
+            ("grade", "01a", "--scheduler", self.address),
         )
+        self.processes.append(Forked(self.root, out, err, grade, classroom, *words))
+        return self.processes[-1]
 
 
 def wait_until(holds, otherwise, seconds=900):
@@ -93,7 +161,9 @@ def wait_until(holds, otherwise, seconds=900):
 
 
 @pytest.fixture
-def cluster(tmp_path_factory, root, isolated):
+def cluster(tmp_path_factory, root, isolated, drawn_once):
+    import distributed  # noqa: F401  # once
+
     cluster = Cluster(tmp_path_factory.mktemp("cluster"), root)
     yield cluster
     for process in reversed(cluster.processes):
@@ -103,6 +173,7 @@ def cluster(tmp_path_factory, root, isolated):
 
 @pytest.fixture
 def classroom(tmp_path, submissions):
+    (tmp_path / "seed").write_text("1")  # whose cases are drawn once
     for student in POINTS:
         shutil.copytree(submissions / student, tmp_path / "submitted" / student)
     return tmp_path
@@ -136,7 +207,7 @@ def test_the_submission_of_a_worker_that_is_killed_is_marked_by_another_one(clus
     left = psutil.Process(lost.pid).children(recursive=True)
     lost.send_signal(signal.SIGKILL)
     said, error = grading.communicate()
-    assert grading.returncode == 0, error
+    assert grading.exitcode == 0, error
     assert left and not error and other.poll() is None
     assert recorded(classroom) == sorted(POINTS.items())
     lost.wait()
@@ -153,14 +224,14 @@ def test_if_the_scheduler_is_killed_grading_and_workers_end_and_the_next_run_goe
     page = tmp_path / "feedback" / "ada" / LAB / f"{LAB}.html"
     done = page.stat().st_mtime_ns
     shutil.copytree(submissions / "half_done", tmp_path / "submitted" / "ben")
-    worker = cluster.worker(nanny="--nanny")
+    worker = cluster.worker_apart(cluster.root, nanny="--nanny")
     grading = cluster.grade(tmp_path)
     wait_until(lambda: subjects(worker) or grading.poll() is not None, "the worker has nothing to do")
     left = psutil.Process(worker.pid).children(recursive=True)
     cluster.scheduler.send_signal(signal.SIGKILL)
     _, error = grading.communicate()
     said = f"rushlight: {LAB}: the scheduler at {cluster.address} does not answer any more: run this again to go on\n"
-    assert (grading.returncode, error) == (1, said)
+    assert (grading.exitcode, error) == (1, said)
     assert recorded(tmp_path) == [("ada", 0)]
     assert [row.total for row in quick_grade(LAB)] == [0, 14]
     assert recorded(tmp_path) == [("ada", 0), ("ben", 14)]
@@ -233,7 +304,7 @@ def test_the_commands_of_the_page_make_a_cluster_that_a_program_without_the_cert
     for folder in (cluster.folder, tmp_path):
         subprocess.run(shlex.split(make), cwd=folder, check=True, capture_output=True)
     cluster.file.unlink()
-    tls = cluster.start("scheduler", "--host", "127.0.0.1", "--port", "0", *shlex.split(start))
+    tls = cluster.start(schedule, cluster.log, *SCHEDULER, *shlex.split(start))
     cluster.wait_for(tls, lambda: cluster.file.exists() and cluster.file.read_text().endswith("}"))
     address = json.loads(cluster.file.read_text())["address"]
     assert address.startswith("tls://")
@@ -291,7 +362,7 @@ def test_nothing_that_a_hostile_worker_sends_is_run_or_recorded(cluster, classro
     canary = classroom / "canary"
     cluster.worker(hostile=HOSTILE.format(canary=canary, answer=answer))
     grading = cluster.grade(classroom)
-    said, error = grading.communicate(timeout=300)
+    said, error = grading.communicate()
     assert SAID[answer] in said + error and "Traceback" not in error
     assert not canary.exists()
     assert not (classroom / "gradebook.db").exists() or recorded(classroom) == []
@@ -412,10 +483,10 @@ def test_a_worker_without_the_course_names_its_machine(tmp_path):
 @pytest.mark.sweep
 @pytest.mark.parametrize("other_course", ["another step"], indirect=True)
 def test_a_worker_with_another_version_of_the_course_ends_grading_with_one_line(cluster, classroom, other_course):
-    cluster.worker(other_course)
+    cluster.worker_apart(other_course)
     grading = cluster.grade(classroom)
     _, error = grading.communicate()
-    assert (grading.returncode, error.count("\n")) == (1, 1)
+    assert (grading.exitcode, error.count("\n")) == (1, 1)
     assert error.startswith(f"rushlight: {LAB}: {socket.gethostname()} cannot grade for this version of the course")
     assert recorded(classroom) == []
 
