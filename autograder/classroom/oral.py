@@ -3,31 +3,51 @@
 A question is about one function of the student's: what it returns on a call and how, which line is there for a call, or what a
 small change would do. All three are worked out by running the function, or a copy with one place changed, on cases of its check
 in a sandbox. The class's seed and the student's name choose, so the same student gets the same questions again.
+
+In the sandbox of a function all others are the course's own, and no other code of the student has run there: it could write what
+it likes on the examiner's paper. A call is asked about if the course's own function, before, is called with the same arguments, and
+ends in the same way, or torch says that the student's result is wrong. Each student's part runs in a process under limits.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import math
+import multiprocessing
 import random
 import re
+import signal
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
-from ..engine.check import Check, describe, find, is_bench, is_milestone, source
+from ..engine.check import (
+    DEMONSTRATION,
+    SKIPPED_TAGS,
+    Check,
+    binding,
+    describe,
+    find,
+    function_of,
+    is_bench,
+    is_milestone,
+    source,
+)
 from ..engine.judge import Judge
 from ..engine.limits import Allowance, seconds
 from ..engine.observe import Malformed, NotGraded, Tree, clean, difference, result_of, show
 from ..engine.run import FAILURES, Session
-from ..model import Lab, Submission, check_name
+from ..model import Lab, Submission, check_name, exercise_name
 from . import walk
 from .alike import answers_of_class
 from .explain import answers_of, graded, numbered, seed_of_graded
@@ -42,6 +62,9 @@ TRIED = 16  # changes of a function
 LONGEST_CASE = 400  # characters
 LONGEST_CALL = 260  # characters of the arguments, or of a result: more is nothing for a whiteboard
 LONGEST_CODE = 40  # lines
+LONGEST_CELL = 120  # lines: a longer function is not asked about
+CPU_SECONDS = 300  # of this course's own work for one student: a sandbox has limits of its own
+MEMORY = 4 << 30  # bytes that this work may write, with what a fork has from its parent
 SECONDS = (6.0, 40.0)  # for one request, in a build lab and in a bench lab
 
 Progress = Callable[[int, int, str], None]
@@ -84,6 +107,11 @@ class Call:
         return f"{'raises' if self.raises else 'returns'} `{self._last[2]}`"
 
     @property
+    def how(self) -> str:
+        """How it ends, without the text of an exception, and a list as a tuple: a right answer may differ in these."""
+        return self._last[2].partition(":")[0] if self.raises else re.sub(r"[][(), ]", "", self.ends)
+
+    @property
     def is_whole(self) -> bool:
         """Whether text tells all of the call."""
         texts = [*self.arguments.values(), self.ends]
@@ -109,16 +137,30 @@ def _opaque(text: str) -> bool:
 
 
 class Trials:
-    """Runs a student's notebook in a subject, and tries copies of the functions there."""
+    """Runs a lab on the course's own functions in a subject, and tries copies of one function there."""
 
-    def __init__(self, lab: Lab, isolated: bool):
-        self.session = Session(lab, isolated, Allowance(is_bench(lab.name)))
+    def __init__(self, lab: Lab, isolated: bool, allowance: Allowance):
+        self.session = Session(lab, isolated, allowance, missing=[])
         self.limit = seconds(SECONDS, is_bench(lab.name))
 
-    def run(self, notebook: NotebookNode) -> None:
-        for cell in notebook.cells:
-            if cell.cell_type == "code" and not check_name(cell) and "figure" not in cell.metadata.get("tags", []):
-                self.session.run_cell(cell)
+    def own_calls(self, exercise: str, check: str, cases: list[dict]) -> list[Call]:
+        """The calls of the course's own function. No other code has run before it."""
+        unneeded, name, own = {*SKIPPED_TAGS, DEMONSTRATION}, exercise.rpartition(".")[2], ""
+        for cell in self.session.lab.released["cells"]:
+            text, other = "".join(cell["source"]), exercise_name(cell)
+            if other == exercise:
+                own = walk.with_body_of(text, name, inspect.getsource(function_of(exercise)))
+            elif (
+                cell["cell_type"] == "code"
+                and not check_name(cell)
+                and unneeded.isdisjoint(cell["metadata"].get("tags", []))
+            ):
+                self.session.run_cell(NotebookNode(source=binding(other) if other else text, metadata={}))
+        return self.calls(own, name, check, cases)
+
+    def take(self, cell: str) -> None:
+        """Let the student's function take the place of the course's own."""
+        self.session.run_cell(NotebookNode(source=cell, metadata={}))
 
     def observe(self, check: str, cases: list[dict]) -> list[Tree]:
         return self.session.observe(check, cases)
@@ -134,7 +176,7 @@ class Trials:
                 some = cases[start : start + AT_ONCE]
                 trace = f"print({walk.NAME}.trace({check!r}, {json.dumps(some)!r}))"
                 traced += _calls(some, self.session.try_cell(trace, self.limit))
-        except (*FAILURES, RecursionError):
+        except (*FAILURES, RecursionError, ValueError):
             return []
         return traced
 
@@ -171,22 +213,32 @@ class StudentFunction:
 
     @cached_property
     def calls(self) -> list[Call]:
-        """The cases on which a copy that takes notes does what the function does."""
+        """The cases on which a copy that takes notes does what the function does, and that the course's own function confirms."""
         cases = _short_cases(self.check, self.judge)
+        own = self.trials.own_calls(self.exercise, self.check.name, cases)
+        self.trials.take(self.cell)
         try:
             observed = self.trials.observe(self.check.name, cases)
         except FAILURES:
             return []
         calls = self.trials.calls(self.cell, self.name, self.check.name, cases)
         self.trials.put_back(self.cell)
-        same = [
-            call
-            for call, observation in zip(calls, observed)
-            if call.result == clean(show(result_of(observation)), len(call.result))
-        ]
         return [
-            call for call in same if call.arguments and len(_arguments(call)) <= LONGEST_CALL and len(call.notes) < 60
+            call
+            for call, confirmed, observation in zip(calls, own, observed)
+            if call.result == clean(show(result_of(observation)), len(call.result))
+            and call.arguments
+            and len(_arguments(call)) <= LONGEST_CALL
+            and len(call.notes) < 60
+            and "NameError: name" not in call.ends  # it needs another cell of the student
+            and self._is_confirmed(call, confirmed, observation)
         ]
+
+    def _is_confirmed(self, call: Call, own: Call, observed: Tree) -> bool:
+        """Whether the course's own function has such a call, unless torch says that the result is wrong."""
+        if [*call.arguments.values()] != [*own.arguments.values()]:
+            return False
+        return call.how == own.how or bool(difference(observed, self.judge.answer(self.check, call.case)))
 
     def changed(self, change: walk.Change, calls: list[Call]) -> list[Call]:
         after = self.trials.calls(change.source, self.name, self.check.name, [call.case for call in calls])
@@ -254,8 +306,9 @@ class StudentFunction:
 
     def change(self) -> Question | None:
         """Ask for the effect of a small change."""
-        every, candidates = walk.changes(self.cell, self.name), []
-        for change in self.draw.sample(every, min(TRIED, len(every))):
+        every, candidates = walk.places(self.cell, self.name), []
+        chosen = self.draw.sample(every, min(TRIED, len(every)))
+        for change in walk.changes(self.cell, self.name, chosen):
             after = self.changed(change, self.calls)
             pairs = [
                 ((call.raises or changed.raises, ends.of_program, len(_arguments(call))), call, ends)
@@ -369,27 +422,71 @@ def questions(
     order = _most_telling(submission, cells, answers_of_class(lab)[0] if others is None else others, draw)
     if not order:
         raise LookupError(f"{student} has not written a function in {lab} that can be asked about")
-    progress(0, QUESTIONS, f"{student}: running the notebook")
-    trials, judge = Trials(lab, isolated), Judge(seed)
+    allowance = Allowance(is_bench(lab.name))
     try:
-        trials.run(notebook)
-        return _three(trials, judge, cells, order, draw, progress)
+        return _three(lambda: Trials(lab, isolated, allowance), Judge(seed), cells, order, draw, progress)
     except (*FAILURES, NotGraded) as error:  # a subject can end, or take too long, at its start too
         raise LookupError(f"no questions for {student}: {error}") from None
+
+
+_PROCESSES = multiprocessing.get_context("fork") if sys.platform == "linux" else multiprocessing.get_context("spawn")
+
+
+def _in_process(
+    submission: Submission, isolated: bool, progress: Progress, others: Sequence[Answer]
+) -> tuple[list[Question], list[str]]:
+    """What `questions` returns, from a process of its own. Raises LookupError if it fails, whatever a student brought about."""
+    receiver, sender = _PROCESSES.Pipe(duplex=False)
+    process = _PROCESSES.Process(target=_send_questions, args=(sender, submission, isolated, others))
+    process.start()
+    sender.close()
+    try:
+        while isinstance(told := receiver.recv(), tuple) and len(told) == 3:
+            progress(*told)
+    except EOFError:
+        process.join()
+        why = f"more than {CPU_SECONDS} s" if process.exitcode == -signal.SIGPROF else f"exit code {process.exitcode}"
+        told = f"the process that works out the questions ended ({why})"
     finally:
-        trials.close()
+        process.kill()
+        process.join()
+        receiver.close()
+    if isinstance(told, str):
+        raise LookupError(told if submission.student in told else f"no questions for {submission.student}: {told}")
+    return told
+
+
+def _send_questions(sender: Connection, submission: Submission, isolated: bool, others: Sequence[Answer]) -> None:
+    """Send progress, and then questions and remarks, or in one line why there are none."""
+    if sys.platform == "linux":
+        import resource
+
+        signal.setitimer(
+            signal.ITIMER_PROF, CPU_SECONDS
+        )  # SIGPROF ends this process. A sandbox does not inherit the timer
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    try:
+        sender.send(questions(submission, isolated, lambda *told: sender.send(told), others))
+    except LookupError as error:
+        sender.send(str(error.args[0]))
+    except Exception as error:
+        sender.send(clean(f"{type(error).__name__}: {error}".partition("\n")[0], LONGEST_CASE))
 
 
 def askable(submission: Submission) -> list[str]:
     """The exercises that a student has written and that have a check; nothing has run. Raises LookupError like `questions`."""
     cells = _attempted(graded(submission), submission.lab)
-    return [name for name, cell in cells.items() if _function(name, cell) and _check_of(name)]
+    return [name for name, cell in cells.items() if _function(name, cell) and _is_short(cell) and _check_of(name)]
 
 
 def _attempted(notebook: NotebookNode, lab: Lab) -> dict[str, str]:
     """The cells in which the student has written something."""
     given = answers_of(StudentNotebook(lab, nbformat.writes(notebook)).released)
     return {name: text for name, text in answers_of(notebook).items() if text.strip() != given.get(name, "").strip()}
+
+
+def _is_short(cell: str) -> bool:
+    return len(numbered(cell).splitlines()) <= LONGEST_CELL
 
 
 def _function(exercise: str, cell: str) -> ast.FunctionDef | None:
@@ -403,7 +500,7 @@ def _most_telling(
     others = [answer for answer in answers if answer.student != submission.student]
     weight: dict[str, float] = {}
     for exercise, cell in cells.items():
-        if _function(exercise, cell) is None:
+        if _function(exercise, cell) is None or not _is_short(cell):
             continue
         counts = Counter(part for answer in others if answer.exercise == exercise for part in answer.lines)
         count = sum(answer.exercise == exercise for answer in others)
@@ -414,11 +511,16 @@ def _most_telling(
 
 
 def _three(
-    trials: Trials, judge: Judge, cells: dict[str, str], order: list[str], draw: random.Random, progress: Progress
+    trials: Callable[[], Trials],
+    judge: Judge,
+    cells: dict[str, str],
+    order: list[str],
+    draw: random.Random,
+    progress: Progress,
 ) -> tuple[list[Question], list[str]]:
     """A question of each kind, each on another exercise, if there are enough of both."""
     functions = {
-        exercise: StudentFunction(trials, judge, exercise, check, cells[exercise], draw)
+        exercise: StudentFunction(trials(), judge, exercise, check, cells[exercise], draw)
         for exercise in order
         if (check := _check_of(exercise))
     }
@@ -433,8 +535,13 @@ def _three(
                 tried.add((kind, name))
                 try:
                     question = getattr(functions[name], kind)()
-                except RecursionError:  # in `ast`, at a long expression
+                except (
+                    RecursionError,
+                    ValueError,
+                ):  # in `ast`, at a long expression, or a number too long to be written
                     functions[name].calls, question = [], None
+                finally:
+                    functions[name].trials.close()  # the next question about it starts another one
                 if question:
                     asked.append(question)
                     return
@@ -445,7 +552,7 @@ def _three(
         ask(kind, [name for name in functions if name not in {question.exercise for question in asked}])
         ask(kind, [*functions])
     none = [name for name, function in functions.items() if "calls" in vars(function) and not function.calls]
-    why = "no short case, a long expression, another process, or notes change what happens"
+    why = "no short case, a long expression, code in another cell, another process, or notes change what happens"
     remarks = [f"cannot be asked about: {', '.join(none)} ({why})"] if none else []
     return asked, remarks
 
@@ -498,7 +605,7 @@ def write(
             progress(QUESTIONS * number + done, QUESTIONS * len(submissions), what)
 
         try:
-            asked, remarks = questions(submission, isolated, part, others)
+            asked, remarks = _in_process(submission, isolated, part, others)
             if not asked:
                 raise LookupError(f"no questions for {student}: {'; '.join(remarks)}")
         except LookupError as error:

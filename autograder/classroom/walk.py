@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,12 +79,25 @@ def with_notes(source: str, name: str) -> str:
     return _rewritten(source, name, write)
 
 
-def changes(source: str, name: str) -> list[Change]:
-    """Small changes of the function in one place, each once, in the order of the text."""
-    by_position: dict[tuple[int, str], Change] = {}
+def places(source: str, name: str) -> list[tuple[int, str]]:
+    """The small changes of the function, each in one place, in the order of the text: a line, and its text after the change."""
+    return [*dict.fromkeys((line, after) for line, _, after, _ in _each_change(source, name))]
+
+
+def changes(source: str, name: str, chosen: Sequence[tuple[int, str]]) -> list[Change]:
+    """The changes at these places, in their order. (Each is a text as long as the cell, so not all are made.)"""
+    made: dict[tuple[int, str], Change] = {}
+    for line, before, after, text in _each_change(source, name):
+        if (line, after) in chosen and (line, after) not in made:
+            made[line, after] = Change(line, before, after, text())
+    return [made[place] for place in chosen]
+
+
+def _each_change(source: str, name: str) -> Iterator[tuple[int, str, str, Callable[[], str]]]:
+    """A line, its text before and after a change, and a function that gives the cell with this change until the next one."""
     function = function_in(source, name)
     if function is None:
-        return []
+        return
     parameters = [argument.arg for argument in [*function.args.args, *function.args.kwonlyargs]]
     body = ast.Module(_body(function), [])
     statement: ast.stmt | ast.ExceptHandler = function
@@ -97,10 +110,8 @@ def changes(source: str, name: str) -> list[Change]:
             put(new)
             after = _line(new if whole else statement)
             if after != before and max(len(after), len(before)) <= LONGEST:
-                text = _with_function(source, name, function, body.body)
-                by_position.setdefault((statement.lineno, after), Change(statement.lineno, before, after, text))
+                yield statement.lineno, before, after, lambda: _with_function(source, name, function, body.body)
             put(node)
-    return list(by_position.values())
 
 
 def without(source: str, name: str, line: int) -> Change | None:
@@ -117,6 +128,12 @@ def without(source: str, name: str, line: int) -> Change | None:
     return None
 
 
+def with_body_of(source: str, name: str, other: str) -> str:
+    """The cell with the body of another function of this name."""
+    function = copy.copy(_known_function(source, name))
+    return _with_function(source, name, function, _known_function(other, name).body)
+
+
 # The parts of a function ---------------------------------------------------------------------------------------------
 
 
@@ -131,7 +148,11 @@ def _statements(function: ast.FunctionDef) -> Iterator[ast.stmt]:
 
 def _line(statement: ast.AST) -> str:
     """The text of a statement, or the first line of a block's."""
-    return ast.unparse(ast.fix_missing_locations(statement)).strip().splitlines()[0]
+    head = copy.copy(statement)
+    for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+        if isinstance(getattr(head, part, None), list):
+            setattr(head, part, [ast.Pass()] if part == "body" else [])
+    return ast.unparse(ast.fix_missing_locations(head)).strip().splitlines()[0]
 
 
 def _rewritten(source: str, name: str, write: Callable[[ast.FunctionDef], None]) -> str:

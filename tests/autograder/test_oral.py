@@ -22,7 +22,7 @@ from autograder.engine.judge import Judge
 from autograder.engine.limits import Allowance
 from autograder.engine.observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut
 from autograder.engine.run import Session
-from autograder.model import Lab, Submission, lab_names
+from autograder.model import Lab, Submission, exercise_name, lab_names
 
 LAB = "01a_views"
 
@@ -79,7 +79,9 @@ def test_the_statement_of_a_line_is_left_out_and_no_other():
 
 
 def test_a_change_is_in_one_place_and_names_its_line():
-    changes = {(change.line, change.after): change for change in walk.changes(CELL, "strides")}
+    changes = {
+        (change.line, change.after): change for change in walk.changes(CELL, "strides", walk.places(CELL, "strides"))
+    }
     assert run(changes[8, "if size >= least:"].source, (3, 1, 2))[0] == (4, 4, 2)
     assert run(changes[9, "step += size"].source, (3, 1, 2))[0] == (6, 6, 2)
     assert all(change.before != change.after for change in changes.values())
@@ -99,7 +101,7 @@ def test_every_reference_has_a_copy_that_notes(lab):
 )
 def test_a_cell_that_is_no_plain_function_has_none(source):
     assert walk.function_in(source, "f") is None
-    assert walk.changes(source, "f") == [] and walk.lines_of(source, "f") == []
+    assert walk.places(source, "f") == [] and walk.lines_of(source, "f") == []
 
 
 @pytest.mark.parametrize("end", ["\x0c", "\x0b", "\x1c", "\u2028", "\x85", "\r", "\r\n"])
@@ -187,18 +189,121 @@ def test_without_a_student_the_exercises_of_each_are_listed_and_nothing_runs(pla
     "error", [SubjectDied("killed"), SubjectTimedOut("slow"), Malformed("odd"), NotGraded("too long")]
 )
 def test_what_a_subject_does_at_its_start_ends_in_one_line(place, monkeypatch, error):
-    closed = []
+    closed = place / "closed"
 
     def fail(session, cell):
         raise error
 
     monkeypatch.setattr(Session, "run_cell", fail)
-    monkeypatch.setattr(Session, "close", lambda session: closed.append(session))
+    monkeypatch.setattr(Session, "close", lambda session: closed.open("a").write("."))
     paper = oral.write(Lab(LAB), [Submission(Lab(LAB), "ada"), Submission(Lab(LAB), "ben")])
     assert paper.path is None and paper.remarks == {
         name: [f"no questions for {name}: {error}"] for name in ("ada", "ben")
     }
-    assert len(closed) == 2
+    assert closed.read_text() == ".."
+
+
+def answer_of(place, student, exercise, source):
+    """Let a student have this answer to an exercise, and return the cell."""
+    path = place / "autograded" / student / LAB / f"{LAB}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    (cell,) = (cell for cell in notebook.cells if exercise_name(cell) == exercise)
+    cell.source = source(cell.source)
+    nbformat.write(notebook, path)
+    return cell.source
+
+
+def only(place, student, exercise):
+    """Let a student have answered one exercise only."""
+    path = place / "autograded" / student / LAB / f"{LAB}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    released = nbformat.read(RELEASED / LAB / f"{LAB}.ipynb", as_version=4)
+    given = {exercise_name(cell): cell.source for cell in released.cells}
+    for cell in notebook.cells:
+        if (name := exercise_name(cell)) and name != exercise:
+            cell.source = given[name]
+    nbformat.write(notebook, path)
+
+
+STRIDES = "aten.strided.contiguous_strides"
+
+
+@pytest.mark.parametrize(
+    "line", [f"    big = 0x{'f' * 5000}\n", "    return 1 << 20_000\n"], ids=["written", "returned"]
+)
+def test_a_number_of_thousands_of_digits_costs_the_paper_of_its_student_at_most(place, isolated, line):
+    only(place, "ada", STRIDES)
+    only(place, "ben", STRIDES)
+    answer_of(place, "ada", STRIDES, lambda source: source.replace("    strides, step", f"{line}    strides, step"))
+    paper = oral.write(Lab(LAB), [Submission(Lab(LAB), "ada"), Submission(Lab(LAB), "ben")], isolated)
+    assert [*paper.questions] == ["ben"] and "\n" not in paper.remarks["ada"][0]
+
+
+def endless():
+    while True:
+        pass
+
+
+def greedy():
+    bytearray(oral.MEMORY)
+
+
+@pytest.mark.parametrize(("work", "said"), [(endless, "more than 1 s"), (greedy, "MemoryError")])
+def test_what_one_student_makes_the_course_compute_is_limited_and_ends_no_other_paper(place, monkeypatch, work, said):
+    monkeypatch.setattr(oral, "questions", lambda one, *_: one.student == "ada" and work() or ([], ["nothing fits"]))
+    monkeypatch.setattr(oral, "CPU_SECONDS", 1)
+    paper = oral.write(Lab(LAB), [Submission(Lab(LAB), "ada"), Submission(Lab(LAB), "ben")])
+    ((line,), other) = paper.remarks["ada"], paper.remarks["ben"]
+    assert line.startswith("no questions for ada: ") and said in line and "nothing fits" in other[0]
+
+
+def test_a_function_that_is_too_long_is_not_asked_about_and_a_long_one_is_changed_in_time(place):
+    lines = "".join(f"    x = sizes and {number} + {number}\n" for number in range(oral.LONGEST_CELL))
+    submission = Submission(Lab(LAB), "ada")
+    assert STRIDES in oral.askable(submission)
+    cell = answer_of(
+        place, "ada", STRIDES, lambda source: source.replace("    strides, step", f"{lines}    strides, step")
+    )
+    assert STRIDES not in oral.askable(submission)
+    made = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(walk, "_with_function", lambda *given: made.append(given) or "")
+        places = walk.places(cell, "contiguous_strides")
+        assert len(walk.changes(cell, "contiguous_strides", places[:16])) == 16 == len(made) < len(places)
+
+
+LIES = """
+import json
+from autograder.engine import probe
+
+true_trace = probe.trace
+
+def trace(check, cases):
+    records = json.loads(true_trace(check, cases))
+    for record in records:
+        record["notes"] = [[line, label, "FULL MARKS"] for line, label, _ in record["notes"]]
+        record["arguments"] = {name: "FULL MARKS" for name in record["arguments"] or {}}
+    return json.dumps(records)
+
+probe.trace = trace
+"""
+
+
+def test_no_other_code_of_the_student_writes_on_the_paper(place, isolated):
+    only(place, "ada", STRIDES)
+    path = place / "autograded" / "ada" / LAB / f"{LAB}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.insert(1, nbformat.v4.new_code_cell(LIES))
+    nbformat.write(notebook, path)
+    asked, _ = oral.questions(Submission(Lab(LAB), "ada"), isolated)
+    assert asked and "FULL MARKS" not in str(asked)
+
+
+def test_what_the_students_cell_says_of_a_call_is_confirmed_by_the_courses_own_function(place, isolated):
+    only(place, "ada", STRIDES)
+    answer_of(place, "ada", STRIDES, lambda source: LIES + source)
+    asked, remarks = oral.questions(Submission(Lab(LAB), "ada"), isolated)
+    assert not asked and STRIDES in remarks[0]
 
 
 @pytest.mark.parametrize(
@@ -253,8 +358,9 @@ def test_a_reply_in_another_form_is_malformed(monkeypatch, reply):
 def test_a_long_expression_cannot_be_asked_about(terms):
     name = "aten.strided.as_strided"
     cell = f"def as_strided(x, sizes=2):\n    if x > sizes:\n        return {'+'.join('1' * terms)}\n    return 1\n"
-    session = SimpleNamespace(observe=lambda check, cases: [{}], calls=lambda *_: [], put_back=lambda cell: None)
-    found, remarks = oral._three(session, Judge(7), {name: cell}, [name], random.Random(7), lambda *_: None)
+    nothing = dict.fromkeys(("calls", "own_calls"), lambda *_: []) | dict.fromkeys(("put_back", "take"), lambda _: None)
+    session = SimpleNamespace(observe=lambda check, cases: [{}], close=lambda: None, **nothing)
+    found, remarks = oral._three(lambda: session, Judge(7), {name: cell}, [name], random.Random(7), lambda *_: None)
     assert found == [] and remarks and name in remarks[0]
 
 
