@@ -20,6 +20,7 @@ import re
 import secrets
 import shutil
 import stat
+import struct
 import zipfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -199,23 +200,35 @@ def exchange_problem(root: Path, course: str) -> str:
     """
     folder, of_class = root / course, classroom().stat()
 
-    def is_open(status: os.stat_result) -> bool:
-        return bool(
-            status.st_mode & (stat.S_IWOTH if status.st_gid == of_class.st_gid else stat.S_IWOTH | stat.S_IWGRP)
-        )
+    def is_open(place: Path, status: os.stat_result) -> bool:
+        bits = stat.S_IWOTH if status.st_gid == of_class.st_gid else stat.S_IWOTH | stat.S_IWGRP
+        return bool(status.st_mode & bits) or _list_lets_others_write(place, of_class)
 
     if not folder.exists() and not folder.is_symlink():
         return ""
-    if is_open(status := root.stat()) and not status.st_mode & stat.S_ISVTX:
+    if is_open(root, status := root.stat()) and not status.st_mode & stat.S_ISVTX:
         return f"any user can put another folder in the place of {folder}: as root, run `chmod +t {root}`"
-    for place in (folder, folder / "outbound", folder / "inbound"):
+    for place in (folder, *(folder / name for name in ("outbound", "inbound", "feedback"))):
         with suppress(FileNotFoundError):
             status = place.lstat()
             if not stat.S_ISDIR(status.st_mode) or status.st_uid not in {0, os.geteuid(), of_class.st_uid}:
                 return f"{place} is another user's: as root, delete {folder}, make it the teacher's, and release again"
-            if place.name != "inbound" and is_open(status):
+            if place.name != "inbound" and is_open(place, status):
                 return f"other users can write to {place}: run `chmod go-w {place}`, and release again"
     return ""
+
+
+def _list_lets_others_write(place: Path, of_class: os.stat_result) -> bool:
+    """Whether an access control list (`linux/posix_acl_xattr.h`) lets a user or a group write that is not trusted. The mode does
+    not tell who they are."""
+    try:
+        entries = [*struct.iter_unpack("<HHI", os.getxattr(place, "system.posix_acl_access")[4:])]
+    except (OSError, AttributeError):  # there is no list, or no such lists on this file system or system
+        return False
+    user, group, mask = 2, 8, 16  # the tags of entries
+    most = next((rights for tag, rights, _ in entries if tag == mask), 7)
+    trusted = {(user, 0), (user, os.geteuid()), (user, of_class.st_uid), (group, of_class.st_gid)}
+    return any(tag in (user, group) and rights & most & 2 and (tag, who) not in trusted for tag, rights, who in entries)
 
 
 def expect_own_exchange() -> None:
@@ -291,6 +304,11 @@ class Returned(ExchangeReleaseFeedback):
     A student fetches a page by the secret of the own submission. A submission that did not come by the exchange has none, such as
     the copy that a member of a group gets.
     """
+
+    def init_dest(self) -> None:
+        if problem := exchange_problem(Path(self.root), self.coursedir.course_id):
+            self.fail(problem)
+        super().init_dest()
 
     def copy_files(self) -> None:
         lab, excluded = self.coursedir.assignment_id, {*(self.coursedir.student_id_exclude or "").split(",")}

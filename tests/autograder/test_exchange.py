@@ -4,6 +4,7 @@ import csv
 import os
 import re
 import shutil
+import struct
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,6 +14,7 @@ import nbformat
 import pytest
 
 from autograder.classroom import sample, table
+from autograder.classroom.collect import exchange_problem
 from autograder.classroom.grade import write_csv
 from autograder.classroom.gradebook import open_gradebook
 from autograder.course import RELEASED, SOURCES
@@ -74,6 +76,43 @@ def test_every_page_that_a_student_can_fetch_is_released_and_who_gets_none_is_na
     released = (exchange / "rushlight" / "feedback").glob("*.html")
     assert sorted(page.read_text() for page in released) == ["ada", "dora"] and "Traceback" not in said
     assert "no page has been written (1): cem" in said and "send the page (1): ben" in said
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="access control lists are Linux's")
+@pytest.mark.parametrize(
+    ("tag", "rights", "mask", "is_refused"),
+    [(2, 7, 7, True), (8, 2, 7, True), (2, 7, 5, False), (2, 5, 7, False)],
+    ids=["a user", "a group", "masked", "reads only"],
+)
+def test_an_exchange_whose_access_control_list_lets_another_user_write_is_refused(
+    tmp_path, monkeypatch, tag, rights, mask, is_refused
+):
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
+    folder = tmp_path / "exchange" / "rushlight"
+    folder.mkdir(parents=True)
+    nobody = 0xFFFFFFFF
+    entries = [(1, 7, nobody), (4, 5, nobody), (16, mask, nobody), (32, 5, nobody), (tag, rights, 12345)]
+    acl = struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in sorted(entries))
+    try:
+        os.setxattr(folder, "system.posix_acl_access", acl)
+    except OSError as error:
+        pytest.skip(str(error))
+    problem = exchange_problem(tmp_path / "exchange", "rushlight")
+    assert ("other users can write to" in problem) == is_refused
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nbgrader's exchange needs the users of Unix")
+def test_feedback_is_not_released_into_an_exchange_that_another_user_can_replace(nbgrader, tmp_path):
+    folder = nbgrader.place / "feedback" / "ada" / LAB
+    folder.mkdir(parents=True)
+    (nbgrader.place / "submitted" / "ada" / LAB).mkdir(parents=True)
+    (folder / f"{LAB}.html").write_text("ada")
+    (folder / "submission_secret.txt").write_text("secret0of0ada")
+    (folder / "timestamp.txt").write_text("2027-03-15 21:00:00 UTC")
+    (tmp_path / "exchange" / "rushlight").mkdir(parents=True)
+    (tmp_path / "exchange").chmod(0o777)
+    said = nbgrader("release_feedback", LAB, f"--Exchange.root={tmp_path / 'exchange'}", fails=True)
+    assert "chmod +t" in said and not [*(tmp_path / "exchange").rglob("*.html")]
 
 
 class Class:
