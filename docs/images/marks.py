@@ -5,15 +5,13 @@ The class is made up at the level of verdicts. The questions are those of a stud
 
 from __future__ import annotations
 
-import io
 import os
 import random
 import shutil
 import tempfile
 from pathlib import Path
 
-from feedback import BROWSERS
-from PIL import Image
+from feedback import BROWSERS, save
 from playwright.sync_api import sync_playwright
 
 from autograder.classroom import oral, sample
@@ -64,8 +62,7 @@ def main() -> None:
         for name, page in pages(Path(folder)).items():
             view = chromium.new_page(viewport={"width": 1000, "height": HEIGHTS[name]}, device_scale_factor=1.5)
             view.goto(page.as_uri())
-            shot = Image.open(io.BytesIO(view.screenshot()))
-            shot.save(Path(__file__).with_name(f"{name}.webp"), lossless=True, method=6)
+            save(view.screenshot(), Path(__file__).with_name(f"{name}.webp"))
         chromium.close()
 
 

@@ -5,7 +5,6 @@ It grades four students with made-up answers in a temporary folder, marks one of
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
@@ -13,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import nbformat
-from PIL import Image
+from feedback import BROWSERS, save
 from playwright.sync_api import sync_playwright
 
 from autograder.classroom import grade, sample, written
@@ -23,7 +22,6 @@ from autograder.engine import sandbox
 from autograder.model import Lab
 
 KEY, ADDRESS = "question-a-row-that-keeps-a-matrix", "http://localhost/formgrader/written"
-BROWSERS = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 VIEW = """`logits[-1]` is a view of the last row, with sizes (600,), strides (1,) and offset 4095 · 600. A view keeps the
 whole storage, so each kept row keeps 9,830,400 bytes, and 1,000 of them 9.8 GB. `detach` gives one more view on the same storage.
 `contiguous` returns the row itself, because it is contiguous already. Only `clone` always copies: {} bytes stay, and the large
@@ -66,9 +64,8 @@ def main() -> None:
         while "nearly equal" not in view.locator("#equal").inner_text():
             view.keyboard.press("j")
         view.keyboard.press("=")
-        shot = Image.open(io.BytesIO(view.screenshot()))
+        save(view.screenshot(), Path(__file__).with_suffix(".webp"))
         chromium.close()
-    shot.save(Path(__file__).with_suffix(".webp"), lossless=True, method=6)
 
 
 if __name__ == "__main__":
