@@ -134,6 +134,7 @@ class Explanation:
     student: str
     lab: str
     remarks: list[str]
+    penalty: float = 0.0  # points taken off for being late
     checks: list[Explained] = field(default_factory=list)
 
 
@@ -171,8 +172,8 @@ def explain(
     sealed = {name for name in cells if then[name].get("seal") == seal_of(then[name], submission, name, seed, written)}
     for name in cells.keys() - sealed:
         then[name].pop("given", None)  # it may be the student's own, and a case may hold a program
-    entered, remarks = _scores(submission, written)
-    explanation = Explanation(submission.student, lab.name, [*_remarks(submission, written, seed), *remarks])
+    entered, penalty, remarks = _scores(submission, written)
+    explanation = Explanation(submission.student, lab.name, [*_remarks(submission, written, seed), *remarks], penalty)
     judge = _Replaying(seed, then, sealed, wanted)
     verdicts = run(notebook, lab, judge, isolated, progress)
     sources, worth = answers_of(notebook), lab.points
@@ -300,13 +301,15 @@ def _remarks(submission: Submission, notebook: NotebookNode, seed: int) -> list[
     return remarks
 
 
-def _scores(submission: Submission, notebook: NotebookNode) -> tuple[dict[str, tuple[str, float | None]], list[str]]:
-    """The score of each cell in the gradebook in words, and before a change by hand; and what concerns the whole submission.
-    The gradebook is opened to be read only."""
+def _scores(
+    submission: Submission, notebook: NotebookNode
+) -> tuple[dict[str, tuple[str, float | None]], float, list[str]]:
+    """The points of each cell in the gradebook in words, and before a change by hand; the late penalty; and what is wrong with the
+    entry. The gradebook is opened to be read only."""
     lab, student = submission.lab.name, submission.student
     path = submission.lab.course.folder / "gradebook.db"
     if not path.exists():
-        return {}, [f"there is no gradebook at {path}"]
+        return {}, 0.0, [f"there is no gradebook at {path}"]
     try:
         with open_gradebook(read_only=True) as gradebook:
             late = gradebook.find_submission(lab, student).late_submission_penalty
@@ -317,10 +320,10 @@ def _scores(submission: Submission, notebook: NotebookNode) -> tuple[dict[str, t
             }
         remarks = [] if is_entered(notebook, submission) else [_NOT_ENTERED]
     except MissingEntry:
-        return {}, ["the gradebook has no entry for this submission"]
+        return {}, 0.0, ["the gradebook has no entry for this submission"]
     except GradingError as error:
-        return {}, [str(error)]
-    return scores, [*remarks, *([f"a late penalty of {late:g} points is taken off the sum"] if late else [])]
+        return {}, 0.0, [str(error)]
+    return scores, late or 0.0, remarks
 
 
 def _score(auto: float | None, by_hand: float | None, extra: float | None) -> str:
@@ -336,18 +339,23 @@ def _score(auto: float | None, by_hand: float | None, extra: float | None) -> st
 
 def text(explanation: Explanation) -> str:
     lines = [
-        f"{printable(explanation.student)}, {explanation.lab}",
+        f"{printable(explanation.student)}, {explanation.lab}{_late(explanation)}",
         *(f"! {printable(line)}" for line in explanation.remarks),
         "",
     ]
     for check in explanation.checks:
         lines.append(f"{check.now.mark} {check.check}: {check.entered} (of {check.worth:g} points)")
-        lines.append(f"  {check.ruling()}")
+        if not (check.sealed and check.holds and check.now.passed):
+            lines.append(f"  {check.ruling()}")
         if not check.now.passed or not check.holds:
             lines += [f"  {line}" for line in [*_evidence(check), ""]]
     broken = [check.check for check in explanation.checks if not check.holds]
     lines.append(_conclusion(explanation, broken))
     return "\n".join(lines)
+
+
+def _late(explanation: Explanation) -> str:
+    return f": {explanation.penalty:g} points off for being late" * bool(explanation.penalty)
 
 
 def _conclusion(explanation: Explanation, broken: list[str]) -> str:
@@ -411,7 +419,7 @@ def body_of(explanation: Explanation) -> str:
     """The same in HTML, with the cards of the notebook."""
     broken = [check.check for check in explanation.checks if not check.holds]
     body = [
-        f"<h1>{escaped(explanation.student)}, lab {escaped(explanation.lab)}</h1>",
+        f"<h1>{escaped(explanation.student)}, lab {escaped(explanation.lab)}{_late(explanation)}</h1>",
         *(f'<p class="not">{escaped(line)}</p>' for line in explanation.remarks),
     ]
     body.append(f"<p>{escaped(_conclusion(explanation, broken))}</p>")

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from ..engine.check import DIED, GRADER_ERROR, NOT_ATTEMPTED, PASSED, TIMED_OUT, UNSTABLE
 from .grade import Row
 
-FEWEST = 10  # students, and 2 that pass and 2 that do not: from fewer no discrimination is computed
-IN_EACH = 5  # students that pass, and that do not, before a negative discrimination warns, and that share a case
+IN_EACH = 5  # students that pass, and that do not, before a negative correlation warns, and that share a case
 HARD = 0.3  # an exercise warns if at most this share of those who attempted it can be expected to pass
 ONE_CASE = 0.2  # and if more than this share fails with one smallest case, which is most of those who fail
 STOPPED = 0.05  # and if more than this share times out, dies or is unstable
@@ -42,22 +41,17 @@ def attempts(rows: Iterable[Row], check: str) -> list[Row]:
     return [row for row in rows if check in row.verdicts and row.outcome(check) != NOT_ATTEMPTED]
 
 
-def discrimination(rows: Sequence[Row], check: str) -> float | None:
-    """The point-biserial correlation of passing a check with the points of all other checks, or None for too few students.
-
-    It is Pearson's correlation, where passing is 1 and not passing 0. A check that better students pass is near 1.
-    """
+def discrimination(rows: Sequence[Row], check: str) -> float:
+    """The correlation of passing a check (1 or 0) with the points of all other checks: near 1 if better students pass. It is
+    0 if all have the same points there."""
     passed = [float(row.outcome(check) == PASSED) for row in rows]
     rest = [row.earned - row.scores.get(check, 0) for row in rows]
-    if len(rows) < FEWEST or not 2 <= sum(passed) <= len(rows) - 2 or len(set(rest)) == 1:
-        return None
-    return statistics.correlation(passed, rest)
+    return statistics.correlation(passed, rest) if len(set(rest)) > 1 else 0.0
 
 
-def correlation_interval(value: float, count: int, z: float = Z95) -> tuple[float, float]:
-    """Fisher's interval of a correlation of so many students."""
-    middle, half = math.atanh(max(-0.999999, min(0.999999, value))), z / math.sqrt(count - 3)
-    return math.tanh(middle - half), math.tanh(middle + half)
+def is_negative(value: float, count: int) -> bool:
+    """Whether a correlation of so many students is below 0 at 99 %, by Fisher's transformation."""
+    return math.atanh(max(-0.999999, value)) + Z99 / math.sqrt(count - 3) < 0
 
 
 def share_interval(count: int, of: int, z: float = Z95) -> tuple[float, float]:
@@ -105,7 +99,6 @@ def _reasons(rows: list[Row], check: str, case: str, alike: int) -> list[str]:
     for outcome in (TIMED_OUT, DIED, UNSTABLE):
         if counts[outcome] >= 3 and share_interval(counts[outcome], len(tried))[0] > STOPPED:
             why.append(f"{counts[outcome]} of {len(tried)} are {outcome}")
-    value = discrimination(tried, check)
-    if value is not None and min(passed, failed) >= IN_EACH and correlation_interval(value, len(tried), Z99)[1] < 0:
-        why.append(f"those who pass it have fewer points elsewhere than those who fail (discrimination {value:.2f})")
+    if min(passed, failed) >= IN_EACH and is_negative(discrimination(tried, check), len(tried)):
+        why.append("those who pass it have fewer points elsewhere than those who fail")
     return why

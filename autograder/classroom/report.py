@@ -1,6 +1,6 @@
 """The class report: the results of a class in one lab, as an HTML page for its instructor.
 
-It shows the points, how hard each exercise is and how well it separates students, a map of students and exercises, every minimal
+It shows the totals, how hard each exercise is, a map of students and exercises, every minimal
 case, and the notebooks whose check cells were changed. The page needs no other file, and a click on the map leads to a
 student's feedback. All text from a submission is escaped.
 """
@@ -16,7 +16,7 @@ from urllib.parse import quote
 from ..engine.check import PASSED, short_name
 from ..model import Lab
 from .grade import Row, has_other_marks
-from .items import FEWEST, IN_EACH, attempts, cases, correlation_interval, discrimination, notebooks, warnings
+from .items import attempts, cases, notebooks, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page
 
 BINS = 10
@@ -38,7 +38,7 @@ thead th {{ position: sticky; top: 0; z-index: 1; }}
 .map th:first-child {{ position: sticky; left: 0; max-width: 40vw; overflow: hidden; text-overflow: ellipsis;
   white-space: nowrap; }}
 .map thead th:first-child {{ z-index: 2; }} .map td {{ padding: 0; text-align: center; }}
-.map td a, .map td span {{ padding: .25rem .6rem; }} .wide th, .wide td {{ padding: .25rem .35rem; }}
+.map td a, .map td span {{ padding: .25rem .6rem; }} .wide {{ width: 100%; }} .wide th, .wide td {{ padding: .25rem .35rem; }}
 .map thead th {{ vertical-align: bottom; }}
 .map td a, .map td span {{ display: block; color: inherit; text-decoration: none; }}
 .map td a:hover {{ text-decoration: underline; }}
@@ -109,14 +109,10 @@ def write_report(lab: Lab, rows: list[Row]) -> Path:
 
 def _facts(rows: list[Row], maximum: float, written: float) -> str:
     totals = [row.total for row in rows]
-    seconds = [sum(verdict.get("seconds", 0) for verdict in row.verdicts.values()) for row in rows]
     facts = {
         "median total": f"{statistics.median(totals):g} of {maximum:g}",
-        "mean total": f"{statistics.mean(totals):.1f}",
         "all points": f"{totals.count(maximum)}",
         "no points": f"{totals.count(0)}",
-        "changed check cells": f"{sum(bool(row.edited) for row in rows)}",
-        "seconds to decide, median": f"{statistics.median(seconds):.1f}",
     }
     if any(row.penalty for row in rows):
         facts["median before late penalties"] = f"{statistics.median(row.earned for row in rows):g}"
@@ -140,8 +136,8 @@ def _warnings(rows: list[Row], worth: dict[str, float]) -> str:
     warned = warnings(rows, worth)
     lines = "".join(f"<li><strong>{escaped(warning.check)}</strong>: {escaped(warning.why)}</li>" for warning in warned)
     note = (
-        "These exercises may be at fault themselves. Each rule needs a 95 % interval (for discrimination, 99 %) to be beyond its"
-        " threshold, so chance alone seldom explains it. Read the exercise's text and the case before you change marks."
+        "These exercises may be at fault themselves. Chance alone seldom explains it."
+        " Read the exercise's text and the case before you change points."
     )
     return f'<aside class="other"><h2>Early warning</h2><ul>{lines}</ul><p>{note}</p></aside>' if warned else ""
 
@@ -153,36 +149,20 @@ def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
         common.setdefault(check, f"{count} × {' '.join(case.split())[:70]}")
     for check in worth:
         tried = attempts(rows, check)
-        counts, value = Counter(row.outcome(check) for row in rows), discrimination(tried, check)
+        counts = Counter(row.outcome(check) for row in rows)
         share = counts[PASSED] / len(tried) if tried else 0.0
         others = ", ".join(f"{outcome}: {count}" for outcome, count in counts.most_common() if outcome != PASSED)
-        seconds = statistics.median([row.verdicts[check].get("seconds", 0) for row in tried] or [0])
         bar = f'<span class="share" aria-hidden="true"><span style="width:{100 * share:.0f}%"></span></span>'
         lines.append(
             f'<tr><th scope="row" data-key="{escaped(check)}">{_breakable(check)}</th>'
             f'<td class="number" data-key="{worth[check]}">{worth[check]:g}</td>'
             f'<td data-key="{share}">{bar}<span>{100 * share:.0f} % of {len(tried)}</span></td>'
-            f'<td class="number" data-key="{-2 if value is None else value}">{_discrimination(value, len(tried))}</td>'
-            f'<td class="number" data-key="{seconds}">{seconds:.1f}</td>'
             f'<td data-key="{escaped(others)}">{escaped(others)}</td>'
             f'<td data-key="{escaped(common.get(check, ""))}"><code>{escaped(common.get(check, ""))}</code></td></tr>'
         )
-    note = (
-        "Of the students who attempted an exercise, the share that passes. Discrimination is the point-biserial correlation of"
-        " passing with the points of the other exercises, and its 95 % interval by Fisher: near 1, students with many points pass"
-        f" and students with few do not. It needs {FEWEST} students, of whom 2 pass and 2 do not, and says little before {IN_EACH}"
-        " do. Seconds are those in which grading decided the check, as a median: they say nothing about the time that a student"
-        " worked, which is not known."
-    )
-    heads = ["exercise", "points", "pass", "discrimination", "seconds", "otherwise", "most common case"]
+    note = "Of the students who attempted an exercise, the share that passes."
+    heads = ["exercise", "points", "pass", "otherwise", "most common case"]
     return f'<h2>Exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Exercises", "wide")}'
-
-
-def _discrimination(value: float | None, count: int) -> str:
-    if value is None:
-        return "too few"
-    low, high = correlation_interval(value, count)
-    return f"{value:.2f} ({low:.2f} to {high:.2f})"
 
 
 def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:

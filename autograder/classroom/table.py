@@ -1,6 +1,6 @@
 """Files of separated values: those of learning systems, and the small tables that an instructor keeps beside the gradebook.
 
-Spreadsheets write UTF-8 with a byte order mark, UTF-16 or a code page, with commas, semicolons or tabs, depending on the country.
+Spreadsheets write UTF-8 with a byte order mark, or UTF-16, with commas, semicolons or tabs, depending on the country.
 All of them are read. A cell that cannot be read is an error with its file and line, and is never left out.
 
 `classroom/late.csv` has the policies for late submissions, `extensions.csv` the extensions, and `groups.csv` the groups: the rules
@@ -14,7 +14,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -70,7 +69,7 @@ def read(path: Path) -> Table:
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError:
-        raise GradingError(f"{path} is not text in UTF-8 or UTF-16") from None
+        raise GradingError(f"{path} is not text in UTF-8 or UTF-16: save it as CSV in UTF-8") from None
     first = text.lstrip("\ufeff\r\n")
     delimiter = max(
         "\t;,", key=lambda character: len(_split(first.partition("\n")[0], character)[0][0]) if first else 0
@@ -85,11 +84,7 @@ def _encoding(data: bytes) -> str:
         return "utf-16-le"
     if data.startswith(b"\xfe\xff") or data[:1] == b"\0":
         return "utf-16-be"
-    for encoding in ("utf-8", "cp1252"):
-        with suppress(UnicodeDecodeError):
-            data.decode(encoding)
-            return encoding
-    return "latin-1"  # every byte is written again as it was
+    return "utf-8"
 
 
 def _split(text: str, delimiter: str) -> list[tuple[list[str], str]]:
