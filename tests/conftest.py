@@ -108,30 +108,31 @@ def pytest_configure(config):
 @pytest.fixture(scope="session")
 def drawn_once(pytestconfig):
     """Keep the cases that a judge draws for a lab's check from a seed, and torch's answers, for the other judges of this run."""
-    from autograder.engine.judge import Judge
+    from autograder.engine.judge import PendingCases
+    from autograder.engine.torch_source import TorchSource
     from autograder.model import lab_names
 
-    begin, seeds = Judge.begin, range(1, pytestconfig.option.seeds + 1)
+    begin, seeds = TorchSource.begin, range(1, pytestconfig.option.seeds + 1)
 
     def begun(self, check):
         if check.name in self._pending or self.seed not in seeds:
             return begin(self, check)
         if check.lab not in lab_names():  # a test's own
-            cases, theirs = begin(self, check)
-            theirs()  # first, since its subject is this very process
-            return cases, theirs
+            pending = begin(self, check)
+            pending.answers()  # first, since its subject is this very process
+            return pending
         kept = Path(os.environ["RUSHLIGHT_TESTS"], f"{check.name}-{self.seed}")
         if not kept.exists():
-            cases, theirs = begin(self, check)
+            pending = begin(self, check)
             aside = kept.with_name(f"{kept.name}.{os.getpid()}")
-            aside.write_bytes(pickle.dumps((cases, theirs())))
+            aside.write_bytes(pickle.dumps((pending.cases, pending.answers(), pending.edges)))
             aside.rename(kept)
-        cases, answers = pickle.loads(kept.read_bytes())
-        self._pending[check.name] = cases, lambda: answers
+        cases, answers, edges = pickle.loads(kept.read_bytes())
+        self._pending[check.name] = PendingCases(cases, lambda: answers, edges)
         return self._pending[check.name]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Judge, "begin", begun)
+        patch.setattr(TorchSource, "begin", begun)
         yield
 
 

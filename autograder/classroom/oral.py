@@ -396,7 +396,7 @@ def _described(check: Check, case: dict) -> str:
 
 
 def _short_cases(check: Check, judge: Judge) -> list[dict]:
-    every = {json.dumps(case, sort_keys=True): case for case in [*check.edges, *judge.draw(check)]}
+    every = {json.dumps(case, sort_keys=True): case for case in [*check.edges, *judge.source.draw(check)]}
     short = sorted((len(describe(case)), key) for key, case in every.items() if len(describe(case)) <= LONGEST_CASE)
     most = CASES if not is_bench(check.lab) else CASES // 2
     return [every[key] for _, key in short[:: max(1, len(short) // most)]][:most]

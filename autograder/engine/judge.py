@@ -1,8 +1,8 @@
-"""The judge: holds torch, draws the cases, and decides.
+"""The judge: sends cases to a subject, compares what comes back with torch's answers, and decides.
 
 The judge never runs a student's code. It sends cases to a *subject* through `ask(check name, cases)`, receives
-observations as plain data, and compares them with torch's. On a disagreement Hypothesis looks for the smallest case on which
-the two differ.
+observations as plain data, and compares them with torch's. These come from torch itself (`torch_source.py`), which also looks for
+the smallest case on which the two differ.
 
 `python -m autograder.engine.judge` is the helper process of one notebook kernel, which is then the subject.
 """
@@ -11,37 +11,16 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import random
 import sys
 import time
-import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice
-from types import ModuleType
-from typing import Any, BinaryIO, NamedTuple
-
-import hypothesis
-from hypothesis import strategies as st
-from hypothesis.configuration import set_hypothesis_home_dir
-from hypothesis.internal.conjecture import providers
-
-os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # read at import: torch's profiler keeps its log to itself
-try:
-    import torch
-except ModuleNotFoundError:
-    raise ModuleNotFoundError(
-        f"there is no torch in {sys.executable}: `make -B setup` in the course's folder installs it; then begin with `make lab`",
-        name="torch",
-    ) from None
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from ..checks.cases import field, first_apart
-from ..course import cache_folder
-from . import torch_dumps
 from .check import (
     DIED,
     DISAGREED,
@@ -54,7 +33,6 @@ from .check import (
     Check,
     Verdict,
     find,
-    is_bench,
     source,
 )
 from .observe import (
@@ -72,9 +50,9 @@ from .observe import (
     clean_frames,
     difference,
     differences,
-    for_cases,
+    has,
+    is_error,
     layouts,
-    observe_call,
     raised_of,
     receive,
     result_of,
@@ -82,20 +60,7 @@ from .observe import (
     show,
     show_marked,
 )
-from .torch_side import TorchSide, call_and_restore
 
-set_hypothesis_home_dir(cache_folder() / "hypothesis")  # not in the student's folder
-# Hypothesis also draws constants of the modules that this process has imported, but one seed must give the same cases everywhere
-if not hasattr(providers, "_get_local_constants"):
-    raise ImportError(
-        f"hypothesis {hypothesis.__version__} has no `_get_local_constants`: `make -B setup` installs one that has"
-    )
-providers._get_local_constants = providers.Constants
-# What `cases` gets. The strategies of a case are made while it is drawn, and `composite` reads a function's source each time
-_strategies = ModuleType(st.__name__)
-vars(_strategies).update(vars(st) | {"composite": lru_cache(maxsize=1000)(st.composite)})
-
-CASES = 100  # drawn per check, besides its edges, unless the check says how many
 SHRINK_SECONDS = 2.0
 PORTION_SECONDS = 1.0  # of cases that are asked for at once, about: more are asked for if an answer takes less
 PORTION_GROWTH = 4
@@ -108,10 +73,45 @@ SecondChance = Callable[[Verdict], Verdict | None]
 
 
 class PendingCases(NamedTuple):
-    """The cases of a check, and a function that waits for torch's answers and returns them."""
+    """The cases of a check, a function that waits for torch's answers, and how many of the cases, the first ones, are edges."""
 
     cases: list[dict]
     answers: Callable[[], list[Tree]]
+    edges: int
+
+
+class Source(Protocol):
+    """Where the cases of a check come from, and torch's answers to them."""
+
+    note: str  # what each verdict says about them, or nothing
+
+    def reseed(self) -> None:
+        """Draw other cases from now on, if cases are drawn."""
+
+    def first(self, check: Check) -> list[dict]:
+        """The first edge of a check, or no case if it has none."""
+
+    def draw(self, check: Check) -> list[dict]:
+        """The cases of a check that are not edges."""
+
+    def begin(self, check: Check) -> PendingCases:
+        """All cases of a check, while torch works out its answers."""
+
+    def ask(self, check: Check, cases: list[dict]) -> Callable[[], list[Tree]]:
+        """Start to compute torch's answers, and return a function that waits for them. It raises NotRecorded if there is none."""
+
+    def search(self, check: Check, differs: Callable[[dict], bool]) -> None:
+        """Propose cases of a check that may be simpler than those of `begin`, until the predicate raises."""
+
+    def is_exact(self, check: Check) -> bool:
+        """Whether the answers are those of an exact calculation without torch."""
+
+    def listing(self, check: Check, case: dict) -> str:
+        """The case as code, if the check shows it so."""
+
+
+class NotRecorded(Exception):
+    """There is no torch, and its answer to this case was not recorded."""
 
 
 @dataclass(frozen=True)
@@ -126,12 +126,12 @@ class Disagreement:
     @property
     def raises(self) -> bool:
         """Whether only the student's side raises. An exception with a line of the student's is the clearest evidence."""
-        return _is_error(self.mine) and not _is_error(self.theirs)
+        return is_error(self.mine) and not is_error(self.theirs)
 
     @property
     def ended(self) -> bool:
         """Whether the exception of the student's function ended the program."""
-        return _is_error(self.mine) and isinstance(self.raised, dict) and self.raised.items() >= self.mine.items()
+        return is_error(self.mine) and isinstance(self.raised, dict) and self.raised.items() >= self.mine.items()
 
     @property
     def torch_raises_too(self) -> bool:
@@ -143,7 +143,7 @@ class Disagreement:
 
     def order(self) -> tuple:
         """A key that sorts the disagreements, the simplest to a person first."""
-        return not self.raises, complexity(self.case), len(_key(self.case))
+        return not self.raises, complexity(self.case), len(key_of(self.case))
 
 
 def _mentions(tree: Tree, name: str, path: tuple = ()) -> Iterator[tuple]:
@@ -183,56 +183,19 @@ def complexity(tree: Tree) -> tuple[float, ...]:
 
 Known = dict[str, Disagreement | None]  # by case, as a key: None if subject and torch agree on it
 
-_side = TorchSide()
-
-
-def answers(name: str, cases: list[dict]) -> list[Tree]:
-    """Torch's observation of each case of a check."""
-    check = find(name)
-    program = check.reference or check.subject
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if is_bench(check.lab):
-            programs = for_cases(program, torch, cases)
-            seen = [call_and_restore(observe_call, program, _side, case) for program, case in zip(programs, cases)]
-        else:
-            seen = [observe_call(program, _side, case) for case in cases]
-    broken = next((tree for tree in seen if _is_broken(check, tree)), None)
-    if broken is not None:
-        raise RuntimeError(f"the check's own side raised {broken['type']}: {broken['message']}")
-    failed = next((tree for tree in seen if _has(tree, "type", "RanksFailed")), None)
-    if failed is not None:  # two failures are no agreement
-        raise RuntimeError(f"torch's own ranks failed: {failed['message']}")
-    return seen
-
-
-def _is_broken(check: Check, theirs: Tree) -> bool:
-    """Whether torch's side of a check could not give an answer: a prediction has one for every program, and a module or a name
-    that is missing is no answer."""
-    return _is_error(theirs) and (check.prediction or not {"ImportError", "NameError"}.isdisjoint(theirs["error"]))
-
 
 class Judge:
-    """Decides checks on the cases of one seed.
+    """Decides checks on the cases of a source: by default torch's, of this seed or of one by chance.
 
     The same seed gives the same cases, so one judge grades a whole class alike; torch's answers are computed once.
     """
 
-    def __init__(self, seed: int | None = None):
-        self.seed = random.SystemRandom().getrandbits(64) if seed is None else seed
-        self.pool = seed or 0  # the pool of texts that torch generates: notebooks share one
-        self._pending: dict[str, PendingCases] = {}
-        self._on_edges: dict[str, list[Tree]] = {}  # torch's answers, which do not depend on the seed
-        torch.set_num_threads(1)
-        os.environ["RUSHLIGHT_DEVICE"] = "cpu"  # a verdict does not depend on this machine's GPUs
-        os.environ["CUDA_VISIBLE_DEVICES"] = ""
-        # The first backward starts a thread for each device, and after that no fork can run backward. A build for CUDA without
-        # a GPU has no device yet: the first fake tensor makes up eight.
-        torch.zeros((), requires_grad=True).backward()
+    def __init__(self, seed: int | None = None, source: Source | None = None):
+        if source is None:
+            from .torch_source import TorchSource  # imports torch
 
-    def reseed(self) -> None:
-        """Draw other cases from now on."""
-        self.seed, self._pending = random.SystemRandom().getrandbits(64), {}
+            source = TorchSource(seed)
+        self.source = source
 
     def verdict(self, name: str, ask: Ask, second_chance: SecondChance | None = None) -> Verdict:
         """Decide one check. Every way in which a subject can fail has an outcome; only NotGraded is raised.
@@ -240,7 +203,10 @@ class Judge:
         A disagreement is explained by its smallest case, unless `second_chance(verdict)` returns another verdict.
         """
         verdict = self._timed(
-            name, lambda check: self._decide(check, check.edges[:1], lambda: self.begin(check), ask, second_chance)
+            name,
+            lambda check: self._decide(
+                check, self.source.first(check), lambda: self.source.begin(check), ask, second_chance
+            ),
         )
         if second_chance is not None and verdict.outcome in (TIMED_OUT, DIED, MALFORMED):
             return second_chance(verdict) or verdict
@@ -250,7 +216,7 @@ class Judge:
         """Decide one check on one given case, and explain that case."""
 
         def begin(check: Check) -> PendingCases:
-            return PendingCases([case], self._ask_torch(check, [case]))
+            return PendingCases([case], self.source.ask(check, [case]), 0)
 
         return self._timed(
             name, lambda check: self._decide(check, [case], lambda: begin(check), ask, None, shrink=False)
@@ -267,76 +233,28 @@ class Judge:
             verdict = Verdict(name, MALFORMED, message=str(error))
         except NotGraded:
             raise
+        except NotRecorded as error:
+            verdict = Verdict(name, GRADER_ERROR, message=str(error))
         except Exception as error:
             verdict = Verdict(
                 name, GRADER_ERROR, message=f"{type(error).__name__}: {error}; this is not the student's fault"
             )
         verdict.message, verdict.hint = clean(verdict.message), clean(verdict.hint)
         verdict.seconds = time.perf_counter() - start
+        verdict.notes += [self.source.note] if self.source.note and verdict.cases else []
         return verdict
 
     def drawn(self, check: Check) -> tuple[list[dict], list[Tree]]:
         """The cases of a check, edges first, and torch's answers."""
-        cases, theirs = self.begin(check)
-        return cases, theirs()
-
-    def begin(self, check: Check) -> PendingCases:
-        """The cases of a check, edges first, while torch works out its answers."""
-        if check.name not in self._pending:
-            edges = {_key(case): case for case in check.edges}
-            others = {_key(case): case for case in self.draw(check)}
-            cases = [*edges.values(), *(case for key, case in others.items() if key not in edges)]
-            known = self._on_edges.get(check.name, [])
-            answered = self._ask_torch(check, cases[len(known) :])
-
-            def theirs() -> list[Tree]:
-                try:
-                    all_answers = known + answered()
-                except BaseException:  # the next attempt may succeed
-                    self._pending.pop(check.name, None)
-                    raise
-                self._on_edges[check.name] = all_answers[: len(edges)]
-                return all_answers
-
-            self._pending[check.name] = PendingCases(cases, theirs)
-        return self._pending[check.name]
-
-    def draw(self, check: Check) -> list[dict]:
-        """The cases of a check that depend on the seed: not the first that Hypothesis draws, which is the simplest one, always."""
-        drawn: list[dict] = []
-
-        @hypothesis.seed(f"{self.seed}/{check.name}")
-        @_settings(phases=[hypothesis.Phase.generate], max_examples=1 + (check.draws or CASES))
-        @hypothesis.given(self._cases(check))
-        def collect(case):
-            drawn.append(case)
-
-        collect()
-        return drawn[1:]
-
-    def _cases(self, check: Check) -> Any:
-        torch_dumps.seed = self.pool
-        return check.cases(_strategies)
+        pending = self.source.begin(check)
+        return pending.cases, pending.answers()
 
     def answer(self, check: Check, case: dict) -> Tree:
         return self.answers(check, [case])[0]
 
     def answers(self, check: Check, cases: list[dict]) -> list[Tree]:
-        return self._ask_torch(check, cases)()
-
-    def _ask_torch(self, check: Check, cases: list[dict]) -> Callable[[], list[Tree]]:
-        """Start computing torch's answers, and return a function that waits for them.
-
-        They are computed in a thread, so that the subject, another process, works at the same time. If the oracle changes
-        process-wide state of torch, they are computed in a process of their own.
-        """
-        if check.disposable:
-            import torch._dynamo  # noqa: F401  (a first call under a mode imports it: here once instead of in every child)
-
-        executor = ProcessPoolExecutor(1, torch_dumps.PROCESSES) if check.disposable else ThreadPoolExecutor(1)
-        answered: Future[list[Tree]] = executor.submit(answers, check.name, cases)
-        executor.shutdown(wait=False)
-        return answered.result
+        """Torch's observations of cases of a check."""
+        return self.source.ask(check, cases)()
 
     def _decide(
         self,
@@ -349,19 +267,22 @@ class Judge:
     ) -> Verdict:
         """Ask for the `first` cases, and for the others of `begin()` unless the exercise is not attempted."""
         observed = _ask(ask, check, first)
-        if observed and _has(observed[0], "type", "NotAttempted"):
+        if observed and has(observed[0], "type", "NotAttempted"):
             return Verdict(check.name, NOT_ATTEMPTED, message=_safely(lambda tree: tree["message"], observed[0]))
-        cases, wait_for_answers = begin()
+        pending = begin()
+        cases, needed = pending.cases, pending.edges + FEWEST
         try:
-            observed += _observe(ask, check, cases[len(first) :])
+            observed += _observe(ask, check, cases[len(first) :], needed)
         finally:  # also if the subject has died: torch answers one request at a time
-            answers = wait_for_answers()
+            answers = pending.answers()
         tried = cases[: len(observed)]
-        known = {_key(pair[0]): _compare(*pair) for pair in zip(tried, observed, answers)}
+        known = {key_of(pair[0]): _compare(*pair) for pair in zip(tried, observed, answers)}
         if hasattr(check.subject, "for_cases"):
-            self._decide_alone(check, known, tried[len(first) :], dict(zip(map(_key, tried), answers)), ask)
+            self._decide_alone(check, known, tried[len(first) :], dict(zip(map(key_of, tried), answers)), ask)
         failing = sum(disagreement is not None for disagreement in known.values())
-        verdict = Verdict(check.name, PASSED, cases=len(tried), agreed=len(tried) - failing, exact=not check.asks_torch)
+        verdict = Verdict(
+            check.name, PASSED, cases=len(tried), agreed=len(tried) - failing, exact=self.source.is_exact(check)
+        )
         if len(tried) < len(cases):
             verdict.notes = [f"it is slow: {len(tried)} of {len(cases)} cases were tried, and its speed costs nothing"]
         return self._decide_failure(verdict, check, known, ask, second_chance, shrink) if failing else verdict
@@ -374,16 +295,16 @@ class Judge:
         does not, the answer is right by chance, and a case that disagreed once does disagree."""
 
         def compared(case: dict, mine: Tree) -> Disagreement | None:
-            return _compare(case, mine, answers[_key(case)])
+            return _compare(case, mine, answers[key_of(case)])
 
         before = {key: disagreement for key, disagreement in known.items() if disagreement}
         while any(known.values()):
             case = _simplest(known).case
-            known[_key(case)] = compared(case, _ask(ask, check, [case])[0])
-            if known[_key(case)]:
+            known[key_of(case)] = compared(case, _ask(ask, check, [case])[0])
+            if known[key_of(case)]:
                 return
         if before:
-            second = {_key(case): compared(case, mine) for case, mine in zip(together, _ask(ask, check, together))}
+            second = {key_of(case): compared(case, mine) for case, mine in zip(together, _ask(ask, check, together))}
             known |= {key: disagreement for key, disagreement in before.items() if second.get(key) is None}
 
     def _decide_failure(
@@ -398,7 +319,7 @@ class Judge:
         """The verdict on a check that fails on some of the known cases."""
         simplest = _simplest(known)
         second = result_of(_ask(ask, check, [simplest.case])[0])
-        changed = _key(second) != _key(simplest.mine) and difference(
+        changed = key_of(second) != key_of(simplest.mine) and difference(
             second, simplest.mine
         )  # another wording is no other result
         verdict.outcome = UNSTABLE if changed else DISAGREED
@@ -407,7 +328,7 @@ class Judge:
         if changed:
             self._explain_instability(verdict, check, simplest, second)
             return verdict
-        is_missing = _has(simplest.mine, "error", ["NotImplementedError"])  # there a smaller case explains no more
+        is_missing = has(simplest.mine, "error", ["NotImplementedError"])  # there a smaller case explains no more
         if shrink and not is_missing:
             simplest = self._shrink(check, simplest, known, ask)
         self._explain(verdict, check, simplest)
@@ -425,7 +346,7 @@ class Judge:
         deadline, limit = time.perf_counter() + SHRINK_SECONDS, len(known) + (check.draws or math.inf)
 
         def differs(candidate: dict) -> bool:
-            key = _key(candidate)
+            key = key_of(candidate)
             if time.perf_counter() > deadline or key not in known and len(known) >= limit:
                 raise ShrinkTimeout
             if key not in known:
@@ -437,12 +358,8 @@ class Judge:
             disagreement = known[key]
             return disagreement is not None and disagreement.raises >= first.raises
 
-        with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky, ShrinkTimeout):
-            # without the phase `explain`, which would trace the lines of a student's code
-            phases = [hypothesis.Phase.generate, hypothesis.Phase.shrink]
-            settings = _settings(phases=phases, max_examples=check.draws or CASES)
-            stream = random.Random(f"{self.seed}/shrink/{check.name}")
-            hypothesis.find(self._cases(check), differs, settings=settings, random=stream)
+        with suppress(ShrinkTimeout):
+            self.source.search(check, differs)
         return _simplest(known)
 
     def _explain(self, verdict: Verdict, check: Check, disagreement: Disagreement) -> None:
@@ -466,7 +383,7 @@ class Judge:
             verdict.frames = clean_frames(disagreement.raised)
             if not disagreement.ended:
                 verdict.raised = _safely(
-                    partial(_show_caught, went_on=not _is_error(disagreement.mine)), disagreement.raised
+                    partial(_show_caught, went_on=not is_error(disagreement.mine)), disagreement.raised
                 )
         undefined = _safely(_undefined_name, disagreement.raised or disagreement.mine)
         verdict.hint = undefined or _hint(check, disagreement) or ""
@@ -490,8 +407,8 @@ class Judge:
         """The case, the programs, and torch's answer."""
         verdict.case, verdict.program = check.in_order(disagreement.case), source(check.subject)
         with suppress(Exception):  # a case without a listing is shown as data
-            verdict.listing = check.show(torch, **disagreement.case) if check.show else ""
-        reference = check.reference if check.asks_torch and not check.prediction else None
+            verdict.listing = self.source.listing(check, disagreement.case)
+        reference = None if self.source.is_exact(check) or check.prediction else check.reference
         verdict.oracle = source(reference) if reference else ""
         verdict.theirs = "" if check.prediction else show(disagreement.theirs)
 
@@ -500,14 +417,14 @@ class ShrinkTimeout(BaseException):
     """Ends the search for a smaller case. It is no Exception, because Hypothesis takes an Exception for a failing case."""
 
 
-def _observe(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:
+def _observe(ask: Ask, check: Check, cases: list[dict], needed: int) -> list[Tree]:
     """Ask for the observations of cases, in portions: a limit of time is for one case, and the time of all decides nothing.
 
     A portion that does not come back is asked for case by case, which shows the case at fault. Cases that run on the same ranks
-    are one portion. An answer that is slow gets all edges and at least `FEWEST` of the drawn cases: so many are observed.
+    are one portion. Of an answer that is slow so many are observed as are `needed`: all edges and `FEWEST` of the drawn cases.
     """
     observed: list[Tree] = []
-    needed, deadline = len(check.edges) + FEWEST, time.perf_counter() + SLOW_SECONDS
+    deadline = time.perf_counter() + SLOW_SECONDS
     size = len(cases) if hasattr(check.subject, "for_cases") else PORTION_GROWTH
     singly, died = False, None
     while len(observed) < len(cases) and (len(observed) < needed or time.perf_counter() < deadline):
@@ -541,26 +458,13 @@ def _simplest(known: Known) -> Disagreement:
     return min(filter(None, known.values()), key=Disagreement.order)
 
 
-def _is_error(tree: Tree) -> bool:
-    return isinstance(tree, dict) and "error" in tree
-
-
 def _compare(case: dict, mine: Tree, theirs: Tree) -> Disagreement | None:
     return Disagreement(case, result_of(mine), theirs, raised_of(mine)) if difference(mine, theirs) else None
 
 
-def _settings(**chosen: Any) -> hypothesis.settings:
-    return hypothesis.settings(
-        database=None, deadline=None, suppress_health_check=list(hypothesis.HealthCheck), print_blob=False, **chosen
-    )
-
-
-def _key(tree: Tree) -> str:
+def key_of(tree: Tree) -> str:
+    """A tree as text, the same for equal ones."""
     return json.dumps(tree, sort_keys=True, default=repr)
-
-
-def _has(observed: Tree, key: str, value: Tree) -> bool:
-    return isinstance(observed, dict) and observed.get(key) == value
 
 
 def _hint(check: Check, disagreement: Disagreement) -> str | None:
@@ -569,7 +473,7 @@ def _hint(check: Check, disagreement: Disagreement) -> str | None:
         names = ", ".join(name for name in called if isinstance(name, str)) if isinstance(called, list) else ""
         return f"it calls {names or 'something'}, which the contract does not allow: the contract names what the body may call"
     if isinstance(check.hint, str):  # of results; an exception says itself what is wrong, but not why ranks wait
-        return None if disagreement.raises and not _has(disagreement.mine, "type", "RanksFailed") else check.hint
+        return None if disagreement.raises and not has(disagreement.mine, "type", "RanksFailed") else check.hint
     return (
         _safely(partial(check.hint, disagreement.case, disagreement.mine), disagreement.theirs) if check.hint else None
     )
@@ -621,13 +525,13 @@ def serve(source: Readable, target: BinaryIO, any_case: bool = True) -> None:
         except EOFError:
             return
         if message.get("case") is None:
-            judge.reseed()
+            judge.source.reseed()
             verdict = judge.verdict(message["check"], ask)
-        elif any_case or _key([message["check"], message["case"]]) in shown:
+        elif any_case or key_of([message["check"], message["case"]]) in shown:
             verdict = judge.replay(message["check"], message["case"], ask)
         else:
             return
-        shown.add(_key([verdict.check, verdict.case]))
+        shown.add(key_of([verdict.check, verdict.case]))
         send(target, {"verdict": verdict.as_dict()})
 
 

@@ -144,6 +144,16 @@ def with_raised(result: Tree, raised: Tree = None) -> Tree:
     return result if raised is None else {"result": result, "raised": raised}
 
 
+def is_error(tree: Tree) -> bool:
+    """Whether an observation is that of an exception."""
+    return isinstance(tree, dict) and "error" in tree
+
+
+def has(tree: Tree, key: str, value: Tree) -> bool:
+    """Whether an observation, which may have any form, has this entry."""
+    return isinstance(tree, dict) and tree.get(key) == value
+
+
 def result_of(observed: Tree) -> Tree:
     """An observation without the exception that may accompany it."""
     return observed["result"] if _is_with_raised(observed) else observed

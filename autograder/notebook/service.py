@@ -152,7 +152,12 @@ def _listen(path: Path) -> socket.socket:
 
 def _load() -> None:
     """Import torch, the parts of it that checks use, and the checks; a fork then shares all of this."""
-    for module in ("autograder.engine.judge", "torch._dynamo", "torch._inductor.compile_fx", "torch.distributed"):
+    for module in (
+        "autograder.engine.torch_source",
+        "torch._dynamo",
+        "torch._inductor.compile_fx",
+        "torch.distributed",
+    ):
         import_module(module)
     import torch
 

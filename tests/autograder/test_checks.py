@@ -2,9 +2,10 @@ import hypothesis
 import pytest
 from sweep import sweep
 
-from autograder.engine import judge as judging
+from autograder.engine import torch_source
 from autograder.engine.check import PASSED, find, function_of, is_milestone, registry
 from autograder.engine.exercise import fill
+from autograder.engine.judge import key_of
 from autograder.engine.observe import difference, result_of
 from autograder.engine.subject import answer
 from autograder.model import Lab, check_name, exercise_name, lab_names
@@ -128,10 +129,10 @@ def test_a_seed_draws_from_300_different_cases_or_the_table_says_why_it_cannot(c
     different = set()
 
     @hypothesis.seed(1)
-    @judging._settings(phases=[hypothesis.Phase.generate], max_examples=10_000)
-    @hypothesis.given(judge._cases(check))
+    @torch_source._settings(phases=[hypothesis.Phase.generate], max_examples=10_000)
+    @hypothesis.given(judge.source._cases(check))
     def collect(case):
-        different.add(judging._key(case))
+        different.add(key_of(case))
         if len(different) >= DIFFERENT:
             raise EnoughError
 

@@ -67,10 +67,10 @@ def drawn(drawn_once, pytestconfig):
     def drawn(name):
         found = {}
         for judge in judges:
-            judge._on_edges = judges[0]._on_edges  # which are the same for all
+            judge.source._on_edges = judges[0].source._on_edges  # which are the same for all
             for case, theirs in zip(*judge.drawn(find(name))):
                 found.setdefault(repr(case), (case, theirs))
-            del judge._pending[name]
+            del judge.source._pending[name]
         return [*found.values()]
 
     return lambda check: drawn(check.name)

@@ -20,6 +20,7 @@ from sweep import sweep, swept
 
 from autograder.checks.cases import tensor
 from autograder.engine import judge as judging
+from autograder.engine import torch_source
 from autograder.engine.card import card
 from autograder.engine.check import (
     DIED,
@@ -82,7 +83,7 @@ def test_an_answer_leaves_the_state_of_its_thread_as_it_was(judge, strides, rais
 
 
 def test_torch_answers_a_case_once_and_only_one_case_is_asked_twice_to_see_that_it_is_stable(monkeypatch, strides):
-    asked, answered, answers = Counter(), Counter(), judging.answers
+    asked, answered, answers = Counter(), Counter(), torch_source.answers
 
     def counted(name, cases):
         answered.update(map(json.dumps, cases))
@@ -92,7 +93,7 @@ def test_torch_answers_a_case_once_and_only_one_case_is_asked_twice_to_see_that_
         asked.update(map(json.dumps, cases))
         return answer(name, cases)
 
-    monkeypatch.setattr(judging, "answers", counted)
+    monkeypatch.setattr(torch_source, "answers", counted)
     fill(strides, without_the_rule_for_empty_dimensions)
     verdict = Judge(4).verdict(STRIDES, ask)
     assert verdict.outcome == DISAGREED and max(answered.values()) == 1
@@ -295,8 +296,8 @@ def test_every_way_to_fail_has_a_second_chance(judge, strides, error):
 @pytest.fixture
 def torch_waits(monkeypatch):
     """Torch answers no case until it is told to."""
-    told, answers = threading.Event(), judging.answers
-    monkeypatch.setattr(judging, "answers", lambda name, cases: told.wait(30.0) and answers(name, cases))
+    told, answers = threading.Event(), torch_source.answers
+    monkeypatch.setattr(torch_source, "answers", lambda name, cases: told.wait(30.0) and answers(name, cases))
     return told
 
 
@@ -330,7 +331,7 @@ def test_what_torch_could_not_answer_once_is_asked_again(monkeypatch, strides):
         raise RuntimeError("torch's own ranks failed")
 
     with monkeypatch.context() as patch:
-        patch.setattr(judging, "answers", failing)
+        patch.setattr(torch_source, "answers", failing)
         assert judge.verdict(STRIDES, answer).outcome == GRADER_ERROR
     assert judge.verdict(STRIDES, answer).passed
 
@@ -401,7 +402,9 @@ def test_every_class_gets_cases_of_its_own():
             continue
         few = dataclasses.replace(check, draws=min(check.draws or 4, 4))
         drawn = [
-            json.dumps(case, sort_keys=True, default=repr) for seed in range(25) for case in Judge(seed + 1).draw(few)
+            json.dumps(case, sort_keys=True, default=repr)
+            for seed in range(25)
+            for case in Judge(seed + 1).source.draw(few)
         ]
         if len({*drawn}) < 0.35 * len(drawn):
             repeated[name] = f"{len({*drawn})} of {len(drawn)}"
@@ -415,19 +418,19 @@ def test_the_search_for_a_smaller_case_draws_from_a_stream_of_its_own(judge, mon
         drawn.append(random.getrandbits(64))
         raise judging.ShrinkTimeout
 
-    monkeypatch.setattr(judging.hypothesis, "find", find_nothing)
+    monkeypatch.setattr(torch_source.hypothesis, "find", find_nothing)
     names = [STRIDES, "aten.strided.permute", STRIDES]
     for seed, name in [*((7, name) for name in names), (8, STRIDES)]:
         assert not Judge(seed).verdict(name, lambda name, cases: [7] * len(cases)).passed
     first, other, again, elsewhere = drawn
-    assert first == again and len({first, other, elsewhere, judging.random.Random(7).getrandbits(64)}) == 4
+    assert first == again and len({first, other, elsewhere, random.Random(7).getrandbits(64)}) == 4
 
 
 def test_the_cases_are_those_that_hypothesis_draws_from_its_own_strategies(monkeypatch):
     check = find("nn.modules.module.named_members")  # its strategies are made while it is drawn
-    cases = Judge(7).draw(check)
-    monkeypatch.setattr(judging, "_strategies", judging.st)
-    assert Judge(7).draw(check) == cases
+    cases = Judge(7).source.draw(check)
+    monkeypatch.setattr(torch_source, "_strategies", torch_source.st)
+    assert Judge(7).source.draw(check) == cases
 
 
 def test_hypothesis_asks_the_function_that_the_judge_replaces_for_constants_of_imported_modules(monkeypatch):
@@ -442,9 +445,9 @@ def test_hypothesis_asks_the_function_that_the_judge_replaces_for_constants_of_i
 )
 def test_one_seed_gives_the_same_cases_in_every_process(imported):
     program = f"import json, {imported}; from autograder.engine import judge; from autograder.engine.check import find"
-    program += "; print(json.dumps(judge.Judge(7).draw(find('aten.native.random.dropout'))))"
+    program += "; print(json.dumps(judge.Judge(7).source.draw(find('aten.native.random.dropout'))))"
     drawn = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
-    assert json.loads(drawn) == Judge(7).draw(find("aten.native.random.dropout"))
+    assert json.loads(drawn) == Judge(7).source.draw(find("aten.native.random.dropout"))
 
 
 def test_what_a_student_wrote_cannot_become_markup(judge, strides):

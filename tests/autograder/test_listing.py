@@ -52,7 +52,7 @@ def test_the_code_of_a_program_for_aot_makes_the_results_of_the_program(name):
 @pytest.mark.parametrize("name", sweep([*SHOWN], every=6))
 def test_a_drawn_case_has_code_that_python_accepts(name):
     check, shown = find(name), 0
-    cases = Judge(1).draw(check)[:30]
+    cases = Judge(1).source.draw(check)[:30]
     for case in cases:
         with suppress(KeyError):  # a statement that only this check has
             compile(check.show(torch, **case), "case", "exec")

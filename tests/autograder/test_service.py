@@ -106,9 +106,9 @@ SEED = 7
 ON_ONE_SEED = f"""
 import sys
 from pathlib import Path
-from autograder.engine import judge
+from autograder.engine.torch_source import TorchSource
 from autograder.notebook import service
-judge.Judge.reseed = lambda self: vars(self).update(seed={SEED}, _pending={{}})
+TorchSource.reseed = lambda self: vars(self).update(seed={SEED}, _pending={{}})
 service.serve(Path(sys.argv[1]))
 """
 
@@ -236,7 +236,7 @@ def test_its_verdict_is_that_of_a_notebooks_own_judge(real, monkeypatch, name, k
     monkeypatch.setenv("RUSHLIGHT_JUDGE", str(path))
     slot = function_of(name)
     own = Judge()
-    own.seed = SEED
+    own.source.seed = SEED
     fill(
         slot,
         FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__) if kind == "right" else wrong,

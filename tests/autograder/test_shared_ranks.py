@@ -7,8 +7,7 @@ import pytest
 import torch
 from sweep import sweep
 
-from autograder.engine import judge as judging
-from autograder.engine import subject
+from autograder.engine import subject, torch_source
 from autograder.engine.check import DISAGREED, PASSED, UNSTABLE, find, registry
 from autograder.engine.exercise import fill, restore
 from autograder.engine.observe import difference
@@ -155,6 +154,6 @@ TOGETHER = [name for name, check in registry().items() if hasattr(check.referenc
 def test_torchs_answers_are_those_of_each_case_by_itself(judge, name, monkeypatch):
     check = find(name)
     cases, together = judge.drawn(check)
-    monkeypatch.setattr(judging, "for_cases", lambda program, xp, cases: [program] * len(cases))
-    alone = judging.answers(name, cases)
+    monkeypatch.setattr(torch_source, "for_cases", lambda program, xp, cases: [program] * len(cases))
+    alone = torch_source.answers(name, cases)
     assert not [*filter(None, map(difference, together, alone))]

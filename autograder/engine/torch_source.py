@@ -1,0 +1,177 @@
+"""torch itself as the source of cases and answers: Hypothesis draws the cases, and torch runs a check's program on them."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import warnings
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import suppress
+from functools import lru_cache
+from types import ModuleType
+from typing import Any
+
+import hypothesis
+from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir
+from hypothesis.internal.conjecture import providers
+
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # read at import: torch's profiler keeps its log to itself
+try:
+    import torch
+except ModuleNotFoundError:
+    raise ModuleNotFoundError(
+        f"there is no torch in {sys.executable}: `make -B setup` in the course's folder installs it; then begin with `make lab`",
+        name="torch",
+    ) from None
+
+from ..course import cache_folder
+from . import torch_dumps
+from .check import Check, find, is_bench
+from .judge import PendingCases, key_of
+from .observe import Tree, for_cases, has, is_error, observe_call
+from .torch_side import TorchSide, call_and_restore
+
+set_hypothesis_home_dir(cache_folder() / "hypothesis")  # not in the student's folder
+# Hypothesis also draws constants of the modules that this process has imported, but one seed must give the same cases everywhere
+if not hasattr(providers, "_get_local_constants"):
+    raise ImportError(
+        f"hypothesis {hypothesis.__version__} has no `_get_local_constants`: `make -B setup` installs one that has"
+    )
+providers._get_local_constants = providers.Constants
+# What `cases` gets. The strategies of a case are made while it is drawn, and `composite` reads a function's source each time
+_strategies = ModuleType(st.__name__)
+vars(_strategies).update(vars(st) | {"composite": lru_cache(maxsize=1000)(st.composite)})
+
+CASES = 100  # drawn per check, besides its edges, unless the check says how many
+
+_side = TorchSide()
+
+
+def answers(name: str, cases: list[dict]) -> list[Tree]:
+    """Torch's observation of each case of a check."""
+    check = find(name)
+    program = check.reference or check.subject
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if is_bench(check.lab):
+            programs = for_cases(program, torch, cases)
+            seen = [call_and_restore(observe_call, program, _side, case) for program, case in zip(programs, cases)]
+        else:
+            seen = [observe_call(program, _side, case) for case in cases]
+    broken = next((tree for tree in seen if _is_broken(check, tree)), None)
+    if broken is not None:
+        raise RuntimeError(f"the check's own side raised {broken['type']}: {broken['message']}")
+    failed = next((tree for tree in seen if has(tree, "type", "RanksFailed")), None)
+    if failed is not None:  # two failures are no agreement
+        raise RuntimeError(f"torch's own ranks failed: {failed['message']}")
+    return seen
+
+
+def _is_broken(check: Check, theirs: Tree) -> bool:
+    """Whether torch's side of a check could not give an answer: a prediction has one for every program, and a module or a name
+    that is missing is no answer."""
+    return is_error(theirs) and (check.prediction or not {"ImportError", "NameError"}.isdisjoint(theirs["error"]))
+
+
+class TorchSource:
+    """Draws the cases of one seed. The same seed gives the same cases, and torch's answers are computed once."""
+
+    note = ""
+
+    def __init__(self, seed: int | None = None):
+        self.seed = random.SystemRandom().getrandbits(64) if seed is None else seed
+        self.pool = seed or 0  # the pool of texts that torch generates: notebooks share one
+        self._pending: dict[str, PendingCases] = {}
+        self._on_edges: dict[str, list[Tree]] = {}  # torch's answers, which do not depend on the seed
+        torch.set_num_threads(1)
+        os.environ["RUSHLIGHT_DEVICE"] = "cpu"  # a verdict does not depend on this machine's GPUs
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+        # The first backward starts a thread for each device, and after that no fork can run backward. A build for CUDA without
+        # a GPU has no device yet: the first fake tensor makes up eight.
+        torch.zeros((), requires_grad=True).backward()
+
+    def reseed(self) -> None:
+        """Draw other cases from now on."""
+        self.seed, self._pending = random.SystemRandom().getrandbits(64), {}
+
+    def first(self, check: Check) -> list[dict]:
+        """The first edge of a check, or no case if it has none."""
+        return check.edges[:1]
+
+    def begin(self, check: Check) -> PendingCases:
+        """The cases of a check, edges first, while torch works out its answers."""
+        if check.name not in self._pending:
+            edges = {key_of(case): case for case in check.edges}
+            others = {key_of(case): case for case in self.draw(check)}
+            cases = [*edges.values(), *(case for key, case in others.items() if key not in edges)]
+            known = self._on_edges.get(check.name, [])
+            answered = self.ask(check, cases[len(known) :])
+
+            def theirs() -> list[Tree]:
+                try:
+                    all_answers = known + answered()
+                except BaseException:  # the next attempt may succeed
+                    self._pending.pop(check.name, None)
+                    raise
+                self._on_edges[check.name] = all_answers[: len(edges)]
+                return all_answers
+
+            self._pending[check.name] = PendingCases(cases, theirs, len(edges))
+        return self._pending[check.name]
+
+    def draw(self, check: Check) -> list[dict]:
+        """The cases of a check that depend on the seed: not the first that Hypothesis draws, which is the simplest one, always."""
+        drawn: list[dict] = []
+
+        @hypothesis.seed(f"{self.seed}/{check.name}")
+        @_settings(phases=[hypothesis.Phase.generate], max_examples=1 + (check.draws or CASES))
+        @hypothesis.given(self._cases(check))
+        def collect(case):
+            drawn.append(case)
+
+        collect()
+        return drawn[1:]
+
+    def _cases(self, check: Check) -> Any:
+        torch_dumps.seed = self.pool
+        return check.cases(_strategies)
+
+    def ask(self, check: Check, cases: list[dict]) -> Callable[[], list[Tree]]:
+        """Start computing torch's answers, and return a function that waits for them.
+
+        They are computed in a thread, so that the subject, another process, works at the same time. If the oracle changes
+        process-wide state of torch, they are computed in a process of their own.
+        """
+        if check.disposable:
+            import torch._dynamo  # noqa: F401  (a first call under a mode imports it: here once instead of in every child)
+
+        executor = ProcessPoolExecutor(1, torch_dumps.PROCESSES) if check.disposable else ThreadPoolExecutor(1)
+        answered: Future[list[Tree]] = executor.submit(answers, check.name, cases)
+        executor.shutdown(wait=False)
+        return answered.result
+
+    def search(self, check: Check, differs: Callable[[dict], bool]) -> None:
+        """Let Hypothesis look for a small case on which subject and torch differ."""
+        # without the phase `explain`, which would trace the lines of a student's code
+        phases = [hypothesis.Phase.generate, hypothesis.Phase.shrink]
+        settings = _settings(phases=phases, max_examples=check.draws or CASES)
+        stream = random.Random(f"{self.seed}/shrink/{check.name}")
+        with suppress(hypothesis.errors.NoSuchExample, hypothesis.errors.Flaky):
+            hypothesis.find(self._cases(check), differs, settings=settings, random=stream)
+
+    def is_exact(self, check: Check) -> bool:
+        """Whether the answers are those of an exact calculation without torch."""
+        return not check.asks_torch
+
+    def listing(self, check: Check, case: dict) -> str:
+        """The case as code, if the check shows it so."""
+        return check.show(torch, **case) if check.show else ""
+
+
+def _settings(**chosen: Any) -> hypothesis.settings:
+    return hypothesis.settings(
+        database=None, deadline=None, suppress_health_check=list(hypothesis.HealthCheck), print_blob=False, **chosen
+    )
