@@ -3,6 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
+WITHOUT_TORCH := import tomllib; needs = tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]; print(*(need for need in needs if not need.startswith("torch")), sep="\n")
+
 WHICH = say which to use, as in make $(MAKECMDGOALS) PYTHON=python3.12
 
 .DEFAULT_GOAL := help
@@ -27,7 +30,7 @@ test-all: setup         ## run everything (hours), or a part of it: make test-al
 guarantees: setup       ## try the exercises that have changed, and record what holds: make guarantees EXERCISES="aten.strided.permute"
 	@$(BIN)/python -m pytest -n 2 --lock "$(or $(EXERCISES),changed)" -m "" --durations 10 tests/autograder/test_guarantees.py
 
-lab: setup              ## open lab 01a in JupyterLab, or another: make lab LAB=00
+lab: setup              ## open lab 01a in JupyterLab, or another: make lab LAB=00; LIGHT=1 installs no torch, to practise
 	@$(BIN)/rushlight lab $(LAB)
 
 docs: setup             ## build the site into site/
@@ -47,8 +50,9 @@ setup: .venv/installed
 	@command -v $(PYTHON) >/dev/null || { echo "there is no $(PYTHON) here: install Python 3.11 to 3.13, or $(WHICH)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info[:2] <= (3, 13) else "Rushlight needs Python 3.11 to 3.13, and this is %d.%d: $(WHICH)" % sys.version_info[:2])'
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv
+	@$(if $(LIGHT),$(BIN)/python -c '$(WITHOUT_TORCH)' > .venv/light.txt)
 	@echo "installing into .venv (a few minutes the first time)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --upgrade pip  # the one of Python 3.11 takes twice as long to choose packages
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt --editable '.[dev]'
+	@$(PIP) --upgrade pip  # the one of Python 3.11 takes twice as long to choose packages
+	@$(PIP) $(if $(LIGHT),--requirement .venv/light.txt && $(PIP) --no-deps --editable .,--editable '.[dev]')
 	@$(BIN)/python -m compileall -qq -j 0 -x '/(tests?|testing|_vendor|mypyc?|physics|stats|benchmarks|pip|fontTools|winappdbg|dask/array|dask/dataframe|f2py|distutils|_antlr)/' .venv/lib rushlight autograder || true  # on all cores, which pip does on one, and without what is seldom imported; a few files are no Python
 	@touch $@

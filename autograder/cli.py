@@ -90,7 +90,7 @@ _SECTIONS = {
     "Students": ("lab", "check", "status"),
     "Instructors": ("release", "grade", "watch", "feedback", "marks", "explain", "oral", "alike"),
     "Administrators of a hub": ("judge",),
-    "Authors": ("build", "mutants", "docs"),
+    "Authors": ("build", "record", "mutants", "docs"),
 }
 
 
@@ -139,6 +139,7 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool) -> int:
             shutil.copytree(reading, ROOT / "phases" / reading.name, dirs_exist_ok=True, copy_function=_copy_missing)
     if line := _other_build():
         out.print(line, markup=False)
+    _say_judge()
     if no_open:
         out.print(said, markup=False)
         return 0
@@ -250,6 +251,7 @@ def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: boo
     path = notebook or wanted.work_path
     if not path.exists():
         raise LookupError(f"there is no {_short(path)}: `rushlight lab {wanted.number} --no-open` makes one")
+    _say_judge()
     with _progress() as progress:
         verdicts = _run(wanted, path, _isolated(no_sandbox, notebook), progress)
     passed = all(verdict.passed for verdict in verdicts.values())
@@ -270,6 +272,14 @@ def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: boo
     more = f", and up to {written:g} for your written answer" if written else ""
     out.print(f"\n[bold]{earned:g} of {sum(worth.values()):g} points[/bold]{more}")
     return 0 if passed else 1
+
+
+def _say_judge() -> None:
+    """Print who answers in the place of torch, if it is not here."""
+    from .engine.practice import about_judge
+
+    if line := about_judge():
+        out.print(line, style="dim", markup=False)
 
 
 def _is_untouched(verdict: Verdict) -> bool:
@@ -294,6 +304,7 @@ def status(no_sandbox: bool) -> int:
     for heading in ("lab", "checks", "", "points"):
         table.add_column(heading, justify="right" if heading in ("checks", "points") else "left")
     isolated = _isolated(no_sandbox)
+    _say_judge()
     with _progress() as progress:
         for lab in Course().released_labs():
             path, worth = lab.work_path, lab.points
@@ -391,13 +402,14 @@ def _run(lab: Lab, path: Path, isolated: bool, progress: Advance) -> dict[str, V
         out.print(printable(f"{_short(path)}: {line}"), markup=False, style="yellow")
     checks = list(filter(None, map(check_name, notebook.cells)))
     progress(0, len(checks), f"{lab}: starting torch")
+    from .engine import practice
     from .engine.judge import Judge
     from .engine.run import run
 
     def before(check: str) -> None:
         progress(checks.index(check), len(checks), f"{lab}: {check}")
 
-    return run(notebook, lab, Judge(), isolated, before)
+    return run(notebook, lab, Judge(source=practice.source()), isolated, before)
 
 
 # Instructors ---------------------------------------------------------------------------------------------------------
@@ -1020,6 +1032,30 @@ def build(labs: tuple[str, ...], check: bool, force: bool) -> int:
             progress(done, len(names), name)
             written = ", ".join(map(_short, building.build(name, force)))
             out.print(f"{name}: {written or 'nothing has changed'}", markup=False, style="green" if written else "dim")
+    return 0
+
+
+@app.command()
+@click.argument("wanted", metavar="[LAB...]", nargs=-1)
+def record(wanted: tuple[str, ...]) -> int:
+    """Record torch's answers for machines without torch.
+
+    LAB is a lab, or a phase, which means all its labs. Without one, all labs are recorded that do not work on torch itself. A lab
+    is recorded again only if its checks have changed.
+    """
+    course = Course()
+    labs = [lab for number in wanted for lab in course.find_labs(number)] or course.released_labs()
+    from .engine import practice
+    from .engine.check import is_bench
+
+    if not practice.has_torch():
+        raise LookupError(practice.about_judge())
+    labs = [lab for lab in labs if wanted or not is_bench(lab.name)]
+    with _progress() as progress:
+        for done, lab in enumerate(labs):
+            progress(done, len(labs), f"{lab}: asking torch")
+            said = "recorded" if practice.record(lab.name) else "nothing has changed"
+            out.print(f"{lab}: {said}", markup=False, style="green" if said == "recorded" else "dim")
     return 0
 
 

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..course import COURSE, READINGS, RELEASED, replacing
+from ..engine import practice
 from ..engine.check import function_of
 from ..engine.edition import body_lines, check_files, file_of, framework_files
 from ..model import Course, Lab, phases
@@ -80,7 +81,11 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False) -
             for lab in labs:
                 _write(copy / "labs" / lab.name / f"{lab}.ipynb", releases.text_for_students(lab))
             _write(copy / "README.md", _README.format(labs=", ".join(map(str, labs)), last=labs[-1].number))
-            shutil.copy(COURSE / ".gitignore", copy)
+            for path in filter(None, (practice.fresh(lab.name) for lab in labs)):
+                (copy / practice.FOLDER.name).mkdir(exist_ok=True)
+                shutil.copy(path, copy / practice.FOLDER.name)
+            ignored = (COURSE / ".gitignore").read_text(encoding="utf-8")
+            _write(copy / ".gitignore", ignored.replace(f"/{practice.FOLDER.name}/\n", ""))
             _write(copy / ".gitattributes", "* text=auto eol=lf\n")  # on Windows, too
             copy.rename(folder)
     return folder

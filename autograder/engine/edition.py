@@ -65,7 +65,10 @@ def versions(lab: Lab, missing: list[str] | None = None) -> dict[str, str]:
     digest = hashlib.sha256(b"".join(_bytes(path) for path in files)).hexdigest()[:12]
     course = f"{rushlight.__version__} ({edition(lab, missing).name.rpartition('-')[2]}-{digest})"
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return {"torch": importlib.metadata.version("torch"), "rushlight": course, "Python": python}
+    torch = "none"
+    with suppress(importlib.metadata.PackageNotFoundError):
+        torch = importlib.metadata.version("torch")
+    return {"torch": torch, "rushlight": course, "Python": python}
 
 
 @cache  # every second chance needs one

@@ -2,7 +2,7 @@
 
 The judge never runs a student's code. It sends cases to a *subject* through `ask(check name, cases)`, receives
 observations as plain data, and compares them with torch's. These come from torch itself (`torch_source.py`), which also looks for
-the smallest case on which the two differ.
+the smallest case on which the two differ; or, where there is no torch, from what was recorded of it (`practice.py`).
 
 `python -m autograder.engine.judge` is the helper process of one notebook kernel, which is then the subject.
 """
@@ -509,7 +509,9 @@ def serve(source: Readable, target: BinaryIO, any_case: bool = True) -> None:
 
     A case may hold a program, which then runs here. Without `any_case` only a case that has been shown is replayed.
     """
-    judge, shown = Judge(), set()
+    from . import practice  # which needs this module
+
+    judge, shown = Judge(source=practice.source()), set()
 
     def ask(name: str, cases: list[dict]) -> list[Tree]:
         send(target, {"ask": cases})

@@ -28,7 +28,7 @@ def course(root, tmp_path_factory):
     place = tmp_path_factory.mktemp("mistakes") / "course"
     for folder in ("autograder", "rushlight", "labs", "solutions"):
         shutil.copytree(root / folder, place / folder, ignore=shutil.ignore_patterns("*.pyc.*"))  # being written
-    for file in ("Makefile", "constraints.txt", "nbgrader_config.py", "pyproject.toml", "system.sh"):
+    for file in ("Makefile", "constraints.txt", "mkdocs.yml", "nbgrader_config.py", "pyproject.toml", "system.sh"):
         shutil.copy(root / file, place)
     return place
 
@@ -132,7 +132,7 @@ def test_no_compiler(course):
 def test_no_compiler_where_a_class_is_graded(spoilt):
     shutil.copytree(spoilt / "labs" / "06b_transforms", spoilt / "classroom" / "submitted" / "ann" / "06b_transforms")
     without = "from autograder import cli; from autograder.engine import sandbox"
-    without += "; sandbox.PATH = '/nowhere'; sandbox.missing = lambda: None; cli.main()"
+    without += "; sandbox.PATH = '/nowhere'; sandbox.missing = lambda *_: None; cli.main()"
     words = said([sys.executable, "-c", without, "grade", "06b"], spoilt)
     assert "no compiler" in words and "apt-get install g++" in words
     assert not (spoilt / "classroom" / "gradebook.db").exists()

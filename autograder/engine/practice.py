@@ -1,0 +1,187 @@
+"""torch's answers to public cases: recorded where torch is, and the judge's source of cases where it is not.
+
+A student without torch practises on these cases. They are the same for everybody, and no class is marked on them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+from ..course import COURSE, replacing
+from .check import Check, find, is_bench, registry
+from .edition import check_files
+from .judge import NotRecorded, PendingCases, Source, key_of
+from .observe import Tree, encode, receive
+
+FOLDER = COURSE / "recordings"  # for each lab a zip file, with an entry for each check
+ABOUT = "about.json"  # the entry that says which torch answered, and the digest of the text that it answered for
+PUBLIC_SEED = 0
+NEEDED = ("check", "observe", "torch_dumps", "torch_side", "torch_source")  # modules here that make cases or answers
+BUDGET = 1 << 18  # bytes for a check: beyond, a drawn case is not kept
+INSTALL = "`make -B setup` in the course's folder installs torch"
+
+
+class Recorded(NamedTuple):
+    """The recorded cases of a check, edges first, torch's answers, and the cases as code if the check shows them so."""
+
+    cases: list[dict]
+    answers: list[Tree]
+    listings: list[str]
+    edges: int
+    exact: bool
+
+
+class Practice:
+    """Cases of the public seed with torch's answers, from the files that `record` wrote."""
+
+    def __init__(self) -> None:
+        self.note = ""
+
+    def reseed(self) -> None:
+        """The cases stay the same."""
+
+    def first(self, check: Check) -> list[dict]:
+        """The first edge of a check, or no case if it has none."""
+        known = recorded(check.name)
+        return known.cases[: min(1, known.edges)]
+
+    def draw(self, check: Check) -> list[dict]:
+        """The recorded cases of a check that are not edges."""
+        known = recorded(check.name)
+        return known.cases[known.edges :]
+
+    def begin(self, check: Check) -> PendingCases:
+        """The recorded cases of a check, with torch's answers."""
+        known = recorded(check.name)
+        self.note = f"practice: public cases, and answers recorded from torch {torch_of(check.lab)}; a class is marked on others"
+        return PendingCases(known.cases, lambda: known.answers, known.edges)
+
+    def ask(self, check: Check, cases: list[dict]) -> Callable[[], list[Tree]]:
+        """Return a function that gives torch's answers. Raises NotRecorded for a case without one."""
+        known = recorded(check.name)
+        answers = dict(zip(map(key_of, known.cases), known.answers))
+        if not answers.keys() >= {*map(key_of, cases)}:
+            raise NotRecorded(f"there is no torch here, and its answer to this case was not recorded; {INSTALL}")
+        return lambda: [answers[key_of(case)] for case in cases]
+
+    def search(self, check: Check, differs: Callable[[dict], bool]) -> None:
+        """Propose nothing: the smallest of the recorded cases is shown."""
+
+    def is_exact(self, check: Check) -> bool:
+        """Whether the answers are those of an exact calculation without torch."""
+        return recorded(check.name).exact
+
+    def listing(self, check: Check, case: dict) -> str:
+        """The case as code, if the check shows it so."""
+        known = recorded(check.name)
+        return known.listings[[*map(key_of, known.cases)].index(key_of(case))] if known.listings else ""
+
+
+def source() -> Source | None:
+    """What a judge in this process asks in the place of torch, or None if torch is here."""
+    return None if has_torch() else Practice()
+
+
+def has_torch() -> bool:
+    """Whether this Python has torch."""
+    return importlib.util.find_spec("torch") is not None
+
+
+def about_judge() -> str:
+    """A line that says who answers in the place of torch, or nothing if torch is here."""
+    if has_torch():
+        return ""
+    return f"there is no torch here: checks compare with its recorded answers to public cases, which is practice; {INSTALL}"
+
+
+# Files ---------------------------------------------------------------------------------------------------------------
+
+
+@cache
+def recorded(name: str) -> Recorded:
+    """The recorded cases of a check. Raises NotRecorded if there are none, or those of another version of the course."""
+    lab = find(name).lab
+    if is_bench(lab):
+        raise NotRecorded(f"lab {lab} works on torch itself, which is not here; {INSTALL}")
+    if not _path(lab).exists():
+        raise NotRecorded(f"there is no torch here, and nothing recorded of it for lab {lab}; {INSTALL}")
+    if not fresh(lab):
+        raise NotRecorded(
+            f"what was recorded of torch for lab {lab} belongs to another version of the course; {INSTALL}"
+        )
+    with zipfile.ZipFile(_path(lab)) as file:
+        return Recorded(**receive(io.BytesIO(file.read(name))))
+
+
+def fresh(lab: str) -> Path | None:
+    """The file of a lab, if there is one, and if it was recorded for the present text of the lab's checks."""
+    return _path(lab) if _about(lab).get("digest") == digest(lab) else None
+
+
+def torch_of(lab: str) -> str:
+    """The version of torch whose answers were recorded for a lab."""
+    return _about(lab)["torch"]
+
+
+def record(lab: str) -> bool:
+    """Record torch's answers for a lab, unless those for the present text of its checks are there. Returns whether it did."""
+    if fresh(lab):
+        return False
+    import torch
+
+    from .torch_source import TorchSource
+
+    asked = TorchSource(PUBLIC_SEED)
+    about = {"digest": digest(lab), "torch": torch.__version__.partition("+")[0]}
+    entries = {check.name: encode(_ask(asked, check)) for check in registry().values() if check.lab == lab}
+    FOLDER.mkdir(exist_ok=True)
+    with replacing(_path(lab)) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
+        for name, data in (entries | {ABOUT: json.dumps(about).encode()}).items():
+            file.writestr(
+                zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED
+            )  # without the time: the same file each time
+    return True
+
+
+def _ask(asked: Source, check: Check) -> Tree:
+    cases, wait, edges = asked.begin(check)
+    answers = wait()
+    sizes = [len(encode([case, answer])) for case, answer in zip(cases, answers)]
+    kept = [i for i, size in enumerate(accumulate(sizes)) if i < edges or size < BUDGET]
+    listings = [_listing(asked, check, cases[i]) for i in kept] if check.show else []
+    return Recorded(
+        [cases[i] for i in kept], [answers[i] for i in kept], listings, edges, asked.is_exact(check)
+    )._asdict()
+
+
+def _listing(asked: Source, check: Check, case: dict) -> str:
+    with suppress(Exception):  # as in a verdict: the case is shown as data
+        return asked.listing(check, case)
+    return ""
+
+
+def _path(lab: str) -> Path:
+    return FOLDER / f"{lab}.zip"
+
+
+def _about(lab: str) -> dict:
+    with suppress(OSError, zipfile.BadZipFile, KeyError, ValueError), zipfile.ZipFile(_path(lab)) as file:
+        return json.loads(file.read(ABOUT))
+    return {}  # there is none, or only a part of one
+
+
+@cache
+def digest(lab: str) -> str:
+    """A hash of the text that the cases of a lab's checks and torch's answers follow from."""
+    own = [Path(__file__).with_name(f"{name}.py") for name in NEEDED]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in [*own, *check_files([lab])])).hexdigest()[:16]
