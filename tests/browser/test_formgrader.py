@@ -73,6 +73,24 @@ def test_a_score_given_in_the_formgrader_is_in_the_export(page, address, course)
 
 
 @pytest.mark.sweep
+def test_the_button_generate_leaves_the_lab_with_its_figures_and_its_release(page, address, course):
+    """nbgrader's button calls `generate_assignment --force`, which would write the notebook again without either."""
+    lab = course.place / "labs" / LAB / f"{LAB}.ipynb"
+    before = lab.read_bytes()
+    page.goto(f"{address}/formgrader/manage_assignments?token={TOKEN}")
+    with page.expect_response(lambda response: response.url.endswith(f"/{LAB}/assign"), timeout=600_000) as answered:
+        page.locator("tr", has_text=LAB).locator(".assign a").click()
+    assert answered.value.json()["success"], answered.value.json()
+    page.get_by_text(f"Successfully created the student version of '{LAB}'").wait_for()
+    assert lab.read_bytes() == before
+    notebook = nbformat.reads(before.decode(), as_version=4)
+    assert notebook.metadata.rushlight.release
+    assert any(
+        "image/svg+xml" in output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", ())
+    )
+
+
+@pytest.mark.sweep
 def test_a_page_of_feedback_needs_no_network_and_fits_a_phone(page, course):
     course.run("nbgrader", "generate_feedback", LAB, "--student=ada")
     page.goto(f"file://{course.place}/classroom/feedback/ada/{LAB}/{LAB}.html")
