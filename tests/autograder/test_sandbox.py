@@ -6,6 +6,7 @@ import mmap
 import platform
 import socket
 import time
+from itertools import islice
 from pathlib import Path
 
 import psutil
@@ -96,6 +97,23 @@ def test_packages_of_every_python_are_hidden_and_libraries_of_torch_elsewhere(tm
     (tmp_path / "lib").mkdir()
     (library := tmp_path / "lib/libtorch_cpu.so").write_text("here")
     assert sandbox._installed((str(tmp_path),)) == ({str(below_python.parent)}, {str(library)})
+
+
+def test_a_submission_reads_no_packages_and_no_library_of_torch_below_usr(isolated, monkeypatch):
+    packages, other = (path for path in islice(filter(file_below, sorted(Path("/usr/share").iterdir())), 2))
+    library = file_below(other)
+    monkeypatch.setattr(sandbox, "_installed", lambda roots: ({str(packages)}, {str(library)}))
+    box = Sandbox(edition(Lab(LAB)))
+    try:
+        assert run(box, f"import os; print(os.listdir({str(packages)!r}))") == "[]\n"
+        assert run(box, f"print(len(open({str(library)!r}).read()))") in ("PermissionError", "0\n")
+        assert run(box, f"import os; print(os.path.exists({str(other)!r}))") == "True\n"
+    finally:
+        box.close()
+
+
+def file_below(folder):
+    return next((path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()), None)
 
 
 def test_grading_does_not_begin_where_a_submission_could_read_torch(isolated, tmp_path, monkeypatch):
