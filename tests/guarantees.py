@@ -4,7 +4,7 @@
 the reference, the checks, the alternatives and wrong answers and the mutants that are listed as equivalent. An answer that is
 an edit of the reference counts as the function that the edit makes. The hash is made of syntax trees, so docstrings, comments, line
 breaks, names of local variables and the file's own path are no part of it. The lock begins with torch's version and a hash over
-the rules that mutants are made by.
+the rules that mutants are made by. A rare rule (`mutants.RARE`) is part of an exercise's hash instead, if it makes a mutant there.
 A trial is a test marked `guarantee`. `pytest --lock` runs the trials of the exercises whose line is missing or stale.
 """
 
@@ -298,6 +298,8 @@ def digest(exercise: str) -> str:
     )
     if any("_torch_dumps" in name for _, statement in parts[1] for name, _ in _mentioned(statement)):
         parts += (reached([where(torch_dumps.known), where(torch_dumps._make)]),)
+    if rare := [rule for rule in mutants.RARE if mutants.mutants(exercise, [rule])]:
+        parts += (reached(map(where, rare)),)
     texts = [sorted(_text(statement) for _, statement in part) for part in parts]
     listed = sorted(change for name, change in mutants.equivalents(lab) if name == exercise)
     return hashlib.sha256(repr((texts, listed)).encode()).hexdigest()[:16]
@@ -305,7 +307,7 @@ def digest(exercise: str) -> str:
 
 @cache
 def basis() -> str:
-    """Torch's version, and a hash over the rules that mutants are made by."""
+    """Torch's version, and a hash over the rules that mutants are made by, without the rare ones."""
     rules = sorted(_text(statement) for _, statement in reached([where(mutants.mutants)]))
     return f"torch {version('torch').partition('+')[0]} mutants {hashlib.sha256(repr(rules).encode()).hexdigest()[:16]}"
 

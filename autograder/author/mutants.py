@@ -25,11 +25,12 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import groupby
+from itertools import chain, groupby
 from multiprocessing.connection import Connection, wait
+from typing import ClassVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -79,7 +80,7 @@ class Mutant:
         made: dict[str, Callable] = {}
         code = compile(self.after, f"<{self.exercise}: {self.change}>", "exec")
         space = function_of(self.exercise).__globals__
-        space["same_argument"] = same_argument
+        space |= {called.__name__: called for called in (same_argument, *chain(*RARE.values()))}
         exec(code, space, made)
         return made.popitem()[1]
 
@@ -141,6 +142,10 @@ _ORDERLESS = {"max", "min", "zip"}  # zip: exchanging the two names that it fill
 _MUTABLE = re.compile(r"Tensor|list|dict|set\b|Any|object")
 _INSTEAD_OF = {"Sequence": ("list", "tuple"), "Mapping": ("dict",)}
 _ERRORS = ("IndexError", "RuntimeError", "ValueError")
+_DIFFERENTIABLE = re.compile(  # what a contract says of a result
+    r"differentiated|[Gg]radients? (of it )?(reach|go through)|so that autograd|with the history"
+)
+_GRAD_MODE = re.compile(r"\b(no_grad|enable_grad|set_grad_enabled|inference_mode)\b")
 
 
 def arithmetic(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
@@ -379,6 +384,81 @@ RULES: list[Rule] = [
     *(arithmetic, comparison, constant, condition, call, border),
     *(exchange, parameter, statement, result, error, text, way_out, cpp),
 ]
+RARE: dict[Rule, tuple[Callable, ...]] = {}  # in few exercises; each with the functions that its mutants call
+
+
+def rare(*called: Callable) -> Callable[[Rule], Rule]:
+    """Add a rule to `RARE`. It makes no line of the lock stale but those of the exercises in which it makes a mutant."""
+
+    def add(rule: Rule) -> Rule:
+        RARE[rule] = called
+        return rule
+
+    return add
+
+
+class left_without_error:
+    """A context manager that is exited only if its block raises no error."""
+
+    kept: ClassVar[list] = []  # a generator that is collected would run its clean-up code
+
+    def __init__(self, context: AbstractContextManager):
+        self.context = context
+
+    def __enter__(self) -> object:
+        self.kept.append(self.context)
+        return self.context.__enter__()
+
+    def __exit__(self, kind: type | None, *error: object) -> None:
+        if kind is None:
+            self.context.__exit__(kind, *error)
+
+
+@contextmanager
+def undone(context: AbstractContextManager) -> Iterator[object]:
+    """A grad mode, after which grad mode is the opposite, whatever it was before."""
+    framework = sys.modules[type(context).__module__.partition(".")[0]]
+    with context as value:
+        inside = framework.is_grad_enabled()
+        yield value
+    framework.set_grad_enabled(not inside)
+
+
+@rare(left_without_error, undone)
+def undo(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    """State gets a fixed value instead of the value that it had before. Or it stays as it is if the caller's code, an argument
+    that the block calls, raises an error."""
+    match node:
+        case ast.With(items=[ast.withitem(context_expr=context)], body=body):
+            entered = ast.unparse(context)
+            if _called_in(body) & {*parameters}:
+                yield _with(node, items=[ast.withitem(_expression(f"left_without_error({entered})"))])
+            if _GRAD_MODE.search(entered):
+                yield _with(node, items=[ast.withitem(_expression(f"undone({entered})"))])
+        case ast.Name() if getattr(node, "restores", False):
+            yield from (ast.Constant(True), ast.Constant(False))
+
+
+def _called_in(body: list[ast.stmt]) -> set[str]:
+    """The names that calls begin with: `model` of `model.head(x)`."""
+    called = (node.func for node in ast.walk(_in_place(body)) if isinstance(node, ast.Call))
+    return {ast.unparse(function).partition(".")[0] for function in called}
+
+
+def detached(result: object) -> object:
+    """A result whose tensors have no history."""
+    if isinstance(result, dict):
+        return {key: detached(value) for key, value in result.items()}
+    if isinstance(result, (list, tuple)) and not hasattr(result, "_fields"):
+        return type(result)(map(detached, result))
+    return result.detach() if getattr(result, "requires_grad", False) is True else result
+
+
+@rare(detached)
+def history(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    """Return a tensor without its history, though the contract says that gradients reach the arguments."""
+    if isinstance(node, ast.Return) and getattr(node, "differentiable", False):
+        yield ast.Return(_expression(f"detached({ast.unparse(node.value)})"))
 
 
 def _with(node: ast.AST, **fields) -> ast.AST:
@@ -437,7 +517,7 @@ class _Plain(ast.NodeTransformer):
 
 
 def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
-    if ast.get_docstring(function) is not None:
+    if contract := " ".join((ast.get_docstring(function) or "").split()):
         function.body = function.body[1:]
     if function.returns is not None:
         same = ast.unparse(function.returns)
@@ -446,11 +526,34 @@ def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
             for argument in function.args.args
             if argument.annotation and ast.unparse(argument.annotation) == same
         ]
-        if _MUTABLE.search(same):
-            for node in _own_nodes(function):
-                node.alike = alike
+        for node in _own_nodes(function):
+            node.alike = alike if _MUTABLE.search(same) else ()
+            node.differentiable = "Tensor" in same and _DIFFERENTIABLE.search(contract)
+    _mark_restored(function)
     function.decorator_list, function.returns = [], None
     return _Plain().visit(function)
+
+
+def _mark_restored(function: ast.FunctionDef) -> None:
+    """Mark the name of a saved state where the state is restored: `x.mode = before` or `x.set_mode(before)`."""
+    saved: set[str] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                pairs = zip(targets, values)
+            case ast.Assign(targets=[target], value=value):
+                pairs = [(target, value)]
+            case _:
+                continue
+        saved |= {
+            target.id for target, value in pairs if isinstance(target, ast.Name) and isinstance(value, ast.Attribute)
+        }
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Attribute()], value=ast.Name(id=name) as restored):
+                restored.restores = name in saved
+            case ast.Expr(value=ast.Call(args=[ast.Name(id=name) as restored])):
+                restored.restores = name in saved
 
 
 def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
@@ -461,15 +564,15 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
             yield from _own_nodes(node)
 
 
-def mutants(exercise: str) -> list[Mutant]:
-    """Every mutant of an exercise's reference, each once, in the order of its text."""
+def mutants(exercise: str, rules: Sequence[Rule] = ()) -> list[Mutant]:
+    """Every mutant of an exercise's reference, each once, in the order of its text. Or only those of some rules."""
     function = _plain(ast.parse(textwrap.dedent(inspect.getsource(function_of(exercise)))).body[0])
     parameters = [argument.arg for argument in [*function.args.args, *function.args.kwonlyargs]]
     before = ast.unparse(function)
     by_text: dict[str, Mutant] = {}
     times: Counter[str] = Counter()
     for node, put in replaceable_nodes(ast.Module(function.body)):  # the signature is given, and not looked at
-        for rule in RULES:
+        for rule in rules or (*RULES, *RARE):
             for new in rule(node, parameters):
                 put(new)
                 after = ast.unparse(ast.fix_missing_locations(function))

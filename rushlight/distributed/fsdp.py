@@ -298,7 +298,7 @@ def adamw_step(
         p = p - lr * (m / (1 - beta1 ** step)) / (sqrt(v / (1 - beta2 ** step)) + eps)
 
     A parameter without gradient does not change, and gets no state. The tensors of a state are the same objects in each step.
-    Autograd records none of this.
+    Autograd records none of this, also if a gradient requires grad. Afterwards grad mode is what it was before, on or off.
 
     >>> p, states = torch.ones(2), {}
     >>> p.grad = torch.tensor([3.0, -0.5])

@@ -142,6 +142,14 @@ def test_the_local_variables_of_a_function_that_looks_names_up_keep_their_names(
     assert text_of(source.replace("size", "stride"), "first") != text_of(source, "first")
 
 
+def test_a_rare_rule_makes_stale_only_the_exercises_in_which_it_makes_a_mutant(monkeypatch):
+    names = ["aten.strided.permute", "course.training.evaluate", "course.stream.rms_norm"]
+    before, basis = [*map(guarantees.digest, names)], guarantees.basis()
+    monkeypatch.delitem(guarantees.mutants.RARE, guarantees.mutants.undo)  # as it was before this rule
+    changed = [name for name, digest in zip(names, before) if guarantees.digest(name) != digest]
+    assert (changed, guarantees.basis.__wrapped__()) == (["course.training.evaluate"], basis)
+
+
 def test_the_tests_of_a_group_stay_together(request):
     if not getattr(request.config.option, "loadgroup", False):
         pytest.skip("they are distributed by files")

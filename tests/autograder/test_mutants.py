@@ -1,11 +1,13 @@
 """The mutants themselves: which there are, and what one does. (`test_guarantees.py` tries those of every exercise.)"""
 
 import textwrap
+from contextlib import suppress
 from functools import cache
 
 import pytest
 from sweep import sweep
 
+import rushlight as rl
 from autograder.author import mutants as m
 from autograder.author.build import exercise_source
 from autograder.engine.check import registry
@@ -41,6 +43,20 @@ def test_a_mutant_has_a_name_of_its_own_and_is_no_other_one(lab):
         lines = sum(line.strip() not in ("try:", "finally:", "else:") for line in body)
         assert len(made) > 20 or len(made) >= 2 * lines  # a body of a line or two has not so many places to go wrong
         assert all(mutant.after != mutant.before for mutant in made)
+
+
+def test_what_a_rare_mutant_calls_leaves_state_and_takes_histories_away():
+    for before in (True, False):
+        with rl.set_grad_enabled(before):
+            with m.undone(rl.no_grad()):
+                assert not rl.is_grad_enabled()
+            assert rl.is_grad_enabled()
+            with suppress(KeyError), m.left_without_error(rl.no_grad()):
+                raise KeyError
+            assert not rl.is_grad_enabled()
+    x = rl.ones(2).requires_grad_() * 2
+    result, (inner,), others = m.detached((x, [x], {"x": x}))
+    assert not any(tensor.requires_grad for tensor in (result, inner, others["x"]))
 
 
 @pytest.mark.parametrize(

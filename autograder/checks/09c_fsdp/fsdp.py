@@ -508,13 +508,18 @@ def adamw(xp, ranks, sizes, without, lr, betas, eps, decay):
         for time, left_out in enumerate(without):
             grads = _shards_of(torch, _grads(torch, sizes, left_out, time), rank, ranks)
             for parameter, grad in zip(parameters, grads, strict=True):
-                parameter.grad = grad
-            with called(["torch.optim.Adam.__init__", "torch.optim._functional.adam"]) as beyond:
+                parameter.grad = grad if grad is None else grad.requires_grad_(time == 0)
+            names, recorded = ["torch.optim.Adam.__init__", "torch.optim._functional.adam"], time % 2 == 0
+            with called(names) as beyond, torch.set_grad_enabled(recorded):
                 xp.distributed.fsdp.adamw_step(parameters, states, lr, tuple(betas), eps, decay)
+                assert torch.is_grad_enabled() == recorded, "grad mode is not what it was before the step"
             for i, parameter in enumerate(parameters):
                 if parameter in states:
                     moments.setdefault(i, []).append((states[parameter]["exp_avg"], states[parameter]["exp_avg_sq"]))
         same = all(a[0] is b[0] and a[1] is b[1] for pairs in moments.values() for a, b in zip(pairs, pairs[1:]))
+        held = [*parameters, *(state[name] for state in states.values() for name in ("exp_avg", "exp_avg_sq"))]
+        assert all(tensor.grad_fn is None for tensor in held), "autograd has recorded the step"
+        assert all(parameter.requires_grad for parameter in parameters), "a parameter does not require grad any more"
         assert all(type(state["step"]) is int for state in states.values()), "a step is not an int"
         seen.append({"after": _adam_seen(parameters, states, memory), "same": same, "beyond": beyond})
     return seen

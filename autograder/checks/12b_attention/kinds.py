@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...engine.check import program
 from ..cases import copied, drawn, explained, listed, numbers, rows, several
-from .tiles import Elements, flows
+from .tiles import Elements, flows, gradients_of
 
 
 @program(
@@ -57,18 +57,22 @@ def _(torch, lead, positions, pairs, base, of, start):
 def grouped(rl, batch, shared, times, sizes, masked, start):
     operands = _grouped(rl, batch, shared, times, sizes, masked, start)
     query, key, value, mask = operands
+    inputs = [tensor.requires_grad_() for tensor in (query, key, value)]
     call = rl.course.attention.grouped_attention
     with Elements() as elements:
         result = call(query, key, value) if mask is None else call(query, key, value, mask)
-    return {"beyond": sorted(elements.beyond), "result": copied(result), "the arguments": operands}
+    shown = {"beyond": sorted(elements.beyond), "result": copied(result), "gradients": gradients_of(rl, result, inputs)}
+    return shown | {"the arguments": [*map(copied, inputs), mask]}
 
 
 @grouped.oracle
 def _(torch, batch, shared, times, sizes, masked, start):
-    query, key, value, mask = operands = _grouped(torch, batch, shared, times, sizes, masked, start)
+    *inputs, mask = _grouped(torch, batch, shared, times, sizes, masked, start)
+    query, key, value = (tensor.requires_grad_() for tensor in inputs)
     attention = torch.nn.functional.scaled_dot_product_attention
     result = attention(query, key, value, attn_mask=mask, enable_gqa=True)
-    return {"beyond": [], "result": copied(result), "the arguments": operands}
+    shown = {"beyond": [], "result": copied(result), "gradients": gradients_of(torch, result, inputs)}
+    return shown | {"the arguments": [*map(copied, inputs), mask]}
 
 
 def _grouped(xp, batch, shared, times, sizes, masked, start):

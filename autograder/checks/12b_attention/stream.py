@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...engine.check import program
 from ...engine.recorder import called
 from ..cases import copied, drawn, explained, first_apart, numbers, rows, several, when
+from .tiles import gradients_of
 
 
 @program(
@@ -46,6 +47,7 @@ def _given(xp, tokens, batch, width, start, of):
 _NORMS = explained(
     dtype="the result has the dtype of x",
     numbers="the mean is of the squares, along the last dimension; eps is added before the root",
+    gradients="a gradient of the result reaches x, also through the mean of the squares, and the weight",
 )
 
 
@@ -67,26 +69,35 @@ def _about_norms(case, mine, theirs):
         ([], 1, "float64", None, 1, 0), ([], 4, "float64", 0.5, 1, 1), ([2, 3], 5, "float32", None, 1, 2),
         ([2], 8, "float16", None, 300, 3), ([3], 6, "float16", 1e-8, 8, 4), ([2], 7, "float64", 1e-8, 1, 5),
         ([3], 6, "bfloat16", None, 1, 6), ([2], 4, "float64", None, 1e30, 2), ([1, 3], 8, "float16", 0.5, 1, 7),
+        ([], 1, "float16", None, 8, 2),
     ),
     hint=_about_norms,
 )  # fmt: skip
 def normed(rl, lead, width, of, eps, factor, start):
-    x, weight = _line(rl, lead, width, of, factor, start)
+    x, weight = (tensor.requires_grad_() for tensor in _line(rl, lead, width, of, factor, start))
     with called(["rushlight.aten.native.normalisation.rms_norm"]) as beyond:
         result = rl.course.stream.rms_norm(x, weight, **({} if eps is None else {"eps": eps}))
     return {
         "beyond": ["rms_norm"] * len(beyond),
         "dtype": str(result.dtype).split(".")[-1],
-        "numbers": _shown(result),
-        "x": x.double(),
+        "numbers": _shown(result.detach()),
+        "x": x.detach().double(),
+        "gradients": _rounded(gradients_of(rl, result, [x, weight]), of),
     }
 
 
 @normed.oracle
 def _(torch, lead, width, of, eps, factor, start):
-    x, weight = _line(torch, lead, width, of, factor, start)
+    x, weight = (tensor.requires_grad_() for tensor in _line(torch, lead, width, of, factor, start))
     result = torch.nn.functional.rms_norm(x, [width], weight, 1e-5 if eps is None else eps)
-    return {"beyond": [], "dtype": of, "numbers": _shown(result), "x": x.double()}
+    gradients = _rounded(gradients_of(torch, result, [x, weight]), of)
+    numbers = {"numbers": _shown(result.detach()), "x": x.detach().double()}
+    return {"beyond": [], "dtype": of, **numbers, "gradients": gradients}
+
+
+def _rounded(gradients, of):
+    """Gradients in half precision are rounded several times, in any order: only whether there is one."""
+    return gradients if of in ("float32", "float64") else [gradient is not None for gradient in gradients]
 
 
 def _shown(result):

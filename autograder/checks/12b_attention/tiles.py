@@ -103,6 +103,14 @@ def flows(xp, results, inputs):
     return [gradient is not None for gradient in gradients]
 
 
+def gradients_of(xp, result, inputs):
+    """For each input, its gradient, from a gradient of the result whose numbers differ. None if it does not reach the input."""
+    if not result.requires_grad:
+        return [None] * len(inputs)
+    of_result = numbers(xp, [*result.shape], 7).to(result.dtype)
+    return [*map(copied, xp.autograd.grad(result, inputs, of_result, allow_unused=True))]
+
+
 class Elements(DispatchMode):
     """The elements of the largest memory that an operator returns, and the operators of attention that are called."""
 

@@ -95,7 +95,7 @@ def _model(xp, positions, layers):
 @program(
     "course.sampling.generate",
     cases=drawn(
-        tokens=several((0, 10), 1, 5), order=several((0, 10), 8, 8), count=(1, 8), end=[None, 0, 3, 7], positions=(5, 12),
+        tokens=several((0, 10), 1, 5), order=several((0, 10), 4, 8), count=(1, 8), end=[None, 0, 3, 7], positions=(5, 12),
         layers=(1, 2),
         tuple=bool,
         recorded=[True, True, False],
@@ -111,23 +111,26 @@ def _model(xp, positions, layers):
         ([5, 6, 7], [1, 2, 7, 4, 5, 6, 7, 8], 3, 7, 5, 2, False, True),
         ([5, 6], [1, 2, 7, 4, 5, 6, 7, 8], 4, None, 5, 2, False, False),
         ([5, 0, 7], [1, 0, 7, 4, 5, 6, 7, 8], 5, 0, 9, 1, False, True),
+        ([5, 6, 7], [], 4, None, 12, 1, False, True), ([5, 6], [1, 2], 3, 7, 12, 2, True, False),
     ),
     draws=25,
     hint=when(lambda case: len(case["tokens"]) + case["count"] > case["positions"] + 1, "the cache has no memory for all tokens"),
 )  # fmt: skip
 def generated(rl, tokens, order, count, end, positions, layers, tuple, recorded):
-    model, log, scores, order = _model(rl, positions, layers), [], [], iter(order)
+    model, log, scores, order = _model(rl, positions, layers), [], [], [*order]
     model.register_forward_pre_hook(
         lambda module, args: log.append([str(args[0].dtype).rpartition(".")[2], *args[0].shape, rl.is_grad_enabled()])
     )
 
     def choose_next(given):
         scores.append(given.tolist())
-        return next(order)
+        if not order:
+            raise KeyError("no token is left to choose")
+        return order.pop(0)
 
     given, xp = (*tokens,) if tuple else [*tokens], Framework(rl)
     with rl.set_grad_enabled(recorded):
-        new = rl.course.sampling.generate(xp, model, given, count, choose_next, end)
+        new = attempt(rl.course.sampling.generate, xp, model, given, count, choose_next, end)
     xp.assert_asked(TENSORS, GRADIENT_MODES)
     assert [*given] == [*tokens], "the tokens that were given have changed"
     return {"new": new, "calls": log, "scores": scores, "afterwards": [rl.is_grad_enabled(), model.training]}
@@ -136,10 +139,18 @@ def generated(rl, tokens, order, count, end, positions, layers, tuple, recorded)
 @generated.oracle
 def _(torch, tokens, order, count, end, positions, layers, tuple, recorded):
     """Without a cache: the scores of all tokens are computed at once, at the end."""
-    new = order[: min(count, positions + 1 - len(tokens))]
+    most = min(count, positions + 1 - len(tokens))
+    new = order[:most]
     if end in new:
         new = new[: new.index(end) + 1]
+    fails = len(new) < most and end not in new
+    known = new if fails else new[:-1]
     with torch.no_grad():
-        scores = _model(torch, positions, layers)(torch.tensor([[*tokens, *new[:-1]]]))[0]
-    calls = [["int64", 1, len(tokens), False]] + [["int64", 1, 1, False]] * (len(new) - 1)
-    return {"new": new, "calls": calls, "scores": scores[len(tokens) - 1 :].tolist(), "afterwards": [True, True]}
+        scores = _model(torch, positions, layers)(torch.tensor([[*tokens, *known]]))[0]
+    calls = [["int64", 1, len(tokens), False]] + [["int64", 1, 1, False]] * len(known)
+    return {
+        "new": "raises KeyError" if fails else new,
+        "calls": calls,
+        "scores": scores[len(tokens) - 1 :].tolist(),
+        "afterwards": [True, True],
+    }

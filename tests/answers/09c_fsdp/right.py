@@ -226,8 +226,8 @@ def clip_grad_norm__by_vector_norm(parameters, max_norm, norm_type=2.0, group=No
 
 def adamw_step__with_data(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
     for p in parameters:
-        g = p.grad
-        if g is not None:
+        if p.grad is not None:
+            g = p.grad.detach()
             empty = {"step": 0, "exp_avg": torch.zeros_like(p.data), "exp_avg_sq": torch.zeros_like(p.data)}
             state = states.setdefault(p, empty)
             state["step"] += 1

@@ -418,6 +418,32 @@ def adamw_step__puts_it_elsewhere(parameters, states, lr=1e-3, betas=(0.9, 0.999
     _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
 
 
+def adamw_step__turns_grad_mode_on_afterwards(
+    parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2
+):
+    torch.set_grad_enabled(False)
+    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
+    torch.set_grad_enabled(True)
+
+
+def adamw_step__leaves_grad_mode_off(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
+    torch.set_grad_enabled(False)
+    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
+
+
+adamw_step__records_the_moments = edited(
+    fsdp.adamw_step, ("with torch.no_grad():", "if True:"), ("p.mul_(", "p.data.mul_(")
+)
+
+
+def adamw_step__makes_parameters_constants(
+    parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2
+):
+    for p in parameters:
+        p.requires_grad_(False)
+    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
+
+
 # Answers that break one sentence of a contract
 
 

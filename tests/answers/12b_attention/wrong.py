@@ -13,7 +13,7 @@ from rushlight.course import attention, gpt, predictions, stream
 from rushlight.course.attention import Partial
 from rushlight.nn.functional import gelu
 
-from ..shared import edited
+from ..shared import copied, edited
 
 # Profiles
 
@@ -266,6 +266,13 @@ def grouped_attention__in_turn(query, key, value, mask=None):
     return attention_weights(query, key, mask) @ value
 
 
+def grouped_attention__copied_heads(query, key, value, mask=None):
+    """New tensors, which no gradient leaves."""
+    times = query.shape[1] // key.shape[1]
+    key, value = (rl.tensor(each.tolist(), dtype=each.dtype).repeat_interleave(times, 1) for each in (key, value))
+    return attention_weights(query, key, mask) @ value
+
+
 def grouped_attention__without_a_mask(query, key, value, mask=None):
     times = query.shape[1] // key.shape[1]
     key, value = (each.repeat_interleave(times, 1) for each in (key, value))
@@ -345,6 +352,21 @@ rms_norm__eps_outside = edited(
         "(1 / (wide.square().mean(-1, keepdim=True).sqrt() + eps))",
     ),
 )
+
+
+_RMS_NORM = copied(stream.rms_norm)
+
+
+def rms_norm__scale_without_history(x, weight, eps=1e-5):
+    wide = x.float() if x.dtype.itemsize < 4 else x
+    with rl.no_grad():
+        scale = (wide.square().mean(-1, keepdim=True) + eps).rsqrt()
+    return (wide * scale * weight.to(wide.dtype)).to(x.dtype)
+
+
+def rms_norm__weight_as_data(x, weight, eps=1e-5):
+    return _RMS_NORM(x, weight.data, eps)
+
 
 # Predictions
 

@@ -357,6 +357,12 @@ generate__records_again_afterwards = edited(
     ("                return said\n", "                xp.set_grad_enabled(True)\n                return said\n"),
 )
 
+generate__restores_grad_mode_unless_it_fails = edited(
+    generate,
+    ("    with xp.no_grad():\n", "    before = xp.is_grad_enabled()\n    xp.set_grad_enabled(False)\n    if True:\n"),
+    ("                return said\n", "                xp.set_grad_enabled(before)\n                return said\n"),
+)
+
 evaluate__records_afterwards = edited(
     evaluate, ("    model.train(was_training)\n", "    model.train(was_training)\n    xp.set_grad_enabled(True)\n")
 )
