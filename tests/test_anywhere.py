@@ -110,6 +110,12 @@ def test_what_compose_names_exists():
     assert all(f"<{secret['target']} " in HUB_SCRIPTS["start.sh"] for secret in hub["secrets"])
 
 
+def test_the_hub_in_a_container_has_limits_and_as_many_processes_as_the_judge_on_the_page():
+    hub, page = COMPOSE["services"]["hub"], (ROOT / "docs/jupyterhub.md").read_text()
+    assert {"mem_limit", "pids_limit", "cpu_shares"} <= {*hub}
+    assert f"TasksMax={hub['pids_limit']}\n" in page
+
+
 def test_the_list_of_passwords_is_ignored_by_git():
     path = Path("container", COMPOSE["secrets"]["users"]["file"])
     assert f"{path}" in (ROOT / ".gitignore").read_text().splitlines()

@@ -41,6 +41,7 @@ CPU_SECONDS = 300  # of one judge, between two messages of its client
 MOST_CPU_SECONDS = 3600  # of one judge: its user can lift the limit above, by `prlimit`, but not this one
 SILENCE_SECONDS = 900  # between two messages of a client: a slow one, one that does not read, and one that is away
 GRACE_SECONDS = 5  # until the service ends a fork that its alarm should have ended
+LOOK_SECONDS = 0.5  # between two looks at all forks
 QUEUE = 4096  # connections that wait for the service
 ANSWER_SECONDS = 30  # until the service is taken to be out of order: on a busy machine a fork may wait
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
@@ -105,10 +106,14 @@ def serve(path: Path) -> None:
     judges: dict[int, int] = {}  # the user of each fork, by pid
     progress: dict[int, tuple[list[str], float]] = {}  # how often each fork has run, and since when it has not
     started: Counter[int] = Counter()  # in this minute, by user
-    minute = time.monotonic()
+    minute = looked = time.monotonic()
     while True:
-        _reap(judges)
-        _end_stopped(judges, progress)
+        if (
+            time.monotonic() > looked + LOOK_SECONDS
+        ):  # a look takes longer than to refuse a connection: a flood must not wait for it
+            _reap(judges)
+            _end_stopped(judges, progress)
+            looked = time.monotonic()
         if time.monotonic() > minute + 60:
             started.clear()
             minute = time.monotonic()
@@ -121,9 +126,10 @@ def serve(path: Path) -> None:
             continue
         with connection, contextlib.suppress(OSError, MemoryError):  # or for another process
             user, group = _peer(connection)
+            if os.geteuid() not in (0, user) or started[user] >= MAX_STARTS:
+                continue
             _reap(judges)
-            is_served = os.geteuid() in (0, user) and started[user] < MAX_STARTS
-            if is_served and Counter(judges.values())[user] < MAX_NOTEBOOKS:
+            if Counter(judges.values())[user] < MAX_NOTEBOOKS:
                 started[user] += 1
                 judges[_fork(connection, listener, user, group, loaded)] = user
 

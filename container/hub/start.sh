@@ -26,7 +26,7 @@ chmod 1777 /srv/exchange # a volume of an earlier image is not sticky, and may b
 [ -e /srv/exchange/rushlight ] || install -d -o teacher -g teacher /srv/exchange/rushlight
 
 while :; do # one judge for all notebooks, which the page has systemd start again
-    XDG_CACHE_HOME=/var/cache /srv/rushlight/.venv/bin/rushlight judge
+    XDG_CACHE_HOME=/var/cache nice -n 5 /srv/rushlight/.venv/bin/rushlight judge
     sleep 5
 done &
 

@@ -341,6 +341,25 @@ def test_a_user_who_connects_over_and_over_is_refused_for_a_while(light):
         assert is_closed(refused)
 
 
+LOOKS_LONG = """
+import time
+service.MAX_STARTS = 1
+service._end_stopped = lambda *_: time.sleep(0.3)
+"""
+
+
+@pytest.mark.parametrize("light", [LOOKS_LONG], ids=[""], indirect=True)
+def test_a_flood_of_one_user_is_refused_without_a_look_at_the_forks_of_all_users(light):
+    path, parent = light
+    with closing(dial(path)) as honest:
+        flood = [dial(path, hello=False) for _ in range(200)]  # with a look at each, the last would wait for a minute
+        assert all(map(is_closed, flood))
+        for connection in flood:
+            connection.close()
+        honest.sendall(encode({}))
+        assert len(parent.children()) == 1
+
+
 @pytest.mark.parametrize("light", [PATIENT], ids=[""], indirect=True)
 def test_without_room_for_another_open_file_the_service_waits_and_goes_on(light):
     path, parent = light
