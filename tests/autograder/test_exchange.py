@@ -275,10 +275,11 @@ def test_what_students_submit_while_the_teacher_watches_is_graded_and_returned_a
     school.submit(student, school.folder / "worse")
     school.submit(school.some("late"), school.folder / "broken")
     before = school.rows()
-    command = """{ set -m
+    command = f"""{{ set -m
         rushlight watch 01a --keep best > watch.log 2>&1 &
-        until [ $(grep --count "attempt [0-9]* counts" watch.log) = 3 ] || ! kill -0 %1; do sleep 1; done
-        kill -INT %1; wait %1; echo ended with $?; cat watch.log; }"""
+        until grep -q "{student}, attempt .*: 14 of " watch.log && grep -q "{school.some("late")}, attempt .*: not a" watch.log ||
+            ! kill -0 %1; do sleep 1; done
+        kill -INT %1; wait %1; echo ended with $?; cat watch.log; }}"""
     said = school.teach(command)
     assert "ended with 130" in said and "stopped; what is not graded yet" in said, said
     assert re.search(rf"{student}, attempt \d+: 14 of {ALL:g} points; .*; attempt \d+ counts, with {ALL:g}", said), said
