@@ -31,7 +31,8 @@ def use(folder: str | Path = "work/") -> None:
     """Plug in every finished piece of the labs in `folder`, and print which pieces are the student's now.
 
     A relative `folder` is searched here and in the folders above, because a lab's notebook runs in the lab's own folder. A piece
-    is finished if its body is written and its check, if it has run and was saved, passed. Raises FileNotFoundError.
+    is finished if its body is written and its check, if it has run and was saved, passed. The code of these pieces runs here, so
+    a notebook that you downloaded must be one that you would run. Raises FileNotFoundError.
     """
     if subject.is_grading():
         return
@@ -40,6 +41,8 @@ def use(folder: str | Path = "work/") -> None:
     labs = [path for path in paths if path.stem == path.resolve().parent.name]  # without copies in the same folder
     if not labs:
         print(f"there is no lab in {nearest}: `rushlight lab 01a` puts one into work/")
+    else:
+        print(f"running the finished pieces in {nearest}. This also runs code of a notebook that you downloaded")
     for path in labs:
         print("\n".join(_plug_in(path)))
 
@@ -182,7 +185,9 @@ def _statement(node: ast.stmt, file: str, left: dict[str, str]) -> Statement:
 
 
 def _needed(statements: list[Statement]) -> list[Statement]:
-    """The pieces, the statements that bind names that the pieces use, and so on, in their order."""
+    """The pieces, the statements that bind names that the pieces use, and so on, in their order. Nothing without a piece."""
+    if not any(statement.piece for statement in statements):
+        return []
     names = set().union(*(statement.used for statement in statements if statement.piece))
     while True:
         needed = [

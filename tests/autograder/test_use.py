@@ -1,5 +1,7 @@
 """`use`: a student's own pieces, from the notebooks in `work/`."""
 
+from pathlib import Path
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
@@ -58,6 +60,17 @@ def test_what_is_written_is_plugged_in_and_named_and_what_is_not_is_the_referenc
     said = capsys.readouterr().out
     assert "1 of 2 pieces" in said and "aten.strided.contiguous_strides" in said
     assert rl.ones(2, 3).transpose(0, 1).stride() == (1, 3)
+
+
+def test_no_code_of_a_notebook_without_a_finished_piece_runs_and_the_message_says_that_code_runs(
+    work, capsys, monkeypatch
+):
+    work("from trap import *", "1 / 0", STUB)
+    monkeypatch.syspath_prepend(Path.cwd())
+    Path("trap.py").write_text("raise SystemExit('it ran')")
+    use("work/")
+    said = capsys.readouterr().out
+    assert "0 of 1 pieces" in said and "runs code of a notebook that you downloaded" in said and yours() == set()
 
 
 def test_a_piece_brings_what_it_uses_and_nothing_else_of_the_notebook_runs(work):
