@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
 # The kinds of files beside a notebook that nbgrader may copy on. A browser or a system may run others.
 PASSIVE = {".csv", ".gif", ".ipynb", ".jpeg", ".jpg", ".json", ".png", ".tsv", ".txt", ".webp"}
+MAX_BESIDE = 1 << 20  # bytes of all of them
 
 
 def configure(c: Any) -> None:
@@ -213,12 +214,15 @@ class Restore(NbGraderPreprocessor):
 
 
 def remove_active(folder: Path) -> None:
-    """Remove the files of a kind that is not passive.
+    """Remove the files of a kind that is not passive, and the largest of the others, until they have at most MAX_BESIDE bytes.
 
-    nbgrader has copied the files beside a notebook here. It copies them from here into the feedback, where it releases pages.
+    nbgrader has copied the files beside a notebook here. It copies them from here into the feedback, where it releases pages. The
+    smallest ones are the time and the secret of the submission.
     """
-    for path in [*folder.rglob("*")]:
-        if not path.is_dir() and path.suffix.lower() not in PASSIVE:
+    left, files = MAX_BESIDE, [path for path in folder.rglob("*") if not path.is_dir()]
+    for path in sorted(files, key=lambda path: path.lstat().st_size):
+        left -= path.lstat().st_size * (path.suffix != ".ipynb")
+        if path.suffix.lower() not in PASSIVE or left < 0 and path.suffix != ".ipynb":
             path.unlink()
 
 

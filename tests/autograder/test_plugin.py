@@ -142,6 +142,15 @@ def test_beside_a_graded_notebook_nothing_stays_that_a_browser_or_a_system_runs(
     assert {path for path in tmp_path.rglob("*") if path.is_file()} == {tmp_path / name for name in kept}
 
 
+def test_large_files_beside_a_notebook_are_not_copied_on_and_the_small_ones_are(tmp_path):
+    sizes = {"a.png": 46 << 20, "b.png": 900_000, "lab.ipynb": 5 << 20, "submission_secret.txt": 20, "z.csv": 300_000}
+    for name, size in sizes.items():
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(size)
+    plugin.remove_active(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"lab.ipynb", "submission_secret.txt", "z.csv"}
+
+
 def test_an_export_has_one_cell_for_each_name_and_no_formula(tmp_path):
     names = {"ada": ("Lovelace, Countess", '=HYPERLINK("http://x")'), "-1+1": ("@SUM(1+1)", "\x1b[2J")}
     with Gradebook(f"sqlite:///{tmp_path / 'gradebook.db'}", "rushlight") as gradebook:
