@@ -75,10 +75,12 @@ def cached_cast(dtype: dtype, value: Any) -> Any:
 
 
 def promote_type(stack: Sequence) -> dtype:
-    """The dtype in which a call of the list `promote` runs: float32 if one of its eligible tensors, including those in lists, is
-    float32, else the lower precision, `get_autocast_dtype("cpu")`, also if there are no eligible tensors. `stack` is a list or a
-    tuple. Its eligible tensors have one of these two dtypes: for float16 in an autocast to bfloat16, or the other way round,
-    PyTorch raises RuntimeError.
+    """The dtype in which autocast runs an operator of its list `promote`, such as `cat`.
+
+    It is float32 if one of the call's eligible tensors, including those in lists, is float32. Otherwise it is the lower precision,
+    `get_autocast_dtype("cpu")`, also if there are no eligible tensors. `stack` is a list or a tuple of the call's arguments. Its
+    eligible tensors have one of these two dtypes: for float16 in an autocast to bfloat16, or the other way round, PyTorch raises
+    RuntimeError.
 
         >>> with rl.autocast("cpu", dtype=rl.float16):
         ...     promote_type([rl.ones(2), 2.5]), promote_type([rl.ones(2, dtype=rl.float16), 2.5])

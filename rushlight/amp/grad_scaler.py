@@ -60,6 +60,9 @@ def update_scale(
       `growth_factor`, and the tracker is 0. But if the product is infinite in float32, the scale stays, and only the
       tracker becomes 0.
 
+    A factor that float32 has exactly, such as 2 or 0.5, gives PyTorch's scale. For others the last bit may differ, because PyTorch
+    multiplies in float64 and rounds once.
+
     Args:
         scale: float32, without dimensions, changed.
         growth_tracker: before the step.

@@ -112,7 +112,8 @@ def sum_to_last_dims(grad: Tensor, sizes: Sequence[int]) -> Tensor:
 def count_dependencies(roots: Iterable[Node]) -> dict[Node, int]:
     """For each node that is reachable from the roots, the number of edges to it from reachable nodes.
 
-    A node is ready when that many gradients have arrived. Equal edges are counted separately. There is no recursion: a graph
+    A node is ready when that many gradients have arrived. `node.next_edges` has pairs of a node and the number of its input. Equal
+    edges are counted separately, and an edge whose node is None leads nowhere. There is no recursion: a graph
     may be a hundred thousand nodes deep.
 
     Args:

@@ -160,7 +160,10 @@ def layer_costs(strategy: str, layer: Layer, cluster: Cluster) -> tuple[float, f
 def step_time(
     layers: int, forward: float, backward: float, gather: float, reduce: float, overlap: bool = True
 ) -> float:
-    """Seconds of one training step of `layers` equal layers, each with the times that `layer_costs` returns.
+    """Seconds of one training step of `layers` equal layers.
+
+    `forward`, `backward`, `gather` and `reduce` are the seconds of one layer's forward, its backward, one gather of it and one
+    reduction of its gradient, as `layer_costs` returns them.
 
     The forward goes through all layers, then the backward goes through all of them in reverse. Each forward and each backward
     of a layer waits for a gather of its own; a reduction follows each backward. Without overlap all of these run one after

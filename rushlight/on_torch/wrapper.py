@@ -75,7 +75,7 @@ def quantise(x: torch.Tensor) -> QuantisedTensor:
 def quantise_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows of a matrix in int8, each with a scale of its own.
 
-    The largest magnitude in a row becomes 127 or -127; a row of zeros has the scale 1.
+    The largest magnitude in a row becomes 127 or -127; a row of zeros has the scale 1, and zeros.
 
     Args:
         x: (rows, columns) with at least one column, any strides, float32 or float64. It is not changed. The scale of a row
@@ -87,8 +87,9 @@ def quantise_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         int8, (rows, columns): `x / scale` of its row, rounded to the nearest integer, a half to the even one.
         scale, (rows,), in the dtype of `x`: the largest magnitude in the row divided by 127.
 
-    May call: elementwise arithmetic, comparisons and rounding, reductions by maximum and minimum, indices and masks, casts
-    and views; nothing of PyTorch's own quantisation (`quantize_per_channel`, `fake_quantize_...`).
+    May call: elementwise arithmetic, comparisons and rounding (also `where`, `maximum` and `clamp`), reductions by maximum and
+    minimum, indices and masks, casts and views; nothing of PyTorch's own quantisation (`quantize_per_channel`,
+    `fake_quantize_...`).
 
     >>> quantise_rows(torch.tensor([[0.5, -1.0, 0.25]]))
     (tensor([[  64, -127,   32]], dtype=torch.int8), tensor([0.0079]))

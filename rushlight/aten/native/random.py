@@ -608,7 +608,8 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
 
     A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd records them. The input is multiplied
     by a tensor like it (`empty_like`), which `bernoulli_(1 - p)` fills with ones and zeros, and which is then divided by 1 - p
-    in place. If p is 1, the input is multiplied by a 0 instead: a tensor without dimensions, with the input's dtype and device.
+    in place. If p is 1, the input is multiplied by a 0 instead: a tensor without dimensions, with the input's dtype and device. So
+    an infinite element or a NaN becomes NaN, as in PyTorch, and any other element 0.
 
     Args:
         input: of a floating-point dtype. For other dtypes the in-place division raises a RuntimeError; if p is 1, nothing is

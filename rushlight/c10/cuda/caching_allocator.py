@@ -123,8 +123,8 @@ def round_size(size: int, divisions: int = 0) -> int:
 
     With `divisions` of 2 or more, a power of 2, requests of more than 512 · `divisions` bytes are rounded more coarsely, so that
     tensors of similar sizes can use each other's blocks. The interval between two neighbouring powers of 2 is divided into
-    `divisions` equal parts, and the size becomes the next border between two parts. With 4 divisions the borders between 4096 and
-    8192 are 4096, 5120, 6144, 7168 and 8192.
+    `divisions` equal parts, and the size becomes the next border between two parts; a size that is a border stays. With 4
+    divisions the borders between 4096 and 8192 are 4096, 5120, 6144, 7168 and 8192.
 
     Args:
         size: bytes, 1 or more.
