@@ -136,7 +136,8 @@ def test_a_group_may_be_kept_from_call_to_call(decide, kept):
 MORE = "seen.append(dist.isend(outgoing, group=group, group_dst=(rank + 1) % ranks))"  # nobody receives it
 
 
-@pytest.mark.parametrize("does", sweep([*IN_A_THIRD.values(), MORE], every=5))
+@pytest.mark.sweep
+@pytest.mark.parametrize("does", [*IN_A_THIRD.values(), MORE])
 def test_a_wrong_answer_gets_the_verdict_that_it_gets_case_by_case(decide, does, monkeypatch):
     wrong = answer(
         f"if outgoing.numel() == 2:\n    rank, ranks = dist.get_rank(group), dist.get_world_size(group)\n    {does}"
