@@ -10,7 +10,7 @@ from sweep import sweep
 BENCH = Path(__file__).parents[1] / "bench"
 SMALLEST = {
     "accuracy_drop.py": ["--steps", "2"],
-    "attacks.py": ["constants"],
+    "attacks.py": ["constants", "exchange", "cluster"],
     "attention.py": ["--seconds", "0.01"],
     "compile.py": ["--rounds", "1", "--only", "2^12"],
     "dispatch.py": ["--calls", "10", "--rounds", "1"],
