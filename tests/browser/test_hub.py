@@ -3,8 +3,10 @@
 import csv
 import os
 import re
+import sqlite3
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import hub as hubs
@@ -130,12 +132,34 @@ def test_students_see_nothing_of_the_solutions_of_others_and_of_the_gradebook(st
     assert requests.get(f"{ada.address}/api/contents", headers=ben.headers).status_code == 403
 
 
-def test_a_student_works_in_a_browser_alone(page, hub, teacher):
-    """Fetch, all cells of the notebook, Submit, Fetch Feedback: by clicks, from the login to the page with the points."""
+def log_in(page, hub, name):
     page.goto(hub.address)
-    page.get_by_label("Username").fill("cleo")
+    page.get_by_label("Username").fill(name)
     page.get_by_label("Password").fill("any")
     page.get_by_role("button", name="Sign in").click()
+
+
+def test_the_teacher_marks_a_written_answer_on_the_page_of_its_question_and_no_student_reaches_it(
+    page, hub, students, graded
+):
+    log_in(page, hub, hubs.TEACHER)
+    page.get_by_role("menuitem", name="Nbgrader").wait_for()
+    page.goto(f"{hub.address}/user/{hubs.TEACHER}/formgrader/written")
+    page.get_by_role("link", name="a row that keeps a matrix").click()
+    page.get_by_text("0 of 2 marked").wait_for()
+    page.keyboard.press("a")
+    page.keyboard.press("Enter")
+    page.get_by_text(re.compile("[12] of 2 marked")).wait_for()  # equal answers are one entry
+    with closing(sqlite3.connect(hub.machine.place / "srv/course/classroom/gradebook.db")) as gradebook:
+        scores = gradebook.execute("SELECT manual_score FROM grade WHERE manual_score IS NOT NULL").fetchall()
+    assert {*scores} == {(4.0,)}
+    address = f"{hub.address}/user/{hubs.TEACHER}/formgrader/written"
+    assert requests.get(address, headers=students[1].headers).status_code == 403
+
+
+def test_a_student_works_in_a_browser_alone(page, hub, teacher):
+    """Fetch, all cells of the notebook, Submit, Fetch Feedback: by clicks, from the login to the page with the points."""
+    log_in(page, hub, "cleo")
     page.get_by_role("menuitem", name="Nbgrader").click()
     assert page.get_by_role("menuitem", name="Formgrader").count() == page.locator(".Toastify__toast").count() == 0
     page.get_by_role("menuitem", name="Assignment List").click()
