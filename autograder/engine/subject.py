@@ -37,7 +37,9 @@ class RushlightSide:
         dtype = getattr(rushlight, spec["dtype"])
         storage = rushlight.UntypedStorage(spec["storage"] * dtype.itemsize)
         whole = rushlight.Tensor(storage, [spec["storage"]], [1], 0, dtype)
-        whole.numpy()[:] = numpy.arange(spec["storage"]) % {"bool": 2, "uint8": 256}.get(spec["dtype"], 1 << 62)
+        whole.numpy()[:] = numpy.arange(spec["storage"], dtype=numpy.int64) % {"bool": 2, "uint8": 256}.get(
+            spec["dtype"], 1 << 62
+        )
         return rushlight.Tensor(storage, spec["sizes"], spec["strides"], spec["offset"], dtype)
 
     def dtype(self, name: str) -> rushlight.dtype:

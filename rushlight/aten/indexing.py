@@ -9,7 +9,6 @@ the sequences and bools that are converted to them. It goes to the operators `in
 from __future__ import annotations
 
 import operator
-import sys
 import warnings
 from collections.abc import Sequence
 
@@ -19,7 +18,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor, add_attributes
 from rushlight.c10.dispatch import local
-from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int64, uint8
+from rushlight.c10.dtypes import INT64_MAX, INTEGRAL, Scalar, bool_, int64, uint8
 from rushlight.library import through_table
 
 
@@ -170,7 +169,7 @@ def _apply_slice(view: Tensor, dim: int, key: slice, skip_whole: bool = False) -
     is_symbol = key.stop.__class__ is not int and isinstance(key.stop, int) and not isinstance(key.stop, bool)
     if takes_all and skip_whole and not is_symbol:
         return view
-    return functions.slice(view, dim, start or 0, sys.maxsize if end is None else end, step or 1)
+    return functions.slice(view, dim, start or 0, INT64_MAX if end is None else end, step or 1)
 
 
 _WHOLE, _PLAIN = slice(None), (int, type(None))

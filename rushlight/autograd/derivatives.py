@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import operator
-import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
@@ -15,7 +14,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.generated.functions import softplus, where, zeros_like  # noqa: F401
 from rushlight.aten.strided import Tensor, storage_size, wrap_dim
 from rushlight.c10.dispatch import local
-from rushlight.c10.dtypes import Scalar, dtype
+from rushlight.c10.dtypes import INT64_MAX, Scalar, dtype
 from rushlight.c10.memory_formats import contiguous_format  # noqa: F401
 from rushlight.library import OpOverload
 
@@ -66,7 +65,7 @@ def detach_result(result: Tensor) -> Tensor:
 
 def slice_backward_wrapper(grad: Tensor, sizes: Sequence[int], dim: int, start, end, step: int) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `slice_backward_wrapper`."""
-    start, end = 0 if start is None else start, sys.maxsize if end is None else end
+    start, end = 0 if start is None else start, INT64_MAX if end is None else end
     return functions.slice_backward(grad, sizes, dim, start, end, step)
 
 

@@ -73,7 +73,7 @@ class Recorder:
 
     def begin(self, name: str, stack: Sequence = (), scope: int = FUNCTION, sequence_nr: int = -1) -> FunctionEvent:
         """An event that starts now."""
-        event = FunctionEvent(name, threading.get_native_id(), 0, 0, sequence_nr=sequence_nr, scope=scope)
+        event = FunctionEvent(name, thread_id(), 0, 0, sequence_nr=sequence_nr, scope=scope)
         arguments: dict[str, Any] = {}
         if sequence_nr >= 0:
             arguments["Sequence number"] = sequence_nr
@@ -132,6 +132,10 @@ class Recorder:
         self.memory.append((now(), nbytes, address, self.allocated))
         for event in self._open:
             event.cpu_memory_usage += nbytes
+
+
+# WebAssembly has no number of the system's for a thread
+thread_id = getattr(threading, "get_native_id", threading.get_ident)
 
 
 def now() -> float:

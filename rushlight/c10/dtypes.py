@@ -21,6 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 BOOLEAN, INTEGRAL, FLOATING = range(3)
+INT64_MAX = (1 << 63) - 1
 Scalar = bool | int | float
 
 

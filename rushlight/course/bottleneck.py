@@ -9,13 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from time import thread_time_ns
 from types import ModuleType
 from typing import Any
 
 from rushlight.autograd import profiler
 from rushlight.autograd.profiler_util import find_parents
 from rushlight.profiler import profile
+
+try:
+    from time import thread_time_ns
+except ImportError:  # WebAssembly has no clock of a thread
+    from time import perf_counter_ns as thread_time_ns
 
 Event = tuple[str, int, int]
 """A name, a start and an end, in microseconds, all of one thread."""
