@@ -63,7 +63,7 @@ def test_two_hundred_steps_of_the_real_model_have_the_losses_of_torch(compiled):
     tokenizer = trained.tokenizer()
     expected, found = lockstep([*batches(*rows(texts, tokenizer, 40), 200, 16)], compiled, {})
     np.testing.assert_allclose(found[:, 0], expected[:, 0], atol=1e-4)
-    assert expected[-1, 0] < 2
+    assert expected[-1, 0] < expected[0, 0] / 2
 
 
 def test_a_batch_in_parts_of_unequal_counts_of_tokens_has_the_losses_of_the_whole_batch():
