@@ -108,7 +108,7 @@ def pytest_configure(config):
 @pytest.fixture(scope="session")
 def drawn_once(pytestconfig):
     """Keep the cases that a judge draws for a lab's check from a seed, and torch's answers, for the other judges of this run."""
-    from autograder.engine.judge import PendingCases
+    from autograder.engine.source import PendingCases
     from autograder.engine.torch_source import TorchSource
     from autograder.model import lab_names
 

@@ -9,7 +9,6 @@ the smallest case on which the two differ; or, where there is no torch, from wha
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import time
@@ -18,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO
 
 from ..checks.cases import field, first_apart
 from .check import (
@@ -60,6 +59,7 @@ from .observe import (
     show,
     show_marked,
 )
+from .source import NotRecorded, PendingCases, Source, key_of
 
 SHRINK_SECONDS = 2.0
 PORTION_SECONDS = 1.0  # of cases that are asked for at once, about: more are asked for if an answer takes less
@@ -70,48 +70,6 @@ MAX_MARKED = 100  # differences between two results
 
 Ask = Callable[[str, list[dict]], list[Tree]]
 SecondChance = Callable[[Verdict], Verdict | None]
-
-
-class PendingCases(NamedTuple):
-    """The cases of a check, a function that waits for torch's answers, and how many of the cases, the first ones, are edges."""
-
-    cases: list[dict]
-    answers: Callable[[], list[Tree]]
-    edges: int
-
-
-class Source(Protocol):
-    """Where the cases of a check come from, and torch's answers to them."""
-
-    note: str  # what each verdict says about them, or nothing
-
-    def reseed(self) -> None:
-        """Draw other cases from now on, if cases are drawn."""
-
-    def first(self, check: Check) -> list[dict]:
-        """The first edge of a check, or no case if it has none."""
-
-    def draw(self, check: Check) -> list[dict]:
-        """The cases of a check that are not edges."""
-
-    def begin(self, check: Check) -> PendingCases:
-        """All cases of a check, while torch works out its answers."""
-
-    def ask(self, check: Check, cases: list[dict]) -> Callable[[], list[Tree]]:
-        """Start to compute torch's answers, and return a function that waits for them. It raises NotRecorded if there is none."""
-
-    def search(self, check: Check, differs: Callable[[dict], bool]) -> None:
-        """Propose cases of a check that may be simpler than those of `begin`, until the predicate raises."""
-
-    def is_exact(self, check: Check) -> bool:
-        """Whether the answers are those of an exact calculation without torch."""
-
-    def listing(self, check: Check, case: dict) -> str:
-        """The case as code, if the check shows it so."""
-
-
-class NotRecorded(Exception):
-    """There is no torch, and its answer to this case was not recorded."""
 
 
 @dataclass(frozen=True)
@@ -462,11 +420,6 @@ def _compare(case: dict, mine: Tree, theirs: Tree) -> Disagreement | None:
     return Disagreement(case, result_of(mine), theirs, raised_of(mine)) if difference(mine, theirs) else None
 
 
-def key_of(tree: Tree) -> str:
-    """A tree as text, the same for equal ones."""
-    return json.dumps(tree, sort_keys=True, default=repr)
-
-
 def _hint(check: Check, disagreement: Disagreement) -> str | None:
     if _safely(partial(first_apart, disagreement.mine), disagreement.theirs) == "beyond":
         called = field(disagreement.mine, "beyond")
@@ -504,14 +457,13 @@ def _safely(render: Callable[[Tree], Any], tree: Tree, otherwise: Any = _UNREADA
         return otherwise
 
 
-def serve(source: Readable, target: BinaryIO, any_case: bool = True) -> None:
+def serve(source: Readable, target: BinaryIO, any_case: bool = True, cases: Source | None = None) -> None:
     """Serve one kernel: it names a check, is asked for observations, and receives a verdict, until the end of the stream.
 
-    A case may hold a program, which then runs here. Without `any_case` only a case that has been shown is replayed.
+    `cases` is what the judge asks, by default torch. A case may hold a program, which then runs here. Without `any_case` only a
+    case that has been shown is replayed.
     """
-    from . import practice  # which needs this module
-
-    judge, shown = Judge(source=practice.source()), set()
+    judge, shown = Judge(source=cases), set()
 
     def ask(name: str, cases: list[dict]) -> list[Tree]:
         send(target, {"ask": cases})
@@ -541,7 +493,9 @@ def main() -> None:
     """Serve one kernel on standard input and output."""
     kernel, target = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr  # printed text is no message
-    serve(kernel, target)
+    from .practice import source
+
+    serve(kernel, target, cases=source())
 
 
 if __name__ == "__main__":

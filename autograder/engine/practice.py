@@ -20,8 +20,8 @@ from typing import NamedTuple
 from ..course import COURSE, replacing
 from .check import Check, find, is_bench, registry
 from .edition import check_files
-from .judge import NotRecorded, PendingCases, Source, key_of
 from .observe import Tree, encode, receive
+from .source import NotRecorded, PendingCases, Source, key_of
 
 FOLDER = COURSE / "recordings"  # for each lab a zip file, with an entry for each check
 ABOUT = "about.json"  # the entry that says which torch answered, and the digest of the text that it answered for

@@ -30,8 +30,8 @@ except ModuleNotFoundError:
 from ..course import cache_folder
 from . import torch_dumps
 from .check import Check, find, is_bench
-from .judge import PendingCases, key_of
 from .observe import Tree, for_cases, has, is_error, observe_call
+from .source import PendingCases, key_of
 from .torch_side import TorchSide, call_and_restore
 
 set_hypothesis_home_dir(cache_folder() / "hypothesis")  # not in the student's folder

@@ -245,7 +245,7 @@ def test_the_sample_class_is_made_once(tmp_path):
     sample.make(tmp_path)
     assert path.read_text() == "changed"
     (tmp_path / "made-from").write_text("another version")
-    with pytest.raises(FileExistsError, match="another version"):
+    with pytest.raises(FileExistsError, match="another release"):
         sample.make(tmp_path)
 
 

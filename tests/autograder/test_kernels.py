@@ -6,10 +6,10 @@ from sweep import swept
 
 from autograder.engine import run as running
 from autograder.engine.check import DIED, DISAGREED, PASSED, SECOND_CHANCE_NOTE, Verdict
-from autograder.engine.judge import PendingCases
 from autograder.engine.observe import NotGraded
 from autograder.engine.run import run
 from autograder.engine.sandbox import Sandbox
+from autograder.engine.source import PendingCases
 from autograder.model import Lab, check_name, exercise_name
 
 FUSED, STEP, LAST = (

@@ -1,0 +1,57 @@
+"""Where a judge's cases come from, and torch's answers to them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from .check import Check
+from .observe import Tree
+
+
+def key_of(tree: Tree) -> str:
+    """A tree as text, the same for equal ones."""
+    return json.dumps(tree, sort_keys=True, default=repr)
+
+
+class PendingCases(NamedTuple):
+    """The cases of a check, a function that waits for torch's answers, and how many of the cases, the first ones, are edges."""
+
+    cases: list[dict]
+    answers: Callable[[], list[Tree]]
+    edges: int
+
+
+class Source(Protocol):
+    """Where the cases of a check come from, and torch's answers to them."""
+
+    note: str  # what each verdict says about them, or nothing
+
+    def reseed(self) -> None:
+        """Draw other cases from now on, if cases are drawn."""
+
+    def first(self, check: Check) -> list[dict]:
+        """The first edge of a check, or no case if it has none."""
+
+    def draw(self, check: Check) -> list[dict]:
+        """The cases of a check that are not edges."""
+
+    def begin(self, check: Check) -> PendingCases:
+        """All cases of a check, while torch works out its answers."""
+
+    def ask(self, check: Check, cases: list[dict]) -> Callable[[], list[Tree]]:
+        """Start to compute torch's answers, and return a function that waits for them. It raises NotRecorded if there is none."""
+
+    def search(self, check: Check, differs: Callable[[dict], bool]) -> None:
+        """Propose cases of a check that may be simpler than those of `begin`, until the predicate raises."""
+
+    def is_exact(self, check: Check) -> bool:
+        """Whether the answers are those of an exact calculation without torch."""
+
+    def listing(self, check: Check, case: dict) -> str:
+        """The case as code, if the check shows it so."""
+
+
+class NotRecorded(Exception):
+    """There is no torch, and its answer to this case was not recorded."""
