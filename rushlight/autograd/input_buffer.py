@@ -46,8 +46,8 @@ def backward_steps(nodes: Sequence[StreamNode], roots: Sequence[Edge], caller: i
     - Otherwise it is added on the stream of the input's node. First this stream waits for the new gradient's event, then for the
       event of what is in the input, if there are such events: `("wait", event, stream)`. Then `("add", stream)`. The sum needs
       no event.
-    - A node runs: first its stream waits for the events of its inputs that no addition has waited for, in the order of their
-      numbers. Then `("run", index)`.
+    - A node runs: first its stream waits for the events of its inputs that no addition has waited for, input 0 first, then
+      input 1, and so on. Then `("run", index)`.
     - At the end, the caller's stream waits for each other stream on which a leaf ran, in ascending order: `("record", event,
       stream)` and `("wait", event, caller)`.
 
