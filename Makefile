@@ -17,7 +17,7 @@ help:                   ## show what can be made
 grade: setup            ## autograde a sample class for lab 01a
 	@$(BIN)/rushlight grade 01a --sample
 
-test: setup             ## run the tests (about 10 minutes on two cores): a fixed choice of what takes long
+test: setup             ## run the tests (about 9 minutes on two cores): a fixed choice of what takes long
 	@sh system.sh chromium
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
