@@ -9,6 +9,7 @@ import hashlib
 import importlib.util
 import io
 import json
+import sys
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,7 +29,12 @@ ABOUT = "about.json"  # the entry that says which torch answered, and the digest
 PUBLIC_SEED = 0
 NEEDED = ("check", "observe", "torch_dumps", "torch_side", "torch_source")  # modules here that make cases or answers
 BUDGET = 1 << 18  # bytes for a check: beyond, a drawn case is not kept
-INSTALL = "`make -B setup` in the course's folder installs torch"
+IN_BROWSER = sys.platform == "emscripten"
+INSTALL = (
+    "on your own machine the course asks torch itself"
+    if IN_BROWSER
+    else "`make -B setup` in the course's folder installs torch"
+)
 
 
 class Recorded(NamedTuple):

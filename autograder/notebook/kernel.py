@@ -34,7 +34,7 @@ from ..engine.check import (
     missing_for_milestone,
 )
 from ..engine.exercise import filled, is_filled, only
-from ..engine.observe import Malformed, SubjectTimedOut, Tree, clean, receive, send
+from ..engine.observe import Malformed, SubjectTimedOut, Tree, clean, encode, receive, send
 from ..engine.subject import MAX_OUTPUT, answer, is_grading
 
 
@@ -63,8 +63,7 @@ class _Judge:
         while "verdict" not in (message := receive(self.source)):
             send(self.target, self._answer(name, message["ask"], printed))
         verdict = Verdict(**message["verdict"])
-        if verdict.case is not None:  # the output of the shown case helps, the output of a hundred others does not
-            print(clean(printed.get(_key(verdict.case), "")), end="")
+        _show_output(verdict, printed)
         return verdict
 
     def _answer(self, name: str, cases: list[dict], printed: dict[str, str]) -> Tree:
@@ -135,6 +134,31 @@ class _Shared(_Judge):
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
         self.connection.close()
+
+
+def _decide_here(name: str, case: dict | None) -> Verdict:
+    """The verdict of a judge in this very process, by torch's recorded answers: a browser starts no other process.
+
+    What may take too long is stopped from outside: the page ends the process.
+    """
+    from ..engine.judge import Judge
+    from ..engine.practice import Practice
+
+    judge, printed = Judge(source=Practice()), dict[str, str]()
+
+    def ask(name: str, cases: list[dict]) -> list[Tree]:
+        observed = [_answer_quietly(name, case, printed) for case in cases]
+        return receive(io.BytesIO(encode(observed)))  # plain data, as from another process
+
+    verdict = judge.verdict(name, ask) if case is None else judge.replay(name, case, ask)
+    _show_output(verdict, printed)
+    return verdict
+
+
+def _show_output(verdict: Verdict, printed: dict[str, str]) -> None:
+    """Print what the program printed for the shown case: that helps, the output of a hundred others does not."""
+    if verdict.case is not None:
+        print(clean(printed.get(_key(verdict.case), "")), end="")
 
 
 _helper: _Helper | None = None
@@ -210,6 +234,11 @@ def _not_yet(milestone: str) -> str:
 _passed: dict[str, Callable | None] = {}  # the checks that have passed in this kernel, and the function that did
 
 
+def count_as_passed(check: str) -> None:
+    """Count the piece that is plugged in now as one that has passed its check."""
+    _passed[check] = _function(check)
+
+
 def _standing(verdict: Verdict) -> list:
     """The points of a check in its lab, and a line with what has passed so far. Empty for a check that is in no lab.
 
@@ -219,7 +248,7 @@ def _standing(verdict: Verdict) -> list:
 
     name = verdict.check
     if verdict.passed:
-        _passed[name] = _function(name)
+        count_as_passed(name)
     else:
         _passed.pop(name, None)
     with contextlib.suppress(OSError, ValueError, KeyError):  # a student may have changed the files of the course
@@ -244,6 +273,8 @@ def _function(check: str) -> Callable | None:
 def _decide(name: str, case: dict | None) -> Verdict:
     """The verdict of the machine's judge, or where there is none that can decide, of this kernel's own."""
     try:
+        if sys.platform == "emscripten":
+            return _decide_here(name, case)
         return _ask_shared(name, case) or _ask_helper(name, case)
     except KeyboardInterrupt:
         raise CheckFailed(f"{name}: interrupted") from None
@@ -315,7 +346,7 @@ def _display(verdict: Verdict, *standing: Any) -> None:
     except ImportError:
         _print(verdict)
         return
-    if get_ipython() is None:
+    if get_ipython() is None and sys.platform != "emscripten":  # a page of the site displays without a shell
         _print(verdict)
     else:
         from ..engine.card import card  # not in the sandbox, where nothing is displayed

@@ -286,7 +286,7 @@ def _opened(page: str, name: str, elsewhere: str) -> str:
     )
     title = TITLE.search(page)
     place = title.end() if title else 0
-    return f"{page[:place]}\n\n{box}\n{page[place:]}"
+    return f"{page[:place]}\n\n{box}\n<div data-tab-bar></div>\n{page[place:]}"
 
 
 # From a notebook to Markdown -----------------------------------------------------------------------------------------
@@ -351,7 +351,7 @@ def _code(cell: NotebookNode) -> str:
     title = "Exercise" if "exercise" in given else "Check" if "check" in given else ""
     if title == "Check":
         title += f" · {worth:g} {'point' if worth == 1 else 'points'}" if worth else " · no points"
-    attributes = ".python" + (f' title="{title}"' if title else "")
+    attributes = f'.python data-cell="{cell.id}"' + (f' title="{title}"' if title else "")
     head = f"``` {{{attributes}}}".replace("```", fence)
     block = f"{head}\n{cell.source}\n{fence}" if cell.source.strip() else ""
     if block and cell.metadata.get("jupyter", {}).get("source_hidden"):

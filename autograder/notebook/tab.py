@@ -1,0 +1,149 @@
+"""A notebook on a page of the site: its cells run in the browser's Python, which has no Jupyter.
+
+A worker of the page (`docs/browser/worker.js`) has one `Tab`, and asks it to run cells. Their outputs are those of a notebook
+(nbformat), each handed to the page as it is made. What takes too long is stopped by the page, which ends the worker.
+"""
+
+from __future__ import annotations
+
+import ast
+import base64
+import io
+import linecache
+import pprint
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+from ..engine import judge, practice  # noqa: F401  (a first check then finds them loaded)
+from ..engine.subject import MAX_OUTPUT
+from . import kernel
+
+Output = dict[str, Any]
+FORMATS = {"text/html": "_repr_html_", "image/svg+xml": "_repr_svg_", "image/png": "_repr_png_"}
+WIDTH = 79  # of a value that is shown
+FLUSH_SECONDS = 0.1  # between two parts of what a cell prints
+
+
+class Tab:
+    """The cells of one page run here, one after another in one namespace. `show(output)` receives what they show."""
+
+    def __init__(self, show: Callable[[Output], None]):
+        self.show = show
+        self.namespace = ModuleType("__main__")
+        sys.modules["__main__"] = self.namespace
+        if find_spec("IPython") is None:
+            self._take_its_place()
+
+    def _take_its_place(self) -> None:
+        """Offer what the course uses of IPython: `display`."""
+        shell, shown = ModuleType("IPython"), ModuleType("IPython.display")
+        vars(shell).update(get_ipython=lambda: None, display=shown)
+        vars(shown).update(display=self.display)
+        sys.modules |= {"IPython": shell, "IPython.display": shown}
+
+    def run(self, name: str, source: str) -> bool:
+        """Run a cell, and show the value of its last line. Returns whether it has ended without an error."""
+        file = f"<{name}>"
+        linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file  # what tracebacks show
+        out, errors = _Stream("stdout", self.show), _Stream("stderr", self.show)
+        with redirect_stdout(out), redirect_stderr(errors):
+            try:
+                value = self._run(source, file)
+                if value is not None and not source.rstrip().endswith(";"):
+                    self._flush()
+                    self.show({"output_type": "execute_result", "data": data_of(value), "metadata": {}})
+            except BaseException as error:  # SystemExit too: the page goes on
+                self._flush()
+                self.show(_error(error))
+                return False
+            finally:
+                self._flush()
+        return True
+
+    def _run(self, source: str, file: str) -> Any:
+        tree = ast.parse(source, file)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, file, "exec", dont_inherit=True), vars(self.namespace))
+        if isinstance(last, ast.Expr):
+            value = compile(ast.Expression(last.value), file, "eval", dont_inherit=True)
+            return eval(value, vars(self.namespace))
+        return None
+
+    def plug_in(self, name: str, source: str, check: str) -> bool:
+        """Run an exercise's cell whose check has passed in an earlier Python of this page. Returns whether it ran."""
+        if ran := self.run(name, source):
+            kernel.count_as_passed(check)
+        return ran
+
+    def display(self, *values: Any, raw: bool = False, metadata: dict | None = None) -> None:
+        """IPython's `display`: show each of the values now."""
+        self._flush()
+        for value in values:
+            data = value if raw else data_of(value)
+            self.show({"output_type": "display_data", "data": data, "metadata": metadata or {}})
+
+    def _flush(self) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+
+
+def data_of(value: Any) -> dict[str, str]:
+    """A value in the formats in which a page can show it, by MIME type."""
+    kinds = {kind: getattr(value, name)() for kind, name in FORMATS.items() if hasattr(type(value), name)}
+    data = {
+        kind: base64.b64encode(shown).decode() if isinstance(shown, bytes) else shown
+        for kind, shown in kinds.items()
+        if shown is not None
+    }
+    return data | {"text/plain": _plain(value)}
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, (list, tuple, dict, set)):
+        return pprint.pformat(value, width=WIDTH, sort_dicts=False)
+    return repr(value)
+
+
+def _error(error: BaseException) -> Output:
+    """The error of a cell, with the frames below this module."""
+    if hasattr(error, "_render_traceback_"):
+        lines = error._render_traceback_()
+    else:
+        told = traceback.TracebackException.from_exception(error)
+        inner: traceback.TracebackException | None = told
+        while inner is not None:
+            inner.stack[:] = [frame for frame in inner.stack if frame.filename != __file__]
+            inner = inner.__cause__ or inner.__context__
+        lines = "".join(told.format()).splitlines()
+    text = "\n".join(lines)[-MAX_OUTPUT:]
+    return {"output_type": "error", "ename": type(error).__name__, "evalue": str(error), "traceback": [text]}
+
+
+class _Stream(io.TextIOBase):
+    """What a cell prints, handed on in parts: no more than a few a second, and no more than a page can hold."""
+
+    def __init__(self, name: str, show: Callable[[Output], None]):
+        self.name, self.show = name, show
+        self.parts: list[str] = []
+        self.left, self.flushed = MAX_OUTPUT, time.monotonic()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.parts.append(text)
+        if time.monotonic() > self.flushed + FLUSH_SECONDS:
+            self.flush()
+        return len(text)
+
+    def flush(self) -> None:
+        text, self.parts, self.flushed = "".join(self.parts)[: self.left], [], time.monotonic()
+        self.left -= len(text)
+        if text:
+            self.show({"output_type": "stream", "name": self.name, "text": text})

@@ -1,0 +1,417 @@
+// The cells of a page as editors with Run and Check, over one Python in a worker (worker.js).
+//
+// The page has its cells as blocks with `data-cell`, and a script of JSON, `#tab`, with what a block does not say: {base, lab,
+// notebook, cells: {id: {kind, binds, check, points}}}. The kinds are exercise, check, plain, drawing, and torch, which cannot run
+// here. Nothing is loaded before the first press. Answers stay in this browser's storage, by lab.
+
+const page = JSON.parse(document.getElementById("tab").textContent);
+const base = new URL(page.base, document.baseURI);
+const LIMIT = { exercise: 60, check: 60, plain: 600, drawing: 600 }; // seconds, then a cell is stopped
+const HINT = "Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.";
+
+const make = (tag, { text, ...given } = {}, ...inside) => {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(given)) {
+    if (typeof value === "function") element.addEventListener(name, value);
+    else if (value !== false) element.setAttribute(name, value === true ? "" : value);
+  }
+  if (text) element.textContent = text;
+  element.append(...inside);
+  return element;
+};
+
+// What the browser keeps ----------------------------------------------------------------------------------------------
+
+const kept = {
+  key: `rushlight/${page.lab}`,
+  works: true,
+  answers: {}, // by cell, what differs from the page's own text
+  passed: {}, // by check, the text of the exercise that passed it
+  read() {
+    try {
+      Object.assign(this, JSON.parse(localStorage.getItem(this.key) ?? "{}"));
+    } catch {
+      this.works = false;
+    }
+  },
+  write() {
+    try {
+      localStorage.setItem(this.key, JSON.stringify({ answers: this.answers, passed: this.passed }));
+    } catch {
+      this.works = false;
+    }
+    bar.show();
+  },
+};
+
+// Python --------------------------------------------------------------------------------------------------------------
+
+const python = {
+  worker: null,
+  ready: null, // a promise
+  ran: new Map(), // by cell, the text that has run in this Python
+  number: 0,
+  waiting: null, // for the cell that runs: {number, show, finish}
+
+  start() {
+    this.ready ??= new Promise((resolve, reject) => {
+      this.worker = new Worker(new URL("worker.js", base), { type: "module" });
+      this.worker.onerror = (event) => reject(new Error(event.message || "the worker could not be started"));
+      this.worker.onmessage = ({ data }) => {
+        if (data.loading) bar.progress(data.loading);
+        if (data.ready) bar.progress(null), resolve();
+        if (data.failed) reject(new Error(data.failed)), this.waiting?.finish(false, data.failed);
+        if (data.number === this.waiting?.number) {
+          if (data.output) this.waiting.show(data.output);
+          if ("done" in data) this.waiting.finish(data.done);
+        }
+      };
+      const notebook = page.notebook && new URL(page.notebook, document.baseURI).href;
+      this.worker.postMessage({ start: { lab: page.lab, notebook, gpt: page.gpt } });
+    }).then(() => plugInAgain(), (error) => {
+      this.end();
+      throw error;
+    });
+    return this.ready;
+  },
+
+  // Run a text as a cell. Resolves to whether it ended without an error.
+  run(cell, text, show, check) {
+    return new Promise((resolve) => {
+      const number = ++this.number;
+      const limit = setTimeout(() => this.stop(`stopped after ${LIMIT[cell.kind]} seconds`), LIMIT[cell.kind] * 1000);
+      const finish = (ok, why) => {
+        clearTimeout(limit);
+        this.waiting = null;
+        if (why) show({ output_type: "error", traceback: [why] });
+        resolve(ok);
+      };
+      this.waiting = { number, show, finish };
+      const message = { number, name: cell.name, source: text, check };
+      this.worker.postMessage(check ? { plug: message } : { run: message });
+    });
+  },
+
+  // End this Python, with what runs in it. The next press starts another, with the pieces that have passed.
+  stop(why) {
+    const { waiting } = this;
+    this.end();
+    waiting?.finish(false, `${why}. The next press starts Python again, with the pieces that have passed.`);
+  },
+
+  end() {
+    this.worker?.terminate();
+    this.worker = this.ready = null;
+    this.ran.clear();
+    bar.progress(null);
+  },
+};
+
+// Give a new Python the pieces that have passed, and the cells whose names they use.
+async function plugInAgain() {
+  for (const cell of cells) {
+    const check = cell.checked?.check;
+    if (check && kept.passed[check] === cell.text) await runNeeded(cell), await runOne(cell, check);
+  }
+}
+
+// A cell --------------------------------------------------------------------------------------------------------------
+
+class Cell {
+  constructor(block, id) {
+    Object.assign(this, page.cells[id], { id, block });
+    this.code = block.querySelector("pre > code") ?? block;
+    this.own = this.code.textContent.replace(/\n$/, "");
+    this.name = `cell ${id}`;
+    this.outside = block.closest("details.folded") ?? block; // code that only draws is folded away
+    this.outputs = make("div", { class: "outputs", "aria-live": "polite" });
+    this.editor = null;
+  }
+
+  get text() {
+    return kept.answers[this.id] ?? this.own;
+  }
+
+  set text(text) {
+    if (text === this.own) delete kept.answers[this.id];
+    else kept.answers[this.id] = text;
+    if (this.again) this.again.hidden = text === this.own;
+    kept.write();
+  }
+
+  // The buttons below the block, and its outputs below them: those that the page came with, at first.
+  dress() {
+    const last = this.kind === "exercise" ? this.checked : null;
+    const buttons = [];
+    const button = (text, action, more = {}) => buttons.push(make("button", { text, type: "button", click: action, ...more }));
+    if (this.kind === "check") button("Check", () => press(this), { class: "main" });
+    if (last) button("Check", () => press(last), { class: "main" });
+    if (this.kind !== "check") {
+      button("Run", () => press(this));
+      button("Edit", () => this.edit());
+      button("Start again", () => this.change(this.own), { hidden: this.text === this.own });
+      this.again = buttons.at(-1);
+    }
+    const what = this.title ?? this.name;
+    for (const each of buttons) each.setAttribute("aria-label", `${each.textContent}: ${what}`);
+    this.buttons = make("div", { class: "buttons", role: "group", "aria-label": what }, ...buttons);
+    let next = this.outside.nextElementSibling;
+    while (next?.matches(".output, .figure")) {
+      const stored = next;
+      next = next.nextElementSibling;
+      this.outputs.append(stored);
+    }
+    if (this.kind === "check" && this.exercise) this.outside.after(this.outputs);
+    else this.outside.after(this.buttons, this.outputs);
+    if (this.kind === "check") return;
+    if (this.text !== this.own) this.code.textContent = this.text;
+    this.block.querySelector("pre").addEventListener("click", () => getSelection().isCollapsed && this.edit());
+  }
+
+  async edit() {
+    start();
+    if (!this.editor) {
+      const { edit } = await import(new URL("editor.js", base));
+      this.editor ??= edit(this.block.querySelector("pre"), {
+        text: this.text,
+        label: `${this.title ?? this.name}. ${HINT}`,
+        changed: (text) => (this.text = text),
+        run: () => press(this.checked ?? this),
+      });
+    }
+    this.editor.focus();
+  }
+
+  // Put another text in the place of this one.
+  change(text) {
+    this.text = text;
+    if (this.editor) this.editor.replace(text);
+    else this.code.textContent = text;
+  }
+
+  show(output) {
+    this.outputs.append(shown(output, this.outputs.lastElementChild) ?? "");
+  }
+}
+
+// What a page shows of an output. A text that goes on goes into the `last` box.
+function shown(output, last) {
+  if (output.output_type === "stream") {
+    if (last?.dataset.stream === output.name) return void last.firstChild.append(output.text);
+    const box = boxed(make("pre", { text: output.text, tabindex: 0 }));
+    box.dataset.stream = output.name;
+    return box;
+  }
+  if (output.ename === "CheckFailed") return; // its card says so
+  if (output.output_type === "error") {
+    const box = boxed(make("pre", { text: output.traceback.join("\n"), tabindex: 0 }), "Error");
+    box.classList.add("error");
+    return box;
+  }
+  const data = output.data;
+  const picture = data["image/svg+xml"] ? "image/svg+xml" : "image/png";
+  if (data[picture]) {
+    const address = picture === "image/png" ? `base64,${data[picture]}` : encodeURIComponent(data[picture]);
+    const alt = output.metadata[picture]?.alt ?? "Figure made by the cell above";
+    const image = make("img", { src: `data:${picture}${picture === "image/png" ? ";" : ","}${address}`, alt });
+    return make("div", { class: "figure", tabindex: 0 }, image);
+  }
+  if (data["text/html"]) return make("div", { class: "rich", role: "group", "aria-label": "Output" }, harmless(data["text/html"]));
+  return boxed(make("pre", { text: data["text/plain"], tabindex: 0 }));
+}
+
+const boxed = (content, label = "Output") => make("div", { class: "output", role: "group", "aria-label": label }, content);
+
+// HTML that an object shows of itself, without anything that could act.
+function harmless(html) {
+  const inside = make("template");
+  inside.innerHTML = html;
+  for (const each of inside.content.querySelectorAll("script, style, iframe, object, embed, link, meta, base, form")) each.remove();
+  for (const each of inside.content.querySelectorAll("*")) {
+    for (const { name, value } of [...each.attributes]) {
+      if (name.startsWith("on") || /^\s*(javascript|data):/i.test(value)) each.removeAttribute(name);
+    }
+  }
+  return inside.content;
+}
+
+// Running -------------------------------------------------------------------------------------------------------------
+
+let running = false;
+
+function start() {
+  return python.start().catch((error) => {
+    bar.say(`Python could not be loaded: ${error.message}. Press again to try once more.`);
+    throw error;
+  });
+}
+
+// Run a cell with what it needs. A check first runs its exercise.
+async function press(cell) {
+  if (running) return;
+  running = true;
+  bar.busy(true);
+  try {
+    await start();
+    const first = cell.kind === "check" && cell.exercise;
+    if (first && !(await runFresh(first))) return first.outputs.scrollIntoView({ block: "nearest" });
+    const ok = await runFresh(cell);
+    if (cell.kind === "check") {
+      if (ok) kept.passed[cell.check] = first ? first.text : "";
+      else delete kept.passed[cell.check];
+      kept.write();
+    }
+    cell.outputs.scrollIntoView({ block: "nearest" });
+  } catch {
+    // said already
+  } finally {
+    running = false;
+    bar.busy(false);
+  }
+}
+
+async function runFresh(cell) {
+  await runNeeded(cell);
+  return runOne(cell);
+}
+
+async function runOne(cell, passed) {
+  cell.outputs.replaceChildren();
+  const show = passed ? () => {} : (output) => cell.show(output);
+  const text = cell.text;
+  const ok = await python.run(cell, text, show, passed);
+  if (ok) python.ran.set(cell.id, text);
+  return ok;
+}
+
+// Run the cells above that have not run: those whose names the cell uses, and for a plain one all that are no exercise's.
+async function runNeeded(cell) {
+  const above = cells.slice(0, cells.indexOf(cell)).filter(({ kind }) => kind === "plain" || kind === "exercise");
+  const names = namesIn(cell.text);
+  const needed = [];
+  for (const other of above.reverse()) {
+    const binds = other.binds.some((name) => names.has(name));
+    if (!binds && !(cell.kind === "plain" && other.kind === "plain")) continue;
+    needed.unshift(other);
+    for (const name of namesIn(other.text)) names.add(name);
+  }
+  for (const other of needed) if (python.ran.get(other.id) !== other.text) await runOne(other);
+}
+
+// The names in a text of Python that may be those of variables.
+function namesIn(text) {
+  const code = text.replace(/("""|''')[^]*?\1|#.*/g, " ");
+  return new Set(code.match(/(?<![.\w])[^\W\d]\w*/g));
+}
+
+// The bar: how far, and what to do with the answers -------------------------------------------------------------------
+
+const STEPS = ["Python", "numpy", "rushlight"];
+
+const bar = {
+  dress() {
+    this.tally = make("b");
+    this.said = make("span", { role: "status" });
+    this.loading = make("progress", { max: STEPS.length + 1, value: 0, hidden: true, "aria-label": "Loading Python" });
+    this.end = make("button", { text: "Stop", type: "button", hidden: true, click: () => python.stop("stopped") });
+    const file = make("input", { type: "file", accept: ".ipynb", hidden: true, change: () => upload(file) });
+    this.element = make(
+      "div",
+      { class: "tab-bar", role: "group", "aria-label": "Your answers" },
+      make("div", {}, this.tally, this.loading, this.said, this.end),
+    );
+    if (page.notebook) {
+      const buttons = [
+        make("button", { text: "Download", type: "button", click: download, title: "The notebook with your answers" }),
+        make("button", { text: "Upload", type: "button", click: () => file.click(), title: "A notebook with your answers" }),
+        make("button", { text: "Delete", type: "button", click: forget, title: "Delete your answers in this browser" }),
+      ];
+      this.element.append(make("div", { class: "buttons" }, ...buttons, file));
+    }
+    document.querySelector("[data-tab-bar]").replaceWith(this.element);
+    this.show();
+  },
+
+  show() {
+    const checks = cells.filter(({ kind, points }) => kind === "check" && points);
+    if (!checks.length) return;
+    const done = checks.filter((cell) => cell.check in kept.passed && (!cell.exercise || kept.passed[cell.check] === cell.exercise.text));
+    const sum = (some) => some.reduce((total, { points }) => total + points, 0);
+    this.tally.textContent = `${sum(done)} of ${sum(checks)} points`;
+    if (!kept.works) this.say("This browser keeps nothing: download your answers before you leave.");
+  },
+
+  busy(is) {
+    this.end.hidden = !is;
+    this.element.classList.toggle("busy", is);
+  },
+
+  progress(what) {
+    this.loading.hidden = !what;
+    if (STEPS.includes(what)) this.loading.value = STEPS.indexOf(what) + 1;
+    else this.loading.removeAttribute("value");
+    this.say(what ? `loading ${what}` : "");
+  },
+
+  say(text) {
+    this.said.textContent = text;
+  },
+};
+
+const answerable = () => cells.filter(({ kind }) => kind === "exercise");
+
+async function download() {
+  const notebook = await (await fetch(page.notebook)).json();
+  for (const each of notebook.cells) {
+    const cell = answerable().find(({ id }) => id === each.id);
+    if (cell && cell.text !== cell.own) each.source = cell.text.split(/(?<=\n)/);
+  }
+  const file = new Blob([JSON.stringify(notebook, null, 1)], { type: "application/x-ipynb+json" });
+  const link = make("a", { href: URL.createObjectURL(file), download: page.notebook });
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+async function upload(input) {
+  const [file] = input.files;
+  input.value = "";
+  try {
+    const given = JSON.parse(await file.text()).cells.filter((each) => each.metadata.rushlight?.exercise);
+    const found = given.map((each) => [answerable().find(({ id }) => id === each.id), [each.source].flat().join("")]);
+    const own = found.filter(([cell, text]) => cell && text !== cell.text);
+    if (!found.some(([cell]) => cell)) throw new Error("it has no exercise of this lab");
+    const lost = own.filter(([cell]) => cell.text !== cell.own).length;
+    if (lost && !confirm(`${lost} of your answers here are others than in ${file.name}. Replace them?`)) return;
+    for (const [cell, text] of own) cell.change(text);
+    bar.say(`${own.length} answers read from ${file.name}`);
+  } catch (error) {
+    bar.say(`${file.name} cannot be read as a notebook of this lab: ${error.message}`);
+  }
+}
+
+function forget() {
+  if (!confirm("Delete your answers to this lab in this browser? A downloaded notebook stays.")) return;
+  for (const cell of cells) cell.change(cell.own);
+  kept.passed = {};
+  kept.write();
+}
+
+// The page ------------------------------------------------------------------------------------------------------------
+
+kept.read();
+const cells = [...document.querySelectorAll("[data-cell]")]
+  .filter(({ dataset }) => dataset.cell in page.cells)
+  .map((block) => new Cell(block, block.dataset.cell));
+for (const cell of cells) {
+  if (cell.kind !== "check") continue;
+  cell.exercise = cells.find(({ kind, exercise }) => kind === "exercise" && exercise === cell.of);
+  if (cell.exercise) cell.exercise.checked ??= cell;
+}
+if (location.protocol === "file:") {
+  const how = "A page that is opened from the disk cannot start Python. In the site's folder, run ";
+  const place = make("p", { class: "tab-bar", text: how }, make("code", { text: "python -m http.server" }), ", and open http://localhost:8000/.");
+  document.querySelector("[data-tab-bar]").replaceWith(place);
+} else {
+  bar.dress();
+  for (const cell of cells) if (cell.kind !== "torch") cell.dress();
+}

@@ -1,0 +1,125 @@
+"""Cells of the site's pages run in the reader's browser, on a Python that the site brings.
+
+A lab's page has its exercises as editors (`docs/browser/tab.js`), if what this needs could be had when the site was built: the
+parts that others have made (`docs/browser/parts.py`), and torch's recorded answers to the lab's cases (`rushlight record`).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import sys
+import zipfile
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+from nbformat import NotebookNode
+
+from autograder.course import COURSE
+from autograder.engine import practice
+from autograder.engine.check import exercise_of, global_names, is_bench, is_milestone
+from autograder.model import check_name, exercise_name
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
+import parts  # noqa: E402
+
+log = logging.getLogger("mkdocs.hooks.tab")
+
+PLACE = "browser"  # in the site
+MINIGPT = "12"  # the phase whose labs use the trained model
+RANKS = "09"  # the phase whose programs start processes, which a browser does not
+COURSE_FILES = (
+    "rushlight/**/*",
+    "autograder/*.py",
+    "autograder/engine/*.py",
+    "autograder/notebook/*.py",
+    "autograder/checks/**/*",
+)
+LEFT_OUT = {"__pycache__", "stub"}
+GPT = COURSE / "rushlight/course/gpt.npz"  # only pages that use the trained model load it
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    place = config.extra["browser"] = parts.fetch()
+    if place is None:
+        log.info("the cells of this site cannot be run in it")
+        return
+    for name in (part["file"] for part in parts.PARTS if part["group"] in ("core", "matplotlib")):
+        files.append(File.generated(config, f"{PLACE}/pyodide/{name}", abs_src_path=str(place / name)))
+    for path in place.glob("codemirror/*.js"):
+        files.append(File.generated(config, f"{PLACE}/codemirror/{path.name}", abs_src_path=str(path)))
+    files.append(File.generated(config, f"{PLACE}/course.zip", content=packed()))
+    files.append(File.generated(config, f"{PLACE}/{GPT.name}", abs_src_path=str(GPT)))
+    for lab in labs(config):
+        path = practice.fresh(lab)
+        files.append(File.generated(config, f"{PLACE}/recordings/{lab}.zip", abs_src_path=str(path)))
+
+
+def labs(config: MkDocsConfig) -> list[str]:
+    """The labs whose pages run."""
+    names = (lab.path.stem for phase in config.extra["phases"] for lab in phase.labs)
+    return [name for name in names if name[:2] != RANKS and not is_bench(name) and practice.fresh(name)]
+
+
+def packed() -> bytes:
+    """The framework, the checks and PyYAML in a zip file, the same each time."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as file:
+        for name, path in sorted(_course()):
+            file.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
+    return written.getvalue()
+
+
+def _course() -> Iterator[tuple[str, Path]]:
+    for pattern in COURSE_FILES:
+        for path in COURSE.glob(pattern):
+            if path.is_file() and path.parent.name not in LEFT_OUT and path.name != GPT.name:
+                yield path.relative_to(COURSE).as_posix(), path
+    spec = find_spec("yaml")
+    assert spec is not None and spec.origin is not None
+    for path in Path(spec.origin).parent.glob("*.py"):
+        yield f"yaml/{path.name}", path
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """A lab's page whose cells run has a script, and what this needs to know of them."""
+    lab = next((lab for phase in config.extra["phases"] for lab in phase.labs if lab.page == page.file.src_uri), None)
+    if lab is None or config.extra["browser"] is None or lab.path.stem not in labs(config):
+        return markdown
+    base = get_relative_url(f"{PLACE}/", page.url)
+    about = {"base": base, "lab": lab.path.stem, "notebook": lab.path.name, "cells": cells(lab.read())}
+    about |= {"gpt": True} if lab.path.stem[:2] == MINIGPT else {}
+    text = json.dumps(about, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        f'{markdown}\n\n<script type="application/json" id="tab">{text}</script>\n'
+        f'<script type="module" src="{base}tab.js"></script>\n'
+    )
+
+
+def cells(nb: NotebookNode) -> dict[str, dict]:
+    """What the page must know of each code cell, by its id: its kind, the names that it binds, and what it is for."""
+    told, from_torch = {}, set[str]()
+    for cell in nb.cells:
+        if cell.cell_type != "code":
+            continue
+        bound, used = global_names(cell.source)
+        tags = {*cell.metadata.get("tags", [])}
+        if "torch" in tags or used & from_torch:
+            from_torch |= bound
+            told[cell.id] = {"kind": "torch"}
+            continue
+        from_torch -= bound
+        about = told[cell.id] = {"kind": "drawing" if "figure" in tags else "plain", "binds": sorted(bound)}
+        if exercise := exercise_name(cell):
+            about |= {"kind": "exercise", "exercise": exercise}
+        if check := check_name(cell):
+            points = cell.metadata.get("nbgrader", {}).get("points", 0)
+            about |= {"kind": "check", "check": check, "points": points}
+            about |= {} if is_milestone(check) else {"of": exercise_of(check)}
+    return told

@@ -1,0 +1,94 @@
+"""A notebook on a page of the site: its cells run without Jupyter, and a judge in the same process decides."""
+
+import sys
+
+import pytest
+
+from autograder.engine import practice
+from autograder.engine.check import function_of
+from autograder.engine.exercise import restore
+from autograder.notebook import kernel, tab
+
+LAB, STRIDES = "01a_views", "aten.strided.contiguous_strides"
+WRONG = """
+@exercise(rl.strided)
+def contiguous_strides(sizes):
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+"""
+RIGHT = WRONG.replace("size\n    return", "max(size, 1)\n    return")
+
+
+@pytest.fixture
+def shown():
+    return []
+
+
+@pytest.fixture
+def page(shown, monkeypatch):
+    """A tab in a Python as a browser has it: without IPython, torch and other processes."""
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    monkeypatch.setattr(tab, "find_spec", lambda name: None)
+    for name in "__main__", "IPython", "IPython.display":
+        monkeypatch.setitem(sys.modules, name, sys.modules.get(name))
+    monkeypatch.setattr(kernel, "_passed", {})
+    yield tab.Tab(shown.append)
+    restore(function_of(STRIDES))
+
+
+def test_a_cell_shows_what_it_prints_and_its_last_value(page, shown):
+    assert page.run("a", "x = 2\nprint('one')\nprint('two')\nx + 1")
+    assert page.run("b", "x")
+    assert page.run("c", "x + 1;") and page.run("d", "") and page.run("e", "y = None\ny")
+    assert [output.get("text") or output["data"] for output in shown] == [
+        "one\ntwo\n",
+        {"text/plain": "3"},
+        {"text/plain": "2"},
+    ]
+
+
+def test_an_error_names_the_lines_of_the_cell_and_none_of_the_tabs(page, shown):
+    assert not page.run("first", "def f():\n    return 1 / 0\nprint('before')\nf()")
+    assert not page.run("second", "import sys\nsys.exit()")
+    assert not page.run("third", "f(")
+    printed, error, exit_error, syntax_error = shown
+    assert printed["text"] == "before\n" and error["ename"] == "ZeroDivisionError"
+    (text,) = error["traceback"]
+    assert "return 1 / 0" in text and "tab.py" not in text
+    assert (exit_error["ename"], syntax_error["ename"]) == ("SystemExit", "SyntaxError")
+    assert page.run("after", "1")
+
+
+def test_display_shows_pictures_and_html_as_a_page_can(page, shown):
+    page.run(
+        "a",
+        "from IPython.display import display\n"
+        "class Shape:\n"
+        "    def _repr_svg_(self): return '<svg/>'\n"
+        "    def _repr_png_(self): return b'png'\n"
+        "    def __repr__(self): return 'shape'\n"
+        "display(Shape(), metadata={'image/svg+xml': {'alt': 'a shape'}})",
+    )
+    (output,) = shown
+    assert output["data"] == {"image/svg+xml": "<svg/>", "image/png": "cG5n", "text/plain": "shape"}
+    assert output["metadata"] == {"image/svg+xml": {"alt": "a shape"}}
+
+
+def test_a_check_shows_its_card_and_a_piece_that_has_passed_counts_in_another_tab(page, shown, tmp_path, monkeypatch):
+    monkeypatch.setattr(practice, "FOLDER", tmp_path / "recordings")
+    practice.record(LAB)
+    practice.recorded.cache_clear()
+    assert page.run("setup", "import rushlight as rl\nfrom autograder import check, exercise")
+    assert page.run("piece", WRONG) and not page.run("check", f"check({STRIDES!r})")
+    card, error = shown
+    assert "the smallest that does not" in card["data"]["text/html"] and error["ename"] == "CheckFailed"
+    assert page.plug_in("piece", RIGHT, STRIDES)
+    assert kernel._still_passes(STRIDES)
+    shown.clear()
+    assert page.run("check", f"check({STRIDES!r})")
+    (card,) = shown
+    assert "cases agree with torch" in card["data"]["text/plain"] and "practice" in card["data"]["text/plain"]
+    assert "1 of 9 exercises" in card["data"]["text/html"]
