@@ -98,7 +98,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     text = json.dumps(about, separators=(",", ":")).replace("<", "\\u003c")
     return (
         f'{markdown}\n\n<script type="application/json" id="tab">{text}</script>\n'
-        f'<script type="module" src="{base}tab.js"></script>\n'
+        f'<script src="{base}tab.js" defer></script>\n'
     )
 
 
