@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from autograder.engine import practice
+
 ROOT = Path(__file__).parents[2]
 NAMES = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 DESK = {"width": 1440, "height": 900}
@@ -45,7 +47,8 @@ def site_url() -> str:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory, site_url, pytestconfig):
-    """The site, built as `make docs` does it. `make test` builds three of the 300 pages of the API."""
+    """The site, built as `make docs` does it, with one lab that runs. `make test` builds three of the 300 pages of the API."""
+    practice.record("01a_views")
     place = tmp_path_factory.mktemp("site")
     left_out = SOME_OF_THE_API if pytestconfig.option.markexpr == "not sweep" else []
     command = [sys.executable, "-c", BUILD, place, *left_out]

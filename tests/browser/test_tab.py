@@ -1,0 +1,102 @@
+"""A lab in its page of the site: Python runs in the browser, a judge decides there, and the answers stay."""
+
+import nbformat
+import pytest
+
+LAB = "phases/01_strided/01a_views.html"
+STRIDES, OFFSET = "aten-strided-contiguous_strides", "aten-strided-element_offset"
+WRONG = """@exercise(rl.strided)
+def contiguous_strides(sizes):
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= size
+    return tuple(reversed(strides))
+"""
+RIGHT = WRONG.replace("*= size", "*= max(size, 1)")
+ENDLESS = "@exercise(rl.strided)\ndef element_offset(index, strides, storage_offset):\n    while True:\n        pass\n"
+SHORT = ENDLESS.replace(
+    "    while True:\n        pass", "    return storage_offset + sum(map(int.__mul__, index, strides))"
+)
+IDLE = "!document.querySelector('.tab-bar.busy')"
+
+
+@pytest.fixture
+def lab(page, folder, below):
+    if not (folder / "browser/pyodide").exists():
+        pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
+    page.goto(below + LAB)
+    return page
+
+
+def answer(page, cell, text):
+    page.locator(f'[data-cell="{cell}"] :is(pre, .cm-content)').click()
+    page.locator(f'[data-cell="{cell}"] .cm-content').wait_for()
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)
+
+
+def press(page, cell, name="Check"):
+    """Press a button of a cell, and wait for its end."""
+    page.locator(f'[data-cell="{cell}"] + .buttons').get_by_text(name, exact=True).click()
+    page.wait_for_function(IDLE)
+
+
+def card(page, cell):
+    return page.locator(f'[data-cell="check-{cell}"] + .outputs').inner_text()
+
+
+def tally(page):
+    return page.locator(".tab-bar b").inner_text()
+
+
+def text_of(page, cell):
+    return page.locator(f'[data-cell="{cell}"] :is(pre, .cm-content)').inner_text()
+
+
+def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
+    asked = []
+    lab.on("request", lambda request: asked.append(request.url))
+    answer(lab, STRIDES, WRONG)
+    assert tally(lab) == "0 of 28 points"
+    lab.keyboard.press("Shift+Enter")
+    lab.wait_for_function(IDLE)
+    said = card(lab, STRIDES)
+    assert "69 of 93 cases agree with torch" in said and "a size of 0 counts as 1" in said and "practice" in said
+    answer(lab, STRIDES, RIGHT)
+    press(lab, STRIDES)
+    assert "all 93 cases agree with torch" in card(lab, STRIDES) and tally(lab) == "2 of 28 points"
+
+    answer(lab, OFFSET, ENDLESS)
+    lab.locator(f'[data-cell="{OFFSET}"] + .buttons').get_by_text("Check", exact=True).click()
+    lab.get_by_role("button", name="Stop").click()
+    lab.wait_for_function(IDLE)
+    assert "with the pieces that have passed" in card(lab, OFFSET)
+    answer(lab, OFFSET, SHORT)
+    press(lab, OFFSET)
+    assert (
+        "2 of 9 exercises" in card(lab, OFFSET) and tally(lab) == "4 of 28 points"
+    )  # the first one is plugged in again
+
+    with lab.expect_download() as download:
+        lab.get_by_role("button", name="Download").click()
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+    sources = {cell.id: cell.source for cell in nbformat.read(path, 4).cells}
+    assert path.name == "01a_views.ipynb" and sources[STRIDES] == RIGHT and sources[OFFSET] == SHORT
+
+    asked.clear()
+    lab.reload()
+    assert "max(size, 1)" in text_of(lab, STRIDES) and tally(lab) == "4 of 28 points"
+    assert not [url for url in asked if "/pyodide/" in url or "codemirror" in url]
+    lab.once("dialog", lambda dialog: dialog.accept())
+    lab.get_by_role("button", name="Delete").click()
+    assert "NotImplementedError" in text_of(lab, STRIDES) and tally(lab) == "0 of 28 points"
+    lab.locator(".tab-bar input[type=file]").set_input_files(path)
+    lab.get_by_text("2 answers read").wait_for()
+    assert "max(size, 1)" in text_of(lab, STRIDES)
+    broken = tmp_path / "broken.ipynb"
+    broken.write_text("no notebook")
+    lab.locator(".tab-bar input[type=file]").set_input_files(broken)
+    lab.get_by_text("cannot be read as a notebook of this lab").wait_for()
+    assert "max(size, 1)" in text_of(lab, STRIDES)
