@@ -1,7 +1,7 @@
 // The cells of a page as editors with Run and Check, over one Python in a worker (worker.js).
 //
 // The page has its cells as blocks with `data-cell`, and a script of JSON, `#tab`, with what a block does not say: {base, lab,
-// notebook, cells: {id: {kind, binds, check, points}}}. The kinds are exercise, check, plain, drawing, and torch, which cannot run
+// notebook, before, cells: {id: {kind, binds, check, points}}}. `before` is run first in each Python. The kinds are exercise, check, plain, drawing, and torch, which cannot run
 // here. Nothing is loaded before the first press. Answers stay in this browser's storage, by lab.
 
 const page = JSON.parse(document.getElementById("tab").textContent);
@@ -23,7 +23,7 @@ const make = (tag, { text, ...given } = {}, ...inside) => {
 // What the browser keeps ----------------------------------------------------------------------------------------------
 
 const kept = {
-  key: `rushlight/${page.lab}`,
+  key: `rushlight/${page.key ?? page.lab}`,
   works: true,
   answers: {}, // by cell, what differs from the page's own text
   passed: {}, // by check, the text of the exercise that passed it
@@ -109,6 +109,7 @@ const python = {
 
 // Give a new Python the pieces that have passed, and the cells whose names they use.
 async function plugInAgain() {
+  if (page.before) await python.run({ kind: "plain", name: "before" }, page.before, () => {});
   for (const cell of cells) {
     const check = cell.checked?.check;
     if (check && kept.passed[check] === cell.text) await runNeeded(cell), await runOne(cell, check);
@@ -156,13 +157,13 @@ class Cell {
     for (const each of buttons) each.setAttribute("aria-label", `${each.textContent}: ${what}`);
     this.buttons = make("div", { class: "buttons", role: "group", "aria-label": what }, ...buttons);
     let next = this.outside.nextElementSibling;
-    while (next?.matches(".output, .figure")) {
+    while (next?.matches(".output, .figure, .verdict")) {
       const stored = next;
       next = next.nextElementSibling;
       this.outputs.append(stored);
     }
-    if (this.kind === "check" && this.exercise) this.outside.after(this.outputs);
-    else this.outside.after(this.buttons, this.outputs);
+    this.outside.after(this.outputs);
+    if (this.kind !== "check" || !this.exercise) this.block.after(this.buttons);
     if (this.kind === "check") return;
     if (this.text !== this.own) this.code.textContent = this.text;
     this.block.querySelector("pre").addEventListener("click", () => getSelection().isCollapsed && this.edit());
@@ -333,6 +334,7 @@ const bar = {
   },
 
   show() {
+    this.element.hidden = !page.notebook && !this.said.textContent && this.end.hidden;
     const checks = cells.filter(({ kind, points }) => kind === "check" && points);
     if (!checks.length) return;
     const done = checks.filter((cell) => cell.check in kept.passed && (!cell.exercise || kept.passed[cell.check] === cell.exercise.text));
@@ -344,6 +346,7 @@ const bar = {
   busy(is) {
     this.end.hidden = !is;
     this.element.classList.toggle("busy", is);
+    this.show();
   },
 
   progress(what) {
@@ -355,6 +358,7 @@ const bar = {
 
   say(text) {
     this.said.textContent = text;
+    this.element.hidden &&= !text;
   },
 };
 

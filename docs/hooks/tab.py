@@ -43,6 +43,21 @@ COURSE_FILES = (
 )
 LEFT_OUT = {"__pycache__", "stub"}
 GPT = COURSE / "rushlight/course/gpt.npz"  # only pages that use the trained model load it
+HOME: dict = {  # an exercise that is wrong, with its check
+    "lab": "01a_views",
+    "key": "home",
+    "before": "import rushlight as rl\nfrom autograder import check, exercise",
+    "cells": {
+        "home-exercise": {"kind": "exercise", "exercise": "aten.strided.contiguous_strides", "binds": []},
+        "home-check": {
+            "kind": "check",
+            "check": "aten.strided.contiguous_strides",
+            "of": "aten.strided.contiguous_strides",
+            "points": 0,
+            "binds": [],
+        },
+    },
+}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
@@ -88,14 +103,18 @@ def _course() -> Iterator[tuple[str, Path]]:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """A lab's page whose cells run has a script, and what this needs to know of them."""
-    lab = next((lab for phase in config.extra["phases"] for lab in phase.labs if lab.page == page.file.src_uri), None)
-    if lab is None or config.extra["browser"] is None or lab.path.stem not in labs(config):
+    """A page whose cells run has a script, and what this needs to know of them."""
+    running = labs(config) if config.extra["browser"] else []
+    pages = {lab.page: lab for phase in config.extra["phases"] for lab in phase.labs if lab.path.stem in running}
+    if page.is_homepage and HOME["lab"] in running:
+        about = HOME
+    elif lab := pages.get(page.file.src_uri):
+        about = {"lab": lab.path.stem, "notebook": lab.path.name, "cells": cells(lab.read())}
+        about |= {"gpt": True} if lab.path.stem[:2] == MINIGPT else {}
+    else:
         return markdown
     base = get_relative_url(f"{PLACE}/", page.url)
-    about = {"base": base, "lab": lab.path.stem, "notebook": lab.path.name, "cells": cells(lab.read())}
-    about |= {"gpt": True} if lab.path.stem[:2] == MINIGPT else {}
-    text = json.dumps(about, separators=(",", ":")).replace("<", "\\u003c")
+    text = json.dumps({"base": base, **about}, separators=(",", ":")).replace("<", "\\u003c")
     return (
         f'{markdown}\n\n<script type="application/json" id="tab">{text}</script>\n'
         f'<script src="{base}tab.js" defer></script>\n'

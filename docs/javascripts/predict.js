@@ -1,0 +1,55 @@
+// A question about the strides of a view. torch's answers are those of the moving figure on the same page.
+{
+  const { base, operations, tensors } = JSON.parse(
+    document.querySelector('figure[data-figure="strides"] script[type="application/json"]').textContent,
+  );
+  const FIRST = [
+    [".t()"],
+    ["[:, ::2]"],
+    [".t()", "[1:]"],
+    ["[:, :1]", ".expand(-1, 4)"],
+    [".unfold(1, 2, 1)"],
+    [".t()", ".reshape(-1)"],
+  ];
+  const place = document.querySelector("[data-predict]");
+  const tuple = (numbers) => `(${numbers.join(", ")}${numbers.length === 1 ? "," : ""})`;
+  let asked = 0, right = 0, view;
+
+  // Ask about the next chain of operations: those above, and then chains by chance.
+  function ask() {
+    let chain = FIRST[asked];
+    while (!chain || !(view = follow(chain))) {
+      chain = Array.from({ length: 1 + Math.floor(Math.random() * 3) }, () => operations[Math.floor(Math.random() * operations.length)]);
+    }
+    place.querySelector("code").textContent = `torch.${base}${chain.join("")}.stride()`;
+    place.querySelector("input").value = "";
+    place.querySelector("output").textContent = "";
+    place.querySelector("[type=button]").hidden = true;
+    place.querySelector("[type=submit]").hidden = false;
+  }
+
+  const follow = (chain) => chain.reduce((at, name) => at && tensors[at.next?.[operations.indexOf(name)]], tensors[0]);
+
+  function answer(event) {
+    event.preventDefault();
+    const given = place.querySelector("input").value.match(/-?\d+/g);
+    if (!given) return void (place.querySelector("output").textContent = "Write a number for each dimension, such as 4, 1.");
+    const agrees = String(given.map(Number)) === String(view.strides);
+    asked += 1;
+    right += agrees;
+    const torchs = `torch says ${tuple(view.strides)}, with sizes ${tuple(view.sizes)} and offset ${view.offset}.`;
+    place.querySelector("output").textContent = `${agrees ? "✓ Yes:" : "✗ No:"} ${torchs} ${right} of ${asked} right.`;
+    place.querySelector("[type=button]").hidden = false;
+    place.querySelector("[type=submit]").hidden = true;
+    place.querySelector("[type=button]").focus();
+  }
+
+  place.innerHTML =
+    '<form><label for="strides"><b>Predict.</b> <code></code></label> ' +
+    '<span><input id="strides" inputmode="text" autocomplete="off" placeholder="strides"> ' +
+    '<button type="submit">Ask torch</button><button type="button" hidden>Another</button></span> ' +
+    '<output aria-live="polite"></output></form>';
+  place.querySelector("form").addEventListener("submit", answer);
+  place.querySelector("[type=button]").addEventListener("click", () => (ask(), place.querySelector("input").focus()));
+  ask();
+}
