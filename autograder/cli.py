@@ -1038,25 +1038,39 @@ def build(labs: tuple[str, ...], check: bool, force: bool) -> int:
 @app.command()
 @click.argument("wanted", metavar="[LAB...]", nargs=-1)
 def record(wanted: tuple[str, ...]) -> int:
-    """Record torch's answers for machines without torch.
+    """Record torch's answers, and the outputs of cells that run torch, for machines without torch.
 
     LAB is a lab, or a phase, which means all its labs. Without one, all labs are recorded that do not work on torch itself. A lab
-    is recorded again only if its checks have changed.
+    is recorded again only if its checks or its solution have changed.
     """
     course = Course()
-    labs = [lab for number in wanted for lab in course.find_labs(number)] or course.released_labs()
+    labs = [lab for number in wanted for lab in course.find_labs(number)] or _practised(course)
     from .engine import practice
-    from .engine.check import is_bench
 
     if not practice.has_torch():
         raise LookupError(practice.about_judge())
-    labs = [lab for lab in labs if wanted or not is_bench(lab.name)]
+    for lab, is_new in _record(labs):
+        said = "recorded" if is_new else "nothing has changed"
+        out.print(f"{lab}: {said}", markup=False, style="green" if is_new else "dim")
+    return 0
+
+
+def _practised(course: Course) -> list[Lab]:
+    """The labs that a student can do without torch."""
+    from .engine.check import is_bench
+
+    return [lab for lab in course.released_labs() if not is_bench(lab.name)]
+
+
+def _record(labs: list[Lab]) -> Iterator[tuple[Lab, bool]]:
+    """Record what has changed of labs. Gives each lab, and whether anything has."""
+    from .author.build import execute
+    from .engine import practice
+
     with _progress() as progress:
         for done, lab in enumerate(labs):
             progress(done, len(labs), f"{lab}: asking torch")
-            said = "recorded" if practice.record(lab.name) else "nothing has changed"
-            out.print(f"{lab}: {said}", markup=False, style="green" if said == "recorded" else "dim")
-    return 0
+            yield lab, practice.record(lab.name) | practice.record_outputs(lab.name, execute)
 
 
 @app.command()
@@ -1078,7 +1092,7 @@ def mutants(wanted: tuple[str, ...]) -> int:
 @app.command()
 @click.option("--serve", is_flag=True, help="Serve it on this machine instead, and rebuild on changes.")
 def docs(serve: bool) -> int:
-    """Build the site into site/."""
+    """Build the site into site/. It shows what is recorded of torch, so what has changed is recorded first."""
     _need_repository()
     if serve:
         port = _free_port(8000)
@@ -1086,11 +1100,23 @@ def docs(serve: bool) -> int:
         out.print(f"the site will be at http://127.0.0.1:{port}/" + (" (port 8000 is taken)" if port != 8000 else ""))
     else:
         how = ["build", "--strict"]
+        _record_for_site()
     command = [sys.executable, "-m", "mkdocs", *how]
     code = subprocess.call(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
     if code == 0 and not serve:
         out.print(f"the site is in {_short(ROOT / 'site')}/index.html")
     return code
+
+
+def _record_for_site() -> None:
+    from .engine import practice
+
+    if not practice.has_torch():
+        out.print("there is no torch here: the site shows only what has been recorded of it", markup=False)
+        return
+    for lab, is_new in _record(_practised(Course())):
+        if is_new:
+            out.print(f"{lab}: torch's answers are recorded", markup=False, style="green")
 
 
 def _need_repository() -> None:

@@ -310,6 +310,7 @@ def execute(notebook: NotebookNode) -> NotebookNode:
             kernel_name="python3",
             resources={"metadata": {"path": str(COURSE)}},
             coalesce_streams=True,  # a line arrives in a random number of parts
+            extra_arguments=["--log-level=ERROR"],
         ).execute()
     except CellExecutionError as error:
         raise BuildError(f"a cell fails with {error.ename}: {error.evalue}") from None

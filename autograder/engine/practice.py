@@ -1,6 +1,7 @@
 """torch's answers to public cases: recorded where torch is, and the judge's source of cases where it is not.
 
-A student without torch practises on these cases. They are the same for everybody, and no class is marked on them.
+A student without torch practises on these cases. They are the same for everybody, and no class is marked on them. Cells that run
+torch show outputs that were recorded too.
 """
 
 from __future__ import annotations
@@ -16,16 +17,21 @@ from contextlib import suppress
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..course import COURSE, replacing
+from ..course import COURSE, SOURCES, replacing
+from ..model import check_name
 from .check import Check, find, is_bench, registry
 from .edition import check_files
 from .observe import Tree, encode, receive
 from .source import NotRecorded, PendingCases, Source, key_of
 
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
 FOLDER = COURSE / "recordings"  # for each lab a zip file, with an entry for each check
 ABOUT = "about.json"  # the entry that says which torch answered, and the digest of the text that it answered for
+OUTPUTS = "outputs.json"  # the entry with the outputs of a lab's cells that run torch
 PUBLIC_SEED = 0
 NEEDED = ("check", "observe", "torch_dumps", "torch_side", "torch_source")  # modules here that make cases or answers
 BUDGET = 1 << 18  # bytes for a check: beyond, a drawn case is not kept
@@ -45,6 +51,14 @@ class Recorded(NamedTuple):
     listings: list[str]
     edges: int
     exact: bool
+
+
+class Outputs(NamedTuple):
+    """The outputs of a lab's cells that run torch, by the cell's text, and the digest of the solution that gave them."""
+
+    digest: str
+    torch: str
+    cells: dict[str, list[dict]]
 
 
 class Practice:
@@ -139,24 +153,59 @@ def torch_of(lab: str) -> str:
     return _about(lab)["torch"]
 
 
+def outputs(lab: str) -> Outputs | None:
+    """The recorded outputs of a lab's cells, or None if there are none, or only those of another text of the lab.
+
+    A class repository and a wheel have no solution: there the text of a cell alone decides.
+    """
+    with suppress(LookupError, ValueError, TypeError):
+        kept = Outputs(**json.loads(_entries(lab)[OUTPUTS]))
+        if not _solution(lab).exists() or kept.digest == _digest_of([_solution(lab)]):
+            return kept
+    return None
+
+
 def record(lab: str) -> bool:
     """Record torch's answers for a lab, unless those for the present text of its checks are there. Returns whether it did."""
     if fresh(lab):
         return False
-    import torch
-
     from .torch_source import TorchSource
 
     asked = TorchSource(PUBLIC_SEED)
-    about = {"digest": digest(lab), "torch": torch.__version__.partition("+")[0]}
+    about = {"digest": digest(lab), "torch": _version()}
     entries = {check.name: encode(_ask(asked, check)) for check in registry().values() if check.lab == lab}
-    FOLDER.mkdir(exist_ok=True)
-    with replacing(_path(lab)) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
-        for name, data in (entries | {ABOUT: json.dumps(about).encode()}).items():
-            file.writestr(
-                zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED
-            )  # without the time: the same file each time
+    shown = {name: data for name, data in _entries(lab).items() if name == OUTPUTS}
+    _write(lab, entries | {ABOUT: json.dumps(about).encode()} | shown)
     return True
+
+
+def record_outputs(lab: str, execute: Callable[[NotebookNode], NotebookNode]) -> bool:
+    """Record the outputs of a lab's cells that run torch, unless those of the present text are there. Returns whether it did."""
+    if outputs(lab) or not _solution(lab).exists():
+        return False
+    import nbformat
+
+    notebook = nbformat.read(_solution(lab), as_version=4)
+    last = max((i for i, cell in enumerate(notebook.cells) if _runs_torch(cell)), default=-1)
+    notebook.cells = [c for c in notebook.cells[: last + 1] if c.cell_type == "code" and not check_name(c)]
+    ran = filter(_runs_torch, execute(notebook).cells if notebook.cells else [])
+    cells = {cell.source: [_smaller(output) for output in cell.outputs] for cell in ran}
+    kept = Outputs(_digest_of([_solution(lab)]), _version(), cells)
+    _write(lab, _entries(lab) | {OUTPUTS: json.dumps(kept._asdict()).encode()})
+    return True
+
+
+def _runs_torch(cell: NotebookNode) -> bool:
+    return "torch" in cell.metadata.get("tags", ())
+
+
+def _smaller(output: NotebookNode) -> dict:
+    """An output without the number of its cell, and with the smaller one of two forms of a picture."""
+    if output.output_type == "execute_result":
+        output.execution_count = None
+    if {"image/png", "image/svg+xml"} <= (data := output.get("data", {})).keys():
+        del data[max("image/png", "image/svg+xml", key=lambda kind: len(data[kind]))]
+    return output
 
 
 def _ask(asked: Source, check: Check) -> Tree:
@@ -180,6 +229,31 @@ def _path(lab: str) -> Path:
     return FOLDER / f"{lab}.zip"
 
 
+def _solution(lab: str) -> Path:
+    return SOURCES / lab / f"{lab}.ipynb"
+
+
+def _version() -> str:
+    import torch
+
+    return torch.__version__.partition("+")[0]
+
+
+def _write(lab: str, entries: dict[str, bytes]) -> None:
+    """Write a lab's file, without times, so that it is the same each time."""
+    FOLDER.mkdir(exist_ok=True)
+    with replacing(_path(lab)) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as file:
+        for name, data in entries.items():
+            file.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
+
+
+def _entries(lab: str) -> dict[str, bytes]:
+    """All entries of a lab's file. Empty if there is none, or only a part of one."""
+    with suppress(OSError, zipfile.BadZipFile), zipfile.ZipFile(_path(lab)) as file:
+        return {name: file.read(name) for name in file.namelist()}
+    return {}
+
+
 def _about(lab: str) -> dict:
     with suppress(OSError, zipfile.BadZipFile, KeyError, ValueError), zipfile.ZipFile(_path(lab)) as file:
         return json.loads(file.read(ABOUT))
@@ -189,5 +263,8 @@ def _about(lab: str) -> dict:
 @cache
 def digest(lab: str) -> str:
     """A hash of the text that the cases of a lab's checks and torch's answers follow from."""
-    own = [Path(__file__).with_name(f"{name}.py") for name in NEEDED]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in [*own, *check_files([lab])])).hexdigest()[:16]
+    return _digest_of([*(Path(__file__).with_name(f"{name}.py") for name in NEEDED), *check_files([lab])])
+
+
+def _digest_of(paths: list[Path]) -> str:
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]

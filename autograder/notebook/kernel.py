@@ -358,3 +358,20 @@ def _print(verdict: Verdict) -> None:
     """Print a verdict, on Windows also to a pipe that cannot hold its marks."""
     encoding = sys.stdout.encoding or "utf-8"
     print(str(verdict).encode(encoding, "replace").decode(encoding))
+
+
+def _begin() -> None:
+    """Prepare a student's notebook for a Python without torch."""
+    if is_grading() or "IPython" not in sys.modules:
+        return
+    from IPython import get_ipython
+
+    from ..engine.practice import has_torch  # as `limits` above
+
+    if (shell := get_ipython()) and not has_torch():
+        from .without_torch import install
+
+        install(shell)
+
+
+_begin()

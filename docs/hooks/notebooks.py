@@ -2,7 +2,8 @@
 
 A folder `phases/NN_name` is a phase, and `labs/NNx_name` one of its labs. Its `reading.ipynb` and its labs, as they are in the
 repository, become `phases/NN_name/reading.md` and `phases/NN_name/NNx_name.md` of the site, with entries in the navigation;
-nothing is executed here. A notebook that is not there has no page. A translation would stand beside its page, as `reading.es.md`.
+nothing is executed here. A cell of a lab that runs torch shows the outputs that `rushlight record` has kept. A notebook that is not
+there has no page. A translation would stand beside its page, as `reading.es.md`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from nbconvert.preprocessors.sanitize import SanitizeHTML
 from nbformat import NotebookNode
 from PIL import Image
 
+from autograder.engine import practice
 from autograder.model import number_of
 from autograder.model import phases as phase_names
 
@@ -295,6 +297,7 @@ def _opened(page: str, name: str, elsewhere: str) -> str:
 def convert(notebook: Notebook, add) -> str:
     """A notebook as Markdown for a page; `add(path, content)` receives its figures."""
     nb = notebook.read()
+    _show_recorded(nb, notebook.path.stem)
     _name_figures(nb)
     _join_streams(nb)
     folder = f"{PurePosixPath(notebook.page).stem}_files"
@@ -312,6 +315,16 @@ def _exporter() -> MarkdownExporter:
     for name, function in filters.items():
         exporter.register_filter(name, function)
     return exporter
+
+
+def _show_recorded(nb: NotebookNode, lab: str) -> None:
+    """Give the cells that run torch the outputs that were recorded of them, and a line that says so."""
+    if kept := practice.outputs(lab):
+        said = {"text/markdown": f"recorded from torch {kept.torch}\n{{: .notes .recorded }}"}
+        for cell in nb.cells:
+            shown = kept.cells.get(cell.source) if cell.cell_type == "code" and not cell.outputs else None
+            if shown:
+                cell.outputs = [*map(nbformat.from_dict, shown), nbformat.v4.new_output("display_data", said)]
 
 
 def _name_figures(nb: NotebookNode) -> None:

@@ -7,9 +7,11 @@ import sys
 import pytest
 from answers import over_the_wire
 from click.testing import CliRunner
+from nbformat.v4 import new_output
 from sweep import sweep
 
 from autograder import cli
+from autograder.author import build
 from autograder.classroom.release import release
 from autograder.engine import practice, torch_source
 from autograder.engine.check import DISAGREED, GRADER_ERROR, PASSED, find, function_of, is_bench, registry
@@ -82,22 +84,17 @@ def message_ends(message):
     return message.endswith("; `make -B setup` in the course's folder installs torch")
 
 
-def test_a_lab_is_recorded_once_and_the_same_file_each_time(folder, monkeypatch):
+def test_a_lab_is_recorded_once_and_the_same_file_after_half_of_it(folder, monkeypatch):
+    monkeypatch.setattr(build, "execute", executed)
     path = folder / f"{LAB}.zip"
     path.unlink(missing_ok=True)
     record = lambda: CliRunner().invoke(cli.app, ["record", "01a"], standalone_mode=False).output  # noqa: E731
     said, first = record(), path.read_bytes()
     assert (said, record()) == (f"{LAB}: recorded\n", f"{LAB}: nothing has changed\n")
-    path.unlink()
-    assert record() == f"{LAB}: recorded\n" and path.read_bytes() == first
-
-
-def test_half_a_file_is_recorded_anew(recorded, folder):
-    path = folder / f"{LAB}.zip"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:1000])
+    path.write_bytes(first[:1000])
+    practice.recorded.cache_clear()
     assert "belongs to another version" in Judge(source=practice.Practice()).verdict(STRIDES, over_the_wire).message
-    assert practice.record(LAB) and path.read_bytes() == whole
+    assert record() == f"{LAB}: recorded\n" and path.read_bytes() == first
 
 
 def test_a_class_repository_has_what_was_recorded(recorded, classroom, tmp_path):
@@ -136,3 +133,87 @@ def test_a_judge_needs_neither_torch_nor_hypothesis(recorded, folder):
     assert said[0].startswith("there is no torch here: checks compare with its recorded answers"), done.stderr
     assert said[1].startswith("✗ aten.strided.permute: ") and "differs" in done.stdout
     assert said[-2] == "– aten.strided.slice: not attempted"
+
+
+# Cells that run torch ------------------------------------------------------------------------------------------------
+
+MADE, USED = "from_file = torch.empty(8, 32, 32, 3).permute(0, 3, 1, 2)", "torch.arange(12)[2:3].as_strided"
+PICTURE = {"image/png": "a" * 9, "image/svg+xml": "<svg/>", "text/plain": "a picture"}
+
+
+def executed(notebook):
+    """The notebook, as if its cells that run torch had all shown the same."""
+    for cell in notebook.cells:
+        if "torch" in cell.metadata.get("tags", ()) and cell.source != "import torch":
+            cell.outputs = [
+                new_output("stream", name="stdout", text="in a line\n"),
+                new_output("display_data", PICTURE),
+            ]
+            cell.outputs.append(new_output("execute_result", {"text/plain": "(64, 1)"}, execution_count=7))
+    return notebook
+
+
+@pytest.fixture
+def shown(folder):
+    practice.record_outputs(LAB, executed)
+    return practice.outputs(LAB).cells
+
+
+SHELL = """
+import sys
+sys.modules["torch"] = None
+from pathlib import Path
+from IPython.core.interactiveshell import InteractiveShell
+from autograder.engine import practice
+practice.FOLDER = Path(sys.argv[1])
+shell = InteractiveShell.instance(colors="nocolor")
+for cell in sys.argv[2:]:
+    shell.run_cell(cell)
+"""
+
+
+def test_without_torch_a_cell_that_runs_torch_shows_what_was_recorded(folder, shown):
+    made, used = (next(source for source in shown if source.startswith(start)) for start in (MADE, USED))
+    cells = (
+        "from autograder import check, exercise",
+        "import torch",
+        used,
+        "1 + 1",
+        "torch.ones(2)",
+        f"import torch\n{used}",
+    )
+    done = subprocess.run([sys.executable, "-c", SHELL, str(folder), *cells], capture_output=True, text=True)
+    said = done.stdout.splitlines()
+    assert said[0] == "not run: there is no torch here", done.stderr
+    assert said[1:5] == ["in a line", "a picture", "(64, 1)", "recorded from torch 2.13.0; there is no torch here"]
+    assert said[5].endswith("2")  # another cell runs
+    for start in "NameError", "ModuleNotFoundError":
+        error = next(i for i, line in enumerate(said) if line.startswith(f"{start}: "))
+        assert "there is no torch here; `make -B setup` in the" in said[error + 1]
+    assert made in shown and shown["import torch"] == []
+
+
+def test_an_output_is_recorded_with_the_smaller_picture_and_without_a_number(shown):
+    (outputs,) = {str(outputs) for source, outputs in shown.items() if outputs}
+    assert "svg" in outputs and "png" not in outputs and "'execution_count': None" in outputs
+
+
+def test_outputs_of_another_solution_are_not_shown_and_are_recorded_anew(shown, monkeypatch, tmp_path):
+    copy = tmp_path / LAB / f"{LAB}.ipynb"
+    copy.parent.mkdir()
+    monkeypatch.setattr(practice, "SOURCES", tmp_path)
+    assert practice.outputs(LAB) and not practice.record_outputs(LAB, executed)  # in a class repository
+    text = Lab(LAB).source.with_suffix(".ipynb").read_text(encoding="utf-8")
+    copy.write_text(text.replace("torch.arange(12)", "torch.arange(13)"), encoding="utf-8")
+    assert practice.outputs(LAB) is None
+    assert practice.record_outputs(LAB, executed) and any("arange(13)" in cell for cell in practice.outputs(LAB).cells)
+
+
+@pytest.mark.sweep
+def test_the_outputs_are_those_of_the_solved_lab(folder, monkeypatch):
+    (folder / f"{LAB}.zip").unlink(missing_ok=True)
+    assert practice.record_outputs(LAB, build.execute)
+    known = practice.outputs(LAB).cells
+    (said,) = next(outputs for source, outputs in known.items() if source.startswith("torch.empty_strided((1, 3)"))
+    assert said["data"]["text/plain"] == "True"
+    assert practice.record(LAB) and practice.outputs(LAB).cells == known

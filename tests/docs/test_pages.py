@@ -8,6 +8,7 @@ from logging.handlers import BufferingHandler
 from pathlib import Path
 from types import SimpleNamespace
 
+import nbformat
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -75,6 +76,17 @@ def test_search_counts_a_reading_more_than_a_lab_and_the_api_least(hooks):
 )
 def test_the_size_of_a_drawing_is_in_pixels_of_the_page(hooks, root, size):
     assert hooks["pages"].size(f"<?xml version='1.0'?>{root}</svg>".encode()) == size
+
+
+def test_a_cell_that_runs_torch_shows_what_was_recorded_of_it(hooks, monkeypatch, tmp_path):
+    notebooks, output = hooks["notebooks"], {"output_type": "stream", "name": "stdout", "text": "torch says so"}
+    cells = [nbformat.v4.new_code_cell(source) for source in ("import torch", "torch.ones(2)", "torch.zeros(2)")]
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "lab.ipynb")
+    kept = notebooks.practice.Outputs("", "2.13.0", {"import torch": [], "torch.ones(2)": [output]})
+    monkeypatch.setattr(notebooks.practice, "outputs", {"lab": kept}.get)
+    page = notebooks.convert(notebooks.Notebook(tmp_path / "lab.ipynb", "phases/01/lab.md"), None)
+    assert page.index("torch.ones") < page.index("torch says so") < page.index("recorded from torch 2.13.0")
+    assert page.index("recorded from") < page.index("torch.zeros") and page.count("recorded from") == 1
 
 
 # What is kept of a build ---------------------------------------------------------------------------------------------
