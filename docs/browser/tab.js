@@ -1,8 +1,8 @@
 // The cells of a page as editors with Run and Check, over one Python in a worker (worker.js).
 //
 // The page has its cells as blocks with `data-cell`, and a script of JSON, `#tab`, with what a block does not say: {base, lab,
-// notebook, before, cells: {id: {kind, binds, check, points}}}. `before` is run first in each Python. The kinds are exercise, check, plain, drawing, and torch, which cannot run
-// here. Nothing is loaded before the first press. Answers stay in this browser's storage, by lab.
+// notebook, before, cells: {id: {kind, binds, check, points}}}. `before` is run first in each Python. The kinds are exercise, check, plain, drawing,
+// written (an answer in words), and torch, which cannot run here. Nothing is loaded before the first press. Answers stay in this browser's storage, by lab.
 
 const page = JSON.parse(document.getElementById("tab").textContent);
 const base = new URL(page.base, document.baseURI);
@@ -120,9 +120,10 @@ async function plugInAgain() {
 
 class Cell {
   constructor(block, id) {
-    Object.assign(this, page.cells[id], { id, block });
-    this.code = block.querySelector("pre > code") ?? block;
-    this.own = this.code.textContent.replace(/\n$/, "");
+    Object.assign(this, { binds: [] }, page.cells[id], { id, block });
+    this.code = block.querySelector("pre > code");
+    this.own ??= this.code.textContent.replace(/\n$/, "");
+    this.title = block.querySelector(".filename, .admonition-title")?.textContent;
     this.name = `cell ${id}`;
     this.outside = block.closest("details.folded") ?? block; // code that only draws is folded away
     this.outputs = make("div", { class: "outputs", "aria-live": "polite" });
@@ -140,6 +141,16 @@ class Cell {
     kept.write();
   }
 
+  // The place for an answer in words.
+  offer() {
+    const empty = this.block.querySelector("p:not(.admonition-title)");
+    const input = () => (this.text = this.editor.value || this.own);
+    this.editor = make("textarea", { rows: 5, "aria-label": this.title, placeholder: "Your answer", input });
+    this.editor.value = this.text === this.own ? "" : this.text;
+    this.editor.replace = (text) => (this.editor.value = text === this.own ? "" : text);
+    empty.replaceWith(this.editor);
+  }
+
   // The buttons below the block, and its outputs below them: those that the page came with, at first.
   dress() {
     const last = this.kind === "exercise" ? this.checked : null;
@@ -153,7 +164,7 @@ class Cell {
       button("Start again", () => this.change(this.own), { hidden: this.text === this.own });
       this.again = buttons.at(-1);
     }
-    const what = this.title ?? this.name;
+    const what = this.check ?? this.exercise ?? this.own.split("\n", 1)[0];
     for (const each of buttons) each.setAttribute("aria-label", `${each.textContent}: ${what}`);
     this.buttons = make("div", { class: "buttons", role: "group", "aria-label": what }, ...buttons);
     let next = this.outside.nextElementSibling;
@@ -175,7 +186,7 @@ class Cell {
       const { edit } = await import(new URL("editor.js", base));
       this.editor ??= edit(this.block.querySelector("pre"), {
         text: this.text,
-        label: `${this.title ?? this.name}. ${HINT}`,
+        label: `${this.exercise ?? this.name}. ${HINT}`,
         changed: (text) => (this.text = text),
         run: () => press(this.checked ?? this),
       });
@@ -362,7 +373,7 @@ const bar = {
   },
 };
 
-const answerable = () => cells.filter(({ kind }) => kind === "exercise");
+const answerable = () => cells.filter(({ kind }) => kind === "exercise" || kind === "written");
 
 async function download() {
   const notebook = await (await fetch(page.notebook)).json();
@@ -380,10 +391,10 @@ async function upload(input) {
   const [file] = input.files;
   input.value = "";
   try {
-    const given = JSON.parse(await file.text()).cells.filter((each) => each.metadata.rushlight?.exercise);
-    const found = given.map((each) => [answerable().find(({ id }) => id === each.id), [each.source].flat().join("")]);
-    const own = found.filter(([cell, text]) => cell && text !== cell.text);
-    if (!found.some(([cell]) => cell)) throw new Error("it has no exercise of this lab");
+    const given = JSON.parse(await file.text()).cells.map(({ id, source }) => [id, [source].flat().join("")]);
+    const found = given.map(([id, text]) => [answerable().find((cell) => cell.id === id), text]).filter(([cell]) => cell);
+    if (!found.length) throw new Error("it has no exercise of this lab");
+    const own = found.filter(([cell, text]) => text !== cell.text);
     const lost = own.filter(([cell]) => cell.text !== cell.own).length;
     if (lost && !confirm(`${lost} of your answers here are others than in ${file.name}. Replace them?`)) return;
     for (const [cell, text] of own) cell.change(text);
@@ -417,5 +428,8 @@ if (location.protocol === "file:") {
   document.querySelector("[data-tab-bar]").replaceWith(place);
 } else {
   bar.dress();
-  for (const cell of cells) if (cell.kind !== "torch") cell.dress();
+  for (const cell of cells) {
+    if (cell.kind === "written") cell.offer();
+    else if (cell.kind !== "torch") cell.dress();
+  }
 }

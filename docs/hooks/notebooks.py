@@ -385,7 +385,8 @@ def _prose(cell: NotebookNode) -> str:
     nbgrader = cell.metadata.get("nbgrader", {})
     if nbgrader.get("solution"):
         body = "\n".join(f"    {line}" for line in source.splitlines())
-        return f'!!! question "Written answer · {nbgrader.get("points", 0):g} points, marked by the instructor"\n{body}'
+        title = f"Written answer · {nbgrader.get('points', 0):g} points, marked by the instructor"
+        return f'<div data-cell="{cell.id}" markdown="1">\n\n!!! question "{title}"\n{body}\n\n</div>'
     return CAPTION.sub(r"\g<0>\n{: .caption }", source, count=1) if cell.metadata.get("caption") else source
 
 

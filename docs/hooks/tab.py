@@ -122,9 +122,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def cells(nb: NotebookNode) -> dict[str, dict]:
-    """What the page must know of each code cell, by its id: its kind, the names that it binds, and what it is for."""
+    """What the page must know of each cell of code and each written answer, by its id: its kind, the names that it binds, and what
+    it is for."""
     told, from_torch = {}, set[str]()
     for cell in nb.cells:
+        if cell.cell_type == "markdown":
+            told |= {cell.id: {"kind": "written", "own": cell.source}} if cell.metadata.get("nbgrader") else {}
         if cell.cell_type != "code":
             continue
         bound, used = global_names(cell.source)
