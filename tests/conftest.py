@@ -72,6 +72,15 @@ def pytest_collection_finish():
     gc.enable()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Do the same at the end of a file's tests: what is left then, such as drawn cases, stays too."""
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        gc.freeze()
+
+
 def _group(item):
     """A worker has a group to itself: all that look at the site, or a file's tests, or those on one lab or exercise."""
     if item.path.parent.name == "browser" and "folder" in item.fixturenames:
