@@ -67,7 +67,7 @@ const python = {
         }
       };
       const notebook = page.notebook && new URL(page.notebook, document.baseURI).href;
-      this.worker.postMessage({ start: { lab: page.lab, notebook, gpt: page.gpt } });
+      this.worker.postMessage({ start: { ...page, notebook } });
     }).then(() => plugInAgain(), (error) => {
       this.end();
       throw error;

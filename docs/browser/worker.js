@@ -1,15 +1,18 @@
 // The Python of a page: a worker that loads Pyodide and rushlight when it is first asked, and runs cells.
 //
-// Messages to it: {start: {lab, notebook, gpt}} with addresses from here, {run: {number, name, source}} and {plug: {number, name, source, check}}.
+// Messages to it: {start: {lab, notebook, gpt, version}}, {run: {number, name, source}} and {plug: {number, name, source, check}}.
 // Messages from it: {loading: what} before each part that is loaded, {ready}, {number, output} for each output of a cell,
 // {number, done: ok} at its end, and {failed: message} if the parts cannot be loaded.
 
 const HERE = new URL(".", self.location.href);
 const PYTHON = new URL("pyodide/", HERE);
 const FIGURES = ["matplotlib"]; // loaded when a cell first draws
+const QUIET = 3000; // milliseconds after the first cell
 const DRAWS = /\b(draw|matplotlib|pyplot)\b/;
 
-let python, tab, number, draws = false;
+const KEPT = "rushlight"; // the cache of what Python has compiled
+
+let python, tab, number, keep, draws = false;
 let queue = Promise.resolve(); // one message after another
 
 self.onmessage = ({ data }) => {
@@ -21,18 +24,25 @@ async function answer(message) {
   else if (message.run || message.plug) await run(message.run ?? message.plug);
 }
 
-async function start({ lab, notebook, gpt }) {
-  const course = bytes("course.zip");
-  const files = { [`recordings/${lab}.zip`]: bytes(`recordings/${lab}.zip`) }; // by place in the course
+async function start({ lab, notebook, gpt, version }) {
+  const course = bytes(`course.zip?${version}`);
+  const own = lab && bytes(`labs/${lab}.zip?${version}`);
+  const files = {}; // by place in the course
   if (notebook) files[`labs/${lab}/${lab}.ipynb`] = bytes(notebook);
   if (gpt) files["rushlight/course/gpt.npz"] = bytes("gpt.npz");
+  const before = compiled(version);
   self.postMessage({ loading: "Python" });
   const { loadPyodide } = await import(new URL("pyodide.mjs", PYTHON));
   python = await loadPyodide({ indexURL: PYTHON.href });
   self.postMessage({ loading: "numpy" });
   await python.loadPackage("numpy", { messageCallback: () => {} });
   self.postMessage({ loading: "rushlight" });
-  python.unpackArchive(await course, "zip", { extractDir: "/course" });
+  for (const data of [course, own]) if (await data) python.unpackArchive(await data, "zip", { extractDir: "/course" });
+  try {
+    if (await before) python.unpackArchive(await before, "zip", { extractDir: "/" });
+  } catch {
+    await caches.delete(KEPT); // not whole: Python compiles again
+  }
   for (const [name, data] of Object.entries(files)) {
     python.FS.mkdirTree(`/course/${name.slice(0, name.lastIndexOf("/"))}`);
     python.FS.writeFile(`/course/${name}`, new Uint8Array(await data));
@@ -42,12 +52,30 @@ async function start({ lab, notebook, gpt }) {
   });
   tab = python.runPython(`
 import sys
-sys.path.insert(0, "/course")
+sys.dont_write_bytecode = False
+sys.path[:0] = ["/bytecode", "/course"]
 from autograder.notebook.tab import Tab
 Tab(show)
 `);
   self.postMessage({ ready: true });
+  keep = async () => {
+    const written = python.pyimport("autograder.notebook.tab").bytecode((await before)?.entries ?? 0);
+    if (!written) return;
+    await caches.delete(KEPT); // what another version of the course has left
+    await (await caches.open(KEPT)).put(kept(version), new Response(written.toJs()));
+  };
 }
+
+// What Python compiled on an earlier visit, as a zip file.
+async function compiled(version) {
+  const found = await self.caches?.match(kept(version)); // there are no caches where the page is not secure
+  if (!found) return null;
+  const data = await found.arrayBuffer();
+  data.entries = new DataView(data).getUint16(data.byteLength - 12, true); // from the end of the file's directory
+  return data;
+}
+
+const kept = (version) => new URL(`bytecode?${version}`, HERE).href;
 
 async function bytes(name) {
   const response = await fetch(new URL(name, HERE));
@@ -66,4 +94,9 @@ async function run(cell) {
   number = cell.number;
   const ok = cell.check ? tab.plug_in(cell.name, cell.source, cell.check) : tab.run(cell.name, cell.source);
   self.postMessage({ number, done: ok });
+  if (keep && self.caches && !cell.check) {
+    const now = keep;
+    keep = null;
+    setTimeout(() => (queue = queue.then(now).catch(() => {})), QUIET); // it is only for the next visit
+  }
 }

@@ -6,6 +6,7 @@ parts that others have made (`docs/browser/parts.py`), and torch's recorded answ
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import logging
@@ -39,7 +40,8 @@ COURSE_FILES = (
     "autograder/*.py",
     "autograder/engine/*.py",
     "autograder/notebook/*.py",
-    "autograder/checks/**/*",
+    "autograder/checks/*.py",
+    "autograder/checks/shared*/*.py",
 )
 LEFT_OUT = {"__pycache__", "stub"}
 GPT = COURSE / "rushlight/course/gpt.npz"  # only pages that use the trained model load it
@@ -69,11 +71,12 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         files.append(File.generated(config, f"{PLACE}/pyodide/{name}", abs_src_path=str(place / name)))
     for path in place.glob("codemirror/*.js"):
         files.append(File.generated(config, f"{PLACE}/codemirror/{path.name}", abs_src_path=str(path)))
-    files.append(File.generated(config, f"{PLACE}/course.zip", content=packed()))
+    course = packed(_course())
+    config.extra["version"] = hashlib.sha256(course).hexdigest()[:16]
+    files.append(File.generated(config, f"{PLACE}/course.zip", content=course))
     files.append(File.generated(config, f"{PLACE}/{GPT.name}", abs_src_path=str(GPT)))
     for lab in labs(config):
-        path = practice.fresh(lab)
-        files.append(File.generated(config, f"{PLACE}/recordings/{lab}.zip", abs_src_path=str(path)))
+        files.append(File.generated(config, f"{PLACE}/labs/{lab}.zip", content=packed(_of_lab(lab))))
 
 
 def labs(config: MkDocsConfig) -> list[str]:
@@ -82,16 +85,17 @@ def labs(config: MkDocsConfig) -> list[str]:
     return [name for name in names if name[:2] != RANKS and not is_bench(name) and practice.fresh(name)]
 
 
-def packed() -> bytes:
-    """The framework, the checks and PyYAML in a zip file, the same each time."""
+def packed(paths: Iterator[tuple[str, Path]]) -> bytes:
+    """Files by name in a zip file, the same each time."""
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w") as file:
-        for name, path in sorted(_course()):
+        for name, path in sorted(paths):
             file.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED, 9)
     return written.getvalue()
 
 
 def _course() -> Iterator[tuple[str, Path]]:
+    """The framework, the grader's part of a notebook, the checks that labs share, and PyYAML."""
     for pattern in COURSE_FILES:
         for path in COURSE.glob(pattern):
             if path.is_file() and path.parent.name not in LEFT_OUT and path.name != GPT.name:
@@ -100,6 +104,12 @@ def _course() -> Iterator[tuple[str, Path]]:
     assert spec is not None and spec.origin is not None
     for path in Path(spec.origin).parent.glob("*.py"):
         yield f"yaml/{path.name}", path
+
+
+def _of_lab(lab: str) -> Iterator[tuple[str, Path]]:
+    """A lab's checks, and torch's recorded answers."""
+    for path in [*(COURSE / "autograder/checks" / lab).glob("*.py"), practice.FOLDER / f"{lab}.zip"]:
+        yield path.relative_to(COURSE).as_posix(), path
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -114,7 +124,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     else:
         return markdown
     base = get_relative_url(f"{PLACE}/", page.url)
-    text = json.dumps({"base": base, **about}, separators=(",", ":")).replace("<", "\\u003c")
+    text = json.dumps({"base": base, "version": config.extra["version"], **about}, separators=(",", ":")).replace(
+        "<", "\\u003c"
+    )
     return (
         f'{markdown}\n\n<script type="application/json" id="tab">{text}</script>\n'
         f'<script src="{base}tab.js" defer></script>\n'
