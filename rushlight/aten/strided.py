@@ -195,9 +195,11 @@ class Tensor(TensorBase):
         try:
             return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
         except ValueError:
-            if len(strides) <= 64:
-                raise
-            raise NotImplementedError("rushlight leaves out computing with more than 64 dimensions") from None
+            if len(strides) > 64:
+                raise NotImplementedError("rushlight leaves out computing with more than 64 dimensions") from None
+            # The stride of a dimension of size 1 is never used. It may be a number that is too large for numpy.
+            strides = [stride if size > 1 else 0 for size, stride in zip(self._sizes, strides)]
+            return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
 
     @lazy
     def _has_plain_strides(self) -> bool:

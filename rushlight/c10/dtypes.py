@@ -45,8 +45,10 @@ class dtype:
 
     @cached_property
     def numpy(self) -> np.dtype:
-        from ml_dtypes import bfloat16  # slow to import
-
+        try:
+            from ml_dtypes import bfloat16  # slow to import
+        except ModuleNotFoundError:
+            raise RuntimeError("bfloat16 needs the package ml_dtypes, which this Python does not have") from None
         return np.dtype(bfloat16)
 
     @property
@@ -89,9 +91,10 @@ PYTHON_DTYPES = {float: float64, int: int64, bool: bool_}
 def numpy_finfo(dtype: dtype) -> np.finfo:
     """numpy's description of a floating type: `eps`, `max`, `nmant`."""
     if dtype is bfloat16:
+        numpy_dtype = dtype.numpy
         import ml_dtypes
 
-        return ml_dtypes.finfo(dtype.numpy)
+        return ml_dtypes.finfo(numpy_dtype)
     return np.finfo(dtype.numpy)
 
 
@@ -101,6 +104,9 @@ def from_numpy_dtype(numpy_dtype: np.dtype) -> dtype:
         names = ", ".join(dtype.name for dtype in _FROM_NUMPY.values())
         raise TypeError(f"can't convert np.ndarray of type {numpy_dtype}; convert it with .astype() to one of: {names}")
     return _FROM_NUMPY[numpy_dtype]
+
+
+intp = from_numpy_dtype(np.dtype(np.intp))  # of numpy's own indices: int64, or int32 where an address has 32 bits
 
 
 def as_dtype(wanted: dtype | type) -> dtype:

@@ -70,7 +70,7 @@ def rows(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
 def batches(steps: int = STEPS) -> list[tuple[np.ndarray, np.ndarray]]:
     """The batches of the training, in an order that looks mixed. Only a text's last word has a target, the form that follows."""
     inputs, last = rows([text for text, _ in SENTENCES])
-    targets = np.full(inputs.shape, training.IGNORED)
+    targets = np.full(inputs.shape, training.IGNORED, np.int64)
     targets[np.arange(len(inputs)), last] = [grammar.ids[form] for _, form in SENTENCES]
     count = len(inputs)
     step = next(step for step in range(618 * count // 1000, count) if math.gcd(step, count) == 1)

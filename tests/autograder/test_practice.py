@@ -97,6 +97,14 @@ def test_a_lab_is_recorded_once_and_the_same_file_after_half_of_it(folder, monke
     assert record() == f"{LAB}: recorded\n" and path.read_bytes() == first
 
 
+def test_without_bfloat16_the_cases_that_need_it_are_left_out():
+    cases = [{"dtype": name, "text": '"bfloat16"'} for name in ("bfloat16", "float32", "bfloat16", "float64")]
+    known = practice.Recorded(cases, [1, 2, 3, 4], ["a", "b", "c", "d"], 3, True)
+    left = practice.Recorded(cases[1::2], [2, 4], ["b", "d"], 1, True)
+    assert practice.without_bfloat16(known) == left
+    assert practice.without_bfloat16(known._replace(listings=[])) == left._replace(listings=[])
+
+
 def test_a_class_repository_has_what_was_recorded(recorded, classroom, tmp_path):
     course = release(Course(), [Lab(LAB), Lab("01b_reshape")], tmp_path / "course")
     assert [path.name for path in (course / "recordings").iterdir()] == [f"{LAB}.zip"]

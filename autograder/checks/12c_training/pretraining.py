@@ -20,7 +20,7 @@ def _begin(xp, parts, steps, start=0):
     with xp.no_grad():
         for number, parameter in enumerate(model.parameters()):
             parameter.copy_(numbers(xp, list(parameter.shape), number + start) * 0.3)
-    position = np.arange(8 * 5).reshape(8, 5)
+    position = np.arange(8 * 5, dtype=np.int64).reshape(8, 5)
     inputs, targets = (7 * position + position // 4) % 11, (3 * position + position // 6) % 11
     targets[np.arange(5) > np.arange(8)[:, None] % 5] = IGNORED
     data = [*course.batches(inputs, targets, steps, 4)]

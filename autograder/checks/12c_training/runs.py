@@ -28,7 +28,7 @@ def _begin(xp, kind, start=0):
     with xp.no_grad():
         for number, parameter in enumerate(model.parameters()):
             parameter.copy_(numbers(xp, list(parameter.shape), number + start))
-    position = np.arange(12 * 6).reshape(12, 2, 3)
+    position = np.arange(12 * 6, dtype=np.int64).reshape(12, 2, 3)
     data = [*zip((7 * position + position // 5) % 5, (3 * position + position // 7) % 5)]
     training = import_module("rushlight.course.training")
     return training.Training(xp, model, data, lr=0.05, warmup=3, clip=0.5)

@@ -46,7 +46,7 @@ TENSORS = {"from_numpy", "tensor", "as_tensor", "asarray", "LongTensor"}
 def _arrays(part):
     """The inputs and the targets of a part, from its targets."""
     targets = np.array(part, np.int64).reshape(-1, 3)
-    return (np.arange(targets.size).reshape(targets.shape) * 3 + len(part)) % 5, targets
+    return (np.arange(targets.size, dtype=np.int64).reshape(targets.shape) * 3 + len(part)) % 5, targets
 
 
 def _layers(xp, *between):

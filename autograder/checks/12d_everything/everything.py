@@ -103,7 +103,7 @@ def _model(xp, start):
     model = gpt(xp, **SIZES)
     with xp.no_grad():
         for i, parameter in enumerate(model.parameters()):
-            k = np.arange(parameter.numel()) + 13 * i + start
+            k = np.arange(parameter.numel(), dtype=np.int64) + 13 * i + start
             values = (2 * ((k * k + 7 * k // 3) % 23) - 21) / (64 if parameter.dim() == 2 else 256)
             parameter.copy_(xp.tensor(values.astype(np.float32).tolist()).reshape(parameter.shape))
     return model
@@ -113,10 +113,10 @@ def _data(start):
     """Three batches of four rows. Two of the rows have fewer targets."""
     made = []
     for step in range(3):
-        k = np.arange(24).reshape(4, 6) + 5 * step + start
+        k = np.arange(24, dtype=np.int64).reshape(4, 6) + 5 * step + start
         inputs, targets = (k * k + k // 3) % 48, ((k + 1) * (k + 1) + (k + 1) // 3) % 48
         targets[0, 2:], targets[3, 5:] = -100, -100
-        made.append((inputs.astype(np.int64), targets.astype(np.int64)))
+        made.append((inputs, targets))
     return made
 
 

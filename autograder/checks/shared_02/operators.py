@@ -4,9 +4,11 @@ A program registers operators in a namespace of its own and removes them again. 
 its own.
 """
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
+from ...engine.subject import new_thread
 from ..cases import Interrupt, error_name, is_torch
 from .keys import ALIASES, BACKENDS, EXPLICIT, FUNCTIONALITIES, RUNTIME, bits_of, names, subsets
 
@@ -59,6 +61,9 @@ def attempt(call):
 
 def threaded(run):
     """Call `run()` on a new thread, where no guard and no mode is active. Return its result or its error."""
+    if sys.platform == "emscripten":  # it cannot start a thread, and has no torch
+        with new_thread():
+            return run()
     executor = ThreadPoolExecutor(1)
     future = executor.submit(run)
     executor.shutdown(wait=False)

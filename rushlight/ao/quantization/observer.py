@@ -379,7 +379,7 @@ def histc(x: Tensor, bins: int, low: Tensor, high: Tensor) -> Tensor:
     if first == last:
         first, last = first - np.float32(1), last + np.float32(1)
     values = values[(values >= first) & (values <= last)]
-    positions = ((values - first) * np.float32(bins) / (last - first)).astype(np.int64)
+    positions = ((values - first) * np.float32(bins) / (last - first)).astype(np.intp)
     return wrap_contiguous(np.bincount(positions.clip(0, bins - 1), minlength=bins).astype(np.float32), float32)
 
 

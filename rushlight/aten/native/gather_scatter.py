@@ -24,7 +24,7 @@ from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_contigu
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import fast_form_of, local
-from rushlight.c10.dtypes import Scalar, bool_, can_cast, common_dtype, int32, int64, uint8
+from rushlight.c10.dtypes import Scalar, bool_, can_cast, common_dtype, int32, int64, intp, uint8
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
 from rushlight.library import is_overridden
 
@@ -182,7 +182,7 @@ def index_select(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
     if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
         error = RuntimeError if self.dim() > 1 and self.numel() == 0 else IndexError  # as in PyTorch
         raise error("index out of range in self")
-    out._array[...] = np.take(array, indices, dim).reshape(out.shape)
+    out._array[...] = np.take(array, indices.astype(np.intp, copy=False), dim).reshape(out.shape)
 
 
 def index_select_backward(grad: Tensor, self_sizes: Sequence[int], dim: int, index: Tensor) -> Tensor:
@@ -467,7 +467,7 @@ def index_contiguous(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     if key is None or not key._sizes or not self._has_plain_strides or self.is_meta or key.is_meta:
         return index(self, indices)
     is_mask = key.dtype is bool_ and self._sizes[: len(key._sizes)] == key._sizes
-    if not is_mask and not (key.dtype is int64 and key._has_plain_strides and self._sizes):
+    if not is_mask and not (key.dtype is intp and key._has_plain_strides and self._sizes):
         return index(self, indices)
     try:
         return wrap_contiguous(self._array[key._array] if is_mask else self._array.take(key._array, 0), self.dtype)
@@ -550,7 +550,7 @@ def embedding(weight: Tensor, indices: Tensor, padding_idx=-1, scale_grad_by_fre
 def embedding_contiguous(weight: Tensor, indices: Tensor, *options) -> Tensor:
     """`embedding` of a contiguous table, without a call of `index_select` if nothing would see the call."""
     is_seen = dispatch.observer is not None or local.modes or is_overridden("aten::index_select")
-    is_plain = weight._has_plain_strides and indices._has_plain_strides and indices.dtype is int64
+    is_plain = weight._has_plain_strides and indices._has_plain_strides and indices.dtype is intp
     if is_seen or not is_plain or len(weight._sizes) != 2 or weight.is_meta or indices.is_meta:
         return embedding(weight, indices, *options)
     rows = indices._array
@@ -589,7 +589,7 @@ def embedding_dense_backward(grad_output, indices, num_weights, padding_idx, sca
         kept = targets != padding_idx
         rows, targets = rows[kept], targets[kept]
     if scale_grad_by_freq:
-        rows = rows / np.bincount(targets, minlength=num_weights)[targets, None].astype(rows.dtype)
+        rows = rows / np.bincount(targets.astype(np.intp), minlength=num_weights)[targets, None].astype(rows.dtype)
     add_rows(array, targets, rows)
     return out
 

@@ -29,6 +29,7 @@ from rushlight.c10.dtypes import (
     dtype,
     get_default_dtype,
     int64,
+    intp,
     uint8,
 )
 
@@ -359,7 +360,9 @@ def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable
 
     @fast_form_of(kernel)
     def of_contiguous(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-        if self.is_meta or not fits_fast_path(self) or not self._array.size or not -self.dim() <= dim < self.dim():
+        if intp is not int64 or self.is_meta or not fits_fast_path(self):
+            return kernel(self, dim, keepdim)
+        if not self._array.size or not -self.dim() <= dim < self.dim():
             return kernel(self, dim, keepdim)
         indices = function(self._array, dim, keepdims=True)
         both = at_indices(self._array, indices, dim), indices

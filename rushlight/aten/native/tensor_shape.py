@@ -131,7 +131,7 @@ def repeat_interleave(repeats: Tensor, output_size: int | None = None) -> Tensor
         raise RuntimeError("repeats can not be negative")
     if output_size is not None and times.size and times.sum() != output_size:
         raise RuntimeError("allocated size does not match required size")
-    return from_numpy(np.repeat(np.arange(times.size, dtype=times.dtype), times))
+    return from_numpy(np.repeat(np.arange(times.size, dtype=times.dtype), times.astype(np.intp, copy=False)))
 
 
 def repeat_interleave_tensor(

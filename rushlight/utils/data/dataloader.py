@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
@@ -104,6 +105,8 @@ class DataLoader(Generic[T]):
         if self._iterator is not None:
             self._iterator.reset(self)
             return self._iterator
+        if sys.platform == "emscripten":
+            raise RuntimeError("DataLoader: a browser has no processes for workers; use num_workers=0")
         from rushlight.utils.data.worker import _MultiProcessingDataLoaderIter  # multiprocessing is slow to import
 
         self.check_worker_number_rationality()

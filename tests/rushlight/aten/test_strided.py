@@ -297,6 +297,11 @@ def test_a_tensor_becomes_its_view_as_in_torch(shape, name, data):
     agree(program)
 
 
+def test_a_dimension_of_size_1_may_have_a_stride_that_is_too_large_for_numpy():
+    x = rl.arange(6)[2 :: 2**62]
+    assert x.tolist() == [2] and x.stride() == torch.arange(6)[2 :: 2**62].stride() == (2**62,)
+
+
 def test_a_view_keeps_the_storage_alive():
     x = rl.arange(1000)[500:]
     assert x[0].item() == 500

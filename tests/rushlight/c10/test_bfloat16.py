@@ -181,3 +181,10 @@ def test_a_bfloat16_module_converts_its_parameters():
 def test_the_package_behind_it_is_imported_with_the_first_array():
     program = "import sys, rushlight as rl; rl.ones(2).half(), rl.bfloat16.itemsize; print('ml_dtypes' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", program], text=True).strip() == "False"
+
+
+def test_a_python_without_that_package_says_so_in_a_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    bfloat16 = dtypes.dtype("bfloat16", "BFloat16", dtypes.FLOATING)
+    with pytest.raises(RuntimeError, match="^bfloat16 needs the package ml_dtypes, which this Python does not have$"):
+        rl.ones(2, dtype=bfloat16)
