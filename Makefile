@@ -26,7 +26,7 @@ test: setup             ## run the tests (about 9 minutes on two cores): a fixed
 
 test-all: setup         ## run everything (hours), or a part of it: make test-all SHARD=3/8
 	@sh system.sh chromium hub
-	@$(BIN)/python docs/browser/parts.py || true
+	@$(BIN)/python docs/browser/parts.py --lite || true
 	@SHARD=$(SHARD) $(BIN)/python -m pytest -n 2 -m "" --durations 10
 
 guarantees: setup       ## try the exercises that have changed, and record what holds: make guarantees EXERCISES="aten.strided.permute"

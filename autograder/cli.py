@@ -1091,9 +1091,12 @@ def mutants(wanted: tuple[str, ...]) -> int:
 
 @app.command()
 @click.option("--serve", is_flag=True, help="Serve it on this machine instead, and rebuild on changes.")
-def docs(serve: bool) -> int:
+@click.option("--lite", is_flag=True, help="Add JupyterLite: notebooks of the labs that run in a browser.")
+def docs(serve: bool, lite: bool) -> int:
     """Build the site into site/. It shows what is recorded of torch, so what has changed is recorded first."""
     _need_repository()
+    if serve and lite:
+        raise click.UsageError("--lite needs a site that stays: build it without --serve.")
     if serve:
         port = _free_port(8000)
         how = ["serve", "--dev-addr", f"127.0.0.1:{port}"]
@@ -1102,7 +1105,10 @@ def docs(serve: bool) -> int:
         how = ["build", "--strict"]
         _record_for_site()
     command = [sys.executable, "-m", "mkdocs", *how]
-    code = subprocess.call(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"} | ({"RUSHLIGHT_LITE": "true"} if lite else {})
+    code = subprocess.call(command, cwd=ROOT, env=environment)
+    if code == 0 and lite:
+        code = subprocess.call([sys.executable, "docs/browser/lite.py", "site/lite"], cwd=ROOT)
     if code == 0 and not serve:
         out.print(f"the site is in {_short(ROOT / 'site')}/index.html")
     return code

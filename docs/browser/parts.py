@@ -5,7 +5,7 @@ or from a registry, whichever has it first, and only the sha256 decides whether 
 cache. Beside them are what a page can load of two kinds of archives: the editor's modules in `codemirror/`, with imports that a
 browser finds without a bundler, and PyYAML's Python files as a wheel for every system.
 
-    python docs/browser/parts.py [--from FOLDER]
+    python docs/browser/parts.py [--lite] [--from FOLDER]
 """
 
 from __future__ import annotations
@@ -49,36 +49,37 @@ FOR_PYODIDE = [
 BARE_IMPORT = re.compile(r"""^((?:import|export) [^;'"]*? from )['"]([@\w][^'"]*)['"]""", re.MULTILINE)
 
 
-def fetch(given: Path | None = None) -> Path | None:
+def fetch(given: Path | None = None, lite: bool = False) -> Path | None:
     """Return a folder with all parts, or None after logging one line that says what is missing.
 
     A part that is not in the cache comes from the folder `given`, or the one that RUSHLIGHT_PARTS names, or from its sources.
+    The parts of JupyterLite are among them if `lite` is true.
     """
     place = _place()
     place.mkdir(parents=True, exist_ok=True)
     if named := given or os.environ.get(FOLDER):
-        for part in _missing(place):
+        for part in _missing(place, lite):
             if (path := Path(named, part["file"])).is_file():
                 _accept(place, part, path.read_bytes(), str(path))
     with tempfile.TemporaryDirectory() as folder:
         reach = _Reach(Path(folder))
-        for part in _missing(place):
+        for part in _missing(place, lite):
             for address in part["sources"]:
                 data = reach.get(DATA["sources"].get(address, address).format(file=part["file"]))
                 if data is not None and _accept(place, part, data, address):
                     break
-    if missing := _missing(place):
+    if missing := _missing(place, lite):
         names = ", ".join(part["file"] for part in missing[:3]) + (", …" if missing[3:] else "")
-        log.info(f"{len(missing)} of {len(PARTS)} parts for the browser cannot be had here: {names}")
+        log.info(f"{len(missing)} of {len(_wanted(lite))} parts for the browser cannot be had here: {names}")
         return None
     _unpack(place)
     return place
 
 
-def fetched() -> Path | None:
+def fetched(lite: bool = False) -> Path | None:
     """Return the folder with all parts if they are in the cache, without asking any source."""
     place = _place()
-    if _missing(place):
+    if _missing(place, lite):
         return None
     _unpack(place)
     return place
@@ -88,8 +89,13 @@ def _place() -> Path:
     return cache_folder() / "parts"
 
 
-def _missing(place: Path) -> list[dict]:
-    return [part for part in PARTS if not (path := place / part["file"]).is_file() or not _is(part, path.read_bytes())]
+def _wanted(lite: bool) -> list[dict]:
+    return [part for part in PARTS if lite or part["group"] != "lite"]
+
+
+def _missing(place: Path, lite: bool) -> list[dict]:
+    paths = ((part, place / part["file"]) for part in _wanted(lite))
+    return [part for part, path in paths if not path.is_file() or not _is(part, path.read_bytes())]
 
 
 def _is(part: dict, data: bytes) -> bool:
@@ -182,11 +188,11 @@ def _unpack(place: Path) -> None:
     if stamp.is_file() and stamp.read_text() == unpacked:
         return
     for part in PARTS:
-        data = (place / part["file"]).read_bytes()
+        path = place / part["file"]
         if part["group"] == "editor":
-            _write(place / "codemirror" / _module(part["name"]), module(_members(data), part["module"]))
+            _write(place / "codemirror" / _module(part["name"]), module(_members(path.read_bytes()), part["module"]))
         elif part["name"] == "PyYAML":
-            _write(place / PYYAML, without_binaries(_members(data)))
+            _write(place / PYYAML, without_binaries(_members(path.read_bytes())))
     _write(stamp, unpacked.encode())
 
 
@@ -219,7 +225,9 @@ def main() -> None:
     logging.basicConfig(format="%(message)s", level=logging.INFO)
     asked = argparse.ArgumentParser(description="Fetch the parts of the site that run in a browser.")
     asked.add_argument("--from", dest="folder", type=Path, help="a folder with the parts, which is asked first")
-    place = fetch(asked.parse_args().folder)
+    asked.add_argument("--lite", action="store_true", help="also what `rushlight docs --lite` needs")
+    given = asked.parse_args()
+    place = fetch(given.folder, given.lite)
     if not place:
         raise SystemExit(1)
     print(f"the parts for the browser are in {place}")

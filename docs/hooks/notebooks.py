@@ -28,6 +28,7 @@ from nbconvert.filters import strip_ansi
 from nbconvert.preprocessors.sanitize import SanitizeHTML
 from nbformat import NotebookNode
 from PIL import Image
+from tab import runs
 
 from autograder.engine import practice
 from autograder.model import number_of
@@ -173,15 +174,21 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
             needs = _needs(Path(config.docs_dir) / "map.md", phase.name[:2])
             add(phase.reading.page, _front(phase.reading) + _ways(page, phase, needs, config.extra["phases"]))
         for lab in phase.labs:
-            add(lab.page, _front(lab) + _opened(convert(lab, add), lab.path.stem, _elsewhere(lab.path.stem, config)))
+            name = lab.path.stem
+            ways = _in_lite(name, config) + _elsewhere(name, config)
+            add(lab.page, _front(lab) + _opened(convert(lab, add), name, ways))
             add(f"phases/{phase.name}/{lab.path.name}", lab.path.read_bytes())
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """`<!-- phases -->` becomes a card for each phase, and `<!-- numbers -->` what there is of what."""
+    """`<!-- phases -->` becomes a card for each phase, and `<!-- numbers -->` what there is of what. `<!-- lite -->` is a link to
+    JupyterLite, if it is beside the site."""
     if "<!-- phases -->" in markdown:
         cards = "\n".join(_card(phase) for phase in config.extra["phases"])
         markdown = markdown.replace("<!-- phases -->", f'<div class="cards" markdown>\n{cards}\n</div>')
+    if "<!-- lite -->" in markdown and config.extra["lite"]:
+        link = '<a href="lite/lab/index.html">This site has JupyterLite</a>, with the labs.'
+        markdown = markdown.replace("<!-- lite -->", link)
     return markdown.replace("<!-- numbers -->", _numbers(config)) if "<!-- numbers -->" in markdown else markdown
 
 
@@ -254,6 +261,15 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
     title = TITLE.search(page)
     place = title.end() if title else 0
     return f"{page[:place]}\n\n{' · '.join(said)}\n{{: .notes }}\n{page[place:]}"
+
+
+def _in_lite(name: str, config: MkDocsConfig) -> str:
+    """The way to open a lab in JupyterLite, if it is beside the site and the lab runs there."""
+    if not config.extra["lite"] or not runs(name):
+        return ""
+    link = f"../../lite/lab/index.html?path={name}/{name}.ipynb"  # HTML, because this is no page of the site's own
+    button = f'<a class="md-button" href="{link}">JupyterLite</a>'
+    return f"    Or open it as a notebook [in your browser](../../anywhere.md#jupyterlite), on this site: {button}\n\n"
 
 
 def _elsewhere(name: str, config: MkDocsConfig) -> str:

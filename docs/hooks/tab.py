@@ -81,8 +81,12 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 def labs(config: MkDocsConfig) -> list[str]:
     """The labs whose pages run."""
-    names = (lab.path.stem for phase in config.extra["phases"] for lab in phase.labs)
-    return [name for name in names if name[:2] != RANKS and not is_bench(name) and practice.fresh(name)]
+    return [name for phase in config.extra["phases"] for lab in phase.labs if runs(name := lab.path.stem)]
+
+
+def runs(lab: str) -> bool:
+    """Whether a lab runs in a browser: its answers are recorded, and its programs start no processes."""
+    return lab[:2] != RANKS and not is_bench(lab) and practice.fresh(lab) is not None
 
 
 def packed(paths: Iterator[tuple[str, Path]]) -> bytes:

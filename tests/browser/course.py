@@ -1,6 +1,7 @@
-"""A copy of the course, and its JupyterLab."""
+"""A copy of the course, its JupyterLab, and a notebook that is open there."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -69,3 +70,26 @@ def _asked(url: str, method: str = "GET") -> bytes | None:
     with suppress(URLError, ConnectionError), urllib.request.urlopen(request, timeout=10) as answer:
         return answer.read()
     return None
+
+
+class Notebook:
+    """A notebook, as it is open in JupyterLab."""
+
+    def __init__(self, page, kernel="Python 3 (ipykernel)"):
+        self.page = page
+        page.get_by_text(f"{kernel} | Idle").wait_for()
+
+    def run(self, text, source=None):
+        """Run the cell with this text in it, or with this source in the place of its own. Returns what comes out."""
+        cell = self.page.locator(".jp-Notebook .jp-CodeCell", has_text=text).first
+        cell.wait_for()
+        if (folded := cell.locator(".jp-InputPlaceholder .jp-Placeholder-content")).count():
+            folded.click()
+        cell.locator(".cm-content").click()
+        if source:
+            self.page.keyboard.press("ControlOrMeta+A")
+            self.page.keyboard.insert_text(source)
+        cell.evaluate("cell => cell.querySelector('.jp-InputPrompt').textContent = ''")
+        self.page.keyboard.press("Control+Enter")
+        cell.locator(".jp-InputPrompt", has_text=re.compile(r"\d")).wait_for()
+        return cell.locator(".jp-OutputArea")

@@ -6,7 +6,7 @@ import re
 
 import nbformat
 import pytest
-from course import TOKEN, Course
+from course import TOKEN, Course, Notebook
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from autograder.classroom.restore import restore_text
@@ -51,29 +51,6 @@ def solved(course):
     lab = nbformat.read(course.place / "labs/01a_views/01a_views.ipynb", as_version=4)
     next(cell for cell in lab.cells if "def element_offset" in cell.source).source = RIGHT
     nbformat.write(lab, course.place / LAB)
-
-
-class Notebook:
-    """A notebook, as it is open in JupyterLab."""
-
-    def __init__(self, page):
-        self.page = page
-        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for()
-
-    def run(self, text, source=None):
-        """Run the cell with this text in it, or with this source in the place of its own. Returns what comes out."""
-        cell = self.page.locator(".jp-Notebook .jp-CodeCell", has_text=text).first
-        cell.wait_for()
-        if (folded := cell.locator(".jp-InputPlaceholder .jp-Placeholder-content")).count():
-            folded.click()
-        cell.locator(".cm-content").click()
-        if source:
-            self.page.keyboard.press("ControlOrMeta+A")
-            self.page.keyboard.insert_text(source)
-        cell.evaluate("cell => cell.querySelector('.jp-InputPrompt').textContent = ''")
-        self.page.keyboard.press("Control+Enter")
-        cell.locator(".jp-InputPrompt", has_text=re.compile(r"\d")).wait_for()
-        return cell.locator(".jp-OutputArea")
 
 
 def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, page):

@@ -3,12 +3,15 @@
 A module is imported when one of its pictures is first used, because some modules need large parts of the framework.
 """
 
+import logging
 from importlib import import_module
 
-from matplotlib.patches import Rectangle
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # in a browser each first picture looks for fonts
 
-from rushlight.course.draw.paper import Picture, show
-from rushlight.course.draw.table import Table
+from matplotlib.patches import Rectangle  # noqa: E402
+
+from rushlight.course.draw.paper import Picture, show  # noqa: E402
+from rushlight.course.draw.table import Table  # noqa: E402
 
 _PICTURES = {
     "call": ("LAYERS", "layers", "queues", "spans"),
