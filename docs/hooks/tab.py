@@ -45,6 +45,11 @@ COURSE_FILES = (
 )
 LEFT_OUT = {"__pycache__", "stub"}
 GPT = COURSE / "rushlight/course/gpt.npz"  # only pages that use the trained model load it
+HERE = (
+    "**Or do it here.** Each exercise below is an editor. *Check* runs it in this page, on a Python that the first press loads "
+    "(12 MB), and compares it with recorded answers of torch to public cases: this is practice. Your answers stay in this browser. "
+    "*Download* gives you the notebook with your answers, to go on in JupyterLab or to hand in."
+)
 HOME: dict = {  # an exercise that is wrong, with its check
     "lab": "01a_views",
     "key": "home",
@@ -125,6 +130,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     elif lab := pages.get(page.file.src_uri):
         about = {"lab": lab.path.stem, "notebook": lab.path.name, "cells": cells(lab.read())}
         about |= {"gpt": True} if lab.path.stem[:2] == MINIGPT else {}
+        markdown = markdown.replace("<div data-tab-bar></div>", f"{HERE}\n\n<div data-tab-bar></div>")
     else:
         return markdown
     base = get_relative_url(f"{PLACE}/", page.url)
