@@ -66,7 +66,7 @@ def _display(output: Mapping) -> None:
 def _note(line: str) -> None:
     from IPython.display import display
 
-    muted = f'<small style="opacity:0.65">{html.escape(line)}</small>'
+    muted = f'<small style="opacity:0.65;padding-left:8px">{html.escape(line)}</small>'
     display({"text/html": muted, "text/plain": line}, raw=True)
 
 

@@ -6,10 +6,12 @@ parts that others have made (`docs/browser/parts.py`), and torch's recorded answ
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import io
 import json
 import logging
+import re
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -26,6 +28,7 @@ from autograder.course import COURSE
 from autograder.engine import practice
 from autograder.engine.check import exercise_of, global_names, is_bench, is_milestone
 from autograder.model import check_name, exercise_name
+from rushlight.course.short_names import long_form
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
 import parts  # noqa: E402
@@ -65,6 +68,14 @@ HOME: dict = {  # an exercise that is wrong, with its check
         },
     },
 }
+
+# what a browser's Python lacks, or cannot start: torch and its relatives, a compiler, processes, threads, and the readings' files
+LACKING = re.compile(
+    r"\b(torch|torchgen|functorch|on_torch|distributed|cpp_extension|os\.fork|subprocess|multiprocessing|threading"
+    r"|psutil|networkx|sympy|READINGS|ROOT|SOURCES)\b"
+)
+CHANGES = {"add", "append", "backward", "clear", "extend", "insert", "load_state_dict", "pop", "remove", "setdefault"}
+CHANGES |= {"step", "update", "zero_grad"}  # methods that change their object; others are called `add_`
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
@@ -146,20 +157,18 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def cells(nb: NotebookNode) -> dict[str, dict]:
     """What the page must know of each cell of code and each written answer, by its id: its kind, the names that it binds, and what
     it is for."""
-    told, from_torch = {}, set[str]()
-    for cell in nb.cells:
+    told = {}
+    for cell, runs in zip(nb.cells, runnable(nb)):
         if cell.cell_type == "markdown":
             told |= {cell.id: {"kind": "written", "own": cell.source}} if cell.metadata.get("nbgrader") else {}
         if cell.cell_type != "code":
             continue
-        bound, used = global_names(cell.source)
-        tags = {*cell.metadata.get("tags", [])}
-        if "torch" in tags or used & from_torch:
-            from_torch |= bound
+        if not runs:
             told[cell.id] = {"kind": "torch"}
             continue
-        from_torch -= bound
-        about = told[cell.id] = {"kind": "drawing" if "figure" in tags else "plain", "binds": sorted(bound)}
+        bound, _ = global_names(cell.source)
+        kind = "drawing" if "figure" in cell.metadata.get("tags", ()) else "plain"
+        about = told[cell.id] = {"kind": kind, "binds": sorted(bound)}
         if exercise := exercise_name(cell):
             about |= {"kind": "exercise", "exercise": exercise}
         if check := check_name(cell):
@@ -167,3 +176,79 @@ def cells(nb: NotebookNode) -> dict[str, dict]:
             about |= {"kind": "check", "check": check, "points": points}
             about |= {} if is_milestone(check) else {"of": exercise_of(check)}
     return told
+
+
+# What runs in a browser ----------------------------------------------------------------------------------------------
+
+
+def runnable(nb: NotebookNode) -> list[bool]:
+    """Whether a cell is code, all of which runs in a browser."""
+    return [cell.cell_type == "code" and part == cell.source for cell, part in zip(nb.cells, portable(nb))]
+
+
+def portable(nb: NotebookNode) -> list[str]:
+    """The code of each cell without the statements that need what a browser lacks. Empty for Markdown.
+
+    A statement needs it if a tag of the cell says so, or if it names it. So does a statement that uses a name that such a
+    statement binds, or an object that such a statement changes. An exercise and its check always run.
+    """
+    lacking, imported, parts = set[str](), set[str](), []
+    for cell in nb.cells:
+        if cell.cell_type != "code":
+            parts.append("")
+            continue
+        lines: list[str | None] = cell.source.split("\n")
+        whole = not {"torch", "compiler"}.isdisjoint(cell.metadata.get("tags", ()))
+        for statement in ast.parse(cell.source).body:
+            bound, used = global_names(ast.unparse(statement))
+            imported |= bound if isinstance(statement, ast.Import | ast.ImportFrom) else set()
+            needs_more = lacking & (used - _targets(statement)) or any(map(LACKING.search, _names(statement)))
+            if whole or needs_more and "rushlight" not in cell.metadata:
+                lacking |= bound | _changed(statement) - imported
+                first = min(node.lineno for node in [statement, *getattr(statement, "decorator_list", ())])
+                last = statement.end_lineno or first  # which `ast.parse` always knows
+                lines[first - 1 : last] = [None] * (last - first + 1)
+            else:
+                lacking -= bound
+        parts.append("\n".join(line for line in lines if line is not None))
+    return parts
+
+
+def _names(statement: ast.stmt) -> Iterator[str]:
+    """The names in a statement, with dots: `on_torch.trace` for `rl.trace`, and of an import the module's and what it gives."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Attribute | ast.Name):
+            name = _dotted(node)
+            yield long_form(name.removeprefix("rl.")) if name.startswith("rl.") else name
+
+
+def _dotted(node: ast.expr) -> str:
+    """`a.b.c` for `a.b[0].c`."""
+    if isinstance(node, ast.Subscript):
+        return _dotted(node.value)
+    if isinstance(node, ast.Attribute):
+        return f"{_dotted(node.value)}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _targets(statement: ast.stmt) -> set[str]:
+    """The names that the loops and the handlers of a statement bind before they use them."""
+    nodes = [*ast.walk(statement)]
+    loops = [inner for node in nodes if isinstance(node, ast.For) for inner in ast.walk(node.target)]
+    handlers = {node.name for node in nodes if isinstance(node, ast.ExceptHandler) and node.name}
+    return handlers | {node.id for node in loops if isinstance(node, ast.Name)}
+
+
+def _changed(statement: ast.stmt) -> set[str]:
+    """The names whose objects a statement changes."""
+    changed = []
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            changed.append(node)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            changed += [node.func] if node.func.attr in CHANGES or node.func.attr.endswith("_") else []
+    return {_dotted(node).partition(".")[0] for node in changed}

@@ -11,6 +11,9 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 
+from autograder.engine.check import is_bench
+from autograder.model import Lab, lab_names
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -18,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 def hooks():
     """The modules of `docs/hooks`."""
     sys.path.insert(0, str(ROOT / "docs" / "hooks"))
-    yield {name: importlib.import_module(name) for name in ("notebooks", "pages", "searching")}
+    yield {name: importlib.import_module(name) for name in ("notebooks", "pages", "searching", "tab")}
     sys.path.pop(0)
 
 
@@ -87,6 +90,58 @@ def test_a_cell_that_runs_torch_shows_what_was_recorded_of_it(hooks, monkeypatch
     page = notebooks.convert(notebooks.Notebook(tmp_path / "lab.ipynb", "phases/01/lab.md"), None)
     assert page.index("torch.ones") < page.index("torch says so") < page.index("recorded from torch 2.13.0")
     assert page.index("recorded from") < page.index("torch.zeros") and page.count("recorded from") == 1
+
+
+MIXED = """\
+import rushlight as rl
+import torch
+from subprocess import run
+
+def double(x):
+    return 2 * x
+
+@torch.no_grad()
+def on_torch():
+    return double(torch.ones(2))"""
+
+
+@pytest.mark.parametrize(
+    ("source", "part"),
+    [
+        (MIXED, "import rushlight as rl\n\ndef double(x):\n    return 2 * x\n"),
+        ("print('torch', double(rl.ones(2)))", "print('torch', double(rl.ones(2)))"),
+        ("on_torch()", ""),  # a name that such a statement binds
+        ("rows = []\nfor xp in rl, torch:\n    rows.append(xp.ones(2))", "rows = []"),
+        ("len(rows)", ""),  # an object that such a statement changes
+        ("rows = [1]\nlen(rows)", "rows = [1]\nlen(rows)"),
+        ("x = rl.ones(1)\nx.a = torch\nrl.a = torch", "x = rl.ones(1)"),
+        ("x", ""),
+        ("rl.ones(1)", "rl.ones(1)"),
+        ("for x in range(2):\n    print(x)", "for x in range(2):\n    print(x)"),
+        ("import rushlight.on_torch.trace", ""),
+        ("rl.cpp.load('')", ""),
+        ("run(['ls'])", ""),
+    ],
+)
+def test_what_runs_in_a_browser_needs_no_torch_and_no_process(hooks, source, part):
+    before = [nbformat.v4.new_code_cell(cell) for cell in (MIXED, "rows = []\nrows.append(torch)\nx = torch")]
+    nb = nbformat.v4.new_notebook(
+        cells=[*before, nbformat.v4.new_markdown_cell("text"), nbformat.v4.new_code_cell(source)]
+    )
+    assert hooks["tab"].portable(nb)[2:] == ["", part]
+    assert hooks["tab"].runnable(nb) == [False, False, False, source == part]
+
+
+def test_the_tags_of_a_cell_decide_whether_it_runs_in_a_browser(hooks):
+    cells = [nbformat.v4.new_code_cell("x = 1", metadata={"tags": [tag]}) for tag in ("setup", "torch", "compiler")]
+    assert hooks["tab"].runnable(nbformat.v4.new_notebook(cells=cells)) == [True, False, False]
+
+
+def test_every_exercise_and_check_of_a_lab_on_rushlight_runs_in_a_browser(hooks):
+    labs = [nbformat.read(Lab(name).todays_path, as_version=4) for name in lab_names() if not is_bench(name)]
+    for nb in labs:
+        runs = [runs for cell, runs in zip(nb.cells, hooks["tab"].runnable(nb)) if "rushlight" in cell.metadata]
+        assert runs and all(runs), nb.metadata.rushlight.lab
 
 
 # What is kept of a build ---------------------------------------------------------------------------------------------
