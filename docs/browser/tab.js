@@ -2,11 +2,11 @@
 //
 // The page has its cells as blocks with `data-cell`, and a script of JSON, `#tab`, with what a block does not say: {base, lab,
 // notebook, before, cells: {id: {kind, binds, check, points}}}. `before` is run first in each Python. The kinds are exercise, check, plain, drawing,
-// written (an answer in words), and torch, which cannot run here. Nothing is loaded before the first press. Answers stay in this browser's storage, by lab.
+// written (an answer in words), and torch, which does not run here: a part of it may, for the cells below. Nothing is loaded before the first press. Answers stay in this browser's storage, by lab.
 
 const page = JSON.parse(document.getElementById("tab").textContent);
 const base = new URL(page.base, document.baseURI);
-const LIMIT = { exercise: 60, check: 60, plain: 600, drawing: 600 }; // seconds, then a cell is stopped
+const LIMIT = { exercise: 60, check: 60, plain: 600, drawing: 600, torch: 600 }; // seconds, then a cell is stopped
 const HINT = "Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.";
 
 const make = (tag, { text, ...given } = {}, ...inside) => {
@@ -166,7 +166,7 @@ class Cell {
     }
     const what = this.check ?? this.exercise ?? this.own.split("\n", 1)[0];
     for (const each of buttons) each.setAttribute("aria-label", `${each.textContent}: ${what}`);
-    this.buttons = make("div", { class: "buttons", role: "group", "aria-label": what }, ...buttons);
+    this.buttons = make("div", { class: page.notebook || this.checked ? "buttons" : "buttons quiet", role: "group", "aria-label": what }, ...buttons);
     let next = this.outside.nextElementSibling;
     while (next?.matches(".output, .figure, .verdict")) {
       const stored = next;
@@ -296,14 +296,12 @@ async function runOne(cell, passed) {
   return ok;
 }
 
-// Run the cells above that have not run: those whose names the cell uses, and for a plain one all that are no exercise's.
+// Run the cells above that have not run, and that bind or change what the cell uses.
 async function runNeeded(cell) {
-  const above = cells.slice(0, cells.indexOf(cell)).filter(({ kind }) => kind === "plain" || kind === "exercise");
   const names = namesIn(cell.text);
   const needed = [];
-  for (const other of above.reverse()) {
-    const binds = other.binds.some((name) => names.has(name));
-    if (!binds && !(cell.kind === "plain" && other.kind === "plain")) continue;
+  for (const other of cells.slice(0, cells.indexOf(cell)).reverse()) {
+    if (other.kind === "check" || other.kind === "drawing" || !other.binds.some((name) => names.has(name))) continue;
     needed.unshift(other);
     for (const name of namesIn(other.text)) names.add(name);
   }
@@ -340,7 +338,9 @@ const bar = {
       ];
       this.element.append(make("div", { class: "buttons" }, ...buttons, file));
     }
-    document.querySelector("[data-tab-bar]").replaceWith(this.element);
+    const place = document.querySelector("[data-tab-bar]");
+    if (place) place.replaceWith(this.element);
+    else document.querySelector("article h1").after(this.element);
     this.show();
   },
 
@@ -425,7 +425,7 @@ for (const cell of cells) {
 if (location.protocol === "file:") {
   const how = "A page that is opened from the disk cannot start Python. In the site's folder, run ";
   const place = make("p", { class: "tab-bar", text: how }, make("code", { text: "python -m http.server" }), ", and open http://localhost:8000/.");
-  document.querySelector("[data-tab-bar]").replaceWith(place);
+  document.querySelector("[data-tab-bar]")?.replaceWith(place);
 } else {
   bar.dress();
   for (const cell of cells) {

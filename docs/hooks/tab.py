@@ -134,44 +134,55 @@ def _of_lab(lab: str) -> Iterator[tuple[str, Path]]:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """A page whose cells run has a script, and what this needs to know of them."""
-    running = labs(config) if config.extra["browser"] else []
-    pages = {lab.page: lab for phase in config.extra["phases"] for lab in phase.labs if lab.path.stem in running}
-    if page.is_homepage and HOME["lab"] in running:
-        about = HOME
-    elif lab := pages.get(page.file.src_uri):
-        about = {"lab": lab.path.stem, "notebook": lab.path.name, "cells": cells(lab.read())}
-        about |= {"gpt": True} if lab.path.stem[:2] == MINIGPT else {}
-        markdown = markdown.replace("<div data-tab-bar></div>", f"{HERE}\n\n<div data-tab-bar></div>")
-    else:
+    about = _about(page, config) if config.extra["browser"] else {}
+    if not about:
         return markdown
     base = get_relative_url(f"{PLACE}/", page.url)
-    text = json.dumps({"base": base, "version": config.extra["version"], **about}, separators=(",", ":")).replace(
-        "<", "\\u003c"
-    )
+    text = json.dumps(about | {"base": base, "version": config.extra["version"]}, separators=(",", ":"))
+    text = text.replace("<", "\\u003c")
+    if "notebook" in about:
+        markdown = markdown.replace("<div data-tab-bar></div>", f"{HERE}\n\n<div data-tab-bar></div>")
     return (
         f'{markdown}\n\n<script type="application/json" id="tab">{text}</script>\n'
         f'<script src="{base}tab.js" defer></script>\n'
     )
 
 
+def _about(page: Page, config: MkDocsConfig) -> dict:
+    """What the script of a page must know. Empty for a page without cells that run."""
+    if page.is_homepage:
+        return HOME if runs(HOME["lab"]) else {}
+    for phase in config.extra["phases"]:
+        gpt = {"gpt": True} if phase.name[:2] == MINIGPT else {}
+        for lab in phase.labs:
+            name = lab.path.stem
+            if lab.page == page.file.src_uri:
+                about = {"lab": name, "notebook": lab.path.name, "cells": cells(lab.read()), **gpt}
+                return about if runs(name) else {}
+        if phase.reading and phase.reading.page == page.file.src_uri:
+            return {"key": f"reading {phase.name}", "cells": cells(phase.reading.read()), **gpt}
+    return {}
+
+
 def cells(nb: NotebookNode) -> dict[str, dict]:
-    """What the page must know of each cell of code and each written answer, by its id: its kind, the names that it binds, and what
-    it is for."""
+    """What the page must know of each cell of code and each written answer, by its id: its kind, the names that it binds or whose
+    objects it changes, and what it is for. Of a cell that does not run here, the part that does is run for cells below."""
     told = {}
-    for cell, runs in zip(nb.cells, runnable(nb)):
+    for cell, part in zip(nb.cells, portable(nb)):
         if cell.cell_type == "markdown":
             told |= {cell.id: {"kind": "written", "own": cell.source}} if cell.metadata.get("nbgrader") else {}
         if cell.cell_type != "code":
             continue
-        if not runs:
-            told[cell.id] = {"kind": "torch"}
-            continue
-        bound, _ = global_names(cell.source)
-        kind = "drawing" if "figure" in cell.metadata.get("tags", ()) else "plain"
-        about = told[cell.id] = {"kind": kind, "binds": sorted(bound)}
-        if exercise := exercise_name(cell):
+        statements = ast.parse(part).body
+        binds = set().union(*(global_names(ast.unparse(each))[0] | _changed(each) for each in statements))
+        about = told[cell.id] = {"kind": "plain", "binds": sorted(binds)}
+        if part != cell.source:
+            about |= {"kind": "torch", "own": part}
+        elif "figure" in cell.metadata.get("tags", ()):
+            about["kind"] = "drawing"
+        elif exercise := exercise_name(cell):
             about |= {"kind": "exercise", "exercise": exercise}
-        if check := check_name(cell):
+        elif check := check_name(cell):
             points = cell.metadata.get("nbgrader", {}).get("points", 0)
             about |= {"kind": "check", "check": check, "points": points}
             about |= {} if is_milestone(check) else {"of": exercise_of(check)}
