@@ -226,3 +226,11 @@ def test_a_lab_can_be_opened_elsewhere_if_the_repository_is_known_and_on_github(
         assert (ROOT / links[way].partition(before)[2]).is_file() and before in links[way]
     assert "install --quiet --no-deps git+https://github.com/owner/course@main\n" in page
     assert [*map(said, ("", None, "https://git.example.org/github.com/course"))] == ["", "", ""]
+
+
+def test_a_lab_that_runs_in_jupyterlite_has_a_link_to_it_if_it_is_beside_the_site(hooks, monkeypatch):
+    link = hooks["notebooks"]._in_lite
+    monkeypatch.setattr(hooks["notebooks"], "runs", lambda lab: lab != "00_trace")
+    beside, alone = (SimpleNamespace(extra={"lite": lite}) for lite in (True, False))
+    assert 'href="../../lite/lab/index.html?path=01a_views/01a_views.ipynb"' in link("01a_views", beside)
+    assert link("01a_views", alone) == link("00_trace", beside) == ""
