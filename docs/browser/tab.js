@@ -174,7 +174,7 @@ class Cell {
       this.outputs.append(stored);
     }
     this.outside.after(this.outputs);
-    if (this.kind !== "check" || !this.exercise) this.block.after(this.buttons);
+    if (this.kind !== "check" || this.exercise?.checked !== this) this.block.after(this.buttons);
     if (this.kind === "check") return;
     if (this.text !== this.own) this.code.textContent = this.text;
     this.block.querySelector("pre").addEventListener("click", () => getSelection().isCollapsed && this.edit());
