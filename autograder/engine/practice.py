@@ -10,6 +10,7 @@ import hashlib
 import importlib.util
 import io
 import json
+import platform
 import sys
 import zipfile
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..course import COURSE, SOURCES, replacing
 from ..model import check_name
 from .check import Check, find, is_bench, registry
+from .check import source as text_of
 from .edition import check_files
 from .observe import Tree, encode, receive
 from .source import NotRecorded, PendingCases, Source, key_of
@@ -130,7 +132,8 @@ def about_judge() -> str:
 @cache
 def recorded(name: str) -> Recorded:
     """The recorded cases of a check. Raises NotRecorded if there are none, or those of another version of the course."""
-    lab = find(name).lab
+    check = find(name)
+    lab = check.lab
     if is_bench(lab):
         raise NotRecorded(f"lab {lab} works on torch itself, which is not here; {INSTALL}")
     if not _path(lab).exists():
@@ -138,6 +141,11 @@ def recorded(name: str) -> Recorded:
     if not fresh(lab):
         raise NotRecorded(
             f"what was recorded of torch for lab {lab} belongs to another version of the course; {INSTALL}"
+        )
+    python = _about(lab).get("python", _python())
+    if python != _python() and check.reference and "import dis\n" in text_of(check.reference):
+        raise NotRecorded(
+            f"torch's answers about bytecode are those of Python {python}, and this is {_python()}; {INSTALL}"
         )
     with zipfile.ZipFile(_path(lab)) as file:
         known = Recorded(**receive(io.BytesIO(file.read(name))))
@@ -181,7 +189,7 @@ def record(lab: str) -> bool:
     from .torch_source import TorchSource
 
     asked = TorchSource(PUBLIC_SEED)
-    about = {"digest": digest(lab), "torch": _version()}
+    about = {"digest": digest(lab), "torch": _version(), "python": _python()}
     entries = {check.name: encode(_ask(asked, check)) for check in registry().values() if check.lab == lab}
     shown = {name: data for name, data in _entries(lab).items() if name == OUTPUTS}
     _write(lab, entries | {ABOUT: json.dumps(about).encode()} | shown)
@@ -215,6 +223,11 @@ def _smaller(output: NotebookNode) -> dict:
     if {"image/png", "image/svg+xml"} <= (data := output.get("data", {})).keys():
         del data[max("image/png", "image/svg+xml", key=lambda kind: len(data[kind]))]
     return output
+
+
+def _python() -> str:
+    """The version of Python that decides what bytecode looks like."""
+    return platform.python_version().rpartition(".")[0]
 
 
 def _ask(asked: Source, check: Check) -> Tree:

@@ -18,6 +18,7 @@ from autograder.engine.check import DISAGREED, GRADER_ERROR, PASSED, find, funct
 from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
 from autograder.engine.observe import difference
+from autograder.engine.source import NotRecorded
 from autograder.model import Course, Lab, lab_names
 
 LAB, STRIDES = "01a_views", "aten.strided.contiguous_strides"
@@ -95,6 +96,16 @@ def test_a_lab_is_recorded_once_and_the_same_file_after_half_of_it(folder, monke
     practice.recorded.cache_clear()
     assert "belongs to another version" in Judge(source=practice.Practice()).verdict(STRIDES, over_the_wire).message
     assert record() == f"{LAB}: recorded\n" and path.read_bytes() == first
+
+
+def test_answers_about_the_bytecode_of_another_python_are_not_used(folder, monkeypatch):
+    folder.mkdir(exist_ok=True)
+    monkeypatch.setattr(practice, "_path", lambda lab: folder)
+    monkeypatch.setattr(practice, "_about", lambda lab: {"digest": practice.digest(lab), "python": "3.9"})
+    with pytest.raises(
+        NotRecorded, match=r"torch's answers about bytecode are those of Python 3\.9, and this is 3\.\d+; "
+    ):
+        practice.recorded("dynamo.bytecode.live_names")
 
 
 def test_without_bfloat16_the_cases_that_need_it_are_left_out():

@@ -1,0 +1,137 @@
+"""The browser's Python, whose addresses have 32 bits and which has no threads, observes what torch answers natively."""
+
+import base64
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from autograder.engine import practice
+from autograder.engine.check import find, is_bench, registry
+from autograder.model import lab_names
+
+ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs" / "hooks"))
+import tab  # noqa: E402
+from tab import parts  # noqa: E402
+
+sys.path.remove(str(ROOT / "docs" / "hooks"))
+
+LISTED = tomllib.loads(Path(__file__).with_name("wasm.toml").read_text(encoding="utf-8"))
+LABS = [lab for lab in lab_names() if not is_bench(lab)]
+PART = [  # a small lab, and what was once different: threads, indices and data in int64, bfloat16; and what still is
+    *(check.name for check in registry().values() if check.lab == "01a_views"),
+    *("c10.dispatch.call", "together.training", "course.sampling.generate", "course.training.checkpoint"),
+    *("ao.quantization.affine.quantize_per_tensor", "utils.cpp_extension.rms_norm_source"),
+    "dynamo.bytecode.read_instructions",
+]
+
+START = """async (program) => {
+    const { loadPyodide } = await import("/pyodide.mjs");
+    const python = window.python = await loadPyodide({ indexURL: "/" });
+    await python.loadPackage("numpy", { messageCallback() {} });
+    python.unpackArchive(await (await fetch("/course.zip")).arrayBuffer(), "zip", { extractDir: "/course" });
+    python.runPython(program);
+}"""
+REPLAY = """
+import base64, json, sys
+from types import FunctionType
+sys.path.insert(0, "/course")
+from autograder.engine import practice
+from autograder.engine.check import find, function_of, is_milestone
+from autograder.engine.exercise import fill, is_filled
+from autograder.engine.observe import difference
+from autograder.engine.source import NotRecorded
+from autograder.engine.subject import answer
+
+def plug_in(slot):
+    copy = FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
+    copy.__kwdefaults__ = slot.__kwdefaults__
+    fill(slot, copy)
+
+def apart(name):
+    '''What the reference observes otherwise than torch, first of all, or nothing.'''
+    try:
+        known = practice.recorded(name)
+    except NotRecorded as error:
+        return str(error)
+    if not is_milestone(name) and not is_filled(function_of(find(name).exercise)):
+        plug_in(function_of(find(name).exercise))
+    return next(filter(None, map(difference, answer(name, known.cases), known.answers)), "")
+
+def replay(lab, data, names):
+    practice.FOLDER.mkdir(exist_ok=True)
+    (practice.FOLDER / f"{lab}.zip").write_bytes(base64.b64decode(data))
+    return json.dumps({name: apart(name) for name in names.split()})
+"""
+
+
+@pytest.fixture(scope="module")
+def python(browser, tmp_path_factory):
+    """Replay checks of a lab in a page. Returns what is different, by check."""
+    place = parts.fetched()
+    if place is None:
+        pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
+    course = tmp_path_factory.mktemp("wasm") / "course.zip"
+    course.write_bytes(tab.packed(_course()))
+    page = browser.new_page()
+
+    def give(route):
+        name = route.request.url.rpartition("/")[2]
+        path = course if name == course.name else place / name
+        route.fulfill(path=path) if name else route.fulfill(body="", content_type="text/html")
+
+    def replay(lab, names):
+        data = base64.b64encode((practice.FOLDER / f"{lab}.zip").read_bytes()).decode()
+        told = json.loads(
+            page.evaluate("given => python.globals.get('replay')(...given)", [lab, data, " ".join(names)])
+        )
+        return {name: words for name, words in told.items() if words}
+
+    page.route("**/*", give)
+    page.goto("http://localhost/")
+    page.evaluate(START, REPLAY)
+    yield replay
+    page.close()
+
+
+def _course():
+    yield from tab._course()
+    yield tab.GPT.relative_to(ROOT).as_posix(), tab.GPT
+    for lab in LABS:
+        yield from (
+            (path.relative_to(ROOT).as_posix(), path) for path in (ROOT / "autograder/checks" / lab).glob("*.py")
+        )
+
+
+def listed(names):
+    """Those of the checks that are on the list."""
+    same = (
+        ("bytecode",) if sys.version_info[:2] == (3, 12) else ()
+    )  # the recordings of this test are those of this Python
+    return {name for kind, entry in LISTED.items() if kind not in same for name in entry["checks"]} & {*names}
+
+
+def test_a_small_lab_and_what_once_was_different_are_as_recorded(python, tmp_path, monkeypatch):
+    monkeypatch.setattr(practice, "FOLDER", tmp_path / "recordings")
+    monkeypatch.setattr(practice, "registry", lambda: {name: find(name) for name in PART})
+    apart = {}
+    for lab in dict.fromkeys(find(name).lab for name in PART):
+        practice.record(lab)
+        apart |= python(lab, [name for name in PART if find(name).lab == lab])
+    assert apart.keys() == listed(PART), apart
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("lab", LABS)
+def test_a_lab_is_as_recorded(python, lab):
+    practice.record(lab)
+    names = [check.name for check in registry().values() if check.lab == lab]
+    apart = python(lab, names)
+    assert apart.keys() == listed(names), apart
+
+
+def test_every_listed_check_exists_and_has_a_reason():
+    assert all(entry["reason"] and [*map(find, entry["checks"])] for entry in LISTED.values())
