@@ -27,7 +27,7 @@ except ModuleNotFoundError:
 # Each module's `__all__` lists its names in this namespace. A module itself has PyTorch's path, and in labs and readings a short
 # name: `rl.strided` is `rushlight.aten.strided`.
 # ruff: noqa: F401, F403, F405
-from rushlight import _C, amp, aten, autograd, c10, cuda, library, linalg, nn, optim, serialization, utils
+from rushlight import _C, amp, aten, autograd, c10, library, linalg, nn, optim, serialization, utils
 from rushlight.amp.autocast_mode import *
 from rushlight.aten import indexing as _indexing  # gives `Tensor` its brackets
 from rushlight.aten import printing as _printing  # gives `Tensor` its text
@@ -58,6 +58,7 @@ __version__ = "0.1.0"
 
 _PACKAGES = (  # only some programs compile, draw or need real torch, and some of these are slow to import
     "ao",
+    "cuda",
     "fx",
     "aot",
     "dynamo",
