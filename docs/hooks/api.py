@@ -61,7 +61,7 @@ PHASES = {
     "11": "profiler cuda utils.flop_counter utils.benchmark c10.cuda on_torch.memory autograd.input_buffer "
     "inductor.cudagraph_utils",
     "12": "course.corpus course.tokens course.gpt course.attention course.stream course.training course.sampling "
-    "course.trained course.head course.anatomy course.costs course.sharding course.serving course.bottleneck",
+    "course.trained course.talk course.head course.anatomy course.costs course.sharding course.serving course.bottleneck",
     "Pictures": "course",
 }
 
