@@ -2,6 +2,7 @@
 
 A lab's page has its exercises as editors (`docs/browser/tab.js`), if what this needs could be had when the site was built: the
 parts that others have made (`docs/browser/parts.py`), and torch's recorded answers to the lab's cases (`rushlight record`).
+The page of the trained model (`docs/browser/talk.js`) shows a conversation that is recorded here, until the reader begins another.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from autograder.engine import practice
 from autograder.engine.check import exercise_of, global_names, is_bench, is_milestone
 from autograder.model import check_name, exercise_name
 from rushlight.course.short_names import long_form
+from rushlight.course.talk import Conversation
+from rushlight.course.trained import PROMPTS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
 import parts  # noqa: E402
@@ -36,6 +39,7 @@ import parts  # noqa: E402
 log = logging.getLogger("mkdocs.hooks.tab")
 
 PLACE = "browser"  # in the site
+TALK = "talk.md"  # a page on which the trained model completes a text
 MINIGPT = "12"  # the phase whose labs use the trained model
 RANKS = "09"  # the phase whose programs start processes, which a browser does not
 COURSE_FILES = (
@@ -134,17 +138,24 @@ def _of_lab(lab: str) -> Iterator[tuple[str, Path]]:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """A page whose cells run has a script, and what this needs to know of them."""
+    if page.file.src_uri == TALK:
+        return markdown + _script("talk", _about_talk(config), page, config)
     about = _about(page, config) if config.extra["browser"] else {}
     if not about:
         return markdown
-    base = get_relative_url(f"{PLACE}/", page.url)
-    text = json.dumps(about | {"base": base, "version": config.extra["version"]}, separators=(",", ":"))
-    text = text.replace("<", "\\u003c")
     if "notebook" in about:
         markdown = markdown.replace("<div data-tab-bar></div>", f"{HERE}\n\n<div data-tab-bar></div>")
+    return markdown + _script("tab", about, page, config)
+
+
+def _script(name: str, about: dict, page: Page, config: MkDocsConfig) -> str:
+    """The script of a page, after what it must know."""
+    base = get_relative_url(f"{PLACE}/", page.url)
+    text = json.dumps(about | {"base": base, "version": config.extra.get("version")}, separators=(",", ":"))
+    text = text.replace("<", "\\u003c")
     return (
-        f'{markdown}\n\n<script type="application/json" id="tab">{text}</script>\n'
-        f'<script src="{base}tab.js" defer></script>\n'
+        f'\n\n<script type="application/json" id="{name}">{text}</script>\n'
+        f'<script src="{base}{name}.js" defer></script>\n'
     )
 
 
@@ -162,6 +173,35 @@ def _about(page: Page, config: MkDocsConfig) -> dict:
         if phase.reading and phase.reading.page == page.file.src_uri:
             return {"key": f"reading {phase.name}", "cells": cells(phase.reading.read()), **gpt}
     return {}
+
+
+def _about_talk(config: MkDocsConfig) -> dict:
+    """What the script of the model's page must know. Exercises of the phase that have passed need the imports of their labs."""
+    found = [lab for phase in config.extra["phases"] if phase.name[:2] == MINIGPT for lab in phase.labs]
+    return {
+        "runs": bool(config.extra["browser"]),
+        "prompts": PROMPTS,
+        "labs": {lab.path.stem: imports(lab.read()) for lab in found},
+        "recorded": conversation(),
+    }
+
+
+def conversation() -> dict:
+    """The steps in which the model continues the last prompt, the same in each build."""
+    talk = Conversation(PROMPTS[-1])
+    begun, steps = talk.begin(), []
+    while not talk.ended:
+        step = talk.step()
+        del step["seconds"]
+        steps.append(step)
+    return {"text": PROMPTS[-1], "begun": begun, "steps": steps}
+
+
+def imports(nb: NotebookNode) -> str:
+    """The imports of a notebook that run here."""
+    parts = [part for cell, part in zip(nb.cells, portable(nb)) if cell.cell_type == "code"]
+    nodes = [node for part in parts for node in ast.parse(part).body if isinstance(node, ast.Import | ast.ImportFrom)]
+    return "\n".join(dict.fromkeys(map(ast.unparse, nodes)))
 
 
 def cells(nb: NotebookNode) -> dict[str, dict]:

@@ -1,0 +1,340 @@
+// A conversation with the trained model, over a Python in a worker (worker.js): its tokens, and what a step computed.
+//
+// The page has `[data-talk]`, and a script of JSON, `#talk`: {base, version, runs, prompts, labs, recorded: {text, begun,
+// steps}}. `begun` and the steps are those of `rushlight/course/talk.py`. `labs` has the imports of each lab whose exercises the model
+// may run on, if their checks have passed in this browser (tab.js). The recorded conversation is shown first, and nothing is loaded
+// before the first press.
+
+{
+  const page = JSON.parse(document.getElementById("talk").textContent);
+  const base = new URL(page.base, document.baseURI);
+  const SECONDS = 60; // for a token, then Python is ended
+  const PATIENCE = 2; // seconds from Stop to the end of a token
+  const FROM_DISK = location.protocol === "file:";
+  const LOADED = ["Python", "numpy", "rushlight"];
+
+  const make = (tag, { text, ...given } = {}, ...inside) => {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(given)) {
+      if (typeof value === "function") element.addEventListener(name, value);
+      else if (value !== false) element.setAttribute(name, value === true ? "" : value);
+    }
+    if (text !== undefined) element.textContent = text;
+    element.append(...inside);
+    return element;
+  };
+  const button = (text, click, given = {}) => make("button", { text, click, type: "button", ...given });
+  const named = (token) => (token.text === "\n" ? "end" : token.text);
+  const number = (value) => value.toLocaleString("en");
+
+  // Python ------------------------------------------------------------------------------------------------------------
+
+  const python = {
+    worker: null,
+    ready: null, // a promise
+    waiting: null, // for the cell that runs: {number, output, resolve, reject}
+    number: 0,
+
+    start() {
+      this.ready ??= new Promise((resolve, reject) => {
+        this.fail = reject;
+        this.worker = new Worker(new URL("worker.js", base), { type: "module" });
+        this.worker.onerror = (event) => this.end(event.message || "the worker could not be started");
+        this.worker.onmessage = ({ data }) => {
+          if (data.loading) say(`loading ${data.loading}`, LOADED.indexOf(data.loading) + 1);
+          if (data.ready) resolve();
+          if (data.failed) this.end(data.failed);
+          if (data.number !== this.waiting?.number) return;
+          if (data.output) this.waiting.output = data.output;
+          if ("done" in data) this.waiting.finish();
+        };
+        this.worker.postMessage({ start: { gpt: true, version: page.version } });
+      }).then(() => this.plugIn());
+      return this.ready;
+    },
+
+    // Plug in the exercises that have passed. One that does not run is left out.
+    async plugIn() {
+      for (const [lab, imports] of Object.entries(page.labs)) {
+        const texts = Object.values(passed(lab)).filter((text) => text.includes("@exercise("));
+        for (const text of texts.length ? [imports, ...texts] : []) await this.run(text).catch(() => {});
+      }
+    },
+
+    // Run a cell. Resolves to the data that it displays, if any.
+    run(source, given) {
+      return new Promise((resolve, reject) => {
+        const number = ++this.number;
+        const limit = setTimeout(() => this.end(`stopped after ${SECONDS} seconds`), SECONDS * 1000);
+        const finish = (why) => {
+          clearTimeout(limit);
+          const { output } = this.waiting;
+          this.waiting = null;
+          if (why || output?.ename) reject(new Error(why ?? errorOf(output)));
+          else resolve(output?.data["application/json"]);
+        };
+        this.waiting = { number, finish, output: null };
+        this.worker.postMessage({ run: { number, name: `cell ${number}`, source, given } });
+      });
+    },
+
+    // End this Python with what it does. The next press starts another.
+    end(why) {
+      this.worker?.terminate();
+      this.worker = this.ready = null;
+      this.fail?.(new Error(why));
+      if (this.waiting) (this.waiting.output = null), this.waiting.finish(why);
+    },
+  };
+
+  // The exercises of a lab whose checks have passed, by check.
+  function passed(lab) {
+    try {
+      return JSON.parse(localStorage.getItem(`rushlight/${lab}`)).passed ?? {};
+    } catch {
+      return {};
+    }
+  }
+
+  // What to say of a cell's error. All of it goes to the console, unless it is about the text.
+  function errorOf({ ename, evalue, traceback }) {
+    if (ename === "ValueError") return evalue;
+    console.error(traceback.join("\n"));
+    return `${ename}: ${evalue}`;
+  }
+
+  // The conversation --------------------------------------------------------------------------------------------------
+
+  const state = {
+    text: page.recorded.text, // of the conversation that is shown
+    temperature: 0,
+    begun: page.recorded.begun,
+    steps: page.recorded.steps,
+    shown: 0,
+    live: false, // not the recorded one
+    busy: false,
+    stopping: false,
+  };
+  const last = () => state.steps.at(-1);
+  const asked = () => field.value.trimEnd().normalize("NFC");
+
+  async function press(count) {
+    if (state.busy) return;
+    Object.assign(state, { busy: true, stopping: false });
+    show();
+    try {
+      await python.start();
+      const begins = !state.live || last()?.ended || state.text !== asked() || state.temperature !== heat.valueAsNumber;
+      if (begins) await begin();
+      for (let i = 0; i < count && !last()?.ended && !state.stopping; i++) {
+        state.steps.push(await python.run("display({'application/json': talk.step()}, raw=True)"));
+        state.shown = state.steps.length - 1;
+        show();
+      }
+      report();
+    } catch (error) {
+      say(error.message);
+      if (!python.worker) state.live = false;
+    } finally {
+      clearTimeout(state.patience);
+      state.busy = false;
+      if (document.activeElement === end) complete.focus(); // Stop goes
+      show();
+    }
+  }
+
+  async function begin() {
+    const given = { text: asked(), temperature: heat.valueAsNumber, seed: Math.floor(Math.random() * 2 ** 31) };
+    say("reading the text", LOADED.length);
+    const source =
+      "from IPython.display import display\nfrom rushlight.course.talk import Conversation\n" +
+      "talk = Conversation(**given)\ndisplay({'application/json': talk.begin()}, raw=True)";
+    state.live = false;
+    state.begun = await python.run(source, given);
+    Object.assign(state, { ...given, steps: [], shown: -1, live: true });
+    show();
+  }
+
+  // How it ended, or why it does not go on.
+  function report() {
+    const { length } = state.steps;
+    const seconds = state.steps.reduce((sum, step) => sum + step.seconds, 0) / length;
+    const speed = length ? ` ${Math.round(seconds * 1000)} ms a token.` : "";
+    const how = { end: "The model ended the text.", full: "The model has no further position." }[last()?.ended];
+    const unknown = state.begun.unknown.length ? ` The model reads bytes for ${state.begun.unknown.join(" ")}, because no token has them.` : "";
+    say((how ?? `${length} ${length === 1 ? "token" : "tokens"}.`) + speed + unknown);
+  }
+
+  function stop() {
+    state.stopping = true;
+    if (!python.waiting) return python.end("stopped");
+    state.patience = setTimeout(() => python.end("stopped, with Python. The next press starts it again."), PATIENCE * 1000);
+  }
+
+  function startAgain() {
+    Object.assign(state, { steps: [], shown: -1, live: false });
+    if (!page.runs || FROM_DISK) Object.assign(state, { steps: page.recorded.steps, shown: 0 });
+    say("");
+    show();
+    field.focus();
+  }
+
+  // The page ----------------------------------------------------------------------------------------------------------
+
+  const field = make("input", { id: "talk-text", type: "text", maxlength: 400, autocomplete: "off", spellcheck: "false", value: state.text });
+  const heat = make("input", { id: "talk-heat", type: "range", min: 0, max: 2, step: 0.1, value: 0, input: () => show() });
+  const degree = make("output", { for: "talk-heat" });
+  const complete = make("button", { text: "Complete", type: "submit", class: "main" });
+  const one = button("One token", () => press(1));
+  const end = button("Stop", stop);
+  const again = button("Start again", startAgain);
+  const bar = make("progress", { max: LOADED.length + 1, hidden: true, "aria-label": "Loading Python" });
+  const said = make("span", { role: "status" });
+  const begun = make("span");
+  const continued = make("b", { "aria-live": "polite" });
+  const text = make("p", { class: "text" }, begun, continued);
+  const boxes = make("div", { class: "boxes", role: "group", "aria-label": "Tokens" });
+  const panels = make("div", { class: "panels" });
+
+  function say(what, part) {
+    said.textContent = what;
+    bar.hidden = part === undefined;
+    if (part !== undefined) bar.value = part;
+  }
+
+  function show() {
+    degree.textContent = heat.valueAsNumber ? heat.value : "0: always the best token";
+    for (const each of [complete, one]) each.setAttribute("aria-disabled", state.busy);
+    end.hidden = !state.busy;
+    again.hidden = state.busy || !state.live;
+    const tokens = state.steps.map(({ token }) => token).filter((token) => token.text !== "\n");
+    if (begun.textContent !== state.text) begun.textContent = state.text;
+    continued.textContent = written(tokens);
+    const prompt = state.begun.tokens.map((token) => make("span", { text: named(token), title: `token ${token.id}` }));
+    const chosen = state.steps.map(({ token }, i) =>
+      button(named(token), () => ((state.shown = i), show(), boxes.querySelector("[aria-pressed=true]").focus()), {
+        "aria-pressed": String(i === state.shown),
+        "aria-label": `step ${i + 1}: ${named(token).trim() || "space"}`,
+        title: `token ${token.id}`,
+      }),
+    );
+    boxes.replaceChildren(line(state.begun.lines.tokens), ...prompt, ...chosen);
+    const step = state.steps[state.shown];
+    panels.replaceChildren(...(step ? [nextPanel(step), cachePanel(step), attentionPanel(step)] : []));
+  }
+
+  // The text of tokens. Some of them are the bytes of one character.
+  function written(tokens) {
+    const bytes = tokens.flatMap(({ id, text }) => (id >= 128 && id < 256 ? [id] : [...new TextEncoder().encode(text)]));
+    return new TextDecoder().decode(new Uint8Array(bytes));
+  }
+
+  // The line of code that computed something, with a link to its function.
+  function line({ module, function: name, number, text }) {
+    const own = !module.startsWith("rushlight.");
+    const place = `${own ? "your " : ""}${name}, line ${number}`;
+    const address = new URL(`../api/${module.replace("rushlight.", "").replaceAll(".", "/")}.html#${anchor(name)}`, base);
+    const where = own ? make("span", { text: place }) : make("a", { text: place, href: address, title: module });
+    return make("p", { class: "line" }, make("code", { text }), " ", where);
+  }
+  const anchor = (name) => (name === "GPT.forward" ? "gpt" : name.split(".")[0]); // methods are on the page of their class
+
+  function panel(title, lines, ...inside) {
+    return make("section", { "aria-label": title }, make("h3", { text: title }), ...lines.map(line), ...inside);
+  }
+
+  function nextPanel({ token, top, lines }) {
+    const rows = top.map((each) => {
+      const percent = `${(100 * each.probability).toFixed(1)} %`;
+      const shown = make("td", { class: "bar" }, make("i", { style: `width: ${100 * each.probability}%` }), percent);
+      const name = make("th", { scope: "row" }, make("code", { text: named(each) }), each.id === token.id ? " ✓" : "");
+      return make("tr", { class: each.id === token.id && "chosen" }, name, shown, make("td", { text: each.logit.toFixed(2) }));
+    });
+    const head = make("tr", {}, ...["token", "probability", "logit"].map((text) => make("th", { text, scope: "col" })));
+    const table = make("table", { class: "top" }, make("thead", {}, head), make("tbody", {}, ...rows));
+    const among = top.some(({ id }) => id === token.id);
+    const note = among ? "✓ is the token that was chosen." : `The chosen token, “${named(token)}”, is not among these ten.`;
+    return panel("The next token", [lines.logits, lines.choice], table, make("p", { class: "note", text: note }));
+  }
+
+  function cachePanel({ cache, lines }) {
+    const { layers, heads, width, positions, length, appended, bytes, allocated } = cache;
+    const told =
+      `${length} of ${positions} positions are in use: ${layers} blocks × ${heads} heads × ${width} numbers, for keys and for values. ` +
+      `These are ${number(bytes / 4)} numbers, ${number(bytes)} of ${number(allocated)} bytes.`;
+    const step =
+      `This step wrote ${appended} ${appended === 1 ? "position" : "positions"}, ${number((bytes / length) * appended)} bytes` +
+      (appended < length ? `, and read ${length - appended} that were there.` : ".");
+    const rows = Array.from({ length: layers }, () => {
+      const cells = Array.from({ length: positions }, (_, i) => make("i", { class: i >= length ? "" : i >= length - appended ? "new" : "used" }));
+      return make("div", {}, ...cells);
+    });
+    const picture = make("div", { class: "cache", role: "img", "aria-label": `${told} ${step}`, style: `--n: ${positions}` }, ...rows);
+    return panel("The KV cache", [lines.cache], picture, make("p", { class: "note", text: told }), make("p", { class: "note", text: step }));
+  }
+
+  let chosen = null; // the number of the attention that the reader looks at: [row, column]
+
+  function attentionPanel({ weights, lines }) {
+    const count = weights[0][0].length;
+    const tokens = [...state.begun.tokens, ...state.steps.map(({ token }) => token)].slice(0, count);
+    const names = tokens.map(named);
+    const rows = weights.flatMap((heads, block) => heads.map((row, head) => ({ row, name: `block ${block + 1}, head ${head + 1}` })));
+    const out = make("output", { class: "note", "aria-live": "polite" });
+    let at;
+    const place = (row, column) => {
+      at = [Math.max(0, Math.min(rows.length - 1, row)), Math.max(0, Math.min(count - 1, column))];
+      const { row: values, name } = rows[at[0]];
+      out.textContent = `${name} gives ${(100 * values[at[1]]).toFixed(1)} % of its weight to “${names[at[1]].trim() || " "}”, position ${at[1]}`;
+      table.querySelector(".at")?.classList.remove("at");
+      table.tBodies[0].rows[at[0]].cells[at[1] + 1].classList.add("at");
+      return at;
+    };
+    const cells = ({ row, name }) =>
+      make("tr", {}, make("th", { scope: "row", text: name }), ...row.map((value) => make("td", { style: `--w: ${value}`, text: value.toFixed(2) })));
+    const columns = names.map((text, i) => make("th", { scope: "col", title: `position ${i}` }, make("span", { text })));
+    const table = make(
+      "table",
+      { class: "weights", tabindex: 0, "aria-label": `Attention of the last token read, “${names.at(-1)}”. The arrow keys read out a number.` },
+      make("thead", {}, make("tr", {}, make("td"), ...columns)),
+      make("tbody", {}, ...rows.map(cells)),
+    );
+    const pointed = ({ target }) => {
+      const cell = target.closest("tbody td");
+      if (cell) chosen = place(cell.parentElement.sectionRowIndex, cell.cellIndex - 1);
+    };
+    table.addEventListener("pointerover", pointed);
+    table.addEventListener("click", pointed);
+    table.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      chosen = place(at[0] + step[0], at[1] + step[1]);
+      table.querySelector(".at").scrollIntoView({ block: "nearest", inline: "nearest" });
+    });
+    const strongest = rows.at(-1).row.indexOf(Math.max(...rows.at(-1).row));
+    place(...(chosen && chosen[1] < count ? chosen : [rows.length - 1, strongest]));
+    const what = make("p", { class: "note", text: `The last token that the model read, “${names.at(-1).trim() || " "}”, looks at all tokens up to itself.` });
+    return panel("Attention", [lines.attention], what, make("div", { class: "attention" }, table), out);
+  }
+
+  // The prompts of the course, as buttons.
+  const examples = page.prompts.map((prompt) => button(prompt, () => ((field.value = prompt), press(Infinity))));
+  const form = make(
+    "form",
+    {},
+    make("label", { for: "talk-text", text: "The beginning of a sentence" }),
+    field,
+    make("div", { class: "buttons" }, complete, one, end, again),
+    make("div", { class: "heat" }, make("label", { for: "talk-heat", text: "Temperature" }), heat, degree),
+    make("details", { class: "folded" }, make("summary", { text: "Examples" }), make("div", { class: "buttons" }, ...examples)),
+  );
+  form.addEventListener("submit", (event) => (event.preventDefault(), press(Infinity)));
+  const why = FROM_DISK
+    ? ["A page that is opened from the disk cannot start Python. In the site's folder, run ", make("code", { text: "python -m http.server" }), ", and open http://localhost:8000/."]
+    : ["This site was built without the parts that run Python in a browser. You see a recorded conversation."];
+  const top = page.runs && !FROM_DISK ? form : make("p", { class: "note" }, ...why);
+  document.querySelector("[data-talk]").replaceChildren(top, make("div", { class: "status" }, bar, said), text, boxes, panels);
+  if (top === form) say("A recorded conversation. Press a token to see its step, or Complete to begin your own.");
+  show();
+}

@@ -1,0 +1,70 @@
+"""The trained model completes a text in its page of the site, token by token, as it does natively."""
+
+import json
+
+import pytest
+
+from rushlight.course.talk import Conversation
+from rushlight.course.trained import PROMPTS
+
+APPEND = """@exercise(rl.course.sampling)
+def append(cache, keys, values):
+    start, stop = cache.length, cache.length + keys.shape[2]
+    cache.keys[:, :, start:stop] = keys
+    cache.values[:, :, start:stop] = values
+    cache.length = stop
+    return cache.keys[:, :, :stop], cache.values[:, :, :stop]
+"""
+LONG = "Math.random = () => 4 / 2 ** 31"  # the seed of a text that uses all positions, at temperature 2
+
+
+@pytest.fixture
+def talk(page, folder, below):
+    if not (folder / "browser/pyodide").exists():
+        pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
+    page.goto(f"{below}talk.html")
+    return page
+
+
+def status(page, text):
+    page.locator(".talk .status").get_by_text(text).wait_for()
+
+
+def test_a_text_is_completed_as_natively_and_each_step_shows_what_computed_it(talk):
+    asked = []
+    talk.on("request", lambda request: asked.append(request.url))
+    assert talk.locator(".talk .text").inner_text() == f"{PROMPTS[-1]} wugaron."  # recorded
+    assert talk.locator(".talk section").count() == 3 and not [url for url in asked if "pyodide" in url]
+    passed = json.dumps({"answers": {}, "passed": {"course.sampling.append": APPEND}})
+    talk.evaluate("(passed) => localStorage.setItem('rushlight/12c_training', passed)", passed)
+
+    native = Conversation(PROMPTS[1])
+    steps = [native.step() for _ in range(7)]
+    talk.fill("#talk-text", PROMPTS[1])
+    talk.keyboard.press("Enter")
+    status(talk, "The model ended the text.")
+    assert native.ended and talk.locator(".talk .text").inner_text() == f"{PROMPTS[1]} climbs."
+    talk.get_by_role("button", name="step 2: l").click()
+    rows = talk.locator(".talk .top tbody tr").all_inner_texts()
+    assert [row.split()[-1] for row in rows[:3]] == [f"{each['logit']:.2f}" for each in steps[1]["top"][:3]]
+    shown = talk.locator(".talk .weights tbody tr").nth(5).locator("td").all_text_contents()
+    assert shown == [f"{weight:.2f}" for weight in steps[1]["weights"][1][1]]
+    lines = talk.locator(".talk section .line").all_inner_texts()
+    assert lines[1].startswith("return scores.argmax().item()") and "choose, line" in lines[1]
+    assert lines[2] == "cache.values[:, :, start:stop] = values your append, line 5"  # the piece that has passed here
+
+    talk.locator(".talk .weights").focus()
+    talk.keyboard.press("ArrowUp")
+    assert "block 4, head 3 gives" in talk.locator(".talk output.note").inner_text()
+    talk.fill("#talk-text", "🙂" * 40)
+    talk.get_by_role("button", name="One token").click()
+    status(talk, "This text has 161 tokens, and the model has 64 positions. Shorten the text.")
+
+    talk.evaluate(LONG)
+    talk.fill("#talk-text", "")
+    talk.locator("#talk-heat").fill("2")
+    talk.get_by_role("button", name="Complete").click()
+    talk.get_by_role("button", name="step 9").wait_for()  # the text before had 7
+    talk.get_by_role("button", name="Stop").click()
+    status(talk, "tokens.")
+    assert 9 <= talk.locator(".talk .boxes button").count() < 64
