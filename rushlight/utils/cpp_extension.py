@@ -117,6 +117,8 @@ def compiler() -> str:
     for name in (os.environ.get("CXX"), "g++", "clang++", "c++"):
         if name and (path := shutil.which(name)):
             return path
+    if sys.platform == "emscripten":
+        raise RuntimeError("there is no C++ compiler in a browser")
     raise RuntimeError(
         "there is no C++ compiler: install one (Debian, Ubuntu: `apt-get install g++`; macOS: `xcode-select --install`; "
         "Windows: in WSL 2; conda: `conda install cxx-compiler`), or name one in $CXX"
