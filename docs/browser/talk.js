@@ -161,7 +161,7 @@
     const seconds = state.steps.reduce((sum, step) => sum + step.seconds, 0) / length;
     const speed = length ? ` ${Math.round(seconds * 1000)} ms a token.` : "";
     const how = { end: "The model ended the text.", full: "The model has no further position." }[last()?.ended];
-    const unknown = state.begun.unknown.length ? ` The model reads bytes for ${state.begun.unknown.join(" ")}, because no token has them.` : "";
+    const unknown = state.begun.unknown.length ? ` The model reads ${state.begun.unknown.join(" ")} as bytes.` : "";
     say((how ?? `${length} ${length === 1 ? "token" : "tokens"}.`) + speed + unknown);
   }
 
@@ -221,6 +221,7 @@
     boxes.replaceChildren(line(state.begun.lines.tokens), ...prompt, ...chosen);
     const step = state.steps[state.shown];
     panels.replaceChildren(...(step ? [nextPanel(step), cachePanel(step), attentionPanel(step)] : []));
+    for (const each of panels.querySelectorAll(".attention")) each.scrollLeft = each.scrollWidth; // the newest tokens
   }
 
   // The text of tokens. Some of them are the bytes of one character.
@@ -327,7 +328,7 @@
     field,
     make("div", { class: "buttons" }, complete, one, end, again),
     make("div", { class: "heat" }, make("label", { for: "talk-heat", text: "Temperature" }), heat, degree),
-    make("details", { class: "folded" }, make("summary", { text: "Examples" }), make("div", { class: "buttons" }, ...examples)),
+    make("details", { class: "folded", open: matchMedia("(min-width: 45em)").matches }, make("summary", { text: "Examples" }), make("div", { class: "buttons" }, ...examples)),
   );
   form.addEventListener("submit", (event) => (event.preventDefault(), press(Infinity)));
   const why = FROM_DISK
