@@ -156,8 +156,8 @@ class Cell {
     const last = this.kind === "exercise" ? this.checked : null;
     const buttons = [];
     const button = (text, action, more = {}) => buttons.push(make("button", { text, type: "button", click: action, ...more }));
-    if (this.kind === "check") button("Check", () => press(this), { class: "main" });
-    if (last) button("Check", () => press(last), { class: "main" });
+    if (this.kind === "check" && !this.lacks) button("Check", () => press(this), { class: "main" });
+    if (last && !last.lacks) button("Check", () => press(last), { class: "main" });
     if (this.kind !== "check") {
       button("Run", () => press(this));
       button("Edit", () => this.edit());
@@ -167,6 +167,7 @@ class Cell {
     const what = this.check ?? this.exercise ?? this.own.split("\n", 1)[0];
     for (const each of buttons) each.setAttribute("aria-label", `${each.textContent}: ${what}`);
     this.buttons = make("div", { class: page.notebook || this.checked ? "buttons" : "buttons quiet", role: "group", "aria-label": what }, ...buttons);
+    if (this.lacks) this.outputs.append(make("p", { class: "notes", text: `This check does not run in the page: ${this.lacks}.` }));
     let next = this.outside.nextElementSibling;
     while (next?.matches(".output, .figure, .verdict")) {
       const stored = next;
@@ -188,7 +189,7 @@ class Cell {
         text: this.text,
         label: `${this.exercise ?? this.name}. ${HINT}`,
         changed: (text) => (this.text = text),
-        run: () => press(this.checked ?? this),
+        run: () => press(this.checked?.lacks ? this : (this.checked ?? this)),
       });
     }
     this.editor.focus();
@@ -346,7 +347,7 @@ const bar = {
 
   show() {
     this.element.hidden = !page.notebook && !this.said.textContent && this.end.hidden;
-    const checks = cells.filter(({ kind, points }) => kind === "check" && points);
+    const checks = cells.filter(({ kind, points, lacks }) => kind === "check" && points && !lacks);
     if (!checks.length) return;
     const done = checks.filter((cell) => cell.check in kept.passed && (!cell.exercise || kept.passed[cell.check] === cell.exercise.text));
     const sum = (some) => some.reduce((total, { points }) => total + points, 0);

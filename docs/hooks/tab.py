@@ -14,6 +14,7 @@ import json
 import logging
 import re
 import sys
+import tomllib
 import zipfile
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -72,6 +73,9 @@ HOME: dict = {  # an exercise that is wrong, with its check
         },
     },
 }
+
+LISTED = tomllib.loads((Path(parts.__file__).with_name("lacking.toml")).read_text(encoding="utf-8"))
+LACKED = {check: entry["reason"] for entry in LISTED.values() for check in entry["checks"]}
 
 # what a browser's Python lacks, or cannot start: torch and its relatives, a compiler, processes, threads, and the readings' files
 LACKING = re.compile(
@@ -226,6 +230,7 @@ def cells(nb: NotebookNode) -> dict[str, dict]:
             points = cell.metadata.get("nbgrader", {}).get("points", 0)
             about |= {"kind": "check", "check": check, "points": points}
             about |= {} if is_milestone(check) else {"of": exercise_of(check)}
+            about |= {"lacks": LACKED[check]} if check in LACKED else {}
     return told
 
 
