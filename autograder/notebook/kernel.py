@@ -34,7 +34,7 @@ from ..engine.check import (
     missing_for_milestone,
 )
 from ..engine.exercise import filled, is_filled, only
-from ..engine.observe import Malformed, SubjectTimedOut, Tree, clean, encode, receive, send
+from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive, send
 from ..engine.subject import MAX_OUTPUT, answer, is_grading
 
 
@@ -147,7 +147,10 @@ def _decide_here(name: str, case: dict | None) -> Verdict:
     judge, printed = Judge(source=Practice()), dict[str, str]()
 
     def ask(name: str, cases: list[dict]) -> list[Tree]:
-        observed = [_answer_quietly(name, case, printed) for case in cases]
+        try:
+            observed = [_answer_quietly(name, case, printed) for case in cases]
+        except SystemExit as error:
+            raise SubjectDied(f"it raises {error!r}") from None
         return receive(io.BytesIO(encode(observed)))  # plain data, as from another process
 
     verdict = judge.verdict(name, ask) if case is None else judge.replay(name, case, ask)

@@ -25,6 +25,8 @@ from typing import Any
 from zipimport import zipimporter
 
 from ..engine import judge, practice  # noqa: F401  (a first check then finds them loaded)
+from ..engine.check import function_of
+from ..engine.exercise import restore
 from ..engine.subject import MAX_OUTPUT
 from . import kernel
 
@@ -40,6 +42,7 @@ class Tab:
     def __init__(self, show: Callable[[Output], None]):
         self.show = show
         self.namespace = ModuleType("__main__")
+        vars(self.namespace).update(input=_no_input)
         sys.modules["__main__"] = self.namespace
         if find_spec("IPython") is None:
             self._take_its_place()
@@ -51,8 +54,13 @@ class Tab:
         vars(shown).update(display=self.display)
         sys.modules |= {"IPython": shell, "IPython.display": shown}
 
-    def run(self, name: str, source: str) -> bool:
-        """Run a cell, and show the value of its last line. Returns whether it has ended without an error."""
+    def run(self, name: str, source: str, exercise: str = "") -> bool:
+        """Run a cell, and show the value of its last line. Returns whether it has ended without an error.
+
+        The cell of an `exercise` first takes the function of an earlier run out, so that a check decides about this text.
+        """
+        if exercise:
+            restore(function_of(exercise))
         file = f"<{name}>"
         linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file  # what tracebacks show
         out, errors = _Stream("stdout", self.show), _Stream("stderr", self.show)
@@ -97,6 +105,10 @@ class Tab:
         sys.stderr.flush()
 
 
+def _no_input(prompt: object = "") -> str:
+    raise RuntimeError("a cell of a page cannot ask for input: write the value into the cell")
+
+
 def data_of(value: Any) -> dict[str, str]:
     """A value in the formats in which a page can show it, by MIME type."""
     kinds = {kind: getattr(value, name)() for kind, name in FORMATS.items() if hasattr(type(value), name)}
@@ -122,7 +134,7 @@ def _error(error: BaseException) -> Output:
         told = traceback.TracebackException.from_exception(error)
         inner: traceback.TracebackException | None = told
         while inner is not None:
-            inner.stack[:] = [frame for frame in inner.stack if frame.filename != __file__]
+            inner.stack[:] = [frame for frame in inner.stack if frame.filename not in (__file__, ast.__file__)]
             inner = inner.__cause__ or inner.__context__
         lines = "".join(told.format()).splitlines()
     text = "\n".join(lines)[-MAX_OUTPUT:]
@@ -147,9 +159,11 @@ class _Stream(io.TextIOBase):
         return len(text)
 
     def flush(self) -> None:
-        text, self.parts, self.flushed = "".join(self.parts)[: self.left], [], time.monotonic()
+        whole, self.parts, self.flushed = "".join(self.parts), [], time.monotonic()
+        text = whole[: self.left]
         self.left -= len(text)
         if text:
+            text += "" if text == whole else f"\n… the cell prints more: {MAX_OUTPUT:,} characters are shown\n"
             self.show({"output_type": "stream", "name": self.name, "text": text})
 
 

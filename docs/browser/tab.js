@@ -9,6 +9,8 @@ const base = new URL(page.base, document.baseURI);
 const LIMIT = { exercise: 60, check: 60, plain: 600, drawing: 600, torch: 600 }; // seconds, then a cell is stopped
 const HINT = "Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.";
 
+const UNREACHED = "The site cannot be reached: try again when this computer is connected. Your answers stay.";
+
 const make = (tag, { text, ...given } = {}, ...inside) => {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(given)) {
@@ -34,9 +36,17 @@ const kept = {
       this.works = false;
     }
   },
+  // Take what another tab of this page has written.
+  follow() {
+    const before = new Map(cells.map((cell) => [cell, cell.text]));
+    this.read();
+    for (const cell of cells) if (cell.text !== before.get(cell)) cell.display();
+    bar.show();
+  },
   write() {
     try {
       localStorage.setItem(this.key, JSON.stringify({ answers: this.answers, passed: this.passed }));
+      this.works = true;
     } catch {
       this.works = false;
     }
@@ -49,18 +59,21 @@ const kept = {
 const python = {
   worker: null,
   ready: null, // a promise
+  giveUp: null, // rejects this promise
+  loaded: false, // and the pieces that have passed are plugged in
   ran: new Map(), // by cell, the text that has run in this Python
   number: 0,
   waiting: null, // for the cell that runs: {number, show, finish}
 
   start() {
     this.ready ??= new Promise((resolve, reject) => {
+      this.giveUp = reject;
       this.worker = new Worker(new URL("worker.js", base), { type: "module" });
-      this.worker.onerror = (event) => reject(new Error(event.message || "the worker could not be started"));
+      this.worker.onerror = (event) => this.fail(event.message || "its worker does not start");
       this.worker.onmessage = ({ data }) => {
         if (data.loading) bar.progress(data.loading);
         if (data.ready) bar.progress(null), resolve();
-        if (data.failed) reject(new Error(data.failed)), this.waiting?.finish(false, data.failed);
+        if (data.failed) this.fail(data.failed);
         if (data.number === this.waiting?.number) {
           if (data.output) this.waiting.show(data.output);
           if ("done" in data) this.waiting.finish(data.done);
@@ -68,18 +81,21 @@ const python = {
       };
       const notebook = page.notebook && new URL(page.notebook, document.baseURI).href;
       this.worker.postMessage({ start: { ...page, notebook } });
-    }).then(() => plugInAgain(), (error) => {
-      this.end();
-      throw error;
-    });
+    }).then(plugInAgain).then(() => (this.loaded = true));
     return this.ready;
+  },
+
+  // What is loading, or the cell that runs, has made this Python unusable.
+  fail(why) {
+    if (this.waiting) this.stop(`Python has ended (${why})`);
+    else this.end(`Python could not be loaded: ${why}. Press again to try once more.`);
   },
 
   // Run a text as a cell. Resolves to whether it ended without an error.
   run(cell, text, show, check) {
     return new Promise((resolve) => {
       const number = ++this.number;
-      const limit = setTimeout(() => this.stop(`stopped after ${LIMIT[cell.kind]} seconds`), LIMIT[cell.kind] * 1000);
+      const limit = setTimeout(() => this.stop(`Stopped after ${LIMIT[cell.kind]} seconds`), LIMIT[cell.kind] * 1000);
       const finish = (ok, why) => {
         clearTimeout(limit);
         this.waiting = null;
@@ -87,23 +103,27 @@ const python = {
         resolve(ok);
       };
       this.waiting = { number, show, finish };
-      const message = { number, name: cell.name, source: text, check };
+      const message = { number, name: cell.name, source: text, check, exercise: cell.kind === "exercise" ? cell.exercise : "" };
       this.worker.postMessage(check ? { plug: message } : { run: message });
     });
   },
 
   // End this Python, with what runs in it. The next press starts another, with the pieces that have passed.
   stop(why) {
-    const { waiting } = this;
-    this.end();
-    waiting?.finish(false, `${why}. The next press starts Python again, with the pieces that have passed.`);
+    const { waiting, loaded } = this;
+    why += ". The next press starts Python again, with the pieces that have passed.";
+    this.end(loaded ? "" : why);
+    waiting?.finish(false, why);
   },
 
-  end() {
+  end(why) {
     this.worker?.terminate();
     this.worker = this.ready = null;
+    this.loaded = false;
     this.ran.clear();
     bar.progress(null);
+    bar.say(why);
+    this.giveUp?.();
   },
 };
 
@@ -139,6 +159,13 @@ class Cell {
     else kept.answers[this.id] = text;
     if (this.again) this.again.hidden = text === this.own;
     kept.write();
+  }
+
+  // Put the text into the page.
+  display() {
+    if (this.again) this.again.hidden = this.text === this.own;
+    if (this.editor) this.editor.replace(this.text);
+    else this.code.textContent = this.text;
   }
 
   // The place for an answer in words.
@@ -182,13 +209,14 @@ class Cell {
   }
 
   async edit() {
-    start();
+    python.start().catch(() => {}); // said already
     if (!this.editor) {
-      const { edit } = await import(new URL("editor.js", base));
+      const { edit } = await import(new URL("editor.js", base)).catch(() => ({}));
+      if (!edit) return bar.say(UNREACHED);
       this.editor ??= edit(this.block.querySelector("pre"), {
         text: this.text,
         label: `${this.exercise ?? this.name}. ${HINT}`,
-        changed: (text) => (this.text = text),
+        changed: (text) => text !== this.text && (this.text = text),
         run: () => press(this.checked?.lacks ? this : (this.checked ?? this)),
       });
     }
@@ -198,8 +226,7 @@ class Cell {
   // Put another text in the place of this one.
   change(text) {
     this.text = text;
-    if (this.editor) this.editor.replace(text);
-    else this.code.textContent = text;
+    this.display();
   }
 
   show(output) {
@@ -252,21 +279,15 @@ function harmless(html) {
 
 let running = false;
 
-function start() {
-  return python.start().catch((error) => {
-    bar.say(`Python could not be loaded: ${error.message}. Press again to try once more.`);
-    throw error;
-  });
-}
-
 // Run a cell with what it needs. A check first runs its exercise.
 async function press(cell) {
   if (running) return;
   running = true;
   bar.busy(true);
   try {
-    await start();
+    await python.start();
     const first = cell.kind === "check" && cell.exercise;
+    for (const other of cells) if (first && other.exercise === first && !other.lacks) other.outputs.replaceChildren();
     if (first && !(await runFresh(first))) return first.outputs.scrollIntoView({ block: "nearest" });
     const ok = await runFresh(cell);
     if (cell.kind === "check") {
@@ -324,7 +345,7 @@ const bar = {
     this.tally = make("b");
     this.said = make("span", { role: "status" });
     this.loading = make("progress", { max: STEPS.length + 1, value: 0, hidden: true, "aria-label": "Loading Python" });
-    this.end = make("button", { text: "Stop", type: "button", hidden: true, click: () => python.stop("stopped") });
+    this.end = make("button", { text: "Stop", type: "button", hidden: true, click: () => python.stop("Stopped") });
     const file = make("input", { type: "file", accept: ".ipynb", hidden: true, change: () => upload(file) });
     this.element = make(
       "div",
@@ -377,7 +398,9 @@ const bar = {
 const answerable = () => cells.filter(({ kind }) => kind === "exercise" || kind === "written");
 
 async function download() {
-  const notebook = await (await fetch(page.notebook)).json();
+  const response = await fetch(page.notebook).catch(() => ({}));
+  if (!response.ok) return bar.say(UNREACHED);
+  const notebook = await response.json();
   for (const each of notebook.cells) {
     const cell = answerable().find(({ id }) => id === each.id);
     if (cell && cell.text !== cell.own) each.source = cell.text.split(/(?<=\n)/);
@@ -434,3 +457,5 @@ if (location.protocol === "file:") {
     else if (cell.kind !== "torch") cell.dress();
   }
 }
+addEventListener("storage", ({ key }) => key === kept.key && kept.follow());
+addEventListener("pageshow", ({ persisted }) => persisted && kept.follow()); // the page was away, and shows as it was

@@ -1,7 +1,7 @@
 // The Python of a page: a worker that loads Pyodide and rushlight when it is first asked, and runs cells.
 //
-// Messages to it: {start: {lab, notebook, gpt, version}}, {run: {number, name, source, given}} and {plug: {number, name, source, check}}.
-// A cell finds `given`, if there is one, as a variable.
+// Messages to it: {start: {lab, notebook, gpt, version}}, {run: {number, name, source, exercise, given}} and
+// {plug: {number, name, source, check}}. A cell finds `given`, if there is one, as a variable.
 // Messages from it: {loading: what} before each part that is loaded, {ready}, {number, output} for each output of a cell,
 // {number, done: ok} at its end, and {failed: message} if the parts cannot be loaded.
 
@@ -94,7 +94,7 @@ async function run(cell) {
   }
   number = cell.number;
   if (cell.given) tab.namespace.given = python.toPy(cell.given);
-  const ok = cell.check ? tab.plug_in(cell.name, cell.source, cell.check) : tab.run(cell.name, cell.source);
+  const ok = cell.check ? tab.plug_in(cell.name, cell.source, cell.check) : tab.run(cell.name, cell.source, cell.exercise);
   self.postMessage({ number, done: ok });
   if (keep && self.caches && !cell.check) {
     const now = keep;

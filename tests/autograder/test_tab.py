@@ -59,7 +59,19 @@ def test_an_error_names_the_lines_of_the_cell_and_none_of_the_tabs(page, shown):
     (text,) = error["traceback"]
     assert "return 1 / 0" in text and "tab.py" not in text
     assert (exit_error["ename"], syntax_error["ename"]) == ("SystemExit", "SyntaxError")
+    assert "ast.py" not in syntax_error["traceback"][0]
+    assert not page.run("fourth", "input('name? ')") and "write the value into the cell" in shown[-1]["evalue"]
     assert page.run("after", "1")
+
+
+def test_a_long_text_is_cut_and_says_so(page, shown):
+    assert page.run("a", f"print('x' * {2 * tab.MAX_OUTPUT})\nprint('y')")
+    (output,) = shown
+    assert (
+        output["text"].count("x\n") == 1
+        and "100,000 characters are shown" in output["text"]
+        and "y" not in output["text"]
+    )
 
 
 def test_display_shows_pictures_and_html_as_a_page_can(page, shown):
@@ -92,3 +104,9 @@ def test_a_check_shows_its_card_and_a_piece_that_has_passed_counts_in_another_ta
     (card,) = shown
     assert "cases agree with torch" in card["data"]["text/plain"] and "practice" in card["data"]["text/plain"]
     assert "1 of 9 exercises" in card["data"]["text/html"]
+    assert page.run(
+        "piece", WRONG.replace("@exercise(rl.strided)", ""), STRIDES
+    )  # the earlier function is no answer to it
+    assert not page.run("check", f"check({STRIDES!r})") and "not attempted" in shown[-2]["data"]["text/plain"]
+    assert page.run("piece", WRONG.partition("\n    ")[0] + "\n    raise SystemExit", STRIDES)
+    assert not page.run("check", f"check({STRIDES!r})") and "it raises SystemExit" in shown[-2]["data"]["text/plain"]

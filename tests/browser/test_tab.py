@@ -26,6 +26,8 @@ def lab(page, folder, below):
     if not (folder / "browser/pyodide").exists():
         pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
     page.goto(below + LAB)
+    page.evaluate("localStorage.clear()")  # the tests share a browser
+    page.reload()
     return page
 
 
@@ -100,3 +102,22 @@ def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
     lab.locator(".tab-bar input[type=file]").set_input_files(broken)
     lab.get_by_text("cannot be read as a notebook of this lab").wait_for()
     assert "max(size, 1)" in text_of(lab, STRIDES)
+
+
+def test_two_tabs_of_a_lab_have_the_same_answers(lab):
+    with lab.expect_popup() as opened:
+        lab.evaluate("window.open(location.href)")
+    other = opened.value
+    answer(other, OFFSET, SHORT)
+    answer(lab, STRIDES, RIGHT)
+    other.get_by_text("max(size, 1)").wait_for()
+    other.close()
+    lab.reload()
+    assert "map(int" in text_of(lab, OFFSET) and "max(size, 1)" in text_of(lab, STRIDES)
+
+
+def test_python_can_be_stopped_while_it_loads(lab):
+    lab.locator(f'[data-cell="{STRIDES}"] + .buttons').get_by_text("Check", exact=True).click()
+    lab.get_by_role("button", name="Stop").click()
+    lab.wait_for_function(IDLE)
+    lab.get_by_text("The next press starts Python again").wait_for()
