@@ -106,8 +106,9 @@ def test_a_grader_that_is_killed_again_and_again_ends_with_the_same_grades(
     assert (classroom / f"marks-{LAB}.csv").read_text() == (undisturbed / f"marks-{LAB}.csv").read_text()
 
 
-def test_a_killed_grader_leaves_no_process_behind(classroom, submissions, root):
-    enrol(classroom, submissions, 2)
+@pytest.mark.parametrize("size", sweep([1, 2], keep=[1]))
+def test_a_killed_grader_leaves_no_process_behind(classroom, submissions, root, size):
+    enrol(classroom, submissions, size)
     before = len(descendants())
     process = grader(classroom, root)
     deadline = time.monotonic() + 600

@@ -22,6 +22,7 @@ from autograder.engine.judge import Judge
 from autograder.engine.limits import Allowance
 from autograder.engine.observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut
 from autograder.engine.run import Session
+from autograder.engine.torch_source import TorchSource
 from autograder.model import Lab, Submission, exercise_name, lab_names
 
 LAB = "01a_views"
@@ -118,8 +119,24 @@ def test_lines_are_those_that_python_counts(end):
 # On a class ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def drawn_cases():
+    """A check's cases, which follow from the seed, are drawn once for all papers of this file."""
+    draw, drawn = TorchSource.draw, {}
+
+    def draw_once(source, check):
+        key = source.seed, check.name
+        if key not in drawn:
+            drawn[key] = draw(source, check)
+        return drawn[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(TorchSource, "draw", draw_once)
+        yield
+
+
 @pytest.fixture
-def place(tmp_path, monkeypatch):
+def place(tmp_path, monkeypatch, drawn_cases):
     """A class in which everybody has the same right answers, as if it were graded."""
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
     (tmp_path / "seed").write_text("7")
