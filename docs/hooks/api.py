@@ -223,7 +223,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     add("api/index.md", overview(phases))
     add("api/operators.md", operators_page(declared, by_name))
     for module in by_name.values():
-        add(module.page, module_page(module, by_name, exercises, kernels))
+        left_out = config.exclude_docs.match_file(module.page)
+        add(module.page, "" if left_out else module_page(module, by_name, exercises, kernels))
 
 
 def on_page_content(content: str, **_) -> str:
