@@ -1,14 +1,14 @@
 // The cells of a page as editors with Run and Check, over one Python in a worker (worker.js).
 //
 // The page has its cells as blocks with `data-cell`, and a script of JSON, `#tab`, with what a block does not say: {base, lab,
-// notebook, before, cells: {id: {kind, binds, check, points}}}. `before` is run first in each Python. The kinds are exercise, check, plain, drawing,
-// written (an answer in words), and torch, which does not run here: a part of it may, for the cells below. Nothing is loaded before the first press. Answers stay in this browser's storage, by lab.
+// notebook, before, cells: {id: {kind, binds, check, points}}}. `before` is run first in each Python. The kinds are exercise, check,
+// plain, drawing, written (an answer in words), and torch, which does not run here: a part of it may, for the cells below. Nothing is
+// loaded before the first press. Answers stay in this browser's storage, by lab.
 
 const page = JSON.parse(document.getElementById("tab").textContent);
 const base = new URL(page.base, document.baseURI);
 const LIMIT = { exercise: 60, check: 60, plain: 600, drawing: 600, torch: 600 }; // seconds, then a cell is stopped
 const HINT = "Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.";
-
 const UNREACHED = "The site cannot be reached: try again when this computer is connected. Your answers stay.";
 
 const make = (tag, { text, ...given } = {}, ...inside) => {
