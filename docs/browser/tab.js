@@ -9,6 +9,7 @@ const page = JSON.parse(document.getElementById("tab").textContent);
 const base = new URL(page.base, document.baseURI);
 const LIMIT = { exercise: 60, check: 60, plain: 600, drawing: 600, torch: 600 }; // seconds, then a cell is stopped
 const HINT = "Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.";
+const LOST = "This browser keeps nothing: download your answers before you leave.";
 const UNREACHED = "The site cannot be reached: try again when this computer is connected. Your answers stay.";
 
 const make = (tag, { text, ...given } = {}, ...inside) => {
@@ -69,7 +70,7 @@ const python = {
     this.ready ??= new Promise((resolve, reject) => {
       this.giveUp = reject;
       this.worker = new Worker(new URL("worker.js", base), { type: "module" });
-      this.worker.onerror = (event) => this.fail(event.message || "its worker does not start");
+      this.worker.onerror = (event) => this.fail(event.message || "the site cannot be reached");
       this.worker.onmessage = ({ data }) => {
         if (data.loading) bar.progress(data.loading);
         if (data.ready) bar.progress(null), resolve();
@@ -283,6 +284,7 @@ let running = false;
 async function press(cell) {
   if (running) return;
   running = true;
+  bar.say("");
   bar.busy(true);
   try {
     await python.start();
@@ -373,7 +375,8 @@ const bar = {
     const done = checks.filter((cell) => cell.check in kept.passed && (!cell.exercise || kept.passed[cell.check] === cell.exercise.text));
     const sum = (some) => some.reduce((total, { points }) => total + points, 0);
     this.tally.textContent = `${sum(done)} of ${sum(checks)} points`;
-    if (!kept.works) this.say("This browser keeps nothing: download your answers before you leave.");
+    if (!kept.works) this.say(LOST);
+    else if (this.said.textContent === LOST) this.say("");
   },
 
   busy(is) {
@@ -417,14 +420,14 @@ async function upload(input) {
   try {
     const given = JSON.parse(await file.text()).cells.map(({ id, source }) => [id, [source].flat().join("")]);
     const found = given.map(([id, text]) => [answerable().find((cell) => cell.id === id), text]).filter(([cell]) => cell);
-    if (!found.length) throw new Error("it has no exercise of this lab");
+    if (!found.length) throw new Error("no exercise of this lab");
     const own = found.filter(([cell, text]) => text !== cell.text);
     const lost = own.filter(([cell]) => cell.text !== cell.own).length;
-    if (lost && !confirm(`${lost} of your answers here are others than in ${file.name}. Replace them?`)) return;
+    if (lost && !confirm(`Replace ${lost} of your answers here by those in ${file.name}?`)) return;
     for (const [cell, text] of own) cell.change(text);
     bar.say(`${own.length} answers read from ${file.name}`);
-  } catch (error) {
-    bar.say(`${file.name} cannot be read as a notebook of this lab: ${error.message}`);
+  } catch {
+    bar.say(`${file.name} cannot be read as a notebook of this lab. Choose another file. Your answers are as before.`);
   }
 }
 
@@ -448,7 +451,8 @@ for (const cell of cells) {
 }
 if (location.protocol === "file:") {
   const how = "A page that is opened from the disk cannot start Python. In the site's folder, run ";
-  const place = make("p", { class: "tab-bar", text: how }, make("code", { text: "python -m http.server" }), ", and open http://localhost:8000/.");
+  const told = make("span", { text: how }, make("code", { text: "python -m http.server" }), ", and open http://localhost:8000/.");
+  const place = make("p", { class: "tab-bar" }, told);
   document.querySelector("[data-tab-bar]")?.replaceWith(place);
 } else {
   bar.dress();

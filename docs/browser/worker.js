@@ -7,7 +7,6 @@
 
 const HERE = new URL(".", self.location.href);
 const PYTHON = new URL("pyodide/", HERE);
-const FIGURES = ["matplotlib"]; // loaded when a cell first draws
 const QUIET = 3000; // milliseconds after the first cell
 const DRAWS = /\b(draw|matplotlib|pyplot)\b/;
 
@@ -36,7 +35,7 @@ async function start({ lab, notebook, gpt, version }) {
   const { loadPyodide } = await import(new URL("pyodide.mjs", PYTHON));
   python = await loadPyodide({ indexURL: PYTHON.href });
   self.postMessage({ loading: "numpy" });
-  await python.loadPackage("numpy", { messageCallback: () => {} });
+  await load("numpy");
   self.postMessage({ loading: "rushlight" });
   for (const data of [course, own]) if (await data) python.unpackArchive(await data, "zip", { extractDir: "/course" });
   try {
@@ -78,6 +77,11 @@ async function compiled(version) {
 
 const kept = (version) => new URL(`bytecode?${version}`, HERE).href;
 
+async function load(name) {
+  await python.loadPackage(name, { messageCallback: () => {} });
+  if (!python.loadedPackages[name]) throw new Error(`${name} cannot be fetched`); // Pyodide only logs it
+}
+
 async function bytes(name) {
   const response = await fetch(new URL(name, HERE));
   if (!response.ok) throw new Error(`${name} is not there (${response.status})`);
@@ -87,7 +91,7 @@ async function bytes(name) {
 async function run(cell) {
   if (!draws && DRAWS.test(cell.source)) {
     self.postMessage({ loading: "matplotlib" });
-    await python.loadPackage(FIGURES, { messageCallback: () => {} });
+    await load("matplotlib");
     python.runPython("import matplotlib.font_manager"); // looks for fonts, and says so
     draws = true;
     self.postMessage({ ready: true });
