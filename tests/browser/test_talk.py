@@ -19,9 +19,7 @@ LONG = "Math.random = () => 4 / 2 ** 31"  # the seed of a text that uses all pos
 
 
 @pytest.fixture
-def talk(page, folder, below):
-    if not (folder / "browser/pyodide").exists():
-        pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
+def talk(page, below):
     page.goto(f"{below}talk.html")
     return page
 
@@ -30,14 +28,36 @@ def status(page, text):
     page.locator(".talk .status").get_by_text(text).wait_for()
 
 
-def test_a_text_is_completed_as_natively_and_each_step_shows_what_computed_it(talk):
-    asked = []
-    talk.on("request", lambda request: asked.append(request.url))
-    assert talk.locator(".talk .text").inner_text() == f"{PROMPTS[-1]} wugaron."  # recorded
-    assert talk.locator(".talk section").count() == 3 and not [url for url in asked if "pyodide" in url]
+def logits(page):
+    return [row.split()[-1] for row in page.locator(".talk .top tbody tr").all_inner_texts()]
+
+
+def weights(page, row):
+    return page.locator(".talk .weights tbody tr").nth(row).locator("td").all_text_contents()
+
+
+def test_each_step_of_a_recorded_conversation_is_shown_before_python_is_loaded(talk):
+    native = Conversation(PROMPTS[-1])
+    steps = [native.step() for _ in range(4)]
+    assert talk.locator(".talk .text").inner_text() == f"{PROMPTS[-1]} wugaron."
+    assert talk.locator(".talk section").count() == 3
+    for name, step in (("step 1: w", steps[0]), ("step 4: aron", steps[3])):
+        talk.get_by_role("button", name=name).click()
+        assert logits(talk) == [f"{each['logit']:.2f}" for each in step["top"]]
+        assert weights(talk, 5) == [f"{weight:.2f}" for weight in step["weights"][1][1]]
+    cache = talk.get_by_role("img", name="18 of 64 positions are in use")
+    assert "This step wrote 1 position, 2,048 bytes, and read 17" in cache.get_attribute("aria-label")
+    talk.locator(".talk .weights").focus()
+    talk.keyboard.press("ArrowUp")
+    assert "block 4, head 3 gives" in talk.locator(".talk output.note").inner_text()
+
+
+@pytest.mark.sweep  # Python in the browser, and 25 tokens
+def test_a_text_is_completed_as_natively_on_a_piece_that_has_passed_and_stops(talk, folder):
+    if not (folder / "browser/pyodide").exists():
+        pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
     passed = json.dumps({"answers": {}, "passed": {"course.sampling.append": APPEND}})
     talk.evaluate("(passed) => localStorage.setItem('rushlight/12c_training', passed)", passed)
-
     native = Conversation(PROMPTS[1])
     steps = [native.step() for _ in range(7)]
     talk.fill("#talk-text", PROMPTS[1])
@@ -45,17 +65,12 @@ def test_a_text_is_completed_as_natively_and_each_step_shows_what_computed_it(ta
     status(talk, "The model ended the text.")
     assert native.ended and talk.locator(".talk .text").inner_text() == f"{PROMPTS[1]} climbs."
     talk.get_by_role("button", name="step 2: l").click()
-    rows = talk.locator(".talk .top tbody tr").all_inner_texts()
-    assert [row.split()[-1] for row in rows[:3]] == [f"{each['logit']:.2f}" for each in steps[1]["top"][:3]]
-    shown = talk.locator(".talk .weights tbody tr").nth(5).locator("td").all_text_contents()
-    assert shown == [f"{weight:.2f}" for weight in steps[1]["weights"][1][1]]
+    assert logits(talk)[:3] == [f"{each['logit']:.2f}" for each in steps[1]["top"][:3]]
+    assert weights(talk, 5) == [f"{weight:.2f}" for weight in steps[1]["weights"][1][1]]
     lines = talk.locator(".talk section .line").all_inner_texts()
     assert lines[1].startswith("return scores.argmax().item()") and "choose, line" in lines[1]
-    assert lines[2] == "cache.values[:, :, start:stop] = values your append, line 5"  # the piece that has passed here
+    assert lines[2] == "cache.values[:, :, start:stop] = values your append, line 5"
 
-    talk.locator(".talk .weights").focus()
-    talk.keyboard.press("ArrowUp")
-    assert "block 4, head 3 gives" in talk.locator(".talk output.note").inner_text()
     talk.fill("#talk-text", "🙂" * 40)
     talk.get_by_role("button", name="One token").click()
     status(talk, "This text has 161 tokens, and the model has 64 positions. Shorten the text.")
