@@ -425,7 +425,7 @@ async function upload(input) {
     const lost = own.filter(([cell]) => cell.text !== cell.own).length;
     if (lost && !confirm(`Replace ${lost} of your answers here by those in ${file.name}?`)) return;
     for (const [cell, text] of own) cell.change(text);
-    bar.say(`${own.length} answers read from ${file.name}`);
+    bar.say(`${own.length} ${own.length === 1 ? "answer" : "answers"} read from ${file.name}`);
   } catch {
     bar.say(`${file.name} cannot be read as a notebook of this lab. Choose another file. Your answers are as before.`);
   }

@@ -21,7 +21,7 @@ sys.path.remove(str(ROOT / "docs" / "hooks"))
 
 LISTED = tomllib.loads((ROOT / "docs/browser/lacking.toml").read_text(encoding="utf-8"))
 LABS = [lab for lab in lab_names() if not is_bench(lab)]
-PART = [  # what was once different: threads, int64, bfloat16, a coarse clock; what still is (`test_tab.py` tries lab 01a)
+PART = [  # what was once different: threads, int64, bfloat16, a coarse clock; what still is (`test_lab_page.py` tries lab 01a)
     *("c10.dispatch.call", "together.training", "course.sampling.generate", "course.training.checkpoint"),
     *("together.profile", "ao.quantization.affine.quantize_per_tensor", "utils.cpp_extension.rms_norm_source"),
     "dynamo.bytecode.read_instructions",
