@@ -34,6 +34,7 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 ROOT = Path(__file__).parents[1]
 CHROMIUM = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 FIRST = "01a_views", "aten-strided-contiguous_strides"
+RUNS = 'id="tab"'  # what the page of a lab that runs has
 PHASES = "01", "02", "03", "04", "05"
 IDLE = "!document.querySelector('.tab-bar.busy')"
 SAID = """(button) => {
@@ -50,12 +51,12 @@ def main() -> None:
     parser.add_argument("--slow", type=float, default=1.0, help="how many times slower the browser is")
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
-    pages = {
-        path.stem: path
-        for path in sorted(arguments.site.glob("phases/*/*.html"))
-        if 'id="tab"' in path.read_text("utf-8")
-    }
-    labs = arguments.labs or [name for name in pages if name[:2] in PHASES and path_of_lab(name)]
+    paths = sorted(arguments.site.glob("phases/*/[0-9]*.html"))
+    pages = {path.stem: path for path in paths if RUNS in path.read_text("utf-8")}
+    if FIRST[0] not in pages:
+        print(f"no lab runs in {arguments.site}: `rushlight docs` builds a site in which they do")
+        return
+    labs = arguments.labs or [name for name in pages if name[:2] in PHASES]
     print(
         f"load of the machine: {os.getloadavg()[0]:.1f} for {os.cpu_count()} processors; {arguments.slow:g} times slower"
     )
@@ -92,10 +93,6 @@ def main() -> None:
                 every += passed
         if every:
             print(f"{len(every)} checks pass: median {statistics.median(every):.2f} s, at most {max(every):.1f} s")
-
-
-def path_of_lab(name: str) -> bool:
-    return (ROOT / "labs" / name).is_dir()
 
 
 def first_verdict(page: Page, url: str, sent: Counter[str]) -> tuple[float, int]:

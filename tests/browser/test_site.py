@@ -227,8 +227,9 @@ PAPER = """() => {
     const clipped = each => getComputedStyle(each).overflowY !== "visible" && each.scrollHeight > each.clientHeight + 2;
     const inside = document.querySelectorAll("article pre, article code, article .output, article .figure, article table");
     return {
-        around: [...document.querySelectorAll("header, nav, footer, .md-code__nav, .controls")].filter(shown).length,
-        closed: [...document.querySelectorAll("article details > :not(summary)")].filter(each => !shown(each)).length,
+        around: [...document.querySelectorAll("header, nav, footer, .md-code__nav, .controls, .buttons, .tab-bar")]
+            .filter(shown).length,
+        closed: [...document.querySelectorAll("article details > :not(summary, .buttons)")].filter(each => !shown(each)).length,
         clipped: [...inside].filter(clipped).map(each => each.outerHTML.slice(0, 80)),
         wide: document.documentElement.scrollWidth > innerWidth,
         dark: getComputedStyle(document.querySelector("article .caption")).color,
