@@ -17,8 +17,9 @@ from rushlight.autograd.grad_mode import is_grad_enabled
 from rushlight.nn import functional as F
 from rushlight.nn import init
 from rushlight.nn.modules.containers import ModuleList
-from rushlight.nn.modules.layers import GELU, Dropout, LayerNorm, Linear, ReLU
+from rushlight.nn.modules.layers import LayerNorm, Linear
 from rushlight.nn.modules.module import Module
+from rushlight.nn.modules.stateless import GELU, Dropout, ReLU
 from rushlight.nn.parameter import Device, Dtype, Parameter
 
 __all__ = ["MultiheadAttention", "TransformerEncoder", "TransformerEncoderLayer"]

@@ -11,8 +11,8 @@ from rushlight.ao.quantization.fx.match_utils import find_matches
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.node import Node
-from rushlight.nn.modules.layers import ReLU
 from rushlight.nn.modules.module import Module
+from rushlight.nn.modules.stateless import ReLU
 
 
 def parent_of(modules: dict[str, Module], target: str) -> tuple[Module, str]:
