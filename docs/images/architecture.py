@@ -22,8 +22,8 @@ def imports(package: str) -> Imports:
     """The rooms of a package, each with the rooms that its modules import when they are imported."""
     rooms: Imports = {}
     for path in sorted((ROOT / package).rglob("*.py")):
-        if path == ROOT / package / "__init__.py":
-            continue  # it gives all rooms their names, and belongs to none
+        if path in (ROOT / package / "__init__.py", ROOT / package / "__main__.py"):
+            continue  # they give all rooms their names and start a program, and belong to none
         room = path.relative_to(ROOT / package).with_suffix("").parts[0]
         rooms.setdefault(room, set()).update(name for name in imported(path, package) if name != room)
     return {room: below & rooms.keys() for room, below in rooms.items()}

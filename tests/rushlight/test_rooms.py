@@ -25,6 +25,7 @@ ROOMS = [
     "dynamo export",
     "on_torch distributed torchgen",
     "course",
+    "__main__",
 ]
 HEIGHT = {room: height for height, rooms in enumerate(ROOMS) for room in rooms.split()}
 STATEMENTS = """
