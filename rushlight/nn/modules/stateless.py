@@ -186,6 +186,12 @@ class _Loss(Stateless, row=lambda size_average=None, reduce=None, reduction="mea
         return ""
 
 
+def _cross_entropy_row(
+    weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
+) -> Callable:
+    return F.cross_entropy
+
+
 define(
     _Loss,
     {
@@ -193,11 +199,7 @@ define(
         "BCEWithLogitsLoss": lambda weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None: (
             F.binary_cross_entropy_with_logits
         ),
-        # fmt: off
-        "CrossEntropyLoss": lambda weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0: (
-            F.cross_entropy
-        ),
-        # fmt: on
+        "CrossEntropyLoss": _cross_entropy_row,
         "HuberLoss": lambda reduction="mean", delta=1.0: F.huber_loss,
         "KLDivLoss": lambda size_average=None, reduce=None, reduction="mean", log_target=False: F.kl_div,
         "L1Loss": lambda size_average=None, reduce=None, reduction="mean": F.l1_loss,

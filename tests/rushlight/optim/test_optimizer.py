@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import inspect
 import pickle
 import warnings
 
@@ -114,45 +115,72 @@ def test_adam_and_adamw_are_in_lockstep_with_torch(settings, name, dtype):
     in_lockstep(lambda optim, params: getattr(optim, name)(params, **settings), dtype=dtype, skip=1)
 
 
-@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "Adagrad", "RMSprop"])
+RULES = {
+    "Adadelta": [{"rho": 0.5, "eps": 0.1}, {"rho": 1.5}],
+    "Adagrad": [{"lr_decay": 0.1, "initial_accumulator_value": 0.5, "eps": 0.1}],
+    "Adamax": [{"betas": (0.5, 0.9), "eps": 0.1}, {"betas": (1.0, 0.9)}],
+    "ASGD": [{"t0": 2}, {"lambd": 0.1, "alpha": 0.5, "lr": 1}],
+    "NAdam": [{"betas": (0.5, 0.9), "momentum_decay": 0.1}, {"decoupled_weight_decay": True, "weight_decay": 0.1}],
+    "RAdam": [{"betas": (0.5, 0.6)}, {"decoupled_weight_decay": True, "weight_decay": 0.1}],
+    "RMSprop": [{"centered": True, "alpha": 0.5}, {"momentum": 0.9, "eps": 0.1}],
+    "Rprop": [{"etas": (0.2, 3.0), "step_sizes": (0.01, 0.02)}, {"etas": (0.2, 0.9)}],
+}
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", *RULES])
 def test_the_defaults_are_those_of_torch(name):
     assert getattr(rl.optim, name)(parameters(rl)).defaults == getattr(torch.optim, name)(parameters(torch)).defaults
     in_lockstep(lambda optim, params: getattr(optim, name)(params), steps=20)
 
 
-@given(
-    st.fixed_dictionaries(
-        {},
-        optional={
-            "lr": st.sampled_from([0.1, 1]),
-            "lr_decay": st.sampled_from([0, 0.1]),
-            "weight_decay": st.sampled_from([0, 0.1]),
-            "initial_accumulator_value": st.sampled_from([0, 0.5]),
-            "eps": st.sampled_from([1e-10, 0.1]),
-            "maximize": st.booleans(),
-        },
-    )
-)
-def test_adagrad_is_in_lockstep_with_torch(settings):
-    in_lockstep(lambda optim, params: optim.Adagrad(params, **settings), skip=1)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", RULES)
+def test_other_optimizers_are_in_lockstep_with_torch(name, dtype):
+    parameters_of = [list(inspect.signature(getattr(xp.optim, name)).parameters) for xp in FRAMEWORKS]
+    assert parameters_of[0] == parameters_of[1]
+    decay = [{"weight_decay": 0.1}] * ("weight_decay" in parameters_of[0])
+    for settings in [{"maximize": True}, {"lr": -1}, *decay, *RULES[name]]:
+
+        def make(optim, params, settings=settings):
+            return getattr(optim, name)(params, **settings)
+
+        try:
+            run(torch, make)
+        except ValueError:
+            with pytest.raises(ValueError):
+                run(rl, make)
+        else:
+            in_lockstep(make, dtype=dtype, skip=1, steps=8)
 
 
-@given(
-    st.fixed_dictionaries(
+@pytest.mark.parametrize(
+    "settings",
+    [
         {},
-        optional={
-            "lr": st.sampled_from([0.1, 1]),
-            "alpha": st.sampled_from([0.99, 0.5]),
-            "eps": st.sampled_from([1e-8, 0.1]),
-            "weight_decay": st.sampled_from([0, 0.1]),
-            "momentum": st.sampled_from([0, 0.9]),
-            "centered": st.booleans(),
-            "maximize": st.booleans(),
-        },
-    )
+        {"lr": 0.1, "history_size": 3},
+        {"max_iter": 3, "tolerance_change": 1e-3},
+        {"line_search_fn": "strong_wolfe"},
+        {"line_search_fn": "strong_wolfe", "max_iter": 5, "lr": 3.0},
+        {"line_search_fn": "strong_wolfe", "max_eval": 4, "lr": 30.0},
+    ],
 )
-def test_rmsprop_is_in_lockstep_with_torch(settings):
-    in_lockstep(lambda optim, params: optim.RMSprop(params, **settings), skip=1)
+def test_lbfgs_evaluates_the_loss_where_torch_does(settings):
+    def program(xp):
+        a, b = params = parameters(xp, sizes=[(3,), (2, 2)])
+        optimizer, losses = xp.optim.LBFGS(params, **settings), []
+
+        def closure():
+            optimizer.zero_grad()
+            loss = ((a - 1) ** 4).sum() + ((b @ b - a[:2]) ** 2).sum() * 0.5 + (a.sum() * b.sum() - 1) ** 2
+            loss.backward()
+            losses.append(loss.item())
+            return loss
+
+        for _ in range(3):
+            optimizer.step(closure)
+        return [losses, plain(params), plain(optimizer.state_dict()["param_groups"])]
+
+    assert_close(program(rl), program(torch), 1e-9)
 
 
 def test_gradients_are_left_alone_and_the_first_buffer_shares_no_memory_with_them():
