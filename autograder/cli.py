@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -87,7 +87,7 @@ class _Commands(click.Group):
 
 
 _SECTIONS = {
-    "Students": ("lab", "check", "status"),
+    "Students": ("lab", "check", "run", "status"),
     "Instructors": ("release", "grade", "watch", "feedback", "marks", "explain", "oral", "alike"),
     "Administrators of a hub": ("judge",),
     "Authors": ("build", "record", "mutants", "docs"),
@@ -294,6 +294,41 @@ def _coloured(verdict: Verdict) -> Text:
     text.highlight_regex(r"^✗", "bold red")
     text.highlight_regex(r"(?m)^  [a-z][a-z' ]*?(?=  )", "cyan")
     return text
+
+
+@app.command(context_settings={"allow_interspersed_args": False})
+@click.argument("words", metavar="PROGRAM [ARGUMENT...]", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("-m", "module", is_flag=True, help="PROGRAM is a module.")
+@click.option("--mine", metavar="DIR", help="First plug in the finished pieces of the labs in DIR, such as work/.")
+@click.option(
+    "--answers", is_flag=True, help="Print at the end which functions the program called, and whose they are."
+)
+@click.option("--compare", is_flag=True, help="Run it on PyTorch, too, and print where the outputs differ.")
+def run(words: tuple[str, ...], module: bool, mine: str | None, answers: bool, compare: bool) -> int | None:
+    """Run a program that was written for PyTorch on rushlight.
+
+    PROGRAM is a script, a notebook or a module. In it, `import torch` is rushlight. ARGUMENTs are the program's own.
+    """
+    from rushlight.course import as_torch
+
+    if compare:
+        plugged = ["--mine", mine] if mine else []
+        return as_torch.compare([*words], module, [sys.executable, "-m", "autograder.cli", "run", *plugged])
+    yours = {}
+    if mine:
+        from rushlight.course.short_names import short_form
+
+        from .engine.exercise import filled
+        from .notebook.work import use
+
+        with redirect_stdout(sys.stderr):
+            use(mine)
+        yours = {
+            function.__code__: short_form(f"{place}.{name}".removeprefix("rushlight."))
+            for (place, name), function in filled().items()
+        }
+    as_torch.run([*words], module, answers, yours)
+    return None
 
 
 @app.command()

@@ -18,24 +18,30 @@ import json
 import linecache
 import os
 import re
+import subprocess
 import sys
 import sysconfig
+import threading
 import traceback
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder
 from itertools import zip_longest
+from multiprocessing import spawn
 from pathlib import Path
-from types import ModuleType, SimpleNamespace, TracebackType
+from types import CodeType, FrameType, FunctionType, ModuleType, SimpleNamespace, TracebackType
 from typing import Any
 
 import rushlight
 
 OTHER_NAMES = {"_dynamo": "dynamo", "_inductor": "inductor", "_functorch": "aot"}
+NAMED = ("Tensor", "Size", "dtype", "device", "layout", "memory_format", "qscheme")  # classes of `torch` itself
 BUILT_ON_TORCH = ("torchvision", "torchaudio", "torchtext")  # the best known packages, which may not be installed
 INSTALLED = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib"))
+_answers: Answers | None = None
 _HERE = str(Path(rushlight.__file__).parent)
 _NOT_THEIRS = (*INSTALLED, sysconfig.get_path("stdlib"), _HERE, "<frozen ")
 
@@ -44,10 +50,42 @@ _NOT_THEIRS = (*INSTALLED, sysconfig.get_path("stdlib"), _HERE, "<frozen ")
 
 
 def install() -> None:
-    """Make `import torch` in this process import rushlight."""
+    """Make `import torch` in this process import rushlight, with PyTorch's version and names in what it prints."""
     sys.meta_path.insert(0, SimpleNamespace(find_spec=_find_torch))
     sys.meta_path.append(SimpleNamespace(find_spec=_find_left_out))
     sys.excepthook = _report
+    command = spawn.get_command_line  # of a process that the program starts
+    ours = "from rushlight.course import as_torch; as_torch.install(); "
+    spawn.get_command_line = lambda **arguments: [
+        ours + word if str(word).startswith("from multiprocessing") else word for word in command(**arguments)
+    ]
+    rushlight.__version__ = TorchVersion("2.13.0")
+    for kind in (getattr(rushlight, name) for name in NAMED):
+        kind.__module__ = "torch"
+        if kind is not rushlight.Tensor:
+            kind.__repr__ = lambda self, plain=kind.__repr__: plain(self).replace("rushlight.", "torch.", 1)
+    for kind in rushlight.return_types.all_return_types:
+        kind.__module__ = "torch.return_types"
+
+
+class TorchVersion(str):
+    """A version that compares with another as numbers: 2.13 is above 2.9. Source: `torch/torch_version.py`."""
+
+    def __lt__(self, other: Any) -> bool:
+        return _numbers(self) < _numbers(other)
+
+    def __le__(self, other: Any) -> bool:
+        return _numbers(self) <= _numbers(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return _numbers(self) > _numbers(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return _numbers(self) >= _numbers(other)
+
+
+def _numbers(version: Any) -> list[int]:
+    return [*map(int, re.findall(r"\d+", version) if isinstance(version, str) else version)]
 
 
 def _find_torch(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
@@ -75,9 +113,26 @@ def _find_left_out(name: str, path: Any = None, target: Any = None) -> ModuleSpe
             return None
     elif _is_name_of_import():  # `from torch import thing`, in which `thing` may be a function
         return None
-    module = ModuleType(name.replace("rushlight", "torch", 1))
+    module = _Module(name.replace("rushlight", "torch", 1))
     module.__path__ = []  # so that `import torch.onnx.utils` finds its package
     return _spec(name, module)
+
+
+class _Module(ModuleType):
+    """A module that notes the names that it does not have."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _getattr(self, name)
+
+
+def _getattr(owner: Any, name: str) -> Any:
+    if _answers:
+        frame = sys._getframe(1)
+        while frame.f_code.co_filename == __file__ and frame.f_back:
+            frame = frame.f_back
+        _answers.note(_public_name(owner), name, frame)
+    kind = f"module {owner.__name__!r}" if isinstance(owner, ModuleType) else f"{type(owner).__name__!r} object"
+    raise AttributeError(f"{kind} has no attribute {name!r}", name=name, obj=owner)
 
 
 def _spec(name: str, module: ModuleType) -> ModuleSpec:
@@ -161,7 +216,7 @@ def _missing(error: BaseException, trace: TracebackType | None) -> str:
     theirs = [(file, line) for file, line in frames if _is_theirs(file)]
     if not theirs:
         return ""
-    where = f"{Path(theirs[-1][0]).name}, line {theirs[-1][1]}"
+    where = _place(*theirs[-1])
     package = getattr(error, "name", None) or ""
     if isinstance(error, ModuleNotFoundError) and package.partition(".")[0] in BUILT_ON_TORCH:
         return f"{where}: {package} is built on PyTorch itself and does not run on rushlight"
@@ -175,6 +230,10 @@ def _missing(error: BaseException, trace: TracebackType | None) -> str:
         if _is_theirs(file):
             return f"{where}: {wanted} is not in rushlight"
     return ""
+
+
+def _place(file: str, line: int) -> str:
+    return f"{Path(file).name}, line {line}"
 
 
 def _wanted(error: BaseException) -> str:
@@ -196,7 +255,7 @@ def _public_name(owner: Any) -> str:
     if isinstance(owner, ModuleType):
         return _torch_name(owner.__name__)
     for kind in (owner if isinstance(owner, type) else type(owner)).__mro__:
-        if kind.__module__.partition(".")[0] == "rushlight":
+        if kind.__module__.partition(".")[0] in ("rushlight", "torch"):
             return f"{_torch_name(_shortest(kind.__module__, kind.__name__))}.{kind.__name__}"
     return ""
 
@@ -214,17 +273,101 @@ def _shortest(module: str, name: str) -> str:
     return next((package for package in packages if vars(sys.modules[package]).get(name) is value), module)
 
 
-# Programs ------------------------------------------------------------------------------------------------------------
+# What answered ------------------------------------------------------------------------------------------------------
 
 
-def run(words: list[str], module: bool = False) -> None:
-    """Run a script, the code cells of a notebook, or a module on rushlight. `words` are its name and its arguments."""
+class Answers:
+    """Counts, while a program runs, the functions that its own files call, and the names that it looks for in vain.
+
+    `yours` has the code of a student's pieces and their names. These count, wherever they are called.
+    """
+
+    def __init__(self, yours: dict[CodeType, str]) -> None:
+        self.yours = yours
+        self.calls: dict[str, Counter[str]] = {"yours": Counter(), "rushlight's": Counter()}
+        self.missing: dict[str, tuple[int, str]] = {}  # by its name, how often, and where first
+        self.names = _public_names()
+
+    def start(self) -> None:
+        for name, module in [*sys.modules.items()]:
+            if name.partition(".")[0] == "rushlight":
+                module.__class__ = _Module
+        rushlight.Tensor.__getattr__ = _getattr  # slow, and so only here
+        threading.setprofile(self.count)
+        sys.setprofile(self.count)
+
+    def note(self, owner: str, name: str, frame: FrameType) -> None:
+        file, line = frame.f_code.co_filename, frame.f_lineno
+        if _is_theirs(file) and not name.startswith("__") and _torch_has(owner, name) is not False:
+            count, where = self.missing.get(f"{owner}.{name}", (0, _place(file, line)))
+            self.missing[f"{owner}.{name}"] = count + 1, where
+
+    def count(self, frame: FrameType, event: str, _: Any) -> None:
+        code = frame.f_code
+        if event != "call":
+            return
+        if code in self.yours:
+            self.calls["yours"][self.yours[code]] += 1
+        elif code in self.names and frame.f_back and _is_theirs(frame.f_back.f_code.co_filename):
+            owner, name = self.names[code]
+            if not owner:  # a method, perhaps an inherited one
+                first = frame.f_locals[code.co_varnames[0]]
+                owner = _public_name(first if code.co_argcount else first[0])
+            self.calls["rushlight's"][f"{owner}.{name}".removesuffix(".__init__")] += 1
+
+    def print(self) -> None:
+        sys.setprofile(None)
+        for whose, calls in self.calls.items():
+            print(f"{whose}: {len(calls)} functions, {calls.total():,} calls", file=sys.stderr)
+            for name, count in calls.most_common():
+                print(f"{count:10,}  {name}", file=sys.stderr)
+        print(f"not there: {len(self.missing)} names", file=sys.stderr)
+        for name, (count, where) in self.missing.items():
+            print(f"{count:10,}  {name}, first in {where}", file=sys.stderr)
+
+
+def _public_names() -> dict[CodeType, tuple[str, str]]:
+    """By its code, the module and the name of each function that PyTorch has, too. A method has no module, but its class."""
+    names: dict[CodeType, tuple[str, str]] = {}
+    for path, module in sorted(sys.modules.items(), key=lambda item: item[0].count(".")):
+        first, _, rest = path.partition(".")
+        if first != "rushlight" or rest.partition(".")[0] in ("aten", "c10", "course", "torchgen"):
+            continue
+        for name, value in vars(module).items():
+            _add_names(names, _torch_name(path), {name: value})
+            if isinstance(value, type) and value.__module__.partition(".")[0] in ("rushlight", "torch"):
+                _add_names(names, "", vars(value))
+    return names
+
+
+def _add_names(names: dict[CodeType, tuple[str, str]], owner: str, members: Mapping[str, Any]) -> None:
+    for name, value in members.items():
+        function = getattr(value, "fget", None) or getattr(value, "func", value)  # of a property, of a partial
+        if isinstance(function, FunctionType) and name not in ("__getattr__", "__setattr__"):
+            names.setdefault(function.__code__, (owner, name))
+
+
+def run(
+    words: list[str], module: bool = False, answers: bool = False, yours: dict[CodeType, str] | None = None
+) -> None:
+    """Run a script, the code cells of a notebook, or a module on rushlight.
+
+    `words` are its name and its arguments. With `answers`, it prints at the end which functions the program called. `yours` has
+    the names of the student's pieces.
+    """
     install()
+    global _answers
+    if answers:
+        _answers = Answers(yours or {})
+        _answers.start()
     try:
         execute(words, module)
     except Exception as error:
         sys.excepthook(type(error), error, error.__traceback__)
         sys.exit(1)
+    finally:
+        if _answers:
+            _answers.print()
 
 
 def execute(words: list[str], module: bool = False) -> None:
@@ -232,18 +375,25 @@ def execute(words: list[str], module: bool = False) -> None:
     path = words[0]
     try:
         codes = [(__file__, f"import runpy; runpy._run_module_as_main({path!r})")] if module else _read(path)
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        print(f"rushlight: can't run {path}: {getattr(error, 'strerror', None) or error!r}", file=sys.stderr)
-        sys.exit(2)
+    except OSError as error:
+        sys.exit(_refuse(path, error.strerror))
+    except (ValueError, LookupError, TypeError, AttributeError):
+        sys.exit(_refuse(path, "it is not a notebook"))
     sys.argv = [*words]
-    sys.path[0] = str(Path.cwd() if module else Path(path).resolve().parent)
+    if not sys.flags.safe_path:
+        sys.path[0] = str(Path.cwd() if module else Path(path).resolve().parent)
     main = sys.modules["__main__"] = ModuleType("__main__")
-    if not module and path != "-":
+    if not module and path != "-" and not path.endswith(".ipynb"):
         main.__file__ = os.path.abspath(path)
     if path.endswith(".ipynb"):
         _execute(_cells(codes, main), vars(main))
     else:
         _execute(((*code, "exec") for code in codes), vars(main))
+
+
+def _refuse(path: str, why: str | None) -> int:
+    print(f"rushlight: {path} does not run: {why}", file=sys.stderr)
+    return 2  # Python's exit code for a file that it cannot open
 
 
 def _execute(codes: Iterable[tuple[str, Any, str]], space: dict[str, Any]) -> None:
@@ -271,6 +421,7 @@ def _cells(cells: Iterable[tuple[str, str]], main: ModuleType) -> Iterator[tuple
 
     settings = Config({"HistoryManager": {"enabled": False}})
     shell = InteractiveShell.instance(user_module=main, user_ns=vars(main), config=settings)
+    shell.enable_gui = lambda gui=None: None  # of `%matplotlib`: there is no window
     vars(main).update(get_ipython=lambda: shell, display=display)
     for file, cell in cells:
         source = shell.transform_cell(cell)
@@ -284,7 +435,41 @@ def _cells(cells: Iterable[tuple[str, str]], main: ModuleType) -> Iterator[tuple
 # The output on PyTorch and on rushlight ------------------------------------------------------------------------------
 
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
-DIGITS = 7  # of a float32, which a program may print with more
+ON_TORCH = "import sys; from rushlight.course import as_torch; as_torch.execute(sys.argv[1:])"  # a notebook
+DIGITS = 6  # of a float32, which a program may print with more
+
+
+def compare(words: list[str], module: bool, ours: list[str]) -> int:
+    """Run a program on PyTorch and then on rushlight, by the command `ours`, and print how its output differs.
+
+    The program runs twice, in the same folder. Returns the exit code: 0 if both runs end alike and print the same.
+    """
+    if not _torch_folder():
+        print("rushlight: a comparison needs PyTorch, which is not installed here", file=sys.stderr)
+        return 1
+    program = ["-m", *words] if module else words
+    on_torch = [sys.executable, *(["-c", ON_TORCH] if words[0].endswith(".ipynb") else []), *program]
+    given = sys.stdin.read() if words[0] == "-" else None
+    runs = [
+        subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, errors="replace")
+        for command in (on_torch, [*ours, *program])
+    ]
+    if runs[0].returncode != runs[1].returncode:
+        print(f"exit codes: PyTorch {runs[0].returncode}, rushlight {runs[1].returncode}")
+    left, right = (run.stdout.splitlines() for run in runs)
+    how, line = difference(runs[0].stdout, runs[1].stdout)
+    if how == "equal":
+        print(f"equal: {line} lines of output")
+        return int(runs[0].returncode != runs[1].returncode)
+    if how == "differs":
+        print(f"the output differs, first in line {line}:")
+    else:
+        print(
+            f"{len(left)} lines differ by at most 1 in the last digit of numbers (the sixth of longer ones), first in line {line}:"
+        )
+    for name, lines in (("PyTorch", left), ("rushlight", right)):
+        print(f"  {name + ':':11}{lines[line - 1] if line <= len(lines) else '(no such line)'}")
+    return 1
 
 
 def difference(theirs: str, ours: str) -> tuple[str, int]:
@@ -301,7 +486,7 @@ def difference(theirs: str, ours: str) -> tuple[str, int]:
 
 
 def _rounded_alike(left: str, right: str) -> bool:
-    """Whether two lines differ at most by 1 in the last digit of numbers with a point, or in the seventh of longer numbers."""
+    """Whether two lines differ at most by 1 in the last digit of numbers with a point, or in the sixth of longer numbers."""
     if NUMBER.split(left) != NUMBER.split(right):
         return False
     for one, other in zip(NUMBER.findall(left), NUMBER.findall(right)):

@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from rushlight.fx.graph import _Namespace
 
 # Globals of all generated code
-CUSTOM_BUILTINS = {"inf": inf, "nan": nan, "NoneType": type(None), "rushlight": rushlight, "device": device}
+CUSTOM_BUILTINS = {
+    "inf": inf,
+    "nan": nan,
+    "NoneType": type(None),
+    "rushlight": rushlight,
+    "torch": rushlight,
+    "device": device,
+}
 
 REFLECTABLE = {
     "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "floordiv": "{} // {}", "truediv": "{} / {}", "div": "{} / {}",

@@ -153,7 +153,7 @@ class PythonWrapper:
         if layout.strides != contiguous_strides(layout.sizes):
             return f"{name} = empty_strided({layout.sizes}, {layout.strides}, {self.constant('dtype_', layout.dtype)})"
         self.names[f"{name}_like"] = empty_strided(layout.sizes, layout.strides, layout.dtype, "meta")
-        kind = str(layout.dtype).removeprefix("rushlight.")
+        kind = layout.dtype.name
         self.names[kind] = np.dtype(layout.dtype.numpy)
         return f"{name} = fresh(empty({layout.sizes}, {kind}), {name}_like)"
 

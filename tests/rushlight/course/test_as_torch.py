@@ -1,0 +1,205 @@
+"""Programs that were written for PyTorch run on rushlight as they run on PyTorch, and what is missing is said in one line."""
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from rushlight.course.as_torch import TorchVersion, difference
+
+STRANGERS = Path(__file__).parent / "strangers"
+if not hasattr(os, "fork"):
+    pytest.skip("each program runs in a fork of one process", allow_module_level=True)
+RUN_EACH = """
+import json, os, sys
+from rushlight.course import as_torch
+if sys.argv[1] == "torch":
+    import torch
+for number, words in enumerate(json.loads(sys.argv[2])):
+    if not (child := os.fork()):
+        for stream in 1, 2:
+            os.dup2(os.open(f"{number}.{stream}", os.O_CREAT | os.O_WRONLY), stream)
+        if sys.argv[1] == "torch":
+            as_torch.execute(words)
+        else:
+            as_torch.run([word for word in words if word != "--answers"], answers="--answers" in words)
+        sys.exit()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def run_each(folder, *commands, on="rushlight"):
+    """The exit code, the output and the errors of each program."""
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_EACH, on, json.dumps(commands)],
+        cwd=folder,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert not done.returncode, done.stderr
+    read = [[(folder / f"{number}.{stream}").read_text() for stream in (1, 2)] for number in range(len(commands))]
+    return [(int(code), *texts) for code, texts in zip(done.stdout.split(), read, strict=True)]
+
+
+def write(folder, **sources):
+    for name, source in sources.items():
+        (folder / f"{name}.py").write_text(textwrap.dedent(source))
+
+
+def test_what_strangers_write_prints_what_it_prints_on_torch(tmp_path):
+    paths = sorted(STRANGERS.glob("*.py"))
+    commands = [[str(path)] for path in paths]
+    (tmp_path / "torch").mkdir()
+    theirs = run_each(tmp_path / "torch", *commands, on="torch")
+    for path, (code, out, errors), (our_code, our_out, our_errors) in zip(paths, theirs, run_each(tmp_path, *commands)):
+        assert (code, our_code) == (0, 0), (path.name, errors, our_errors)
+        assert difference(out, our_out)[0] in ("equal", "last digit"), path.name
+
+
+def test_a_program_finds_its_names_its_arguments_and_itself(tmp_path):
+    write(
+        tmp_path,
+        other="import torch",
+        one="""
+        import os, sys
+        import torch, torch.nn as nn, torch.onnx
+        import torch.nn.functional as F
+        from torch.nn.modules.module import Module
+        from torch import onnx
+        from other import torch as same
+
+        print(sys.argv, __name__, os.path.basename(__file__), sys.path[0] == os.path.dirname(__file__))
+        print(torch is same, Module is nn.Module, F is nn.functional, onnx is torch.onnx, Module.__module__)
+        print(torch.ones(1, 2).shape, torch.int8, f"{torch.half}", type(torch.ones(2)), torch.ones(2).max(0))
+        print(torch.__version__ >= "2.2", hasattr(torch.onnx, "export"), hasattr(torch, "fft_of_nothing"))
+        for statement in "from torch.onnx import export", "import torch.fft_of_nothing", "from torch import fft_of_nothing":
+            try:
+                exec(statement)
+            except ImportError as error:
+                print(type(error).__name__)
+        sys.exit(3)
+        """,
+    )
+    ((code, out, errors),) = run_each(tmp_path, ["one.py", "-m", "x"])
+    lines = out.splitlines()
+    assert (code, errors) == (3, "")
+    assert lines[0] == "['one.py', '-m', 'x'] __main__ one.py True"
+    assert lines[1] == "True True True True rushlight.nn.modules.module"
+    assert lines[2] == "torch.Size([1, 2]) torch.int8 torch.float16 <class 'torch.Tensor'> torch.return_types.max("
+    assert lines[5:] == ["True False False", "ImportError", "ModuleNotFoundError", "ImportError"]
+
+
+MISSING = {
+    "torch.onnx.export()": "torch.onnx.export is not in rushlight",
+    "from torch.onnx import export": "torch.onnx.export is not in rushlight",
+    "torch.nn.functional.fractional_max_pool2d": "torch.nn.functional.fractional_max_pool2d is not in rushlight",
+    "torch.ones(2).to_mkldnn()": "torch.Tensor.to_mkldnn is not in rushlight",
+    "nn.Linear(2, 2).get_extra_state_of()": "",
+    "nn.Linear(2, 2).nothing": "",
+    "torch.nothing": "",
+    "import torch.nothing": "",
+    "import torchvision.transforms": "torchvision is built on PyTorch itself and does not run on rushlight",
+}
+
+
+def test_a_missing_name_is_one_line_and_other_errors_are_pythons(tmp_path):
+    head = "import torch, torch.onnx\nfrom torch import nn\n"
+    for number, code in enumerate(MISSING):
+        (tmp_path / f"{number}.py").write_text(f"{head}{code}\n")
+    results = run_each(tmp_path, *([f"{number}.py"] for number in range(len(MISSING))))
+    for number, ((code, said), (exit_code, _, errors)) in enumerate(zip(MISSING.items(), results)):
+        assert exit_code == 1
+        if said:
+            assert errors == f"rushlight: {number}.py, line 3: {said}\n", code
+        else:
+            assert errors.startswith(f'Traceback (most recent call last):\n  File "{tmp_path}/{number}.py", line 3'), (
+                code
+            )
+            assert "as_torch" not in errors
+
+
+def test_a_programs_own_error_has_pythons_traceback(tmp_path):
+    write(
+        tmp_path,
+        one="import two\ntwo.f()",
+        two="def f():\n    try:\n        1 / 0\n    except ZeroDivisionError:\n        {}[3]",
+    )
+    write(tmp_path, unclosed="print(1")
+    for name, (code, out, errors) in zip(("one.py", "unclosed.py"), run_each(tmp_path, ["one.py"], ["unclosed.py"])):
+        python = subprocess.run([sys.executable, name], cwd=tmp_path, capture_output=True, text=True)
+        assert (code, out, errors) == (python.returncode, python.stdout, python.stderr)
+
+
+def notebook(*cells):
+    cells = [{"cell_type": "code", "source": cell} for cell in cells]
+    return json.dumps({"cells": [{"cell_type": "markdown", "source": "# Title"}, *cells]})
+
+
+def test_the_cells_of_a_notebook_run_in_turn_and_show_values_and_magics_work(tmp_path):
+    cells = [
+        "%matplotlib inline\nimport torch\nx = torch.ones(2)\nx + 1",
+        "x.sum();",
+        "!echo said\n__name__",
+        "def f(): x.sparse_mask(1)",
+        "f()",
+    ]
+    (tmp_path / "one.ipynb").write_text(notebook(*cells))
+    (tmp_path / "none.ipynb").write_text(notebook())
+    (tmp_path / "no.ipynb").write_text("[]")
+    first, none, no, missing = run_each(tmp_path, ["one.ipynb"], ["none.ipynb"], ["no.ipynb"], ["missing.py"])
+    assert first == (
+        1,
+        "tensor([2., 2.])\nsaid\n'__main__'\n",
+        "rushlight: one.ipynb, cell 4, line 1: torch.Tensor.sparse_mask is not in rushlight\n",
+    )
+    assert none == (0, "", "")
+    assert no == (2, "", "rushlight: no.ipynb does not run: it is not a notebook\n")
+    assert missing == (2, "", "rushlight: missing.py does not run: No such file or directory\n")
+
+
+def test_a_program_says_at_its_end_what_it_called_and_what_it_did_not_find(tmp_path):
+    write(
+        tmp_path,
+        one="""
+        import torch, torch.onnx
+        from torch import nn
+        model = nn.Linear(2, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        for _ in range(3):
+            torch.relu(model(torch.ones(2))).sum().backward()
+            optimizer.step()
+        hasattr(torch.onnx, "export"), hasattr(torch.ones(1), "to_mkldnn"), hasattr(torch, "nothing")
+        """,
+    )
+    ((code, out, errors),) = run_each(tmp_path, ["one.py", "--answers"])
+    counts = dict(line.split(maxsplit=1)[::-1] for line in errors.splitlines() if line.startswith(" "))
+    assert (code, out) == (0, "")
+    assert counts["torch.nn.Linear"] == "1" and counts["torch.relu"] == "3" and counts["torch.optim.SGD.step"] == "3"
+    assert counts["torch.nn.Linear.__call__"] == counts["torch.Tensor.sum"] == counts["torch.Tensor.backward"] == "3"
+    assert errors.endswith(
+        "not there: 2 names\n"
+        "         1  torch.onnx.export, first in one.py, line 9\n"
+        "         1  torch.Tensor.to_mkldnn, first in one.py, line 9\n"
+    )
+
+
+def test_two_outputs_differ_in_a_line_or_in_the_last_digit_or_not_at_all():
+    assert difference("a\nb\n", "a\nb\n") == ("equal", 2)
+    assert difference("a\nb\n", "a\n") == ("differs", 2)
+    assert difference("loss 0.123\nb\n", "loss 0.124\nb\n") == ("last digit", 1)
+    assert difference("loss 0.123\nstep 3\n", "loss 0.124\nstep 4\n") == ("differs", 2)
+    assert difference("loss 0.123\n", "loss 0.125\n") == ("differs", 1)
+    assert difference("1.2345e-05", "1.2346e-05") == ("last digit", 1)
+    assert difference("0.7534009218215942", "0.7534008026123047") == ("last digit", 1)
+    assert difference("0.7534009218215942", "0.7534109218215942") == ("differs", 1)
+
+
+def test_versions_compare_as_numbers():
+    version = TorchVersion("2.13.0")
+    assert "2.9" < version < "2.14" and version >= (2, 13) and version <= "2.13.0" and version == "2.13.0"
+    assert not version > "2.13.1"
