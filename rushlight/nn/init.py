@@ -1,15 +1,19 @@
 """Initial values of parameters: random numbers, scaled so that a layer keeps the variance of its input.
 
-Each function fills a tensor in place, without recording a graph, and returns it. In PyTorch: `torch/nn/init.py`. Left out:
-`orthogonal_`, `sparse_` and `dirac_`, and the older names without `_`.
+Each function fills a tensor in place, without recording a graph, and returns it. In PyTorch: `torch/nn/init.py`.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
+from functools import wraps
+
+import numpy as np
 
 from rushlight.aten.generated import functions
+from rushlight.aten.native import creation
 from rushlight.aten.native.random import Generator
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
@@ -176,3 +180,63 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
         raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
     fan = calculate_fan_in_and_fan_out(tensor)[mode.lower() == "fan_out"]
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """The weight of a convolution that copies as many input channels as it can, in each group. Source: `torch/nn/init.py`."""
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.size(0) % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    middle, size = tuple(length // 2 for length in tensor.shape[2:]), tensor.size(0) // groups
+    with no_grad():
+        tensor.zero_()
+        for channel in range(min(size, tensor.size(1))):
+            tensor[(slice(channel, None, size), channel, *middle)] = 1
+    return tensor
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Rng = None) -> Tensor:
+    """A matrix with orthogonal rows, or columns if it has more rows than columns: the Q of a random matrix, with the signs of the
+    diagonal of R. All dimensions but the first are the columns. Source: `torch/nn/init.py`, `orthogonal_`."""
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0 or tensor.is_meta:
+        return tensor
+    rows, columns = tensor.size(0), tensor.numel() // tensor.size(0)
+    drawn = functions.empty((rows, columns), dtype=tensor.dtype).normal_(generator=generator).numpy()
+    q, r = np.linalg.qr(drawn.T if rows < columns else drawn)
+    q = q * np.sign(np.diag(r))
+    with no_grad():
+        return tensor.copy_(creation.from_numpy(q.T if rows < columns else q).reshape(tensor.shape)).mul_(gain)
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Rng = None) -> Tensor:
+    """Normal numbers. In each column, the fraction `sparsity` of the elements is 0. Source: `torch/nn/init.py`, `sparse_`."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    zeros = math.ceil(sparsity * tensor.size(0))
+    with no_grad():
+        tensor.normal_(0, std, generator=generator)
+        for column in range(tensor.size(1)):
+            tensor[functions.randperm(tensor.size(0))[:zeros], column] = 0
+    return tensor
+
+
+def _deprecated(function: Callable) -> Callable:
+    old_name = function.__name__[:-1]
+
+    @wraps(function)
+    def run(*args, **kwargs):
+        message = f"`nn.init.{old_name}` is now deprecated in favor of `nn.init.{function.__name__}`."
+        warnings.warn(message, FutureWarning, stacklevel=2)
+        return function(*args, **kwargs)
+
+    run.__name__ = old_name
+    return run
+
+
+uniform, normal, constant, eye = map(_deprecated, (uniform_, normal_, constant_, eye_))
+xavier_uniform, xavier_normal = map(_deprecated, (xavier_uniform_, xavier_normal_))
+kaiming_uniform, kaiming_normal = map(_deprecated, (kaiming_uniform_, kaiming_normal_))
+dirac, orthogonal, sparse = map(_deprecated, (dirac_, orthogonal_, sparse_))

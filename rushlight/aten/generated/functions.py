@@ -3672,107 +3672,47 @@ def scaled_dot_product_attention(
     )
 
 
-def gru(
-    input=None,
-    hx=None,
-    params=None,
-    has_biases=None,
-    num_layers=None,
-    dropout=None,
-    train=None,
-    bidirectional=None,
-    batch_first=None,
-    **numpy_names,
-):
-    if (
-        numpy_names
-        or has_biases is None
-        or num_layers is None
-        or dropout is None
-        or train is None
-        or bidirectional is None
-        or batch_first is None
-    ):
-        return call_by_name([gru_input_op], locals())
-    return invoke(gru_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
-
-
-def lstm(
-    input=None,
-    hx=None,
-    params=None,
-    has_biases=None,
-    num_layers=None,
-    dropout=None,
-    train=None,
-    bidirectional=None,
-    batch_first=None,
-    **numpy_names,
-):
-    if (
-        numpy_names
-        or has_biases is None
-        or num_layers is None
-        or dropout is None
-        or train is None
-        or bidirectional is None
-        or batch_first is None
-    ):
-        return call_by_name([lstm_input_op], locals())
-    return invoke(lstm_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)
-
-
-def rnn_relu(
-    input=None,
-    hx=None,
-    params=None,
-    has_biases=None,
-    num_layers=None,
-    dropout=None,
-    train=None,
-    bidirectional=None,
-    batch_first=None,
-    **numpy_names,
-):
-    if (
-        numpy_names
-        or has_biases is None
-        or num_layers is None
-        or dropout is None
-        or train is None
-        or bidirectional is None
-        or batch_first is None
-    ):
-        return call_by_name([rnn_relu_input_op], locals())
-    return invoke(
-        rnn_relu_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+def gru(*args, **kwargs):
+    return resolve(
+        (
+            gru_data_op,
+            gru_input_op,
+        ),
+        args,
+        kwargs,
     )
 
 
-def rnn_tanh(
-    input=None,
-    hx=None,
-    params=None,
-    has_biases=None,
-    num_layers=None,
-    dropout=None,
-    train=None,
-    bidirectional=None,
-    batch_first=None,
-    **numpy_names,
-):
-    if (
-        numpy_names
-        or has_biases is None
-        or num_layers is None
-        or dropout is None
-        or train is None
-        or bidirectional is None
-        or batch_first is None
-    ):
-        return call_by_name([rnn_tanh_input_op], locals())
-    return invoke(
-        rnn_tanh_input_op, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+def lstm(*args, **kwargs):
+    return resolve(
+        (
+            lstm_data_op,
+            lstm_input_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def rnn_relu(*args, **kwargs):
+    return resolve(
+        (
+            rnn_relu_data_op,
+            rnn_relu_input_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def rnn_tanh(*args, **kwargs):
+    return resolve(
+        (
+            rnn_tanh_data_op,
+            rnn_tanh_input_op,
+        ),
+        args,
+        kwargs,
     )
 
 
@@ -9237,14 +9177,26 @@ _scaled_dot_product_flash_attention_for_cpu_backward_op = declare(
 scaled_dot_product_attention_op = declare(
     "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor"
 )
+gru_data_op = declare(
+    "gru.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"
+)
 gru_input_op = declare(
     "gru.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"
+)
+lstm_data_op = declare(
+    "lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor, Tensor)"
 )
 lstm_input_op = declare(
     "lstm.input(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor, Tensor)"
 )
+rnn_relu_data_op = declare(
+    "rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"
+)
 rnn_relu_input_op = declare(
     "rnn_relu.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"
+)
+rnn_tanh_data_op = declare(
+    "rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional) -> (Tensor, Tensor)"
 )
 rnn_tanh_input_op = declare(
     "rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"

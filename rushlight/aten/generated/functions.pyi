@@ -1082,6 +1082,19 @@ def scaled_dot_product_attention(
     scale: _float | None = None,
     enable_gqa: _bool = False,
 ) -> Tensor: ...
+@overload
+def gru(
+    data: Tensor,
+    batch_sizes: Tensor,
+    hx: Tensor,
+    params: Sequence[Tensor],
+    has_biases: _bool,
+    num_layers: _int,
+    dropout: _float,
+    train: _bool,
+    bidirectional: _bool,
+) -> tuple[Tensor, Tensor]: ...
+@overload
 def gru(
     input: Tensor,
     hx: Tensor,
@@ -1093,6 +1106,19 @@ def gru(
     bidirectional: _bool,
     batch_first: _bool,
 ) -> tuple[Tensor, Tensor]: ...
+@overload
+def lstm(
+    data: Tensor,
+    batch_sizes: Tensor,
+    hx: Sequence[Tensor],
+    params: Sequence[Tensor],
+    has_biases: _bool,
+    num_layers: _int,
+    dropout: _float,
+    train: _bool,
+    bidirectional: _bool,
+) -> tuple[Tensor, Tensor, Tensor]: ...
+@overload
 def lstm(
     input: Tensor,
     hx: Sequence[Tensor],
@@ -1104,6 +1130,19 @@ def lstm(
     bidirectional: _bool,
     batch_first: _bool,
 ) -> tuple[Tensor, Tensor, Tensor]: ...
+@overload
+def rnn_relu(
+    data: Tensor,
+    batch_sizes: Tensor,
+    hx: Tensor,
+    params: Sequence[Tensor],
+    has_biases: _bool,
+    num_layers: _int,
+    dropout: _float,
+    train: _bool,
+    bidirectional: _bool,
+) -> tuple[Tensor, Tensor]: ...
+@overload
 def rnn_relu(
     input: Tensor,
     hx: Tensor,
@@ -1115,6 +1154,19 @@ def rnn_relu(
     bidirectional: _bool,
     batch_first: _bool,
 ) -> tuple[Tensor, Tensor]: ...
+@overload
+def rnn_tanh(
+    data: Tensor,
+    batch_sizes: Tensor,
+    hx: Tensor,
+    params: Sequence[Tensor],
+    has_biases: _bool,
+    num_layers: _int,
+    dropout: _float,
+    train: _bool,
+    bidirectional: _bool,
+) -> tuple[Tensor, Tensor]: ...
+@overload
 def rnn_tanh(
     input: Tensor,
     hx: Tensor,
@@ -2151,9 +2203,13 @@ _scaled_dot_product_attention_math_op: OpOverload
 _scaled_dot_product_flash_attention_for_cpu_op: OpOverload
 _scaled_dot_product_flash_attention_for_cpu_backward_op: OpOverload
 scaled_dot_product_attention_op: OpOverload
+gru_data_op: OpOverload
 gru_input_op: OpOverload
+lstm_data_op: OpOverload
 lstm_input_op: OpOverload
+rnn_relu_data_op: OpOverload
 rnn_relu_input_op: OpOverload
+rnn_tanh_data_op: OpOverload
 rnn_tanh_input_op: OpOverload
 gru_cell_op: OpOverload
 lstm_cell_op: OpOverload

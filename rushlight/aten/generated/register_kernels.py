@@ -718,9 +718,13 @@ implement(
     Meta=attention.flash_attention_backward_meta,
 )
 implement("scaled_dot_product_attention", CompositeImplicitAutograd=attention.scaled_dot_product_attention)
+implement("gru.data", CompositeImplicitAutograd=rnn.gru_data)
 implement("gru.input", CompositeImplicitAutograd=rnn.gru)
+implement("lstm.data", CompositeImplicitAutograd=rnn.lstm_data)
 implement("lstm.input", CompositeImplicitAutograd=rnn.lstm)
+implement("rnn_relu.data", CompositeImplicitAutograd=rnn.rnn_relu_data)
 implement("rnn_relu.input", CompositeImplicitAutograd=rnn.rnn_relu)
+implement("rnn_tanh.data", CompositeImplicitAutograd=rnn.rnn_tanh_data)
 implement("rnn_tanh.input", CompositeImplicitAutograd=rnn.rnn_tanh)
 implement("gru_cell", CompositeImplicitAutograd=rnn.gru_cell)
 implement("lstm_cell", CompositeImplicitAutograd=rnn.lstm_cell)

@@ -2,8 +2,8 @@
 
 A cell is a function of two sums, the *gates*: of the input times its weights, and of the hidden state times its weights. The
 gates of all inputs are one product of matrices. Those of the hidden state need the step before. A hidden state is a tuple here:
-one tensor, or two for an LSTM, the output and the cell state. In PyTorch: `aten/src/ATen/native/RNN.cpp`. Left out: packed
-sequences, and the fused kernels.
+one tensor, or two for an LSTM, the output and the cell state. In PyTorch: `aten/src/ATen/native/RNN.cpp`. Left out:
+the fused kernels.
 """
 
 from __future__ import annotations
@@ -81,23 +81,38 @@ def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih, w_hh, b_ih=None, b_hh=N
 # Layers: all steps, in one direction or in both, one layer on the other -----------------------------------------------
 
 
-def _layer(step: Callable, input: Tensor, state: State, params: Sequence[Tensor], has_biases: bool, reverse: bool):
+def _layer(
+    step: Callable, input: Tensor, state: State, params: Sequence[Tensor], has_biases: bool, reverse: bool, sizes
+):
     """The outputs of all steps, (steps, batch, hidden), and the last state. An LSTM with projections has one more parameter, by
-    which its output is multiplied."""
+    which its output is multiplied. A packed sequence has a batch of another of the `sizes` at each step."""
     w_ih, w_hh, *rest = params
     b_ih, b_hh = rest[:2] if has_biases else (None, None)
     projection = rest[2:] if has_biases else rest
-    gates, outputs = functions.linear(input, w_ih, b_ih).unbind(0), []
+    of_inputs, outputs, first = functions.linear(input, w_ih, b_ih), [], state
+    gates = of_inputs.split(sizes) if sizes else of_inputs.unbind(0)
+    ended: list[list[Tensor]] = []
+    if sizes and reverse:
+        state = tuple(tensor.narrow(0, 0, sizes[-1]) for tensor in state)
     for of_input in reversed(gates) if reverse else gates:
+        size, before = of_input.size(0), state[0].size(0)
+        if size < before:
+            ended.insert(0, [tensor.narrow(0, size, before - size) for tensor in state])
+            state = tuple(tensor.narrow(0, 0, size) for tensor in state)
+        elif size > before:  # sequences that end here begin in the reverse direction
+            begun = [tensor.narrow(0, before, size - before) for tensor in first]
+            state = tuple(map(functions.cat, zip(state, begun)))
         state = step(of_input, functions.linear(state[0], w_hh, b_hh), state)
         if projection:
             state = (functions.linear(state[0], projection[0]), *state[1:])
         outputs.append(state[0])
-    return functions.stack(outputs[::-1] if reverse else outputs), state
+    state = tuple(map(functions.cat, zip(state, *ended))) if ended else state
+    return (functions.cat if sizes else functions.stack)(outputs[::-1] if reverse else outputs), state
 
 
 def _layers(
     step: Callable,
+    sizes: Sequence[int] | None,
     input: Tensor,
     hx: State,
     params: Sequence[Tensor],
@@ -106,7 +121,7 @@ def _layers(
     dropout: float,
     train: bool,
     bidirectional: bool,
-    batch_first: bool,
+    batch_first: bool = False,
 ) -> tuple[Tensor, ...]:
     """The outputs of the last layer, and the last states of all layers and directions, (layers * directions, batch, hidden).
     Source: `aten/src/ATen/native/RNN.cpp`, `_rnn_impl_with_concat` and `apply_layer_stack`."""
@@ -122,7 +137,7 @@ def _layers(
         for direction in range(directions):
             number = layer * directions + direction
             own = params[number * count : (number + 1) * count]
-            output, state = _layer(step, input, states[number], own, has_biases, direction == 1)
+            output, state = _layer(step, input, states[number], own, has_biases, direction == 1, sizes)
             outputs.append(output)
             last.append(state)
         input = functions.cat(outputs, -1) if bidirectional else outputs[0]
@@ -134,18 +149,37 @@ def _layers(
 
 
 def rnn_tanh(input: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
-    return _layers(rnn_tanh_step, input, (hx,), *rest)
+    return _layers(rnn_tanh_step, None, input, (hx,), *rest)
 
 
 def rnn_relu(input: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
-    return _layers(rnn_relu_step, input, (hx,), *rest)
+    return _layers(rnn_relu_step, None, input, (hx,), *rest)
 
 
 def gru(input: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
-    return _layers(gru_step, input, (hx,), *rest)
+    return _layers(gru_step, None, input, (hx,), *rest)
 
 
 def lstm(input: Tensor, hx: Sequence[Tensor], *rest) -> tuple[Tensor, ...]:
     if len(hx) != 2:
         raise RuntimeError("lstm expects two hidden states")
-    return _layers(lstm_step, input, tuple(hx), *rest)
+    return _layers(lstm_step, None, input, tuple(hx), *rest)
+
+
+# Layers on packed sequences --------------------------------------------------------------------------------------------
+
+
+def rnn_tanh_data(data: Tensor, batch_sizes: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
+    return _layers(rnn_tanh_step, batch_sizes._array.tolist(), data, (hx,), *rest)
+
+
+def rnn_relu_data(data: Tensor, batch_sizes: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
+    return _layers(rnn_relu_step, batch_sizes._array.tolist(), data, (hx,), *rest)
+
+
+def gru_data(data: Tensor, batch_sizes: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
+    return _layers(gru_step, batch_sizes._array.tolist(), data, (hx,), *rest)
+
+
+def lstm_data(data: Tensor, batch_sizes: Tensor, hx: Sequence[Tensor], *rest) -> tuple[Tensor, ...]:
+    return _layers(lstm_step, batch_sizes._array.tolist(), data, tuple(hx), *rest)

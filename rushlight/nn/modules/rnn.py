@@ -1,6 +1,6 @@
 """Recurrent layers and their cells: the parameters of `aten/native/rnn.py`, and the checks of what they are called with.
 
-In PyTorch: `torch/nn/modules/rnn.py`. Left out: packed sequences, and weights in one piece of memory for cuDNN.
+In PyTorch: `torch/nn/modules/rnn.py`. Left out: weights in one piece of memory for cuDNN.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.nn import init
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Device, Dtype, Parameter
+from rushlight.nn.utils.rnn import PackedSequence
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
 
@@ -106,30 +107,47 @@ class RNNBase(_Recurrent):
     def flatten_parameters(self) -> None:
         """Has no effect: for cuDNN, PyTorch moves all parameters into one piece of memory."""
 
-    def forward(self, input: Tensor, hx: Any = None) -> tuple[Tensor, Any]:
-        if not isinstance(input, Tensor):
-            raise NotImplementedError("rushlight leaves out packed sequences: pad the sequences of a batch")
+    def forward(self, input: Tensor | PackedSequence, hx: Any = None) -> tuple[Tensor | PackedSequence, Any]:
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx)
         if input.dim() not in (2, 3):
             raise ValueError(f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.dim()}D instead")
         is_batched, batch_dim = input.dim() == 3, 0 if self.batch_first else 1
         if not is_batched:
             input = input.unsqueeze(batch_dim)
-        states = self._initial_states(input, batch_dim) if hx is None else self._given_states(hx, is_batched)
-        self._check(input, states, batch_dim)
-        weights = [weight for layer in self.all_weights for weight in layer]
-        settings = self.bias, self.num_layers, self.dropout, self.training, self.bidirectional, self.batch_first
-        operator = getattr(functions, self.mode.lower())
-        output, *states = operator(input, states if self.mode == "LSTM" else states[0], weights, *settings)
+        batch = input.size(batch_dim)
+        states = self._initial_states(input, batch) if hx is None else self._given_states(hx, is_batched)
+        output, states = self._run(input, (), states, batch, (self.batch_first,))
         if not is_batched:
             output, states = output.squeeze(batch_dim), [state.squeeze(1) for state in states]
         return output, tuple(states) if self.mode == "LSTM" else states[0]
+
+    def _forward_packed(self, input: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
+        """The states are in the first order of the sequences, before they were sorted."""
+        data, batch_sizes, order, inverse = input
+        batch = int(batch_sizes[0])
+        states = self._initial_states(data, batch) if hx is None else list(hx) if self.mode == "LSTM" else [hx]
+        if hx is not None and order is not None:
+            states = [state.index_select(1, order) for state in states]
+        output, states = self._run(data, (batch_sizes,), states, batch, ())
+        states = states if inverse is None else [state.index_select(1, inverse) for state in states]
+        output = PackedSequence(output, batch_sizes, order, inverse)
+        return output, tuple(states) if self.mode == "LSTM" else states[0]
+
+    def _run(self, input: Tensor, sizes: tuple, states: list[Tensor], batch: int, last: tuple) -> tuple[Tensor, list]:
+        self._check(input, states, batch)
+        weights = [weight for layer in self.all_weights for weight in layer]
+        settings = self.bias, self.num_layers, self.dropout, self.training, self.bidirectional, *last
+        operator = getattr(functions, self.mode.lower())
+        output, *states = operator(input, *sizes, states if self.mode == "LSTM" else states[0], weights, *settings)
+        return output, states
 
     def _state_sizes(self) -> list[int]:
         """The hidden sizes of the tensors of a state: of an LSTM also that of the cell state."""
         return [self.proj_size or self.hidden_size, self.hidden_size][: 2 if self.mode == "LSTM" else 1]
 
-    def _initial_states(self, input: Tensor, batch_dim: int) -> list[Tensor]:
-        sizes = self.num_layers * self.num_directions, input.size(batch_dim)
+    def _initial_states(self, input: Tensor, batch: int) -> list[Tensor]:
+        sizes = self.num_layers * self.num_directions, batch
         options = {"dtype": input.dtype, "device": input.device}
         return [functions.zeros((*sizes, size), **options) for size in self._state_sizes()]
 
@@ -141,7 +159,7 @@ class RNNBase(_Recurrent):
                 raise RuntimeError(f"For {dims}-D input, hx should also be {dims}-D but got {state.dim()}-D tensor")
         return states if is_batched else [state.unsqueeze(1) for state in states]
 
-    def _check(self, input: Tensor, states: list[Tensor], batch_dim: int) -> None:
+    def _check(self, input: Tensor, states: list[Tensor], batch: int) -> None:
         """Source: `torch/nn/modules/rnn.py`, `RNNBase.check_forward_args`."""
         weight = self.all_weights[0][0]
         if input.dtype is not weight.dtype and not is_autocast_enabled("cpu"):
@@ -150,7 +168,7 @@ class RNNBase(_Recurrent):
             expected = f"Expected {self.input_size}, got {input.size(-1)}"
             raise RuntimeError(f"input.size(-1) must be equal to input_size. {expected}")
         for size, state in zip(self._state_sizes(), states):
-            expected = (self.num_layers * self.num_directions, input.size(batch_dim), size)
+            expected = (self.num_layers * self.num_directions, batch, size)
             if tuple(state.shape) != expected:
                 raise RuntimeError(f"Expected hidden size {expected}, got {list(state.shape)}")
 

@@ -1,4 +1,6 @@
-"""Functions on the parameters of a module: gradient clipping, and parameters as one vector. In PyTorch: `torch/nn/utils/`."""
+"""Functions on the parameters of a module: gradient clipping, normalised weights, parameters as one vector. And packed sequences.
+In PyTorch: `torch/nn/utils/`.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +8,21 @@ from collections.abc import Iterable
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
-from rushlight.nn.utils import fusion, parametrize
-from rushlight.nn.utils.clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
+from rushlight.nn.utils import fusion, parametrize, rnn
+from rushlight.nn.utils.clip_grad import (
+    clip_grad_norm,
+    clip_grad_norm_,
+    clip_grad_value_,
+    clip_grads_with_norm_,
+    get_total_norm,
+)
 from rushlight.nn.utils.fusion import fuse_conv_bn_eval, fuse_conv_bn_weights, fuse_linear_bn_eval
+from rushlight.nn.utils.norms import remove_spectral_norm, remove_weight_norm, spectral_norm, weight_norm
 
 __all__ = [
-    "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "fuse_conv_bn_eval", "fuse_conv_bn_weights",
-    "fuse_linear_bn_eval", "fusion", "get_total_norm", "parameters_to_vector", "parametrize", "vector_to_parameters",
+    "clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fusion", "get_total_norm", "parameters_to_vector", "parametrize",
+    "remove_spectral_norm", "remove_weight_norm", "rnn", "spectral_norm", "vector_to_parameters", "weight_norm",
 ]  # fmt: skip
 
 

@@ -93,6 +93,13 @@ def _warn_of_nothing() -> None:
     warnings.warn("`parameters` is an empty generator: no gradient will be clipped", stacklevel=3)
 
 
+def clip_grad_norm(*args, **kwargs) -> Tensor:
+    """The older name of `clip_grad_norm_`."""
+    new = "`torch.nn.utils.clip_grad_norm_`"
+    warnings.warn(f"`torch.nn.utils.clip_grad_norm` is now deprecated in favor of {new}.", FutureWarning, stacklevel=2)
+    return clip_grad_norm_(*args, **kwargs)
+
+
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
     """Move each element of the gradients into the range from `-clip_value` to `clip_value`, in place.
     Source: `torch/nn/utils/clip_grad.py`, `clip_grad_value_`."""

@@ -37,6 +37,15 @@ def test_the_same_seed_gives_torchs_numbers(name, sizes):
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=4e-6)
 
 
+@pytest.mark.parametrize("sizes", [(5, 3), (3, 5), (4, 2, 3, 3)])
+def test_an_orthogonal_matrix_is_torchs(sizes):
+    values = []
+    for xp in (rl, torch):
+        xp.manual_seed(7)
+        values.append(xp.nn.init.orthogonal_(xp.empty(sizes, dtype=xp.float64), 1.5).numpy())
+    np.testing.assert_allclose(*values, rtol=0, atol=1e-9)
+
+
 LAYERS = [
     lambda xp, nn: nn.Linear(7, 5),
     lambda xp, nn: nn.Linear(40, 30, bias=False),
@@ -66,6 +75,15 @@ def test_layers_begin_with_torchs_parameters(layer):
         lambda init, x: init.constant_(x, 2.5),
         lambda init, x: init.eye_(x),
         lambda init, x: init.eye_(x[0]),
+        lambda init, x: init.constant(x, 2.5),
+        lambda init, x: init.eye(x),
+        lambda init, x: init.dirac_(x),
+        lambda init, x: init.dirac_(x.expand(4, 2, 3).clone(), 2),
+        lambda init, x: init.dirac_(x.expand(3, 3, 2, 3).clone()),
+        lambda init, x: init.dirac_(x.expand(4, 5, 2, 2, 3).clone(), 3),
+        lambda init, x: init.orthogonal_(x[0]),
+        lambda init, x: (init.sparse_(x, 0.5) == 0).sum(0),
+        lambda init, x: init.sparse_(x[0], 0.5),
         lambda init, x: init.xavier_uniform_(x[0]),
         lambda init, x: init.kaiming_uniform_(x[0]),
         lambda init, x: init.kaiming_uniform_(x, mode="FAN_IN").shape,
@@ -129,3 +147,39 @@ def test_gradients_are_clipped_as_torch_clips_them(values, norm_type, error):
 )
 def test_what_is_done_to_parameters_from_outside_is_torchs(program):
     agree(lambda xp: program(xp, grads(xp, [3.0, 4.0], None, [0.0, -12.0])))
+
+
+WRAPPED = [
+    lambda u, module: u.weight_norm(module),
+    lambda u, module: u.weight_norm(module, dim=None),
+    lambda u, module: u.weight_norm(module, dim=1),
+    lambda u, module: u.spectral_norm(module),
+    lambda u, module: u.spectral_norm(module, n_power_iterations=3, dim=1),
+]
+
+
+@in_one_test
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("make", [lambda nn: nn.Linear(3, 4), lambda nn: nn.Conv2d(3, 4, 3)])
+@pytest.mark.parametrize("wrap", WRAPPED)
+def test_a_normalised_weight_is_computed_before_each_call(make, wrap):
+    def program(xp):
+        xp.manual_seed(1)
+        module, utils = make(xp.nn), xp.nn.utils
+        x = xp.randn(4, 3) if isinstance(module, xp.nn.Linear) else xp.randn(2, 3, 4, 4)
+        wrap(utils, module)
+        names, numbers = [list(module.state_dict())], []
+        for training in (True, True, False):
+            result = module.train(training)(x)
+            result.square().sum().backward()
+            numbers += [result, *(parameter.grad for parameter in module.parameters()), *module.state_dict().values()]
+        name = "spectral_norm" if "weight_u" in names[0] else "weight_norm"
+        getattr(utils, f"remove_{name}")(module)
+        with pytest.raises(ValueError):
+            getattr(utils, f"remove_{name}")(module)
+        return [*names, list(module.state_dict())], [tensor.detach().numpy() for tensor in (*numbers, module(x))]
+
+    (ours, our_numbers), (theirs, their_numbers) = program(rl), program(torch)
+    assert ours == theirs
+    for a, b in zip(our_numbers, their_numbers, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)

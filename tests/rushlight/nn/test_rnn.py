@@ -123,6 +123,54 @@ def test_what_recurrent_layers_do_otherwise_is_torchs(program):
     agree(lambda xp: program(xp, xp.nn))
 
 
-def test_packed_sequences_are_refused():
-    with pytest.raises(NotImplementedError, match="leaves out packed sequences"):
-        rl.nn.GRU(2, 2)((rl.ones(3, 2), rl.tensor([1, 1, 1])))
+PACKED = {
+    "RNN(3, 4)": None,
+    "GRU(3, 4, 2, bidirectional=True)": (4, 5, 4),
+    "LSTM(3, 4, batch_first=True)": (1, 5, 4),
+    "LSTM(3, 4, 2, bidirectional=True)": None,
+    "LSTM(3, 4, proj_size=2, bidirectional=True)": None,
+}
+
+
+@in_one_test
+@pytest.mark.parametrize("lengths", [[5, 5, 3, 1, 1], [2, 5, 1, 3, 4]])
+@pytest.mark.parametrize("layer", PACKED)
+def test_a_packed_sequence_gives_torchs_numbers_and_gradients(layer, lengths):
+    def program(xp):
+        rnn, module, sizes = xp.nn.utils.rnn, make(xp, layer), PACKED[layer]
+        x, first = numbers(xp, 5, 5, 3).requires_grad_(), module.batch_first
+        packed = rnn.pack_padded_sequence(x, lengths, first, enforce_sorted=lengths[0] == 5).double()
+        state = None if sizes is None else numbers(xp, *sizes)
+        state = (state, state * 2) if state is not None and "LSTM" in layer else state
+        output, state = module(packed, state)
+        padded, known = rnn.pad_packed_sequence(output, first, 7.0, 6)
+        results = [*(t for t in packed if t is not None), padded, known, *tensors(state)]
+        (padded.square().sum() + sum(t.sum() for t in tensors(state))).backward()
+        grads = [x.grad, *(parameter.grad for parameter in module.parameters())]
+        return [torch.from_numpy(each.detach().numpy()) for each in (*results, *grads)]
+
+    assert_close(program(rl), program(torch))
+
+
+@in_one_test
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda xp, rnn: rnn.pad_sequence([xp.ones(2, 3), xp.zeros(4, 3)], True, -1.0),
+        lambda xp, rnn: rnn.pad_sequence([xp.ones(2), xp.zeros(4)], padding_side="left"),
+        lambda xp, rnn: rnn.pad_sequence([xp.ones(2)], padding_side="top"),
+        lambda xp, rnn: rnn.pad_sequence([]),
+        lambda xp, rnn: rnn.pad_sequence(3),
+        lambda xp, rnn: rnn.unpack_sequence(rnn.pack_sequence([xp.arange(2), xp.arange(4)], enforce_sorted=False)),
+        lambda xp, rnn: rnn.unpad_sequence(xp.ones(3, 2), xp.tensor([3, 1])),
+        lambda xp, rnn: rnn.pack_sequence([xp.arange(2), xp.arange(4)]),
+        lambda xp, rnn: rnn.pack_padded_sequence(xp.ones(3, 2), [3]),
+        lambda xp, rnn: rnn.pack_padded_sequence(xp.ones(3, 2), [3, 0]),
+        lambda xp, rnn: rnn.pack_padded_sequence(xp.ones(3, 0), []),
+        lambda xp, rnn: rnn.pad_packed_sequence(rnn.pack_sequence([xp.ones(3)]), total_length=2),
+        lambda xp, rnn: [p := rnn.pack_sequence([xp.ones(3), xp.ones(1)]), p.to(xp.float32) is p, p.long().data.dtype],
+        lambda xp, rnn: rnn.invert_permutation(xp.tensor([2, 0, 1])),
+    ],
+)
+def test_sequences_are_padded_and_packed_as_torchs(program):
+    agree(lambda xp: program(xp, xp.nn.utils.rnn))
