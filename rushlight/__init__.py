@@ -27,10 +27,9 @@ except ModuleNotFoundError:
 # Each module's `__all__` lists its names in this namespace. A module itself has PyTorch's path, and in labs and readings a short
 # name: `rl.strided` is `rushlight.aten.strided`.
 # ruff: noqa: F401, F403, F405
-from rushlight import _C, amp, aten, autograd, c10, library, linalg, nn, optim, serialization, utils
+from rushlight import _C, amp, aten, autograd, backends, c10, library, linalg, nn, optim, serialization, utils
 from rushlight.amp.autocast_mode import *
 from rushlight.aten import indexing as _indexing  # gives `Tensor` its brackets
-from rushlight.aten import printing as _printing  # gives `Tensor` its text
 from rushlight.aten.dlpack import *
 from rushlight.aten.functional import *
 from rushlight.aten.generated import register_kernels as _register_kernels  # registers the kernels
@@ -39,10 +38,14 @@ from rushlight.aten.native import attention as _attention
 from rushlight.aten.native.creation import *
 from rushlight.aten.native.random import *
 from rushlight.aten.native.views import *
+from rushlight.aten.parallel import *
+from rushlight.aten.printing import *
 from rushlight.aten.strided import *
 from rushlight.autograd.anomaly_mode import *
 from rushlight.autograd.grad_mode import *
+from rushlight.backends import *
 from rushlight.c10 import dtypes as _dtypes
+from rushlight.c10.cuda.caching_allocator import OutOfMemoryError
 from rushlight.c10.dtypes import *
 from rushlight.c10.memory_formats import *
 from rushlight.c10.qschemes import *
@@ -112,7 +115,7 @@ __all__ += [
 ]
 for _module in (
     "aten.strided", "aten.functional", "aten.dlpack", "aten.generated.functions", "aten.native.creation", "aten.native.random",
-    "aten.native.views", "amp.autocast_mode", "autograd.anomaly_mode", "autograd.grad_mode", "c10.dtypes", "c10.memory_formats",
-    "c10.qschemes", "c10.storage", "c10.type_info", "serialization",
+    "aten.native.views", "aten.parallel", "aten.printing", "amp.autocast_mode", "autograd.anomaly_mode", "autograd.grad_mode",
+    "backends", "c10.dtypes", "c10.memory_formats", "c10.qschemes", "c10.storage", "c10.type_info", "serialization",
 ):  # fmt: skip
     __all__ += sys.modules[f"rushlight.{_module}"].__all__

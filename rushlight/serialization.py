@@ -9,7 +9,7 @@ A pickle is a program, and Python's unpickler calls whatever it names. `load` ca
 `torch.load` does with `weights_only=True`.
 
 In PyTorch this is `torch/serialization.py`, `torch/_weights_only_unpickler.py` and `caffe2/serialize/inline_container.cc`.
-Left out: files that may contain code (`weights_only=False`), the format before version 1.6, `mmap`, other devices, and
+Left out: code in files (`weights_only=False` allows no more), the format before version 1.6, `mmap`, other devices, and
 attributes of tensors.
 """
 
@@ -30,7 +30,7 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, storage_size
 from rushlight.c10 import dtypes
-from rushlight.c10.storage import Size, UntypedStorage, device
+from rushlight.c10.storage import Size, TypedStorage, UntypedStorage, device
 from rushlight.nn.parameter import Parameter
 
 __all__ = ["load", "save"]
@@ -47,13 +47,6 @@ class StorageType(NamedTuple):
     @property
     def name(self) -> str:
         return f"{self.dtype.type_name}Storage"
-
-
-class TypedStorage(NamedTuple):
-    """A storage, and the dtype of the tensors on it. Source: `torch/storage.py`."""
-
-    storage: UntypedStorage
-    dtype: dtypes.dtype
 
 
 def _rebuild_tensor_v2(
@@ -172,7 +165,8 @@ class _Unpickler(pickle._Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _ALLOWED:
-            raise pickle.UnpicklingError(f"Weights only load failed: it does not allow {module}.{name}")
+            refusal = f"rushlight never runs code from a file, and allows no {module}.{name}"
+            raise pickle.UnpicklingError(f"Weights only load failed: {refusal}")
         return _ALLOWED[module, name]
 
     def persistent_load(self, pid: tuple) -> TypedStorage:
@@ -205,24 +199,23 @@ class _Unpickler(pickle._Unpickler):
 
 
 def load(
-    f: str | os.PathLike | BinaryIO, map_location: str | device | None = None, *, weights_only: bool = True
+    f: str | os.PathLike | BinaryIO, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool = True
 ) -> Any:
     """Read what `save` or `torch.save` wrote: tensors, parameters, numbers, texts, and lists, tuples, sets and dicts of them.
 
     Args:
         f: a path, or an object with `read` and `seek`.
-        map_location: "cpu" for tensors that were saved from another device, which raise an error otherwise.
-        weights_only: must be True. Rushlight never runs code from a file.
+        map_location: "cpu" for tensors that were saved from another device, which raise an error otherwise. A dict or a function
+            also gives tensors on the CPU.
+        weights_only: also with False, rushlight never runs code from a file.
 
     Raises:
         pickle.UnpicklingError: the file is damaged, or names a class or a function that is not allowed.
 
     Source: `torch/serialization.py`, `load`.
     """
-    if not weights_only:
-        raise ValueError("rushlight never runs code from a file: weights_only must be True")
-    if map_location is not None and device(map_location).type != "cpu":
-        raise ValueError(f"rushlight loads to the CPU, not to {map_location!r}")
+    if isinstance(map_location, (str, device)) and device(map_location).type != "cpu":
+        raise RuntimeError(f"rushlight loads to the CPU, not to {map_location!r}")
     try:
         with zipfile.ZipFile(f) as archive:
             return _load(archive, map_location)
@@ -230,7 +223,7 @@ def load(
         raise pickle.UnpicklingError(f"this is not a file of torch.save, version 1.6 or later: {error}") from error
 
 
-def _load(archive: zipfile.ZipFile, map_location: str | device | None) -> Any:
+def _load(archive: zipfile.ZipFile, map_location: Any) -> Any:
     entries = {entry.filename.partition("/")[2]: entry for entry in archive.infolist()}
     storages: dict[str, UntypedStorage] = {}
 

@@ -157,7 +157,7 @@ class autocast(ContextDecorator):
     """A context manager and a decorator. While active, the operators on the lists compute in the lower precision, or in float32.
 
     Args:
-        device_type: "cpu".
+        device_type: "cpu". "cuda" warns, and nothing is cast.
         dtype: the lower precision, bfloat16 or float16; by default that of the enclosing autocast, or bfloat16. Another dtype
             warns, and nothing is cast.
         enabled: False turns off an enclosing autocast.
@@ -170,9 +170,10 @@ class autocast(ContextDecorator):
         self, device_type: str, dtype: dtype | None = None, enabled: bool = True, cache_enabled: bool | None = None
     ) -> None:
         self._bit = _bit(device_type)
-        if device_type != "cpu":
-            raise RuntimeError(f"rushlight casts for the device_type 'cpu', not '{device_type}'")
-        self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
+        self.fast_dtype = get_autocast_dtype(device_type) if dtype is None or device_type != "cpu" else dtype
+        if enabled and device_type == "cuda":
+            warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2)
+            enabled = False
         if enabled and self.fast_dtype not in REDUCED_FLOATING:
             supported = " and ".join(map(str, REDUCED_FLOATING))
             refusal = f"the target dtype {self.fast_dtype} is not supported, only {supported} are. Disabling autocast."

@@ -15,7 +15,7 @@ from rushlight.library import invoke, through_table
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "einsum", "is_complex", "is_floating_point", "is_tensor",
-    "meshgrid", "nonzero", "norm", "unique", "unique_consecutive",
+    "meshgrid", "nonzero", "norm", "numel", "unique", "unique_consecutive",
 ]  # fmt: skip
 
 
@@ -31,6 +31,10 @@ def is_floating_point(input: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """Always False: rushlight leaves out complex numbers."""
     return input.dtype.is_complex
+
+
+def numel(input: Tensor) -> int:
+    return input.numel()
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -204,12 +208,27 @@ def contains(self: Tensor, element: Tensor | Scalar) -> bool:
     raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
 
 
+def cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
+    """Raises the error of PyTorch's build for CPUs."""
+    return self.to("cuda" if device is None else device)
+
+
+def pin_memory(self: Tensor) -> Tensor:
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
 add_attributes(
+    **dict.fromkeys(("is_cuda", "is_mps", "is_nested", "is_quantized", "is_sparse", "is_xpu"), False),
     __contains__=contains,
     __format__=format_tensor,
     __reversed__=reverse,
+    cuda=cuda,
+    get_device=lambda self: -1,
     is_complex=is_complex,
+    is_cpu=property(lambda self: not self.is_meta),
     is_floating_point=is_floating_point,
+    is_pinned=lambda self: False,
+    pin_memory=pin_memory,
     ndimension=Tensor.dim,
     nelement=Tensor.numel,
     nonzero=tensor_nonzero,

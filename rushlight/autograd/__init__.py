@@ -23,18 +23,12 @@ from rushlight.autograd.engine import backward, grad
 from rushlight.autograd.function import Function
 from rushlight.autograd.grad_mode import *
 from rushlight.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
+from rushlight.autograd.variable import Variable
 
-__all__ = ["Function", "GradcheckError", "anomaly_mode", "backward", "detect_anomaly", "function", "functional", "grad"]
-__all__ += [
-    "grad_mode",
-    "gradcheck",
-    "gradgradcheck",
-    "graph",
-    "register",
-    "set_detect_anomaly",
-    "variable",
-    *grad_mode.__all__,
-]
+__all__ = [
+    "Function", "GradcheckError", "Variable", "anomaly_mode", "backward", "detect_anomaly", "function", "functional", "grad",
+    "grad_mode", "gradcheck", "gradgradcheck", "graph", "register", "set_detect_anomaly", "variable", *grad_mode.__all__,
+]  # fmt: skip
 
 
 def __getattr__(name: str):

@@ -9,8 +9,9 @@ import copy
 import warnings
 import weakref
 from collections.abc import Callable
+from typing import Any
 
-from rushlight.aten.generated.functions import alias, clone
+from rushlight.aten.generated.functions import alias, clone, detach
 from rushlight.aten.native.creation import refuse_torch_function
 from rushlight.aten.native.views import CreationMeta
 from rushlight.aten.strided import Tensor, add_attributes
@@ -213,6 +214,25 @@ def _get_version(self: Tensor) -> int:
     if self.is_inference() and not self._counts_versions:
         raise RuntimeError("Inference tensors do not track version counter.")
     return self._storage.version
+
+
+class VariableMeta(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Tensor)
+
+
+class Variable(metaclass=VariableMeta):
+    """`Variable(x)`: a leaf on the memory of `x`, from the time when only variables had gradients. Every tensor is one.
+    Source: `torch/csrc/autograd/python_variable.cpp`, `THPVariable_pynew`."""
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = False, volatile: bool = False) -> Any:
+        if not isinstance(data, Tensor | None):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
+        if volatile:
+            warnings.warn(
+                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", stacklevel=2
+            )
+        return (Tensor() if data is None else detach(data)).requires_grad_(bool(requires_grad))
 
 
 Tensor._autograd = Tensor._base = Tensor._view_fn = None

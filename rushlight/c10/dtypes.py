@@ -2,7 +2,7 @@
 
 PyTorch declares the types in `c10/core/ScalarType.h` and computes the type of a result in
 `aten/src/ATen/native/TypeProperties.cpp`. Rushlight has nine types. Left out: `int16` and the other
-unsigned integers, the 8-bit floats, complex and quantised types, and changing the default type.
+unsigned integers, the 8-bit floats, complex and quantised types.
 
 numpy has no bfloat16. The package `ml_dtypes` adds it. It is imported when the first bfloat16 tensor needs an array.
 
@@ -17,7 +17,7 @@ import numpy as np
 
 __all__ = [
     "dtype", "uint8", "int8", "int32", "int64", "float16", "bfloat16", "float32", "float64", "promote_types", "result_type",
-    "can_cast", "get_default_dtype",
+    "can_cast", "get_default_dtype", "set_default_dtype",
 ]  # fmt: skip
 
 BOOLEAN, INTEGRAL, FLOATING = range(3)
@@ -119,9 +119,20 @@ def as_dtype(wanted: dtype | type) -> dtype:
     return PYTHON_DTYPES[wanted]
 
 
+_default_dtype = float32
+
+
 def get_default_dtype() -> dtype:
-    """The type that a Python float becomes: always `float32` here."""
-    return float32
+    """The type that a Python float becomes: `float32`, or the type of the last `set_default_dtype`."""
+    return _default_dtype
+
+
+def set_default_dtype(d: dtype) -> None:
+    """Source: `torch/csrc/tensor/python_tensor.cpp`, `py_set_default_dtype`."""
+    global _default_dtype
+    if d.__class__ is not dtype or d.category != FLOATING:
+        raise TypeError("only floating-point types are supported as the default type")
+    _default_dtype = d
 
 
 def promote_types(a: dtype, b: dtype) -> dtype:

@@ -1,7 +1,7 @@
 """Storage, device, layout, and `Size`, the tuple that counts elements.
 
 In PyTorch these are `c10/core/StorageImpl.h`, `c10/core/Device.h` and `torch/csrc/Size.cpp`. Left out:
-allocators, devices with memory of their own, and typed storages.
+allocators, and devices with memory of their own.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, Generic, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
 
+from rushlight.c10 import dtypes
 from rushlight.c10.dispatch import DispatchKey
 
 __all__ = ["Size", "UntypedStorage", "device", "layout"]
@@ -143,8 +144,40 @@ class UntypedStorage:
     def __len__(self) -> int:
         return self.nbytes()
 
+    size = __len__
+
     def __repr__(self) -> str:
         return f"<rushlight.UntypedStorage of {self.nbytes()} bytes at {self.data_ptr():#x}>"
+
+
+class TypedStorage:
+    """The storage of a tensor as a vector of elements of its dtype. Source: `torch/storage.py`, `TypedStorage`."""
+
+    def __init__(self, storage: UntypedStorage, dtype: dtypes.dtype) -> None:
+        self.storage, self.dtype, self.device = storage, dtype, device(storage.device_type)
+        self.data_ptr, self.nbytes = storage.data_ptr, storage.nbytes
+
+    @property
+    def elements(self) -> np.ndarray:
+        return self.storage._bytes.view(self.dtype.numpy)
+
+    def tolist(self) -> list:
+        return self.elements.tolist()
+
+    def __len__(self) -> int:
+        return self.nbytes() // self.dtype.itemsize
+
+    size = __len__
+
+    def __getitem__(self, index: int) -> Any:
+        return self.elements[index].item()
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.elements[index] = value
+
+    def __repr__(self) -> str:
+        kind = f"[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
+        return "".join(f" {value}\n" for value in self.tolist()) + kind
 
 
 class VersionCounter:
@@ -186,7 +219,8 @@ def _share(storage: UntypedStorage, counter: VersionCounter) -> SharedVersionSto
 
 
 class device:
-    """The device of the memory: `cpu`, or `meta`, which has no memory, so that a tensor has metadata only."""
+    """The device of the memory: `cpu`, or `meta`, which has no memory, so that a tensor has metadata only. A device that PyTorch's
+    build for CPUs lacks has a name here too, but no tensors."""
 
     type: str
     index: int | None
@@ -196,10 +230,14 @@ class device:
         Source: `c10/core/Device.cpp`, `parse_type`; `torch/csrc/Device.cpp`, `THPDevice_pynew`."""
         if isinstance(type, device):
             index, type = type.index, type.type
-        if type not in _BACKENDS:
-            parts = re.fullmatch(r"(cpu|meta):(0|[1-9]\d*)", type) if isinstance(type, str) else None
-            if parts is None:
-                raise RuntimeError(f"rushlight has the devices 'cpu' and 'meta', not {type!r}")
+        if type not in _TYPES:
+            if isinstance(type, int):
+                raise RuntimeError("Cannot access accelerator device when none is available.")
+            if not isinstance(type, str):
+                raise TypeError(f"device(): argument 'type' must be str or device, not {type.__class__.__name__}")
+            parts = re.fullmatch(r"([^:]*):(0|[1-9]\d*)", type)
+            if parts is None or parts[1] not in _TYPES:
+                raise RuntimeError(f"Expected one of {', '.join(_TYPES)}, and an index after a colon, but got: {type}")
             if index is not None:
                 raise RuntimeError(f"type (string) must not include an index, which was passed explicitly: {type}")
             type, index = parts[1], int(parts[2])
@@ -210,7 +248,15 @@ class device:
     @property
     def backend(self) -> DispatchKey:
         """The dispatch key of kernels for this device."""
-        return _BACKENDS[self.type]
+        return _BACKENDS[self.here().type]
+
+    def here(self) -> device:
+        """Return the device, or raise the error of PyTorch's build for CPUs for a device that it lacks."""
+        if self.type in ("cuda", "xpu"):
+            raise AssertionError(f"Torch not compiled with {self.type.upper()} enabled")
+        if self.type not in _BACKENDS:
+            raise RuntimeError(f"PyTorch is not linked with support for {self.type} devices")
+        return self
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, device) and (other.type, other.index) == (self.type, self.index)
@@ -227,6 +273,7 @@ class device:
 
 Device = device | str | None  # as an argument
 _BACKENDS = {"cpu": DispatchKey.CPU, "meta": DispatchKey.Meta}
+_TYPES = (*_BACKENDS, "cuda", "xpu", "mps", "mtia", "hpu", "xla", "ipu", "hip", "vulkan", "privateuseone")
 
 
 class layout:

@@ -6,44 +6,32 @@ and graphs work on a device that computes with numpy and has a clock of its own.
 
 from __future__ import annotations
 
-from rushlight.cuda import _sanitizer, memory, overlap, waves  # noqa: F401 - reached as attributes
+from rushlight.aten.native.creation import TENSOR_TYPES
+from rushlight.backends import no, none, nothing, refuses, returns
+from rushlight.c10.cuda.caching_allocator import OutOfMemoryError
+from rushlight.cuda import _sanitizer, amp, memory, overlap, waves  # noqa: F401 - reached as attributes
 from rushlight.cuda.graphs import CUDAGraph, graph, is_current_stream_capturing
 from rushlight.cuda.simulator import AcceleratorError, Device
 from rushlight.cuda.streams import Event, Stream, current_stream, default_stream, stream, synchronize
 
 __all__ = [
-    "AcceleratorError",
-    "CUDAGraph",
-    "Device",
-    "Event",
-    "Stream",
-    "current_stream",
-    "default_stream",
-    "device_count",
-    "graph",
-    "is_available",
-    "is_current_stream_capturing",
-    "manual_seed",
-    "manual_seed_all",
-    "stream",
+    "AcceleratorError", "CUDAGraph", "Device", "Event", "OutOfMemoryError", "Stream", "current_stream", "default_stream",
+    "device_count", "graph", "is_available", "is_current_stream_capturing", "manual_seed", "manual_seed_all", "stream",
     "synchronize",
-]
+]  # fmt: skip
 
+NOT_COMPILED = "Torch not compiled with CUDA enabled"
 
-def is_available() -> bool:
-    """False: a script cannot choose the simulated device."""
-    return False
+is_available = is_initialized = is_bf16_supported = no  # a script cannot choose the simulated device
+device_count = memory_allocated = max_memory_allocated = memory_reserved = max_memory_reserved = nothing
+manual_seed = manual_seed_all = seed = seed_all = empty_cache = set_rng_state_all = none
+get_rng_state_all = returns([])
+current_device = get_device_name = get_device_capability = get_device_properties = refuses(AssertionError, NOT_COMPILED)
+mem_get_info = initial_seed = get_rng_state = set_rng_state = init = ipc_collect = current_device
+set_device = reset_peak_memory_stats = reset_max_memory_allocated = refuses(AttributeError, NOT_COMPILED)
+device = refuses(RuntimeError, "PyTorch was compiled without CUDA support")
 
-
-def device_count() -> int:
-    return 0
-
-
-def manual_seed(seed: int) -> None:
-    """Nothing to do without a GPU, as in PyTorch."""
-
-
-manual_seed_all = manual_seed
+globals().update((kind.__name__, kind) for kind in TENSOR_TYPES.values() if kind.is_cuda)
 
 
 def __getattr__(name: str):

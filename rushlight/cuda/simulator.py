@@ -139,7 +139,8 @@ _current: list[Device] = []
 def current() -> Device:
     """The device of the innermost `with Device():`."""
     if not _current:
-        raise RuntimeError("there is no CUDA device: a simulated one works inside `with rushlight.cuda.Device():`")
+        simulated = "a simulated device works inside `with rushlight.cuda.Device():`"
+        raise AssertionError(f"Torch not compiled with CUDA enabled: {simulated}")
     return _current[-1]
 
 

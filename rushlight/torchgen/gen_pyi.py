@@ -34,7 +34,7 @@ from rushlight.aten.native.random import Generator
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype as _dtype
 from rushlight.c10.memory_formats import contiguous_format, memory_format as _memory_format
-from rushlight.c10.storage import device as _device, layout as _layout
+from rushlight.c10.storage import TypedStorage, device as _device, layout as _layout
 '''
 IMPORTS = """from rushlight.aten import dlpack, functional, indexing
 from rushlight.aten.native import creation
@@ -96,6 +96,20 @@ class TensorBase:
     ) -> Tensor: ...
     _base_tensor_ctor = creation.base_tensor_ctor
     new_tensor = creation.new_tensor
+    new = creation.tensor_new
+    type = creation.tensor_type
+    def storage(self) -> TypedStorage: ...
+    cuda = functional.cuda
+    pin_memory = functional.pin_memory
+    is_cpu: _bool
+    is_cuda: _bool
+    is_mps: _bool
+    is_nested: _bool
+    is_quantized: _bool
+    is_sparse: _bool
+    is_xpu: _bool
+    def get_device(self) -> _int: ...
+    def is_pinned(self) -> _bool: ...
     unique = functional.unique
     unique_consecutive = functional.unique_consecutive
     is_floating_point = functional.is_floating_point

@@ -13,10 +13,10 @@ import rushlight
 PACKAGE = Path(rushlight.__file__).parent
 # From the bottom up. A room imports what is below it, and rooms of one line know each other.
 ROOMS = [
-    "c10 cuda",
-    "library return_types",
+    "c10",
+    "library return_types backends",
     "aten",
-    "autograd amp",
+    "autograd amp cuda",
     "nn optim utils linalg _C profiler",
     "serialization",
     "fx",

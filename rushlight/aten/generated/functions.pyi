@@ -12,7 +12,7 @@ from rushlight.aten.native.random import Generator
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import dtype as _dtype
 from rushlight.c10.memory_formats import contiguous_format, memory_format as _memory_format
-from rushlight.c10.storage import device as _device, layout as _layout
+from rushlight.c10.storage import TypedStorage, device as _device, layout as _layout
 from rushlight.library import OpOverload
 
 Number: TypeAlias = _bool | _int | _float | np.generic

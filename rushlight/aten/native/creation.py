@@ -30,6 +30,7 @@ from rushlight.aten.strided import (
 )
 from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
+from rushlight.c10 import dtypes
 from rushlight.c10.dtypes import (
     INTEGRAL,
     Scalar,
@@ -42,10 +43,10 @@ from rushlight.c10.dtypes import (
     scalar_type,
 )
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
-from rushlight.c10.storage import Device, UntypedStorage, device
+from rushlight.c10.storage import Device, TypedStorage, UntypedStorage, device
 from rushlight.library import leaf
 
-__all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "frombuffer"]
+__all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "frombuffer", "set_default_tensor_type"]
 
 
 def _empty(on: str, size, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
@@ -77,7 +78,8 @@ def _new(size: Sequence[int], dtype: dtype | None, device: Device) -> Tensor:
 
 
 def device_type(wanted: Device) -> str:
-    return "cpu" if wanted is None else device(wanted).type
+    """The type of a device on which tensors can be."""
+    return "cpu" if wanted is None else device(wanted).here().type
 
 
 def as_number(fill_value: Tensor | Scalar) -> Scalar:
@@ -426,29 +428,96 @@ def frombuffer(buffer, *, dtype: dtype, count: int = -1, offset: int = 0, requir
     return leaf(_share(np.frombuffer(buffer, dtype.numpy, count, offset)), requires_grad)
 
 
-def base_tensor_ctor(self: Tensor, *args, device: Device = None, **options) -> None:
-    """Fill a new tensor for `Tensor(2, 3)`, with uninitialised memory, `Tensor([1, 2])`, with float32 numbers, or
-    `Tensor(other)`, on the memory of another tensor. A `Size` gives sizes too. A numpy array of float32 is not copied.
-    Source: `torch/csrc/utils/tensor_new.cpp`, `legacy_tensor_generic_ctor_new`."""
-    data = options.pop("data", args[0] if len(args) == 1 else args)
-    if options or device is not None and device_type(device) != "cpu":
-        raise TypeError(f"new() received an invalid combination of arguments: {args}, {options}")
+def base_tensor_ctor(self: Tensor, *args, **options) -> None:
+    """Fill a new tensor for `Tensor(2, 3)`, with uninitialised memory, `Tensor([1, 2])`, with numbers of the default dtype, or
+    `Tensor(other)`, on the memory of another tensor."""
     refuse_torch_function(self.__class__)
+    self.__dict__.update(_legacy_new(get_default_dtype(), args, of_any_dtype=True, **options).__dict__)
+
+
+def _legacy_new(dtype: dtype, args: tuple, device: Device = None, of_any_dtype: bool = False, **options) -> Tensor:
+    """A tensor of a dtype from sizes, a sequence, or the memory of a tensor. A `Size` gives sizes too. A numpy array of the dtype
+    is not copied. Source: `torch/csrc/utils/tensor_new.cpp`, `legacy_tensor_generic_ctor_new`."""
+    data = options.pop("data", args[0] if len(args) == 1 else args)
+    data = strided.Size(options.pop("size")) if "size" in options else data
+    if options:
+        raise TypeError(f"new() received an invalid combination of arguments: {args}, {options}")
+    if device is not None and device_type(device) != "cpu":
+        raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {device} was passed")
     if isinstance(data, Tensor):
-        made = functions.alias(data)
-    elif isinstance(data, strided.Size) or data is args and all(map(_is_size, args)):
-        made = _new(data or (0,), None, None)
-    elif _is_size(data):
-        made = _new((data,), None, None)
-    elif isinstance(data, str) or not isinstance(data, (Sequence, np.ndarray)):
+        if data.dtype is not dtype and not of_any_dtype:
+            raise TypeError(f"expected a tensor of the dtype {dtype}, but got {data.dtype}")
+        return functions.alias(data)
+    if isinstance(data, strided.Size) or data is args and all(map(_is_size, args)):
+        return _new(tuple(map(index, data)) or (0,), dtype, None)
+    if _is_size(data):
+        return _new((index(data),), dtype, None)
+    if isinstance(data, str) or not isinstance(data, (Sequence, np.ndarray)):
         raise TypeError(f"new(): data must be a sequence (got {type(data).__name__})")
-    else:
-        made = as_tensor(data, dtype=get_default_dtype())
-    self.__dict__.update(made.__dict__)
+    return as_tensor(data, dtype=dtype)
 
 
 def _is_size(value) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def tensor_new(self: Tensor, *args, **options) -> Tensor:
+    """`x.new(2, 3)` and `x.new([1, 2])`: the constructor for the dtype of `x`."""
+    return _legacy_new(self.dtype, args, **options)
+
+
+class tensortype(type):
+    """The type of `LongTensor` and its like: a constructor of tensors of one dtype, and a class to `isinstance`.
+    Source: `torch/csrc/tensor/python_tensor.cpp`."""
+
+    dtype: dtype
+    is_cuda: bool
+    is_sparse, layout = False, strided.strided_layout
+
+    def __call__(cls, *args, **options) -> Tensor:
+        return _legacy_new(cls.available().dtype, args, **options)
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Tensor) and TENSOR_TYPES.get(str(instance.type())) is cls
+
+    def available(cls) -> tensortype:
+        if cls.is_cuda:
+            raise TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
+        return cls
+
+
+def _tensor_type(module: str, dtype: dtype) -> tensortype:
+    namespace = {"__module__": f"rushlight{module}", "dtype": dtype, "is_cuda": bool(module)}
+    return tensortype(f"{dtype.type_name}Tensor", (), namespace)
+
+
+_KINDS = [_tensor_type(module, dtype) for module in ("", ".cuda") for dtype in dtypes.ALL]
+TENSOR_TYPES = {f"torch{kind.__module__[9:]}.{kind.__name__}": kind for kind in _KINDS}
+globals().update((kind.__name__, kind) for kind in _KINDS if not kind.is_cuda)
+__all__ += [kind.__name__ for kind in _KINDS if not kind.is_cuda]
+
+
+def tensor_type(self: Tensor, dtype: Any = None, non_blocking: bool = False, **_: Any) -> str | Tensor:
+    """`x.type()` is PyTorch's name of the type, `x.type(LongTensor)` a tensor of this type, or `x` itself.
+    Source: `torch/csrc/autograd/python_variable_methods.cpp`, `THPVariable_type`."""
+    if dtype is None:
+        return f"torch.{'meta.' if self.is_meta else ''}{self.dtype.type_name}Tensor"
+    kind = get_default_dtype() if dtype is Tensor else TENSOR_TYPES.get(dtype, dtype)
+    if isinstance(kind, tensortype):
+        if kind.is_cuda:
+            raise RuntimeError("Cannot initialize CUDA without ATen_cuda library")
+        kind = kind.dtype
+    if kind.__class__ is not dtypes.dtype:
+        raise ValueError(f"invalid type: '{dtype}'")
+    return self.to(kind)
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Set the default dtype by a type of tensors. Source: `torch/csrc/tensor/python_tensor.cpp`."""
+    kind = TENSOR_TYPES.get(t, t)
+    if not isinstance(kind, tensortype):
+        raise TypeError("invalid type object: only floating-point types are supported as the default type")
+    dtypes.set_default_dtype(kind.available().dtype)
 
 
 def refuse_torch_function(cls: type) -> None:
@@ -547,4 +616,11 @@ def _share(array: np.ndarray) -> Tensor:
     return Tensor(storage, array.shape, strides, 0, dtype)
 
 
-add_attributes(__array_wrap__=array_wrap, _base_tensor_ctor=base_tensor_ctor, new_tensor=new_tensor)
+add_attributes(
+    __array_wrap__=array_wrap,
+    _base_tensor_ctor=base_tensor_ctor,
+    new=tensor_new,
+    new_tensor=new_tensor,
+    storage=lambda self: TypedStorage(self._storage, self.dtype),
+    type=tensor_type,
+)

@@ -532,12 +532,15 @@ class Module:
 
         return self._apply(convert)
 
-    def type(self, dst_type: dtype) -> Module:
+    def type(self, dst_type: Any) -> Module:
         """Convert all parameters and buffers, also those that are not floating point."""
-        return self._apply(lambda tensor: tensor.to(dst_type))
+        return self._apply(lambda tensor: tensor.type(dst_type))
 
     def cpu(self) -> Module:
         return self.to("cpu")
+
+    def cuda(self, device: Any = None) -> Module:
+        return self._apply(lambda tensor: tensor.cuda(device))
 
     def compile(self, *args, **kwargs) -> None:
         raise NotImplementedError("rushlight leaves out Module.compile: use `rushlight.compile(module)`")

@@ -1,0 +1,125 @@
+"""What a script asks about devices and libraries: the answers of PyTorch's build for CPUs.
+
+A script probes `torch.backends.mps.is_available()`, or sets `torch.backends.cudnn.deterministic`, and goes on with the CPU. Each
+entry of `_MODULES` is a module with such names. In PyTorch they are files: `torch/backends/cudnn/__init__.py`,
+`torch/accelerator/__init__.py`, `torch/version.py`, and so on.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType, SimpleNamespace
+from typing import Any, NoReturn
+
+from rushlight.c10 import storage
+from rushlight.c10.dispatch import DispatchKey
+from rushlight.c10.storage import Device
+
+__all__ = [
+    "are_deterministic_algorithms_enabled", "get_default_device", "get_float32_matmul_precision", "set_default_device",
+    "set_float32_matmul_precision", "use_deterministic_algorithms",
+]  # fmt: skip
+
+PYTORCH = "2.13.0"  # the version whose behaviour rushlight has
+
+
+def returns(value: Any) -> Callable[..., Any]:
+    return lambda *args, **kwargs: value
+
+
+def refuses(error: type[Exception], message: str) -> Callable[..., NoReturn]:
+    def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+        raise error(message)
+
+    return refuse
+
+
+@contextmanager
+def flags(**_: Any) -> Iterator[None]:
+    """Settings of a library that is not here change nothing."""
+    yield
+
+
+no, none, nothing = returns(False), returns(None), returns(0)
+without_mps = refuses(RuntimeError, "this needs the MPS backend, and PyTorch's build for CPUs has none")
+without_accelerator = refuses(RuntimeError, "Cannot access accelerator device when none is available.")
+without_hub = refuses(RuntimeError, "rushlight downloads nothing: torch.hub has no models and no files here")
+
+# Settings that change nothing here: rushlight always computes float32 in full, and in the same order.
+_settings: dict[str, Any] = {"precision": "highest", "deterministic": False}
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    _settings["precision"] = precision
+
+
+def get_float32_matmul_precision() -> str:
+    return _settings["precision"]
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    _settings["deterministic"] = mode
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    return _settings["deterministic"]
+
+
+def set_default_device(device: Device) -> None:
+    """Tensors are made on the CPU. Raises the error of PyTorch's build for CPUs for other devices, at once."""
+    if device is not None and storage.device(device).backend != DispatchKey.CPU:
+        raise NotImplementedError("rushlight makes tensors on the CPU by default: give device='meta' to each call")
+
+
+def get_default_device() -> storage.device:
+    return storage.device("cpu")
+
+
+_MODULES: dict[str, dict[str, Any]] = {
+    "backends.cuda": {
+        "is_built": no,
+        "sdp_kernel": flags,
+        "matmul": SimpleNamespace(allow_tf32=False),
+    },
+    "backends.cudnn": {
+        "enabled": True, "benchmark": False, "deterministic": False, "allow_tf32": True, "benchmark_limit": None,
+        "is_available": no, "version": none, "flags": flags,
+    },
+    "backends.mkldnn": {"is_available": no, "enabled": True, "deterministic": False, "flags": flags},
+    "backends.mps": {"is_available": no, "is_built": no},
+    "accelerator": {
+        "is_available": no, "device_count": nothing, "current_accelerator": none,
+        **dict.fromkeys(
+            ("current_device_index", "set_device_index", "current_stream", "synchronize", "empty_cache", "memory_allocated",
+             "max_memory_allocated", "memory_reserved", "max_memory_reserved", "reset_peak_memory_stats"),
+            without_accelerator,
+        ),
+    },
+    "cpu": {
+        "is_available": returns(True), "device_count": returns(1), "current_device": returns("cpu"), "synchronize": none,
+    },
+    "mps": {
+        "is_available": no, "device_count": nothing, "manual_seed": none,
+        **dict.fromkeys(("empty_cache", "synchronize", "current_allocated_memory"), without_mps),
+    },
+    "xpu": {
+        "is_available": no, "device_count": nothing, "empty_cache": none, "manual_seed": none, "manual_seed_all": none,
+    },
+    "hub": dict.fromkeys(
+        ("load", "list", "help", "load_state_dict_from_url", "download_url_to_file", "get_dir", "set_dir"), without_hub
+    ),
+    "utils.model_zoo": {"load_url": without_hub},
+    "version": {"__version__": PYTORCH, "cuda": None, "hip": None, "xpu": None, "debug": False, "git_version": "unknown"},
+}  # fmt: skip
+
+
+for _name, _names in _MODULES.items():
+    _parent, _, _last = f"rushlight.{_name}".rpartition(".")
+    _module = sys.modules[f"{_parent}.{_last}"] = ModuleType(
+        f"{_parent}.{_last}", f"Names of PyTorch's `torch.{_name}`."
+    )
+    _module.__dict__.update(_names)
+    setattr(import_module(_parent), _last, _module)

@@ -1,0 +1,94 @@
+"""The names of devices, of old tensor types and of settings, which scripts use on every machine, are as in torch without a GPU."""
+
+import pytest
+from both import agree, written
+from sweep import in_one_test
+
+LINES = """
+xp.backends.mps.is_available(), xp.backends.mps.is_built(), xp.backends.cudnn.is_available(), xp.backends.cudnn.version()
+import importlib; c = importlib.import_module(f"{xp.__name__}.backends.cudnn"); c is xp.backends.cudnn
+xp.backends.cudnn.enabled, xp.backends.cudnn.benchmark, xp.backends.cudnn.deterministic, xp.backends.cuda.matmul.allow_tf32
+c = xp.backends.cudnn; c.benchmark = True; changed = c.benchmark; c.benchmark = False; changed
+xp.version.cuda, xp.version.hip, xp.version.debug, xp.version.__version__.split("+")[0]
+xp.accelerator.is_available(), xp.accelerator.device_count(), xp.accelerator.current_accelerator()
+xp.accelerator.current_device_index()
+xp.mps.is_available(), xp.xpu.is_available(), xp.cpu.is_available(), xp.xpu.device_count(), xp.cpu.current_device()
+xp.mps.synchronize()
+xp.cuda.is_bf16_supported(), xp.cuda.empty_cache(), xp.cuda.memory_allocated(), xp.cuda.get_rng_state_all()
+xp.cuda.current_device()
+xp.cuda.get_device_name(0)
+xp.cuda.set_device(0)
+xp.cuda.synchronize()
+xp.cuda.reset_peak_memory_stats()
+issubclass(xp.OutOfMemoryError, RuntimeError), xp.cuda.OutOfMemoryError is xp.OutOfMemoryError
+xp.cuda.amp.GradScaler().is_enabled(), xp.cuda.amp.autocast()._enabled, xp.autocast("cuda", enabled=False)._enabled
+a = xp.autocast("cuda", dtype=xp.float16); a.__enter__(); z = m @ m; a.__exit__(None, None, None); z
+y.cuda()
+y.cuda(0)
+y.to("cuda:0")
+y.to("xpu")
+y.to("mps")
+xp.ones(2, device="cuda")
+xp.tensor([1], device="cuda")
+xp.nn.Linear(2, 2).cuda()
+xp.nn.ReLU().cuda()
+xp.device("cuda"), xp.device("cuda", 1), xp.device("mps").type, xp.device("cuda:1").index
+xp.device("gpu")
+xp.device("cuda:x")
+xp.device(0)
+y.is_cuda, y.is_sparse, y.is_quantized, y.is_cpu, y.get_device(), y.is_pinned()
+y.pin_memory()
+xp.autograd.Variable(y), xp.autograd.Variable(y, requires_grad=True), xp.autograd.Variable(y, volatile=True)
+v = xp.autograd.Variable(x * 2); v.is_leaf, v.requires_grad, isinstance(v, xp.autograd.Variable)
+v = xp.autograd.Variable(y); v.add_(1); y
+xp.autograd.Variable([1.0])
+xp.LongTensor(2, 3).shape, xp.LongTensor([1, 2]), xp.LongTensor(), xp.LongTensor(xp.Size([2])).shape, xp.LongTensor(range(3))
+xp.LongTensor(np.array([1.5, 2.0])), xp.LongTensor([1.5, 2.0]), xp.LongTensor(np.int64(3)).shape, xp.LongTensor(size=(2,)).shape
+xp.LongTensor(y)
+xp.LongTensor(1.5)
+xp.FloatTensor([1, 2]), xp.ByteTensor([1, 0]), xp.BoolTensor([1, 0]), xp.HalfTensor([1]), xp.DoubleTensor([[1], [2]])
+a = np.ones(2, np.float32); t = xp.FloatTensor(a); a[0] = 5; t
+xp.cuda.FloatTensor(2)
+[isinstance(y, kind) for kind in (xp.FloatTensor, xp.LongTensor, xp.cuda.FloatTensor)], isinstance(i, xp.LongTensor)
+y.type(), i.type(), y.bool().type(), xp.ones(1, device="meta").type()
+y.type(xp.int64), y.type("torch.DoubleTensor"), y.type(xp.ByteTensor), y.type(y.type()) is y, y.type(xp.Tensor)
+y.type(int)
+y.type("torch.cuda.FloatTensor")
+x.type(xp.DoubleTensor).requires_grad
+xp.nn.Linear(2, 2).type(xp.DoubleTensor).weight.dtype
+y.new(3).shape, i.new([1, 2]), y.new(), y.new(y), y.new(xp.Size([3])).shape
+y.new(i)
+xp.set_default_dtype(xp.float64); r = xp.ones(1), xp.tensor(1.5), xp.Tensor([1]), i / 2; xp.set_default_dtype(xp.float32); r
+xp.set_default_tensor_type("torch.DoubleTensor"); r = xp.rand(1).dtype, xp.rand(1); xp.set_default_tensor_type(xp.FloatTensor); r[0]
+xp.set_default_dtype(xp.int64)
+xp.set_default_tensor_type("torch.cuda.FloatTensor")
+y.storage(), len(y.storage()), list(y.storage()), m[1].storage()[0], y.storage().dtype, y.storage().device
+s = m.storage(); s[3] = 7; m, s.tolist(), s.data_ptr() == m.data_ptr()
+xp.set_num_threads(0)
+xp.set_float32_matmul_precision("high"); p = xp.get_float32_matmul_precision(); xp.set_float32_matmul_precision("highest"); p
+xp.numel(m), xp.get_default_device(), xp.set_default_device("cpu")
+"""
+
+
+@in_one_test
+@pytest.mark.parametrize("line", LINES.strip().splitlines())
+def test_a_name_does_what_it_does_in_torch(line):
+    agree(written(line))
+
+
+@in_one_test
+@pytest.mark.parametrize("options", [
+    {"precision": 2}, {"sci_mode": True}, {"sci_mode": False}, {"linewidth": 30}, {"threshold": 5, "edgeitems": 1},
+    {"profile": "short"}, {"profile": "full"}, {"precision": 8, "sci_mode": False},
+])  # fmt: skip
+def test_print_options_change_the_text(options):
+    def program(xp):
+        xp.set_printoptions(**options)
+        texts = [
+            str(x)
+            for x in (xp.arange(40.0).view(4, 10) / 7, xp.tensor([1e-5, 1e5]), xp.arange(1200), xp.tensor([1.0, 2]))
+        ]
+        xp.set_printoptions(profile="default")
+        return texts
+
+    agree(program)
