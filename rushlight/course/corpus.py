@@ -10,8 +10,6 @@ training. A model that conjugates them has learned the rule.
 the model must copy the stem from the brackets. Jean Berko asked children for the plural of "wug" in 1958, for the same reason.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterator, Sequence
@@ -223,14 +221,8 @@ TIMES = {
     "es": {"present": "hoy", "past": "ayer", "future": "mañana"},
 }
 KINDS = ("pronoun", "object", "negation", "reference", "question", "subject")
-_ANSWERS = (
-    1,
-    0,
-    2,
-    4,
-    3,
-    5,
-)  # the person who is asked about, when person 0 to 5 is in the answer: "did you walk? yes, I walked"
+# The person who is asked about, when person 0 to 5 is in the answer: "did you walk? yes, I walked".
+_ANSWERS = (1, 0, 2, 4, 3, 5)
 
 
 class Line(NamedTuple):
@@ -371,8 +363,13 @@ LINES = [line for language in TENSES for verb in VERBS for line in lines_of(lang
 def split(name: str) -> list[Line]:
     """The sentences "train" or "validation", in an order that looks mixed and is always the same."""
     lines = [line for line in LINES if (line.verb in HELD_OUT) == (name == "validation")]
-    step = next(step for step in range(618 * len(lines) // 1000, len(lines)) if math.gcd(step, len(lines)) == 1)
-    return [lines[step * i % len(lines)] for i in range(len(lines))]
+    return [lines[i] for i in mixed(len(lines))]
+
+
+def mixed(count: int) -> list[int]:
+    """The numbers below `count` in an order that looks mixed: with a step that has no common divisor with `count`."""
+    step = next(step for step in range(618 * count // 1000, count) if math.gcd(step, count) == 1)
+    return [step * i % count for i in range(count)]
 
 
 # Invented verbs ------------------------------------------------------------------------------------------------------

@@ -8,8 +8,6 @@ They and the weights of the head are in `head.npz`, made by `rushlight.course.he
 the same arrays.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path

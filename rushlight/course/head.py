@@ -10,12 +10,9 @@ The same CPU makes the same file, because all products run in one thread. Anothe
 stored in float16. This does not change the likeliest word of any sentence.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json
-import math
 import platform
 import re
 import time
@@ -72,9 +69,7 @@ def batches(steps: int = STEPS) -> list[tuple[np.ndarray, np.ndarray]]:
     inputs, last = rows([text for text, _ in SENTENCES])
     targets = np.full(inputs.shape, training.IGNORED, np.int64)
     targets[np.arange(len(inputs)), last] = [grammar.ids[form] for _, form in SENTENCES]
-    count = len(inputs)
-    step = next(step for step in range(618 * count // 1000, count) if math.gcd(step, count) == 1)
-    order = step * np.arange(count) % count
+    order = corpus.mixed(len(inputs))
     return list(training.batches(inputs[order], targets[order], steps, BATCH))
 
 

@@ -27,8 +27,8 @@ RECORDED: dict[str, str] = _PROGRAMS["RECORDED"]
 TOKENIZED: dict[str, str] = _PROGRAMS["TOKENIZED"]
 CASTS: dict[str, str] = _PROGRAMS["CASTS"]
 
-NOT_SHOWN = {
-    *(
+NOT_SHOWN = set(
+    [
         "as_strided",
         "copy_",
         "detach",
@@ -39,8 +39,8 @@ NOT_SHOWN = {
         "fill_",
         "resolve_conj",
         "transpose",
-    ),
-}
+    ]
+)
 
 
 def kernels_run(program: str) -> list[str]:

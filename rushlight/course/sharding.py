@@ -175,9 +175,8 @@ def train_on_ranks(
         for mine, wanted in batches:
             model.zero_grad()
             scores = _forward(model, heads, mine, ranks) if strategy == "tp" else model(xp.from_numpy(mine))
-            loss = xp.nn.functional.cross_entropy(
-                scores.flatten(0, 1), xp.from_numpy(wanted.copy()).flatten(), ignore_index=IGNORED
-            )
+            wanted = xp.from_numpy(wanted.copy()).flatten()
+            loss = xp.nn.functional.cross_entropy(scores.flatten(0, 1), wanted, ignore_index=IGNORED)
             loss.backward()
             gradients.append([parameter.grad for parameter in parameters])
             means.append(loss.item())

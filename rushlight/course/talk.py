@@ -58,9 +58,8 @@ class Conversation:
         self.cache = sampling.new_cache(self.model)
         self.new, self.positions = len(self.tokens), self.cache[0].keys.shape[2]  # new: not in the cache yet
         if self.new > self.positions:
-            raise ValueError(
-                f"This text has {self.new} tokens, and the model has {self.positions} positions. Shorten the text."
-            )
+            most = f"the model has {self.positions} positions"
+            raise ValueError(f"This text has {self.new} tokens, and {most}. Shorten the text.")
 
     def begin(self) -> dict[str, Any]:
         """Return the tokens of the text, and the characters that no token has whole: the model reads their bytes."""
@@ -157,9 +156,8 @@ class Conversation:
     @contextmanager
     def _noting(self, watched: dict[str, Callable]) -> Iterator[None]:
         """Within: write down the last line that runs in each of these functions, or the last one that writes to the cache."""
-        functions = {
-            name: inspect.unwrap(function) for name, function in watched.items()
-        }  # a student's piece, if plugged in
+        # Of a student's piece that is plugged in, the piece itself.
+        functions = {name: inspect.unwrap(function) for name, function in watched.items()}
         names = {function.__code__: name for name, function in functions.items()}
         ran: dict[str, int] = {}
 

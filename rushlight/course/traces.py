@@ -5,8 +5,6 @@ A call on the CPU (`cudaLaunchKernel`, category "cuda_runtime") puts a kernel in
 an arrow ("ac2g", from the CPU to the GPU) leads from the one to the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

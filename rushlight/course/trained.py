@@ -9,8 +9,6 @@ first hundred steps agree to four digits, and the final weights differ, but not 
 the same way: its losses are the ones in the file. The weights are stored in float16.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

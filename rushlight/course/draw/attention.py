@@ -1,27 +1,13 @@
 """Pictures of attention: who looks at whom, the tiles of the scores, two softmaxes that become one, and the residual stream."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from rushlight.course.draw.paper import (
-    CHARACTER,
-    FAINT,
-    INK,
-    MARGIN,
-    MARK,
-    MONO,
-    OURS,
-    ROOM,
-    arrow,
-    cell,
-    rectangle,
-    sheet,
-)
+from rushlight.course.draw import paper
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MARK, MONO, OURS, arrow, cell, rectangle, sheet
 
 SIZE = 8.5  # of a text, in points
 CELL = 0.62
@@ -38,7 +24,7 @@ def attention_map(
     label = max(len(token) for token in tokens) * SIZE * CHARACTER + 0.3
     side, count = CELL, len(tokens)
     wide, tall = label + side * count, label + side * count + 0.8 + (0.9 if row is not None else 0)
-    columns = max(1, min(len(maps), int((ROOM - MARGIN) // (wide + 0.8))))
+    columns = max(1, min(len(maps), int((paper.ROOM - MARGIN) // (wide + 0.8))))
     lines = -(-len(maps) // columns)
     figure, axes = sheet(2 * MARGIN + columns * (wide + 0.8) - 0.8, 2 * MARGIN + lines * (tall + 0.6) - 0.6)
     for number, (name, weights) in enumerate(maps):
@@ -78,7 +64,7 @@ def score_tiles(
     """The scores of all queries and keys in tiles of (queries, keys). Each is a small square. Grey tiles are computed as a
     whole, lighter ones have scores that no query may see, and hatched ones are skipped. The tile `at` is orange, and so are the
     blocks of queries and keys that it needs."""
-    unit = min(0.4, (ROOM - 2 * MARGIN - 4) / keys)
+    unit = min(0.4, (paper.ROOM - 2 * MARGIN - 4) / keys)
     left, top = MARGIN + 2.6, MARGIN + 1.5
     figure, axes = sheet(left + keys * unit + MARGIN + 0.2, top + queries * unit + MARGIN + 0.2)
     for begin in range(0, queries, tile[0]):
@@ -94,9 +80,8 @@ def score_tiles(
                     if not skipped and is_causal and j > i:
                         fill = "white"
                     rectangle(axes, left + j * unit, top + i * unit, unit, unit, fill, "#c4c9cd")
-            rectangle(
-                axes, left + first * unit, top + begin * unit, (last - first) * unit, (end - begin) * unit, "none", INK
-            )
+            corner, sides = (left + first * unit, top + begin * unit), ((last - first) * unit, (end - begin) * unit)
+            rectangle(axes, *corner, *sides, "none", INK)
             axes.patches[-1].set_linewidth(1.2)
     used = at or (-1, -1)
     for name, count, size, block, across in (
@@ -127,12 +112,8 @@ def online_softmax(blocks: Sequence[Sequence[float]]) -> Figure:
         now = max(largest, *block)
         factor = math.exp(largest - now)
         new = sum(math.exp(score - now) for score in block)
-        lines = [f"after block {step + 1}", f"largest  {now:g}"]
-        lines += (
-            [f"total    {total:.3f} · {factor:.3f} + {new:.3f} = {total * factor + new:.3f}"]
-            if seen
-            else [f"total    {new:.3f}"]
-        )
+        sums = f"{total:.3f} · {factor:.3f} + {new:.3f} = {total * factor + new:.3f}" if seen else f"{new:.3f}"
+        lines = [f"after block {step + 1}", f"largest  {now:g}", f"total    {sums}"]
         for number, score in enumerate([*seen, *block]):
             height = max(tall * math.exp(score - now), 0.02)
             x = left + number * unit
@@ -143,9 +124,8 @@ def online_softmax(blocks: Sequence[Sequence[float]]) -> Figure:
             axes.text(x + unit / 2, base + 0.35, f"{score:g}", size=SIZE, ha="center", **MONO)
         axes.plot([left, left + count * unit], [base, base], color=FAINT, linewidth=0.8)
         for line, words in enumerate(lines):
-            axes.text(
-                text, base - tall + 0.4 + 0.65 * line, words, size=9, weight="bold" if not line else "normal", **MONO
-            )
+            weight = "normal" if line else "bold"
+            axes.text(text, base - tall + 0.4 + 0.65 * line, words, size=9, weight=weight, **MONO)
         largest, total, seen = now, total * factor + new, [*seen, *block]
     return figure
 
@@ -161,9 +141,8 @@ def residual_stream(norms: Sequence[tuple[str, float, float]], reading: int = 1)
     for number, (name, added, length) in enumerate(norms):
         left = start + number * step
         thick = 0.12 + 0.5 * before / most
-        axes.plot(
-            [left - (0.4 if not number else 0), left + step], [middle] * 2, color="0.75", linewidth=thick * 14, zorder=1
-        )
+        ends = [left if number else left - 0.4, left + step]
+        axes.plot(ends, [middle] * 2, color="0.75", linewidth=thick * 14, zorder=1)
         axes.text(left + step / 2, middle - 0.75, f"{length:.1f}", size=9, ha="center", **MONO)
         box = left + 0.1, middle + 1.5, step - 0.2, 0.8
         cell(axes, *box, "0.93", name, size=SIZE)

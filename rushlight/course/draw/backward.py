@@ -6,8 +6,6 @@ tensor. If a node takes several gradients, they are numbered. The boxes of leave
 longest path from the root.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

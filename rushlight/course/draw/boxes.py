@@ -86,9 +86,8 @@ def assign_rows(
     border = 0
     for key in sorted(boxes, key=late.__contains__):
         box = boxes[key]
-        box.row = max(
-            2 * (max((boxes[source].row // 2 for source in above[key]), default=-1) + 1), border * (key in late)
-        )
+        deepest = max((boxes[source].row // 2 for source in above[key]), default=-1)
+        box.row = max(2 * (deepest + 1), border * (key in late))
         if key in early and late:
             border = max(border, box.row + 2)
     for key in last:
@@ -132,9 +131,8 @@ def connect(above: Box, below: Box, text: str, look: dict) -> list[Box]:
 def sort_row(row: list[Box], near: str, positions: Mapping[Box, int]) -> None:
     """Sort the boxes that have neighbours above, or below, by the mean position of these neighbours. The others do not move."""
     movable = [i for i, box in enumerate(row) if getattr(box, near)]
-    boxes = sorted(
-        (row[i] for i in movable), key=lambda box: mean([positions[neighbour] for neighbour in getattr(box, near)], 0)
-    )
+    middles = {row[i]: mean([positions[neighbour] for neighbour in getattr(row[i], near)], 0) for i in movable}
+    boxes = sorted(middles, key=middles.__getitem__)
     for i, box in zip(movable, boxes):
         row[i] = box
 

@@ -3,14 +3,13 @@
 Greys have the same meaning in all pictures: a darker grey means more self time. Hatched means time spent waiting.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from rushlight.course.draw import paper
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, PLATE, arrow, charts, ink_on, sheet
 
 LAYERS = ("Python frontend", "dispatcher", "ATen and c10", "compiler")
@@ -70,10 +69,7 @@ def spans(events: Sequence[Any], own: Sequence[float] | None = None, unit: str =
             axes.add_patch(Rectangle(*bar, facecolor=fill, edgecolor=INK, linewidth=0.6))
             name = event.name.removeprefix("aten::")
             fits = int(long / (last - first) * 94)  # characters of this size across the figure
-            if fits >= min(len(name), 6):
-                name = name if len(name) <= fits else name[: fits - 1] + "…"
-                middle = event.start - first + long / 2, levels[i] + 0.52
-                axes.text(*middle, name, size=7.5, ha="center", **MONO | {"color": ink_on(fill)})
+            paper.write_within(axes, (event.start - first + long / 2, levels[i] + 0.52), name, fits, 6, fill)
         axes.set(xlim=(0, last - first), ylim=(depth, 0), yticks=[])
         axes.spines[["top", "right", "left"]].set_visible(False)
         if len(threads) > 1:

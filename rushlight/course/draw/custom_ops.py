@@ -3,8 +3,6 @@
 Colours have the same meaning in all pictures: white is ordinary, purple is custom or wrong. Greys between have a label too.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Pictures of the dispatcher: key sets as bits, the path of a call through the keys, tables of kernels, traces."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

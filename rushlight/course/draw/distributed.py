@@ -4,8 +4,6 @@ Greys have the same meaning in all pictures: light for forward, or a rank's own 
 ranks; purple for data that is sent; hatched for nothing, a bubble or padding. Labels say the same as the greys.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -17,8 +15,6 @@ from rushlight.course.draw import paper
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, arrow, charts, ink_on, rectangle, sheet
 
 FORWARD, BACKWARD, SENT = "0.88", "0.62", paper.MARK
-NOTHING = {"facecolor": "white", "hatch": "////", "edgecolor": "0.8", "linewidth": 0}
-CHARACTER_INCHES = 0.075  # of size 8.5
 
 
 def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: str = "ms") -> Figure:
@@ -45,7 +41,7 @@ def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: s
         for level, line in enumerate(lines):
             for kind, text, start, end in line:
                 fill = {"send": SENT, "forward": FORWARD, "backward": BACKWARD}.get(kind, "white")
-                room = (end - start) / (last - begin) * 8 / CHARACTER_INCHES
+                room = (end - start) / (last - begin) * 8 / paper.CHARACTER_INCHES
                 _bar(axes, start, at + 0.8 * level, end - start, 0.72, fill, text if len(text) + 0.5 < room else "")
     ticks = [(at + 0.36, name) for name, lines, sent, at in rows if lines or not sent]
     axes.set_yticks(*zip(*ticks), size=8.5)
@@ -66,7 +62,7 @@ def _assign_lines(events: Sequence[tuple]) -> list[list[tuple]]:
 
 def _bar(axes: Axes, left: float, top: float, width: float, height: float, fill: str | None, text: str = "") -> None:
     """A box with a label, in the units of the axes; hatched if `fill` is None."""
-    look = {"facecolor": fill, "edgecolor": INK, "linewidth": 0.7} if fill else NOTHING
+    look = {"facecolor": fill, "edgecolor": INK, "linewidth": 0.7} if fill else paper.NOTHING
     axes.add_patch(Rectangle((left, top), width, height, **look))
     middle = left + width / 2, top + height / 2
     axes.text(*middle, text, size=7.5, ha="center", **MONO | {"color": ink_on(fill)}, clip_on=True)
@@ -176,7 +172,7 @@ def pipeline(panels: Sequence[Panel], forward: Sequence[float], backward: Sequen
         for stage in range(stages):
             _bar(axes, 0, stage, end, 0.86, None)
         for stage, kind, i, start, time in boxes:
-            room = time / last * 8 / CHARACTER_INCHES
+            room = time / last * 8 / paper.CHARACTER_INCHES
             _bar(axes, start, stage, time, 0.86, FORWARD if kind == "F" else BACKWARD, f"{kind}{i}" if room > 2 else "")
         axes.set(xlim=(0, 1.003 * last), ylim=(stages, -0.1))
         axes.set_yticks([i + 0.43 for i in range(stages)], [f"stage {i}" for i in range(stages)], size=8.5)

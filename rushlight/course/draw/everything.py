@@ -1,7 +1,5 @@
 """Pictures of the finished model: what it would say after each block, the shares of its parts, and what became slow."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -46,16 +44,8 @@ def part_shares(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Figu
         for name, size in parts:
             fill = GREYS[names.index(name) % len(GREYS)]
             share = 100 * size / total
-            axes.barh(
-                i,
-                share,
-                0.7,
-                start,
-                color=fill,
-                edgecolor=INK,
-                linewidth=0.6,
-                label=name if name not in _seen(axes) else None,
-            )
+            label = None if name in axes.get_legend_handles_labels()[1] else name
+            axes.barh(i, share, 0.7, start, color=fill, edgecolor=INK, linewidth=0.6, label=label)
             if share > 6:
                 ink = "white" if float(fill) < 0.6 else INK
                 axes.text(start + share / 2, i, f"{share:.0f}", size=8.5, ha="center", va="center", color=ink)
@@ -67,10 +57,6 @@ def part_shares(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Figu
     return figure
 
 
-def _seen(axes) -> list[str]:
-    return axes.get_legend_handles_labels()[1]
-
-
 def slower(panels: Sequence[tuple[str, Sequence[tuple[str, float, int]]]], unit: str = "ms") -> Figure:
     """For each panel bars of the paths that take longer, with how many more calls they have. The longest is marked."""
     figure, grid = charts(INCHES, 0.7 + 1.5 * ((len(panels) + 1) // 2), (len(panels) + 1) // 2, 2)
@@ -78,9 +64,8 @@ def slower(panels: Sequence[tuple[str, Sequence[tuple[str, float, int]]]], unit:
         for i, (_, time, calls) in enumerate(rows):
             axes.barh(i, time, 0.7, color=MARK if i == 0 else "0.75")
             axes.text(time, i, f"  {calls:+d} calls" if calls else "", size=8.5, va="center", color=INK)
-        axes.set_yticks(
-            range(len(rows)), [path if len(path) < 27 else "…" + path[-25:] for path, *_ in rows], fontsize=9
-        )
+        paths = [path if len(path) < 27 else "…" + path[-25:] for path, *_ in rows]
+        axes.set_yticks(range(len(rows)), paths, fontsize=9)
         axes.set_xlim(0, 1.35 * max(time for _, time, _ in rows))
         axes.set_title(title, fontsize=10.8, loc="left")
         axes.set_xlabel(unit, fontsize=10.8)

@@ -4,8 +4,6 @@ Colours have the same meaning in all pictures: light grey for inputs and outputs
 each kernel, purple for a call of a library. Labels name the kernels and the calls.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Collection, Mapping, Sequence

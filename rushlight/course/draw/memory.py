@@ -3,8 +3,6 @@
 In a map of memory, grey is allocated, purple is freed but still in use on another stream, and hatching is free.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,11 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from rushlight.course.draw import paper
-from rushlight.course.draw.paper import FAINT, INK, MARK, MONO, charts
+from rushlight.course.draw.paper import CHARACTER_INCHES, FAINT, INK, MARK, MONO, NOTHING, charts
 
 MIB = 1 << 20
-NOTHING = {"facecolor": "white", "hatch": "////", "edgecolor": "0.8", "linewidth": 0}
-CHARACTER_INCHES = 0.075  # of size 8.5
 FILLS = {"active_allocated": "0.82", "active_pending_free": MARK}
 LOOKS = {  # from the bottom; an area is a grey, the mark, or hatched
     "parameter": {"facecolor": "0.35"},
@@ -90,14 +86,8 @@ def memory_timeline(
     for name, time in marks:
         at = next((i for i, moment in enumerate(times) if moment >= time), len(times))
         axes.axvline(at, color=INK, linewidth=0.8, linestyle=":")
-        axes.text(
-            at + 0.005 * len(times),
-            1.06 * stacked[-1].max(),
-            name,
-            size=9.5,
-            color=INK,
-            bbox=paper.PLATE | {"pad": 1.0},
-        )
+        where = at + 0.005 * len(times), 1.06 * stacked[-1].max()
+        axes.text(*where, name, size=9.5, color=INK, bbox=paper.PLATE | {"pad": 1.0})
     handles, names = axes.get_legend_handles_labels()
     axes.legend(handles[::-1], names[::-1], loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=10)
     return figure

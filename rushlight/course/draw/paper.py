@@ -5,8 +5,6 @@ or a mark. The three differ in lightness too, so a print without colour shows th
 picture is inverted and its hues stay, so a caption names hues and greys, never black or white.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Sequence
@@ -31,6 +29,13 @@ MONO = {"family": "monospace", "va": "center", "color": INK}
 CHARACTER = 0.0086 / CELL  # width of a monospace character, per point of its size
 LETTER = 7.5 * CHARACTER  # of the text in most boxes
 PLATE = {"facecolor": "white", "edgecolor": "none"}  # behind a text on hatching, with a `pad` around the text
+NOTHING = {
+    "facecolor": "white",
+    "hatch": "////",
+    "edgecolor": "0.8",
+    "linewidth": 0,
+}  # a box of a timeline without work
+CHARACTER_INCHES = 0.075  # of size 8.5
 
 MONO_FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
 SANS_FONTS = "'DejaVu Sans', Verdana, sans-serif"
@@ -134,6 +139,13 @@ def ink_on(fill: str | None) -> str:
         return INK
     red, green, blue = to_rgb(fill)
     return "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else INK
+
+
+def write_within(axes: Axes, middle: Point, text: str, room: int, least: int, fill: str) -> None:
+    """A text in the middle of a box, cut to `room` characters. No text if fewer than `least` characters fit."""
+    if room >= min(len(text), least):
+        text = text if len(text) <= room else text[: room - 1] + "…"
+        axes.text(*middle, text, size=7.5, ha="center", **MONO | {"color": ink_on(fill)})
 
 
 def write_title(axes: Axes, left: float, middle: float, text: str, size: float) -> None:

@@ -3,8 +3,6 @@
 In a timeline grey is work, hatching is a device without work, and the mark shows a critical path.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,10 +11,8 @@ from matplotlib.patches import Rectangle
 
 from rushlight.autograd.profiler_util import find_parents
 from rushlight.course.draw import paper
-from rushlight.course.draw.paper import FAINT, INK, MARK, MONO, OURS, charts
+from rushlight.course.draw.paper import CHARACTER_INCHES, FAINT, INK, MARK, MONO, NOTHING, OURS, charts
 
-NOTHING = {"facecolor": "white", "hatch": "////", "edgecolor": "0.8", "linewidth": 0}
-CHARACTER_INCHES = 0.075  # of size 8.5
 ENGINE = "autograd::engine::evaluate_function: "
 
 
@@ -41,10 +37,7 @@ def flame(events: Sequence[Any], unit: str = "µs") -> Figure:
         axes.add_patch(Rectangle(*box, facecolor=fill, edgecolor=INK, linewidth=0.5))
         name = event.name.removeprefix("aten::").replace(ENGINE, "engine: ")
         room = int(long / (last - first) * (paper.INCHES - 0.3) / CHARACTER_INCHES) - 1
-        if room >= min(len(name), 5):
-            text = name if len(name) <= room else name[: room - 1] + "…"
-            middle = event.start - first + long / 2
-            axes.text(middle, level + 0.5, text, size=7.5, ha="center", **MONO | {"color": paper.ink_on(fill)})
+        paper.write_within(axes, (event.start - first + long / 2, level + 0.5), name, room, 5, fill)
     axes.set(xlim=(0, last - first), ylim=(deep, 0), xlabel=f"time in {unit}")
     axes.set_yticks([])
     paper.hide_spines(axes, "bottom")
@@ -126,10 +119,8 @@ def linked_timeline(trace: dict[str, Any], window: tuple[float, float], unit: st
             axes.add_patch(Rectangle((start, level + 0.12), long, 0.76, facecolor=fill, edgecolor=INK, linewidth=0.6))
             text = event["name"].removeprefix("aten::")
             room = int(long / (end - first) * (paper.INCHES - 1.2) / CHARACTER_INCHES) - 1
-            if not on_device and room >= min(len(text), 5):
-                text = text if len(text) <= room else text[: room - 1] + "…"
-                color = {"color": paper.ink_on(fill)}
-                axes.text(start + long / 2, level + 0.5, text, size=7.5, ha="center", **MONO | color)
+            if not on_device:
+                paper.write_within(axes, (start + long / 2, level + 0.5), text, room, 5, fill)
             call = calls.get(event["args"].get("correlation")) if on_device else None
             if call:
                 axes.plot([call["ts"] - first, start], [row_of_calls + 0.88, level + 0.12], color=INK, linewidth=0.9)
@@ -155,9 +146,8 @@ def roofline(points: Sequence[tuple[str, float, float]], peak: float, bandwidth:
     axes.axvline(ridge, color=FAINT, linewidth=0.8, linestyle=":")
     for name, at, reached in points:
         axes.plot(at, reached / 1e9, "o", color=OURS, markersize=7, markeredgecolor=INK)
-        axes.annotate(
-            name, (at, reached / 1e9), xytext=(0, -17), textcoords="offset points", ha="center", size=10, color=INK
-        )
+        style = {"textcoords": "offset points", "ha": "center", "size": 10, "color": INK}
+        axes.annotate(name, (at, reached / 1e9), (0, -17), **style)
     axes.set(xscale="log", yscale="log", xlabel="FLOPs for each byte", ylabel="GFLOP per second")
     axes.set_xlim(low, high)
     lowest = min(low * bandwidth, *(reached for *_, reached in points)) / 1e9

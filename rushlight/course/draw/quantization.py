@@ -1,7 +1,5 @@
 """Pictures of quantised and pruned numbers: staircases, histograms with ranges, masks, sizes and scores of a model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -93,9 +91,8 @@ def trade_off(families: Sequence[tuple[str, Sequence[tuple[str, float, float]]]]
     its points: a name, the size, and the score."""
     figure, [[axes]] = charts(8.6, 5.6)
     points = [point for _, members in families for point in members]
-    best = sorted(
-        {(size, score) for _, size, score in points if not any(_beats(other, size, score) for _, *other in points)}
-    )
+    beaten = {(size, score) for _, size, score in points if any(_beats(other, size, score) for _, *other in points)}
+    best = sorted({(size, score) for _, size, score in points} - beaten)
     corners = [(at, score) for (size, score), (end, _) in zip(best, best[1:] + best[-1:]) for at in (size, end)]
     axes.plot(*zip(*corners), color=MARK, linewidth=1.2, linestyle="--", label="best for its size")
     for (name, members), look in zip(families, LOOKS):

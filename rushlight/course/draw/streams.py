@@ -37,9 +37,8 @@ def stream_timeline(programs: Device | Sequence[tuple], unit: str = "µs") -> Fi
     """
     panels = [("", programs)] if isinstance(programs, Device) else list(programs)
     lanes = [_lanes(device.timeline) for _, device, *_ in panels]
-    figure, axes = _panels(
-        [title for title, *_ in panels], lanes, max(map(_last, (panel[1] for panel in panels))), unit
-    )
+    last = max(_last(device) for _, device, *_ in panels)
+    figure, axes = _panels([title for title, *_ in panels], lanes, last, unit)
     for axis, lane, (_, device, *races) in zip(axes, lanes, panels, strict=True):
         spans_of, orders = _walk(device)
         racing = {access for race in (races[0] if races else ()) for access in (race.current, race.previous)}
@@ -93,13 +92,10 @@ def capture_graph(graph: CUDAGraph) -> Figure:
     lanes = {stream: level for level, stream in enumerate(dict.fromkeys(node.stream for node in graph.nodes))}
     labels = {stream: _stream(stream) for stream in lanes}
     size, gap, row = 7.5, 0.9, 1.5
-    wides = [
-        max((len(_name(node.work)) for node, at in zip(graph.nodes, depths) if at == depth), default=1)
-        * size
-        * CHARACTER
-        + 0.6
-        for depth in range(max(depths, default=0) + 1)
-    ]
+    longest = [1] * (max(depths, default=0) + 1)  # name at each depth, in characters
+    for node, depth in zip(graph.nodes, depths):
+        longest[depth] = max(longest[depth], len(_name(node.work)))
+    wides = [count * size * CHARACTER + 0.6 for count in longest]
     label = max((len(text) for text in labels.values()), default=0) * 8 * CHARACTER + 0.5
     lefts = [MARGIN + label + sum(wides[:i]) + gap * i for i in range(len(wides))]
     figure, axes = sheet(lefts[-1] + wides[-1] + MARGIN, 2 * MARGIN + row * max(len(lanes), 1) - 0.5)
@@ -202,10 +198,9 @@ def _draw_host(axes: Axes, device: Device, spans: Sequence[Span], begin: float =
         _box(axes, 0, queued - device.launch_overhead - begin, queued - begin, "", LAUNCH)
     for what, start, end in device.host_timeline:
         if start >= begin and what == "wait":
-            axes.add_patch(Rectangle((start - begin, 0.12), end - start, 0.76, **HATCHED))
-            axes.add_patch(
-                Rectangle((start - begin, 0.12), end - start, 0.76, fill=False, edgecolor=FAINT, linewidth=0.6)
-            )
+            box = (start - begin, 0.12), end - start, 0.76
+            axes.add_patch(Rectangle(*box, **HATCHED))
+            axes.add_patch(Rectangle(*box, fill=False, edgecolor=FAINT, linewidth=0.6))
         elif start >= begin:
             _box(axes, 0, start - begin, end - begin, what, "white" if what == "busy" else LAUNCH)
 
@@ -213,9 +208,8 @@ def _draw_host(axes: Axes, device: Device, spans: Sequence[Span], begin: float =
 def _box(axes: Axes, level: int, start: float, end: float, text: str, fill: str) -> None:
     axes.add_patch(Rectangle((start, level + 0.12), end - start, 0.76, facecolor=fill, edgecolor=INK, linewidth=0.7))
     room = int((end - start) * axes.room / CHARACTER_INCHES - 0.6)
-    if text and room >= min(len(text), 4):
-        text = text if len(text) <= room else text[: room - 1] + "…"
-        axes.text((start + end) / 2, level + 0.5, text, size=7.5, ha="center", **MONO | {"color": paper.ink_on(fill)})
+    if text:
+        paper.write_within(axes, ((start + end) / 2, level + 0.5), text, room, 4, fill)
 
 
 def _walk(device: Device) -> tuple[dict[int, list[int]], list[tuple[int, int]]]:

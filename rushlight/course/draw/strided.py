@@ -6,8 +6,6 @@ transposed, and an element that occurs twice looks the same twice. Arrows show t
 row below. Elements that no view reaches are hatched.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import operator
@@ -194,15 +192,13 @@ def chunks(
             across = row > 1 and any(left + 1e-9 < border < end - 1e-9 for border in borders)
             fill = None if across else "0.8" if row == 1 else "0.93"
             box = MARGIN + label + scale * left, top, scale * (end - left), 1
-            paper.cell(
-                axes, *box, fill, f"{size}\n{text}" if text else size, bbox=paper.PLATE | {"pad": 1} if across else None
-            )
+            plate = paper.PLATE | {"pad": 1} if across else None
+            paper.cell(axes, *box, fill, f"{size}\n{text}" if text else size, bbox=plate)
             left = end
     for border in borders:
         x = MARGIN + label + scale * border
-        axes.plot(
-            [x, x], [MARGIN + 2 * tall - 0.2, MARGIN + tall * len(rows)], color=INK, linewidth=1.5, linestyle="--"
-        )
+        ends = MARGIN + 2 * tall - 0.2, MARGIN + tall * len(rows)
+        axes.plot([x, x], ends, color=INK, linewidth=1.5, linestyle="--")
     return figure
 
 

@@ -1,26 +1,11 @@
 """Pictures of tokens: texts cut into boxes, rows of inputs and targets, and what a larger vocabulary brings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
-from rushlight.course.draw.paper import (
-    CHARACTER,
-    FAINT,
-    INK,
-    MARGIN,
-    MARK,
-    MONO,
-    OURS,
-    ROOM,
-    Fill,
-    cell,
-    charts,
-    sheet,
-)
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MARK, MONO, OURS, ROOM, Fill, cell, charts, sheet
 
 SIZE, HEIGHT, GAP = 9, 0.62, 0.16  # of a letter in points; of a box, and between two lines, in cells
 MERGED = "#f6d9b4"  # a pale orange, on which ink is legible

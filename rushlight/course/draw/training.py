@@ -4,8 +4,6 @@ A module is drawn as nested boxes, because a module holds parameters, buffers an
 curves: losses, learning rates, paths through a landscape, activations from layer to layer, and timelines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,20 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from rushlight.course.draw.paper import (
-    CHARACTER,
-    FAINT,
-    INK,
-    MARGIN,
-    MARK,
-    MONO,
-    ROOM,
-    cell,
-    charts,
-    colour_of,
-    hide_spines,
-    sheet,
-)
+from rushlight.course.draw import paper
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MARK, MONO, cell, charts, hide_spines, sheet
 
 # Styles of the lines in one panel, without colour: the first is broad and pale, so the others are visible on top of it.
 STYLES = (
@@ -110,7 +96,7 @@ def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> 
     figure, grid = charts(7, 4.2, 2, sharex=True, height_ratios=(2.2, 1))
     upper, lower = grid[:, 0]
     for (name, values), style in zip(curves, STYLES):
-        upper.plot(range(len(values)), values, label=name, **style | {"color": colour_of(name, style["color"])})
+        upper.plot(range(len(values)), values, label=name, **style | {"color": paper.colour_of(name, style["color"])})
     upper.set(ylabel=y, ylim=(0, None))
     upper.legend(frameon=False)
     apart = np.abs(np.subtract(ours, theirs, dtype=np.float64))
@@ -249,7 +235,7 @@ def path(
     """The pieces that a training step runs, in rows by stage: those that are `yours` are green, the others grey, and a `broken` one
     is purple. A stage has pairs: the exercise, `module.function`, and the number of its lab. A piece is in the row of the first
     stage that calls it; the number on the right counts those of the rows above that the stage calls again."""
-    label, wide, tall, gap = 2.6, ROOM - 2 * MARGIN - 2.6 - 1.7, 0.62, 0.14
+    label, wide, tall, gap = 2.6, paper.ROOM - 2 * MARGIN - 2.6 - 1.7, 0.62, 0.14
     boxes, rows, seen, top = [], [], set(), MARGIN
     for stage, pieces in stages:
         left, start = 0.0, top
@@ -266,11 +252,12 @@ def path(
         seen |= {piece for piece, _ in pieces}
         rows.append((stage, start, again))
         top += tall + 0.45
-    figure, axes = sheet(ROOM, top + 0.75)
+    figure, axes = sheet(paper.ROOM, top + 0.75)
     for stage, start, again in rows:
         axes.text(MARGIN, start + tall / 2, stage, size=9, weight="bold", **MONO)
         if again:
-            axes.text(ROOM - MARGIN, start + tall / 2, f"+ {again}", ha="right", size=8, **MONO | {"color": FAINT})
+            style = MONO | {"color": FAINT, "ha": "right"}
+            axes.text(paper.ROOM - MARGIN, start + tall / 2, f"+ {again}", size=8, **style)
     for left, high, width, text, piece in boxes:
         fill = MARK if piece in broken else YOURS if piece in yours else "0.88"
         cell(axes, MARGIN + label + left, high, width, tall, fill, text, size=7.5)
