@@ -6,8 +6,6 @@ broke, run one instruction in Python, and continue with the region that begins a
 seen. In PyTorch: `torch/_dynamo/convert_frame.py`, `torch/csrc/dynamo/eval_frame.c`. Left out: frames that a capture changes.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import itertools

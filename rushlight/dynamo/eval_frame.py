@@ -4,8 +4,6 @@
 `torch/_dynamo/backends/registry.py`. Left out: modes and options of a backend, and symbolic sizes.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field

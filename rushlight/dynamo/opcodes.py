@@ -7,8 +7,6 @@ graph is captured, and `PythonInterpreter` on Python's own values, where the gra
 `bytecode` does not know.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import CodeType

@@ -5,8 +5,6 @@ the compiled graph, makes what the captured function made, and writes to things 
 `torch/_dynamo/output_graph.py`. Left out: symbolic sizes, and several graphs in one `run`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from operator import getitem

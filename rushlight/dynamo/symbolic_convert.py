@@ -195,9 +195,7 @@ class InstructionTranslatorBase(Interpreter):
             case 2:
                 function.kwdefaults = dict(value.items)
             case 1:
-                function.defaults = [
-                    default.realize() for default in value.unpack_var_sequence(self)
-                ]  # as PyTorch does
+                function.defaults = [default.realize() for default in value.unpack_var_sequence(self)]
         return function
 
     def RETURN_GENERATOR(self, _: None) -> None:

@@ -9,21 +9,21 @@ others. The interpreter never asks for the kind: it calls the method, and a kind
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, TypeAlias
 
 from rushlight.dynamo.exc import ObservedException, Unsupported
-
-if TYPE_CHECKING:
-    from rushlight import fx
-    from rushlight.aten.strided import Tensor
-    from rushlight.dynamo.guards import Guard
 
 Args = list["VariableTracker"]
 Kwargs = dict[str, "VariableTracker"]
 Source = str | None
+
+# These parts of a capture import all classes of variables. So a class of variables gets them as arguments, and imports none.
+Translator: TypeAlias = Any  # the frame that runs a function on variables, `symbolic_convert.InstructionTranslatorBase`
+Output: TypeAlias = Any  # the graph of the capture and its guards, `output_graph.OutputGraph`
+Builder: TypeAlias = Any  # from a value to its variable, `builder.VariableBuilder`
+Codegen: TypeAlias = Any  # the writer of the code after the graph, `codegen.PyCodegen`
 
 
 class VariableTracker:
@@ -168,83 +168,3 @@ def observe_exceptions(tx: Translator, *classes: type[Exception]) -> Iterator[No
 def static_getattr(cls: type, name: str) -> Any:
     """The attribute of a class as it is in its dict, no descriptor called; None if there is none."""
     return inspect.getattr_static(cls, name, None)
-
-
-# The parts of a capture that variables use ---------------------------------------------------------------------------
-
-# The translator, the output graph and the code generator import all classes of variables. So a class of variables does not import
-# them: it gets them as arguments, and these protocols list what it may use.
-
-
-class Translator(Protocol):
-    """The frame that runs a function on variables, `symbolic_convert.InstructionTranslatorBase`."""
-
-    code: CodeType
-    locals: dict[str, VariableTracker]
-    cells: dict[str, Any]
-    root: Any
-
-    @property
-    def output(self) -> Output: ...
-    @property
-    def builder(self) -> Builder: ...
-    def constant(self, value: Any, /) -> VariableTracker: ...
-    def build_tuple(self, items: Args, /) -> VariableTracker: ...
-    def error(self, cls: type[BaseException], *args: Any) -> ObservedException: ...
-    def truth(self, value: VariableTracker) -> bool: ...
-    def compute(self, symbol: str, left: VariableTracker, right: VariableTracker) -> VariableTracker: ...
-    def call_callable(self, fn: Any, variable: VariableTracker, args: Args, kwargs: Kwargs) -> VariableTracker: ...
-    def inline_user_function_return(self, function: Any, args: Args, kwargs: Kwargs) -> VariableTracker: ...
-
-
-class Output(Protocol):
-    """The graph of the capture and its guards, `output_graph.OutputGraph`."""
-
-    graph: fx.Graph
-    scope: dict[str, Any]
-    inputs: list[tuple[fx.Node, str, Tensor]]
-    by_fake: dict[int, Any]
-    first_grad: int | None
-
-    @property
-    def side_effects(self) -> Effects: ...
-    def add_guard(self, guard: Guard) -> None: ...
-    def guard(self, value: Any, source: str) -> None: ...
-    def add_input(self, tensor: Tensor, source: str) -> VariableTracker: ...
-    def emit(self, op: str, target: Any, args: tuple, kwargs: dict[str, Any], fake: Any) -> VariableTracker: ...
-    def changed(self, container: Any) -> None: ...
-
-
-class Effects(Protocol):
-    """The writes to objects from before the capture, `side_effects.SideEffects`."""
-
-    id_to_variable: dict[int, VariableTracker]
-
-    def track(self, value: Any, variable: VariableTracker) -> None: ...
-    def written(self, variable: VariableTracker) -> dict[str, VariableTracker | None]: ...
-    def store_attr(self, variable: VariableTracker, name: str, value: VariableTracker | None) -> None: ...
-    def forget_attr(self, variable: VariableTracker, name: str) -> None: ...
-
-
-class Builder(Protocol):
-    """From a value to its variable, `builder.VariableBuilder`."""
-
-    def lazy(self, value: Any, source: str) -> VariableTracker: ...
-    def wrap(self, value: Any, source: str) -> VariableTracker: ...
-    def known(self, value: Any) -> VariableTracker: ...
-    def function(self, fn: FunctionType, source: Source = None) -> VariableTracker: ...
-    def method(self, fn: FunctionType, obj: VariableTracker) -> VariableTracker: ...
-
-
-class Codegen(Protocol):
-    """The writer of the code after the graph, `codegen.PyCodegen`."""
-
-    output: Output
-    lines: list[str]
-    made: dict[VariableTracker, str]
-
-    def __call__(self, variable: VariableTracker) -> str: ...
-    def bind(self, value: Any, hint: str = "") -> str: ...
-    def name(self, text: str) -> str: ...
-    def remember(self, variable: VariableTracker, text: str) -> str: ...
-    def realize_constants(self, items: Iterable[VariableTracker]) -> None: ...

@@ -8,8 +8,6 @@ has, and it imports all of them; a class of variable calls `tx.builder` or `tx.c
 subclasses of tensors.
 """
 
-from __future__ import annotations
-
 import enum
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable

@@ -5,8 +5,6 @@ nodes, and `sorted` calls a function of the user. A rule is a method of the tran
 `call_len`. In PyTorch: `torch/_dynamo/variables/builtin.py`. Left out: most of its rules.
 """
 
-from __future__ import annotations
-
 import itertools
 import operator
 from collections import OrderedDict, defaultdict

@@ -5,8 +5,6 @@
 (`PythonModuleVariable`).
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from types import BuiltinFunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType

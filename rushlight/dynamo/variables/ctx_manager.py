@@ -5,8 +5,6 @@ after the graph, by an `EnteredGradMode`. In PyTorch: `torch/_dynamo/variables/c
 and the other context managers of PyTorch.
 """
 
-from __future__ import annotations
-
 import rushlight as rl
 from rushlight.c10.dispatch import local
 from rushlight.dynamo.variables.base import Translator, VariableTracker

@@ -5,8 +5,6 @@ A tensor as a key is equal to itself only, so `TensorKey` stands for it. In PyTo
 read, and dicts of subclasses.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict, defaultdict
 from collections.abc import Iterator
 from typing import Any

@@ -5,8 +5,6 @@ for a function that exists. In PyTorch: `torch/_dynamo/variables/functions.py`. 
 `contextlib` as kinds of their own, and collectives.
 """
 
-from __future__ import annotations
-
 from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 

@@ -5,8 +5,6 @@ how far it is, and some others know the call that made them. In PyTorch: `torch/
 (`ListIteratorVariable`), `functions.py` (`LocalGeneratorObjectVariable`). Left out: `send`, `throw` and `close` of generators.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -4,8 +4,6 @@ While it only passes through, it needs no guard: an argument that is returned as
 first method that is called on it realizes it. In PyTorch: `torch/_dynamo/variables/lazy.py`. Left out: lazy constants.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ A list that existed before the capture is written to only after the graph, so ea
 PyTorch: `torch/_dynamo/variables/lists.py`. Left out: `deque`, and ranges and slices as variables, which are constants here.
 """
 
-from __future__ import annotations
-
 import operator
 from types import FunctionType
 from typing import Any

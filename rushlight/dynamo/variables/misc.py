@@ -4,8 +4,6 @@ In PyTorch: `torch/_dynamo/variables/misc.py`. Left out: variables for generator
 subclasses of tensors.
 """
 
-from __future__ import annotations
-
 from types import CellType, FunctionType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 

@@ -5,8 +5,6 @@ Its code is inlined as a user's is, so parameters that are replaced fail a guard
 added during the capture.
 """
 
-from __future__ import annotations
-
 from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.variables.tensor import TensorVariable

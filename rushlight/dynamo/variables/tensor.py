@@ -8,8 +8,6 @@ So a whole training step is one graph. In PyTorch: `torch/_dynamo/variables/tens
 hooks, and `create_graph` for `backward`.
 """
 
-from __future__ import annotations
-
 import operator
 from typing import Any
 

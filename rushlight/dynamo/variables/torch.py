@@ -5,8 +5,6 @@
 whose result depends on data, and symbolic sizes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

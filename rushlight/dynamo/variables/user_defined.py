@@ -5,8 +5,6 @@ the variable, in `attributes`, and written to the object itself only after the g
 `torch/_dynamo/variables/user_defined.py`. Left out: metaclasses, `__new__`, `__getattribute__`, exceptions with an `__init__`.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterator
 from types import FunctionType, MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
