@@ -11,8 +11,6 @@ sizes that are not known when compiling.
 
 # ruff: noqa: F401
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any

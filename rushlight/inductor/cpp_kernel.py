@@ -5,8 +5,6 @@ another (`scheduler_node.inner_loops`). The subclass in `tiling` works on severa
 `torch/_inductor/codegen/cpp.py` (`CppKernel`, `KernelGroup`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field

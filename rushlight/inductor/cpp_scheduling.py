@@ -3,8 +3,6 @@
 In PyTorch: `CppScheduling.codegen_node` in `torch/_inductor/codegen/cpp.py`.
 """
 
-from __future__ import annotations
-
 import re
 
 from rushlight.inductor.cpp import TYPES

@@ -3,8 +3,6 @@
 In PyTorch: `torch/_inductor/dependencies.py`. Left out: `StarDep`, a dependency on a whole buffer.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from rushlight.inductor.index import Index

@@ -5,8 +5,6 @@ also blocks for caches and uses threads. In PyTorch: `torch/_inductor/codegen/cp
 `torch/_inductor/select_algorithm.py` (`extern_kernels`). Left out: choosing between the two by measuring.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from functools import cache

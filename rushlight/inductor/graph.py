@@ -130,9 +130,8 @@ class GraphLowering:
             return self.boxes[node.args[0]][node.args[1]]
         args, kwargs = map_arg((node.args, node.kwargs), self.boxes.__getitem__)
         boxes = ir.leaves((args, kwargs), TensorBox)
-        self.origins = list(
-            dict.fromkeys([*(name for argument in boxes for name in argument.pending_origins), node.name])
-        )
+        pending = [name for argument in boxes for name in argument.pending_origins]
+        self.origins = list(dict.fromkeys([*pending, node.name]))
         rule, val = LOWERINGS.get(node.target.name()), node.meta["val"]
         dtypes = {tensor.dtype for tensor in ir.leaves((args, val), (TensorBox, Tensor))}
         try:

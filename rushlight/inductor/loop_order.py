@@ -5,8 +5,6 @@ cache lines. One long loop has less overhead than two short ones, and only the i
 `SchedulerNode.apply_new_loop_order` and `pick_loop_order` in `torch/_inductor/scheduler.py`, `_simplify_loops` in `sizevars.py`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -7,8 +7,6 @@ and use one element of it. In PyTorch: `TilingSelect.select_tiling` and outer-lo
 `torch/_inductor/codegen/cpp.py` (`CppVecKernel` with an outer `tiling_idx`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -7,8 +7,6 @@ In PyTorch: `torch/_inductor/codegen/wrapper.py` (`PythonWrapperCodegen`, which 
 the call frees early.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable, Sequence
 from itertools import groupby
