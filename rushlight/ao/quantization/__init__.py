@@ -12,61 +12,15 @@ and FX graph mode move to torchao (`quantize_`, PT2E).
 
 from importlib import import_module
 
+# ruff: noqa: F403
 from rushlight.ao.quantization import affine, fake_quantize, observer, qconfig, qconfig_mapping
-from rushlight.ao.quantization.fake_quantize import (
-    FakeQuantize,
-    FakeQuantizeBase,
-    default_fake_quant,
-    default_per_channel_weight_fake_quant,
-    default_weight_fake_quant,
-    disable_fake_quant,
-    disable_observer,
-    enable_fake_quant,
-    enable_observer,
-)
-from rushlight.ao.quantization.observer import (
-    HistogramObserver,
-    MinMaxObserver,
-    MovingAverageMinMaxObserver,
-    MovingAveragePerChannelMinMaxObserver,
-    ObserverBase,
-    PerChannelMinMaxObserver,
-    PlaceholderObserver,
-    UniformQuantizationObserverBase,
-    default_dynamic_quant_observer,
-    default_histogram_observer,
-    default_observer,
-    default_per_channel_weight_observer,
-    default_placeholder_observer,
-    default_weight_observer,
-)
-from rushlight.ao.quantization.qconfig import (
-    QConfig,
-    default_dynamic_qconfig,
-    default_per_channel_qconfig,
-    default_qat_qconfig,
-    default_qconfig,
-    get_default_qat_qconfig,
-    get_default_qconfig,
-    per_channel_dynamic_qconfig,
-)
-from rushlight.ao.quantization.qconfig_mapping import (
-    QConfigMapping,
-    get_default_qat_qconfig_mapping,
-    get_default_qconfig_mapping,
-)
+from rushlight.ao.quantization.fake_quantize import *
+from rushlight.ao.quantization.observer import *
+from rushlight.ao.quantization.qconfig import *
+from rushlight.ao.quantization.qconfig_mapping import *
 
-__all__ = [
-    "FakeQuantize", "FakeQuantizeBase", "HistogramObserver", "MinMaxObserver", "MovingAverageMinMaxObserver",
-    "MovingAveragePerChannelMinMaxObserver", "ObserverBase", "PerChannelMinMaxObserver", "PlaceholderObserver", "QConfig",
-    "QConfigMapping", "UniformQuantizationObserverBase", "affine", "default_dynamic_qconfig",
-    "default_dynamic_quant_observer", "default_fake_quant", "default_histogram_observer", "default_observer",
-    "default_per_channel_qconfig", "default_per_channel_weight_fake_quant", "default_per_channel_weight_observer",
-    "default_placeholder_observer", "default_qat_qconfig", "default_qconfig", "default_weight_fake_quant",
-    "default_weight_observer", "disable_fake_quant", "disable_observer", "enable_fake_quant", "enable_observer",
-    "fake_quantize", "get_default_qat_qconfig", "get_default_qat_qconfig_mapping", "get_default_qconfig",
-    "get_default_qconfig_mapping", "observer", "per_channel_dynamic_qconfig", "qconfig", "qconfig_mapping",
-]  # fmt: skip
+__all__ = ["affine", "fake_quantize", "observer", "qconfig", "qconfig_mapping"]
+__all__ += [*fake_quantize.__all__, *observer.__all__, *qconfig.__all__, *qconfig_mapping.__all__]
 
 
 def __getattr__(name: str):  # these import `rushlight.fx`, and not every program needs it

@@ -7,8 +7,6 @@ so operators with fixed scales (sigmoid, softmax), other norms than batch norms,
 embeddings and recurrent layers stay floating point; functional convolutions and linears, and methods that change their tensor.
 """
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass

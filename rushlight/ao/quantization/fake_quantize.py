@@ -3,8 +3,6 @@ weights adapt to the rounding (*quantisation-aware training*). In PyTorch: `torc
 in PyTorch's default for training, `FusedMovingAvgObsFakeQuantize`, does the same in one operator, and is left out.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -21,6 +19,11 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import int8, int32, uint8
 from rushlight.c10.qschemes import per_channel_symmetric, per_tensor_affine, per_tensor_symmetric
 from rushlight.nn.modules.module import Module
+
+__all__ = [
+    "FakeQuantize", "FakeQuantizeBase", "default_fake_quant", "default_per_channel_weight_fake_quant",
+    "default_weight_fake_quant", "disable_fake_quant", "disable_observer", "enable_fake_quant", "enable_observer",
+]  # fmt: skip
 
 
 class FakeQuantizeBase(Module):

@@ -28,6 +28,13 @@ from rushlight.c10.qschemes import (
 )
 from rushlight.nn.modules.module import Module
 
+__all__ = [
+    "HistogramObserver", "MinMaxObserver", "MovingAverageMinMaxObserver", "MovingAveragePerChannelMinMaxObserver",
+    "ObserverBase", "PerChannelMinMaxObserver", "PlaceholderObserver", "UniformQuantizationObserverBase",
+    "default_dynamic_quant_observer", "default_histogram_observer", "default_observer", "default_per_channel_weight_observer",
+    "default_placeholder_observer", "default_weight_observer",
+]  # fmt: skip
+
 INF = float("inf")
 BITS = {uint8: 8, int8: 8, int32: 32}
 

@@ -8,21 +8,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from rushlight.ao.quantization.fake_quantize import (
-    FakeQuantize,
-    default_fake_quant,
-    default_per_channel_weight_fake_quant,
-    default_weight_fake_quant,
-)
-from rushlight.ao.quantization.observer import (
-    HistogramObserver,
-    MovingAverageMinMaxObserver,
-    default_dynamic_quant_observer,
-    default_observer,
-    default_per_channel_weight_observer,
-    default_weight_observer,
-)
+from rushlight.ao.quantization import fake_quantize, observer
 from rushlight.nn.modules.module import Module
+
+__all__ = [
+    "QConfig", "default_dynamic_qconfig", "default_per_channel_qconfig", "default_qat_qconfig", "default_qconfig",
+    "get_default_qat_qconfig", "get_default_qconfig", "per_channel_dynamic_qconfig",
+]  # fmt: skip
 
 
 class _Observers(NamedTuple):
@@ -44,26 +36,29 @@ class QConfig(_Observers):
         return super().__new__(cls, activation, weight)
 
 
-default_qconfig = QConfig(default_observer, default_weight_observer)
-default_per_channel_qconfig = QConfig(default_observer, default_per_channel_weight_observer)
-default_dynamic_qconfig = QConfig(default_dynamic_quant_observer, default_weight_observer)
-per_channel_dynamic_qconfig = QConfig(default_dynamic_quant_observer, default_per_channel_weight_observer)
-default_qat_qconfig = QConfig(default_fake_quant, default_weight_fake_quant)
+default_qconfig = QConfig(observer.default_observer, observer.default_weight_observer)
+default_per_channel_qconfig = QConfig(observer.default_observer, observer.default_per_channel_weight_observer)
+default_dynamic_qconfig = QConfig(observer.default_dynamic_quant_observer, observer.default_weight_observer)
+per_channel_dynamic_qconfig = QConfig(
+    observer.default_dynamic_quant_observer, observer.default_per_channel_weight_observer
+)
+default_qat_qconfig = QConfig(fake_quantize.default_fake_quant, fake_quantize.default_weight_fake_quant)
 
 
 def get_default_qconfig(backend: str = "x86", version: int = 0) -> QConfig:
     """PyTorch's choice for quantisation after training. `reduce_range` leaves the activations 7 bits."""
     _check(backend, version)
-    return QConfig(HistogramObserver.with_args(reduce_range=True), default_per_channel_weight_observer)
+    activation = observer.HistogramObserver.with_args(reduce_range=True)
+    return QConfig(activation, observer.default_per_channel_weight_observer)
 
 
 def get_default_qat_qconfig(backend: str = "x86", version: int = 0) -> QConfig:
     """PyTorch's choice for quantisation-aware training, in version 0."""
     _check(backend, version)
-    activation = FakeQuantize.with_args(
-        observer=MovingAverageMinMaxObserver, quant_min=0, quant_max=255, reduce_range=True
+    activation = fake_quantize.FakeQuantize.with_args(
+        observer=observer.MovingAverageMinMaxObserver, quant_min=0, quant_max=255, reduce_range=True
     )
-    return QConfig(activation, default_per_channel_weight_fake_quant)
+    return QConfig(activation, fake_quantize.default_per_channel_weight_fake_quant)
 
 
 def _check(backend: str, version: int) -> None:

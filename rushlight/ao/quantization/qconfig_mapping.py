@@ -10,6 +10,8 @@ from typing import Any
 
 from rushlight.ao.quantization.qconfig import get_default_qat_qconfig, get_default_qconfig
 
+__all__ = ["QConfigMapping", "get_default_qat_qconfig_mapping", "get_default_qconfig_mapping"]
+
 STYLES = (  # the later one wins
     "global_qconfig",
     "object_type_qconfigs",

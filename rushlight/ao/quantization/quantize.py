@@ -5,8 +5,6 @@ Here is the dynamic form alone. It needs no calibration: each layer finds the sc
 and `convert` of eager mode, in which the program itself says where values are quantised; recurrent layers.
 """
 
-from __future__ import annotations
-
 import copy
 
 from rushlight import nn

@@ -8,8 +8,6 @@ In PyTorch: `torch/ao/quantization/quantize_fx.py`, which prints that it is depr
 (PT2E) is in torchao. Left out: quantisation-aware training of a graph, custom configurations.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

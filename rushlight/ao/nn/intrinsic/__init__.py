@@ -1,7 +1,5 @@
 """Two modules that a backend runs as one: `torch.ao.nn.intrinsic`. Left out: the classes for quantisation-aware training."""
 
-from __future__ import annotations
-
 from rushlight import nn
 
 __all__ = ["BNReLU2d", "ConvReLU1d", "ConvReLU2d", "LinearReLU"]

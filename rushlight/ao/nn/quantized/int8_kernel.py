@@ -5,8 +5,6 @@ once. The code for other processors is an ordinary loop, which the compiler vect
 behind `aten/src/ATen/native/quantized/cpu/qlinear.cpp`. Left out: threads, blocks for large matrices, aarch64.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 from functools import cache

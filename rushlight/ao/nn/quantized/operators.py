@@ -7,8 +7,6 @@ tensors with scale and zero point beside them. In PyTorch, `onednn::qlinear_poin
 (`aten/src/ATen/native/quantized/library.cpp`, `cpu/qlinear.cpp`; `torch/_meta_registrations.py`). It has no kernel for `Autograd`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial

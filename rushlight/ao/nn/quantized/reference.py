@@ -3,8 +3,6 @@
 A backend replaces such a layer, with a dequantise before and a quantise after it, by a layer that computes with integers.
 """
 
-from __future__ import annotations
-
 from rushlight import nn
 from rushlight.ao.quantization import affine  # noqa: F401 (it registers the operators)
 from rushlight.aten.strided import Tensor

@@ -2,8 +2,6 @@
 In PyTorch: `torch/ao/quantization/fx/fuse.py`, `fuse_handler.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from rushlight.ao.quantization.backend_config import Pattern, fusion_patterns

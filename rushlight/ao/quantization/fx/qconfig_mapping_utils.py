@@ -3,8 +3,6 @@
 Left out: rules by the name of the module in which a function is called.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 
