@@ -197,9 +197,8 @@ def check_inputs(program: ExportedProgram, values: Sequence[Any]) -> None:
             require(upper is None or size <= upper, f"{here} <= {upper}")
             for guard in program.guards:
                 if isinstance(guard, Guard) and guard.symbol == wish:
-                    require(
-                        COMPARISONS[guard.comparison](size, guard.other), f"{here} {guard.comparison} {guard.other}"
-                    )
+                    holds = COMPARISONS[guard.comparison](size, guard.other)
+                    require(holds, f"{here} {guard.comparison} {guard.other}")
     for guard in program.guards:
         if isinstance(guard, Relation):
             names = {symbol: here for symbol, (here, _) in sizes.items()}

@@ -8,7 +8,7 @@ and equations of several symbols, which torch solves to replace a symbol.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rushlight.export.dynamic_shapes import ConstraintViolationError, Dim, Symbol, ValueRange
@@ -126,14 +126,18 @@ def scaled(bounds: Bounds, factor: int) -> Bounds:
     return ends if factor >= 0 else ends[::-1]
 
 
+def added(number: int, terms: Sequence[Bounds]) -> Bounds:
+    """The bounds of a sum of a number and of terms."""
+    least, largest = (None if None in limits else sum(limits) for limits in zip((number, number), *terms))
+    return least, largest
+
+
 def bounds(expression: Expression, ranges: Mapping[str, ValueRange]) -> Bounds:
     """The least and the largest value of an expression, or limits of them. Source: `torch/utils/_sympy/value_ranges.py`."""
     sum_of_symbols = linear(expression)
     if sum_of_symbols is not None:
         terms = [scaled(tuple(ranges[symbol]), factor) for symbol, factor in sum_of_symbols[0].items()]
-        ends = zip((sum_of_symbols[1], sum_of_symbols[1]), *terms)
-        least, largest = (None if None in limits else sum(limits) for limits in ends)
-        return least, largest
+        return added(sum_of_symbols[1], terms)
     name, (low, high), (least, largest) = expression[0], *(bounds(side, ranges) for side in expression[1:])
     if least is None or least < 0 or low is None or low < 0 or (name != "*" and least == 0):
         return None, None
@@ -149,9 +153,7 @@ def is_always_true(relation: Relation, ranges: Mapping[str, ValueRange]) -> bool
     if linear(("-", relation.left, relation.right)) is not None:
         least, largest = bounds(("-", relation.left, relation.right), ranges)
     else:
-        (low, high), (lower, upper) = (bounds(side, ranges) for side in (relation.left, relation.right))
-        least = None if low is None or upper is None else low - upper
-        largest = None if high is None or lower is None else high - lower
+        least, largest = added(0, [bounds(relation.left, ranges), scaled(bounds(relation.right, ranges), -1)])
     if relation.comparison == "==":
         return least == largest == 0
     if relation.comparison == "!=":
@@ -168,10 +170,7 @@ def refined(relation: Relation, ranges: Mapping[str, ValueRange]) -> dict[str, V
         return ranges
     for symbol, factor in sum_of_symbols[0].items():
         rest = [scaled(tuple(ranges[term]), -other) for term, other in sum_of_symbols[0].items() if term != symbol]
-        ends = zip(
-            (-sum_of_symbols[1], -sum_of_symbols[1]), *rest
-        )  # factor * symbol compares with a number between these
-        least, largest = (None if None in limits else sum(limits) for limits in ends)
+        least, largest = added(-sum_of_symbols[1], rest)  # factor * symbol compares with a number between these
         comparison = relation.comparison
         if factor < 0:
             least, largest = None if largest is None else -largest, None if least is None else -least

@@ -95,44 +95,22 @@ class ExportGraphSignature:
     input_specs: list[InputSpec]
     output_specs: list[OutputSpec]
 
-    def _targets(self, kind: InputKind) -> list[str]:
-        return [spec.target for spec in self.input_specs if spec.kind is kind]
+    def _specs(self, kind: InputKind | OutputKind) -> list[Any]:
+        return [spec for spec in (*self.input_specs, *self.output_specs) if spec.kind is kind]
 
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        return tuple(self._targets(InputKind.PARAMETER))
+    def _targets(self, kind: InputKind | OutputKind) -> dict[str, str]:
+        """The targets by the name of the input or the result in the graph."""
+        return {spec.arg.name: spec.target for spec in self._specs(kind)}
 
-    @property
-    def buffers(self) -> tuple[str, ...]:
-        return tuple(self._targets(InputKind.BUFFER))
-
-    @property
-    def non_persistent_buffers(self) -> tuple[str, ...]:
-        return tuple(spec.target for spec in self.input_specs if spec.persistent is False)
-
-    @property
-    def user_inputs(self) -> tuple[Any, ...]:
-        return tuple(_value(spec) for spec in self.input_specs if spec.kind is InputKind.USER_INPUT)
-
-    @property
-    def user_outputs(self) -> tuple[Any, ...]:
-        return tuple(_value(spec) for spec in self.output_specs if spec.kind is OutputKind.USER_OUTPUT)
-
-    @property
-    def inputs_to_parameters(self) -> dict[str, str]:
-        return {spec.arg.name: spec.target for spec in self.input_specs if spec.kind is InputKind.PARAMETER}
-
-    @property
-    def inputs_to_buffers(self) -> dict[str, str]:
-        return {spec.arg.name: spec.target for spec in self.input_specs if spec.kind is InputKind.BUFFER}
-
-    @property
-    def buffers_to_mutate(self) -> dict[str, str]:
-        return {spec.arg.name: spec.target for spec in self.output_specs if spec.kind is OutputKind.BUFFER_MUTATION}
-
-    @property
-    def user_inputs_to_mutate(self) -> dict[str, str]:
-        return {spec.arg.name: spec.target for spec in self.output_specs if spec.kind is OutputKind.USER_INPUT_MUTATION}
+    parameters = property(lambda self: tuple(self._targets(InputKind.PARAMETER).values()))
+    buffers = property(lambda self: tuple(self._targets(InputKind.BUFFER).values()))
+    non_persistent_buffers = property(lambda self: tuple(s.target for s in self.input_specs if s.persistent is False))
+    user_inputs = property(lambda self: tuple(map(_value, self._specs(InputKind.USER_INPUT))))
+    user_outputs = property(lambda self: tuple(map(_value, self._specs(OutputKind.USER_OUTPUT))))
+    inputs_to_parameters = property(lambda self: self._targets(InputKind.PARAMETER))
+    inputs_to_buffers = property(lambda self: self._targets(InputKind.BUFFER))
+    buffers_to_mutate = property(lambda self: self._targets(OutputKind.BUFFER_MUTATION))
+    user_inputs_to_mutate = property(lambda self: self._targets(OutputKind.USER_INPUT_MUTATION))
 
     def __str__(self) -> str:
         lines = ["", "# inputs", *map(str, self.input_specs), "", "# outputs", *map(str, self.output_specs), ""]

@@ -186,11 +186,7 @@ def deserialize_argument(data: Mapping[str, Any], values: Mapping[str, Any]) -> 
     return deserialize_object(data)
 
 
-DTYPES = {
-    SCALAR_TYPES[dtype.name.rpartition(".")[2]]: dtype
-    for dtype in dtypes.ALL
-    if dtype.name.rpartition(".")[2] in SCALAR_TYPES
-}
+DTYPES = {SCALAR_TYPES[dtype.name]: dtype for dtype in dtypes.ALL}
 FORMATS = {number: memory_format for memory_format, number in MEMORY_FORMATS.items()}
 
 
@@ -371,19 +367,10 @@ def serialize(program: ExportedProgram) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "graph": serialize_graph(program.graph),
         "input_specs": [
-            {
-                "kind": spec.kind.name,
-                "arg": serialize_spec(spec.arg),
-                "target": spec.target,
-                "persistent": spec.persistent,
-            }
-            | {"sizes": nodes[spec.arg.name].meta["sizes"]}
+            serialize_spec(spec) | {"persistent": spec.persistent, "sizes": nodes[spec.arg.name].meta["sizes"]}
             for spec in signature.input_specs
         ],
-        "output_specs": [
-            {"kind": spec.kind.name, "arg": serialize_spec(spec.arg), "target": spec.target}
-            for spec in signature.output_specs
-        ],
+        "output_specs": [*map(serialize_spec, signature.output_specs)],
         "range_constraints": {
             name: {"min_val": bounds.lower, "max_val": bounds.upper}
             for name, bounds in program.range_constraints.items()
@@ -394,10 +381,13 @@ def serialize(program: ExportedProgram) -> dict[str, Any]:
     }
 
 
-def serialize_spec(arg: Argument) -> dict[str, Any]:
-    if isinstance(arg, ConstantArgument):
-        return {"name": arg.name, "value": serialize_argument(arg.value)}
-    return {"name": arg.name, "is_size": isinstance(arg, SymIntArgument)}
+def serialize_spec(spec: InputSpec | OutputSpec) -> dict[str, Any]:
+    arg: dict[str, Any] = {"name": spec.arg.name}
+    if isinstance(spec.arg, ConstantArgument):
+        arg["value"] = serialize_argument(spec.arg.value)
+    else:
+        arg["is_size"] = isinstance(spec.arg, SymIntArgument)
+    return {"kind": spec.kind.name, "arg": arg, "target": spec.target}
 
 
 def serialize_structure(spec: Any) -> Any:
@@ -430,19 +420,10 @@ def deserialize(data: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> Expor
         if spec.target is not None:
             held = state if spec.kind is InputKind.PARAMETER or spec.persistent else rest
             held[spec.target] = tensors[spec.target]
-    ranges = {
-        name: ValueRange(bounds["min_val"], bounds["max_val"]) for name, bounds in data["range_constraints"].items()
-    }
-    return ExportedProgram(
-        graph,
-        ExportGraphSignature(inputs, outputs),
-        state,
-        rest,
-        ranges,
-        [deserialize_guard(*guard) for guard in data["guards"]],
-        deserialize_structure(data["in_spec"]),
-        deserialize_structure(data["out_spec"]),
-    )
+    ranges = {name: ValueRange(ends["min_val"], ends["max_val"]) for name, ends in data["range_constraints"].items()}
+    guards = [deserialize_guard(*guard) for guard in data["guards"]]
+    structures = deserialize_structure(data["in_spec"]), deserialize_structure(data["out_spec"])
+    return ExportedProgram(graph, ExportGraphSignature(inputs, outputs), state, rest, ranges, guards, *structures)
 
 
 def deserialize_guard(left: Any, comparison: str, right: Any) -> Guard | Relation:
@@ -539,8 +520,11 @@ def write_tensors(tensors: Mapping[str, Tensor]) -> bytes:
     for name, tensor in tensors.items():
         data = bytes(np.ascontiguousarray(tensor.detach()._array).tobytes())
         offsets = [start, start + len(data)]
-        code = codes[tensor.dtype.name.rpartition(".")[2]]
-        header[name] = {"dtype": code, "shape": list(map(int, tensor.shape)), "data_offsets": offsets}
+        header[name] = {
+            "dtype": codes[tensor.dtype.name],
+            "shape": list(map(int, tensor.shape)),
+            "data_offsets": offsets,
+        }
         header[name] |= {"requires_grad": True} if tensor.requires_grad else {}
         chunks.append(data)
         start += len(data)

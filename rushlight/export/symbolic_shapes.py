@@ -71,16 +71,10 @@ def linear_guard(expression: tuple[int, str, int], comparison: str, number: int)
 
 def guard_of(left: Tree, comparison: str, right: Tree) -> Guard | Relation | None:
     """Return a comparison as a guard on one of its symbols, or as a relation. Return None if every size fulfils it."""
-    if (
-        isinstance(right, int)
-        and isinstance(left, tuple)
-        and left[0] == "//"
-        and isinstance(left[2], int)
-        and left[2] > 0
-    ):
-        least = {">": right + 1, ">=": right, "<": right, "<=": right + 1}.get(comparison)
-        if least is not None:  # x // d >= n means x >= n * d
-            return guard_of(left[1], ">=" if comparison in (">", ">=") else "<", least * left[2])
+    match left, right:
+        case ("//", base, int(divisor)), int() if divisor > 0 and comparison in ("<", "<=", ">", ">="):
+            least = right + 1 if comparison in (">", "<=") else right  # x // d >= n means x >= n * d
+            return guard_of(base, ">=" if comparison in (">", ">=") else "<", least * divisor)
     sum_of_symbols = linear(("-", left, right))
     if sum_of_symbols is None:
         return Relation(left, comparison, right)

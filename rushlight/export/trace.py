@@ -538,11 +538,8 @@ def sample(
                 size += 1
             assignment[name] = size
         assignments.append(assignment)
-    return (
-        related(assignments, hints, ranges, guards)
-        if any(isinstance(guard, Relation) for guard in guards)
-        else assignments
-    )
+    has_relations = any(isinstance(guard, Relation) for guard in guards)
+    return related(assignments, hints, ranges, guards) if has_relations else assignments
 
 
 def related(
