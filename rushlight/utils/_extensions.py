@@ -4,8 +4,6 @@ An extension registers itself. Then the ranks of a distributed program use its r
 frames.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

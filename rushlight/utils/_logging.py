@@ -5,8 +5,6 @@ The names are torch's: `dynamo`, `aot`, `inductor` for all logs of a part, and `
 `-`, files.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -141,12 +141,8 @@ class _CheckpointFrame:
     Source: `torch/utils/checkpoint.py`, `_CheckpointFrame`."""
 
     def __init__(self, run: Callable, args: Sequence, early_stop: bool, metadata: Callable[[Tensor], Any]) -> None:
-        self.run, self.saved_args, self.early_stop, self.metadata = (
-            run,
-            [save_argument(arg) for arg in args],
-            early_stop,
-            metadata,
-        )
+        self.run, self.early_stop, self.metadata = run, early_stop, metadata
+        self.saved_args = [save(arg) if isinstance(arg, Tensor) else arg for arg in args]
         self.holders: list[weakref.ref[_Holder]] = []
         self.metadatas: list[Any] = []
         self.recomputed: dict[int, weakref.WeakKeyDictionary] = defaultdict(weakref.WeakKeyDictionary)
@@ -225,10 +221,6 @@ class _CheckpointFrame:
 _outside = count()  # of unpacking outside of a backward pass
 
 
-def save_argument(arg: Any) -> Any:
-    return save(arg) if isinstance(arg, Tensor) else arg
-
-
 def _shape_and_dtype(x: Tensor) -> dict[str, Any]:
     return {"shape": x.shape, "dtype": x.dtype, "device": x.device}
 
@@ -273,7 +265,7 @@ Cache = dict[tuple[Operator, int], Any]  # by operator, and the number of the ca
 
 
 def call_first(
-    cache: Cache, counts: dict[Operator, int], policy: Callable, func: Operator, args: tuple, kwargs: dict
+    cache: Cache, counts: dict[Operator, int], func: Operator, args: tuple, kwargs: dict, policy: Callable
 ) -> Any:
     """Call an operator in the first run of a selective checkpoint, and cache its result if the policy says so.
 
@@ -293,7 +285,7 @@ def call_first(
 
     >>> cache, counts, mul = {}, {}, rl.ops.aten.mul.Tensor
     >>> for policy in (lambda *args: True, lambda *args: CheckpointPolicy.MUST_RECOMPUTE):
-    ...     result = call_first(cache, counts, policy, mul, (rl.ones(2), 3.0), {})
+    ...     result = call_first(cache, counts, mul, (rl.ones(2), 3.0), {}, policy)
     >>> [number for func, number in cache], counts[mul], cache[mul, 1] is RECOMPUTE
     ([0, 1], 2, True)
 
@@ -381,36 +373,21 @@ def load_result(entry: Any) -> Any:
     return entry
 
 
-class _CachingMode(DispatchMode):
-    """The first run. Source: `torch/utils/checkpoint.py`, `_CachingTorchDispatchMode`."""
+class _RunMode(DispatchMode):
+    """A run of the function, the first one or a later one: `call` is `call_first` or `call_again`.
+    Source: `torch/utils/checkpoint.py`, `_CachingTorchDispatchMode` and `_CachedTorchDispatchMode`."""
 
-    def __init__(self, policy: Callable, cache: Cache) -> None:
-        self.policy, self.cache, self.counts = policy, cache, {}
-
-    def __torch_dispatch__(
-        self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None
-    ) -> Any:
-        if func is _DETACH:  # the two runs make different numbers of them
-            return func(*args, **(kwargs or {}))
-        return call_first(self.cache, self.counts, self.policy, func, args, kwargs or {})
-
-
-class _CachedMode(DispatchMode):
-    """The second run. Source: `torch/utils/checkpoint.py`, `_CachedTorchDispatchMode`."""
-
-    def __init__(self, cache: Cache) -> None:
-        self.cache, self.counts = cache, {}
+    def __init__(self, cache: Cache, call: Callable) -> None:
+        self.cache, self.call, self.counts = cache, call, {}
 
     def __enter__(self):
         self.counts.clear()
         return super().__enter__()
 
-    def __torch_dispatch__(
-        self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None
-    ) -> Any:
-        if func is _DETACH:
+    def __torch_dispatch__(self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None):
+        if func is _DETACH:  # the two runs make different numbers of them
             return func(*args, **(kwargs or {}))
-        return call_again(self.cache, self.counts, func, args, kwargs or {})
+        return self.call(self.cache, self.counts, func, args, kwargs or {})
 
 
 _DETACH = operators["aten::detach"]
@@ -425,7 +402,7 @@ def create_selective_checkpoint_contexts(
     if isinstance(policy, list):
         policy = partial(_is_one_of, policy)
     cache: Cache = {}
-    return _CachingMode(policy, cache), _CachedMode(cache)
+    return _RunMode(cache, partial(call_first, policy=policy)), _RunMode(cache, call_again)
 
 
 def _is_one_of(

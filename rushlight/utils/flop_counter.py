@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 from rushlight.c10.dispatch import DispatchMode, Operator
 
@@ -98,15 +97,12 @@ class FlopCounterMode(DispatchMode):
         rows = [("Global", whole), *(("  " + name, count) for name, count in self.flop_counts.most_common())]
         return "\n".join(f"{name:40}{count:>16,}{count / (whole or 1):>9.2%}" for name, count in rows)
 
-    def __torch_dispatch__(
-        self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None
-    ) -> Any:
+    def __torch_dispatch__(self, func: Operator, types: Sequence[type], args: tuple = (), kwargs: dict | None = None):
         result = func(*args, **(kwargs or {}))
         name = func.schema.name
         inputs = [arg.shape for arg in args if hasattr(arg, "shape")]
-        outputs = [
-            tensor.shape for tensor in (result if isinstance(result, tuple) else (result,)) if hasattr(tensor, "shape")
-        ]
+        results = result if isinstance(result, tuple) else (result,)
+        outputs = [tensor.shape for tensor in results if hasattr(tensor, "shape")]
         transposed, mask = False, (True, True, True)
         if name == "convolution":
             inputs, transposed = inputs[:2], args[6]

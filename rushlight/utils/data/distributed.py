@@ -1,8 +1,6 @@
 """A sampler for data-parallel training: each rank takes its share of the samples. In PyTorch:
 `torch/utils/data/distributed.py`."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections.abc import Iterator, Sized

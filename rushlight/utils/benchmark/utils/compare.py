@@ -3,8 +3,6 @@
 In PyTorch: `torch/utils/benchmark/utils/compare.py`. Left out: colours and environments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rushlight.utils.benchmark.utils.common import Measurement, select_unit, trim_sigfig
@@ -27,19 +25,14 @@ class Compare:
     def __str__(self) -> str:
         merged = Measurement.merge(self._results)
         unit, scale = select_unit(min(measurement.median for measurement in merged))
-        columns = list(dict.fromkeys(measurement.task_spec.description or "" for measurement in merged))
-        names = list(
-            dict.fromkeys(measurement.task_spec.sub_label or measurement.task_spec.stmt for measurement in merged)
-        )
         cells = {}
         for measurement in merged:
-            time = (
-                trim_sigfig(measurement.median, measurement.significant_figures) if self._trim else measurement.median
-            )
-            row = measurement.task_spec.sub_label or measurement.task_spec.stmt
-            cells[row, measurement.task_spec.description or ""] = (
-                f"{time / scale:.{0 if self._trim and time / scale >= 100 else 1}f}"
-            )
+            task, time = measurement.task_spec, measurement.median
+            if self._trim:
+                time = trim_sigfig(time, measurement.significant_figures)
+            digits = 0 if self._trim and time / scale >= 100 else 1
+            cells[task.sub_label or task.stmt, task.description or ""] = f"{time / scale:.{digits}f}"
+        names, columns = (list(dict.fromkeys(keys)) for keys in zip(*cells))
         label = next((measurement.task_spec.label for measurement in merged if measurement.task_spec.label), "")
         width = max(map(len, names))
         widths = [max(len(column), *(len(cells.get((name, column), "")) for name in names)) for column in columns]

@@ -3,8 +3,6 @@
 In PyTorch: `torch/utils/benchmark/utils/timer.py`. Left out: C++, threads, and counts of instructions.
 """
 
-from __future__ import annotations
-
 import time
 import timeit
 from collections.abc import Callable
