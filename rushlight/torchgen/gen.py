@@ -14,8 +14,6 @@ and `tools/autograd/gen_python_functions.py` (the functions that Python calls). 
   written in Python calls it, in `aten/functional.py` or `linalg.py`.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import textwrap
@@ -397,10 +395,8 @@ def functions_file(natives: dict[str, Native]) -> str:
         as_methods = [n for n in overloads if "method" in n.variants]
         if as_functions:
             functions.append(function(name, as_functions, outs, method=False))
-            skipped = name.endswith(("_backward", CACHEMASK)) or name in (
-                "copy",
-                "zero",
-            )  # by gen_python_functions.py, too
+            # As in `gen_python_functions.py`.
+            skipped = name.endswith(("_backward", CACHEMASK)) or name in ("copy", "zero")
             if as_functions[0].python_module is None and not skipped:
                 public.append(name)
             if fields := next(filter(None, map(return_fields, as_functions)), None):

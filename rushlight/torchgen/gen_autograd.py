@@ -39,11 +39,8 @@ METADATA = {  # metadata that a formula may read from a tensor that is not saved
     ".shape": "_shape", ".dtype": "_dtype", ".stride()": "_stride", ".numel()": "_numel", ".dim()": "_dim",
     ".size(0)": "_sym_argsize_0", ".size(-1)": "_sym_argsize_minus_1", ".size(-2)": "_sym_argsize_minus_2",
 }  # fmt: skip
-SHOWN = {
-    "_shape": "_sym_sizes",
-    "_stride": "_sym_strides",
-    "_numel": "_sym_numel",
-}  # their names in `_saved_*`, if others
+# Their names in `_saved_*`, if others.
+SHOWN = {"_shape": "_sym_sizes", "_stride": "_sym_strides", "_numel": "_sym_numel"}
 NOT_SHOWN = ("_dtype", "bool[3]", "ScalarType")
 
 
@@ -264,9 +261,8 @@ def kernel(derivative: Derivative, native: Native) -> str:
         edges = f"    edges = [{', '.join(f'gradient_edge({argument.name})' for argument in inputs)}]"
         if inplace:  # the edges last, since they make a view's node
             tensors = ", ".join(argument.name for argument in inputs)
-            integral = (
-                " or not self.dtype.is_floating_point" if schema.name == "copy_" else ""
-            )  # as in `VariableTypeManual.cpp`
+            # As in `VariableTypeManual.cpp`.
+            integral = " or not self.dtype.is_floating_point" if schema.name == "copy_" else ""
             needed = [f"    if not any_requires_grad([{tensors}]){integral}:", f"        return {below}({stack})"]
             lines += [*needed, "    check_inplace(self)", edges]
         else:

@@ -6,8 +6,6 @@ In PyTorch: `tools/pyi/gen_pyi.py`, which writes the stubs of `torch._C._Variabl
 `torch.return_types`; the types are those of `torchgen/api/python.py`.
 """
 
-from __future__ import annotations
-
 import textwrap
 from keyword import iskeyword
 from pathlib import Path
