@@ -72,17 +72,8 @@ float64 = dtype("float64", "Double", FLOATING)
 bfloat16 = dtype("bfloat16", "BFloat16", FLOATING)  # float32 without the lower 16 bits
 int8 = dtype("int8", "Char", INTEGRAL)
 
-ALL = (
-    bool_,
-    uint8,
-    int32,
-    int64,
-    float16,
-    float32,
-    float64,
-    bfloat16,
-    int8,
-)  # an extension in C++ knows a type by its position
+# An extension in C++ knows a type by its position.
+ALL = (bool_, uint8, int32, int64, float16, float32, float64, bfloat16, int8)
 REDUCED_FLOATING = (float16, bfloat16)  # computed in float32. Source: `c10/core/ScalarType.h`, `isReducedFloatingType`
 _FROM_NUMPY = {dtype.numpy: dtype for dtype in ALL if dtype is not bfloat16}
 PYTHON_DTYPES = {float: float64, int: int64, bool: bool_}

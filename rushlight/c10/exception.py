@@ -1,7 +1,5 @@
 """Warnings that are given once in a process. In PyTorch: `c10/util/Exception.h`, `TORCH_WARN_ONCE`."""
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
 

@@ -3,8 +3,6 @@
 Left out: `per_channel_affine_float_qparams`, whose zero points are floating-point numbers.
 """
 
-from __future__ import annotations
-
 __all__ = ["per_channel_affine", "per_channel_symmetric", "per_tensor_affine", "per_tensor_symmetric", "qscheme"]
 
 

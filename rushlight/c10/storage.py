@@ -110,9 +110,7 @@ class UntypedStorage:
 
     @classmethod
     def from_address(cls, address: int, nbytes: int, owner: object) -> UntypedStorage:
-        memory: Any = (ctypes.c_uint8 * nbytes).from_address(
-            address
-        )  # typeshed knows no attributes of it, and no buffer
+        memory: Any = (ctypes.c_uint8 * nbytes).from_address(address)  # typeshed knows no attributes of it
         memory.owner = owner  # numpy arrays keep `memory` alive as their base, and so the owner
         self = cls.__new__(cls)
         self._bytes = np.ndarray((nbytes,), np.uint8, buffer=memory)

@@ -1,7 +1,5 @@
 """The limits of element types: `finfo` for floating types, `iinfo` for integers. In PyTorch: `torch/csrc/TypeInfo.cpp`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from rushlight.c10.dtypes import FLOATING, dtype, get_default_dtype, numpy_finfo, uint8

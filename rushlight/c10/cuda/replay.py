@@ -5,8 +5,6 @@ events and bytes after each step, errors, and the segments and statistics at the
 order in which the device gave them, and an offset.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
