@@ -5,8 +5,6 @@ A rank sends only the parts of an exception that can be copied: the files and li
 looked up where the message is made, because only its kernel knows the cells of a notebook.
 """
 
-from __future__ import annotations
-
 import itertools
 import linecache
 import os

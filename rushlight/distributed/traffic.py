@@ -9,8 +9,6 @@ MB, and the algorithm determines how often a part of it is sent. For a send the 
 it does not see what another thread sends. In PyTorch: `torch/distributed/tensor/debug/_comm_mode.py`.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any, NamedTuple
 

@@ -4,8 +4,6 @@ torch records every allocation and every operator on the CPU too, so no GPU is n
 In PyTorch: `torch/profiler/_memory_profiler.py`, which deprecates its pictures in favour of the snapshots of a CUDA device.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -10,8 +10,6 @@ Triton is not one of this course's requirements (a gigabyte, and for Linux only)
 raises when it is used.
 """
 
-from __future__ import annotations
-
 import os
 
 import torch
