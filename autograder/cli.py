@@ -22,6 +22,7 @@ from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout, suppress
 from functools import partial
 from pathlib import Path
+from types import CodeType
 from typing import TYPE_CHECKING
 
 import click
@@ -311,24 +312,38 @@ def run(words: tuple[str, ...], module: bool, mine: str | None, answers: bool, c
     """
     from rushlight.course import as_torch
 
+    from .notebook import programs
+
+    named = ["-m", *words] if module else [*words]
     if compare:
         plugged = ["--mine", mine] if mine else []
-        return as_torch.compare([*words], module, [sys.executable, "-m", "autograder.cli", "run", *plugged])
-    yours = {}
-    if mine:
-        from rushlight.course.short_names import short_form
+        are_equal, lines = programs.compare(named, [sys.executable, "-m", "autograder.cli", "run", *plugged])
+        out.print("\n".join(lines), markup=False)
+        return 0 if are_equal else 1
+    answered = programs.Answers(_plugged_in(mine) if mine else {})
+    if answers:
+        answered.start()
+    try:
+        as_torch.run([*words], module)
+    finally:
+        if answers:
+            print(*answered.lines(), sep="\n", file=sys.stderr)
+    return 0
 
-        from .engine.exercise import filled
-        from .notebook.work import use
 
-        with redirect_stdout(sys.stderr):
-            use(mine)
-        yours = {
-            function.__code__: short_form(f"{place}.{name}".removeprefix("rushlight."))
-            for (place, name), function in filled().items()
-        }
-    as_torch.run([*words], module, answers, yours)
-    return None
+def _plugged_in(folder: str) -> dict[CodeType, str]:
+    """Plug in a student's finished pieces. Returns their names by their code."""
+    from rushlight.course.short_names import short_form
+
+    from .engine.exercise import filled
+    from .notebook.work import use
+
+    with redirect_stdout(sys.stderr):
+        use(folder)
+    return {
+        function.__code__: short_form(f"{place}.{name}".removeprefix("rushlight."))
+        for (place, name), function in filled().items()
+    }
 
 
 @app.command()

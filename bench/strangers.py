@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from rushlight.course import as_torch
+from autograder.notebook.programs import difference
 
 ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "MPLBACKEND": "Agg"}
 PROGRAM = """
@@ -76,7 +76,7 @@ def result(script: Path, seconds: float) -> dict[str, str]:
     row = {"torch": ended(code), "rushlight": ended(our_code), "output": "", "ratio": ""}
     row["why"] = our_error if our_code else error if code else ""
     if code == our_code:
-        how, line = as_torch.difference(theirs, ours)
+        how, line = difference(theirs, ours)
         row["output"] = (how + (f" at line {line}" if how == "differs" else "")) if line else "no output"
         row["ratio"] = f"{our_time / max(time, 0.001):.2f}"
     return row

@@ -1,0 +1,71 @@
+"""`rushlight run`: a program for PyTorch on rushlight. Who answers it, and does it print the same?"""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from test_use import STRIDES, STUB, work  # noqa: F401 - a fixture
+
+from autograder.notebook.programs import difference
+
+PROGRAM = """
+import sys, torch, torch.onnx
+from torch import nn
+torch.manual_seed(0)
+model = nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    torch.relu(model(torch.ones(2))).sum().backward()
+    optimizer.step()
+print(sys.argv[1:], model.weight)
+hasattr(torch.onnx, "export"), hasattr(torch.ones(1), "to_mkldnn"), hasattr(torch, "nothing")
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    (tmp_path / "one.py").write_text(PROGRAM)
+
+    def run(*words, code=0):
+        command = [sys.executable, "-m", "autograder.cli", "run", *words]
+        environment = os.environ | {"OMP_NUM_THREADS": "1"}
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    return run
+
+
+def test_a_program_runs_on_a_students_pieces_and_says_at_its_end_who_answered(run, work):  # noqa: F811
+    work(STUB, STRIDES)
+    done = run("--mine", "work/", "--answers", "one.py", "--mine", "x")
+    assert done.stdout.startswith("['--mine', 'x'] Parameter containing:")
+    counts = {name: count for count, name in re.findall(r"^ +([\d,]+)  (\S+)$", done.stderr, re.M)}
+    assert int(counts["strided.contiguous_strides"].replace(",", "")) > 10
+    assert counts["torch.nn.Linear"] == "1" and counts["torch.relu"] == counts["torch.optim.SGD.step"] == "3"
+    assert counts["torch.nn.Linear.__call__"] == counts["torch.Tensor.sum"] == counts["torch.Tensor.backward"] == "3"
+    assert done.stderr.endswith(
+        "not there: 2 names\n"
+        "         1  torch.onnx.export, first in one.py, line 11\n"
+        "         1  torch.Tensor.to_mkldnn, first in one.py, line 11\n"
+    )
+
+
+def test_a_comparison_names_the_first_line_that_differs(run, tmp_path):
+    (tmp_path / "two.py").write_text("import torch\nprint('a')\nprint(torch.__file__.count('rushlight/__init__'))\n")
+    assert run("--compare", "one.py").stdout == "3 lines of output are equal\n"
+    said = run("--compare", "two.py", code=1).stdout.splitlines()
+    assert said == ["the outputs differ, first in line 2:", "  PyTorch:   0", "  rushlight: 1"]
+
+
+def test_two_outputs_differ_in_a_line_or_in_the_last_digit_or_not_at_all():
+    assert difference("a\nb\n", "a\nb\n") == ("equal", 2)
+    assert difference("a\nb\n", "a\n") == ("differs", 2)
+    assert difference("loss 0.123\nb\n", "loss 0.124\nb\n") == ("last digit", 1)
+    assert difference("loss 0.123\nstep 3\n", "loss 0.124\nstep 4\n") == ("differs", 2)
+    assert difference("loss 0.123\n", "loss 0.125\n") == ("differs", 1)
+    assert difference("1.2345e-05", "1.2346e-05") == ("last digit", 1)
+    assert difference("0.7534009218215942", "0.7534008026123047") == ("last digit", 1)
+    assert difference("0.7534009218215942", "0.7534109218215942") == ("differs", 1)
