@@ -37,6 +37,9 @@ class Answers:
 
     def __init__(self, yours: Mapping[CodeType, str]) -> None:
         self.yours = yours
+        self.notebooks = {
+            code.co_filename.partition(",")[0] for code in yours
+        }  # `<01a_views` of `<01a_views, cell c3>`
         self.calls: dict[str, Counter[str]] = {"yours": Counter(), "rushlight's": Counter()}
         self.missing: dict[str, tuple[int, str]] = {}  # by its name, how often, and where first
         self.names: dict[
@@ -52,8 +55,11 @@ class Answers:
     def _add_names(self, owner: str, members: Mapping[str, Any]) -> None:
         for name, value in members.items():
             function = getattr(value, "fget", None) or getattr(value, "func", value)  # of a property, of a partial
-            if isinstance(function, FunctionType) and name not in ("__getattr__", "__setattr__"):
-                self.names.setdefault(function.__code__, (owner, name))
+            if not isinstance(function, FunctionType) or not function.__code__.co_filename.startswith(as_torch.HERE):
+                continue
+            if name in ("__getattr__", "__setattr__") or owner and hasattr(function, "__wrapped__"):
+                continue  # all that a decorator wraps has the same code
+            self.names.setdefault(function.__code__, (owner, name))
 
     def start(self) -> None:
         def note(owner: Any, name: str) -> Any:
@@ -72,7 +78,7 @@ class Answers:
 
     def _note(self, owner: str, name: str, frame: FrameType) -> None:
         file, line = frame.f_code.co_filename, frame.f_lineno
-        if as_torch.is_theirs(file) and not name.startswith("__") and as_torch.torch_has(owner, name) is not False:
+        if self._is_programs(file) and not name.startswith("__") and as_torch.torch_has(owner, name) is not False:
             count, where = self.missing.get(f"{owner}.{name}", (0, as_torch.place(file, line)))
             self.missing[f"{owner}.{name}"] = count + 1, where
 
@@ -82,12 +88,15 @@ class Answers:
             return
         if code in self.yours:
             self.calls["yours"][self.yours[code]] += 1
-        elif code in self.names and caller and as_torch.is_theirs(caller.f_code.co_filename):
+        elif code in self.names and caller and self._is_programs(caller.f_code.co_filename):
             owner, name = self.names[code]
             if not owner:
                 first = frame.f_locals[code.co_varnames[0]]
                 owner = as_torch.public_name(first if code.co_argcount else first[0])
             self.calls["rushlight's"][f"{owner}.{name}".removesuffix(".__init__")] += 1
+
+    def _is_programs(self, file: str) -> bool:
+        return as_torch.is_theirs(file) and file.partition(",")[0] not in self.notebooks
 
     def lines(self) -> Iterator[str]:
         sys.setprofile(None)

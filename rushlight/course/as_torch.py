@@ -46,6 +46,8 @@ left_out: type[ModuleType] = ModuleType  # the class of the modules that rushlig
 
 def install() -> None:
     """Make `import torch` in this process import rushlight, with PyTorch's version and names in what it prints."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "torch"]:
+        del sys.modules[name]  # a student's pieces may have imported PyTorch itself
     sys.meta_path.insert(0, SimpleNamespace(find_spec=_find_torch))
     sys.meta_path.append(SimpleNamespace(find_spec=_find_from))
     sys.excepthook = _report
@@ -53,7 +55,7 @@ def install() -> None:
     spawn.get_command_line = lambda **options: [  # of a process that the program starts
         word.replace("from multi", ours) if isinstance(word, str) else word for word in command(**options)
     ]
-    rushlight.__version__ = TorchVersion("2.13.0")
+    rushlight.__version__ = TorchVersion(rushlight.version.__version__)
     for kind in (getattr(rushlight, name) for name in NAMED):
         kind.__module__ = "torch"
         if kind is not rushlight.Tensor:
