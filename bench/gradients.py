@@ -142,12 +142,28 @@ MADE_OF_OTHERS = {
     "nn.functional.batch_norm": "",
     "group_norm": "no native_group_norm",
     "nn.functional.group_norm": "no native_group_norm",
+    "cdist": "no _euclidean_dist",
+    "nn.functional.bilinear": "no _trilinear",
+    "nn.functional.multilabel_margin_loss": "no multilabel_margin_loss_forward",
+    "nn.functional.pdist": "no _pdist_forward",
+    "nn.functional.channel_shuffle": "no channel_shuffle",
+    "nn.functional.local_response_norm": "no avg_pool3d of images",
+    **dict.fromkeys(
+        ("nn.functional.cosine_embedding_loss", "nn.functional.hinge_embedding_loss"), "numbers are tensors"
+    ),
+    **dict.fromkeys(("nn.functional.poisson_nll_loss", "nn.functional.triplet_margin_loss"), "numbers are tensors"),
+    "nn.functional.instance_norm": "",
 }
 # Why graphs of first gradients differ, where they do.
 GRAPHS_APART = {
     "prod": "no cumprod",
     "nn.functional.binary_cross_entropy": "no logit",
-    "scatter_reduce": "a formula for each gradient",
+    **dict.fromkeys(("scatter_reduce", "atan2", "hypot", "copysign"), "a formula for each gradient"),
+    **dict.fromkeys(
+        ("nn.functional.glu", "nn.functional.hardswish", "nn.functional.logsigmoid", "nn.functional.mish"),
+        "no backward of its own",
+    ),
+    **dict.fromkeys(("nn.functional.multilabel_soft_margin_loss", "nn.functional.prelu"), "no backward of its own"),
 }
 
 

@@ -22,7 +22,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -132,6 +132,8 @@ def on_rushlight(function: Callable, name: str) -> Callable | None:
         )
         copy.__kwdefaults__ = function.__kwdefaults__
         return copy
+    if isinstance(function, partial):
+        return partial(find(rl, name), *function.args, **function.keywords)
     return find(rl, name)
 
 
@@ -161,6 +163,8 @@ class Carrier:
                 return slice(self(value.start), self(value.stop), self(value.step))
             case torch.dtype() | torch.layout() | torch.memory_format() | torch.device() | torch.Generator():
                 return value if self.xp is torch else self.constant(value)
+            case torch.nn.Module():
+                raise LeftOut("a module of torch as an argument")
             case complex():
                 raise LeftOut("complex numbers")
         return value

@@ -14,8 +14,8 @@ from rushlight.c10.schema import NUMBERS
 from rushlight.library import invoke, through_table
 
 __all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "einsum", "is_complex", "is_floating_point", "is_tensor",
-    "meshgrid", "nonzero", "norm", "numel", "unique", "unique_consecutive",
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "cdist", "einsum", "is_complex", "is_floating_point",
+    "is_tensor", "meshgrid", "nonzero", "norm", "numel", "unique", "unique_consecutive",
 ]  # fmt: skip
 
 
@@ -130,6 +130,13 @@ def tensor_norm(
     dtype: dtype | None = None,
 ) -> Tensor:
     return norm(self, p, dim, keepdim, dtype=dtype)
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
+    """The distance of each row of `x1` from each row of `x2`. Source: `torch/functional.py`, `cdist`."""
+    if not compute_mode.endswith("use_mm_for_euclid_dist") and not compute_mode.endswith("if_necessary"):
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    return functions.cdist(x1, x2, p, None)
 
 
 def unique(

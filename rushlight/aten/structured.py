@@ -370,3 +370,25 @@ def resize_(self: Tensor, sizes: Sequence[int], strides: Sequence[int] | None = 
     self._storage.grow(needed)
     self.forget_metadata()
     return self
+
+
+# Forms of an operator that copy its result, by `autogen` in `native_functions.yaml` ----------------------------------
+
+
+def write_inplace(self: Tensor, result: Tensor) -> Tensor:
+    if result.shape != self.shape:
+        raise RuntimeError(
+            f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        )
+    write_out(result, self)
+    return self
+
+
+def write_out(results: Tensor | Sequence[Tensor], *outs: Tensor) -> Tensor | tuple[Tensor, ...]:
+    """Copy the results of an operator to the tensors of its out= form."""
+    for out, result in zip(outs, [results] if isinstance(results, Tensor) else results):
+        if not can_cast(result.dtype, out.dtype):
+            raise RuntimeError(f"result type {result.dtype.type_name} can't be cast to {out.dtype.type_name}")
+        resize_output(out, result.shape, result.stride())
+        out.copy_(result)
+    return outs if len(outs) > 1 else outs[0]

@@ -8,12 +8,14 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from rushlight.aten.generated import functions
 from rushlight.aten.generated.functions import softplus, where, zeros_like  # noqa: F401
 from rushlight.aten.strided import Tensor, storage_size, wrap_dim
-from rushlight.c10.dispatch import local
+from rushlight.autograd.engine import grad as grad_of
+from rushlight.autograd.grad_mode import enable_grad
+from rushlight.c10.dispatch import DispatchKey, local
 from rushlight.c10.dtypes import INT64_MAX, Scalar, dtype
 from rushlight.c10.memory_formats import contiguous_format  # noqa: F401
 from rushlight.library import OpOverload
@@ -21,6 +23,15 @@ from rushlight.library import OpOverload
 
 def not_implemented(name: str) -> NoReturn:
     raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+
+def backward_of(op: OpOverload, grad: Tensor, inputs: Sequence[Tensor], *stack: Any) -> list[Tensor | None]:
+    """The gradients of an operator that is a formula of others, by differentiating this formula."""
+    kernel, needed = op.kernels[DispatchKey.CompositeExplicitAutograd].function, [x for x in inputs if x.requires_grad]
+    with enable_grad():
+        result = kernel(*stack)
+    grads = iter(grad_of(result, needed, grad, create_graph=local.grad_enabled, materialize_grads=True))
+    return [next(grads) if x.requires_grad else None for x in inputs]
 
 
 def maybe_multiply(grad: Tensor, factor: Scalar) -> Tensor:

@@ -46,7 +46,9 @@ def start_recording() -> None:
         name = f"{number} while recording"  # a global of the slot's module that no program can name
         slot.__globals__[name] = intercept_function(slot)
         _undo.append(partial(setattr, slot, "__code__", slot.__code__))
-        slot.__code__ = _template.__code__.replace(co_names=(name,), co_name=slot.__name__, co_qualname=slot.__name__)
+        slot.__code__ = _template.__code__.replace(
+            co_names=(name,), co_name=slot.__name__, co_qualname=slot.__name__, co_freevars=slot.__code__.co_freevars
+        )
     for kind in (OpOverload, OpOverloadPacket):
         _undo.append(partial(setattr, kind, "__call__", kind.__call__))
         kind.__call__ = intercept_operator(kind.__call__)
@@ -77,6 +79,7 @@ def intercept_function(slot: FunctionType) -> Callable:
     """Return the function that replaces `slot`'s code. It calls the original code unless an argument is a proxy."""
     original = FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__, slot.__closure__)
     original.__kwdefaults__ = slot.__kwdefaults__
+    vars(original).update(vars(slot))
 
     def call_or_record(*args, **kwargs) -> Any:
         kind = overloaded_type(args) or overloaded_type(kwargs.values())

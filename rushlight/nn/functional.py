@@ -7,28 +7,46 @@ warning for `size_average` and `reduce`, the deprecated forms of `reduction`.
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import common_sizes
+from rushlight.aten.native import losses
 from rushlight.aten.strided import Tensor
+from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.dtypes import bool_, dtype
+from rushlight.c10.memory_formats import contiguous_format
 
 __all__ = [
-    "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "binary_cross_entropy", "binary_cross_entropy_with_logits", "conv1d",
-    "conv2d", "cosine_similarity", "cross_entropy", "dropout", "elu", "elu_", "embedding", "gelu", "group_norm", "hardtanh",
-    "hardtanh_", "huber_loss", "kl_div", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "log_softmax",
-    "max_pool2d", "max_pool2d_with_indices", "mse_loss", "multi_head_attention_forward", "nll_loss", "one_hot", "pad",
-    "relu", "relu6", "relu_", "rms_norm", "scaled_dot_product_attention", "sigmoid", "silu", "smooth_l1_loss", "softmax",
-    "softmin", "softplus", "tanh",
+    "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "bilinear", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "celu_", "channel_shuffle", "conv1d", "conv2d", "cosine_similarity",
+    "cross_entropy", "dropout", "elu", "elu_", "embedding", "gaussian_nll_loss", "gelu", "group_norm",
+    "gumbel_softmax", "hardshrink", "hardtanh", "hardtanh_", "huber_loss", "instance_norm", "kl_div", "l1_loss",
+    "layer_norm", "leaky_relu", "leaky_relu_", "linear", "local_response_norm", "log_softmax", "logsigmoid", "max_pool2d",
+    "max_pool2d_with_indices", "mse_loss", "multi_head_attention_forward", "multilabel_soft_margin_loss", "nll_loss",
+    "normalize", "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu",
+    "relu6", "relu_", "rms_norm", "rrelu_", "scaled_dot_product_attention", "selu_", "sigmoid", "silu", "smooth_l1_loss",
+    "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold_",
+    "triplet_margin_with_distance_loss",
 ]  # fmt: skip
 
 # Operators that need no Python function.
 gelu, linear, one_hot, softplus = functions.gelu, functions.linear, functions.one_hot, functions.softplus
 conv1d, conv2d, avg_pool2d = functions.conv1d, functions.conv2d, functions.avg_pool2d
-cosine_similarity = functions.cosine_similarity
+cosine_similarity, logsigmoid = functions.cosine_similarity, functions.log_sigmoid
+bilinear, hardshrink, pairwise_distance = functions.bilinear, functions.hardshrink, functions.pairwise_distance
+pdist, prelu, softshrink, channel_shuffle = (
+    functions.pdist,
+    functions.prelu,
+    functions.softshrink,
+    functions.channel_shuffle,
+)
+pixel_shuffle, pixel_unshuffle = functions.pixel_shuffle, functions.pixel_unshuffle
+celu_, rrelu_, selu_, threshold_ = functions.celu_, functions.rrelu_, functions.selu_, functions.threshold_
 scaled_dot_product_attention = functions.scaled_dot_product_attention
 relu_, elu_, hardtanh_, leaky_relu_ = functions.relu_, functions.elu_, functions.hardtanh_, functions.leaky_relu_
 
@@ -97,6 +115,92 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return functions.dropout_(input, p, training) if inplace else functions.dropout(input, p, training)
 
 
+def _python_function(name: str, call: Callable, **parameters: Any) -> Callable:
+    """The function of these parameters that calls `call` with all of them by name. `...` is no default."""
+    kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
+    signature = inspect.Signature(
+        [
+            inspect.Parameter(key, kind, default=empty if default is ... else default)
+            for key, default in parameters.items()
+        ]
+    )
+
+    def function(*args: Any, **kwargs: Any) -> Tensor:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return call(**bound.arguments)
+
+    function.__name__ = function.__qualname__ = name
+    function.__signature__ = signature  # type: ignore[attr-defined]
+    __all__.append(name)
+    return function
+
+
+def _activation(name: str, **parameters: Any) -> Callable:
+    def call(inplace: bool, **given: Any) -> Tensor:
+        return getattr(functions, f"{name}_" if inplace else name)(**given)
+
+    return _python_function(name, call, input=..., **parameters, inplace=False)
+
+
+glu = _python_function("glu", functions.glu, input=..., dim=-1)
+celu, hardsigmoid, hardswish = _activation("celu", alpha=1.0), _activation("hardsigmoid"), _activation("hardswish")
+mish, selu, threshold = _activation("mish"), _activation("selu"), _activation("threshold", threshold=..., value=...)
+rrelu = _activation("rrelu", lower=1 / 8, upper=1 / 3, training=False)
+
+
+def softsign(input: Tensor) -> Tensor:
+    return input / (input.abs() + 1)
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    return input - input.tanh()
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+    """A random choice with these logits that has a gradient. Source: `torch/nn/functional.py`, `gumbel_softmax`."""
+    if eps != 1e-10:
+        warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    noise = -functions.empty_like(logits, memory_format=contiguous_format).exponential_().log()
+    soft = ((logits + noise) / tau).softmax(dim)
+    if not hard:
+        return soft
+    index = soft.max(dim, keepdim=True)[1]
+    one_hot = functions.zeros_like(logits, memory_format=contiguous_format).scatter_(dim, index, 1.0)
+    return one_hot - soft.detach() + soft
+
+
+def _dropout_of(name: str, operator: str, training: bool, dims: Sequence[int] = ()) -> Callable:
+    """A dropout. With `dims`, the numbers of dimensions without and with a batch, of whole channels."""
+
+    def call(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+        if not 0 <= p <= 1:
+            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+        if dims and input.dim() not in dims:
+            if name == "dropout1d":
+                raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input.")
+            warnings.warn(f"{name}: Received a {input.dim()}-D input to {name}, which is deprecated.", stacklevel=4)
+        drop = getattr(functions, f"{operator}_" if inplace else operator)
+        if not dims or name == "dropout2d" or input.dim() == dims[1]:  # a dropout2d takes images for a batch
+            return drop(input, p, training)
+        return drop(input.unsqueeze(0), p, training).squeeze(0)
+
+    return _python_function(name, call, input=..., p=0.5, training=training, inplace=False)
+
+
+alpha_dropout = _dropout_of("alpha_dropout", "alpha_dropout", False)
+feature_alpha_dropout = _dropout_of("feature_alpha_dropout", "feature_alpha_dropout", False)
+dropout1d, dropout2d, dropout3d = (
+    _dropout_of(f"dropout{n}d", "feature_dropout", True, (n + 1, n + 2)) for n in (1, 2, 3)
+)
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
+    """The vectors along `dim`, divided by their norm, which is at least `eps`."""
+    norm = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    return input / norm if out is None else functions.div(input, norm, out=out)
+
+
 # Functions with a weight ---------------------------------------------------------------------------------------------
 
 Weight = Tensor | None  # a weight or a bias, if there is one
@@ -157,6 +261,35 @@ def group_norm(
     if input.size(0) * input.size(1) // num_groups * input.shape[2:].numel() == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
     return functions.group_norm(input, num_groups, weight, bias, eps)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    if use_input_stats and input.shape[2:].numel() == 1:
+        sizes = f"Expected more than 1 spatial element when training, got input size {input.shape}"
+        raise ValueError(sizes)
+    return functions.instance_norm(
+        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, False
+    )
+
+
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """Each element, divided by a power of the mean square over `size` channels around it."""
+    if input.dim() < 3:
+        raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
+    if input.numel() == 0:
+        return input
+    squares = input.mul(input).view((input.size(0), 1, input.size(1), -1))
+    squares = avg_pool2d(pad(squares, (0, 0, size // 2, (size - 1) // 2)), (size, 1), stride=1).view(input.shape)
+    return input / squares.mul(alpha).add(k).pow(beta)
 
 
 # Pooling and padding -------------------------------------------------------------------------------------------------
@@ -370,6 +503,73 @@ def _weighted(loss: Tensor, weight: Tensor, reduction: int) -> Tensor:
         return loss
     total = functions.sum(loss)
     return total / functions.sum(weight) if reduction == REDUCTIONS["mean"] else total
+
+
+def _loss(name: str, *tensors: str, **parameters: Any) -> Callable:
+    """A loss whose operator takes the number of a reduction."""
+
+    def call(size_average: bool | None, reduce: bool | None, reduction: str, **given: Any) -> Tensor:
+        number = _reduction(reduction, size_average, reduce)
+        return getattr(functions, name)(**given, reduction=number)
+
+    given = {**dict.fromkeys(tensors, ...), **parameters}
+    reductions = {"size_average": None, "reduce": None, "reduction": "mean"}
+    return _python_function(
+        name, call, **given, **{key: default for key, default in reductions.items() if key not in given}
+    )
+
+
+cosine_embedding_loss = _loss("cosine_embedding_loss", "input1", "input2", "target", margin=0.0)
+hinge_embedding_loss = _loss("hinge_embedding_loss", "input", "target", margin=1.0)
+margin_ranking_loss = _loss("margin_ranking_loss", "input1", "input2", "target", margin=0.0)
+multi_margin_loss = _loss("multi_margin_loss", "input", "target", p=1, margin=1.0, weight=None)
+multilabel_margin_loss = _loss("multilabel_margin_loss", "input", "target")
+poisson_nll_loss = _loss("poisson_nll_loss", "input", "target", log_input=True, full=False, size_average=None, eps=1e-8)
+soft_margin_loss = _loss("soft_margin_loss", "input", "target")
+triplet_margin_loss = _loss(
+    "triplet_margin_loss", "anchor", "positive", "negative", margin=1.0, p=2, eps=1e-6, swap=False
+)
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor, target: Tensor, weight: Weight = None, size_average=None, reduce=None, reduction: str = "mean"
+) -> Tensor:
+    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
+    loss = (loss if weight is None else loss * weight).sum(dim=-1) / input.size(-1)
+    return losses.reduce(loss, _reduction(reduction, size_average, reduce))
+
+
+def gaussian_nll_loss(
+    input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
+    """The negative log likelihood of normal variables with these means and variances, which are at least `eps`.
+    Source: `torch/nn/functional.py`, `gaussian_nll_loss`."""
+    var = var * functions.ones_like(input) if isinstance(var, float) else var
+    if functions.any(var < 0):
+        raise ValueError("var has negative entry/entries")
+    if var.shape != input.shape and input.shape[:-1] == var.shape:
+        var = var.unsqueeze(-1)
+    elif var.shape != input.shape and (
+        input.ndim != var.ndim or sum(b for a, b in zip(input.shape, var.shape) if a != b) != 1
+    ):
+        raise ValueError("var is of incorrect size")
+    var = var.clone()
+    with no_grad():
+        var.clamp_(min=eps)
+    loss = 0.5 * (functions.log(var) + (input - target) ** 2 / var)
+    return losses.reduce(loss + 0.5 * math.log(2 * math.pi) if full else loss, _reduction(reduction))
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Callable | None = None, margin: float = 1.0,
+    swap: bool = False, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    number, distance = _reduction(reduction), distance_function or functions.pairwise_distance
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    near, far = distance(anchor, positive), distance(anchor, negative)
+    far = functions.minimum(far, distance(positive, negative)) if swap else far
+    return losses.reduce(functions.clamp_min(margin + near - far, 0), number)
 
 
 # Attention -----------------------------------------------------------------------------------------------------------

@@ -8,16 +8,22 @@ and `tools/autograd/gen_python_functions.py` (the functions that Python calls). 
 - `variants`: `function` (the default), `method`, or both. An operator with `none` is only in `rl.ops`.
 - `dispatch`: kernels by dispatch key, `module::function` of `aten` or `aten/native`. Without `dispatch`, PyTorch takes the
   kernel of the same name for `CompositeImplicitAutograd`. Here the entry must name the kernel.
+- A kernel may be a formula instead, in Python: the operator's arguments have their names, and `functions` has the
+  operators. `autogen: name_, name.out` makes in-place and out= forms, which copy the result of the formula.
 - `structured: True` with a `dispatch` to a `Structured`: the out= form. `structured_delegate: name.out` makes a
   functional or in-place form of it.
 - `python_module: nn`: the function is in `rl.nn.functional` and not in `rl`. `python_module: functional` or `linalg`: a function
   written in Python calls it, in `aten/functional.py` or `linalg.py`.
+- `aliases`: an entry of its own, with other names of operators. PyTorch has the same table for its JIT
+  (`torch/csrc/jit/passes/normalize_ops.cpp`).
 """
 
+import re
 import subprocess
 import sys
 import textwrap
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from keyword import iskeyword
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +31,7 @@ from types import ModuleType
 from rushlight.c10.schema import NUMPY_NAMES, Argument, FunctionSchema, may_be_number, parse_schema
 
 PACKAGE = Path(__file__).parents[1]
+ROOMS = PACKAGE / "aten", PACKAGE / "aten" / "native"  # of kernels
 SOURCE = PACKAGE / "aten" / "native" / "native_functions.yaml"
 FUNCTIONS = PACKAGE / "aten" / "generated" / "functions.py"
 KERNELS = PACKAGE / "aten" / "generated" / "register_kernels.py"
@@ -142,10 +149,24 @@ def load() -> dict[str, Native]:
     import yaml
 
     natives = {}
+    aliases: dict[str, str] = {}
+    declared = []
     for entry in yaml.safe_load(SOURCE.read_text(encoding="utf-8")):
-        text, dispatch = entry.pop("func"), entry.pop("dispatch", {})
-        kernels = {key.strip(): dispatch[keys].replace("::", ".") for keys in dispatch for key in keys.split(",")}
-        native = Native(parse_schema(text), text, kernels, **entry)
+        if "aliases" in entry:
+            aliases |= entry["aliases"]
+            continue
+        text, dispatch, forms = entry.pop("func"), entry.pop("dispatch", {}), entry.pop("autogen", "")
+        schema = parse_schema(text)
+        kernels = {key.strip(): kernel_of(dispatch[keys], schema) for keys in dispatch for key in keys.split(",")}
+        native = Native(schema, text, kernels, **entry)
+        declared += [native, *(form_of(native, form) for form in forms.split(", ") if form)]
+    declared += [
+        renamed(native, alias, name)
+        for alias, name in aliases.items()
+        for native in declared
+        if native.schema.name in (name, name + "_")
+    ]
+    for native in declared:
         if native.name in natives:
             raise ValueError(f"{native.name} is declared twice")
         natives[native.name] = native
@@ -156,6 +177,46 @@ def load() -> dict[str, Native]:
         if not native.dispatch and not delegate:
             raise ValueError(f"{native.name} has no kernel")
     return natives
+
+
+def kernel_of(text: str, schema: FunctionSchema) -> str:
+    """The expression for a kernel: `module::function`, or a formula."""
+    if re.fullmatch(r"\w+::[\w.]+", text):
+        return text.replace("::", ".")
+    return f"lambda {', '.join(argument.name for argument in schema.arguments)}: {text}"
+
+
+def form_of(native: Native, name: str) -> Native:
+    """The in-place or out= form of an operator, which copies its result."""
+    arguments, _, returns = native.text.partition("(")[2].rpartition(") -> ")
+    stack = ", ".join(argument.name for argument in native.schema.arguments)
+    result = f"invoke(functions.{native.variable}, {stack})"
+    if name.partition(".")[0].endswith("_"):
+        text = f"{name}({arguments.replace('Tensor self', 'Tensor(a!) self', 1)}) -> Tensor(a!)"
+        kernel = f"lambda {stack}: structured.write_inplace(self, {result})"
+    else:
+        names = [part.name or "out" for part in native.schema.returns]
+        outs = [f"Tensor({letter}!) {out}" for letter, out in zip("abcdef", names)]
+        types = ", ".join(
+            out if part.name else out.rpartition(" ")[0] for part, out in zip(native.schema.returns, outs)
+        )
+        text = f"{name}({arguments}{', ' if '*, ' in arguments else ', *, '}{', '.join(outs)}) -> "
+        text += f"({types})" if len(outs) > 1 else types
+        kernel = f"lambda {stack}, {', '.join(names)}: structured.write_out({result}, {', '.join(names)})"
+    return derived(native, text, native.dispatch, kernel)
+
+
+def renamed(native: Native, alias: str, name: str) -> Native:
+    """The operator under another name."""
+    text = native.text.replace(name, alias, 1)
+    stack = ", ".join(argument.name for argument in native.schema.arguments)
+    kernel = f"lambda {stack}: invoke(functions.{native.variable}, {stack})"
+    return derived(native, text, ["CompositeImplicitAutograd"], kernel)
+
+
+def derived(native: Native, text: str, keys: Iterable[str], kernel: str) -> Native:
+    plain = {"structured": False, "structured_delegate": None}
+    return replace(native, schema=parse_schema(text), text=text, dispatch=dict.fromkeys(keys, kernel), **plain)
 
 
 # Operators and their kernels -----------------------------------------------------------------------------------------
@@ -372,14 +433,16 @@ def generate() -> dict[Path, str]:
 
 
 def kernels_file(natives: dict[str, Native]) -> str:
-    modules = {kernel.partition(".")[0] for n in natives.values() for kernel in kernels(n, natives).values()}
-    in_native = {module for module in modules if (SOURCE.parent / f"{module}.py").exists()}
+    text = "\n".join(registration(native, natives) for native in natives.values())
+    modules = {name for name in re.findall(r"\b(\w+)\.", text) if any((path / f"{name}.py").exists() for path in ROOMS)}
+    in_native = {module for module in modules if (ROOMS[1] / f"{module}.py").exists()}
     sections = [
         KERNELS_HEADER
+        + "import math\n\nfrom rushlight.aten.generated import functions\n"
         + f"from rushlight.aten import {', '.join(sorted(modules - in_native))}\n"
         + wrapped("from rushlight.aten.native import (", sorted(in_native), ")")
-        + "from rushlight.library import implement\n",
-        "\n".join(registration(native, natives) for native in natives.values()),
+        + "from rushlight.library import implement, invoke\n",
+        text,
     ]
     return formatted("\n".join(sections) + "\n", KERNELS)
 

@@ -17,34 +17,48 @@ from rushlight.c10.schema import NUMBERS, as_int_list
 from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out
 
 __all__ = [
-    "_adaptive_avg_pool2d", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", "_index_put_impl_",
-    "_linalg_svd", "_log_softmax", "_log_softmax_backward_data", "_reshape_alias", "_safe_softmax",
-    "_scaled_dot_product_attention_math", "_scaled_dot_product_flash_attention_for_cpu", "_softmax",
-    "_softmax_backward_data", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "add", "addcdiv", "addcmul",
-    "addmm", "alias", "all", "allclose", "amax", "amin", "any", "arange", "argmax", "argmin", "argsort", "as_strided",
-    "as_strided_", "as_strided_scatter", "baddbmm", "batch_norm", "bernoulli", "binary_cross_entropy_with_logits",
-    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm",
-    "broadcast_to", "cat", "ceil", "ceil_", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
-    "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat", "concatenate", "constant_pad_nd", "conv1d",
-    "conv2d", "convolution", "cos", "cos_", "cosine_similarity", "cumsum", "detach", "diagonal", "diagonal_scatter",
-    "div", "dot", "dropout", "dropout_", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like",
-    "empty_strided", "eq", "equal", "erf", "erf_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye",
-    "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "fill", "fill_", "flatten", "flip", "floor",
-    "floor_", "floor_divide", "fmod", "full", "full_like", "gather", "ge", "group_norm", "gru", "gru_cell", "gt",
-    "hstack", "index", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_select", "isclose",
-    "isfinite", "isinf", "isnan", "kl_div", "layer_norm", "le", "lerp", "linspace", "log", "log10", "log10_", "log1p",
-    "log1p_", "log2", "log2_", "log_", "log_softmax", "logical_and", "logical_not", "logical_or", "logical_xor",
-    "logsumexp", "lstm", "lstm_cell", "lt", "masked_fill", "masked_scatter", "masked_select", "matmul", "max",
-    "max_pool2d", "maximum", "mean", "median", "min", "minimum", "mm", "moveaxis", "movedim", "mul", "multinomial",
-    "mv", "narrow", "ne", "neg", "neg_", "normal", "ones", "ones_like", "outer", "permute", "positive", "pow", "prod",
-    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "reciprocal", "reciprocal_",
-    "relu", "relu_", "remainder", "repeat_interleave", "reshape", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh",
-    "rnn_tanh_cell", "roll", "round", "round_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce",
-    "select", "select_scatter", "sgn", "sigmoid", "sigmoid_", "sign", "sin", "sin_", "slice", "slice_scatter",
-    "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std",
-    "std_mean", "sub", "sum", "swapaxes", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold",
-    "threshold_", "tile", "topk", "transpose", "tril", "triu", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze",
-    "var", "var_mean", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "_adaptive_avg_pool2d", "_cdist_forward", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
+    "_index_put_impl_", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data", "_prelu_kernel", "_reshape_alias",
+    "_safe_softmax", "_scaled_dot_product_attention_math", "_scaled_dot_product_flash_attention_for_cpu", "_softmax",
+    "_softmax_backward_data", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "absolute", "absolute_", "acos",
+    "acos_", "acosh", "acosh_", "add", "addcdiv", "addcmul", "addmm", "alias", "all", "allclose", "alpha_dropout",
+    "alpha_dropout_", "amax", "amin", "any", "arange", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_",
+    "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan2_", "arctan_", "arctanh", "arctanh_", "argmax", "argmin",
+    "argsort", "as_strided", "as_strided_", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
+    "atan2_", "atan_", "atanh", "atanh_", "baddbmm", "batch_norm", "bernoulli", "bilinear",
+    "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "celu", "celu_",
+    "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
+    "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "constant_pad_nd", "conv1d", "conv2d",
+    "convolution", "copysign", "copysign_", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss",
+    "cosine_similarity", "cumsum", "deg2rad", "deg2rad_", "detach", "diagonal", "diagonal_scatter", "digamma",
+    "digamma_", "div", "divide", "dot", "dropout", "dropout_", "dstack", "embedding", "embedding_renorm_", "empty",
+    "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2",
+    "exp2_", "exp_", "expm1", "expm1_", "eye", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine",
+    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix",
+    "fix_", "flatten", "flip", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac",
+    "frac_", "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru",
+    "gru_cell", "gt", "hardshrink", "heaviside", "heaviside_", "hinge_embedding_loss", "hstack", "hypot", "hypot_",
+    "index", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_select", "instance_norm",
+    "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "layer_norm", "lcm", "lcm_",
+    "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "lgamma_", "linspace", "log", "log10", "log10_",
+    "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss",
+    "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool2d", "maximum", "mean", "median", "min",
+    "minimum", "mm", "moveaxis", "movedim", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num",
+    "nan_to_num_", "narrow", "ne", "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like",
+    "outer", "pairwise_distance", "pdist", "permute", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
+    "polygamma", "positive", "pow", "prelu", "prod", "rad2deg", "rad2deg_", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "randperm", "real", "reciprocal", "reciprocal_", "relu", "relu_",
+    "remainder", "repeat_interleave", "reshape", "resolve_conj", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh",
+    "rnn_tanh_cell", "roll", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter",
+    "scatter_add", "scatter_reduce", "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign",
+    "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice", "slice_scatter", "softmax", "sort", "split",
+    "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "subtract",
+    "sum", "swapaxes", "swapdims", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_",
+    "tile", "topk", "transpose", "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide",
+    "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy", "xlogy_",
+    "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -137,17 +151,6 @@ def movedim(*args, **kwargs):
         (
             movedim_intlist_op,
             movedim_int_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def moveaxis(*args, **kwargs):
-    return resolve(
-        (
-            moveaxis_intlist_op,
-            moveaxis_int_op,
         ),
         args,
         kwargs,
@@ -276,6 +279,16 @@ def swapaxes(input=None, axis0=None, axis1=None, **numpy_names):
     except AttributeError:
         return invoke(swapaxes_op, input, axis0, axis1)
     return swapaxes_op.table[key_set](input, axis0, axis1)
+
+
+def swapdims(input=None, dim0=None, dim1=None, **numpy_names):
+    if numpy_names or dim0 is None or dim1 is None:
+        return call_by_name([swapdims_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(swapdims_op, input, dim0, dim1)
+    return swapdims_op.table[key_set](input, dim0, dim1)
 
 
 def unbind(input=None, dim=0, **numpy_names):
@@ -561,6 +574,18 @@ def zeros_like(
     return leaf(zeros_like_op.table[key_set](input, dtype, layout, device, pin_memory, memory_format), requires_grad)
 
 
+def tril_indices(row, col, offset=0, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    return leaf(invoke(tril_indices_op, row, col, offset, dtype, layout, device, pin_memory), requires_grad)
+
+
+def triu_indices(row, col, offset=0, *, dtype=None, layout=None, device=None, pin_memory=None, requires_grad=False):
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    return leaf(invoke(triu_indices_op, row, col, offset, dtype, layout, device, pin_memory), requires_grad)
+
+
 def as_strided_scatter(input=None, src=None, size=None, stride=None, storage_offset=None, **numpy_names):
     if numpy_names or size is None or stride is None:
         return call_by_name([as_strided_scatter_op], locals())
@@ -833,28 +858,6 @@ def clamp_(*args, **kwargs):
         (
             clamp__Tensor_op,
             clamp__op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def clip(*args, **kwargs):
-    return resolve(
-        (
-            clip_op,
-            clip_Tensor_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def clip_(*args, **kwargs):
-    return resolve(
-        (
-            clip__op,
-            clip__Tensor_op,
         ),
         args,
         kwargs,
@@ -1915,6 +1918,941 @@ def xlogy_(*args, **kwargs):
     )
 
 
+def acos(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([acos_op, acos_out_op], locals())
+    if out is not None:
+        return invoke(acos_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(acos_op, input)
+    return acos_op.table[key_set](input)
+
+
+def acos_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([acos__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(acos__op, input)
+    return acos__op.table[key_set](input)
+
+
+def acosh(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([acosh_op, acosh_out_op], locals())
+    if out is not None:
+        return invoke(acosh_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(acosh_op, input)
+    return acosh_op.table[key_set](input)
+
+
+def acosh_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([acosh__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(acosh__op, input)
+    return acosh__op.table[key_set](input)
+
+
+def asin(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([asin_op, asin_out_op], locals())
+    if out is not None:
+        return invoke(asin_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(asin_op, input)
+    return asin_op.table[key_set](input)
+
+
+def asin_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([asin__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(asin__op, input)
+    return asin__op.table[key_set](input)
+
+
+def asinh(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([asinh_op, asinh_out_op], locals())
+    if out is not None:
+        return invoke(asinh_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(asinh_op, input)
+    return asinh_op.table[key_set](input)
+
+
+def asinh_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([asinh__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(asinh__op, input)
+    return asinh__op.table[key_set](input)
+
+
+def atan(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([atan_op, atan_out_op], locals())
+    if out is not None:
+        return invoke(atan_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(atan_op, input)
+    return atan_op.table[key_set](input)
+
+
+def atan_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([atan__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(atan__op, input)
+    return atan__op.table[key_set](input)
+
+
+def atanh(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([atanh_op, atanh_out_op], locals())
+    if out is not None:
+        return invoke(atanh_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(atanh_op, input)
+    return atanh_op.table[key_set](input)
+
+
+def atanh_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([atanh__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(atanh__op, input)
+    return atanh__op.table[key_set](input)
+
+
+def cosh(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([cosh_op, cosh_out_op], locals())
+    if out is not None:
+        return invoke(cosh_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cosh_op, input)
+    return cosh_op.table[key_set](input)
+
+
+def cosh_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([cosh__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cosh__op, input)
+    return cosh__op.table[key_set](input)
+
+
+def sinh(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sinh_op, sinh_out_op], locals())
+    if out is not None:
+        return invoke(sinh_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sinh_op, input)
+    return sinh_op.table[key_set](input)
+
+
+def sinh_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sinh__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sinh__op, input)
+    return sinh__op.table[key_set](input)
+
+
+def erfc(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([erfc_op, erfc_out_op], locals())
+    if out is not None:
+        return invoke(erfc_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(erfc_op, input)
+    return erfc_op.table[key_set](input)
+
+
+def erfc_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([erfc__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(erfc__op, input)
+    return erfc__op.table[key_set](input)
+
+
+def sinc(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sinc_op, sinc_out_op], locals())
+    if out is not None:
+        return invoke(sinc_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sinc_op, input)
+    return sinc_op.table[key_set](input)
+
+
+def sinc_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([sinc__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sinc__op, input)
+    return sinc__op.table[key_set](input)
+
+
+def lgamma(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([lgamma_op, lgamma_out_op], locals())
+    if out is not None:
+        return invoke(lgamma_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(lgamma_op, input)
+    return lgamma_op.table[key_set](input)
+
+
+def lgamma_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([lgamma__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(lgamma__op, input)
+    return lgamma__op.table[key_set](input)
+
+
+def digamma(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([digamma_op, digamma_out_op], locals())
+    if out is not None:
+        return invoke(digamma_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(digamma_op, input)
+    return digamma_op.table[key_set](input)
+
+
+def digamma_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([digamma__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(digamma__op, input)
+    return digamma__op.table[key_set](input)
+
+
+def erfinv(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([erfinv_op, erfinv_out_op], locals())
+    if out is not None:
+        return invoke(erfinv_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(erfinv_op, input)
+    return erfinv_op.table[key_set](input)
+
+
+def erfinv_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([erfinv__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(erfinv__op, input)
+    return erfinv__op.table[key_set](input)
+
+
+def frac(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([frac_op, frac_out_op], locals())
+    if out is not None:
+        return invoke(frac_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(frac_op, input)
+    return frac_op.table[key_set](input)
+
+
+def frac_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([frac__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(frac__op, input)
+    return frac__op.table[key_set](input)
+
+
+def atan2(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([atan2_op, atan2_out_op], locals())
+    if out is not None:
+        return invoke(atan2_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(atan2_op, input, other)
+    return atan2_op.table[key_set](input, other)
+
+
+def atan2_(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([atan2__op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(atan2__op, input, other)
+    return atan2__op.table[key_set](input, other)
+
+
+def hypot(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([hypot_op, hypot_out_op], locals())
+    if out is not None:
+        return invoke(hypot_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hypot_op, input, other)
+    return hypot_op.table[key_set](input, other)
+
+
+def hypot_(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([hypot__op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hypot__op, input, other)
+    return hypot__op.table[key_set](input, other)
+
+
+def copysign(*args, **kwargs):
+    return resolve(
+        (
+            copysign_Tensor_op,
+            copysign_Scalar_op,
+            copysign_Scalar_out_op,
+            copysign_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def copysign_(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([copysign__Tensor_op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(copysign__Tensor_op, input, other)
+    return copysign__Tensor_op.table[key_set](input, other)
+
+
+def logaddexp(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([logaddexp_op, logaddexp_out_op], locals())
+    if out is not None:
+        return invoke(logaddexp_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logaddexp_op, input, other)
+    return logaddexp_op.table[key_set](input, other)
+
+
+def logaddexp2(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([logaddexp2_op, logaddexp2_out_op], locals())
+    if out is not None:
+        return invoke(logaddexp2_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logaddexp2_op, input, other)
+    return logaddexp2_op.table[key_set](input, other)
+
+
+def fmax(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([fmax_op, fmax_out_op], locals())
+    if out is not None:
+        return invoke(fmax_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(fmax_op, input, other)
+    return fmax_op.table[key_set](input, other)
+
+
+def fmin(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([fmin_op, fmin_out_op], locals())
+    if out is not None:
+        return invoke(fmin_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(fmin_op, input, other)
+    return fmin_op.table[key_set](input, other)
+
+
+def gcd(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([gcd_op, gcd_out_op], locals())
+    if out is not None:
+        return invoke(gcd_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(gcd_op, input, other)
+    return gcd_op.table[key_set](input, other)
+
+
+def gcd_(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([gcd__op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(gcd__op, input, other)
+    return gcd__op.table[key_set](input, other)
+
+
+def lcm(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([lcm_op, lcm_out_op], locals())
+    if out is not None:
+        return invoke(lcm_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(lcm_op, input, other)
+    return lcm_op.table[key_set](input, other)
+
+
+def lcm_(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([lcm__op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(lcm__op, input, other)
+    return lcm__op.table[key_set](input, other)
+
+
+def heaviside(input=None, values=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([heaviside_op, heaviside_out_op], locals())
+    if out is not None:
+        return invoke(heaviside_out_op, input, values, out)
+    try:
+        key_set = (input._key_set | values._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(heaviside_op, input, values)
+    return heaviside_op.table[key_set](input, values)
+
+
+def heaviside_(input=None, values=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([heaviside__op], locals())
+    try:
+        key_set = (input._key_set | values._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(heaviside__op, input, values)
+    return heaviside__op.table[key_set](input, values)
+
+
+def signbit(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([signbit_op, signbit_out_op], locals())
+    if out is not None:
+        return invoke(signbit_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(signbit_op, input)
+    return signbit_op.table[key_set](input)
+
+
+def isposinf(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([isposinf_op, isposinf_out_op], locals())
+    if out is not None:
+        return invoke(isposinf_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isposinf_op, input)
+    return isposinf_op.table[key_set](input)
+
+
+def isneginf(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([isneginf_op, isneginf_out_op], locals())
+    if out is not None:
+        return invoke(isneginf_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isneginf_op, input)
+    return isneginf_op.table[key_set](input)
+
+
+def nan_to_num(input=None, nan=None, posinf=None, neginf=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([nan_to_num_op, nan_to_num_out_op], locals())
+    if out is not None:
+        return invoke(nan_to_num_out_op, input, nan, posinf, neginf, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(nan_to_num_op, input, nan, posinf, neginf)
+    return nan_to_num_op.table[key_set](input, nan, posinf, neginf)
+
+
+def nan_to_num_(input=None, nan=None, posinf=None, neginf=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([nan_to_num__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(nan_to_num__op, input, nan, posinf, neginf)
+    return nan_to_num__op.table[key_set](input, nan, posinf, neginf)
+
+
+def logit(input=None, eps=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([logit_op, logit_out_op], locals())
+    if out is not None:
+        return invoke(logit_out_op, input, eps, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logit_op, input, eps)
+    return logit_op.table[key_set](input, eps)
+
+
+def logit_(input=None, eps=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([logit__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logit__op, input, eps)
+    return logit__op.table[key_set](input, eps)
+
+
+def polygamma(n=None, input=None, *, out=None, **numpy_names):
+    if numpy_names or n is None:
+        return call_by_name([polygamma_op, polygamma_out_op], locals())
+    if out is not None:
+        return invoke(polygamma_out_op, n, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(polygamma_op, n, input)
+    return polygamma_op.table[key_set](n, input)
+
+
+def deg2rad(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([deg2rad_op, deg2rad_out_op], locals())
+    if out is not None:
+        return invoke(deg2rad_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(deg2rad_op, input)
+    return deg2rad_op.table[key_set](input)
+
+
+def deg2rad_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([deg2rad__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(deg2rad__op, input)
+    return deg2rad__op.table[key_set](input)
+
+
+def rad2deg(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([rad2deg_op, rad2deg_out_op], locals())
+    if out is not None:
+        return invoke(rad2deg_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rad2deg_op, input)
+    return rad2deg_op.table[key_set](input)
+
+
+def rad2deg_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([rad2deg__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rad2deg__op, input)
+    return rad2deg__op.table[key_set](input)
+
+
+def float_power(*args, **kwargs):
+    return resolve(
+        (
+            float_power_Tensor_Tensor_op,
+            float_power_Tensor_Scalar_op,
+            float_power_Scalar_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def ldexp(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([ldexp_Tensor_op, ldexp_out_op], locals())
+    if out is not None:
+        return invoke(ldexp_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ldexp_Tensor_op, input, other)
+    return ldexp_Tensor_op.table[key_set](input, other)
+
+
+def ldexp_(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([ldexp__op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ldexp__op, input, other)
+    return ldexp__op.table[key_set](input, other)
+
+
+def true_divide(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([true_divide_Tensor_op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(true_divide_Tensor_op, input, other)
+    return true_divide_Tensor_op.table[key_set](input, other)
+
+
+def isreal(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([isreal_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isreal_op, input)
+    return isreal_op.table[key_set](input)
+
+
+def real(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([real_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(real_op, input)
+    return real_op.table[key_set](input)
+
+
+def conj(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([conj_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(conj_op, input)
+    return conj_op.table[key_set](input)
+
+
+def resolve_conj(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([resolve_conj_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(resolve_conj_op, input)
+    return resolve_conj_op.table[key_set](input)
+
+
+def mvlgamma(input=None, p=None, **numpy_names):
+    if numpy_names or p is None:
+        return call_by_name([mvlgamma_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mvlgamma_op, input, p)
+    return mvlgamma_op.table[key_set](input, p)
+
+
+def celu(input=None, alpha=1.0, **numpy_names):
+    if numpy_names:
+        return call_by_name([celu_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(celu_op, input, alpha)
+    return celu_op.table[key_set](input, alpha)
+
+
+def celu_(input=None, alpha=1.0, **numpy_names):
+    if numpy_names:
+        return call_by_name([celu__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(celu__op, input, alpha)
+    return celu__op.table[key_set](input, alpha)
+
+
+def selu(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([selu_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(selu_op, input)
+    return selu_op.table[key_set](input)
+
+
+def selu_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([selu__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(selu__op, input)
+    return selu__op.table[key_set](input)
+
+
+def hardsigmoid(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([hardsigmoid_op, hardsigmoid_out_op], locals())
+    if out is not None:
+        return invoke(hardsigmoid_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hardsigmoid_op, input)
+    return hardsigmoid_op.table[key_set](input)
+
+
+def hardsigmoid_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([hardsigmoid__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hardsigmoid__op, input)
+    return hardsigmoid__op.table[key_set](input)
+
+
+def hardswish(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([hardswish_op, hardswish_out_op], locals())
+    if out is not None:
+        return invoke(hardswish_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hardswish_op, input)
+    return hardswish_op.table[key_set](input)
+
+
+def hardswish_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([hardswish__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hardswish__op, input)
+    return hardswish__op.table[key_set](input)
+
+
+def mish(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([mish_op, mish_out_op], locals())
+    if out is not None:
+        return invoke(mish_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mish_op, input)
+    return mish_op.table[key_set](input)
+
+
+def mish_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([mish__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mish__op, input)
+    return mish__op.table[key_set](input)
+
+
+def hardshrink(input=None, lambd=0.5, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([hardshrink_op, hardshrink_out_op], locals())
+    if out is not None:
+        return invoke(hardshrink_out_op, input, lambd, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hardshrink_op, input, lambd)
+    return hardshrink_op.table[key_set](input, lambd)
+
+
+def softshrink(input=None, lambd=0.5, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([softshrink_op, softshrink_out_op], locals())
+    if out is not None:
+        return invoke(softshrink_out_op, input, lambd, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(softshrink_op, input, lambd)
+    return softshrink_op.table[key_set](input, lambd)
+
+
+def log_sigmoid_forward(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log_sigmoid_forward_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log_sigmoid_forward_op, input)
+    return log_sigmoid_forward_op.table[key_set](input)
+
+
+def log_sigmoid(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log_sigmoid_op, log_sigmoid_out_op], locals())
+    if out is not None:
+        return invoke(log_sigmoid_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log_sigmoid_op, input)
+    return log_sigmoid_op.table[key_set](input)
+
+
+def glu(input=None, dim=-1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([glu_op, glu_out_op], locals())
+    if out is not None:
+        return invoke(glu_out_op, input, dim, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(glu_op, input, dim)
+    return glu_op.table[key_set](input, dim)
+
+
+def _prelu_kernel(input=None, weight=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([_prelu_kernel_op], locals())
+    try:
+        key_set = (input._key_set | weight._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_prelu_kernel_op, input, weight)
+    return _prelu_kernel_op.table[key_set](input, weight)
+
+
+def prelu(input=None, weight=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([prelu_op], locals())
+    try:
+        key_set = (input._key_set | weight._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(prelu_op, input, weight)
+    return prelu_op.table[key_set](input, weight)
+
+
+def rrelu_with_noise(
+    input=None, noise=None, lower=0.125, upper=0.3333333333333333, training=False, generator=None, **numpy_names
+):
+    if numpy_names:
+        return call_by_name([rrelu_with_noise_op], locals())
+    try:
+        key_set = (input._key_set | noise._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rrelu_with_noise_op, input, noise, lower, upper, training, generator)
+    return rrelu_with_noise_op.table[key_set](input, noise, lower, upper, training, generator)
+
+
+def rrelu(input=None, lower=0.125, upper=0.3333333333333333, training=False, generator=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([rrelu_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rrelu_op, input, lower, upper, training, generator)
+    return rrelu_op.table[key_set](input, lower, upper, training, generator)
+
+
+def rrelu_(input=None, lower=0.125, upper=0.3333333333333333, training=False, generator=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([rrelu__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rrelu__op, input, lower, upper, training, generator)
+    return rrelu__op.table[key_set](input, lower, upper, training, generator)
+
+
 def cat(tensors=None, dim=0, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([cat_op, cat_out_op], locals())
@@ -2468,22 +3406,6 @@ def dstack(tensors, *, out=None):
     return invoke(dstack_op, tensors)
 
 
-def concat(tensors=None, dim=0, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([concat_op, concat_out_op], locals())
-    if out is not None:
-        return invoke(concat_out_op, tensors, dim, out)
-    return invoke(concat_op, tensors, dim)
-
-
-def concatenate(tensors=None, dim=0, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([concatenate_op, concatenate_out_op], locals())
-    if out is not None:
-        return invoke(concatenate_out_op, tensors, dim, out)
-    return invoke(concatenate_op, tensors, dim)
-
-
 def hstack(tensors, *, out=None):
     if out is not None:
         return invoke(hstack_out_op, tensors, out)
@@ -2517,6 +3439,54 @@ def vstack(tensors, *, out=None):
     if out is not None:
         return invoke(vstack_out_op, tensors, out)
     return invoke(vstack_op, tensors)
+
+
+def pixel_shuffle(input=None, upscale_factor=None, *, out=None, **numpy_names):
+    if numpy_names or upscale_factor is None:
+        return call_by_name([pixel_shuffle_op, pixel_shuffle_out_op], locals())
+    if out is not None:
+        return invoke(pixel_shuffle_out_op, input, upscale_factor, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(pixel_shuffle_op, input, upscale_factor)
+    return pixel_shuffle_op.table[key_set](input, upscale_factor)
+
+
+def pixel_unshuffle(input=None, downscale_factor=None, *, out=None, **numpy_names):
+    if numpy_names or downscale_factor is None:
+        return call_by_name([pixel_unshuffle_op, pixel_unshuffle_out_op], locals())
+    if out is not None:
+        return invoke(pixel_unshuffle_out_op, input, downscale_factor, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(pixel_unshuffle_op, input, downscale_factor)
+    return pixel_unshuffle_op.table[key_set](input, downscale_factor)
+
+
+def channel_shuffle(input=None, groups=None, **numpy_names):
+    if numpy_names or groups is None:
+        return call_by_name([channel_shuffle_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(channel_shuffle_op, input, groups)
+    return channel_shuffle_op.table[key_set](input, groups)
+
+
+def bilinear(input1, input2, weight, bias=None):
+    try:
+        key_set = (
+            input1._key_set
+            | input2._key_set
+            | weight._key_set
+            | (0 if bias is None else bias._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(bilinear_op, input1, input2, weight, bias)
+    return bilinear_op.table[key_set](input1, input2, weight, bias)
 
 
 def index_copy(input=None, dim=None, index=None, source=None, *, out=None, **numpy_names):
@@ -2992,6 +3962,47 @@ def rms_norm(input=None, normalized_shape=None, weight=None, eps=None, **numpy_n
     except AttributeError:
         return invoke(rms_norm_op, input, normalized_shape, weight, eps)
     return rms_norm_op.table[key_set](input, normalized_shape, weight, eps)
+
+
+def instance_norm(
+    input=None,
+    weight=None,
+    bias=None,
+    running_mean=None,
+    running_var=None,
+    use_input_stats=None,
+    momentum=None,
+    eps=None,
+    cudnn_enabled=None,
+    **numpy_names,
+):
+    if numpy_names or use_input_stats is None or momentum is None or eps is None or cudnn_enabled is None:
+        return call_by_name([instance_norm_op], locals())
+    try:
+        key_set = (
+            input._key_set
+            | (0 if weight is None else weight._key_set)
+            | (0 if bias is None else bias._key_set)
+            | (0 if running_mean is None else running_mean._key_set)
+            | (0 if running_var is None else running_var._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            instance_norm_op,
+            input,
+            weight,
+            bias,
+            running_mean,
+            running_var,
+            use_input_stats,
+            momentum,
+            eps,
+            cudnn_enabled,
+        )
+    return instance_norm_op.table[key_set](
+        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled
+    )
 
 
 def conv1d(*args, **kwargs):
@@ -3786,6 +4797,54 @@ def cosine_similarity(x1=None, x2=None, dim=1, eps=1e-08, **numpy_names):
     return cosine_similarity_op.table[key_set](x1, x2, dim, eps)
 
 
+def norm(input=None, p=None, dim=None, keepdim=False, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([norm_ScalarOpt_dim_op], locals())
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(norm_ScalarOpt_dim_op, input, p, dim, keepdim)
+    return norm_ScalarOpt_dim_op.table[key_set](input, p, dim, keepdim)
+
+
+def pairwise_distance(x1=None, x2=None, p=2.0, eps=1e-06, keepdim=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([pairwise_distance_op], locals())
+    try:
+        key_set = (x1._key_set | x2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(pairwise_distance_op, x1, x2, p, eps, keepdim)
+    return pairwise_distance_op.table[key_set](x1, x2, p, eps, keepdim)
+
+
+def _cdist_forward(x1, x2, p, compute_mode):
+    try:
+        key_set = (x1._key_set | x2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_cdist_forward_op, x1, x2, p, compute_mode)
+    return _cdist_forward_op.table[key_set](x1, x2, p, compute_mode)
+
+
+def cdist(x1, x2, p=2.0, compute_mode=None):
+    try:
+        key_set = (x1._key_set | x2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cdist_op, x1, x2, p, compute_mode)
+    return cdist_op.table[key_set](x1, x2, p, compute_mode)
+
+
+def pdist(input=None, p=2.0, **numpy_names):
+    if numpy_names:
+        return call_by_name([pdist_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(pdist_op, input, p)
+    return pdist_op.table[key_set](input, p)
+
+
 def binary_cross_entropy(input=None, target=None, weight=None, reduction=1, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([binary_cross_entropy_op, binary_cross_entropy_out_op], locals())
@@ -3944,6 +5003,84 @@ def smooth_l1_loss(input=None, target=None, reduction=1, beta=1.0, *, out=None, 
     except AttributeError:
         return invoke(smooth_l1_loss_op, input, target, reduction, beta)
     return smooth_l1_loss_op.table[key_set](input, target, reduction, beta)
+
+
+def hinge_embedding_loss(input=None, target=None, margin=1.0, reduction=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([hinge_embedding_loss_op], locals())
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hinge_embedding_loss_op, input, target, margin, reduction)
+    return hinge_embedding_loss_op.table[key_set](input, target, margin, reduction)
+
+
+def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
+    try:
+        key_set = (input1._key_set | input2._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cosine_embedding_loss_op, input1, input2, target, margin, reduction)
+    return cosine_embedding_loss_op.table[key_set](input1, input2, target, margin, reduction)
+
+
+def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1):
+    try:
+        key_set = (input1._key_set | input2._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(margin_ranking_loss_op, input1, input2, target, margin, reduction)
+    return margin_ranking_loss_op.table[key_set](input1, input2, target, margin, reduction)
+
+
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction=1):
+    try:
+        key_set = (anchor._key_set | positive._key_set | negative._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(triplet_margin_loss_op, anchor, positive, negative, margin, p, eps, swap, reduction)
+    return triplet_margin_loss_op.table[key_set](anchor, positive, negative, margin, p, eps, swap, reduction)
+
+
+def poisson_nll_loss(input=None, target=None, log_input=None, full=None, eps=None, reduction=None, **numpy_names):
+    if numpy_names or log_input is None or full is None or eps is None or reduction is None:
+        return call_by_name([poisson_nll_loss_op], locals())
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(poisson_nll_loss_op, input, target, log_input, full, eps, reduction)
+    return poisson_nll_loss_op.table[key_set](input, target, log_input, full, eps, reduction)
+
+
+def soft_margin_loss(input=None, target=None, reduction=1, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([soft_margin_loss_op, soft_margin_loss_out_op], locals())
+    if out is not None:
+        return invoke(soft_margin_loss_out_op, input, target, reduction, out)
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(soft_margin_loss_op, input, target, reduction)
+    return soft_margin_loss_op.table[key_set](input, target, reduction)
+
+
+def multi_margin_loss(input=None, target=None, p=1, margin=1, weight=None, reduction=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([multi_margin_loss_op], locals())
+    try:
+        key_set = (
+            input._key_set | target._key_set | (0 if weight is None else weight._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(multi_margin_loss_op, input, target, p, margin, weight, reduction)
+    return multi_margin_loss_op.table[key_set](input, target, p, margin, weight, reduction)
+
+
+def multilabel_margin_loss(input=None, target=None, reduction=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([multilabel_margin_loss_op], locals())
+    try:
+        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(multilabel_margin_loss_op, input, target, reduction)
+    return multilabel_margin_loss_op.table[key_set](input, target, reduction)
 
 
 def bernoulli(*args, **kwargs):
@@ -4150,6 +5287,66 @@ def randperm(*args, **kwargs):
         ),
         requires_grad,
     )
+
+
+def feature_dropout(input=None, p=None, train=None, **numpy_names):
+    if numpy_names or p is None or train is None:
+        return call_by_name([feature_dropout_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(feature_dropout_op, input, p, train)
+    return feature_dropout_op.table[key_set](input, p, train)
+
+
+def feature_dropout_(input=None, p=None, train=None, **numpy_names):
+    if numpy_names or p is None or train is None:
+        return call_by_name([feature_dropout__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(feature_dropout__op, input, p, train)
+    return feature_dropout__op.table[key_set](input, p, train)
+
+
+def alpha_dropout(input=None, p=None, train=None, **numpy_names):
+    if numpy_names or p is None or train is None:
+        return call_by_name([alpha_dropout_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(alpha_dropout_op, input, p, train)
+    return alpha_dropout_op.table[key_set](input, p, train)
+
+
+def alpha_dropout_(input=None, p=None, train=None, **numpy_names):
+    if numpy_names or p is None or train is None:
+        return call_by_name([alpha_dropout__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(alpha_dropout__op, input, p, train)
+    return alpha_dropout__op.table[key_set](input, p, train)
+
+
+def feature_alpha_dropout(input=None, p=None, train=None, **numpy_names):
+    if numpy_names or p is None or train is None:
+        return call_by_name([feature_alpha_dropout_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(feature_alpha_dropout_op, input, p, train)
+    return feature_alpha_dropout_op.table[key_set](input, p, train)
+
+
+def feature_alpha_dropout_(input=None, p=None, train=None, **numpy_names):
+    if numpy_names or p is None or train is None:
+        return call_by_name([feature_alpha_dropout__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(feature_alpha_dropout__op, input, p, train)
+    return feature_alpha_dropout__op.table[key_set](input, p, train)
 
 
 def _log_softmax_backward_data(grad_output=None, output=None, dim=None, input_dtype=None, *, out=None, **numpy_names):
@@ -4492,6 +5689,46 @@ def value_selecting_reduction_backward(grad=None, dim=None, indices=None, sizes=
     return value_selecting_reduction_backward_op.table[key_set](grad, dim, indices, sizes, keepdim)
 
 
+def hardshrink_backward(grad_out=None, input=None, lambd=None, **numpy_names):
+    if numpy_names or lambd is None:
+        return call_by_name([hardshrink_backward_op], locals())
+    try:
+        key_set = (grad_out._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hardshrink_backward_op, grad_out, input, lambd)
+    return hardshrink_backward_op.table[key_set](grad_out, input, lambd)
+
+
+def softshrink_backward(grad_output=None, input=None, lambd=None, **numpy_names):
+    if numpy_names or lambd is None:
+        return call_by_name([softshrink_backward_op], locals())
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(softshrink_backward_op, grad_output, input, lambd)
+    return softshrink_backward_op.table[key_set](grad_output, input, lambd)
+
+
+def hardsigmoid_backward(grad_output=None, input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([hardsigmoid_backward_op], locals())
+    try:
+        key_set = (grad_output._key_set | input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hardsigmoid_backward_op, grad_output, input)
+    return hardsigmoid_backward_op.table[key_set](grad_output, input)
+
+
+def log_sigmoid_backward(grad_output=None, input=None, buffer=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([log_sigmoid_backward_op], locals())
+    try:
+        key_set = (grad_output._key_set | input._key_set | buffer._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(log_sigmoid_backward_op, grad_output, input, buffer)
+    return log_sigmoid_backward_op.table[key_set](grad_output, input, buffer)
+
+
 def fake_quantize_per_tensor_affine(*args, **kwargs):
     return resolve(
         (
@@ -4590,6 +5827,392 @@ def fake_quantize_per_channel_affine_cachemask_backward(grad, mask):
     except AttributeError:
         return invoke(fake_quantize_per_channel_affine_cachemask_backward_op, grad, mask)
     return fake_quantize_per_channel_affine_cachemask_backward_op.table[key_set](grad, mask)
+
+
+def absolute(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([absolute_op, absolute_out_op], locals())
+    if out is not None:
+        return invoke(absolute_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(absolute_op, input)
+    return absolute_op.table[key_set](input)
+
+
+def absolute_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([absolute__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(absolute__op, input)
+    return absolute__op.table[key_set](input)
+
+
+def arccos(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arccos_op, arccos_out_op], locals())
+    if out is not None:
+        return invoke(arccos_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arccos_op, input)
+    return arccos_op.table[key_set](input)
+
+
+def arccos_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arccos__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arccos__op, input)
+    return arccos__op.table[key_set](input)
+
+
+def arccosh(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arccosh_op, arccosh_out_op], locals())
+    if out is not None:
+        return invoke(arccosh_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arccosh_op, input)
+    return arccosh_op.table[key_set](input)
+
+
+def arccosh_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arccosh__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arccosh__op, input)
+    return arccosh__op.table[key_set](input)
+
+
+def arcsin(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arcsin_op, arcsin_out_op], locals())
+    if out is not None:
+        return invoke(arcsin_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arcsin_op, input)
+    return arcsin_op.table[key_set](input)
+
+
+def arcsin_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arcsin__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arcsin__op, input)
+    return arcsin__op.table[key_set](input)
+
+
+def arcsinh(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arcsinh_op, arcsinh_out_op], locals())
+    if out is not None:
+        return invoke(arcsinh_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arcsinh_op, input)
+    return arcsinh_op.table[key_set](input)
+
+
+def arcsinh_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arcsinh__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arcsinh__op, input)
+    return arcsinh__op.table[key_set](input)
+
+
+def arctan(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arctan_op, arctan_out_op], locals())
+    if out is not None:
+        return invoke(arctan_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arctan_op, input)
+    return arctan_op.table[key_set](input)
+
+
+def arctan_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arctan__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arctan__op, input)
+    return arctan__op.table[key_set](input)
+
+
+def arctan2(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arctan2_op, arctan2_out_op], locals())
+    if out is not None:
+        return invoke(arctan2_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arctan2_op, input, other)
+    return arctan2_op.table[key_set](input, other)
+
+
+def arctan2_(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arctan2__op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arctan2__op, input, other)
+    return arctan2__op.table[key_set](input, other)
+
+
+def arctanh(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arctanh_op, arctanh_out_op], locals())
+    if out is not None:
+        return invoke(arctanh_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arctanh_op, input)
+    return arctanh_op.table[key_set](input)
+
+
+def arctanh_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([arctanh__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arctanh__op, input)
+    return arctanh__op.table[key_set](input)
+
+
+def clip(*args, **kwargs):
+    return resolve(
+        (
+            clip_Tensor_op,
+            clip_op,
+            clip_Tensor_out_op,
+            clip_out_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def clip_(*args, **kwargs):
+    return resolve(
+        (
+            clip__Tensor_op,
+            clip__op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def concat(tensors=None, dim=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([concat_op, concat_out_op], locals())
+    if out is not None:
+        return invoke(concat_out_op, tensors, dim, out)
+    return invoke(concat_op, tensors, dim)
+
+
+def concatenate(tensors=None, dim=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([concatenate_op, concatenate_out_op], locals())
+    if out is not None:
+        return invoke(concatenate_out_op, tensors, dim, out)
+    return invoke(concatenate_op, tensors, dim)
+
+
+def divide(*args, **kwargs):
+    return resolve(
+        (
+            divide_Tensor_op,
+            divide_Tensor_mode_op,
+            divide_out_op,
+            divide_out_mode_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def fix(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([fix_op, fix_out_op], locals())
+    if out is not None:
+        return invoke(fix_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(fix_op, input)
+    return fix_op.table[key_set](input)
+
+
+def fix_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([fix__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(fix__op, input)
+    return fix__op.table[key_set](input)
+
+
+def ger(input=None, vec2=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([ger_op, ger_out_op], locals())
+    if out is not None:
+        return invoke(ger_out_op, input, vec2, out)
+    try:
+        key_set = (input._key_set | vec2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ger_op, input, vec2)
+    return ger_op.table[key_set](input, vec2)
+
+
+def greater(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([greater_Tensor_op, greater_Tensor_out_op], locals())
+    if out is not None:
+        return invoke(greater_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(greater_Tensor_op, input, other)
+    return greater_Tensor_op.table[key_set](input, other)
+
+
+def greater_equal(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([greater_equal_Tensor_op, greater_equal_Tensor_out_op], locals())
+    if out is not None:
+        return invoke(greater_equal_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(greater_equal_Tensor_op, input, other)
+    return greater_equal_Tensor_op.table[key_set](input, other)
+
+
+def less(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([less_Tensor_op, less_Tensor_out_op], locals())
+    if out is not None:
+        return invoke(less_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(less_Tensor_op, input, other)
+    return less_Tensor_op.table[key_set](input, other)
+
+
+def less_equal(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([less_equal_Tensor_op, less_equal_Tensor_out_op], locals())
+    if out is not None:
+        return invoke(less_equal_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(less_equal_Tensor_op, input, other)
+    return less_equal_Tensor_op.table[key_set](input, other)
+
+
+def moveaxis(*args, **kwargs):
+    return resolve(
+        (
+            moveaxis_intlist_op,
+            moveaxis_int_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def multiply(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([multiply_Tensor_op, multiply_out_op], locals())
+    if out is not None:
+        return invoke(multiply_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(multiply_Tensor_op, input, other)
+    return multiply_Tensor_op.table[key_set](input, other)
+
+
+def negative(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([negative_op, negative_out_op], locals())
+    if out is not None:
+        return invoke(negative_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(negative_op, input)
+    return negative_op.table[key_set](input)
+
+
+def negative_(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([negative__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(negative__op, input)
+    return negative__op.table[key_set](input)
+
+
+def not_equal(input=None, other=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([not_equal_Tensor_op, not_equal_Tensor_out_op], locals())
+    if out is not None:
+        return invoke(not_equal_Tensor_out_op, input, other, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(not_equal_Tensor_op, input, other)
+    return not_equal_Tensor_op.table[key_set](input, other)
+
+
+def row_stack(tensors, *, out=None):
+    if out is not None:
+        return invoke(row_stack_out_op, tensors, out)
+    return invoke(row_stack_op, tensors)
+
+
+def subtract(input=None, other=None, *, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([subtract_Tensor_op, subtract_out_op], locals())
+    if out is not None:
+        return invoke(subtract_out_op, input, other, alpha, out)
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(subtract_Tensor_op, input, other, alpha)
+    return subtract_Tensor_op.table[key_set](input, other, alpha)
 
 
 # ---- Methods
@@ -4721,20 +6344,6 @@ def tensor_movedim(self, *args, **kwargs):
 
 
 Tensor.movedim = tensor_movedim
-
-
-def tensor_moveaxis(self, *args, **kwargs):
-    return resolve(
-        (
-            moveaxis_intlist_op,
-            moveaxis_int_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.moveaxis = tensor_moveaxis
 
 
 def tensor_narrow(self, *args, **kwargs):
@@ -4913,6 +6522,17 @@ def tensor_swapaxes(self, axis0, axis1):
 
 
 Tensor.swapaxes = tensor_swapaxes
+
+
+def tensor_swapdims(self, dim0, dim1):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(swapdims_op, self, dim0, dim1)
+    return swapdims_op.table[key_set](self, dim0, dim1)
+
+
+Tensor.swapdims = tensor_swapdims
 
 
 def tensor_transpose_(self, dim0, dim1):
@@ -5518,38 +7138,6 @@ def tensor_clamp_(self, *args, **kwargs):
 
 
 Tensor.clamp_ = tensor_clamp_
-
-
-def tensor_clip(self, *args, **kwargs):
-    if not (args or kwargs):
-        return clip_op.table[(self._key_set | local.included) & ~local.excluded](self, None, None)
-    return resolve(
-        (
-            clip_op,
-            clip_Tensor_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.clip = tensor_clip
-
-
-def tensor_clip_(self, *args, **kwargs):
-    if not (args or kwargs):
-        return clip__op.table[(self._key_set | local.included) & ~local.excluded](self, None, None)
-    return resolve(
-        (
-            clip__op,
-            clip__Tensor_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.clip_ = tensor_clip_
 
 
 def tensor_clamp_max(self, *args, **kwargs):
@@ -6699,6 +8287,763 @@ def tensor_xlogy_(self, *args, **kwargs):
 Tensor.xlogy_ = tensor_xlogy_
 
 
+def tensor_acos(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(acos_op, self)
+    return acos_op.table[key_set](self)
+
+
+Tensor.acos = tensor_acos
+
+
+def tensor_acos_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(acos__op, self)
+    return acos__op.table[key_set](self)
+
+
+Tensor.acos_ = tensor_acos_
+
+
+def tensor_acosh(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(acosh_op, self)
+    return acosh_op.table[key_set](self)
+
+
+Tensor.acosh = tensor_acosh
+
+
+def tensor_acosh_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(acosh__op, self)
+    return acosh__op.table[key_set](self)
+
+
+Tensor.acosh_ = tensor_acosh_
+
+
+def tensor_asin(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(asin_op, self)
+    return asin_op.table[key_set](self)
+
+
+Tensor.asin = tensor_asin
+
+
+def tensor_asin_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(asin__op, self)
+    return asin__op.table[key_set](self)
+
+
+Tensor.asin_ = tensor_asin_
+
+
+def tensor_asinh(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(asinh_op, self)
+    return asinh_op.table[key_set](self)
+
+
+Tensor.asinh = tensor_asinh
+
+
+def tensor_asinh_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(asinh__op, self)
+    return asinh__op.table[key_set](self)
+
+
+Tensor.asinh_ = tensor_asinh_
+
+
+def tensor_atan(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(atan_op, self)
+    return atan_op.table[key_set](self)
+
+
+Tensor.atan = tensor_atan
+
+
+def tensor_atan_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(atan__op, self)
+    return atan__op.table[key_set](self)
+
+
+Tensor.atan_ = tensor_atan_
+
+
+def tensor_atanh(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(atanh_op, self)
+    return atanh_op.table[key_set](self)
+
+
+Tensor.atanh = tensor_atanh
+
+
+def tensor_atanh_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(atanh__op, self)
+    return atanh__op.table[key_set](self)
+
+
+Tensor.atanh_ = tensor_atanh_
+
+
+def tensor_cosh(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cosh_op, self)
+    return cosh_op.table[key_set](self)
+
+
+Tensor.cosh = tensor_cosh
+
+
+def tensor_cosh_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cosh__op, self)
+    return cosh__op.table[key_set](self)
+
+
+Tensor.cosh_ = tensor_cosh_
+
+
+def tensor_sinh(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sinh_op, self)
+    return sinh_op.table[key_set](self)
+
+
+Tensor.sinh = tensor_sinh
+
+
+def tensor_sinh_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sinh__op, self)
+    return sinh__op.table[key_set](self)
+
+
+Tensor.sinh_ = tensor_sinh_
+
+
+def tensor_erfc(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(erfc_op, self)
+    return erfc_op.table[key_set](self)
+
+
+Tensor.erfc = tensor_erfc
+
+
+def tensor_erfc_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(erfc__op, self)
+    return erfc__op.table[key_set](self)
+
+
+Tensor.erfc_ = tensor_erfc_
+
+
+def tensor_sinc(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sinc_op, self)
+    return sinc_op.table[key_set](self)
+
+
+Tensor.sinc = tensor_sinc
+
+
+def tensor_sinc_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sinc__op, self)
+    return sinc__op.table[key_set](self)
+
+
+Tensor.sinc_ = tensor_sinc_
+
+
+def tensor_lgamma(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(lgamma_op, self)
+    return lgamma_op.table[key_set](self)
+
+
+Tensor.lgamma = tensor_lgamma
+
+
+def tensor_lgamma_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(lgamma__op, self)
+    return lgamma__op.table[key_set](self)
+
+
+Tensor.lgamma_ = tensor_lgamma_
+
+
+def tensor_digamma(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(digamma_op, self)
+    return digamma_op.table[key_set](self)
+
+
+Tensor.digamma = tensor_digamma
+
+
+def tensor_digamma_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(digamma__op, self)
+    return digamma__op.table[key_set](self)
+
+
+Tensor.digamma_ = tensor_digamma_
+
+
+def tensor_erfinv(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(erfinv_op, self)
+    return erfinv_op.table[key_set](self)
+
+
+Tensor.erfinv = tensor_erfinv
+
+
+def tensor_erfinv_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(erfinv__op, self)
+    return erfinv__op.table[key_set](self)
+
+
+Tensor.erfinv_ = tensor_erfinv_
+
+
+def tensor_frac(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(frac_op, self)
+    return frac_op.table[key_set](self)
+
+
+Tensor.frac = tensor_frac
+
+
+def tensor_frac_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(frac__op, self)
+    return frac__op.table[key_set](self)
+
+
+Tensor.frac_ = tensor_frac_
+
+
+def tensor_atan2(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(atan2_op, self, other)
+    return atan2_op.table[key_set](self, other)
+
+
+Tensor.atan2 = tensor_atan2
+
+
+def tensor_atan2_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(atan2__op, self, other)
+    return atan2__op.table[key_set](self, other)
+
+
+Tensor.atan2_ = tensor_atan2_
+
+
+def tensor_hypot(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hypot_op, self, other)
+    return hypot_op.table[key_set](self, other)
+
+
+Tensor.hypot = tensor_hypot
+
+
+def tensor_hypot_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hypot__op, self, other)
+    return hypot__op.table[key_set](self, other)
+
+
+Tensor.hypot_ = tensor_hypot_
+
+
+def tensor_copysign(self, *args, **kwargs):
+    return resolve(
+        (
+            copysign_Tensor_op,
+            copysign_Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.copysign = tensor_copysign
+
+
+def tensor_copysign_(self, *args, **kwargs):
+    return resolve(
+        (
+            copysign__Scalar_op,
+            copysign__Tensor_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.copysign_ = tensor_copysign_
+
+
+def tensor_logaddexp(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logaddexp_op, self, other)
+    return logaddexp_op.table[key_set](self, other)
+
+
+Tensor.logaddexp = tensor_logaddexp
+
+
+def tensor_logaddexp2(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logaddexp2_op, self, other)
+    return logaddexp2_op.table[key_set](self, other)
+
+
+Tensor.logaddexp2 = tensor_logaddexp2
+
+
+def tensor_fmax(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(fmax_op, self, other)
+    return fmax_op.table[key_set](self, other)
+
+
+Tensor.fmax = tensor_fmax
+
+
+def tensor_fmin(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(fmin_op, self, other)
+    return fmin_op.table[key_set](self, other)
+
+
+Tensor.fmin = tensor_fmin
+
+
+def tensor_gcd(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(gcd_op, self, other)
+    return gcd_op.table[key_set](self, other)
+
+
+Tensor.gcd = tensor_gcd
+
+
+def tensor_gcd_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(gcd__op, self, other)
+    return gcd__op.table[key_set](self, other)
+
+
+Tensor.gcd_ = tensor_gcd_
+
+
+def tensor_lcm(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(lcm_op, self, other)
+    return lcm_op.table[key_set](self, other)
+
+
+Tensor.lcm = tensor_lcm
+
+
+def tensor_lcm_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(lcm__op, self, other)
+    return lcm__op.table[key_set](self, other)
+
+
+Tensor.lcm_ = tensor_lcm_
+
+
+def tensor_heaviside(self, values):
+    try:
+        key_set = (self._key_set | values._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(heaviside_op, self, values)
+    return heaviside_op.table[key_set](self, values)
+
+
+Tensor.heaviside = tensor_heaviside
+
+
+def tensor_heaviside_(self, values):
+    try:
+        key_set = (self._key_set | values._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(heaviside__op, self, values)
+    return heaviside__op.table[key_set](self, values)
+
+
+Tensor.heaviside_ = tensor_heaviside_
+
+
+def tensor_signbit(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(signbit_op, self)
+    return signbit_op.table[key_set](self)
+
+
+Tensor.signbit = tensor_signbit
+
+
+def tensor_isposinf(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isposinf_op, self)
+    return isposinf_op.table[key_set](self)
+
+
+Tensor.isposinf = tensor_isposinf
+
+
+def tensor_isneginf(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isneginf_op, self)
+    return isneginf_op.table[key_set](self)
+
+
+Tensor.isneginf = tensor_isneginf
+
+
+def tensor_nan_to_num(self, nan=None, posinf=None, neginf=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(nan_to_num_op, self, nan, posinf, neginf)
+    return nan_to_num_op.table[key_set](self, nan, posinf, neginf)
+
+
+Tensor.nan_to_num = tensor_nan_to_num
+
+
+def tensor_nan_to_num_(self, nan=None, posinf=None, neginf=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(nan_to_num__op, self, nan, posinf, neginf)
+    return nan_to_num__op.table[key_set](self, nan, posinf, neginf)
+
+
+Tensor.nan_to_num_ = tensor_nan_to_num_
+
+
+def tensor_logit(self, eps=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logit_op, self, eps)
+    return logit_op.table[key_set](self, eps)
+
+
+Tensor.logit = tensor_logit
+
+
+def tensor_logit_(self, eps=None):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(logit__op, self, eps)
+    return logit__op.table[key_set](self, eps)
+
+
+Tensor.logit_ = tensor_logit_
+
+
+def tensor_polygamma(self, n):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(polygamma_op, n, self)
+    return polygamma_op.table[key_set](n, self)
+
+
+Tensor.polygamma = tensor_polygamma
+
+
+def tensor_polygamma_(self, n):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(polygamma__op, self, n)
+    return polygamma__op.table[key_set](self, n)
+
+
+Tensor.polygamma_ = tensor_polygamma_
+
+
+def tensor_deg2rad(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(deg2rad_op, self)
+    return deg2rad_op.table[key_set](self)
+
+
+Tensor.deg2rad = tensor_deg2rad
+
+
+def tensor_deg2rad_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(deg2rad__op, self)
+    return deg2rad__op.table[key_set](self)
+
+
+Tensor.deg2rad_ = tensor_deg2rad_
+
+
+def tensor_rad2deg(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rad2deg_op, self)
+    return rad2deg_op.table[key_set](self)
+
+
+Tensor.rad2deg = tensor_rad2deg
+
+
+def tensor_rad2deg_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rad2deg__op, self)
+    return rad2deg__op.table[key_set](self)
+
+
+Tensor.rad2deg_ = tensor_rad2deg_
+
+
+def tensor_float_power(self, *args, **kwargs):
+    return resolve(
+        (
+            float_power_Tensor_Tensor_op,
+            float_power_Tensor_Scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.float_power = tensor_float_power
+
+
+def tensor_ldexp(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ldexp_Tensor_op, self, other)
+    return ldexp_Tensor_op.table[key_set](self, other)
+
+
+Tensor.ldexp = tensor_ldexp
+
+
+def tensor_ldexp_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ldexp__op, self, other)
+    return ldexp__op.table[key_set](self, other)
+
+
+Tensor.ldexp_ = tensor_ldexp_
+
+
+def tensor_true_divide(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(true_divide_Tensor_op, self, other)
+    return true_divide_Tensor_op.table[key_set](self, other)
+
+
+Tensor.true_divide = tensor_true_divide
+
+
+def tensor_true_divide_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(true_divide__Tensor_op, self, other)
+    return true_divide__Tensor_op.table[key_set](self, other)
+
+
+Tensor.true_divide_ = tensor_true_divide_
+
+
+def tensor_isreal(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(isreal_op, self)
+    return isreal_op.table[key_set](self)
+
+
+Tensor.isreal = tensor_isreal
+
+
+def tensor_conj(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(conj_op, self)
+    return conj_op.table[key_set](self)
+
+
+Tensor.conj = tensor_conj
+
+
+def tensor_resolve_conj(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(resolve_conj_op, self)
+    return resolve_conj_op.table[key_set](self)
+
+
+Tensor.resolve_conj = tensor_resolve_conj
+
+
+def tensor_mvlgamma(self, p):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(mvlgamma_op, self, p)
+    return mvlgamma_op.table[key_set](self, p)
+
+
+Tensor.mvlgamma = tensor_mvlgamma
+
+
+def tensor_hardshrink(self, lambd=0.5):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(hardshrink_op, self, lambd)
+    return hardshrink_op.table[key_set](self, lambd)
+
+
+Tensor.hardshrink = tensor_hardshrink
+
+
+def tensor_prelu(self, weight):
+    try:
+        key_set = (self._key_set | weight._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(prelu_op, self, weight)
+    return prelu_op.table[key_set](self, weight)
+
+
+Tensor.prelu = tensor_prelu
+
+
 def tensor_flip(self, *dims, **named):
     dims = int_list(dims, "dims", named)
     try:
@@ -7646,6 +9991,465 @@ def tensor_uniform_(self, *args, **kwargs):
 Tensor.uniform_ = tensor_uniform_
 
 
+def tensor_absolute(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(absolute_op, self)
+    return absolute_op.table[key_set](self)
+
+
+Tensor.absolute = tensor_absolute
+
+
+def tensor_absolute_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(absolute__op, self)
+    return absolute__op.table[key_set](self)
+
+
+Tensor.absolute_ = tensor_absolute_
+
+
+def tensor_arccos(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arccos_op, self)
+    return arccos_op.table[key_set](self)
+
+
+Tensor.arccos = tensor_arccos
+
+
+def tensor_arccos_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arccos__op, self)
+    return arccos__op.table[key_set](self)
+
+
+Tensor.arccos_ = tensor_arccos_
+
+
+def tensor_arccosh(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arccosh_op, self)
+    return arccosh_op.table[key_set](self)
+
+
+Tensor.arccosh = tensor_arccosh
+
+
+def tensor_arccosh_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arccosh__op, self)
+    return arccosh__op.table[key_set](self)
+
+
+Tensor.arccosh_ = tensor_arccosh_
+
+
+def tensor_arcsin(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arcsin_op, self)
+    return arcsin_op.table[key_set](self)
+
+
+Tensor.arcsin = tensor_arcsin
+
+
+def tensor_arcsin_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arcsin__op, self)
+    return arcsin__op.table[key_set](self)
+
+
+Tensor.arcsin_ = tensor_arcsin_
+
+
+def tensor_arcsinh(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arcsinh_op, self)
+    return arcsinh_op.table[key_set](self)
+
+
+Tensor.arcsinh = tensor_arcsinh
+
+
+def tensor_arcsinh_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arcsinh__op, self)
+    return arcsinh__op.table[key_set](self)
+
+
+Tensor.arcsinh_ = tensor_arcsinh_
+
+
+def tensor_arctan(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arctan_op, self)
+    return arctan_op.table[key_set](self)
+
+
+Tensor.arctan = tensor_arctan
+
+
+def tensor_arctan_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arctan__op, self)
+    return arctan__op.table[key_set](self)
+
+
+Tensor.arctan_ = tensor_arctan_
+
+
+def tensor_arctan2(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arctan2_op, self, other)
+    return arctan2_op.table[key_set](self, other)
+
+
+Tensor.arctan2 = tensor_arctan2
+
+
+def tensor_arctan2_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arctan2__op, self, other)
+    return arctan2__op.table[key_set](self, other)
+
+
+Tensor.arctan2_ = tensor_arctan2_
+
+
+def tensor_arctanh(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arctanh_op, self)
+    return arctanh_op.table[key_set](self)
+
+
+Tensor.arctanh = tensor_arctanh
+
+
+def tensor_arctanh_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(arctanh__op, self)
+    return arctanh__op.table[key_set](self)
+
+
+Tensor.arctanh_ = tensor_arctanh_
+
+
+def tensor_clip(self, *args, **kwargs):
+    if not (args or kwargs):
+        return clip_Tensor_op.table[(self._key_set | local.included) & ~local.excluded](self, None, None)
+    return resolve(
+        (
+            clip_Tensor_op,
+            clip_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.clip = tensor_clip
+
+
+def tensor_clip_(self, *args, **kwargs):
+    if not (args or kwargs):
+        return clip__Tensor_op.table[(self._key_set | local.included) & ~local.excluded](self, None, None)
+    return resolve(
+        (
+            clip__Tensor_op,
+            clip__op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.clip_ = tensor_clip_
+
+
+def tensor_divide(self, *args, **kwargs):
+    return resolve(
+        (
+            divide_Tensor_op,
+            divide_Tensor_mode_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.divide = tensor_divide
+
+
+def tensor_divide_(self, *args, **kwargs):
+    return resolve(
+        (
+            divide__Tensor_op,
+            divide__Tensor_mode_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.divide_ = tensor_divide_
+
+
+def tensor_fix(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(fix_op, self)
+    return fix_op.table[key_set](self)
+
+
+Tensor.fix = tensor_fix
+
+
+def tensor_fix_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(fix__op, self)
+    return fix__op.table[key_set](self)
+
+
+Tensor.fix_ = tensor_fix_
+
+
+def tensor_ger(self, vec2):
+    try:
+        key_set = (self._key_set | vec2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ger_op, self, vec2)
+    return ger_op.table[key_set](self, vec2)
+
+
+Tensor.ger = tensor_ger
+
+
+def tensor_greater(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(greater_Tensor_op, self, other)
+    return greater_Tensor_op.table[key_set](self, other)
+
+
+Tensor.greater = tensor_greater
+
+
+def tensor_greater_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(greater__Tensor_op, self, other)
+    return greater__Tensor_op.table[key_set](self, other)
+
+
+Tensor.greater_ = tensor_greater_
+
+
+def tensor_greater_equal(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(greater_equal_Tensor_op, self, other)
+    return greater_equal_Tensor_op.table[key_set](self, other)
+
+
+Tensor.greater_equal = tensor_greater_equal
+
+
+def tensor_greater_equal_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(greater_equal__Tensor_op, self, other)
+    return greater_equal__Tensor_op.table[key_set](self, other)
+
+
+Tensor.greater_equal_ = tensor_greater_equal_
+
+
+def tensor_less(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(less_Tensor_op, self, other)
+    return less_Tensor_op.table[key_set](self, other)
+
+
+Tensor.less = tensor_less
+
+
+def tensor_less_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(less__Tensor_op, self, other)
+    return less__Tensor_op.table[key_set](self, other)
+
+
+Tensor.less_ = tensor_less_
+
+
+def tensor_less_equal(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(less_equal_Tensor_op, self, other)
+    return less_equal_Tensor_op.table[key_set](self, other)
+
+
+Tensor.less_equal = tensor_less_equal
+
+
+def tensor_less_equal_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(less_equal__Tensor_op, self, other)
+    return less_equal__Tensor_op.table[key_set](self, other)
+
+
+Tensor.less_equal_ = tensor_less_equal_
+
+
+def tensor_moveaxis(self, *args, **kwargs):
+    return resolve(
+        (
+            moveaxis_intlist_op,
+            moveaxis_int_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.moveaxis = tensor_moveaxis
+
+
+def tensor_multiply(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(multiply_Tensor_op, self, other)
+    return multiply_Tensor_op.table[key_set](self, other)
+
+
+Tensor.multiply = tensor_multiply
+
+
+def tensor_multiply_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(multiply__Tensor_op, self, other)
+    return multiply__Tensor_op.table[key_set](self, other)
+
+
+Tensor.multiply_ = tensor_multiply_
+
+
+def tensor_negative(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(negative_op, self)
+    return negative_op.table[key_set](self)
+
+
+Tensor.negative = tensor_negative
+
+
+def tensor_negative_(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(negative__op, self)
+    return negative__op.table[key_set](self)
+
+
+Tensor.negative_ = tensor_negative_
+
+
+def tensor_not_equal(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(not_equal_Tensor_op, self, other)
+    return not_equal_Tensor_op.table[key_set](self, other)
+
+
+Tensor.not_equal = tensor_not_equal
+
+
+def tensor_not_equal_(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(not_equal__Tensor_op, self, other)
+    return not_equal__Tensor_op.table[key_set](self, other)
+
+
+Tensor.not_equal_ = tensor_not_equal_
+
+
+def tensor_subtract(self, other, *, alpha=1):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(subtract_Tensor_op, self, other, alpha)
+    return subtract_Tensor_op.table[key_set](self, other, alpha)
+
+
+Tensor.subtract = tensor_subtract
+
+
+def tensor_subtract_(self, other, *, alpha=1):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(subtract__Tensor_op, self, other, alpha)
+    return subtract__Tensor_op.table[key_set](self, other, alpha)
+
+
+Tensor.subtract_ = tensor_subtract_
+
+
 def __add__(self, other):
     if isinstance(other, Tensor):
         key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
@@ -8267,8 +11071,6 @@ flatten_using_ints_op = declare("flatten.using_ints(Tensor(a) self, int start_di
 mT_op = declare("mT(Tensor(a) self) -> Tensor(a)")
 movedim_intlist_op = declare("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
 movedim_int_op = declare("movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
-moveaxis_intlist_op = declare("moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
-moveaxis_int_op = declare("moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
 narrow_op = declare("narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)")
 narrow_Tensor_op = declare("narrow.Tensor(Tensor(a) self, int dim, Tensor start, int length) -> Tensor(a)")
 numpy_T_op = declare("numpy_T(Tensor(a) self) -> Tensor(a)")
@@ -8293,6 +11095,7 @@ t_op = declare("t(Tensor(a) self) -> Tensor(a)")
 t__op = declare("t_(Tensor(a!) self) -> Tensor(a!)")
 transpose_int_op = declare("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
 swapaxes_op = declare("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)")
+swapdims_op = declare("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)")
 transpose__op = declare("transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")
 unbind_int_op = declare("unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]")
 unflatten_int_op = declare("unflatten.int(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)")
@@ -8410,6 +11213,12 @@ zeros_out_op = declare("zeros.out(int[] size, *, Tensor(a!) out) -> Tensor(a!)")
 zeros_like_op = declare(
     "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"
 )
+tril_indices_op = declare(
+    "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+triu_indices_op = declare(
+    "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
 as_strided_scatter_op = declare(
     "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor"
 )
@@ -8485,10 +11294,6 @@ clamp_Tensor_out_op = declare(
 clamp_op = declare("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor")
 clamp__op = declare("clamp_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)")
 clamp_out_op = declare("clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)")
-clip_op = declare("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor")
-clip_Tensor_op = declare("clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
-clip__op = declare("clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)")
-clip__Tensor_op = declare("clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)")
 clamp_max_Tensor_op = declare("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor")
 clamp_max__Tensor_op = declare("clamp_max_.Tensor(Tensor(a!) self, Tensor max) -> Tensor(a!)")
 clamp_max_Tensor_out_op = declare("clamp_max.Tensor_out(Tensor self, Tensor max, *, Tensor(a!) out) -> Tensor(a!)")
@@ -8709,6 +11514,148 @@ xlogy_Scalar_Other_op = declare("xlogy.Scalar_Other(Tensor self, Scalar other) -
 xlogy__Scalar_Other_op = declare("xlogy_.Scalar_Other(Tensor(a!) self, Scalar other) -> Tensor(a!)")
 xlogy_Scalar_Self_op = declare("xlogy.Scalar_Self(Scalar self, Tensor other) -> Tensor")
 xlogy_OutTensor_op = declare("xlogy.OutTensor(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+acos_op = declare("acos(Tensor self) -> Tensor")
+acos__op = declare("acos_(Tensor(a!) self) -> Tensor(a!)")
+acos_out_op = declare("acos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+acosh_op = declare("acosh(Tensor self) -> Tensor")
+acosh__op = declare("acosh_(Tensor(a!) self) -> Tensor(a!)")
+acosh_out_op = declare("acosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+asin_op = declare("asin(Tensor self) -> Tensor")
+asin__op = declare("asin_(Tensor(a!) self) -> Tensor(a!)")
+asin_out_op = declare("asin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+asinh_op = declare("asinh(Tensor self) -> Tensor")
+asinh__op = declare("asinh_(Tensor(a!) self) -> Tensor(a!)")
+asinh_out_op = declare("asinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+atan_op = declare("atan(Tensor self) -> Tensor")
+atan__op = declare("atan_(Tensor(a!) self) -> Tensor(a!)")
+atan_out_op = declare("atan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+atanh_op = declare("atanh(Tensor self) -> Tensor")
+atanh__op = declare("atanh_(Tensor(a!) self) -> Tensor(a!)")
+atanh_out_op = declare("atanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+cosh_op = declare("cosh(Tensor self) -> Tensor")
+cosh__op = declare("cosh_(Tensor(a!) self) -> Tensor(a!)")
+cosh_out_op = declare("cosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+sinh_op = declare("sinh(Tensor self) -> Tensor")
+sinh__op = declare("sinh_(Tensor(a!) self) -> Tensor(a!)")
+sinh_out_op = declare("sinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+erfc_op = declare("erfc(Tensor self) -> Tensor")
+erfc__op = declare("erfc_(Tensor(a!) self) -> Tensor(a!)")
+erfc_out_op = declare("erfc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+sinc_op = declare("sinc(Tensor self) -> Tensor")
+sinc__op = declare("sinc_(Tensor(a!) self) -> Tensor(a!)")
+sinc_out_op = declare("sinc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+lgamma_op = declare("lgamma(Tensor self) -> Tensor")
+lgamma__op = declare("lgamma_(Tensor(a!) self) -> Tensor(a!)")
+lgamma_out_op = declare("lgamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+digamma_op = declare("digamma(Tensor self) -> Tensor")
+digamma__op = declare("digamma_(Tensor(a!) self) -> Tensor(a!)")
+digamma_out_op = declare("digamma.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+erfinv_op = declare("erfinv(Tensor self) -> Tensor")
+erfinv__op = declare("erfinv_(Tensor(a!) self) -> Tensor(a!)")
+erfinv_out_op = declare("erfinv.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+frac_op = declare("frac(Tensor self) -> Tensor")
+frac__op = declare("frac_(Tensor(a!) self) -> Tensor(a!)")
+frac_out_op = declare("frac.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+atan2_op = declare("atan2(Tensor self, Tensor other) -> Tensor")
+atan2__op = declare("atan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+atan2_out_op = declare("atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+hypot_op = declare("hypot(Tensor self, Tensor other) -> Tensor")
+hypot__op = declare("hypot_(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+hypot_out_op = declare("hypot.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+copysign_Tensor_op = declare("copysign.Tensor(Tensor self, Tensor other) -> Tensor")
+copysign_Scalar_op = declare("copysign.Scalar(Tensor self, Scalar other) -> Tensor")
+copysign__Scalar_op = declare("copysign_.Scalar(Tensor(a!) self, Scalar other) -> Tensor(a!)")
+copysign_Scalar_out_op = declare("copysign.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)")
+copysign__Tensor_op = declare("copysign_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+copysign_out_op = declare("copysign.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+logaddexp_op = declare("logaddexp(Tensor self, Tensor other) -> Tensor")
+logaddexp_out_op = declare("logaddexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+logaddexp2_op = declare("logaddexp2(Tensor self, Tensor other) -> Tensor")
+logaddexp2_out_op = declare("logaddexp2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+fmax_op = declare("fmax(Tensor self, Tensor other) -> Tensor")
+fmax_out_op = declare("fmax.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+fmin_op = declare("fmin(Tensor self, Tensor other) -> Tensor")
+fmin_out_op = declare("fmin.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+gcd_op = declare("gcd(Tensor self, Tensor other) -> Tensor")
+gcd__op = declare("gcd_(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+gcd_out_op = declare("gcd.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+lcm_op = declare("lcm(Tensor self, Tensor other) -> Tensor")
+lcm__op = declare("lcm_(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+lcm_out_op = declare("lcm.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+heaviside_op = declare("heaviside(Tensor self, Tensor values) -> Tensor")
+heaviside__op = declare("heaviside_(Tensor(a!) self, Tensor values) -> Tensor(a!)")
+heaviside_out_op = declare("heaviside.out(Tensor self, Tensor values, *, Tensor(a!) out) -> Tensor(a!)")
+signbit_op = declare("signbit(Tensor self) -> Tensor")
+signbit_out_op = declare("signbit.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+isposinf_op = declare("isposinf(Tensor self) -> Tensor")
+isposinf_out_op = declare("isposinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+isneginf_op = declare("isneginf(Tensor self) -> Tensor")
+isneginf_out_op = declare("isneginf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+nan_to_num_op = declare("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor")
+nan_to_num__op = declare(
+    "nan_to_num_(Tensor(a!) self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor(a!)"
+)
+nan_to_num_out_op = declare(
+    "nan_to_num.out(Tensor self, float? nan=None, float? posinf=None, float? neginf=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+logit_op = declare("logit(Tensor self, float? eps=None) -> Tensor")
+logit__op = declare("logit_(Tensor(a!) self, float? eps=None) -> Tensor(a!)")
+logit_out_op = declare("logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)")
+polygamma_op = declare("polygamma(int n, Tensor self) -> Tensor")
+polygamma_out_op = declare("polygamma.out(int n, Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+polygamma__op = declare("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)")
+deg2rad_op = declare("deg2rad(Tensor self) -> Tensor")
+deg2rad__op = declare("deg2rad_(Tensor(a!) self) -> Tensor(a!)")
+deg2rad_out_op = declare("deg2rad.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+rad2deg_op = declare("rad2deg(Tensor self) -> Tensor")
+rad2deg__op = declare("rad2deg_(Tensor(a!) self) -> Tensor(a!)")
+rad2deg_out_op = declare("rad2deg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+float_power_Tensor_Tensor_op = declare("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor")
+float_power_Tensor_Scalar_op = declare("float_power.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor")
+float_power_Scalar_op = declare("float_power.Scalar(Scalar self, Tensor exponent) -> Tensor")
+ldexp_Tensor_op = declare("ldexp.Tensor(Tensor self, Tensor other) -> Tensor")
+ldexp__op = declare("ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+ldexp_out_op = declare("ldexp.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+true_divide_Tensor_op = declare("true_divide.Tensor(Tensor self, Tensor other) -> Tensor")
+true_divide__Tensor_op = declare("true_divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+isreal_op = declare("isreal(Tensor self) -> Tensor")
+real_op = declare("real(Tensor(a) self) -> Tensor(a)")
+conj_op = declare("conj(Tensor(a) self) -> Tensor(a)")
+resolve_conj_op = declare("resolve_conj(Tensor(a) self) -> Tensor(a)")
+mvlgamma_op = declare("mvlgamma(Tensor self, int p) -> Tensor")
+celu_op = declare("celu(Tensor self, Scalar alpha=1.0) -> Tensor")
+celu__op = declare("celu_(Tensor(a!) self, Scalar alpha=1.0) -> Tensor(a!)")
+selu_op = declare("selu(Tensor self) -> Tensor")
+selu__op = declare("selu_(Tensor(a!) self) -> Tensor(a!)")
+hardsigmoid_op = declare("hardsigmoid(Tensor self) -> Tensor")
+hardsigmoid__op = declare("hardsigmoid_(Tensor(a!) self) -> Tensor(a!)")
+hardsigmoid_out_op = declare("hardsigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+hardswish_op = declare("hardswish(Tensor self) -> Tensor")
+hardswish__op = declare("hardswish_(Tensor(a!) self) -> Tensor(a!)")
+hardswish_out_op = declare("hardswish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+mish_op = declare("mish(Tensor self) -> Tensor")
+mish__op = declare("mish_(Tensor(a!) self) -> Tensor(a!)")
+mish_out_op = declare("mish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+hardshrink_op = declare("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor")
+hardshrink_out_op = declare("hardshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)")
+softshrink_op = declare("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor")
+softshrink_out_op = declare("softshrink.out(Tensor self, Scalar lambd=0.5, *, Tensor(a!) out) -> Tensor(a!)")
+log_sigmoid_forward_op = declare("log_sigmoid_forward(Tensor self) -> (Tensor output, Tensor buffer)")
+log_sigmoid_op = declare("log_sigmoid(Tensor self) -> Tensor")
+log_sigmoid_out_op = declare("log_sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+glu_op = declare("glu(Tensor self, int dim=-1) -> Tensor")
+glu_out_op = declare("glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!)")
+_prelu_kernel_op = declare("_prelu_kernel(Tensor self, Tensor weight) -> Tensor")
+prelu_op = declare("prelu(Tensor self, Tensor weight) -> Tensor")
+rrelu_with_noise_op = declare(
+    "rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"
+)
+rrelu_op = declare(
+    "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"
+)
+rrelu__op = declare(
+    "rrelu_(Tensor(a!) self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor(a!)"
+)
 cat_op = declare("cat(Tensor[] tensors, int dim=0) -> Tensor")
 cat_out_op = declare("cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
 embedding_op = declare(
@@ -8917,10 +11864,6 @@ column_stack_op = declare("column_stack(Tensor[] tensors) -> Tensor")
 column_stack_out_op = declare("column_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
 dstack_op = declare("dstack(Tensor[] tensors) -> Tensor")
 dstack_out_op = declare("dstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
-concat_op = declare("concat(Tensor[] tensors, int dim=0) -> Tensor")
-concat_out_op = declare("concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
-concatenate_op = declare("concatenate(Tensor[] tensors, int dim=0) -> Tensor")
-concatenate_out_op = declare("concatenate.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
 hstack_op = declare("hstack(Tensor[] tensors) -> Tensor")
 hstack_out_op = declare("hstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
 meshgrid_op = declare("meshgrid(Tensor[] tensors) -> Tensor[]")
@@ -8934,6 +11877,14 @@ repeat_interleave_self_int_op = declare(
 )
 vstack_op = declare("vstack(Tensor[] tensors) -> Tensor")
 vstack_out_op = declare("vstack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
+pixel_shuffle_op = declare("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor")
+pixel_shuffle_out_op = declare("pixel_shuffle.out(Tensor self, int upscale_factor, *, Tensor(a!) out) -> Tensor(a!)")
+pixel_unshuffle_op = declare("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor")
+pixel_unshuffle_out_op = declare(
+    "pixel_unshuffle.out(Tensor self, int downscale_factor, *, Tensor(a!) out) -> Tensor(a!)"
+)
+channel_shuffle_op = declare("channel_shuffle(Tensor self, int groups) -> Tensor")
+bilinear_op = declare("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
 index_copy_op = declare("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
 index_copy__op = declare("index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)")
 index_copy_out_op = declare(
@@ -9062,6 +12013,9 @@ native_layer_norm_backward_op = declare(
     "native_layer_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)"
 )
 rms_norm_op = declare("rms_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor")
+instance_norm_op = declare(
+    "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor"
+)
 conv1d_op = declare(
     "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor"
 )
@@ -9214,6 +12168,13 @@ rnn_tanh_cell_op = declare(
     "rnn_tanh_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"
 )
 cosine_similarity_op = declare("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor")
+norm_ScalarOpt_dim_op = declare("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor")
+pairwise_distance_op = declare(
+    "pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor"
+)
+_cdist_forward_op = declare("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor")
+cdist_op = declare("cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor")
+pdist_op = declare("pdist(Tensor self, float p=2) -> Tensor")
 binary_cross_entropy_op = declare(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
 )
@@ -9253,6 +12214,29 @@ smooth_l1_loss_op = declare("smooth_l1_loss(Tensor self, Tensor target, int redu
 smooth_l1_loss_out_op = declare(
     "smooth_l1_loss.out(Tensor self, Tensor target, int reduction=1, float beta=1.0, *, Tensor(a!) out) -> Tensor(a!)"
 )
+hinge_embedding_loss_op = declare(
+    "hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor"
+)
+cosine_embedding_loss_op = declare(
+    "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor"
+)
+margin_ranking_loss_op = declare(
+    "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor"
+)
+triplet_margin_loss_op = declare(
+    "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False, int reduction=1) -> Tensor"
+)
+poisson_nll_loss_op = declare(
+    "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor"
+)
+soft_margin_loss_op = declare("soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
+soft_margin_loss_out_op = declare(
+    "soft_margin_loss.out(Tensor self, Tensor target, int reduction=1, *, Tensor(a!) out) -> Tensor(a!)"
+)
+multi_margin_loss_op = declare(
+    "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) -> Tensor"
+)
+multilabel_margin_loss_op = declare("multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 bernoulli_op = declare("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor")
 bernoulli_out_op = declare("bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)")
 bernoulli_p_op = declare("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor")
@@ -9373,6 +12357,12 @@ uniform_op = declare("uniform(Tensor self, float from=0.0, float to=1.0, *, Gene
 uniform__op = declare(
     "uniform_(Tensor(a!) self, float from=0.0, float to=1.0, *, Generator? generator=None) -> Tensor(a!)"
 )
+feature_dropout_op = declare("feature_dropout(Tensor input, float p, bool train) -> Tensor")
+feature_dropout__op = declare("feature_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
+alpha_dropout_op = declare("alpha_dropout(Tensor input, float p, bool train) -> Tensor")
+alpha_dropout__op = declare("alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
+feature_alpha_dropout_op = declare("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor")
+feature_alpha_dropout__op = declare("feature_alpha_dropout_(Tensor(a!) self, float p, bool train) -> Tensor(a!)")
 _log_softmax_backward_data_op = declare(
     "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor"
 )
@@ -9484,6 +12474,10 @@ unfold_backward_op = declare(
 value_selecting_reduction_backward_op = declare(
     "value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, int[] sizes, bool keepdim) -> Tensor"
 )
+hardshrink_backward_op = declare("hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor")
+softshrink_backward_op = declare("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd) -> Tensor")
+hardsigmoid_backward_op = declare("hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor")
+log_sigmoid_backward_op = declare("log_sigmoid_backward(Tensor grad_output, Tensor self, Tensor buffer) -> Tensor")
 fake_quantize_per_tensor_affine_op = declare(
     "fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int quant_max) -> Tensor"
 )
@@ -9508,3 +12502,87 @@ fake_quantize_per_channel_affine_cachemask_op = declare(
 fake_quantize_per_channel_affine_cachemask_backward_op = declare(
     "fake_quantize_per_channel_affine_cachemask_backward(Tensor grad, Tensor mask) -> Tensor"
 )
+absolute_op = declare("absolute(Tensor self) -> Tensor")
+absolute__op = declare("absolute_(Tensor(a!) self) -> Tensor(a!)")
+absolute_out_op = declare("absolute.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+arccos_op = declare("arccos(Tensor self) -> Tensor")
+arccos__op = declare("arccos_(Tensor(a!) self) -> Tensor(a!)")
+arccos_out_op = declare("arccos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+arccosh_op = declare("arccosh(Tensor self) -> Tensor")
+arccosh__op = declare("arccosh_(Tensor(a!) self) -> Tensor(a!)")
+arccosh_out_op = declare("arccosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+arcsin_op = declare("arcsin(Tensor self) -> Tensor")
+arcsin__op = declare("arcsin_(Tensor(a!) self) -> Tensor(a!)")
+arcsin_out_op = declare("arcsin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+arcsinh_op = declare("arcsinh(Tensor self) -> Tensor")
+arcsinh__op = declare("arcsinh_(Tensor(a!) self) -> Tensor(a!)")
+arcsinh_out_op = declare("arcsinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+arctan_op = declare("arctan(Tensor self) -> Tensor")
+arctan__op = declare("arctan_(Tensor(a!) self) -> Tensor(a!)")
+arctan_out_op = declare("arctan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+arctan2_op = declare("arctan2(Tensor self, Tensor other) -> Tensor")
+arctan2__op = declare("arctan2_(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+arctan2_out_op = declare("arctan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+arctanh_op = declare("arctanh(Tensor self) -> Tensor")
+arctanh__op = declare("arctanh_(Tensor(a!) self) -> Tensor(a!)")
+arctanh_out_op = declare("arctanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+clip_Tensor_op = declare("clip.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor")
+clip__Tensor_op = declare("clip_.Tensor(Tensor(a!) self, Tensor? min=None, Tensor? max=None) -> Tensor(a!)")
+clip_Tensor_out_op = declare(
+    "clip.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+clip_op = declare("clip(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor")
+clip__op = declare("clip_(Tensor(a!) self, Scalar? min=None, Scalar? max=None) -> Tensor(a!)")
+clip_out_op = declare("clip.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)")
+concat_op = declare("concat(Tensor[] tensors, int dim=0) -> Tensor")
+concat_out_op = declare("concat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
+concatenate_op = declare("concatenate(Tensor[] tensors, int dim=0) -> Tensor")
+concatenate_out_op = declare("concatenate.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
+divide_Tensor_op = declare("divide.Tensor(Tensor self, Tensor other) -> Tensor")
+divide__Tensor_op = declare("divide_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+divide_out_op = declare("divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+divide_Scalar_op = declare("divide.Scalar(Tensor self, Scalar other) -> Tensor")
+divide_Tensor_mode_op = declare("divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor")
+divide__Tensor_mode_op = declare(
+    "divide_.Tensor_mode(Tensor(a!) self, Tensor other, *, str? rounding_mode) -> Tensor(a!)"
+)
+divide_out_mode_op = declare(
+    "divide.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)"
+)
+fix_op = declare("fix(Tensor self) -> Tensor")
+fix__op = declare("fix_(Tensor(a!) self) -> Tensor(a!)")
+fix_out_op = declare("fix.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+ger_op = declare("ger(Tensor self, Tensor vec2) -> Tensor")
+ger_out_op = declare("ger.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)")
+greater_Tensor_op = declare("greater.Tensor(Tensor self, Tensor other) -> Tensor")
+greater__Tensor_op = declare("greater_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+greater_Tensor_out_op = declare("greater.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+greater_equal_Tensor_op = declare("greater_equal.Tensor(Tensor self, Tensor other) -> Tensor")
+greater_equal__Tensor_op = declare("greater_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+greater_equal_Tensor_out_op = declare(
+    "greater_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)"
+)
+less_Tensor_op = declare("less.Tensor(Tensor self, Tensor other) -> Tensor")
+less__Tensor_op = declare("less_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+less_Tensor_out_op = declare("less.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+less_equal_Tensor_op = declare("less_equal.Tensor(Tensor self, Tensor other) -> Tensor")
+less_equal__Tensor_op = declare("less_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+less_equal_Tensor_out_op = declare("less_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+moveaxis_intlist_op = declare("moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)")
+moveaxis_int_op = declare("moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)")
+multiply_Tensor_op = declare("multiply.Tensor(Tensor self, Tensor other) -> Tensor")
+multiply__Tensor_op = declare("multiply_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+multiply_out_op = declare("multiply.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+multiply_Scalar_op = declare("multiply.Scalar(Tensor self, Scalar other) -> Tensor")
+negative_op = declare("negative(Tensor self) -> Tensor")
+negative__op = declare("negative_(Tensor(a!) self) -> Tensor(a!)")
+negative_out_op = declare("negative.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+not_equal_Tensor_op = declare("not_equal.Tensor(Tensor self, Tensor other) -> Tensor")
+not_equal__Tensor_op = declare("not_equal_.Tensor(Tensor(a!) self, Tensor other) -> Tensor(a!)")
+not_equal_Tensor_out_op = declare("not_equal.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)")
+row_stack_op = declare("row_stack(Tensor[] tensors) -> Tensor")
+row_stack_out_op = declare("row_stack.out(Tensor[] tensors, *, Tensor(a!) out) -> Tensor(a!)")
+subtract_Tensor_op = declare("subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")
+subtract__Tensor_op = declare("subtract_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)")
+subtract_out_op = declare("subtract.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)")
+subtract_Scalar_op = declare("subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor")

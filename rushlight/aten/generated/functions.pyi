@@ -35,10 +35,6 @@ def movedim(input: Tensor, source: Sequence[_int], destination: Sequence[_int]) 
 @overload
 def movedim(input: Tensor, source: _int, destination: _int) -> Tensor: ...
 @overload
-def moveaxis(input: Tensor, source: Sequence[_int], destination: Sequence[_int]) -> Tensor: ...
-@overload
-def moveaxis(input: Tensor, source: _int, destination: _int) -> Tensor: ...
-@overload
 def narrow(input: Tensor, dim: _int, start: _int, length: _int) -> Tensor: ...
 @overload
 def narrow(input: Tensor, dim: _int, start: Tensor, length: _int) -> Tensor: ...
@@ -63,6 +59,7 @@ def squeeze(input: Tensor, dim: Sequence[_int]) -> Tensor: ...
 def t(input: Tensor) -> Tensor: ...
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor: ...
 def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor: ...
+def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor: ...
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]: ...
 def unflatten(input: Tensor, dim: _int, sizes: Sequence[_int]) -> Tensor: ...
 def unsqueeze(input: Tensor, dim: _int) -> Tensor: ...
@@ -316,6 +313,28 @@ def zeros_like(
     memory_format: _memory_format | None = None,
     requires_grad: _bool = False,
 ) -> Tensor: ...
+def tril_indices(
+    row: _int,
+    col: _int,
+    offset: _int = 0,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    device: _device | _str | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+) -> Tensor: ...
+def triu_indices(
+    row: _int,
+    col: _int,
+    offset: _int = 0,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    device: _device | _str | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+) -> Tensor: ...
 def as_strided_scatter(
     input: Tensor, src: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
 ) -> Tensor: ...
@@ -367,14 +386,6 @@ def clamp(
 def clamp_(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor: ...
 @overload
 def clamp_(input: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor: ...
-@overload
-def clip(input: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor: ...
-@overload
-def clip(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor: ...
-@overload
-def clip_(input: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor: ...
-@overload
-def clip_(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor: ...
 @overload
 def clamp_max(input: Tensor, max: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
@@ -525,6 +536,127 @@ def xlogy(input: Number, other: Tensor) -> Tensor: ...
 def xlogy_(input: Tensor, other: Tensor) -> Tensor: ...
 @overload
 def xlogy_(input: Tensor, other: Number) -> Tensor: ...
+def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def acos_(input: Tensor) -> Tensor: ...
+def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def acosh_(input: Tensor) -> Tensor: ...
+def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def asin_(input: Tensor) -> Tensor: ...
+def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def asinh_(input: Tensor) -> Tensor: ...
+def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def atan_(input: Tensor) -> Tensor: ...
+def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def atanh_(input: Tensor) -> Tensor: ...
+def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def cosh_(input: Tensor) -> Tensor: ...
+def sinh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def sinh_(input: Tensor) -> Tensor: ...
+def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def erfc_(input: Tensor) -> Tensor: ...
+def sinc(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def sinc_(input: Tensor) -> Tensor: ...
+def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def lgamma_(input: Tensor) -> Tensor: ...
+def digamma(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def digamma_(input: Tensor) -> Tensor: ...
+def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def erfinv_(input: Tensor) -> Tensor: ...
+def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def frac_(input: Tensor) -> Tensor: ...
+def atan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def atan2_(input: Tensor, other: Tensor) -> Tensor: ...
+def hypot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def hypot_(input: Tensor, other: Tensor) -> Tensor: ...
+@overload
+def copysign(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def copysign(input: Tensor, other: Number, *, out: Tensor | None = None) -> Tensor: ...
+def copysign_(input: Tensor, other: Tensor) -> Tensor: ...
+def logaddexp(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def logaddexp2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def fmax(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def fmin(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def gcd(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def gcd_(input: Tensor, other: Tensor) -> Tensor: ...
+def lcm(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def lcm_(input: Tensor, other: Tensor) -> Tensor: ...
+def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def heaviside_(input: Tensor, values: Tensor) -> Tensor: ...
+def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def isposinf(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def isneginf(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def nan_to_num(
+    input: Tensor,
+    nan: _float | None = None,
+    posinf: _float | None = None,
+    neginf: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def nan_to_num_(
+    input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
+) -> Tensor: ...
+def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor: ...
+def logit_(input: Tensor, eps: _float | None = None) -> Tensor: ...
+def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def deg2rad_(input: Tensor) -> Tensor: ...
+def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def rad2deg_(input: Tensor) -> Tensor: ...
+@overload
+def float_power(input: Tensor, exponent: Tensor) -> Tensor: ...
+@overload
+def float_power(input: Tensor, exponent: Number) -> Tensor: ...
+@overload
+def float_power(input: Number, exponent: Tensor) -> Tensor: ...
+def ldexp(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+def ldexp_(input: Tensor, other: Tensor | Number) -> Tensor: ...
+def true_divide(input: Tensor | Number, other: Tensor | Number) -> Tensor: ...
+def isreal(input: Tensor) -> Tensor: ...
+def real(input: Tensor) -> Tensor: ...
+def conj(input: Tensor) -> Tensor: ...
+def resolve_conj(input: Tensor) -> Tensor: ...
+def mvlgamma(input: Tensor, p: _int) -> Tensor: ...
+def celu(input: Tensor, alpha: Number = 1.0) -> Tensor: ...
+def celu_(input: Tensor, alpha: Number = 1.0) -> Tensor: ...
+def selu(input: Tensor) -> Tensor: ...
+def selu_(input: Tensor) -> Tensor: ...
+def hardsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def hardsigmoid_(input: Tensor) -> Tensor: ...
+def hardswish(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def hardswish_(input: Tensor) -> Tensor: ...
+def mish(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def mish_(input: Tensor) -> Tensor: ...
+def hardshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None) -> Tensor: ...
+def softshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None) -> Tensor: ...
+def log_sigmoid_forward(input: Tensor) -> tuple[Tensor, Tensor]: ...
+def log_sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def glu(input: Tensor, dim: _int = -1, *, out: Tensor | None = None) -> Tensor: ...
+def _prelu_kernel(input: Tensor, weight: Tensor) -> Tensor: ...
+def prelu(input: Tensor, weight: Tensor) -> Tensor: ...
+def rrelu_with_noise(
+    input: Tensor,
+    noise: Tensor,
+    lower: Number = 0.125,
+    upper: Number = 0.3333333333333333,
+    training: _bool = False,
+    generator: Generator | None = None,
+) -> Tensor: ...
+def rrelu(
+    input: Tensor,
+    lower: Number = 0.125,
+    upper: Number = 0.3333333333333333,
+    training: _bool = False,
+    generator: Generator | None = None,
+) -> Tensor: ...
+def rrelu_(
+    input: Tensor,
+    lower: Number = 0.125,
+    upper: Number = 0.3333333333333333,
+    training: _bool = False,
+    generator: Generator | None = None,
+) -> Tensor: ...
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor: ...
 def embedding(
     weight: Tensor, indices: Tensor, padding_idx: _int = -1, scale_grad_by_freq: _bool = False, sparse: _bool = False
@@ -720,8 +852,6 @@ def atleast_3d(input: Tensor) -> Tensor: ...
 def atleast_3d(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
-def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor: ...
-def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor: ...
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def meshgrid(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]: ...
@@ -738,6 +868,10 @@ def repeat_interleave(
     input: Tensor, repeats: _int, dim: _int | None = None, *, output_size: _int | None = None
 ) -> Tensor: ...
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
+def pixel_shuffle(input: Tensor, upscale_factor: _int, *, out: Tensor | None = None) -> Tensor: ...
+def pixel_unshuffle(input: Tensor, downscale_factor: _int, *, out: Tensor | None = None) -> Tensor: ...
+def channel_shuffle(input: Tensor, groups: _int) -> Tensor: ...
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor: ...
 def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def index_fill(input: Tensor, dim: _int, index: Tensor, value: Tensor) -> Tensor: ...
@@ -889,6 +1023,17 @@ def native_layer_norm_backward(
 ) -> tuple[Tensor, Tensor, Tensor]: ...
 def rms_norm(
     input: Tensor, normalized_shape: Sequence[_int], weight: Tensor | None = None, eps: _float | None = None
+) -> Tensor: ...
+def instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: _bool,
+    momentum: _float,
+    eps: _float,
+    cudnn_enabled: _bool,
 ) -> Tensor: ...
 @overload
 def conv1d(
@@ -1196,6 +1341,13 @@ def rnn_tanh_cell(
     input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
 ) -> Tensor: ...
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor: ...
+def norm(input: Tensor, p: Number | None, dim: _int | Sequence[_int], keepdim: _bool = False) -> Tensor: ...
+def pairwise_distance(
+    x1: Tensor, x2: Tensor, p: _float = 2.0, eps: _float = 1e-06, keepdim: _bool = False
+) -> Tensor: ...
+def _cdist_forward(x1: Tensor, x2: Tensor, p: _float, compute_mode: _int | None) -> Tensor: ...
+def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: _int | None = None) -> Tensor: ...
+def pdist(input: Tensor, p: _float = 2.0) -> Tensor: ...
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: _int = 1, *, out: Tensor | None = None
 ) -> Tensor: ...
@@ -1234,6 +1386,31 @@ def nll_loss_nd(
 def smooth_l1_loss(
     input: Tensor, target: Tensor, reduction: _int = 1, beta: _float = 1.0, *, out: Tensor | None = None
 ) -> Tensor: ...
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: _float = 1.0, reduction: _int = 1) -> Tensor: ...
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, reduction: _int = 1
+) -> Tensor: ...
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: _float = 0.0, reduction: _int = 1
+) -> Tensor: ...
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: _float = 1.0,
+    p: _float = 2.0,
+    eps: _float = 1e-06,
+    swap: _bool = False,
+    reduction: _int = 1,
+) -> Tensor: ...
+def poisson_nll_loss(
+    input: Tensor, target: Tensor, log_input: _bool, full: _bool, eps: _float, reduction: _int
+) -> Tensor: ...
+def soft_margin_loss(input: Tensor, target: Tensor, reduction: _int = 1, *, out: Tensor | None = None) -> Tensor: ...
+def multi_margin_loss(
+    input: Tensor, target: Tensor, p: Number = 1, margin: Number = 1, weight: Tensor | None = None, reduction: _int = 1
+) -> Tensor: ...
+def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: _int = 1) -> Tensor: ...
 @overload
 def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor: ...
 @overload
@@ -1478,6 +1655,12 @@ def randperm(
     out: Tensor | None = None,
     requires_grad: _bool = False,
 ) -> Tensor: ...
+def feature_dropout(input: Tensor, p: _float, train: _bool) -> Tensor: ...
+def feature_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor: ...
+def alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor: ...
+def alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor: ...
+def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor: ...
+def feature_alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor: ...
 def _log_softmax_backward_data(
     grad_output: Tensor, output: Tensor, dim: _int, input_dtype: _dtype, *, out: Tensor | None = None
 ) -> Tensor: ...
@@ -1568,6 +1751,10 @@ def unfold_backward(grad_in: Tensor, input_sizes: Sequence[_int], dim: _int, siz
 def value_selecting_reduction_backward(
     grad: Tensor, dim: _int, indices: Tensor, sizes: Sequence[_int], keepdim: _bool
 ) -> Tensor: ...
+def hardshrink_backward(grad_out: Tensor, input: Tensor, lambd: Number) -> Tensor: ...
+def softshrink_backward(grad_output: Tensor, input: Tensor, lambd: Number) -> Tensor: ...
+def hardsigmoid_backward(grad_output: Tensor, input: Tensor) -> Tensor: ...
+def log_sigmoid_backward(grad_output: Tensor, input: Tensor, buffer: Tensor) -> Tensor: ...
 @overload
 def fake_quantize_per_tensor_affine(
     input: Tensor, scale: _float, zero_point: _int, quant_min: _int, quant_max: _int
@@ -1590,6 +1777,61 @@ def fake_quantize_per_channel_affine_cachemask(
     input: Tensor, scale: Tensor, zero_point: Tensor, axis: _int, quant_min: _int, quant_max: _int
 ) -> tuple[Tensor, Tensor]: ...
 def fake_quantize_per_channel_affine_cachemask_backward(grad: Tensor, mask: Tensor) -> Tensor: ...
+def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def absolute_(input: Tensor) -> Tensor: ...
+def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def arccos_(input: Tensor) -> Tensor: ...
+def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def arccosh_(input: Tensor) -> Tensor: ...
+def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def arcsin_(input: Tensor) -> Tensor: ...
+def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def arcsinh_(input: Tensor) -> Tensor: ...
+def arctan(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def arctan_(input: Tensor) -> Tensor: ...
+def arctan2(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def arctan2_(input: Tensor, other: Tensor) -> Tensor: ...
+def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def arctanh_(input: Tensor) -> Tensor: ...
+@overload
+def clip(
+    input: Tensor, min: Tensor | None = None, max: Tensor | None = None, *, out: Tensor | None = None
+) -> Tensor: ...
+@overload
+def clip(
+    input: Tensor, min: Number | None = None, max: Number | None = None, *, out: Tensor | None = None
+) -> Tensor: ...
+@overload
+def clip_(input: Tensor, min: Tensor | None = None, max: Tensor | None = None) -> Tensor: ...
+@overload
+def clip_(input: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor: ...
+def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor: ...
+def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def divide(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def divide(
+    input: Tensor | Number, other: Tensor | Number, *, rounding_mode: _str | None, out: Tensor | None = None
+) -> Tensor: ...
+def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def fix_(input: Tensor) -> Tensor: ...
+def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def greater(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+def greater_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+def less(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+def less_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def moveaxis(input: Tensor, source: Sequence[_int], destination: Sequence[_int]) -> Tensor: ...
+@overload
+def moveaxis(input: Tensor, source: _int, destination: _int) -> Tensor: ...
+def multiply(input: Tensor | Number, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def negative_(input: Tensor) -> Tensor: ...
+def not_equal(input: Tensor, other: Tensor | Number, *, out: Tensor | None = None) -> Tensor: ...
+def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor: ...
+def subtract(
+    input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1, out: Tensor | None = None
+) -> Tensor: ...
 
 alias_op: OpOverload
 as_strided_op: OpOverload
@@ -1605,8 +1847,6 @@ flatten_using_ints_op: OpOverload
 mT_op: OpOverload
 movedim_intlist_op: OpOverload
 movedim_int_op: OpOverload
-moveaxis_intlist_op: OpOverload
-moveaxis_int_op: OpOverload
 narrow_op: OpOverload
 narrow_Tensor_op: OpOverload
 numpy_T_op: OpOverload
@@ -1629,6 +1869,7 @@ t_op: OpOverload
 t__op: OpOverload
 transpose_int_op: OpOverload
 swapaxes_op: OpOverload
+swapdims_op: OpOverload
 transpose__op: OpOverload
 unbind_int_op: OpOverload
 unflatten_int_op: OpOverload
@@ -1682,6 +1923,8 @@ ones_like_op: OpOverload
 zeros_op: OpOverload
 zeros_out_op: OpOverload
 zeros_like_op: OpOverload
+tril_indices_op: OpOverload
+triu_indices_op: OpOverload
 as_strided_scatter_op: OpOverload
 copy_op: OpOverload
 diagonal_scatter_op: OpOverload
@@ -1735,10 +1978,6 @@ clamp_Tensor_out_op: OpOverload
 clamp_op: OpOverload
 clamp__op: OpOverload
 clamp_out_op: OpOverload
-clip_op: OpOverload
-clip_Tensor_op: OpOverload
-clip__op: OpOverload
-clip__Tensor_op: OpOverload
 clamp_max_Tensor_op: OpOverload
 clamp_max__Tensor_op: OpOverload
 clamp_max_Tensor_out_op: OpOverload
@@ -1941,6 +2180,138 @@ xlogy_Scalar_Other_op: OpOverload
 xlogy__Scalar_Other_op: OpOverload
 xlogy_Scalar_Self_op: OpOverload
 xlogy_OutTensor_op: OpOverload
+acos_op: OpOverload
+acos__op: OpOverload
+acos_out_op: OpOverload
+acosh_op: OpOverload
+acosh__op: OpOverload
+acosh_out_op: OpOverload
+asin_op: OpOverload
+asin__op: OpOverload
+asin_out_op: OpOverload
+asinh_op: OpOverload
+asinh__op: OpOverload
+asinh_out_op: OpOverload
+atan_op: OpOverload
+atan__op: OpOverload
+atan_out_op: OpOverload
+atanh_op: OpOverload
+atanh__op: OpOverload
+atanh_out_op: OpOverload
+cosh_op: OpOverload
+cosh__op: OpOverload
+cosh_out_op: OpOverload
+sinh_op: OpOverload
+sinh__op: OpOverload
+sinh_out_op: OpOverload
+erfc_op: OpOverload
+erfc__op: OpOverload
+erfc_out_op: OpOverload
+sinc_op: OpOverload
+sinc__op: OpOverload
+sinc_out_op: OpOverload
+lgamma_op: OpOverload
+lgamma__op: OpOverload
+lgamma_out_op: OpOverload
+digamma_op: OpOverload
+digamma__op: OpOverload
+digamma_out_op: OpOverload
+erfinv_op: OpOverload
+erfinv__op: OpOverload
+erfinv_out_op: OpOverload
+frac_op: OpOverload
+frac__op: OpOverload
+frac_out_op: OpOverload
+atan2_op: OpOverload
+atan2__op: OpOverload
+atan2_out_op: OpOverload
+hypot_op: OpOverload
+hypot__op: OpOverload
+hypot_out_op: OpOverload
+copysign_Tensor_op: OpOverload
+copysign_Scalar_op: OpOverload
+copysign__Scalar_op: OpOverload
+copysign_Scalar_out_op: OpOverload
+copysign__Tensor_op: OpOverload
+copysign_out_op: OpOverload
+logaddexp_op: OpOverload
+logaddexp_out_op: OpOverload
+logaddexp2_op: OpOverload
+logaddexp2_out_op: OpOverload
+fmax_op: OpOverload
+fmax_out_op: OpOverload
+fmin_op: OpOverload
+fmin_out_op: OpOverload
+gcd_op: OpOverload
+gcd__op: OpOverload
+gcd_out_op: OpOverload
+lcm_op: OpOverload
+lcm__op: OpOverload
+lcm_out_op: OpOverload
+heaviside_op: OpOverload
+heaviside__op: OpOverload
+heaviside_out_op: OpOverload
+signbit_op: OpOverload
+signbit_out_op: OpOverload
+isposinf_op: OpOverload
+isposinf_out_op: OpOverload
+isneginf_op: OpOverload
+isneginf_out_op: OpOverload
+nan_to_num_op: OpOverload
+nan_to_num__op: OpOverload
+nan_to_num_out_op: OpOverload
+logit_op: OpOverload
+logit__op: OpOverload
+logit_out_op: OpOverload
+polygamma_op: OpOverload
+polygamma_out_op: OpOverload
+polygamma__op: OpOverload
+deg2rad_op: OpOverload
+deg2rad__op: OpOverload
+deg2rad_out_op: OpOverload
+rad2deg_op: OpOverload
+rad2deg__op: OpOverload
+rad2deg_out_op: OpOverload
+float_power_Tensor_Tensor_op: OpOverload
+float_power_Tensor_Scalar_op: OpOverload
+float_power_Scalar_op: OpOverload
+ldexp_Tensor_op: OpOverload
+ldexp__op: OpOverload
+ldexp_out_op: OpOverload
+true_divide_Tensor_op: OpOverload
+true_divide__Tensor_op: OpOverload
+isreal_op: OpOverload
+real_op: OpOverload
+conj_op: OpOverload
+resolve_conj_op: OpOverload
+mvlgamma_op: OpOverload
+celu_op: OpOverload
+celu__op: OpOverload
+selu_op: OpOverload
+selu__op: OpOverload
+hardsigmoid_op: OpOverload
+hardsigmoid__op: OpOverload
+hardsigmoid_out_op: OpOverload
+hardswish_op: OpOverload
+hardswish__op: OpOverload
+hardswish_out_op: OpOverload
+mish_op: OpOverload
+mish__op: OpOverload
+mish_out_op: OpOverload
+hardshrink_op: OpOverload
+hardshrink_out_op: OpOverload
+softshrink_op: OpOverload
+softshrink_out_op: OpOverload
+log_sigmoid_forward_op: OpOverload
+log_sigmoid_op: OpOverload
+log_sigmoid_out_op: OpOverload
+glu_op: OpOverload
+glu_out_op: OpOverload
+_prelu_kernel_op: OpOverload
+prelu_op: OpOverload
+rrelu_with_noise_op: OpOverload
+rrelu_op: OpOverload
+rrelu__op: OpOverload
 cat_op: OpOverload
 cat_out_op: OpOverload
 embedding_op: OpOverload
@@ -2073,10 +2444,6 @@ column_stack_op: OpOverload
 column_stack_out_op: OpOverload
 dstack_op: OpOverload
 dstack_out_op: OpOverload
-concat_op: OpOverload
-concat_out_op: OpOverload
-concatenate_op: OpOverload
-concatenate_out_op: OpOverload
 hstack_op: OpOverload
 hstack_out_op: OpOverload
 meshgrid_op: OpOverload
@@ -2086,6 +2453,12 @@ repeat_interleave_self_Tensor_op: OpOverload
 repeat_interleave_self_int_op: OpOverload
 vstack_op: OpOverload
 vstack_out_op: OpOverload
+pixel_shuffle_op: OpOverload
+pixel_shuffle_out_op: OpOverload
+pixel_unshuffle_op: OpOverload
+pixel_unshuffle_out_op: OpOverload
+channel_shuffle_op: OpOverload
+bilinear_op: OpOverload
 index_copy_op: OpOverload
 index_copy__op: OpOverload
 index_copy_out_op: OpOverload
@@ -2154,6 +2527,7 @@ layer_norm_op: OpOverload
 native_layer_norm_op: OpOverload
 native_layer_norm_backward_op: OpOverload
 rms_norm_op: OpOverload
+instance_norm_op: OpOverload
 conv1d_op: OpOverload
 conv1d_padding_op: OpOverload
 conv2d_op: OpOverload
@@ -2216,6 +2590,11 @@ lstm_cell_op: OpOverload
 rnn_relu_cell_op: OpOverload
 rnn_tanh_cell_op: OpOverload
 cosine_similarity_op: OpOverload
+norm_ScalarOpt_dim_op: OpOverload
+pairwise_distance_op: OpOverload
+_cdist_forward_op: OpOverload
+cdist_op: OpOverload
+pdist_op: OpOverload
 binary_cross_entropy_op: OpOverload
 binary_cross_entropy_out_op: OpOverload
 binary_cross_entropy_with_logits_op: OpOverload
@@ -2233,6 +2612,15 @@ nll_loss_forward_op: OpOverload
 nll_loss_nd_op: OpOverload
 smooth_l1_loss_op: OpOverload
 smooth_l1_loss_out_op: OpOverload
+hinge_embedding_loss_op: OpOverload
+cosine_embedding_loss_op: OpOverload
+margin_ranking_loss_op: OpOverload
+triplet_margin_loss_op: OpOverload
+poisson_nll_loss_op: OpOverload
+soft_margin_loss_op: OpOverload
+soft_margin_loss_out_op: OpOverload
+multi_margin_loss_op: OpOverload
+multilabel_margin_loss_op: OpOverload
 bernoulli_op: OpOverload
 bernoulli_out_op: OpOverload
 bernoulli_p_op: OpOverload
@@ -2287,6 +2675,12 @@ randperm_out_op: OpOverload
 randperm_generator_out_op: OpOverload
 uniform_op: OpOverload
 uniform__op: OpOverload
+feature_dropout_op: OpOverload
+feature_dropout__op: OpOverload
+alpha_dropout_op: OpOverload
+alpha_dropout__op: OpOverload
+feature_alpha_dropout_op: OpOverload
+feature_alpha_dropout__op: OpOverload
 _log_softmax_backward_data_op: OpOverload
 _log_softmax_backward_data_out_op: OpOverload
 _softmax_backward_data_op: OpOverload
@@ -2328,6 +2722,10 @@ threshold_backward_op: OpOverload
 threshold_backward_grad_input_op: OpOverload
 unfold_backward_op: OpOverload
 value_selecting_reduction_backward_op: OpOverload
+hardshrink_backward_op: OpOverload
+softshrink_backward_op: OpOverload
+hardsigmoid_backward_op: OpOverload
+log_sigmoid_backward_op: OpOverload
 fake_quantize_per_tensor_affine_op: OpOverload
 fake_quantize_per_tensor_affine_tensor_qparams_op: OpOverload
 fake_quantize_per_tensor_affine_cachemask_op: OpOverload
@@ -2336,3 +2734,79 @@ fake_quantize_per_tensor_affine_cachemask_backward_op: OpOverload
 fake_quantize_per_channel_affine_op: OpOverload
 fake_quantize_per_channel_affine_cachemask_op: OpOverload
 fake_quantize_per_channel_affine_cachemask_backward_op: OpOverload
+absolute_op: OpOverload
+absolute__op: OpOverload
+absolute_out_op: OpOverload
+arccos_op: OpOverload
+arccos__op: OpOverload
+arccos_out_op: OpOverload
+arccosh_op: OpOverload
+arccosh__op: OpOverload
+arccosh_out_op: OpOverload
+arcsin_op: OpOverload
+arcsin__op: OpOverload
+arcsin_out_op: OpOverload
+arcsinh_op: OpOverload
+arcsinh__op: OpOverload
+arcsinh_out_op: OpOverload
+arctan_op: OpOverload
+arctan__op: OpOverload
+arctan_out_op: OpOverload
+arctan2_op: OpOverload
+arctan2__op: OpOverload
+arctan2_out_op: OpOverload
+arctanh_op: OpOverload
+arctanh__op: OpOverload
+arctanh_out_op: OpOverload
+clip_Tensor_op: OpOverload
+clip__Tensor_op: OpOverload
+clip_Tensor_out_op: OpOverload
+clip_op: OpOverload
+clip__op: OpOverload
+clip_out_op: OpOverload
+concat_op: OpOverload
+concat_out_op: OpOverload
+concatenate_op: OpOverload
+concatenate_out_op: OpOverload
+divide_Tensor_op: OpOverload
+divide__Tensor_op: OpOverload
+divide_out_op: OpOverload
+divide_Scalar_op: OpOverload
+divide_Tensor_mode_op: OpOverload
+divide__Tensor_mode_op: OpOverload
+divide_out_mode_op: OpOverload
+fix_op: OpOverload
+fix__op: OpOverload
+fix_out_op: OpOverload
+ger_op: OpOverload
+ger_out_op: OpOverload
+greater_Tensor_op: OpOverload
+greater__Tensor_op: OpOverload
+greater_Tensor_out_op: OpOverload
+greater_equal_Tensor_op: OpOverload
+greater_equal__Tensor_op: OpOverload
+greater_equal_Tensor_out_op: OpOverload
+less_Tensor_op: OpOverload
+less__Tensor_op: OpOverload
+less_Tensor_out_op: OpOverload
+less_equal_Tensor_op: OpOverload
+less_equal__Tensor_op: OpOverload
+less_equal_Tensor_out_op: OpOverload
+moveaxis_intlist_op: OpOverload
+moveaxis_int_op: OpOverload
+multiply_Tensor_op: OpOverload
+multiply__Tensor_op: OpOverload
+multiply_out_op: OpOverload
+multiply_Scalar_op: OpOverload
+negative_op: OpOverload
+negative__op: OpOverload
+negative_out_op: OpOverload
+not_equal_Tensor_op: OpOverload
+not_equal__Tensor_op: OpOverload
+not_equal_Tensor_out_op: OpOverload
+row_stack_op: OpOverload
+row_stack_out_op: OpOverload
+subtract_Tensor_op: OpOverload
+subtract__Tensor_op: OpOverload
+subtract_out_op: OpOverload
+subtract_Scalar_op: OpOverload

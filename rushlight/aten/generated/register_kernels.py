@@ -5,13 +5,16 @@ which register kernels when the library is loaded.
 """
 
 # ruff: noqa: E501, I001
-from rushlight.aten import strided
+import math
+
+from rushlight.aten.generated import functions
+from rushlight.aten import strided, structured
 from rushlight.aten.native import (
     advanced_indexing, attention, conversions, convolution, creation, distance, elementary, functional_forms,
     gather_scatter, linear, linear_algebra, losses, normalisation, padding, pointwise, pooling, quantized, random,
     reductions, rnn, sorting, tensor_shape, views,
 )  # fmt: skip
-from rushlight.library import implement
+from rushlight.library import implement, invoke
 
 implement("alias", CompositeExplicitAutograd=views.alias)
 implement("as_strided", CPU=strided.as_strided, Meta=strided.as_strided)
@@ -27,8 +30,6 @@ implement("flatten.using_ints", CompositeImplicitAutograd=views.flatten)
 implement("mT", CompositeImplicitAutograd=views.mT)
 implement("movedim.intlist", CompositeImplicitAutograd=views.movedim)
 implement("movedim.int", CompositeImplicitAutograd=views.movedim)
-implement("moveaxis.intlist", CompositeImplicitAutograd=views.movedim)
-implement("moveaxis.int", CompositeImplicitAutograd=views.movedim)
 implement("narrow", CompositeImplicitAutograd=views.narrow)
 implement("narrow.Tensor", CompositeImplicitAutograd=views.narrow_tensor)
 implement("numpy_T", CompositeImplicitAutograd=views.numpy_T)
@@ -50,7 +51,8 @@ implement("squeeze_.dims", CompositeExplicitAutograd=views.squeeze_)
 implement("t", CompositeExplicitAutograd=views.t)
 implement("t_", CompositeExplicitAutograd=views.t_)
 implement("transpose.int", CompositeExplicitAutograd=strided.transpose)
-implement("swapaxes", CompositeImplicitAutograd=views.swapaxes)
+implement("swapaxes", CompositeImplicitAutograd=lambda self, axis0, axis1: self.transpose(axis0, axis1))
+implement("swapdims", CompositeImplicitAutograd=lambda self, dim0, dim1: self.transpose(dim0, dim1))
 implement("transpose_", CompositeExplicitAutograd=views.transpose_)
 implement("unbind.int", CompositeExplicitAutograd=views.unbind)
 implement("unflatten.int", CompositeImplicitAutograd=views.unflatten)
@@ -104,6 +106,20 @@ implement("ones_like", CompositeExplicitAutograd=creation.ones_like)
 implement("zeros", CompositeExplicitAutograd=creation.zeros, factory=True)
 implement("zeros.out", CompositeExplicitAutograd=creation.zeros_out)
 implement("zeros_like", CompositeExplicitAutograd=creation.zeros_like)
+implement(
+    "tril_indices",
+    CompositeExplicitAutograd=lambda row, col, offset, dtype, layout, device, pin_memory: functions.stack(
+        functions.nonzero_numpy(functions.ones((row, col), device=device).tril(offset))
+    ).to(creation.int64 if dtype is None else dtype),
+    factory=True,
+)
+implement(
+    "triu_indices",
+    CompositeExplicitAutograd=lambda row, col, offset, dtype, layout, device, pin_memory: functions.stack(
+        functions.nonzero_numpy(functions.ones((row, col), device=device).triu(offset))
+    ).to(creation.int64 if dtype is None else dtype),
+    factory=True,
+)
 implement("as_strided_scatter", CompositeExplicitAutogradNonFunctional=functional_forms.as_strided_scatter)
 implement("copy", CompositeExplicitAutogradNonFunctional=functional_forms.copy)
 implement("diagonal_scatter", CompositeExplicitAutogradNonFunctional=functional_forms.diagonal_scatter)
@@ -169,10 +185,6 @@ implement("clamp.Tensor_out", CPU=pointwise.clamp_tensor.out, Meta=pointwise.cla
 implement("clamp", CPU=pointwise.clamp.functional, Meta=pointwise.clamp.on_meta)
 implement("clamp_", CPU=pointwise.clamp.inplace, Meta=pointwise.clamp.inplace)
 implement("clamp.out", CPU=pointwise.clamp.out, Meta=pointwise.clamp.out)
-implement("clip", CompositeImplicitAutograd=pointwise.clip)
-implement("clip.Tensor", CompositeImplicitAutograd=pointwise.clip)
-implement("clip_", CompositeImplicitAutograd=pointwise.clip_)
-implement("clip_.Tensor", CompositeImplicitAutograd=pointwise.clip_)
 implement("clamp_max.Tensor", CPU=pointwise.minimum.functional, Meta=pointwise.minimum.on_meta)
 implement("clamp_max_.Tensor", CPU=pointwise.minimum.inplace, Meta=pointwise.minimum.inplace)
 implement("clamp_max.Tensor_out", CPU=pointwise.minimum.out, Meta=pointwise.minimum.out)
@@ -375,6 +387,224 @@ implement("xlogy.Scalar_Other", CPU=pointwise.xlogy.functional, Meta=pointwise.x
 implement("xlogy_.Scalar_Other", CPU=pointwise.xlogy.inplace, Meta=pointwise.xlogy.inplace)
 implement("xlogy.Scalar_Self", CPU=pointwise.xlogy.functional, Meta=pointwise.xlogy.on_meta)
 implement("xlogy.OutTensor", CPU=pointwise.xlogy.out, Meta=pointwise.xlogy.out)
+implement("acos", CPU=elementary.acos.functional, Meta=elementary.acos.on_meta)
+implement("acos_", CPU=elementary.acos.inplace, Meta=elementary.acos.inplace)
+implement("acos.out", CPU=elementary.acos.out, Meta=elementary.acos.out)
+implement("acosh", CPU=elementary.acosh.functional, Meta=elementary.acosh.on_meta)
+implement("acosh_", CPU=elementary.acosh.inplace, Meta=elementary.acosh.inplace)
+implement("acosh.out", CPU=elementary.acosh.out, Meta=elementary.acosh.out)
+implement("asin", CPU=elementary.asin.functional, Meta=elementary.asin.on_meta)
+implement("asin_", CPU=elementary.asin.inplace, Meta=elementary.asin.inplace)
+implement("asin.out", CPU=elementary.asin.out, Meta=elementary.asin.out)
+implement("asinh", CPU=elementary.asinh.functional, Meta=elementary.asinh.on_meta)
+implement("asinh_", CPU=elementary.asinh.inplace, Meta=elementary.asinh.inplace)
+implement("asinh.out", CPU=elementary.asinh.out, Meta=elementary.asinh.out)
+implement("atan", CPU=elementary.atan.functional, Meta=elementary.atan.on_meta)
+implement("atan_", CPU=elementary.atan.inplace, Meta=elementary.atan.inplace)
+implement("atan.out", CPU=elementary.atan.out, Meta=elementary.atan.out)
+implement("atanh", CPU=elementary.atanh.functional, Meta=elementary.atanh.on_meta)
+implement("atanh_", CPU=elementary.atanh.inplace, Meta=elementary.atanh.inplace)
+implement("atanh.out", CPU=elementary.atanh.out, Meta=elementary.atanh.out)
+implement("cosh", CPU=elementary.cosh.functional, Meta=elementary.cosh.on_meta)
+implement("cosh_", CPU=elementary.cosh.inplace, Meta=elementary.cosh.inplace)
+implement("cosh.out", CPU=elementary.cosh.out, Meta=elementary.cosh.out)
+implement("sinh", CPU=elementary.sinh.functional, Meta=elementary.sinh.on_meta)
+implement("sinh_", CPU=elementary.sinh.inplace, Meta=elementary.sinh.inplace)
+implement("sinh.out", CPU=elementary.sinh.out, Meta=elementary.sinh.out)
+implement("erfc", CPU=elementary.erfc.functional, Meta=elementary.erfc.on_meta)
+implement("erfc_", CPU=elementary.erfc.inplace, Meta=elementary.erfc.inplace)
+implement("erfc.out", CPU=elementary.erfc.out, Meta=elementary.erfc.out)
+implement("sinc", CPU=elementary.sinc.functional, Meta=elementary.sinc.on_meta)
+implement("sinc_", CPU=elementary.sinc.inplace, Meta=elementary.sinc.inplace)
+implement("sinc.out", CPU=elementary.sinc.out, Meta=elementary.sinc.out)
+implement("lgamma", CPU=elementary.lgamma.functional, Meta=elementary.lgamma.on_meta)
+implement("lgamma_", CPU=elementary.lgamma.inplace, Meta=elementary.lgamma.inplace)
+implement("lgamma.out", CPU=elementary.lgamma.out, Meta=elementary.lgamma.out)
+implement("digamma", CPU=elementary.digamma.functional, Meta=elementary.digamma.on_meta)
+implement("digamma_", CPU=elementary.digamma.inplace, Meta=elementary.digamma.inplace)
+implement("digamma.out", CPU=elementary.digamma.out, Meta=elementary.digamma.out)
+implement("erfinv", CPU=elementary.erfinv.functional, Meta=elementary.erfinv.on_meta)
+implement("erfinv_", CPU=elementary.erfinv.inplace, Meta=elementary.erfinv.inplace)
+implement("erfinv.out", CPU=elementary.erfinv.out, Meta=elementary.erfinv.out)
+implement("frac", CPU=elementary.frac.functional, Meta=elementary.frac.on_meta)
+implement("frac_", CPU=elementary.frac.inplace, Meta=elementary.frac.inplace)
+implement("frac.out", CPU=elementary.frac.out, Meta=elementary.frac.out)
+implement("atan2", CPU=elementary.atan2.functional, Meta=elementary.atan2.on_meta)
+implement("atan2_", CPU=elementary.atan2.inplace, Meta=elementary.atan2.inplace)
+implement("atan2.out", CPU=elementary.atan2.out, Meta=elementary.atan2.out)
+implement("hypot", CPU=elementary.hypot.functional, Meta=elementary.hypot.on_meta)
+implement("hypot_", CPU=elementary.hypot.inplace, Meta=elementary.hypot.inplace)
+implement("hypot.out", CPU=elementary.hypot.out, Meta=elementary.hypot.out)
+implement("copysign.Tensor", CPU=elementary.copysign.functional, Meta=elementary.copysign.on_meta)
+implement("copysign.Scalar", CPU=elementary.copysign.functional, Meta=elementary.copysign.on_meta)
+implement("copysign_.Scalar", CPU=elementary.copysign.inplace, Meta=elementary.copysign.inplace)
+implement("copysign.Scalar_out", CPU=elementary.copysign.out, Meta=elementary.copysign.out)
+implement("copysign_.Tensor", CPU=elementary.copysign.inplace, Meta=elementary.copysign.inplace)
+implement("copysign.out", CPU=elementary.copysign.out, Meta=elementary.copysign.out)
+implement("logaddexp", CPU=elementary.logaddexp.functional, Meta=elementary.logaddexp.on_meta)
+implement("logaddexp.out", CPU=elementary.logaddexp.out, Meta=elementary.logaddexp.out)
+implement("logaddexp2", CPU=elementary.logaddexp2.functional, Meta=elementary.logaddexp2.on_meta)
+implement("logaddexp2.out", CPU=elementary.logaddexp2.out, Meta=elementary.logaddexp2.out)
+implement("fmax", CPU=elementary.fmax.functional, Meta=elementary.fmax.on_meta)
+implement("fmax.out", CPU=elementary.fmax.out, Meta=elementary.fmax.out)
+implement("fmin", CPU=elementary.fmin.functional, Meta=elementary.fmin.on_meta)
+implement("fmin.out", CPU=elementary.fmin.out, Meta=elementary.fmin.out)
+implement("gcd", CPU=elementary.gcd.functional, Meta=elementary.gcd.on_meta)
+implement("gcd_", CPU=elementary.gcd.inplace, Meta=elementary.gcd.inplace)
+implement("gcd.out", CPU=elementary.gcd.out, Meta=elementary.gcd.out)
+implement("lcm", CPU=elementary.lcm.functional, Meta=elementary.lcm.on_meta)
+implement("lcm_", CPU=elementary.lcm.inplace, Meta=elementary.lcm.inplace)
+implement("lcm.out", CPU=elementary.lcm.out, Meta=elementary.lcm.out)
+implement("heaviside", CPU=elementary.heaviside.functional, Meta=elementary.heaviside.on_meta)
+implement("heaviside_", CPU=elementary.heaviside.inplace, Meta=elementary.heaviside.inplace)
+implement("heaviside.out", CPU=elementary.heaviside.out, Meta=elementary.heaviside.out)
+implement("signbit", CPU=elementary.signbit.functional, Meta=elementary.signbit.on_meta)
+implement("signbit.out", CPU=elementary.signbit.out, Meta=elementary.signbit.out)
+implement("isposinf", CPU=elementary.isposinf.functional, Meta=elementary.isposinf.on_meta)
+implement("isposinf.out", CPU=elementary.isposinf.out, Meta=elementary.isposinf.out)
+implement("isneginf", CPU=elementary.isneginf.functional, Meta=elementary.isneginf.on_meta)
+implement("isneginf.out", CPU=elementary.isneginf.out, Meta=elementary.isneginf.out)
+implement("nan_to_num", CPU=elementary.nan_to_num.functional, Meta=elementary.nan_to_num.on_meta)
+implement("nan_to_num_", CPU=elementary.nan_to_num.inplace, Meta=elementary.nan_to_num.inplace)
+implement("nan_to_num.out", CPU=elementary.nan_to_num.out, Meta=elementary.nan_to_num.out)
+implement("logit", CPU=elementary.logit.functional, Meta=elementary.logit.on_meta)
+implement("logit_", CPU=elementary.logit.inplace, Meta=elementary.logit.inplace)
+implement("logit.out", CPU=elementary.logit.out, Meta=elementary.logit.out)
+implement("polygamma", CPU=elementary.polygamma.functional, Meta=elementary.polygamma.on_meta)
+implement("polygamma.out", CPU=elementary.polygamma.out, Meta=elementary.polygamma.out)
+implement(
+    "polygamma_", CompositeExplicitAutograd=lambda self, n: structured.write_inplace(self, functions.polygamma(n, self))
+)
+implement("deg2rad", CompositeExplicitAutograd=lambda self: self * (math.pi / 180))
+implement(
+    "deg2rad_",
+    CompositeExplicitAutograd=lambda self: structured.write_inplace(self, invoke(functions.deg2rad_op, self)),
+)
+implement(
+    "deg2rad.out",
+    CompositeExplicitAutograd=lambda self, out: structured.write_out(invoke(functions.deg2rad_op, self), out),
+)
+implement("rad2deg", CompositeExplicitAutograd=lambda self: self * (180 / math.pi))
+implement(
+    "rad2deg_",
+    CompositeExplicitAutograd=lambda self: structured.write_inplace(self, invoke(functions.rad2deg_op, self)),
+)
+implement(
+    "rad2deg.out",
+    CompositeExplicitAutograd=lambda self, out: structured.write_out(invoke(functions.rad2deg_op, self), out),
+)
+implement(
+    "float_power.Tensor_Tensor",
+    CompositeImplicitAutograd=lambda self, exponent: functions.pow(self.double(), exponent.double()),
+)
+implement(
+    "float_power.Tensor_Scalar", CompositeImplicitAutograd=lambda self, exponent: functions.pow(self.double(), exponent)
+)
+implement("float_power.Scalar", CompositeImplicitAutograd=lambda self, exponent: functions.pow(self, exponent.double()))
+implement("ldexp.Tensor", CompositeExplicitAutograd=lambda self, other: self * functions.pow(2.0, other))
+implement(
+    "ldexp_",
+    CompositeExplicitAutograd=lambda self, other: structured.write_inplace(
+        self, invoke(functions.ldexp_Tensor_op, self, other)
+    ),
+)
+implement(
+    "ldexp.out",
+    CompositeExplicitAutograd=lambda self, other, out: structured.write_out(
+        invoke(functions.ldexp_Tensor_op, self, other), out
+    ),
+)
+implement("true_divide.Tensor", CompositeImplicitAutograd=lambda self, other: functions.div(self, other))
+implement("true_divide_.Tensor", CompositeImplicitAutograd=lambda self, other: self.div_(other))
+implement("isreal", CompositeImplicitAutograd=lambda self: functions.ones_like(self).bool())
+implement("real", CompositeImplicitAutograd=lambda self: self)
+implement("conj", CompositeImplicitAutograd=lambda self: self)
+implement("resolve_conj", CompositeImplicitAutograd=lambda self: self)
+implement(
+    "mvlgamma",
+    CompositeImplicitAutograd=lambda self, p: (
+        functions.lgamma(self.unsqueeze(-1) - functions.arange(p, dtype=self.dtype) / 2).sum(-1)
+        + p * (p - 1) / 4 * math.log(math.pi)
+    ),
+)
+implement("celu", CompositeExplicitAutograd=lambda self, alpha: functions.elu(self, alpha, 1, 1 / alpha))
+implement(
+    "celu_",
+    CompositeExplicitAutograd=lambda self, alpha: structured.write_inplace(
+        self, invoke(functions.celu_op, self, alpha)
+    ),
+)
+implement("selu", CompositeImplicitAutograd=lambda self: functions.elu(self, 1.6732632423543772, 1.0507009873554805))
+implement("selu_", CompositeImplicitAutograd=lambda self: functions.elu_(self, 1.6732632423543772, 1.0507009873554805))
+implement("hardsigmoid", CPU=elementary.hardsigmoid.functional, Meta=elementary.hardsigmoid.on_meta)
+implement("hardsigmoid_", CPU=elementary.hardsigmoid.inplace, Meta=elementary.hardsigmoid.inplace)
+implement("hardsigmoid.out", CPU=elementary.hardsigmoid.out, Meta=elementary.hardsigmoid.out)
+implement("hardswish", CPU=elementary.hardswish.functional, Meta=elementary.hardswish.on_meta)
+implement("hardswish_", CPU=elementary.hardswish.inplace, Meta=elementary.hardswish.inplace)
+implement("hardswish.out", CPU=elementary.hardswish.out, Meta=elementary.hardswish.out)
+implement("mish", CPU=elementary.mish.functional, Meta=elementary.mish.on_meta)
+implement("mish_", CPU=elementary.mish.inplace, Meta=elementary.mish.inplace)
+implement("mish.out", CPU=elementary.mish.out, Meta=elementary.mish.out)
+implement("hardshrink", CPU=elementary.hardshrink.functional, Meta=elementary.hardshrink.on_meta)
+implement("hardshrink.out", CPU=elementary.hardshrink.out, Meta=elementary.hardshrink.out)
+implement("softshrink", CPU=elementary.softshrink.functional, Meta=elementary.softshrink.on_meta)
+implement("softshrink.out", CPU=elementary.softshrink.out, Meta=elementary.softshrink.out)
+implement(
+    "log_sigmoid_forward",
+    CompositeExplicitAutograd=lambda self: (-functions.softplus(-self), functions.exp(-self.abs())),
+)
+implement("log_sigmoid", CompositeImplicitAutograd=lambda self: functions.log_sigmoid_forward(self)[0])
+implement(
+    "log_sigmoid.out",
+    CompositeImplicitAutograd=lambda self, out: structured.write_out(invoke(functions.log_sigmoid_op, self), out),
+)
+implement(
+    "glu",
+    CompositeExplicitAutograd=lambda self, dim: (
+        functions.unflatten(self, dim, (2, -1)).select(dim % self.dim(), 0)
+        * self.unflatten(dim, (2, -1)).select(dim % self.dim(), 1).sigmoid()
+    ),
+)
+implement(
+    "glu.out",
+    CompositeExplicitAutograd=lambda self, dim, out: structured.write_out(invoke(functions.glu_op, self, dim), out),
+)
+implement(
+    "_prelu_kernel", CompositeExplicitAutograd=lambda self, weight: functions.where(self > 0, self, weight * self)
+)
+implement(
+    "prelu",
+    CompositeImplicitAutograd=lambda self, weight: functions._prelu_kernel(
+        self,
+        weight
+        if self.dim() == weight.dim()
+        else weight.reshape([weight.numel() if d == 1 else 1 for d in range(self.dim())]),
+    ),
+)
+implement(
+    "rrelu_with_noise",
+    CompositeExplicitAutograd=lambda self, noise, lower, upper, training, generator: (
+        self
+        * noise.fill_(1).masked_scatter_(
+            self <= 0,
+            self.new_empty(int((self <= 0).sum())).double().uniform_(lower, upper, generator=generator).to(self.dtype),
+        )
+        if training
+        else functions.leaky_relu(self, (lower + upper) / 2)
+    ),
+)
+implement(
+    "rrelu",
+    CompositeImplicitAutograd=lambda self, lower, upper, training, generator: functions.rrelu_with_noise(
+        self, functions.empty_like(self), lower, upper, training, generator
+    ),
+)
+implement(
+    "rrelu_",
+    CompositeImplicitAutograd=lambda self, lower, upper, training, generator: self.copy_(
+        functions.rrelu(self, lower, upper, training, generator)
+    ),
+)
 implement(
     "cat",
     CPU=gather_scatter.cat.functional,
@@ -512,10 +742,6 @@ implement("column_stack", CompositeImplicitAutograd=tensor_shape.column_stack)
 implement("column_stack.out", CompositeImplicitAutograd=tensor_shape.column_stack)
 implement("dstack", CompositeImplicitAutograd=tensor_shape.dstack)
 implement("dstack.out", CompositeImplicitAutograd=tensor_shape.dstack)
-implement("concat", CompositeImplicitAutograd=tensor_shape.concat)
-implement("concat.out", CompositeImplicitAutograd=tensor_shape.concat)
-implement("concatenate", CompositeImplicitAutograd=tensor_shape.concat)
-implement("concatenate.out", CompositeImplicitAutograd=tensor_shape.concat)
 implement("hstack", CompositeImplicitAutograd=tensor_shape.hstack)
 implement("hstack.out", CompositeImplicitAutograd=tensor_shape.hstack)
 implement("meshgrid", CompositeImplicitAutograd=tensor_shape.meshgrid)
@@ -525,6 +751,50 @@ implement("repeat_interleave.self_Tensor", CompositeImplicitAutograd=tensor_shap
 implement("repeat_interleave.self_int", CompositeImplicitAutograd=tensor_shape.repeat_interleave_int)
 implement("vstack", CompositeImplicitAutograd=tensor_shape.vstack)
 implement("vstack.out", CompositeImplicitAutograd=tensor_shape.vstack)
+implement(
+    "pixel_shuffle",
+    CompositeExplicitAutograd=lambda self, upscale_factor: (
+        self.unflatten(-3, (-1, upscale_factor, upscale_factor))
+        .movedim((-4, -3), (-3, -1))
+        .flatten(-4, -3)
+        .flatten(-2, -1)
+        .clone()
+    ),
+)
+implement(
+    "pixel_shuffle.out",
+    CompositeExplicitAutograd=lambda self, upscale_factor, out: structured.write_out(
+        invoke(functions.pixel_shuffle_op, self, upscale_factor), out
+    ),
+)
+implement(
+    "pixel_unshuffle",
+    CompositeExplicitAutograd=lambda self, downscale_factor: (
+        self.unflatten(-1, (-1, downscale_factor))
+        .unflatten(-3, (-1, downscale_factor))
+        .movedim((-3, -1), (-4, -3))
+        .flatten(-5, -3)
+        .clone()
+    ),
+)
+implement(
+    "pixel_unshuffle.out",
+    CompositeExplicitAutograd=lambda self, downscale_factor, out: structured.write_out(
+        invoke(functions.pixel_unshuffle_op, self, downscale_factor), out
+    ),
+)
+implement(
+    "channel_shuffle",
+    CompositeImplicitAutograd=lambda self, groups: self.unflatten(1, (groups, -1)).transpose(1, 2).flatten(1, 2),
+)
+implement(
+    "bilinear",
+    CompositeImplicitAutograd=lambda input1, input2, weight, bias: (
+        functions.einsum("...i,oij,...j->...o", [input1, weight, input2])
+        if bias is None
+        else functions.einsum("...i,oij,...j->...o", [input1, weight, input2]) + bias
+    ),
+)
 implement("index_copy", CPU=advanced_indexing.index_copy.functional, Meta=advanced_indexing.index_copy.on_meta)
 implement("index_copy_", CPU=advanced_indexing.index_copy.inplace, Meta=advanced_indexing.index_copy.inplace)
 implement("index_copy.out", CPU=advanced_indexing.index_copy.out, Meta=advanced_indexing.index_copy.out)
@@ -601,6 +871,7 @@ implement("layer_norm", CompositeImplicitAutograd=normalisation.layer_norm)
 implement("native_layer_norm", CPU=normalisation.native_layer_norm)
 implement("native_layer_norm_backward", CPU=normalisation.native_layer_norm_backward)
 implement("rms_norm", CompositeImplicitAutograd=normalisation.rms_norm)
+implement("instance_norm", CompositeImplicitAutograd=normalisation.instance_norm)
 implement("conv1d", CompositeImplicitAutograd=convolution.conv1d)
 implement("conv1d.padding", CompositeImplicitAutograd=convolution.conv1d)
 implement("conv2d", CompositeImplicitAutograd=convolution.conv2d)
@@ -731,6 +1002,33 @@ implement("lstm_cell", CompositeImplicitAutograd=rnn.lstm_cell)
 implement("rnn_relu_cell", CompositeImplicitAutograd=rnn.rnn_relu_cell)
 implement("rnn_tanh_cell", CompositeImplicitAutograd=rnn.rnn_tanh_cell)
 implement("cosine_similarity", CompositeImplicitAutograd=distance.cosine_similarity)
+implement(
+    "norm.ScalarOpt_dim",
+    CompositeExplicitAutograd=lambda self, p, dim, keepdim: functions.linalg_vector_norm(
+        self, 2 if p is None else p, dim, keepdim
+    ),
+)
+implement(
+    "pairwise_distance",
+    CompositeImplicitAutograd=lambda x1, x2, p, eps, keepdim: functions.norm(
+        functions.add_Scalar_op(x1 - x2, eps), p, [-1], keepdim
+    ),
+)
+implement(
+    "_cdist_forward",
+    CompositeExplicitAutograd=lambda x1, x2, p, compute_mode: functions.linalg_vector_norm(
+        x1.unsqueeze(-2) - x2.unsqueeze(-3), p, [-1]
+    ),
+)
+implement(
+    "cdist", CompositeImplicitAutograd=lambda x1, x2, p, compute_mode: functions._cdist_forward(x1, x2, p, compute_mode)
+)
+implement(
+    "pdist",
+    CompositeImplicitAutograd=lambda self, p: functions._cdist_forward(self, self, p, None)[
+        tuple(functions.triu_indices(len(self), len(self), 1))
+    ],
+)
 implement("binary_cross_entropy", CPU=losses.binary_cross_entropy.functional, Meta=losses.binary_cross_entropy.on_meta)
 implement("binary_cross_entropy.out", CPU=losses.binary_cross_entropy.out, Meta=losses.binary_cross_entropy.out)
 implement("binary_cross_entropy_with_logits", CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits)
@@ -748,6 +1046,35 @@ implement("nll_loss_forward", CPU=losses.nll_loss_forward, Meta=losses.nll_loss_
 implement("nll_loss_nd", CompositeImplicitAutograd=losses.nll_loss_nd)
 implement("smooth_l1_loss", CPU=losses.smooth_l1.functional, Meta=losses.smooth_l1.on_meta)
 implement("smooth_l1_loss.out", CPU=losses.smooth_l1.out, Meta=losses.smooth_l1.out)
+implement(
+    "hinge_embedding_loss",
+    CompositeImplicitAutograd=lambda self, target, margin, reduction: losses.reduce(
+        functions.where(target != 1, (margin - self).clamp_min(0), functions.zeros_like(self))
+        + functions.where(target != -1, self, functions.zeros_like(self)),
+        reduction,
+    ),
+)
+implement("cosine_embedding_loss", CompositeImplicitAutograd=losses.cosine_embedding_loss)
+implement(
+    "margin_ranking_loss",
+    CompositeImplicitAutograd=lambda input1, input2, target, margin, reduction: losses.reduce(
+        functions.add_Scalar_op(-target * (input1 - input2), margin).clamp_min_(0), reduction
+    ),
+)
+implement("triplet_margin_loss", CompositeImplicitAutograd=losses.triplet_margin_loss)
+implement("poisson_nll_loss", CompositeImplicitAutograd=losses.poisson_nll_loss)
+implement(
+    "soft_margin_loss",
+    CompositeExplicitAutograd=lambda self, target, reduction: losses.reduce((-target * self).exp().log1p(), reduction),
+)
+implement(
+    "soft_margin_loss.out",
+    CompositeExplicitAutograd=lambda self, target, reduction, out: structured.write_out(
+        invoke(functions.soft_margin_loss_op, self, target, reduction), out
+    ),
+)
+implement("multi_margin_loss", CompositeExplicitAutograd=losses.multi_margin_loss)
+implement("multilabel_margin_loss", CompositeImplicitAutograd=losses.multilabel_margin_loss)
 implement("bernoulli", CompositeExplicitAutograd=random.bernoulli)
 implement("bernoulli.out", CPU=random.bernoulli_out)
 implement("bernoulli.p", CompositeExplicitAutogradNonFunctional=random.bernoulli_p)
@@ -802,6 +1129,35 @@ implement("randperm.out", CompositeExplicitAutograd=random.randperm_out)
 implement("randperm.generator_out", CPU=random.randperm_generator_out, Meta=random.randperm_generator_out)
 implement("uniform", CompositeExplicitAutogradNonFunctional=random.uniform)
 implement("uniform_", CPU=random.uniform_, Meta=random.uniform_)
+implement(
+    "feature_dropout",
+    CompositeImplicitAutograd=lambda input, p, train: random.times_noise(input, p, train, True, False),
+)
+implement(
+    "feature_dropout_",
+    CompositeImplicitAutograd=lambda self, p, train: random.times_noise(
+        self, p, train, True, False, strided.Tensor.mul_
+    ),
+)
+implement(
+    "alpha_dropout", CompositeImplicitAutograd=lambda input, p, train: random.times_noise(input, p, train, False, True)
+)
+implement(
+    "alpha_dropout_",
+    CompositeImplicitAutograd=lambda self, p, train: random.times_noise(
+        self, p, train, False, True, strided.Tensor.mul_
+    ),
+)
+implement(
+    "feature_alpha_dropout",
+    CompositeImplicitAutograd=lambda input, p, train: random.times_noise(input, p, train, True, True),
+)
+implement(
+    "feature_alpha_dropout_",
+    CompositeImplicitAutograd=lambda self, p, train: random.times_noise(
+        self, p, train, True, True, strided.Tensor.mul_
+    ),
+)
 implement(
     "_log_softmax_backward_data",
     CPU=reductions.log_softmax_backward.functional,
@@ -871,6 +1227,24 @@ implement(
 )
 implement("unfold_backward", CPU=views.unfold_backward, Meta=views.unfold_backward)
 implement("value_selecting_reduction_backward", CompositeImplicitAutograd=reductions.value_selecting_reduction_backward)
+implement(
+    "hardshrink_backward",
+    CompositeExplicitAutograd=lambda grad_out, self, lambd: grad_out.masked_fill((self >= -lambd) & (self <= lambd), 0),
+)
+implement(
+    "softshrink_backward",
+    CompositeExplicitAutograd=lambda grad_output, self, lambd: grad_output.masked_fill(
+        (self >= -lambd) & (self <= lambd), 0
+    ),
+)
+implement(
+    "hardsigmoid_backward",
+    CompositeExplicitAutograd=lambda grad_output, self: functions.where((self > -3) & (self < 3), grad_output / 6, 0.0),
+)
+implement(
+    "log_sigmoid_backward",
+    CompositeExplicitAutograd=lambda grad_output, self, buffer: grad_output * functions.sigmoid(-self),
+)
 implement("fake_quantize_per_tensor_affine", CompositeImplicitAutograd=quantized.fake_quantize_per_tensor_affine)
 implement(
     "fake_quantize_per_tensor_affine.tensor_qparams",
@@ -898,4 +1272,165 @@ implement(
 implement(
     "fake_quantize_per_channel_affine_cachemask_backward",
     CompositeImplicitAutograd=quantized.fake_quantize_cachemask_backward,
+)
+implement("absolute", CompositeImplicitAutograd=lambda self: invoke(functions.abs_op, self))
+implement("absolute_", CompositeImplicitAutograd=lambda self: invoke(functions.abs__op, self))
+implement("absolute.out", CompositeImplicitAutograd=lambda self, out: invoke(functions.abs_out_op, self, out))
+implement("arccos", CompositeImplicitAutograd=lambda self: invoke(functions.acos_op, self))
+implement("arccos_", CompositeImplicitAutograd=lambda self: invoke(functions.acos__op, self))
+implement("arccos.out", CompositeImplicitAutograd=lambda self, out: invoke(functions.acos_out_op, self, out))
+implement("arccosh", CompositeImplicitAutograd=lambda self: invoke(functions.acosh_op, self))
+implement("arccosh_", CompositeImplicitAutograd=lambda self: invoke(functions.acosh__op, self))
+implement("arccosh.out", CompositeImplicitAutograd=lambda self, out: invoke(functions.acosh_out_op, self, out))
+implement("arcsin", CompositeImplicitAutograd=lambda self: invoke(functions.asin_op, self))
+implement("arcsin_", CompositeImplicitAutograd=lambda self: invoke(functions.asin__op, self))
+implement("arcsin.out", CompositeImplicitAutograd=lambda self, out: invoke(functions.asin_out_op, self, out))
+implement("arcsinh", CompositeImplicitAutograd=lambda self: invoke(functions.asinh_op, self))
+implement("arcsinh_", CompositeImplicitAutograd=lambda self: invoke(functions.asinh__op, self))
+implement("arcsinh.out", CompositeImplicitAutograd=lambda self, out: invoke(functions.asinh_out_op, self, out))
+implement("arctan", CompositeImplicitAutograd=lambda self: invoke(functions.atan_op, self))
+implement("arctan_", CompositeImplicitAutograd=lambda self: invoke(functions.atan__op, self))
+implement("arctan.out", CompositeImplicitAutograd=lambda self, out: invoke(functions.atan_out_op, self, out))
+implement("arctan2", CompositeImplicitAutograd=lambda self, other: invoke(functions.atan2_op, self, other))
+implement("arctan2_", CompositeImplicitAutograd=lambda self, other: invoke(functions.atan2__op, self, other))
+implement(
+    "arctan2.out", CompositeImplicitAutograd=lambda self, other, out: invoke(functions.atan2_out_op, self, other, out)
+)
+implement("arctanh", CompositeImplicitAutograd=lambda self: invoke(functions.atanh_op, self))
+implement("arctanh_", CompositeImplicitAutograd=lambda self: invoke(functions.atanh__op, self))
+implement("arctanh.out", CompositeImplicitAutograd=lambda self, out: invoke(functions.atanh_out_op, self, out))
+implement(
+    "clip.Tensor", CompositeImplicitAutograd=lambda self, min, max: invoke(functions.clamp_Tensor_op, self, min, max)
+)
+implement(
+    "clip_.Tensor", CompositeImplicitAutograd=lambda self, min, max: invoke(functions.clamp__Tensor_op, self, min, max)
+)
+implement(
+    "clip.Tensor_out",
+    CompositeImplicitAutograd=lambda self, min, max, out: invoke(functions.clamp_Tensor_out_op, self, min, max, out),
+)
+implement("clip", CompositeImplicitAutograd=lambda self, min, max: invoke(functions.clamp_op, self, min, max))
+implement("clip_", CompositeImplicitAutograd=lambda self, min, max: invoke(functions.clamp__op, self, min, max))
+implement(
+    "clip.out",
+    CompositeImplicitAutograd=lambda self, min, max, out: invoke(functions.clamp_out_op, self, min, max, out),
+)
+implement("concat", CompositeImplicitAutograd=lambda tensors, dim: invoke(functions.cat_op, tensors, dim))
+implement(
+    "concat.out", CompositeImplicitAutograd=lambda tensors, dim, out: invoke(functions.cat_out_op, tensors, dim, out)
+)
+implement("concatenate", CompositeImplicitAutograd=lambda tensors, dim: invoke(functions.cat_op, tensors, dim))
+implement(
+    "concatenate.out",
+    CompositeImplicitAutograd=lambda tensors, dim, out: invoke(functions.cat_out_op, tensors, dim, out),
+)
+implement("divide.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.div_Tensor_op, self, other))
+implement("divide_.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.div__Tensor_op, self, other))
+implement(
+    "divide.out", CompositeImplicitAutograd=lambda self, other, out: invoke(functions.div_out_op, self, other, out)
+)
+implement("divide.Scalar", CompositeImplicitAutograd=lambda self, other: invoke(functions.div_Scalar_op, self, other))
+implement(
+    "divide.Tensor_mode",
+    CompositeImplicitAutograd=lambda self, other, rounding_mode: invoke(
+        functions.div_Tensor_mode_op, self, other, rounding_mode
+    ),
+)
+implement(
+    "divide_.Tensor_mode",
+    CompositeImplicitAutograd=lambda self, other, rounding_mode: invoke(
+        functions.div__Tensor_mode_op, self, other, rounding_mode
+    ),
+)
+implement(
+    "divide.out_mode",
+    CompositeImplicitAutograd=lambda self, other, rounding_mode, out: invoke(
+        functions.div_out_mode_op, self, other, rounding_mode, out
+    ),
+)
+implement("fix", CompositeImplicitAutograd=lambda self: invoke(functions.trunc_op, self))
+implement("fix_", CompositeImplicitAutograd=lambda self: invoke(functions.trunc__op, self))
+implement("fix.out", CompositeImplicitAutograd=lambda self, out: invoke(functions.trunc_out_op, self, out))
+implement("ger", CompositeImplicitAutograd=lambda self, vec2: invoke(functions.outer_op, self, vec2))
+implement("ger.out", CompositeImplicitAutograd=lambda self, vec2, out: invoke(functions.outer_out_op, self, vec2, out))
+implement("greater.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.gt_Tensor_op, self, other))
+implement("greater_.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.gt__Tensor_op, self, other))
+implement(
+    "greater.Tensor_out",
+    CompositeImplicitAutograd=lambda self, other, out: invoke(functions.gt_Tensor_out_op, self, other, out),
+)
+implement(
+    "greater_equal.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.ge_Tensor_op, self, other)
+)
+implement(
+    "greater_equal_.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.ge__Tensor_op, self, other)
+)
+implement(
+    "greater_equal.Tensor_out",
+    CompositeImplicitAutograd=lambda self, other, out: invoke(functions.ge_Tensor_out_op, self, other, out),
+)
+implement("less.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.lt_Tensor_op, self, other))
+implement("less_.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.lt__Tensor_op, self, other))
+implement(
+    "less.Tensor_out",
+    CompositeImplicitAutograd=lambda self, other, out: invoke(functions.lt_Tensor_out_op, self, other, out),
+)
+implement(
+    "less_equal.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.le_Tensor_op, self, other)
+)
+implement(
+    "less_equal_.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.le__Tensor_op, self, other)
+)
+implement(
+    "less_equal.Tensor_out",
+    CompositeImplicitAutograd=lambda self, other, out: invoke(functions.le_Tensor_out_op, self, other, out),
+)
+implement(
+    "moveaxis.intlist",
+    CompositeImplicitAutograd=lambda self, source, destination: invoke(
+        functions.movedim_intlist_op, self, source, destination
+    ),
+)
+implement(
+    "moveaxis.int",
+    CompositeImplicitAutograd=lambda self, source, destination: invoke(
+        functions.movedim_int_op, self, source, destination
+    ),
+)
+implement("multiply.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.mul_Tensor_op, self, other))
+implement(
+    "multiply_.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.mul__Tensor_op, self, other)
+)
+implement(
+    "multiply.out", CompositeImplicitAutograd=lambda self, other, out: invoke(functions.mul_out_op, self, other, out)
+)
+implement("multiply.Scalar", CompositeImplicitAutograd=lambda self, other: invoke(functions.mul_Scalar_op, self, other))
+implement("negative", CompositeImplicitAutograd=lambda self: invoke(functions.neg_op, self))
+implement("negative_", CompositeImplicitAutograd=lambda self: invoke(functions.neg__op, self))
+implement("negative.out", CompositeImplicitAutograd=lambda self, out: invoke(functions.neg_out_op, self, out))
+implement("not_equal.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.ne_Tensor_op, self, other))
+implement(
+    "not_equal_.Tensor", CompositeImplicitAutograd=lambda self, other: invoke(functions.ne__Tensor_op, self, other)
+)
+implement(
+    "not_equal.Tensor_out",
+    CompositeImplicitAutograd=lambda self, other, out: invoke(functions.ne_Tensor_out_op, self, other, out),
+)
+implement("row_stack", CompositeImplicitAutograd=lambda tensors: invoke(functions.vstack_op, tensors))
+implement("row_stack.out", CompositeImplicitAutograd=lambda tensors, out: invoke(functions.vstack_out_op, tensors, out))
+implement(
+    "subtract.Tensor",
+    CompositeImplicitAutograd=lambda self, other, alpha: invoke(functions.sub_Tensor_op, self, other, alpha),
+)
+implement(
+    "subtract_.Tensor",
+    CompositeImplicitAutograd=lambda self, other, alpha: invoke(functions.sub__Tensor_op, self, other, alpha),
+)
+implement(
+    "subtract.out",
+    CompositeImplicitAutograd=lambda self, other, alpha, out: invoke(functions.sub_out_op, self, other, alpha, out),
+)
+implement(
+    "subtract.Scalar",
+    CompositeImplicitAutograd=lambda self, other, alpha: invoke(functions.sub_Scalar_op, self, other, alpha),
 )

@@ -1,5 +1,5 @@
-"""How far vectors are from one another. In PyTorch: `aten/src/ATen/native/Distance.cpp`. Left out: `pairwise_distance`, `cdist`
-and `pdist`."""
+"""How far vectors are from one another. In PyTorch: `aten/src/ATen/native/Distance.cpp`. `pairwise_distance`, `cdist` and
+`pdist` are formulas in `native_functions.yaml`."""
 
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from rushlight.aten.native.pointwise import (
     arithmetic,
     between,
     choose,
+    compare,
     exact,
     loop,
     output_of,
@@ -33,7 +34,7 @@ from rushlight.aten.native.pointwise import (
 from rushlight.aten.strided import Tensor, strides_for
 from rushlight.aten.structured import Output, Structured, planned
 from rushlight.c10.dispatch import fast_form_of, form_of
-from rushlight.c10.dtypes import FLOATING, Scalar, bool_, common_dtype
+from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bool_, common_dtype
 
 # Elementary functions ------------------------------------------------------------------------------------------------
 
@@ -80,6 +81,45 @@ exp, exp2, expm1, log, log2, log10, log1p = map(
 )
 sin, cos, tan, tanh, sigmoid = map(float_function, (np.sin, np.cos, np.tan, np.tanh, logistic))
 sqrt, rsqrt, reciprocal = map(float_function, (np.sqrt, lambda x: 1 / np.sqrt(x), np.reciprocal))
+acos, acosh, asin, asinh, atan, atanh, cosh, sinh, sinc = map(
+    float_function,
+    (np.arccos, np.arccosh, np.arcsin, np.arcsinh, np.arctan, np.arctanh, np.cosh, np.sinh, lambda x: np.sinc(x)),
+)
+atan2, hypot, copysign = float_function(np.arctan2), pointwise(np.hypot, exact, FLOATS), float_function(np.copysign)
+logaddexp, logaddexp2 = (pointwise(function, exact, FLOATS) for function in (np.logaddexp, np.logaddexp2))
+fmax, fmin = (pointwise(function, exact) for function in (np.fmax, np.fmin))
+gcd, lcm = (pointwise(function, exact, (INTEGRAL,)) for function in (np.gcd, np.lcm))
+heaviside = pointwise(lambda x, values: choose(x == 0, values, (x > 0).astype(x.dtype)), exact)
+signbit, isposinf, isneginf = map(
+    compare,
+    (lambda x: x < 0 if x.dtype.kind in WHOLE else np.signbit(x), lambda x: x == np.inf, lambda x: x == -np.inf),
+)
+frac = pointwise(lambda x: x - np.trunc(x), exact, FLOATS)
+
+
+def nan_to_num_meta(self: Tensor, *values: float | None) -> Output:
+    return output_of(self.dtype, self)
+
+
+@partial(Structured, nan_to_num_meta, casts=True)
+def nan_to_num(self: Tensor, nan: float | None, posinf: float | None, neginf: float | None, out: Tensor) -> None:
+    """Other numbers for NaN and the infinities: by default 0, and the largest and the smallest number of the dtype."""
+    out._array[...] = (
+        self._array if self.dtype.category != FLOATING else np.nan_to_num(self._array, True, nan or 0.0, posinf, neginf)
+    )
+
+
+def logit_meta(self: Tensor, eps: float | None) -> Output:
+    return output_of(to_floating(self)[1], self)
+
+
+@partial(Structured, logit_meta, casts=True)
+def logit(self: Tensor, eps: float | None, out: Tensor) -> None:
+    def log_odds(x: np.ndarray) -> np.ndarray:
+        x = x if eps is None else np.clip(x, x.dtype.type(eps), x.dtype.type(1 - eps))
+        return np.log(x / (1 - x))
+
+    loop(log_odds, out, (self,), *to_floating(self))
 
 
 def positive(self: Tensor) -> Tensor:
@@ -202,6 +242,96 @@ def polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
 
 erf = float_function(error_function)
 
+
+def complement(x: np.ndarray) -> np.ndarray:
+    """1 - erf(x) with the digits that this difference loses for large `x`."""
+    return np.asarray(np.frompyfunc(math.erfc, 1, 1)(x), x.dtype)
+
+
+def inverse_error_function(y: np.ndarray) -> np.ndarray:
+    """The `x` with erf(x) = y: an estimate, and Newton's steps, near 1 on 1 - erf(x).
+    The estimate is from S. Winitzki, "A handy approximation for the error function and its inverse" (2008)."""
+    near = np.abs(y.astype(np.float64))
+    tail, is_small = 1 - near, near < 0.5
+    log = np.log(tail * (1 + near))
+    half = 2 / (math.pi * 0.147) + log / 2
+    x = np.where(is_small, near, np.sqrt(np.sqrt(half * half - log / 0.147) - half))
+    for _ in range(4):
+        x += np.where(is_small, near - error_function(x), complement(x) - tail) * math.sqrt(math.pi) / 2 * np.exp(x * x)
+    return np.copysign(np.where(near == 1, np.inf, x), y).astype(y.dtype)
+
+
+erfc, erfinv = float_function(complement), float_function(inverse_error_function)
+
+# The gamma function --------------------------------------------------------------------------------------------------
+
+BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)  # B2, B4 and so on
+
+
+def from_large(x: np.ndarray, reflect: bool) -> tuple[np.ndarray, list[np.ndarray]]:
+    """A number above 9 for each `x`, and the numbers in steps of 1 that lead to it, NaN where there are no more. The series
+    below are exact for large numbers. If `reflect` is true, a number below 0.5 begins at 1 - x."""
+    large, steps = np.where(reflect & (x < 0.5), 1 - x, x).astype(np.float64), []
+    while (large <= 9).any():
+        steps.append(np.where(large <= 9, large, np.nan))
+        large = np.where(large <= 9, large + 1, large)
+    return large, steps
+
+
+def log_gamma(x: np.ndarray) -> np.ndarray:
+    """The logarithm of |gamma(x)|, by Stirling's series."""
+    large, steps = from_large(x, reflect=True)
+    series = sum(b / ((2 * n + 2) * (2 * n + 1) * large ** (2 * n + 1)) for n, b in enumerate(BERNOULLI))
+    value = (large - 0.5) * np.log(large) - large + 0.5 * math.log(2 * math.pi) + series
+    value -= sum(np.nan_to_num(np.log(step)) for step in steps)
+    value = np.where(x < 0.5, np.log(math.pi / np.abs(np.sin(math.pi * x))) - value, value)
+    return np.where(np.isinf(x) | (x <= 0) & (x == np.floor(x)), np.inf, value).astype(x.dtype)
+
+
+def psi(x: np.ndarray) -> np.ndarray:
+    """The derivative of `log_gamma`."""
+    dtype, x = x.dtype, x.astype(np.float64)
+    large, steps = from_large(x, reflect=True)
+    value = np.log(large) - 0.5 / large - sum(b / ((2 * n + 2) * large ** (2 * n + 2)) for n, b in enumerate(BERNOULLI))
+    value -= sum(np.nan_to_num(1 / step) for step in steps)
+    value = np.where(x < 0.5, value - math.pi / np.tan(math.pi * x), value)
+    value = np.where((x < 0) & (x == np.floor(x)), np.nan, np.where(np.isposinf(x), np.inf, value))
+    return np.where(x == 0, -np.copysign(np.inf, x), value).astype(dtype)
+
+
+def trigamma(x: np.ndarray) -> np.ndarray:
+    """The derivative of `psi`, with the steps of `aten/src/ATen/native/Math.h`, `trigamma`, in the dtype of `x`."""
+    value = np.where(x < 0.5, -((x.dtype.type(math.pi) / np.sin(x.dtype.type(math.pi) * x)) ** 2), x.dtype.type(0))
+    sign, x = np.where(x < 0.5, -1, 1).astype(x.dtype), np.where(x < 0.5, 1 - x, x)
+    for _ in range(6):
+        value, x = value + 1 / (x * x), x + 1
+    square = 1 / (x * x)
+    return sign * (value + (1 + 1 / (2 * x) + square * (1 / 6 - square * (1 / 30 - square / 42))) / x)
+
+
+def zeta(s: int, q: np.ndarray) -> np.ndarray:
+    """The sum of (q + k) ** -s over all k from 0, by the formula of Euler and Maclaurin."""
+    large, steps = from_large(q, reflect=False)
+    value = (
+        sum(np.nan_to_num(step ** -float(s), posinf=np.inf) for step in steps)
+        + large ** (1.0 - s) / (s - 1)
+        + large ** -float(s) / 2
+    )
+    for n, b in enumerate(BERNOULLI):
+        value += b / math.factorial(2 * n + 2) * math.prod(range(s, s + 2 * n + 1)) * large ** -float(s + 2 * n + 1)
+    return value
+
+
+def polygamma_impl(n: int, self: Tensor, out: Tensor) -> None:
+    """The n-th derivative of `psi`."""
+    sign = (-1) ** (n + 1) * math.factorial(n)
+    derivatives = {0: psi, 1: trigamma}
+    loop(derivatives.get(n, lambda x: (sign * zeta(n + 1, x)).astype(x.dtype)), out, (self,), *to_floating(self))
+
+
+lgamma, digamma = float_function(log_gamma), float_function(psi)
+polygamma = Structured(lambda n, self: output_of(to_floating(self)[1], self), polygamma_impl, casts=True)
+
 # Activations ---------------------------------------------------------------------------------------------------------
 
 
@@ -267,6 +397,21 @@ leaky_relu = pointwise(leaky, arithmetic, FLOATS, parameters=1, casts=False)
 elu = pointwise(exponential_linear, arithmetic, FLOATS, parameters=3, casts=False)
 threshold = pointwise(replaced_up_to, exact, NUMERIC, parameters=2)
 clipped = pointwise(between, exact, NUMERIC, parameters=2, casts=False)
+hardsigmoid, hardswish, mish = (
+    pointwise(function, arithmetic, FLOATS, casts=False)
+    for function in (
+        lambda x: np.clip(x + 3, 0, 6) / 6,
+        lambda x: x * np.clip(x + 3, 0, 6) / 6,
+        lambda x: x * np.tanh(np.log1p(np.exp(x))),
+    )
+)
+hardshrink, softshrink = (
+    pointwise(function, arithmetic, FLOATS, parameters=1)
+    for function in (
+        lambda x, lambd: np.where(np.abs(x) <= lambd, 0, x),
+        lambda x, lambd: np.where(np.abs(x) <= lambd, 0, x - np.copysign(lambd, x)),
+    )
+)
 
 
 def hardtanh_meta(self: Tensor, min_val: Scalar, max_val: Scalar) -> Output:

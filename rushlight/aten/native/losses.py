@@ -2,7 +2,7 @@
 
 A loss compares element by element, and then *reduces*: 0 keeps every element, 1 takes the mean, 2 the sum. In PyTorch:
 `aten/src/ATen/native/Loss.cpp`, `LossNLL.cpp`, `LossNLL2d.cpp`. Cross-entropy has no kernel of its own: it calls
-`log_softmax` and `nll_loss`. Left out: ranking, margin and pairwise losses, and CTC.
+`log_softmax` and `nll_loss`. Losses in one line are formulas in `native_functions.yaml`.
 """
 
 from __future__ import annotations
@@ -432,6 +432,54 @@ def kl_div(self: Tensor, target: Tensor, reduction: int = MEAN, log_target: bool
         return reduce(functions.exp(target) * distance, reduction)
     product = target * self
     return reduce(functions.xlogy(target, target) - product, reduction)
+
+
+def poisson_nll_loss(input, target, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
+    """Without a constant, which `full` adds by Stirling's formula."""
+    loss = functions.exp(input) - target * input if log_input else input - target * functions.log(input + eps)
+    if full:
+        stirling = target * functions.log(target) - target + 0.5 * functions.log(2 * math.pi * target)
+        loss = loss + stirling.masked_fill(target <= 1, 0)
+    return reduce(loss, reduction)
+
+
+# Margins -------------------------------------------------------------------------------------------------------------
+
+
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
+    dim = target.dim()
+    squares = [(x * x).sum(dim) + 1e-12 for x in (input1, input2)]
+    cosine = (input1 * input2).sum(dim) / (squares[0] * squares[1]).sqrt_()
+    near, far, zeros = 1 - cosine, (cosine - margin).clamp_min_(0), functions.zeros_like(cosine)
+    return reduce(functions.where(target == 1, near, zeros) + functions.where(target == -1, far, zeros), reduction)
+
+
+def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap: bool, reduction: int) -> Tensor:
+    near, far = (functions.pairwise_distance(anchor, x, p, eps) for x in (positive, negative))
+    if swap:
+        far = functions.min(far, functions.pairwise_distance(positive, negative, p, eps))
+    return reduce((margin + near - far).clamp_min(0), reduction)
+
+
+def multi_margin_loss(self: Tensor, target: Tensor, p, margin, weight: Tensor | None, reduction: int) -> Tensor:
+    """How far the score of each other class is within `margin` of that of the target."""
+    self = self if self.dim() else self.unsqueeze(0)
+    scores, classes = self.reshape((-1, self.size(-1))), target.reshape((-1, 1))
+    distance = (margin - scores.gather(1, classes) + scores).clamp_min(0) ** p
+    distance = distance if weight is None else distance * weight[classes]
+    loss = distance.scatter(1, classes, 0).sum(1) / self.size(-1)
+    return reduce(loss.reshape(target.shape) if reduction == NONE else loss, reduction)
+
+
+def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
+    """The same for several targets, up to the first -1 of each row."""
+    self = self if self.dim() else self.unsqueeze(0)
+    scores, classes = self.reshape((-1, self.size(-1))), target.reshape((-1, self.size(-1)))
+    counts = (classes < 0).cumsum(1) == 0
+    is_target = functions.zeros_like(scores).scatter_add(1, classes.clamp_min(0), counts.to(scores.dtype)) > 0
+    distance = (1 - scores.gather(1, classes.clamp_min(0)).unsqueeze(2) + scores.unsqueeze(1)).clamp_min(0)
+    loss = (distance * (counts.unsqueeze(2) & ~is_target.unsqueeze(1))).sum((1, 2)) / self.size(-1)
+    return reduce(loss.reshape(target.shape[:-1]) if reduction == NONE else loss, reduction)
 
 
 def _log_sigmoid(self: Tensor) -> Tensor:

@@ -215,6 +215,31 @@ def rms_norm(
     return result.to(input.dtype)
 
 
+def instance_norm(
+    input: Tensor,
+    weight,
+    bias,
+    running_mean,
+    running_var,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """`batch_norm` of each sample: the channels of all samples become the channels of one.
+    Source: `aten/src/ATen/native/Normalization.cpp`, `instance_norm`."""
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
+    batch, channels = input.shape[:2]
+    mean, var, scale, shift = (x if x is None else x.repeat(batch) for x in (running_mean, running_var, weight, bias))
+    one = input.contiguous().view((1, batch * channels, *input.shape[2:]))
+    out = functions.batch_norm(one, scale, shift, mean, var, use_input_stats, momentum, eps, cudnn_enabled)
+    for running, repeated in ((running_mean, mean), (running_var, var)):
+        if running is not None and repeated is not None:
+            functions.alias(running).copy_(repeated.view((batch, channels)).mean(0))
+    return out.view(input.shape)
+
+
 def group_norm(input: Tensor, num_groups: int, weight, bias, eps: float = 1e-5, cudnn_enabled: bool = True) -> Tensor:
     """`layer_norm` of each group of channels of (batch, channels, \\*), then times `weight`, then plus `bias`, of sizes
     (channels,), if they are given. The channels form `num_groups` groups of equal size.

@@ -506,14 +506,6 @@ clamp_max = Structured(
 )
 
 
-def clip(self: Tensor, min: Tensor | Scalar | None = None, max: Tensor | Scalar | None = None) -> Tensor:
-    return functions.clamp(self, min, max)  # type: ignore[arg-type]  # not a tensor and a number
-
-
-def clip_(self: Tensor, min: Tensor | Scalar | None = None, max: Tensor | Scalar | None = None) -> Tensor:
-    return functions.clamp_(self, min, max)  # type: ignore[arg-type]  # not a tensor and a number
-
-
 # Three operands ------------------------------------------------------------------------------------------------------
 
 

@@ -639,3 +639,26 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
 def dropout_(self: Tensor, p: float, train: bool) -> Tensor:
     scale = functions.dropout(functions.ones_like(self), p, train)
     return self if p == 0 or not train else self.mul_(scale)
+
+
+def times_noise(input: Tensor, p: float, train: bool, feature: bool, alpha: bool, multiply=functions.mul) -> Tensor:
+    """`dropout` of whole channels (`feature`), or one that keeps the mean and the variance of what `selu` returns (`alpha`).
+    Source: `aten/src/ATen/native/Dropout.cpp`, `_dropout_impl`."""
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if p == 0 or not train or input.numel() == 0:
+        return input
+    if p == 1:
+        return multiply(input, functions.zeros((), dtype=input.dtype, device=input.device))
+    if feature and input.dim() < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    noise = (
+        input.new_empty((*input.shape[:2], *(1 for _ in input.shape[2:]))) if feature else functions.empty_like(input)
+    )
+    noise.bernoulli_(1 - p)
+    if not alpha:
+        return multiply(input, noise.div_(1 - p))
+    least = 1.7580993408473766  # of selu, negated
+    scale = ((least * least * p + 1) * (1 - p)) ** -0.5
+    shift = noise.add(-1).mul_(least * scale).add_(least * scale * p)
+    return multiply(input, noise.mul_(scale)).add_(shift)

@@ -45,10 +45,6 @@ atleast_1d_sequence, atleast_2d_sequence, atleast_3d_sequence = map(of_each, (at
 # Stacks --------------------------------------------------------------------------------------------------------------
 
 
-def concat(tensors: Sequence[Tensor], dim: int = 0, out: Tensor | None = None) -> Tensor:
-    return functions.cat(tensors, dim, out=out)
-
-
 def hstack(tensors: Sequence[Tensor], out: Tensor | None = None) -> Tensor:
     """The tensors side by side: along dimension 1, vectors along dimension 0."""
     _refuse_empty("hstack", tensors)

@@ -160,10 +160,6 @@ def t(self: Tensor) -> Tensor:
     return alias(self)
 
 
-def swapaxes(self: Tensor, axis0: int, axis1: int) -> Tensor:
-    return functions.transpose(self, axis0, axis1)
-
-
 def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
     """Dimensions moved from `source` to `destination`. The others keep their order."""
     source, destination = _dims(source), _dims(destination)

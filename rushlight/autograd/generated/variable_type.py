@@ -8,91 +8,106 @@ If no gradient is needed, a kernel only calls the kernel below it (`operator.bel
 import math
 
 from rushlight.aten.generated.functions import (
-    _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op,
+    _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _cdist_forward_op,
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op, _index_put_impl__op, _linalg_svd_op,
     _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op,
-    _reshape_alias_op, _safe_softmax_op, _scaled_dot_product_flash_attention_for_cpu_op, _softmax_backward_data_op,
-    _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op, _unique2_op, _unsafe_view_op, abs__op,
-    abs_op, abs_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op,
-    addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op,
-    all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, any_all_out_op,
-    any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op,
-    as_strided_op, as_strided_scatter_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op,
-    avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op, bernoulli__Tensor_op,
-    bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op,
-    binary_cross_entropy_backward_op, binary_cross_entropy_op, binary_cross_entropy_out_op,
-    binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
+    _prelu_kernel_op, _reshape_alias_op, _safe_softmax_op, _scaled_dot_product_flash_attention_for_cpu_op,
+    _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op, _unique2_op,
+    _unsafe_view_op, abs__op, abs_op, abs_out_op, acos__op, acos_op, acos_out_op, acosh__op, acosh_op, acosh_out_op,
+    add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op,
+    addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op,
+    all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op,
+    arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, asin__op,
+    asin_op, asin_out_op, asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op, atan2_out_op, atan__op, atan_op,
+    atan_out_op, atanh__op, atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op,
+    avg_pool2d_op, avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op,
+    bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op,
+    binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op, binary_cross_entropy_op,
+    binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
     bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_not_out_op,
     bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op,
     bitwise_xor_Tensor_out_op, bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op,
-    ceil_out_op, clamp_Tensor_op, clamp_Tensor_out_op, clamp__Tensor_op, clamp__op, clamp_max_Tensor_op,
-    clamp_max_Tensor_out_op, clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op, clamp_min_Tensor_op,
-    clamp_min_Tensor_out_op, clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op, clamp_op,
-    clamp_out_op, clone_op, constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op, cos__op,
-    cos_op, cos_out_op, cumsum__op, cumsum_op, cumsum_out_op, diagonal_backward_op, diagonal_op, diagonal_scatter_op,
-    div_Scalar_op, div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op,
-    dot_op, dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op,
-    embedding_dense_backward_op, embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op,
-    erf__op, erf_op, erf_out_op, exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op,
-    expm1_op, expm1_out_op, exponential__op, exponential_op, eye_m_out_op, eye_out_op,
-    fake_quantize_per_channel_affine_cachemask_op, fake_quantize_per_tensor_affine_cachemask_op, fill_Scalar_op,
-    fill_Tensor_op, fill__Scalar_op, fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op,
-    floor_divide_out_op, floor_op, floor_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op,
-    fmod__Scalar_op, fmod__Tensor_op, full_out_op, gather_op, gather_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op,
-    gelu_backward_grad_input_op, gelu_backward_op, gelu_op, gelu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardtanh__op,
-    hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op, huber_loss_backward_op,
-    huber_loss_backward_out_op, huber_loss_op, huber_loss_out_op, index_Tensor_op, index_add__op, index_add_op,
+    ceil_out_op, celu__op, celu_op, clamp_Tensor_op, clamp_Tensor_out_op, clamp__Tensor_op, clamp__op,
+    clamp_max_Tensor_op, clamp_max_Tensor_out_op, clamp_max__Tensor_op, clamp_max__op, clamp_max_op, clamp_max_out_op,
+    clamp_min_Tensor_op, clamp_min_Tensor_out_op, clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op,
+    clamp_op, clamp_out_op, clone_op, constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op,
+    copysign_Scalar_op, copysign_Scalar_out_op, copysign_Tensor_op, copysign__Scalar_op, copysign__Tensor_op,
+    copysign_out_op, cos__op, cos_op, cos_out_op, cosh__op, cosh_op, cosh_out_op, cumsum__op, cumsum_op, cumsum_out_op,
+    deg2rad__op, deg2rad_op, deg2rad_out_op, diagonal_backward_op, diagonal_op, diagonal_scatter_op, digamma__op,
+    digamma_op, digamma_out_op, div_Scalar_op, div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op,
+    div_out_mode_op, div_out_op, dot_op, dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op,
+    elu_out_op, embedding_dense_backward_op, embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op,
+    eq__Tensor_op, erf__op, erf_op, erf_out_op, erfc__op, erfc_op, erfc_out_op, erfinv__op, erfinv_op, erfinv_out_op,
+    exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op, expm1_op, expm1_out_op,
+    exponential__op, exponential_op, eye_m_out_op, eye_out_op, fake_quantize_per_channel_affine_cachemask_op,
+    fake_quantize_per_tensor_affine_cachemask_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op,
+    flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op, floor_out_op, fmax_op,
+    fmax_out_op, fmin_op, fmin_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op,
+    fmod__Scalar_op, fmod__Tensor_op, frac__op, frac_op, frac_out_op, full_out_op, gather_op, gather_out_op, gcd__op,
+    gcd_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op, gelu_backward_grad_input_op, gelu_backward_op, gelu_op,
+    gelu_out_op, glu_op, glu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardshrink_backward_op, hardshrink_op,
+    hardshrink_out_op, hardsigmoid__op, hardsigmoid_backward_op, hardsigmoid_op, hardsigmoid_out_op, hardswish__op,
+    hardswish_op, hardswish_out_op, hardtanh__op, hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op,
+    hardtanh_out_op, heaviside__op, heaviside_out_op, huber_loss_backward_op, huber_loss_backward_out_op, huber_loss_op,
+    huber_loss_out_op, hypot__op, hypot_op, hypot_out_op, index_Tensor_op, index_add__op, index_add_op,
     index_add_out_op, index_copy__op, index_copy_op, index_copy_out_op, index_fill__int_Scalar_op,
     index_fill__int_Tensor_op, index_fill_int_Scalar_op, index_fill_int_Tensor_op, index_put__op, index_put_op,
-    index_select_op, index_select_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op,
-    leaky_relu_backward_grad_input_op, leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op,
-    lerp_Scalar_out_op, lerp_Tensor_op, lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, linalg_vector_norm_op,
+    index_select_op, index_select_out_op, isneginf_out_op, isposinf_out_op, lcm__op, lcm_out_op, ldexp_Tensor_op,
+    ldexp__op, ldexp_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op, leaky_relu_backward_grad_input_op,
+    leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op, lerp_Scalar_out_op, lerp_Tensor_op,
+    lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, lgamma__op, lgamma_op, lgamma_out_op, linalg_vector_norm_op,
     linalg_vector_norm_out_op, linear_out_op, linspace_Scalar_Tensor_out_op, linspace_Tensor_Scalar_out_op,
     linspace_Tensor_Tensor_out_op, linspace_out_op, log10__op, log10_op, log10_out_op, log1p__op, log1p_op,
-    log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op, log_softmax_int_out_op, logical_and__op,
-    logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op,
-    logical_xor_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op,
-    masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, masked_scatter__op,
-    masked_scatter_backward_op, masked_scatter_op, masked_select_op, masked_select_out_op, max_dim_max_op, max_dim_op,
-    max_op, max_pool2d_with_indices_backward_grad_input_op, max_pool2d_with_indices_backward_op,
-    max_pool2d_with_indices_op, max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op,
-    mean_out_op, median_dim_op, median_dim_values_op, median_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op,
-    minimum_op, minimum_out_op, mm_op, mm_out_op, mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op,
-    mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multinomial_out_op, mv_op, mv_out_op,
-    native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op, nll_loss2d_backward_op,
-    nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op,
-    normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op,
-    normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op,
-    ones_out_op, permute_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op,
+    log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op, log_sigmoid_backward_op,
+    log_sigmoid_forward_op, log_softmax_int_out_op, logaddexp2_op, logaddexp2_out_op, logaddexp_op, logaddexp_out_op,
+    logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op,
+    logical_xor__op, logical_xor_out_op, logit__op, logit_op, logit_out_op, logsumexp_op, logsumexp_out_op,
+    lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op,
+    masked_fill__Tensor_op, masked_scatter__op, masked_scatter_backward_op, masked_scatter_op, masked_select_op,
+    masked_select_out_op, max_dim_max_op, max_dim_op, max_op, max_pool2d_with_indices_backward_grad_input_op,
+    max_pool2d_with_indices_backward_op, max_pool2d_with_indices_op, max_unary_out_op, maximum_op, maximum_out_op,
+    mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, median_dim_op, median_dim_values_op, median_op,
+    min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op,
+    mm_op, mm_out_op, mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op,
+    mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multi_margin_loss_op, multinomial_out_op, mv_op,
+    mv_out_op, nan_to_num__op, nan_to_num_op, nan_to_num_out_op, native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op,
+    neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op,
+    nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op, normal_Tensor_Tensor_op,
+    normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op,
+    normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op,
+    pixel_shuffle_op, pixel_shuffle_out_op, pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op,
+    polygamma_out_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op,
     pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op,
-    prod_op, prod_out_op, rand_out_op, randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op,
-    randint_out_op, random__from_op, random__op, random__to_op, random_from_op, random_op, random_to_op,
-    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
-    reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
-    reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
-    reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
-    relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op,
-    remainder__Scalar_op, remainder__Tensor_op, repeat_interleave_Tensor_op, repeat_op,
+    prod_op, prod_out_op, rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op, randint_generator_out_op,
+    randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
+    random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op,
+    reciprocal_out_op, reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op,
+    reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op,
+    reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op,
+    reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op,
+    remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op, repeat_interleave_Tensor_op, repeat_op,
     replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
     replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
     replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
     replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op,
-    round__decimals_op, round__op, round_decimals_op, round_decimals_out_op, round_op, round_out_op, rsqrt__op,
-    rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op, scatter__src_op, scatter__value_op,
-    scatter__value_reduce_op, scatter_add__op, scatter_add_op, scatter_add_out_op, scatter_reduce__two_op,
-    scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op, scatter_src_op,
-    scatter_src_out_op, scatter_value_op, scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op,
-    select_backward_op, select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op,
-    sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op,
-    silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op, sin_op, sin_out_op,
-    slice_Tensor_op, slice_backward_op, slice_scatter_op, smooth_l1_loss_backward_grad_input_op,
-    smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op, softmax_int_out_op,
-    softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, sort_op, sort_stable_op,
-    sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op,
-    squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op, stack_op, stack_out_op,
-    std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op,
-    sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op,
-    tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
+    round__decimals_op, round__op, round_decimals_op, round_decimals_out_op, round_op, round_out_op,
+    rrelu_with_noise_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op,
+    scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op, scatter_add_out_op,
+    scatter_reduce__two_op, scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op,
+    scatter_src_op, scatter_src_out_op, scatter_value_op, scatter_value_out_op, scatter_value_reduce_op,
+    scatter_value_reduce_out_op, select_backward_op, select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op,
+    sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op,
+    sign_out_op, signbit_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op,
+    sin_op, sin_out_op, sinc__op, sinc_op, sinc_out_op, sinh__op, sinh_op, sinh_out_op, slice_Tensor_op,
+    slice_backward_op, slice_scatter_op, smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op,
+    smooth_l1_loss_op, smooth_l1_loss_out_op, soft_margin_loss_op, soft_margin_loss_out_op, softmax_int_out_op,
+    softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, softshrink_backward_op,
+    softshrink_op, softshrink_out_op, sort_op, sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op,
+    split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op,
+    squeeze_dims_op, squeeze_op, stack_op, stack_out_op, std_correction_op, std_correction_out_op,
+    std_mean_correction_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op,
+    sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op, tanh__op,
+    tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
     threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, topk_op, topk_values_op,
     transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op,
     trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, uniform_op,
@@ -1764,6 +1779,23 @@ class ThresholdBackward0(Node):
         node.released = True
 
 
+class ThresholdBackward1(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_threshold = value_getter("threshold")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.threshold_backward(grad, self, node.threshold),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
 class TruncBackward0(Node):
     def apply(node, grad):
         if grad is None:
@@ -1858,6 +1890,784 @@ class XlogyBackward2(Node):
 
     def release_variables(node):
         node.saved_self = None
+        node.released = True
+
+
+class AcosBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * -add_scalar(-self * self, 1).rsqrt(),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class AcoshBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * sub_scalar(self.pow(2), 1).rsqrt(),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class AcoshBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (not_implemented("inplace version of acosh"),)
+
+
+class AsinBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * add_scalar(-self * self, 1).rsqrt(),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class AsinhBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * add_scalar(self.pow(2), 1).rsqrt(),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class AsinhBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (not_implemented("inplace version of asinh"),)
+
+
+class AtanBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad / add_scalar(self * self, 1),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class AtanhBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (mul_scalar(grad, 1) / rsub_scalar(1, self.pow(2)),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class AtanhBackward1(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (not_implemented("inplace version of atanh"),)
+
+
+class CoshBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * self.sinh(),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class SinhBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * self.cosh(),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ErfcBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (mul_scalar(functions.exp(-self.pow(2)), -2.0 / math.sqrt(math.pi)) * grad,)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class SincBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (
+            where(
+                (squared_pi := mul_scalar(self * self, math.pi)) == 0,
+                grad.new_zeros(()),
+                grad * (((pi := mul_scalar(self, math.pi)) * pi.cos() - pi.sin()) / squared_pi),
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class LgammaBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * self.digamma(),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class DigammaBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * functions.polygamma(1, self),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class ErfinvBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (mul_scalar(self.erfinv().pow(2).exp(), 0.5 * math.sqrt(math.pi)) * grad,)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class FracBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad,)
+
+
+class Atan2Backward0(Node):
+    saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        other = unpack(node, node.saved_other)
+        self = unpack(node, node.saved_self)
+        return (grad * other * (recip := (self * self + other * other).reciprocal()), grad * -self * recip)
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class LdexpBackward0(Node):
+    saved_other = saved_result = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_result])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node else None
+        result = unpack(node, node.saved_result) if edges[1].node else None
+        grad_other = mul_scalar(grad * result, math.log(2)) if edges[1].node else None
+        grad_self = grad * functions.pow(2.0, other) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_result = None
+        node.released = True
+
+
+class HypotBackward0(Node):
+    saved_result = saved_self = saved_other = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self, node.saved_other])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        result = unpack(node, node.saved_result) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node else None
+        other = unpack(node, node.saved_other) if edges[1].node else None
+        grad_other = grad * (other / result) if edges[1].node else None
+        grad_self = grad * (self / result) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = node.saved_other = None
+        node.released = True
+
+
+class CopysignBackward0(Node):
+    saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        result = unpack(node, node.saved_result) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[0].node else None
+        grad_other = grad.new_zeros(node.other_info) if edges[1].node else None
+        grad_self = grad * (result / self).masked_fill(self == 0, 0) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class CopysignBackward1(Node):
+    saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (grad * (result / self).masked_fill(self == 0, 0),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class LogaddexpBackward0(Node):
+    saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_other = grad / add_scalar(functions.exp(self - other), 1) if edges[1].node else None
+        grad_self = grad / add_scalar(functions.exp(other - self), 1) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class Logaddexp2Backward0(Node):
+    saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_other = grad / add_scalar(functions.exp2(self - other), 1) if edges[1].node else None
+        grad_self = grad / add_scalar(functions.exp2(other - self), 1) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class FmaxBackward0(Node):
+    saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_other = grad.masked_fill((self >= other).logical_or_(other.isnan()), 0) if edges[1].node else None
+        grad_self = (
+            grad.masked_fill((self >= other).logical_or_(other.isnan()).logical_not_(), 0) if edges[0].node else None
+        )
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class FminBackward0(Node):
+    saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_other = grad.masked_fill((self <= other).logical_or_(other.isnan()), 0) if edges[1].node else None
+        grad_self = (
+            grad.masked_fill((self <= other).logical_or_(other.isnan()).logical_not_(), 0) if edges[0].node else None
+        )
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class NanToNumBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * self.isfinite(),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class LogitBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_eps = value_getter("eps")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (
+            where(
+                (self >= (node.eps or 0)) & (self <= 1 - (node.eps or 0)),
+                grad / (self * rsub_scalar(1.0, self)),
+                grad.new_full((), math.nan if node.eps is None else 0),
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class PolygammaBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_n = int_getter("n")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * functions.polygamma(node.n + 1, self),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class PolygammaBackward1(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_n = int_getter("n")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (grad * functions.polygamma(node.n + 1, self),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class Deg2RadBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (mul_scalar(grad, math.pi / 180),)
+
+
+class Rad2DegBackward0(Node):
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (mul_scalar(grad, 180 / math.pi),)
+
+
+class CeluBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_alpha = value_getter("alpha")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.elu_backward(grad, node.alpha, 1, 1.0 / node.alpha, False, self),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class CeluBackward1(Node):
+    saved_result = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_alpha = value_getter("alpha")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        return (functions.elu_backward(grad, node.alpha, 1, 1.0 / node.alpha, True, result),)
+
+    def release_variables(node):
+        node.saved_result = None
+        node.released = True
+
+
+class HardsigmoidBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.hardsigmoid_backward(grad, self),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class HardswishBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (where(self < -3, 0.0, where(self <= 3, grad * (self / 3 + 0.5), grad)),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class MishBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (
+            grad
+            * (
+                functions.softplus(self).tanh() + self * self.sigmoid() * (1 - functions.softplus(self).tanh().square())
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class HardshrinkBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_lambd = value_getter("lambd")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.hardshrink_backward(grad, self, node.lambd),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class SoftshrinkBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_lambd = value_getter("lambd")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (functions.softshrink_backward(grad, self, node.lambd),)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class LogSigmoidBackward0(Node):
+    saved_buffer = saved_self = None
+    _saved_buffer, _raw_saved_buffer = tensor_getters("saved_buffer")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_buffer, node.saved_self])
+            return (None,)
+        grad = grads[0]
+        buffer = unpack(node, node.saved_buffer)
+        self = unpack(node, node.saved_self)
+        return (functions.log_sigmoid_backward(grad, self, buffer),)
+
+    def release_variables(node):
+        node.saved_buffer = node.saved_self = None
+        node.released = True
+
+
+class GluBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (
+            functions.cat(
+                [
+                    grad * self.chunk(2, node.dim)[1].sigmoid(),
+                    functions.sigmoid_backward(grad * self.chunk(2, node.dim)[0], self.chunk(2, node.dim)[1].sigmoid()),
+                ],
+                node.dim,
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class PreluKernelBackward0(Node):
+    saved_self = saved_weight = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_weight])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        weight = unpack(node, node.saved_weight) if edges[0].node else None
+        return (
+            where(self > 0, grad, weight * grad) if edges[0].node else None,
+            where(self > 0, 0.0, self * grad) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_weight = None
+        node.released = True
+
+
+class RreluWithNoiseBackward0(Node):
+    saved_noise = saved_self = None
+    _saved_noise, _raw_saved_noise = tensor_getters("saved_noise")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_lower = value_getter("lower")
+    _saved_training = value_getter("training")
+    _saved_upper = value_getter("upper")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_noise, node.saved_self])
+            return (None,)
+        noise = unpack(node, node.saved_noise)
+        self = unpack(node, node.saved_self)
+        return (
+            grad * noise
+            if node.training
+            else functions.leaky_relu_backward(grad, self, (node.lower + node.upper) / 2, False),
+        )
+
+    def release_variables(node):
+        node.saved_noise = node.saved_self = None
         node.released = True
 
 
@@ -2192,6 +3002,24 @@ class TriuBackward0(Node):
         if grad is None:
             return (None,)
         return (grad.triu(node.diagonal),)
+
+
+class PixelShuffleBackward0(Node):
+    _saved_upscale_factor = int_getter("upscale_factor")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.pixel_unshuffle(grad, node.upscale_factor),)
+
+
+class PixelUnshuffleBackward0(Node):
+    _saved_downscale_factor = int_getter("downscale_factor")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.pixel_shuffle(grad, node.downscale_factor),)
 
 
 class LogSoftmaxBackward0(Node):
@@ -2766,6 +3594,67 @@ class LinalgVectorNormBackward0(Node):
 
     def release_variables(node):
         node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class NormBackward1(Node):
+    saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_p = value_getter("p")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (norm_backward(grad, self, 2 if node.p is None else node.p, result, node.dim, node.keepdim),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class CdistBackward0(Node):
+    saved_result = saved_x1 = saved_x2 = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_x1, _raw_saved_x1 = tensor_getters("saved_x1")
+    _saved_x2, _raw_saved_x2 = tensor_getters("saved_x2")
+    _saved_p = value_getter("p")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_x1, node.saved_x2])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        result = unpack(node, node.saved_result) if edges[0].node or edges[1].node else None
+        x1 = unpack(node, node.saved_x1) if edges[0].node or edges[1].node else None
+        x2 = unpack(node, node.saved_x2) if edges[0].node or edges[1].node else None
+        return (
+            (
+                norm_backward(grad, x1.unsqueeze(-2) - x2.unsqueeze(-3), node.p, result, [-1], False).sum(-2)
+                if node.p
+                else grad.new_zeros(node.x1_info)
+            )
+            if edges[0].node
+            else None,
+            (
+                -norm_backward(grad, x1.unsqueeze(-2) - x2.unsqueeze(-3), node.p, result, [-1], False).sum(-3)
+                if node.p
+                else grad.new_zeros(node.x2_info)
+            )
+            if edges[1].node
+            else None,
+        )
+
+    def release_variables(node):
+        node.saved_result = node.saved_x1 = node.saved_x2 = None
         node.released = True
 
 
@@ -3821,6 +4710,52 @@ class SmoothL1LossBackward0(Node):
         node.released = True
 
 
+class SoftMarginLossBackward0(Node):
+    saved_self = saved_target = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_reduction = int_getter("reduction")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        target = unpack(node, node.saved_target)
+        return (backward_of(functions.soft_margin_loss_op, grad, [self], self, target, node.reduction)[0],)
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = None
+        node.released = True
+
+
+class MultiMarginLossBackward0(Node):
+    saved_self = saved_target = saved_weight = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_target, _raw_saved_target = tensor_getters("saved_target")
+    _saved_weight, _raw_saved_weight = tensor_getters("saved_weight")
+    _saved_margin = value_getter("margin")
+    _saved_p = value_getter("p")
+    _saved_reduction = int_getter("reduction")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self, node.saved_target, node.saved_weight])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        target = unpack(node, node.saved_target)
+        weight = unpack(node, node.saved_weight)
+        return (
+            backward_of(
+                functions.multi_margin_loss_op, grad, [self], self, target, node.p, node.margin, weight, node.reduction
+            )[0],
+        )
+
+    def release_variables(node):
+        node.saved_self = node.saved_target = node.saved_weight = None
+        node.released = True
+
+
 class LogSoftmaxBackwardDataBackward0(Node):
     saved_output = saved_grad_output = None
     _saved_output, _raw_saved_output = tensor_getters("saved_output")
@@ -4345,6 +5280,81 @@ class UnfoldBackwardBackward0(Node):
         if grad is None:
             return (None,)
         return (grad.unfold(node.dim, node.size, node.step),)
+
+
+class HardshrinkBackwardBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_lambd = value_getter("lambd")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node else None
+        return (
+            functions.hardshrink_backward(grad, self, node.lambd) if edges[0].node else None,
+            zeros_like(grad) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class SoftshrinkBackwardBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_lambd = value_getter("lambd")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        self = unpack(node, node.saved_self) if edges[0].node else None
+        return (
+            functions.softshrink_backward(grad, self, node.lambd) if edges[0].node else None,
+            zeros_like(grad) if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class LogSigmoidBackwardBackward0(Node):
+    saved_buffer = saved_self = saved_grad_output = None
+    _saved_buffer, _raw_saved_buffer = tensor_getters("saved_buffer")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_grad_output, _raw_saved_grad_output = tensor_getters("saved_grad_output")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_buffer, node.saved_self, node.saved_grad_output])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        buffer = unpack(node, node.saved_buffer) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
+        return (
+            functions.log_sigmoid_backward(grad, self, buffer) if edges[0].node else None,
+            grad * grad_output * (self.sigmoid() - 1) * self.sigmoid() if edges[1].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_buffer = node.saved_self = node.saved_grad_output = None
+        node.released = True
 
 
 class FakeQuantizePerTensorAffineCachemaskBackward0(Node):
@@ -7057,7 +8067,7 @@ def threshold_(key_set, self, threshold, value):
         return threshold__op.below[key_set](self, threshold, value)
     check_inplace(self)
     edges = [gradient_edge(self)]
-    node = ThresholdBackward0()
+    node = ThresholdBackward1()
     node.next_edges = edges
     node.threshold = threshold
     node.saved_self = save(self.clone())
@@ -7185,6 +8195,1003 @@ def xlogy__Scalar_Other(key_set, self, other):
     node.saved_self = save(self.clone())
     result = call_below(xlogy__Scalar_Other_op.below[key_set], self, other)
     rebase_history(self, node)
+    return result
+
+
+def acos(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return acos_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return acos_op.below[key_set](self)
+    node = AcosBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(acos_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def acos_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return acos__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return acos__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = AcosBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(acos__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def acosh(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return acosh_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return acosh_op.below[key_set](self)
+    node = AcoshBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(acosh_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def acosh_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return acosh__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return acosh__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = AcoshBackward1()
+    node.next_edges = edges
+    result = call_below(acosh__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def asin(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return asin_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return asin_op.below[key_set](self)
+    node = AsinBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(asin_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def asin_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return asin__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return asin__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = AsinBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(asin__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def asinh(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return asinh_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return asinh_op.below[key_set](self)
+    node = AsinhBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(asinh_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def asinh_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return asinh__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return asinh__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = AsinhBackward1()
+    node.next_edges = edges
+    result = call_below(asinh__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def atan(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return atan_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return atan_op.below[key_set](self)
+    node = AtanBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(atan_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def atan_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return atan__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return atan__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = AtanBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(atan__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def atanh(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return atanh_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return atanh_op.below[key_set](self)
+    node = AtanhBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(atanh_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def atanh_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return atanh__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return atanh__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = AtanhBackward1()
+    node.next_edges = edges
+    result = call_below(atanh__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def cosh(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return cosh_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return cosh_op.below[key_set](self)
+    node = CoshBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(cosh_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def cosh_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return cosh__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return cosh__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = CoshBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(cosh__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def sinh(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sinh_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return sinh_op.below[key_set](self)
+    node = SinhBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(sinh_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def sinh_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sinh__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return sinh__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = SinhBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(sinh__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def erfc(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return erfc_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return erfc_op.below[key_set](self)
+    node = ErfcBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(erfc_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def erfc_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return erfc__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return erfc__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = ErfcBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(erfc__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def sinc(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sinc_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return sinc_op.below[key_set](self)
+    node = SincBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(sinc_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def sinc_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return sinc__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return sinc__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = SincBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(sinc__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def lgamma(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return lgamma_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return lgamma_op.below[key_set](self)
+    node = LgammaBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(lgamma_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def lgamma_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return lgamma__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return lgamma__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = LgammaBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(lgamma__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def digamma(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return digamma_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return digamma_op.below[key_set](self)
+    node = DigammaBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(digamma_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def digamma_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return digamma__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return digamma__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = DigammaBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(digamma__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def erfinv(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return erfinv_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return erfinv_op.below[key_set](self)
+    node = ErfinvBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(erfinv_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def erfinv_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return erfinv__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return erfinv__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = ErfinvBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(erfinv__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def frac(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return frac_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return frac_op.below[key_set](self)
+    node = FracBackward0()
+    node.next_edges = edges
+    result = call_below(frac_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def frac_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return frac__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return frac__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = FracBackward0()
+    node.next_edges = edges
+    result = call_below(frac__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def atan2(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return atan2_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
+        return atan2_op.below[key_set](self, other)
+    node = Atan2Backward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self)
+    result = call_below(atan2_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def atan2_(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return atan2__op.below[key_set](self, other)
+    if not any_requires_grad([self, other]):
+        return atan2__op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    node = Atan2Backward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self.clone())
+    result = call_below(atan2__op.below[key_set], self, other)
+    rebase_history(self, node)
+    return result
+
+
+def ldexp_Tensor(key_set, self, other):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+    ):
+        return ldexp_Tensor_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
+        return ldexp_Tensor_op.below[key_set](self, other)
+    node = LdexpBackward0()
+    node.next_edges = edges
+    if edges[0].node:
+        node.saved_other = save(other)
+    result = call_below(ldexp_Tensor_op.below[key_set], self, other)
+    set_history(result, node)
+    if edges[1].node:
+        node.saved_result = save(result, True)
+    return result
+
+
+def ldexp_(key_set, self, other):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+    ):
+        return ldexp__op.below[key_set](self, other)
+    if not any_requires_grad([self, other]):
+        return ldexp__op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    node = LdexpBackward0()
+    node.next_edges = edges
+    if edges[0].node:
+        node.saved_other = save(other)
+    result = call_below(ldexp__op.below[key_set], self, other)
+    rebase_history(self, node)
+    if edges[1].node:
+        node.saved_result = save(result, True)
+    return result
+
+
+def hypot(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return hypot_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
+        return hypot_op.below[key_set](self, other)
+    node = HypotBackward0()
+    node.next_edges = edges
+    if edges[0].node:
+        node.saved_self = save(self)
+    if edges[1].node:
+        node.saved_other = save(other)
+    result = call_below(hypot_op.below[key_set], self, other)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def hypot_(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return hypot__op.below[key_set](self, other)
+    if not any_requires_grad([self, other]):
+        return hypot__op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    node = HypotBackward0()
+    node.next_edges = edges
+    if edges[0].node:
+        node.saved_self = save(self.clone())
+    if edges[1].node:
+        node.saved_other = save(other)
+    result = call_below(hypot__op.below[key_set], self, other)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def copysign_Tensor(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return copysign_Tensor_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
+        return copysign_Tensor_op.below[key_set](self, other)
+    node = CopysignBackward0()
+    node.next_edges = edges
+    node.other_info = other.shape
+    if edges[0].node:
+        node.saved_self = save(self)
+    result = call_below(copysign_Tensor_op.below[key_set], self, other)
+    set_history(result, node)
+    if edges[0].node:
+        node.saved_result = save(result, True)
+    return result
+
+
+def copysign__Tensor(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return copysign__Tensor_op.below[key_set](self, other)
+    if not any_requires_grad([self, other]):
+        return copysign__Tensor_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    node = CopysignBackward0()
+    node.next_edges = edges
+    node.other_info = other.shape
+    if edges[0].node:
+        node.saved_self = save(self.clone())
+    result = call_below(copysign__Tensor_op.below[key_set], self, other)
+    rebase_history(self, node)
+    if edges[0].node:
+        node.saved_result = save(result, True)
+    return result
+
+
+def copysign_Scalar(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return copysign_Scalar_op.below[key_set](self, other)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return copysign_Scalar_op.below[key_set](self, other)
+    node = CopysignBackward1()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(copysign_Scalar_op.below[key_set], self, other)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def copysign__Scalar(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return copysign__Scalar_op.below[key_set](self, other)
+    if not any_requires_grad([self]):
+        return copysign__Scalar_op.below[key_set](self, other)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = CopysignBackward1()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(copysign__Scalar_op.below[key_set], self, other)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def logaddexp(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return logaddexp_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
+        return logaddexp_op.below[key_set](self, other)
+    node = LogaddexpBackward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self)
+    result = call_below(logaddexp_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def logaddexp2(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return logaddexp2_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
+        return logaddexp2_op.below[key_set](self, other)
+    node = Logaddexp2Backward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self)
+    result = call_below(logaddexp2_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def fmax(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return fmax_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
+        return fmax_op.below[key_set](self, other)
+    node = FmaxBackward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self)
+    result = call_below(fmax_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def fmin(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return fmin_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
+        return fmin_op.below[key_set](self, other)
+    node = FminBackward0()
+    node.next_edges = edges
+    node.saved_other = save(other)
+    node.saved_self = save(self)
+    result = call_below(fmin_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def nan_to_num(key_set, self, nan, posinf, neginf):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return nan_to_num_op.below[key_set](self, nan, posinf, neginf)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return nan_to_num_op.below[key_set](self, nan, posinf, neginf)
+    node = NanToNumBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(nan_to_num_op.below[key_set], self, nan, posinf, neginf)
+    set_history(result, node)
+    return result
+
+
+def nan_to_num_(key_set, self, nan, posinf, neginf):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return nan_to_num__op.below[key_set](self, nan, posinf, neginf)
+    if not any_requires_grad([self]):
+        return nan_to_num__op.below[key_set](self, nan, posinf, neginf)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = NanToNumBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(nan_to_num__op.below[key_set], self, nan, posinf, neginf)
+    rebase_history(self, node)
+    return result
+
+
+def logit(key_set, self, eps):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return logit_op.below[key_set](self, eps)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return logit_op.below[key_set](self, eps)
+    node = LogitBackward0()
+    node.next_edges = edges
+    node.eps = eps
+    node.saved_self = save(self)
+    result = call_below(logit_op.below[key_set], self, eps)
+    set_history(result, node)
+    return result
+
+
+def logit_(key_set, self, eps):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return logit__op.below[key_set](self, eps)
+    if not any_requires_grad([self]):
+        return logit__op.below[key_set](self, eps)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = LogitBackward0()
+    node.next_edges = edges
+    node.eps = eps
+    node.saved_self = save(self.clone())
+    result = call_below(logit__op.below[key_set], self, eps)
+    rebase_history(self, node)
+    return result
+
+
+def polygamma(key_set, n, self):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+        return polygamma_op.below[key_set](n, self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return polygamma_op.below[key_set](n, self)
+    node = PolygammaBackward0()
+    node.next_edges = edges
+    node.n = n
+    node.saved_self = save(self)
+    result = call_below(polygamma_op.below[key_set], n, self)
+    set_history(result, node)
+    return result
+
+
+def polygamma_(key_set, self, n):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return polygamma__op.below[key_set](self, n)
+    if not any_requires_grad([self]):
+        return polygamma__op.below[key_set](self, n)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = PolygammaBackward1()
+    node.next_edges = edges
+    node.n = n
+    node.saved_self = save(self.clone())
+    result = call_below(polygamma__op.below[key_set], self, n)
+    rebase_history(self, node)
+    return result
+
+
+def deg2rad(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return deg2rad_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return deg2rad_op.below[key_set](self)
+    node = Deg2RadBackward0()
+    node.next_edges = edges
+    result = call_below(deg2rad_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def deg2rad_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return deg2rad__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return deg2rad__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = Deg2RadBackward0()
+    node.next_edges = edges
+    result = call_below(deg2rad__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def rad2deg(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return rad2deg_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return rad2deg_op.below[key_set](self)
+    node = Rad2DegBackward0()
+    node.next_edges = edges
+    result = call_below(rad2deg_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def rad2deg_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return rad2deg__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return rad2deg__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = Rad2DegBackward0()
+    node.next_edges = edges
+    result = call_below(rad2deg__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def celu(key_set, self, alpha):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return celu_op.below[key_set](self, alpha)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return celu_op.below[key_set](self, alpha)
+    node = CeluBackward0()
+    node.next_edges = edges
+    node.alpha = alpha
+    node.saved_self = save(self)
+    result = call_below(celu_op.below[key_set], self, alpha)
+    set_history(result, node)
+    return result
+
+
+def celu_(key_set, self, alpha):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return celu__op.below[key_set](self, alpha)
+    if not any_requires_grad([self]):
+        return celu__op.below[key_set](self, alpha)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = CeluBackward1()
+    node.next_edges = edges
+    node.alpha = alpha
+    result = call_below(celu__op.below[key_set], self, alpha)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def hardsigmoid(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return hardsigmoid_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return hardsigmoid_op.below[key_set](self)
+    node = HardsigmoidBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(hardsigmoid_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def hardsigmoid_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return hardsigmoid__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return hardsigmoid__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = HardsigmoidBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(hardsigmoid__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def hardswish(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return hardswish_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return hardswish_op.below[key_set](self)
+    node = HardswishBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(hardswish_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def hardswish_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return hardswish__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return hardswish__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = HardswishBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(hardswish__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def mish(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return mish_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return mish_op.below[key_set](self)
+    node = MishBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(mish_op.below[key_set], self)
+    set_history(result, node)
+    return result
+
+
+def mish_(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return mish__op.below[key_set](self)
+    if not any_requires_grad([self]):
+        return mish__op.below[key_set](self)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = MishBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self.clone())
+    result = call_below(mish__op.below[key_set], self)
+    rebase_history(self, node)
+    return result
+
+
+def hardshrink(key_set, self, lambd):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return hardshrink_op.below[key_set](self, lambd)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return hardshrink_op.below[key_set](self, lambd)
+    node = HardshrinkBackward0()
+    node.next_edges = edges
+    node.lambd = lambd
+    node.saved_self = save(self)
+    result = call_below(hardshrink_op.below[key_set], self, lambd)
+    set_history(result, node)
+    return result
+
+
+def softshrink(key_set, self, lambd):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return softshrink_op.below[key_set](self, lambd)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return softshrink_op.below[key_set](self, lambd)
+    node = SoftshrinkBackward0()
+    node.next_edges = edges
+    node.lambd = lambd
+    node.saved_self = save(self)
+    result = call_below(softshrink_op.below[key_set], self, lambd)
+    set_history(result, node)
+    return result
+
+
+def log_sigmoid_forward(key_set, self):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return log_sigmoid_forward_op.below[key_set](self)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return log_sigmoid_forward_op.below[key_set](self)
+    node = LogSigmoidBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    result = call_below(log_sigmoid_forward_op.below[key_set], self)
+    set_history(result, node, [True, False])
+    node.saved_buffer = save(result[1], True)
+    return result
+
+
+def glu(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return glu_op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return glu_op.below[key_set](self, dim)
+    node = GluBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.saved_self = save(self)
+    result = call_below(glu_op.below[key_set], self, dim)
+    set_history(result, node)
+    return result
+
+
+def _prelu_kernel(key_set, self, weight):
+    if not local.grad_enabled or self._autograd is None is self._base and weight._autograd is None is weight._base:
+        return _prelu_kernel_op.below[key_set](self, weight)
+    edges = [gradient_edge(self), gradient_edge(weight)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, weight]):
+        return _prelu_kernel_op.below[key_set](self, weight)
+    node = PreluKernelBackward0()
+    node.next_edges = edges
+    node.saved_self = save(self)
+    if edges[0].node:
+        node.saved_weight = save(weight)
+    result = call_below(_prelu_kernel_op.below[key_set], self, weight)
+    set_history(result, node)
+    return result
+
+
+def rrelu_with_noise(key_set, self, noise, lower, upper, training, generator):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return rrelu_with_noise_op.below[key_set](self, noise, lower, upper, training, generator)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return rrelu_with_noise_op.below[key_set](self, noise, lower, upper, training, generator)
+    node = RreluWithNoiseBackward0()
+    node.next_edges = edges
+    node.lower = lower
+    node.training = training
+    node.upper = upper
+    node.saved_noise = save(noise)
+    node.saved_self = save(self)
+    result = call_below(rrelu_with_noise_op.below[key_set], self, noise, lower, upper, training, generator)
+    set_history(result, node)
     return result
 
 
@@ -7621,6 +9628,34 @@ def triu_(key_set, self, diagonal):
     node.diagonal = diagonal
     result = call_below(triu__op.below[key_set], self, diagonal)
     rebase_history(self, node)
+    return result
+
+
+def pixel_shuffle(key_set, self, upscale_factor):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return pixel_shuffle_op.below[key_set](self, upscale_factor)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return pixel_shuffle_op.below[key_set](self, upscale_factor)
+    node = PixelShuffleBackward0()
+    node.next_edges = edges
+    node.upscale_factor = upscale_factor
+    result = call_below(pixel_shuffle_op.below[key_set], self, upscale_factor)
+    set_history(result, node)
+    return result
+
+
+def pixel_unshuffle(key_set, self, downscale_factor):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return pixel_unshuffle_op.below[key_set](self, downscale_factor)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return pixel_unshuffle_op.below[key_set](self, downscale_factor)
+    node = PixelUnshuffleBackward0()
+    node.next_edges = edges
+    node.downscale_factor = downscale_factor
+    result = call_below(pixel_unshuffle_op.below[key_set], self, downscale_factor)
+    set_history(result, node)
     return result
 
 
@@ -8212,6 +10247,43 @@ def linalg_vector_norm(key_set, self, ord, dim, keepdim, dtype):
     node.ord = ord
     node.saved_self = save(self)
     result = call_below(linalg_vector_norm_op.below[key_set], self, ord, dim, keepdim, dtype)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def norm_ScalarOpt_dim(key_set, self, p, dim, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return norm_ScalarOpt_dim_op.below[key_set](self, p, dim, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return norm_ScalarOpt_dim_op.below[key_set](self, p, dim, keepdim)
+    node = NormBackward1()
+    node.next_edges = edges
+    node.dim = dim
+    node.keepdim = keepdim
+    node.p = p
+    node.saved_self = save(self)
+    result = call_below(norm_ScalarOpt_dim_op.below[key_set], self, p, dim, keepdim)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def _cdist_forward(key_set, x1, x2, p, compute_mode):
+    if not local.grad_enabled or x1._autograd is None is x1._base and x2._autograd is None is x2._base:
+        return _cdist_forward_op.below[key_set](x1, x2, p, compute_mode)
+    edges = [gradient_edge(x1), gradient_edge(x2)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([x1, x2]):
+        return _cdist_forward_op.below[key_set](x1, x2, p, compute_mode)
+    node = CdistBackward0()
+    node.next_edges = edges
+    node.x1_info = x1.shape
+    node.p = p
+    node.x2_info = x2.shape
+    node.saved_x1 = save(x1)
+    node.saved_x2 = save(x2)
+    result = call_below(_cdist_forward_op.below[key_set], x1, x2, p, compute_mode)
     set_history(result, node)
     node.saved_result = save(result, True)
     return result
@@ -9223,6 +11295,47 @@ def smooth_l1_loss(key_set, self, target, reduction, beta):
     return result
 
 
+def soft_margin_loss(key_set, self, target, reduction):
+    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+        return soft_margin_loss_op.below[key_set](self, target, reduction)
+    check_no_requires_grad("soft_margin_loss", "target", target)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return soft_margin_loss_op.below[key_set](self, target, reduction)
+    node = SoftMarginLossBackward0()
+    node.next_edges = edges
+    node.reduction = reduction
+    node.saved_self = save(self)
+    node.saved_target = save(target)
+    result = call_below(soft_margin_loss_op.below[key_set], self, target, reduction)
+    set_history(result, node)
+    return result
+
+
+def multi_margin_loss(key_set, self, target, p, margin, weight, reduction):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+    ):
+        return multi_margin_loss_op.below[key_set](self, target, p, margin, weight, reduction)
+    check_no_requires_grad("multi_margin_loss", "weight", weight)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return multi_margin_loss_op.below[key_set](self, target, p, margin, weight, reduction)
+    node = MultiMarginLossBackward0()
+    node.next_edges = edges
+    node.margin = margin
+    node.p = p
+    node.reduction = reduction
+    node.saved_self = save(self)
+    node.saved_target = save(target)
+    node.saved_weight = save(weight)
+    result = call_below(multi_margin_loss_op.below[key_set], self, target, p, margin, weight, reduction)
+    set_history(result, node)
+    return result
+
+
 def _log_softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     if (
         not local.grad_enabled
@@ -9688,6 +11801,68 @@ def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
     return result
 
 
+def hardshrink_backward(key_set, grad_out, self, lambd):
+    if (
+        not local.grad_enabled
+        or grad_out._autograd is None is grad_out._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return hardshrink_backward_op.below[key_set](grad_out, self, lambd)
+    edges = [gradient_edge(grad_out), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_out, self]):
+        return hardshrink_backward_op.below[key_set](grad_out, self, lambd)
+    node = HardshrinkBackwardBackward0()
+    node.next_edges = edges
+    node.lambd = lambd
+    if edges[0].node:
+        node.saved_self = save(self)
+    result = call_below(hardshrink_backward_op.below[key_set], grad_out, self, lambd)
+    set_history(result, node)
+    return result
+
+
+def softshrink_backward(key_set, grad_output, self, lambd):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return softshrink_backward_op.below[key_set](grad_output, self, lambd)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
+        return softshrink_backward_op.below[key_set](grad_output, self, lambd)
+    node = SoftshrinkBackwardBackward0()
+    node.next_edges = edges
+    node.lambd = lambd
+    if edges[0].node:
+        node.saved_self = save(self)
+    result = call_below(softshrink_backward_op.below[key_set], grad_output, self, lambd)
+    set_history(result, node)
+    return result
+
+
+def log_sigmoid_backward(key_set, grad_output, self, buffer):
+    if (
+        not local.grad_enabled
+        or grad_output._autograd is None is grad_output._base
+        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+    ):
+        return log_sigmoid_backward_op.below[key_set](grad_output, self, buffer)
+    edges = [gradient_edge(grad_output), gradient_edge(self)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([grad_output, self]):
+        return log_sigmoid_backward_op.below[key_set](grad_output, self, buffer)
+    node = LogSigmoidBackwardBackward0()
+    node.next_edges = edges
+    if edges[0].node:
+        node.saved_buffer = save(buffer)
+    node.saved_self = save(self)
+    if edges[1].node:
+        node.saved_grad_output = save(grad_output)
+    result = call_below(log_sigmoid_backward_op.below[key_set], grad_output, self, buffer)
+    set_history(result, node)
+    return result
+
+
 def fake_quantize_per_tensor_affine_cachemask(key_set, self, scale, zero_point, quant_min, quant_max):
     if not local.grad_enabled or self._autograd is None is self._base:
         return fake_quantize_per_tensor_affine_cachemask_op.below[key_set](
@@ -9806,50 +11981,66 @@ AUTOGRAD = {
     tanh_op: tanh, tanh__op: tanh_, threshold_op: threshold, threshold__op: threshold_, trunc_op: trunc, trunc__op:
     trunc_, where_self_op: where_self, xlogy_Tensor_op: xlogy_Tensor, xlogy__Tensor_op: xlogy__Tensor,
     xlogy_Scalar_Self_op: xlogy_Scalar_Self, xlogy_Scalar_Other_op: xlogy_Scalar_Other, xlogy__Scalar_Other_op:
-    xlogy__Scalar_Other, cat_op: cat, embedding_op: embedding, flip_op: flip, gather_op: gather, index_Tensor_op:
+    xlogy__Scalar_Other, acos_op: acos, acos__op: acos_, acosh_op: acosh, acosh__op: acosh_, asin_op: asin, asin__op:
+    asin_, asinh_op: asinh, asinh__op: asinh_, atan_op: atan, atan__op: atan_, atanh_op: atanh, atanh__op: atanh_,
+    cosh_op: cosh, cosh__op: cosh_, sinh_op: sinh, sinh__op: sinh_, erfc_op: erfc, erfc__op: erfc_, sinc_op: sinc,
+    sinc__op: sinc_, lgamma_op: lgamma, lgamma__op: lgamma_, digamma_op: digamma, digamma__op: digamma_, erfinv_op:
+    erfinv, erfinv__op: erfinv_, frac_op: frac, frac__op: frac_, atan2_op: atan2, atan2__op: atan2_, ldexp_Tensor_op:
+    ldexp_Tensor, ldexp__op: ldexp_, hypot_op: hypot, hypot__op: hypot_, copysign_Tensor_op: copysign_Tensor,
+    copysign__Tensor_op: copysign__Tensor, copysign_Scalar_op: copysign_Scalar, copysign__Scalar_op: copysign__Scalar,
+    logaddexp_op: logaddexp, logaddexp2_op: logaddexp2, fmax_op: fmax, fmin_op: fmin, nan_to_num_op: nan_to_num,
+    nan_to_num__op: nan_to_num_, logit_op: logit, logit__op: logit_, polygamma_op: polygamma, polygamma__op: polygamma_,
+    deg2rad_op: deg2rad, deg2rad__op: deg2rad_, rad2deg_op: rad2deg, rad2deg__op: rad2deg_, celu_op: celu, celu__op:
+    celu_, hardsigmoid_op: hardsigmoid, hardsigmoid__op: hardsigmoid_, hardswish_op: hardswish, hardswish__op:
+    hardswish_, mish_op: mish, mish__op: mish_, hardshrink_op: hardshrink, softshrink_op: softshrink,
+    log_sigmoid_forward_op: log_sigmoid_forward, glu_op: glu, _prelu_kernel_op: _prelu_kernel, rrelu_with_noise_op:
+    rrelu_with_noise, cat_op: cat, embedding_op: embedding, flip_op: flip, gather_op: gather, index_Tensor_op:
     index_Tensor, index_add_op: index_add, index_add__op: index_add_, index_put_op: index_put, index_put__op:
     index_put_, _index_put_impl__op: _index_put_impl_, index_select_op: index_select, masked_fill_Scalar_op:
     masked_fill_Scalar, masked_fill__Scalar_op: masked_fill__Scalar, masked_fill_Tensor_op: masked_fill_Tensor,
     masked_fill__Tensor_op: masked_fill__Tensor, repeat_op: repeat, roll_op: roll, scatter_src_op: scatter_src,
     scatter__src_op: scatter__src, scatter_value_op: scatter_value, scatter__value_op: scatter__value, scatter_add_op:
     scatter_add, scatter_add__op: scatter_add_, stack_op: stack, tril_op: tril, tril__op: tril_, triu_op: triu,
-    triu__op: triu_, _log_softmax_op: _log_softmax, _safe_softmax_op: _safe_softmax, _softmax_op: _softmax, amax_op:
-    amax, amin_op: amin, cumsum_op: cumsum, cumsum__op: cumsum_, logsumexp_op: logsumexp, max_op: max, max_dim_op:
-    max_dim, mean_op: mean, mean_dim_op: mean_dim, min_op: min, min_dim_op: min_dim, prod_op: prod, prod_dim_int_op:
-    prod_dim_int, std_correction_op: std_correction, std_mean_correction_op: std_mean_correction, sum_op: sum,
-    sum_dim_IntList_op: sum_dim_IntList, var_correction_op: var_correction, var_mean_correction_op: var_mean_correction,
-    index_copy_op: index_copy, index_copy__op: index_copy_, index_fill_int_Scalar_op: index_fill_int_Scalar,
-    index_fill__int_Scalar_op: index_fill__int_Scalar, index_fill_int_Tensor_op: index_fill_int_Tensor,
-    index_fill__int_Tensor_op: index_fill__int_Tensor, masked_scatter_op: masked_scatter, masked_scatter__op:
-    masked_scatter_, masked_scatter_backward_op: masked_scatter_backward, masked_select_op: masked_select,
-    scatter_reduce_two_op: scatter_reduce_two, scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd,
-    linalg_vector_norm_op: linalg_vector_norm, median_op: median, median_dim_op: median_dim, sort_op: sort,
-    sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op: unique_consecutive, unique_dim_op: unique_dim,
-    _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm,
-    dot_op: dot, mm_op: mm, mv_op: mv, convolution_op: convolution, convolution_backward_op: convolution_backward,
-    constant_pad_nd_op: constant_pad_nd, reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op:
-    reflection_pad1d_backward, reflection_pad2d_op: reflection_pad2d, reflection_pad2d_backward_op:
-    reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d, reflection_pad3d_backward_op:
-    reflection_pad3d_backward, replication_pad1d_op: replication_pad1d, replication_pad1d_backward_op:
-    replication_pad1d_backward, replication_pad2d_op: replication_pad2d, replication_pad2d_backward_op:
-    replication_pad2d_backward, replication_pad3d_op: replication_pad3d, replication_pad3d_backward_op:
-    replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d, _adaptive_avg_pool2d_backward_op:
-    _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op: avg_pool2d_backward,
-    max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
+    triu__op: triu_, pixel_shuffle_op: pixel_shuffle, pixel_unshuffle_op: pixel_unshuffle, _log_softmax_op:
+    _log_softmax, _safe_softmax_op: _safe_softmax, _softmax_op: _softmax, amax_op: amax, amin_op: amin, cumsum_op:
+    cumsum, cumsum__op: cumsum_, logsumexp_op: logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean, mean_dim_op:
+    mean_dim, min_op: min, min_dim_op: min_dim, prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op:
+    std_correction, std_mean_correction_op: std_mean_correction, sum_op: sum, sum_dim_IntList_op: sum_dim_IntList,
+    var_correction_op: var_correction, var_mean_correction_op: var_mean_correction, index_copy_op: index_copy,
+    index_copy__op: index_copy_, index_fill_int_Scalar_op: index_fill_int_Scalar, index_fill__int_Scalar_op:
+    index_fill__int_Scalar, index_fill_int_Tensor_op: index_fill_int_Tensor, index_fill__int_Tensor_op:
+    index_fill__int_Tensor, masked_scatter_op: masked_scatter, masked_scatter__op: masked_scatter_,
+    masked_scatter_backward_op: masked_scatter_backward, masked_select_op: masked_select, scatter_reduce_two_op:
+    scatter_reduce_two, scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd, linalg_vector_norm_op:
+    linalg_vector_norm, norm_ScalarOpt_dim_op: norm_ScalarOpt_dim, _cdist_forward_op: _cdist_forward, median_op: median,
+    median_dim_op: median_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op:
+    unique_consecutive, unique_dim_op: unique_dim, _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_,
+    baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, convolution_op:
+    convolution, convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd,
+    reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op:
+    reflection_pad2d, reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
+    reflection_pad3d_backward_op: reflection_pad3d_backward, replication_pad1d_op: replication_pad1d,
+    replication_pad1d_backward_op: replication_pad1d_backward, replication_pad2d_op: replication_pad2d,
+    replication_pad2d_backward_op: replication_pad2d_backward, replication_pad3d_op: replication_pad3d,
+    replication_pad3d_backward_op: replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d,
+    _adaptive_avg_pool2d_backward_op: _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op:
+    avg_pool2d_backward, max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
     max_pool2d_with_indices_backward, binary_cross_entropy_op: binary_cross_entropy,
     binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op:
     mse_loss, _scaled_dot_product_flash_attention_for_cpu_op: _scaled_dot_product_flash_attention_for_cpu,
     native_layer_norm_op: native_layer_norm, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op:
-    nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss, _log_softmax_backward_data_op: _log_softmax_backward_data,
-    _softmax_backward_data_op: _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward,
-    diagonal_backward_op: diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op:
-    embedding_dense_backward, gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward,
-    huber_loss_backward_op: huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op:
-    mse_loss_backward, nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward,
-    select_backward_op: select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
+    nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss, soft_margin_loss_op: soft_margin_loss, multi_margin_loss_op:
+    multi_margin_loss, _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op:
+    _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op:
+    diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward,
+    gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op:
+    huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward,
+    nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op:
+    select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
     smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
     tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
-    fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
+    hardshrink_backward_op: hardshrink_backward, softshrink_backward_op: softshrink_backward, log_sigmoid_backward_op:
+    log_sigmoid_backward, fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op:
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams, fake_quantize_per_channel_affine_cachemask_op:
     fake_quantize_per_channel_affine_cachemask,
@@ -9865,37 +12056,43 @@ OUT = (
     neg_out_op, pow_Tensor_Tensor_out_op, pow_Tensor_Scalar_out_op, pow_Scalar_out_op, reciprocal_out_op,
     remainder_Tensor_out_op, remainder_Scalar_out_op, round_out_op, round_decimals_out_op, rsqrt_out_op, sgn_out_op,
     sigmoid_out_op, sign_out_op, silu_out_op, sin_out_op, softplus_out_op, sqrt_out_op, sub_out_op, tan_out_op,
-    tanh_out_op, threshold_out_op, trunc_out_op, where_self_out_op, xlogy_OutTensor_op, cat_out_op, gather_out_op,
-    index_add_out_op, index_select_out_op, scatter_src_out_op, scatter_value_out_op, scatter_reduce_out_op,
-    scatter_value_reduce_out_op, scatter_add_out_op, stack_out_op, tril_out_op, triu_out_op, _log_softmax_out_op,
-    _softmax_out_op, amax_out_op, amin_out_op, cumsum_out_op, log_softmax_int_out_op, logsumexp_out_op,
-    max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op,
-    prod_out_op, softmax_int_out_op, std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op,
-    index_copy_out_op, masked_select_out_op, scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op,
-    sort_values_op, sort_values_stable_op, topk_values_op, addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op,
-    linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
-    max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
-    reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
-    reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
-    replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
-    replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op, mse_loss_out_op,
-    smooth_l1_loss_out_op, bernoulli_out_op, normal_float_float_out_op, normal_Tensor_float_out_op,
-    normal_float_Tensor_out_op, normal_Tensor_Tensor_out_op, rand_out_op, randint_out_op, randint_generator_out_op,
-    randint_low_out_op, randint_low_generator_out_op, randperm_out_op, randperm_generator_out_op,
-    _log_softmax_backward_data_out_op, _softmax_backward_data_out_op, binary_cross_entropy_backward_grad_input_op,
-    elu_backward_grad_input_op, gelu_backward_grad_input_op, hardtanh_backward_grad_input_op,
-    huber_loss_backward_out_op, leaky_relu_backward_grad_input_op, mse_loss_backward_grad_input_op,
-    nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op, silu_backward_grad_input_op,
-    smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op, tanh_backward_grad_input_op,
-    threshold_backward_grad_input_op,
+    tanh_out_op, threshold_out_op, trunc_out_op, where_self_out_op, xlogy_OutTensor_op, acos_out_op, acosh_out_op,
+    asin_out_op, asinh_out_op, atan_out_op, atanh_out_op, cosh_out_op, sinh_out_op, erfc_out_op, sinc_out_op,
+    lgamma_out_op, digamma_out_op, erfinv_out_op, frac_out_op, atan2_out_op, hypot_out_op, copysign_Scalar_out_op,
+    copysign_out_op, logaddexp_out_op, logaddexp2_out_op, fmax_out_op, fmin_out_op, nan_to_num_out_op, logit_out_op,
+    polygamma_out_op, deg2rad_out_op, rad2deg_out_op, ldexp_out_op, hardsigmoid_out_op, hardswish_out_op, mish_out_op,
+    hardshrink_out_op, softshrink_out_op, glu_out_op, cat_out_op, gather_out_op, index_add_out_op, index_select_out_op,
+    scatter_src_out_op, scatter_value_out_op, scatter_reduce_out_op, scatter_value_reduce_out_op, scatter_add_out_op,
+    stack_out_op, tril_out_op, triu_out_op, _log_softmax_out_op, _softmax_out_op, amax_out_op, amin_out_op,
+    cumsum_out_op, log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op,
+    mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op,
+    std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, pixel_shuffle_out_op,
+    pixel_unshuffle_out_op, index_copy_out_op, masked_select_out_op, scatter_reduce_two_out_op,
+    linalg_vector_norm_out_op, median_dim_values_op, sort_values_op, sort_values_stable_op, topk_values_op,
+    addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op,
+    avg_pool2d_backward_grad_input_op, max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op,
+    reflection_pad1d_backward_grad_input_op, reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op,
+    reflection_pad3d_out_op, reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op,
+    replication_pad1d_backward_grad_input_op, replication_pad2d_out_op, replication_pad2d_backward_grad_input_op,
+    replication_pad3d_out_op, replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op,
+    mse_loss_out_op, smooth_l1_loss_out_op, soft_margin_loss_out_op, bernoulli_out_op, normal_float_float_out_op,
+    normal_Tensor_float_out_op, normal_float_Tensor_out_op, normal_Tensor_Tensor_out_op, rand_out_op, randint_out_op,
+    randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, randperm_out_op,
+    randperm_generator_out_op, _log_softmax_backward_data_out_op, _softmax_backward_data_out_op,
+    binary_cross_entropy_backward_grad_input_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
+    hardtanh_backward_grad_input_op, huber_loss_backward_out_op, leaky_relu_backward_grad_input_op,
+    mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op,
+    silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op,
+    tanh_backward_grad_input_op, threshold_backward_grad_input_op,
 )  # fmt: skip
 
 WITHOUT_DERIVATIVE = (
     copy_op, zero_op, bitwise_and__Tensor_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_or__Tensor_op,
     bitwise_right_shift__Tensor_op, bitwise_xor__Tensor_op, eq__Tensor_op, floor_divide_op, floor_divide__Tensor_op,
     ge__Tensor_op, gt__Tensor_op, le__Tensor_op, logical_and__op, logical_not__op, logical_or__op, logical_xor__op,
-    lt__Tensor_op, ne__Tensor_op, scatter_reduce_op, scatter__reduce_op, scatter_value_reduce_op,
-    scatter__value_reduce_op, repeat_interleave_Tensor_op, bernoulli_p_op, normal_functional_op, silu_backward_op,
+    lt__Tensor_op, ne__Tensor_op, gcd__op, lcm__op, heaviside__op, scatter_reduce_op, scatter__reduce_op,
+    scatter_value_reduce_op, scatter__value_reduce_op, repeat_interleave_Tensor_op, bernoulli_p_op,
+    normal_functional_op, silu_backward_op, hardsigmoid_backward_op,
 )  # fmt: skip
 
 VIEWS = (
@@ -9930,33 +12127,42 @@ WRITTEN = (
     round_decimals_out_op, rsqrt__op, rsqrt_out_op, sgn__op, sgn_out_op, sigmoid__op, sigmoid_out_op, sign__op,
     sign_out_op, silu__op, silu_out_op, sin__op, sin_out_op, softplus_out_op, sqrt__op, sqrt_out_op, sub__Tensor_op,
     sub_out_op, tan__op, tan_out_op, tanh__op, tanh_out_op, threshold__op, threshold_out_op, trunc__op, trunc_out_op,
-    where_self_out_op, xlogy__Tensor_op, xlogy__Scalar_Other_op, xlogy_OutTensor_op, cat_out_op, embedding_renorm__op,
-    gather_out_op, index_add__op, index_add_out_op, index_put__op, _index_put_impl__op, index_select_out_op,
-    masked_fill__Tensor_op, masked_fill__Scalar_op, scatter__src_op, scatter_src_out_op, scatter__value_op,
-    scatter_value_out_op, scatter__reduce_op, scatter_reduce_out_op, scatter__value_reduce_op,
+    where_self_out_op, xlogy__Tensor_op, xlogy__Scalar_Other_op, xlogy_OutTensor_op, acos__op, acos_out_op, acosh__op,
+    acosh_out_op, asin__op, asin_out_op, asinh__op, asinh_out_op, atan__op, atan_out_op, atanh__op, atanh_out_op,
+    cosh__op, cosh_out_op, sinh__op, sinh_out_op, erfc__op, erfc_out_op, sinc__op, sinc_out_op, lgamma__op,
+    lgamma_out_op, digamma__op, digamma_out_op, erfinv__op, erfinv_out_op, frac__op, frac_out_op, atan2__op,
+    atan2_out_op, hypot__op, hypot_out_op, copysign__Scalar_op, copysign_Scalar_out_op, copysign__Tensor_op,
+    copysign_out_op, logaddexp_out_op, logaddexp2_out_op, fmax_out_op, fmin_out_op, gcd__op, gcd_out_op, lcm__op,
+    lcm_out_op, heaviside__op, heaviside_out_op, signbit_out_op, isposinf_out_op, isneginf_out_op, nan_to_num__op,
+    nan_to_num_out_op, logit__op, logit_out_op, polygamma_out_op, polygamma__op, deg2rad__op, deg2rad_out_op,
+    rad2deg__op, rad2deg_out_op, ldexp__op, ldexp_out_op, celu__op, hardsigmoid__op, hardsigmoid_out_op, hardswish__op,
+    hardswish_out_op, mish__op, mish_out_op, hardshrink_out_op, softshrink_out_op, glu_out_op, cat_out_op,
+    embedding_renorm__op, gather_out_op, index_add__op, index_add_out_op, index_put__op, _index_put_impl__op,
+    index_select_out_op, masked_fill__Tensor_op, masked_fill__Scalar_op, scatter__src_op, scatter_src_out_op,
+    scatter__value_op, scatter_value_out_op, scatter__reduce_op, scatter_reduce_out_op, scatter__value_reduce_op,
     scatter_value_reduce_out_op, scatter_add__op, scatter_add_out_op, stack_out_op, tril__op, tril_out_op, triu__op,
     triu_out_op, _log_softmax_out_op, _softmax_out_op, all_out_op, all_dims_out_op, all_all_out_op, amax_out_op,
     amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op, cumsum__op, cumsum_out_op,
     log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op,
     min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
-    sum_IntList_out_op, sum_out_op, var_correction_out_op, index_copy__op, index_copy_out_op, index_fill__int_Tensor_op,
-    index_fill__int_Scalar_op, masked_scatter__op, masked_select_out_op, nonzero_out_op, scatter_reduce__two_op,
-    scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op, sort_values_op, sort_values_stable_op,
-    topk_values_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op,
-    mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
+    sum_IntList_out_op, sum_out_op, var_correction_out_op, pixel_shuffle_out_op, pixel_unshuffle_out_op, index_copy__op,
+    index_copy_out_op, index_fill__int_Tensor_op, index_fill__int_Scalar_op, masked_scatter__op, masked_select_out_op,
+    nonzero_out_op, scatter_reduce__two_op, scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op,
+    sort_values_op, sort_values_stable_op, topk_values_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op,
+    bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
     max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
     reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
     reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
     replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
     replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op, mse_loss_out_op,
-    smooth_l1_loss_out_op, bernoulli_out_op, bernoulli__Tensor_op, bernoulli__float_op, exponential__op,
-    multinomial_out_op, normal_float_float_out_op, normal_Tensor_float_out_op, normal_float_Tensor_out_op,
-    normal_Tensor_Tensor_out_op, normal__op, rand_out_op, randint_out_op, randint_generator_out_op, randint_low_out_op,
-    randint_low_generator_out_op, random__from_op, random__to_op, random__op, randperm_out_op,
-    randperm_generator_out_op, uniform__op, _log_softmax_backward_data_out_op, _softmax_backward_data_out_op,
-    binary_cross_entropy_backward_grad_input_op, elu_backward_grad_input_op, gelu_backward_grad_input_op,
-    hardtanh_backward_grad_input_op, huber_loss_backward_out_op, leaky_relu_backward_grad_input_op,
-    mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op, sigmoid_backward_grad_input_op,
-    silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op, softplus_backward_grad_input_op,
-    tanh_backward_grad_input_op, threshold_backward_grad_input_op,
+    smooth_l1_loss_out_op, soft_margin_loss_out_op, bernoulli_out_op, bernoulli__Tensor_op, bernoulli__float_op,
+    exponential__op, multinomial_out_op, normal_float_float_out_op, normal_Tensor_float_out_op,
+    normal_float_Tensor_out_op, normal_Tensor_Tensor_out_op, normal__op, rand_out_op, randint_out_op,
+    randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, random__from_op, random__to_op,
+    random__op, randperm_out_op, randperm_generator_out_op, uniform__op, _log_softmax_backward_data_out_op,
+    _softmax_backward_data_out_op, binary_cross_entropy_backward_grad_input_op, elu_backward_grad_input_op,
+    gelu_backward_grad_input_op, hardtanh_backward_grad_input_op, huber_loss_backward_out_op,
+    leaky_relu_backward_grad_input_op, mse_loss_backward_grad_input_op, nll_loss_backward_grad_input_op,
+    sigmoid_backward_grad_input_op, silu_backward_grad_input_op, smooth_l1_loss_backward_grad_input_op,
+    softplus_backward_grad_input_op, tanh_backward_grad_input_op, threshold_backward_grad_input_op,
 )  # fmt: skip
