@@ -68,6 +68,7 @@ _PACKAGES = (  # only some programs compile, draw or need real torch, and some o
     "export",
     "inductor",
     "distributed",
+    "distributions",
     "on_torch",
     "course",
     "torchgen",

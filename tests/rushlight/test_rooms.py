@@ -18,7 +18,7 @@ ROOMS = [
     "aten",
     "autograd amp cuda",
     "nn optim utils linalg _C profiler",
-    "serialization",
+    "serialization distributions",
     "fx",
     "aot ao",
     "inductor",

@@ -522,7 +522,7 @@ def multinomial(self: Tensor, num_samples: int, replacement: bool, generator: Ge
         raise RuntimeError("probability tensor contains either `inf`, `nan` or element < 0")
     if np.any(chances.sum(-1) == 0):
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    if not replacement:
+    if not replacement or num_samples == 1:
         # The largest of chance / exponential number, in descending order, are a sample without replacement.
         keys = chances / functions.empty_like(self).exponential_(generator=generator)._array
         out._array[...] = np.argsort(-keys, -1, kind="stable")[..., :num_samples]

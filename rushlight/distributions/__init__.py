@@ -1,0 +1,31 @@
+"""Probability distributions: samples, the logarithm of the probability of a value, entropy, and divergence.
+
+    constraints     what parameters and values must satisfy
+    distribution    the base class
+    formulas        distributions of numbers, in a table
+    discrete        distributions whose parameter is a probability
+    multivariate    distributions of vectors
+    kl              the Kullback-Leibler divergence
+
+In PyTorch: `torch/distributions/`, where each class has its own module. Left out: distributions and transforms that are not here.
+"""
+
+import sys
+
+from rushlight.distributions import constraints
+from rushlight.distributions.discrete import Bernoulli, Categorical
+from rushlight.distributions.distribution import Distribution
+from rushlight.distributions.formulas import Exponential, Gamma, Laplace, LogNormal, Normal, Uniform
+from rushlight.distributions.kl import kl_divergence, register_kl
+from rushlight.distributions.multivariate import Beta, Dirichlet, Independent, MultivariateNormal
+
+__all__ = [
+    "Bernoulli", "Beta", "Categorical", "Dirichlet", "Distribution", "Exponential", "Gamma", "Independent", "Laplace",
+    "LogNormal", "MultivariateNormal", "Normal", "Uniform", "constraints", "kl_divergence", "register_kl",
+]  # fmt: skip
+
+for _name in (
+    "bernoulli", "beta", "categorical", "dirichlet", "exponential", "gamma", "independent", "laplace", "log_normal",
+    "multivariate_normal", "normal", "uniform",
+):  # fmt: skip
+    sys.modules[f"{__name__}.{_name}"] = globals()[_name] = sys.modules[__name__]  # PyTorch's modules of one class

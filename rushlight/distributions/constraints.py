@@ -1,0 +1,77 @@
+"""Constraints on the parameters and the values of distributions: `check` says which elements, or events, satisfy one.
+
+In PyTorch: `torch/distributions/constraints.py`. Left out: those that no distribution here has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rushlight.aten.native import creation
+from rushlight.aten.strided import Tensor
+
+
+class Constraint:
+    is_discrete, event_dim = False, 0
+
+    def __init__(self, **bounds: Any) -> None:
+        self.__dict__.update(bounds)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__[1:]}({', '.join(f'{name}={value}' for name, value in self.__dict__.items())})"
+
+
+def _kind(name: str, check: Callable, event_dim: int = 0, is_discrete: bool = False) -> type[Constraint]:
+    members = {"check": check, "event_dim": event_dim, "is_discrete": is_discrete, "__module__": __name__}
+    return type(f"_{name}", (Constraint,), members)
+
+
+class independent(Constraint):  # noqa: N801 (PyTorch's name)
+    """The last `dims` dimensions are one event."""
+
+    def __init__(self, base_constraint: Constraint, dims: int) -> None:
+        self.base_constraint, self.dims, self.event_dim = base_constraint, dims, base_constraint.event_dim + dims
+
+    def check(self, value: Tensor) -> Tensor:
+        checked = self.base_constraint.check(value)
+        return checked.flatten(-self.dims).all(-1) if self.dims else checked
+
+    def __repr__(self) -> str:
+        return f"IndependentConstraint({self.base_constraint!r}, {self.dims})"
+
+
+def _is_positive_definite(self: Constraint, x: Tensor) -> Tensor:
+    array = x.detach().numpy()
+    symmetric = np.isclose(array, np.swapaxes(array, -1, -2), atol=1e-6).all((-1, -2))
+    return creation.tensor((symmetric & (np.linalg.eigvalsh(array).min(-1) > 0)).tolist())
+
+
+def _is_lower(self: Constraint, x: Tensor) -> Tensor:
+    return (x.tril() == x).flatten(-2).all(-1) & (x.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
+
+
+_Above = _kind("GreaterThan", lambda self, x: self.lower_bound < x)
+_AtLeast = _kind("GreaterThanEq", lambda self, x: self.lower_bound <= x)
+_Interval = _kind("Interval", lambda self, x: (self.lower_bound <= x) & (x <= self.upper_bound))
+_Integers = _kind(
+    "IntegerInterval",
+    lambda self, x: (x % 1 == 0) & (self.lower_bound <= x) & (x <= self.upper_bound),
+    is_discrete=True,
+)
+
+
+def interval(lower_bound: Any, upper_bound: Any, kind: type[Constraint] = _Interval) -> Constraint:
+    return kind(lower_bound=lower_bound, upper_bound=upper_bound)
+
+
+dependent = _kind("Dependent", lambda self, x: x == x)()  # on parameters, so it is not checked
+real = _kind("Real", lambda self, x: x == x)()
+real_vector, positive, nonnegative = independent(real, 1), _Above(lower_bound=0.0), _AtLeast(lower_bound=0.0)
+unit_interval = interval(0.0, 1.0)
+boolean = _kind("Boolean", lambda self, x: (x == 0) | (x == 1), is_discrete=True)()
+simplex = _kind("Simplex", lambda self, x: (x >= 0).all(-1) & ((x.sum(-1) - 1).abs() < 1e-6), 1)()
+lower_cholesky = _kind("LowerCholesky", _is_lower, 2)()
+positive_definite = _kind("PositiveDefinite", _is_positive_definite, 2)()

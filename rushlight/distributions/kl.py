@@ -1,0 +1,88 @@
+"""The Kullback-Leibler divergence of two distributions, by a table of formulas. In PyTorch: `torch/distributions/kl.py`.
+
+Left out: divergences between different classes, and those of exponential families by automatic differentiation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from rushlight.aten.generated import functions
+from rushlight.aten.strided import Tensor
+from rushlight.distributions import discrete, formulas, multivariate
+from rushlight.distributions.distribution import Distribution, sum_rightmost
+from rushlight.nn import functional as F
+
+KL: dict[tuple[type, type], Callable[..., Tensor]] = {}
+
+
+def register_kl(type_p: type, type_q: type) -> Callable[[Callable], Callable]:
+    return lambda function: KL.setdefault((type_p, type_q), function)
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
+    """The formula of the nearest base classes is used."""
+    for type_p in type(p).__mro__:
+        for type_q in type(q).__mro__:
+            if (type_p, type_q) in KL:
+                return KL[type_p, type_q](p, q)
+    name = f"p type {type(p).__name__} and q type {type(q).__name__}"
+    raise NotImplementedError(f"No KL(p || q) is implemented for {name}")
+
+
+def _bernoulli(p, q):
+    one = p.probs * (F.softplus(-q.logits) - F.softplus(-p.logits))
+    one = one.masked_fill(q.probs == 0, math.inf).masked_fill(p.probs == 0, 0)
+    zero = (1 - p.probs) * (F.softplus(q.logits) - F.softplus(p.logits))
+    return one + zero.masked_fill(q.probs == 1, math.inf).masked_fill(p.probs == 1, 0)
+
+
+def _categorical(p, q):
+    terms = p.probs * (p.logits - q.logits)
+    return terms.masked_fill(q.probs == 0, math.inf).masked_fill(p.probs == 0, 0).sum(-1)
+
+
+def _gamma(p, q):
+    a, b = p.concentration, q.concentration
+    gammas = b.lgamma() - a.lgamma() + (a - b) * a.digamma()
+    return b * (p.rate / q.rate).log() + gammas + (q.rate - p.rate) * (a / p.rate)
+
+
+def _dirichlet(p, q):
+    a, b = p.concentration, q.concentration
+    gammas = a.sum(-1).lgamma() - b.sum(-1).lgamma() - (a.lgamma() - b.lgamma()).sum(-1)
+    return gammas + ((a - b) * (a.digamma() - a.sum(-1).digamma().unsqueeze(-1))).sum(-1)
+
+
+def _multivariate_normal(p, q):
+    columns = [multivariate.solve_lower(q._root, column) for column in p._root.unbind(-1)]
+    trace = functions.stack(columns).pow(2).sum(0).sum(-1)
+    distance = multivariate.solve_lower(q._root, q.loc - p.loc).pow(2).sum(-1)
+    return q._half_log_det() - p._half_log_det() + 0.5 * (trace + distance - p.event_shape[0])
+
+
+def _independent(p, q):
+    if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
+        raise NotImplementedError
+    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+
+
+FORMULAS: dict[type, Callable[..., Tensor]] = {
+    discrete.Bernoulli: _bernoulli,
+    discrete.Categorical: _categorical,
+    formulas.Exponential: lambda p, q: -(q.rate / p.rate).log() + q.rate / p.rate - 1,
+    formulas.Gamma: _gamma,
+    formulas.Laplace: lambda p, q: -(p.scale / q.scale).log() + (p.loc - q.loc).abs() / q.scale
+    + p.scale / q.scale * (-(p.loc - q.loc).abs() / p.scale).exp() - 1,
+    formulas.Normal: lambda p, q: 0.5 * ((p.scale / q.scale).pow(2) + ((p.loc - q.loc) / q.scale).pow(2) - 1
+    - (p.scale / q.scale).pow(2).log()),
+    formulas.Uniform: lambda p, q: ((q.high - q.low) / (p.high - p.low)).log().masked_fill(
+        (q.low > p.low) | (q.high < p.high), math.inf),
+    multivariate.Beta: lambda p, q: _dirichlet(p._dirichlet, q._dirichlet),
+    multivariate.Dirichlet: _dirichlet,
+    multivariate.Independent: _independent,
+    multivariate.MultivariateNormal: _multivariate_normal,
+}  # fmt: skip
+KL.update({(kind, kind): formula for kind, formula in FORMULAS.items()})
+KL[formulas.LogNormal, formulas.LogNormal] = FORMULAS[formulas.Normal]
