@@ -53,6 +53,9 @@ from rushlight.fx import Graph, GraphModule, Node
 from rushlight.nn.modules.module import Module
 
 Assignment = Mapping[str, int]  # a size for each symbol
+Positions = Sequence[Mapping[int, str]]  # for each input, the symbol of each dynamic dimension
+Ranges = Mapping[str, ValueRange]
+Guards = Sequence[Guard | Relation]
 TRIES = 5000  # to find sizes that fulfil all relations
 
 
@@ -168,13 +171,13 @@ class Traced:
 class Shapes:
     """The symbols as guards leave them: which are one, which are numbers, and what the others may be."""
 
-    at: list[dict[int, str]]  # for each input, the symbol of each dynamic dimension
-    ranges: Mapping[str, ValueRange]  # of the symbols that are left
-    guards: Sequence[Guard | Relation]  # on these symbols, other than the ranges
+    at: Positions
+    ranges: Ranges  # of the symbols that are left
+    guards: Guards  # on these symbols, other than the ranges
     classes: Mapping[str, str] = field(default_factory=dict)  # for each symbol the first one that is equal to it
 
     @staticmethod
-    def of(symbols: dict[str, Symbol], at: Sequence[Mapping[int, str]], recorded: Sequence[Guard | Relation]) -> Shapes:
+    def of(symbols: dict[str, Symbol], at: Positions, recorded: Guards) -> Shapes:
         """Apply guards to the symbols of the inputs."""
         guards = [guard for guard in recorded if isinstance(guard, Guard)]
         ranges = constraints(symbols, guards)
@@ -235,9 +238,7 @@ class Program:
                 at[-1][d] = name
         return self.export_symbols(symbols, at)
 
-    def export_symbols(
-        self, symbols: dict[str, Symbol], at: Sequence[Mapping[int, str]], tried: Sequence[Guard | Relation] = ()
-    ) -> ExportedProgram:
+    def export_symbols(self, symbols: dict[str, Symbol], at: Positions, tried: Guards = ()) -> ExportedProgram:
         """Export with these symbols. `tried` has the guards that earlier attempts have found.
 
         1. Trace at the example's sizes. The comparisons of the user's code there are guards: they say at which sizes the code
@@ -270,12 +271,7 @@ class Program:
         return program or self.export_fewer_symbols(symbols, at, tried, shapes, traced)
 
     def export_fewer_symbols(
-        self,
-        symbols: dict[str, Symbol],
-        at: Sequence[Mapping[int, str]],
-        tried: Sequence[Guard | Relation],
-        shapes: Shapes,
-        traced: Traced,
+        self, symbols: dict[str, Symbol], at: Positions, tried: Guards, shapes: Shapes, traced: Traced
     ) -> ExportedProgram:
         """Step 4 of `export_symbols`."""
         for one, other in itertools.combinations(shapes.ranges, 2):
@@ -289,13 +285,7 @@ class Program:
         at = [{d: name for d, name in dims.items() if name in rest} for dims in at]
         return self.export_symbols(rest, at, [guard for guard in tried if {*symbols_in(guard)} <= {*rest}])
 
-    def trace_at_sizes(
-        self,
-        first: GraphModule,
-        at: Sequence[Mapping[int, str]],
-        hints: Assignment,
-        shapes: Shapes,
-    ) -> Traced:
+    def trace_at_sizes(self, first: GraphModule, at: Positions, hints: Assignment, shapes: Shapes) -> Traced:
         """The trace at the example, and traces at other sizes. A program that raises an error at other sizes has no graph there."""
         assignments = [hints, *sample(hints, shapes.ranges, shapes.guards)] if shapes.ranges else [hints]
         traced = Traced(assignments, [first], [first.meta["reads"]])
@@ -317,9 +307,7 @@ class Program:
             shapes.append(sizes)
         return shapes
 
-    def guards_of_results(
-        self, traced: Traced, reads: list[list[Expression]], at: Sequence[Mapping[int, str]]
-    ) -> list[Guard | Relation]:
+    def guards_of_results(self, traced: Traced, reads: list[list[Expression]], at: Positions) -> Guards:
         """The comparisons of the user's code, in order, if it sees the shapes of results as these expressions."""
         guards: list[Guard | Relation] = []
         if any(not isinstance(size, int) for sizes in reads for size in sizes):
@@ -327,7 +315,7 @@ class Program:
                 self.trace(traced.assignments[0], at)
         return guards
 
-    def trace(self, assignment: Assignment, at: Sequence[Mapping[int, str]]) -> GraphModule:
+    def trace(self, assignment: Assignment, at: Positions) -> GraphModule:
         """The graph of the module at these sizes. `out_spec` becomes the structure of its results."""
         count, is_grad_enabled = len(self.owned), local.grad_enabled
 
@@ -376,10 +364,8 @@ class Program:
         owned, users = placeholders[: len(self.owned)], placeholders[len(self.owned) + len(constants) :]
         lifted = dict(zip(map(id, constants.values()), placeholders[len(self.owned) :]))
         sources = {name: (node, d) for node, dims in reversed([*zip(users, shapes.at)]) for d, name in dims.items()}
-        merger = Merger(
-            graph, traced, SizeNodes(graph, sources), self.known(traced.assignments[0]), [*owned, *users], lifted
-        )
-        results = merger.merge_graphs()
+        size_nodes, known = SizeNodes(graph, sources), self.known(traced.assignments[0])
+        results = Merger(graph, traced, size_nodes, known, iter([*owned, *users]), lifted).merge_graphs()
         for node, dims in zip(users, shapes.at):
             for d, name in dims.items():
                 node.meta["sizes"][d] = name
@@ -407,9 +393,8 @@ class Program:
 
     def known(self, assignment: Assignment) -> list[Expression]:
         """The expressions that the user's code has computed, of the symbols that are left."""
-        return [
-            expression for expression in dict.fromkeys(self.expressions) if {*symbols_of(expression)} <= {*assignment}
-        ]
+        computed = dict.fromkeys(self.expressions)
+        return [expression for expression in computed if {*symbols_of(expression)} <= {*assignment}]
 
     def constants_of(self, module: GraphModule) -> dict[str, Tensor]:
         """The constants of a graph by name: that of the module's attribute, or a new one."""
@@ -428,21 +413,17 @@ class Program:
         return constants
 
 
+@dataclass
 class Merger:
     """Makes one graph of those of all sizes: a node or an argument of each graph becomes one of the new graph."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        traced: Traced,
-        size_nodes: SizeNodes,
-        known: Sequence[Expression],
-        placeholders: Sequence[Node],
-        lifted: Mapping[int, Node],
-    ) -> None:
-        self.graph, self.traced, self.size_nodes, self.known = graph, traced, size_nodes, known
-        self.placeholders, self.lifted = iter(placeholders), lifted
-        self.copies: dict[Node, Node] = {}  # by the nodes of the first graph
+    graph: Graph
+    traced: Traced
+    size_nodes: SizeNodes
+    known: Sequence[Expression]
+    placeholders: Iterator[Node]
+    lifted: Mapping[int, Node]
+    copies: dict[Node, Node] = field(default_factory=dict)  # by the nodes of the first graph
 
     def merge_graphs(self) -> list[Any]:
         """Copy the nodes, and return the results."""
@@ -523,9 +504,7 @@ def not_general(traced: Traced) -> str:
     )
 
 
-def sample(
-    hints: Assignment, ranges: Mapping[str, ValueRange], guards: Sequence[Guard | Relation]
-) -> list[dict[str, int]]:
+def sample(hints: Assignment, ranges: Ranges, guards: Guards) -> list[dict[str, int]]:
     """Sizes that the ranges and guards allow: the ends, and some between them, in other combinations for each symbol."""
     assignments = []
     for steps in ((0, 1, 2, 3), (1, 3, 0, 5), (7, 4, 9, 2), (12, 29, 17, 23), (97, 89, 83, 79)):
@@ -543,10 +522,7 @@ def sample(
 
 
 def related(
-    assignments: list[dict[str, int]],
-    hints: Assignment,
-    ranges: Mapping[str, ValueRange],
-    guards: Sequence[Guard | Relation],
+    assignments: list[dict[str, int]], hints: Assignment, ranges: Ranges, guards: Guards
 ) -> list[dict[str, int]]:
     """Return assignments that fulfil all relations: some of the given ones, and others near the ends of the ranges and near the
     example."""
