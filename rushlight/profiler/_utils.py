@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-__all__ = ["critical_path", "idle_intervals", "queue_depths"]
+__all__ = ["critical_path", "queue_depths"]
 
 
 def queue_depths(events: Sequence[tuple[str, int, int, int]]) -> list[tuple[int, int, int]]:
@@ -49,16 +49,6 @@ def queue_depths(events: Sequence[tuple[str, int, int, int]]) -> list[tuple[int,
         waiting = launched - bisect_right(starts, start) + 1
         depths.append((start, start + duration, max(waiting, 0)))
     return depths
-
-
-def idle_intervals(kernels: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """When the device has nothing to do, between its first kernel and its last: the gaps between kernels (start, end)."""
-    gaps, end = [], None
-    for start, until in sorted(kernels):
-        if end is not None and start > end:
-            gaps.append((end, start))
-        end = until if end is None else max(end, until)
-    return gaps
 
 
 def critical_path(kernels: Sequence[tuple[int, int, int, list[int]]]) -> tuple[list[int], int]:

@@ -79,9 +79,8 @@ def schedule(
     Source: `torch/profiler/profiler.py`, `schedule`."""
     if min(wait, warmup, repeat, skip_first) < 0 or active <= 0:
         numbers = f"{wait=}, {warmup=}, {active=}, {repeat=}, {skip_first=}"
-        raise AssertionError(
-            f"Invalid profiler schedule arguments: {numbers}. active must be positive, the others not negative"
-        )
+        problem = "active must be positive, the others not negative"
+        raise AssertionError(f"Invalid profiler schedule arguments: {numbers}. {problem}")
     if warmup == 0:
         warnings.warn("Profiler won't be using warmup, this can skew profiler results", stacklevel=2)
     numbers = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
@@ -195,9 +194,8 @@ def chrome_trace(recorder: Recorder) -> dict[str, Any]:
     duration. "s" and "f" are the ends of an arrow: from an operator to its node in the backward pass. "i" is an instant.
     Source: Kineto, `libkineto/src/output_json.cpp`."""
     process = os.getpid()
-    made: list[dict[str, Any]] = [
-        {"ph": "M", "name": "process_name", "ts": 0, "pid": process, "tid": 0, "args": {"name": "python"}}
-    ]
+    name_of_process = {"ph": "M", "name": "process_name", "ts": 0, "pid": process, "tid": 0, "args": {"name": "python"}}
+    made: list[dict[str, Any]] = [name_of_process]
     starts: dict[int, dict[str, Any]] = {}
     for index, (event, given) in enumerate(zip(recorder.events, recorder.arguments)):
         place = {"pid": process, "tid": event.thread, "ts": event.start}
@@ -205,16 +203,8 @@ def chrome_trace(recorder: Recorder) -> dict[str, Any]:
         arguments = {"External id": index + 1, "Record function id": 0, **given, "Ev Idx": index}
         if event.stack:
             arguments["Call stack"] = ";".join(event.stack)
-        made.append(
-            {
-                "ph": "X",
-                "cat": category,
-                "name": event.trace_name or event.name,
-                **place,
-                "dur": event.end - event.start,
-                "args": arguments,
-            }
-        )
+        about = {"ph": "X", "cat": category, "name": event.trace_name or event.name, **place}
+        made.append(about | {"dur": event.end - event.start, "args": arguments})
         arrow = {"cat": "fwdbwd", "name": "fwdbwd", "id": event.sequence_nr + 1, **place}
         if event.sequence_nr >= 0 and event.scope != BACKWARD_FUNCTION:
             starts[event.sequence_nr] = {"ph": "s", **arrow}  # of several, the innermost one makes the node
@@ -223,15 +213,8 @@ def chrome_trace(recorder: Recorder) -> dict[str, Any]:
     for moment, nbytes, address, allocated in recorder.memory:
         numbers = {"Total Reserved": 0, "Total Allocated": allocated, "Bytes": nbytes, "Addr": address}
         place = {"pid": process, "tid": process, "ts": moment, "s": "t"}
-        made.append(
-            {
-                "ph": "i",
-                "cat": "cpu_instant_event",
-                "name": "[memory]",
-                **place,
-                "args": numbers | {"Device Type": 0, "Device Id": -1},
-            }
-        )
+        about = {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", **place}
+        made.append(about | {"args": numbers | {"Device Type": 0, "Device Id": -1}})
     return {"schemaVersion": 1, "deviceProperties": [], "displayTimeUnit": "ms", "traceEvents": made}
 
 
