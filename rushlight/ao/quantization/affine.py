@@ -16,7 +16,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import REDUCED_FLOATING, dtype, float32, float64, int8, int32, int64, uint8
-from rushlight.c10.qschemes import per_channel_affine, per_tensor_affine, per_tensor_symmetric, qscheme
+from rushlight.c10.qschemes import per_tensor_affine, per_tensor_symmetric, qscheme
 from rushlight.library import Library
 
 EPS = 2.0**-23  # `finfo(float32).eps`, the smallest scale
@@ -303,22 +303,6 @@ def quantize_per_channel_group(
         groups, scales.reshape(-1), zero_points.reshape(-1), 0, quant_min, quant_max, dtype
     )
     return quantized.reshape(input.shape)
-
-
-def dequantize_per_channel_group(
-    input: Tensor, scales: Tensor, zero_points: Tensor, quant_min: int, quant_max: int, dtype: dtype, group_size: int
-) -> Tensor:
-    groups = input.reshape(-1, group_size)
-    values = dequantize_per_channel(groups, scales.reshape(-1), zero_points.reshape(-1), 0, quant_min, quant_max, dtype)
-    return values.reshape(input.shape)
-
-
-def choose_group_qparams(input: Tensor, quant_min: int, quant_max: int, group_size: int) -> tuple[Tensor, Tensor]:
-    """The affine parameters of each group of a matrix (rows, columns): scales and zero points, both (rows, groups)."""
-    groups, smallest = input.reshape(-1, group_size), creation.tensor([EPS])
-    low, high = functions.amin(groups, 1), functions.amax(groups, 1)
-    qparams = determine_qparams(low, high, quant_min, quant_max, uint8, smallest, True, per_channel_affine)
-    return tuple(values.reshape(input.shape[0], -1) for values in qparams)
 
 
 # Operators -----------------------------------------------------------------------------------------------------------

@@ -327,16 +327,11 @@ def test_four_bits_are_packed_as_in_torchs_quint4x2():
 
 def test_groups_are_quantised_as_torch_does():
     weight = rng.normal(size=(4, 12)).astype(np.float32)
-    affine = rl.ao.quantization.affine
-    scales, zeros = affine.choose_group_qparams(rl.from_numpy(weight), 0, 15, 4)
-    mine = affine.quantize_per_channel_group(rl.from_numpy(weight), scales, zeros, 0, 15, rl.uint8, 4)
-    given = torch.from_numpy(scales.numpy()), torch.from_numpy(zeros.numpy())
-    theirs = torch.ops.quantized_decomposed.quantize_per_channel_group(
-        torch.from_numpy(weight), *given, 0, 15, torch.uint8, 4
-    )
-    same(mine, theirs)
-    back = affine.dequantize_per_channel_group(mine, scales, zeros, 0, 15, rl.uint8, 4)
-    assert float(abs(back.numpy() - weight).max()) <= float(scales.max().item()) / 2 + 1e-6
+    scales, zeros = rng.uniform(0.1, 0.5, (4, 3)).astype(np.float32), rng.integers(0, 16, (4, 3))
+    given = rl.from_numpy(weight), rl.from_numpy(scales), rl.from_numpy(zeros)
+    mine = rl.ao.quantization.affine.quantize_per_channel_group(*given, 0, 15, rl.uint8, 4)
+    given = torch.from_numpy(weight), torch.from_numpy(scales), torch.from_numpy(zeros)
+    same(mine, torch.ops.quantized_decomposed.quantize_per_channel_group(*given, 0, 15, torch.uint8, 4))
 
 
 def test_a_head_is_trained_with_fake_quantisation_in_lockstep_with_torchs():

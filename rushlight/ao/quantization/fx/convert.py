@@ -78,10 +78,15 @@ def convert(model: GraphModule) -> GraphModule:
             replace_observer(model, node)
         elif node.op == "call_module":
             replace_weight(model, node)
+    return without_unused(model)
+
+
+def without_unused(model: GraphModule) -> GraphModule:
+    """A module of the same graph, without the nodes and the submodules that it does not need."""
     model.graph.eliminate_dead_code()
-    converted = GraphModule(model, model.graph, type(model).__name__)
-    converted.delete_all_unused_submodules()
-    return converted
+    new = GraphModule(model, model.graph, type(model).__name__)
+    new.delete_all_unused_submodules()
+    return new
 
 
 def lower(model: GraphModule) -> GraphModule:
@@ -107,7 +112,4 @@ def lower(model: GraphModule) -> GraphModule:
         node.args = (before.args[0],)
         after.replace_all_uses_with(node)
         model.graph.erase_node(after)
-    model.graph.eliminate_dead_code()
-    lowered = GraphModule(model, model.graph, type(model).__name__)
-    lowered.delete_all_unused_submodules()
-    return lowered
+    return without_unused(model)
