@@ -19,18 +19,11 @@ from rushlight.aten.strided import Tensor
 
 __all__ = ["FORBIDDEN_CUDAGRAPH_OPS", "GraphNode", "graph_nodes", "why_no_graph"]
 
-FORBIDDEN_CUDAGRAPH_OPS = frozenset(
-    [
-        "aten._fused_moving_avg_obs_fq_helper.default",
-        "aten._fused_moving_avg_obs_fq_helper_functional.default",
-        "fbgemm.dense_to_jagged.default",
-        "fbgemm.jagged_to_padded_dense.default",
-        "run_and_save_rng_state",
-        "run_with_rng_state",
-        "aten._local_scalar_dense",
-        "aten._assert_scalar",
-    ]
-)
+FORBIDDEN_CUDAGRAPH_OPS = frozenset([
+    "aten._fused_moving_avg_obs_fq_helper.default", "aten._fused_moving_avg_obs_fq_helper_functional.default",
+    "fbgemm.dense_to_jagged.default", "fbgemm.jagged_to_padded_dense.default", "run_and_save_rng_state", "run_with_rng_state",
+    "aten._local_scalar_dense", "aten._assert_scalar",
+])  # fmt: skip
 INDEX_PUT_OPS = frozenset(["aten.index_put.default", "aten.index_put_.default", "aten._unsafe_index_put.default"])
 
 

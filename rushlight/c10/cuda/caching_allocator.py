@@ -473,29 +473,15 @@ class CachingAllocator:
         for head in self._blocks():
             if head.prev is not None and head.prev.mapped:
                 continue
-            blocks: list[Block] = []
+            blocks: list[dict[str, Any]] = []
             block: Block | None = head
             while block is not None and block.mapped:
-                blocks.append(block)
+                sizes = {"size": block.size, "requested_size": block.requested_size}
+                blocks.append({"address": block.ptr} | sizes | {"state": _state(block)})
                 block = block.next
-            segments.append(
-                {
-                    "address": head.ptr,
-                    "total_size": sum(block.size for block in blocks),
-                    "stream": head.stream,
-                    "segment_type": "small" if head.pool.is_small else "large",
-                    "is_expandable": head.segment is not None,
-                    "blocks": [
-                        {
-                            "address": block.ptr,
-                            "size": block.size,
-                            "requested_size": block.requested_size,
-                            "state": _state(block),
-                        }
-                        for block in blocks
-                    ],
-                }
-            )
+            kind, total = "small" if head.pool.is_small else "large", sum(block["size"] for block in blocks)
+            place = {"address": head.ptr, "total_size": total, "stream": head.stream, "segment_type": kind}
+            segments.append(place | {"is_expandable": head.segment is not None, "blocks": blocks})
         return sorted(segments, key=lambda segment: segment["address"])
 
     # Steps of malloc
