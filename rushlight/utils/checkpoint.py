@@ -398,17 +398,13 @@ def create_selective_checkpoint_contexts(
 ) -> tuple[DispatchMode, DispatchMode]:
     """The two contexts of a selective checkpoint: `checkpoint(..., context_fn=partial(this function, policy))`. A list of
     operators is the policy that saves the results of these. Source: `torch/utils/checkpoint.py`."""
-    policy = policy_fn_or_list
-    if isinstance(policy, list):
-        policy = partial(_is_one_of, policy)
+
+    def is_one_of(ctx: SelectiveCheckpointContext, func: Operator, *args: Any, **kwargs: Any) -> bool:
+        return func in policy_fn_or_list
+
+    policy = is_one_of if isinstance(policy_fn_or_list, list) else policy_fn_or_list
     cache: Cache = {}
     return _RunMode(cache, partial(call_first, policy=policy)), _RunMode(cache, call_again)
-
-
-def _is_one_of(
-    saved: list[Operator], ctx: SelectiveCheckpointContext, func: Operator, *args: Any, **kwargs: Any
-) -> bool:
-    return func in saved
 
 
 # The public functions ------------------------------------------------------------------------------------------------

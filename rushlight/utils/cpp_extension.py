@@ -200,14 +200,8 @@ _INTS = ctypes.POINTER(ctypes.c_int64)
 class _Tensor(ctypes.Structure):
     """`rl::Tensor`."""
 
-    _fields_ = [
-        ("data", ctypes.c_void_p),
-        ("sizes", _INTS),
-        ("strides", _INTS),
-        ("ndim", ctypes.c_int32),
-        ("type", ctypes.c_int32),
-        ("id", ctypes.c_int64),
-    ]
+    _fields_ = [("data", ctypes.c_void_p), ("sizes", _INTS), ("strides", _INTS)]
+    _fields_ += [("ndim", ctypes.c_int32), ("type", ctypes.c_int32), ("id", ctypes.c_int64)]
 
 
 class _Value(ctypes.Structure):
