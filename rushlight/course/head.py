@@ -10,7 +10,6 @@ The same CPU makes the same file, because all products run in one thread. Anothe
 stored in float16. This does not change the likeliest word of any sentence.
 """
 
-import argparse
 import hashlib
 import json
 import platform
@@ -136,15 +135,5 @@ def make(steps: int, file: Path) -> None:
     print(f"{file}: {file.stat().st_size:,} bytes; loss {loss:.4f}, {right:.2%} right")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m rushlight.course.head", description="Train the model of the head on rushlight."
-    )
-    parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--file", type=Path, default=FILE, help="where to write the result")
-    arguments = parser.parse_args()
-    make(arguments.steps, arguments.file)
-
-
 if __name__ == "__main__":
-    main()
+    training.run_command("head", "Train the model of the head on rushlight.", STEPS, FILE, make)

@@ -27,20 +27,9 @@ RECORDED: dict[str, str] = _PROGRAMS["RECORDED"]
 TOKENIZED: dict[str, str] = _PROGRAMS["TOKENIZED"]
 CASTS: dict[str, str] = _PROGRAMS["CASTS"]
 
-NOT_SHOWN = set(
-    [
-        "as_strided",
-        "copy_",
-        "detach",
-        "empty",
-        "empty_like",
-        "empty_strided",
-        "expand",
-        "fill_",
-        "resolve_conj",
-        "transpose",
-    ]
-)
+NOT_SHOWN = {
+    "as_strided", "copy_", "detach", "empty", "empty_like", "empty_strided", "expand", "fill_", "resolve_conj", "transpose",
+}  # fmt: skip
 
 
 def kernels_run(program: str) -> list[str]:

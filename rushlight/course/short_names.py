@@ -4,50 +4,22 @@ PyTorch has no such names. A module's path is PyTorch's, and an exercise is call
 because a student reads and writes it many times.
 """
 
-SHORT_NAMES = {
-    "strided": "aten.strided",
-    "iterator": "aten.iterator",
-    "structured": "aten.structured",
-    "dlpack": "aten.dlpack",
-    "functional": "aten.functional",
-    "functions": "aten.generated.functions",
-    "linear_algebra": "aten.native.linear_algebra",
-    "losses": "aten.native.losses",
-    "normalisation": "aten.native.normalisation",
-    "pointwise": "aten.native.pointwise",
-    "random": "aten.native.random",
-    "reductions": "aten.native.reductions",
-    "autocast_mode": "amp.autocast_mode",
-    "derivatives": "autograd.derivatives",
-    "engine": "autograd.engine",
-    "function": "autograd.function",
-    "grad_mode": "autograd.grad_mode",
-    "gradcheck": "autograd.gradcheck",
-    "graph": "autograd.graph",
-    "history": "autograd.history",
-    "variable_type": "autograd.generated.variable_type",
-    "dispatch": "c10.dispatch",
-    "dtypes": "c10.dtypes",
-    "memory_formats": "c10.memory_formats",
-    "schema": "c10.schema",
-    "small_floats": "c10.small_floats",
-    "storage": "c10.storage",
+MODULES = (  # their short names are the last parts of their paths
+    "aten.strided", "aten.iterator", "aten.structured", "aten.dlpack", "aten.functional", "aten.generated.functions",
+    "aten.native.linear_algebra", "aten.native.losses", "aten.native.normalisation", "aten.native.pointwise",
+    "aten.native.random", "aten.native.reductions", "amp.autocast_mode", "autograd.derivatives", "autograd.engine",
+    "autograd.function", "autograd.grad_mode", "autograd.gradcheck", "autograd.graph", "autograd.history",
+    "autograd.generated.variable_type", "c10.dispatch", "c10.dtypes", "c10.memory_formats", "c10.schema",
+    "c10.small_floats", "c10.storage", "nn.modules.state_dict", "nn.utils.clip_grad", "utils.checkpoint", "utils.data",
+    "course.draw", "course.grammar", "on_torch.trace", "on_torch.custom_ops", "on_torch.cpp_ops", "on_torch.triton_ops",
+    "on_torch.wrapper", "on_torch.backend",
+)  # fmt: skip
+SHORT_NAMES = {path.rpartition(".")[2]: path for path in MODULES}
+SHORT_NAMES |= {
     "initialisation": "nn.init",
     "modules": "nn.modules.module",
-    "state_dict": "nn.modules.state_dict",
-    "clip_grad": "nn.utils.clip_grad",
     "schedules": "optim.lr_scheduler",
-    "checkpoint": "utils.checkpoint",
     "cpp": "utils.cpp_extension",
-    "data": "utils.data",
-    "draw": "course.draw",
-    "grammar": "course.grammar",
-    "trace": "on_torch.trace",
-    "custom_ops": "on_torch.custom_ops",
-    "cpp_ops": "on_torch.cpp_ops",
-    "triton_ops": "on_torch.triton_ops",
-    "wrapper": "on_torch.wrapper",
-    "backend": "on_torch.backend",
 }
 
 

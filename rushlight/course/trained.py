@@ -9,7 +9,6 @@ first hundred steps agree to four digits, and the final weights differ, but not 
 the same way: its losses are the ones in the file. The weights are stored in float16.
 """
 
-import argparse
 import hashlib
 import json
 import platform
@@ -163,12 +162,10 @@ def score(xp: ModuleType, model: Any, tokenizer: Tokenizer, lines: Sequence[Line
     said = complete(xp, model, tokenizer, [line.before.rstrip() for line in lines])
     for line, (text, _) in zip(lines, said):
         word = (re.match(r"\w*", text.lstrip()) or [""])[0]
-        for key in ("all", line.language, f"{line.language} {line.kind}"):
-            counts[key] += word == line.form
-            of[key] += 1
-        rest = {"ending": word[-2:] == line.form[-2:], "whole": text.lstrip() == line.form + line.after}
-        rest["regular"] = word != line.form and word in _regular(line)
-        for key, value in rest.items():
+        is_right = dict.fromkeys(("all", line.language, f"{line.language} {line.kind}"), word == line.form)
+        is_right |= {"ending": word[-2:] == line.form[-2:], "whole": text.lstrip() == line.form + line.after}
+        is_right["regular"] = word != line.form and word in _regular(line)
+        for key, value in is_right.items():
             counts[key] += value
             of[key] += 1
     return {key: [counts[key], of[key]] for key in of}
@@ -240,15 +237,5 @@ def make(steps: int, file: Path) -> None:
     print(json.dumps(about, ensure_ascii=False, indent=1))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m rushlight.course.trained", description="Train the MiniGPT on torch."
-    )
-    parser.add_argument("--steps", type=int, default=STEPS)
-    parser.add_argument("--file", type=Path, default=FILE, help="where to write the result")
-    arguments = parser.parse_args()
-    make(arguments.steps, arguments.file)
-
-
 if __name__ == "__main__":
-    main()
+    training.run_command("trained", "Train the MiniGPT on torch.", STEPS, FILE, make)

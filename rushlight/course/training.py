@@ -7,9 +7,11 @@ bit for bit.
 
 from __future__ import annotations
 
+import argparse
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import deepcopy
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -79,30 +81,6 @@ def batches(inputs: np.ndarray, targets: np.ndarray, steps: int, size: int) -> I
     for step in range(steps):
         chosen = np.arange(step * size, (step + 1) * size) % len(inputs)
         yield inputs[chosen], targets[chosen]
-
-
-def rows_of_step(xp: ModuleType, step: int, count: int, size: int, seed: int) -> Any:
-    """Which rows the batch of a step has, of `count` rows in an order that is mixed anew in each epoch.
-
-    An epoch takes `count // size` batches of `size` rows each, and the last `count % size` rows of its order take no part. The
-    order of epoch e is a random permutation from a generator of its own with the seed `seed` + e. So the position in the data is
-    one number, the step, and a run that resumes at any step gets its batch without those before it.
-
-        >>> [rows_of_step(rl, step, 5, 2, seed=0).tolist() for step in range(3)]
-        [[4, 0], [1, 3], [0, 4]]
-
-    Args:
-        step: counts from 0.
-        count: at least `size`.
-
-    Returns:
-        a tensor (size,), int64.
-
-    Source: `torch/utils/data/distributed.py`, `DistributedSampler.set_epoch`.
-    """
-    epoch, batch = divmod(step, count // size)
-    order = xp.randperm(count, generator=xp.Generator().manual_seed(seed + epoch))
-    return order[batch * size : (batch + 1) * size]
 
 
 # Rules ---------------------------------------------------------------------------------------------------------------
@@ -288,6 +266,15 @@ def _under_autocast(xp: ModuleType, forward: Callable) -> Callable:
 def train(xp: ModuleType, model: Any, data: Sequence[Batch], **options: Any) -> Iterator[Step]:
     """Train on the batches in their order, one step each. The options are those of `Training`."""
     return iter(Training(xp, model, data, **options))
+
+
+def run_command(module: str, description: str, steps: int, file: Path, make: Callable[[int, Path], None]) -> None:
+    """The command `python -m` of a module that trains a model and writes a file."""
+    parser = argparse.ArgumentParser(prog=f"python -m rushlight.course.{module}", description=description)
+    parser.add_argument("--steps", type=int, default=steps)
+    parser.add_argument("--file", type=Path, default=file, help="where to write the result")
+    arguments = parser.parse_args()
+    make(arguments.steps, arguments.file)
 
 
 def checkpoint(run: Training) -> dict[str, Any]:

@@ -29,12 +29,7 @@ MONO = {"family": "monospace", "va": "center", "color": INK}
 CHARACTER = 0.0086 / CELL  # width of a monospace character, per point of its size
 LETTER = 7.5 * CHARACTER  # of the text in most boxes
 PLATE = {"facecolor": "white", "edgecolor": "none"}  # behind a text on hatching, with a `pad` around the text
-NOTHING = {
-    "facecolor": "white",
-    "hatch": "////",
-    "edgecolor": "0.8",
-    "linewidth": 0,
-}  # a box of a timeline without work
+NOTHING = {"facecolor": "white", "hatch": "////", "edgecolor": "0.8", "linewidth": 0}  # in a timeline: no work
 CHARACTER_INCHES = 0.075  # of size 8.5
 
 MONO_FONTS = "'DejaVu Sans Mono', Menlo, Consolas, 'Liberation Mono', monospace"
