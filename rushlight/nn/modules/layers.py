@@ -9,6 +9,7 @@ The computation of a layer is in `nn/functional.py` and its operators. Here are 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,7 +24,8 @@ from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Device, Dtype, Parameter
 
 __all__ = [
-    "BatchNorm1d", "BatchNorm2d", "Embedding", "GroupNorm", "Identity", "LayerNorm", "Linear", "RMSNorm",
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear", "Embedding", "GroupNorm", "Identity", "InstanceNorm1d",
+    "InstanceNorm2d", "InstanceNorm3d", "LayerNorm", "Linear", "PReLU", "RMSNorm", "SyncBatchNorm",
 ]  # fmt: skip
 
 
@@ -67,6 +69,51 @@ class Linear(_AffineMap):
 
     def extra_repr(self) -> str:
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class Bilinear(Module):
+    """x1 @ weight @ x2 + bias, for each matrix of the weight (out_features, in1_features, in2_features)."""
+
+    def __init__(
+        self, in1_features: int, in2_features: int, out_features: int, bias: bool = True, device: Device = None,
+        dtype: Dtype = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.in1_features, self.in2_features, self.out_features = in1_features, in2_features, out_features
+        self.weight = _empty((out_features, in1_features, in2_features), device, dtype)
+        self.register_parameter("bias", _empty((out_features,), device, dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        bound = 1 / math.sqrt(self.in1_features)
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        sizes = f"in1_features={self.in1_features}, in2_features={self.in2_features}, out_features={self.out_features}"
+        return f"{sizes}, bias={self.bias is not None}"
+
+
+class PReLU(Module):
+    """A `leaky_relu` whose slope is learnt: one, or one for each channel."""
+
+    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Device = None, dtype: Dtype = None) -> None:
+        super().__init__()
+        self.num_parameters, self.init = num_parameters, init
+        self.weight = _empty((num_parameters,), device, dtype)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        init.constant_(self.weight, self.init)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"
 
 
 class Embedding(Module):
@@ -253,10 +300,13 @@ class _BatchNorm(_Norm):
         self.reset_running_stats()
         super().reset_parameters()
 
-    def forward(self, input: Tensor) -> Tensor:
+    def _check_dim(self, input: Tensor) -> None:
         if input.dim() not in self.dims:
             expected = " or ".join(f"{dim}D" for dim in self.dims)
             raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_dim(input)
         momentum = 0.0 if self.momentum is None else self.momentum
         if self.training and self.track_running_stats and self.num_batches_tracked is not None:
             self.num_batches_tracked.add_(1)
@@ -292,6 +342,60 @@ class BatchNorm2d(_BatchNorm):
     """Source: `torch/nn/modules/batchnorm.py`, `BatchNorm2d`."""
 
     dims = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    dims = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """A batch norm: the batch is that of one process. Source: `torch/nn/modules/batchnorm.py`, `SyncBatchNorm`."""
+
+    dims = tuple(range(2, 9))
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True,
+        track_running_stats: bool = True, process_group: Any = None, device: Device = None, dtype: Dtype = None, *,
+        bias: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+
+class _InstanceNorm(_BatchNorm):
+    """`instance_norm`: the mean and variance of each channel of each input, or the running ones.
+    Source: `torch/nn/modules/instancenorm.py`, `_InstanceNorm`."""
+
+    def __init__(
+        self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = False,
+        track_running_stats: bool = False, device: Device = None, dtype: Dtype = None, *, bias: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_dim(input)
+        if input.dim() == self.dims[0]:
+            return self.forward(input.unsqueeze(0)).squeeze(0)
+        if input.size(1) != self.num_features:
+            what = f"input's size at dim=1 to match num_features ({self.num_features}), but got: {input.size(1)}"
+            if self.affine:
+                raise ValueError(f"expected {what}.")
+            warnings.warn(f"expected {what}, which has no effect because affine=False", stacklevel=2)
+        of_input, momentum = self.training or not self.track_running_stats, self.momentum or 0.0
+        running = self.running_mean, self.running_var
+        return F.instance_norm(input, *running, self.weight, self.bias, of_input, momentum, self.eps)
+
+
+class InstanceNorm1d(_InstanceNorm):
+    dims = (2, 3)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    dims = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    dims = (4, 5)
 
 
 class GroupNorm(_Norm):

@@ -17,7 +17,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.nn import functional as F
 from rushlight.nn.modules.module import Module
 
-__all__ = ["Hardtanh", "ReLU6", "Softmax2d", "Unflatten"]
+__all__ = ["Hardtanh", "RReLU", "ReLU6", "Softmax2d", "Unflatten"]
 
 
 class Stateless(Module):
@@ -46,8 +46,8 @@ class Stateless(Module):
     def forward(self, input: Tensor) -> Tensor:
         return self._call(input)
 
-    def _call(self, *inputs: Tensor) -> Any:
-        return self._function(*inputs, **{name: getattr(self, name) for name in self._arguments})
+    def _call(self, *inputs: Tensor, **named: Tensor) -> Any:
+        return self._function(*inputs, **named, **{name: getattr(self, name) for name in self._arguments})
 
     def extra_repr(self) -> str:
         shown = [name for name in self.__signature__.parameters if name not in self.hidden]
@@ -66,20 +66,59 @@ def define(base: type[Stateless], rows: dict[str, Callable]) -> None:
 define(
     Stateless,
     {
+        "CELU": lambda alpha=1.0, inplace=False: F.celu,
+        "ChannelShuffle": lambda groups: F.channel_shuffle,
         "ELU": lambda alpha=1.0, inplace=False: F.elu,
         "Flatten": lambda start_dim=1, end_dim=-1: lambda input, start_dim, end_dim: input.flatten(start_dim, end_dim),
+        "GLU": lambda dim=-1: F.glu,
         "GELU": lambda approximate="none": F.gelu,
         "LeakyReLU": lambda negative_slope=0.01, inplace=False: F.leaky_relu,
+        "LogSigmoid": lambda: F.logsigmoid,
         "LogSoftmax": lambda dim=None: partial(F.log_softmax, _stacklevel=5),
+        "Mish": lambda inplace=False: F.mish,
+        "PixelShuffle": lambda upscale_factor: F.pixel_shuffle,
+        "PixelUnshuffle": lambda downscale_factor: F.pixel_unshuffle,
         "ReLU": lambda inplace=False: F.relu,
+        "SELU": lambda inplace=False: F.selu,
         "SiLU": lambda inplace=False: F.silu,
         "Sigmoid": lambda: functions.sigmoid,
         "Softmax": lambda dim=None: partial(F.softmax, _stacklevel=5),
         "Softmin": lambda dim=None: partial(F.softmin, _stacklevel=5),
         "Softplus": lambda beta=1.0, threshold=20.0: F.softplus,
+        "Softsign": lambda: F.softsign,
         "Tanh": lambda: functions.tanh,
+        "Tanhshrink": lambda: F.tanhshrink,
+        "Threshold": lambda threshold, value, inplace=False: F.threshold,
     },
 )
+
+
+class _Silent(Stateless):
+    def extra_repr(self) -> str:
+        return ""
+
+
+class _Unnamed(Stateless):
+    """`repr` shows the first setting without its name."""
+
+    def extra_repr(self) -> str:
+        return super().extra_repr().partition("=")[2]
+
+
+define(_Silent, {"Hardsigmoid": lambda inplace=False: F.hardsigmoid, "Hardswish": lambda inplace=False: F.hardswish})
+define(
+    _Unnamed,
+    {
+        "Hardshrink": lambda lambd=0.5: F.hardshrink,
+        "LocalResponseNorm": lambda size, alpha=1e-4, beta=0.75, k=1.0: F.local_response_norm,
+        "Softshrink": lambda lambd=0.5: F.softshrink,
+    },
+)
+
+
+class RReLU(Stateless, row=lambda lower=1 / 8, upper=1 / 3, inplace=False: F.rrelu):
+    def forward(self, input: Tensor) -> Tensor:
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
 class Hardtanh(Stateless, row=lambda min_val=-1.0, max_val=1.0, inplace=False: F.hardtanh):
@@ -112,6 +151,11 @@ class Unflatten(Stateless, row=lambda dim, unflattened_size: None):
         return input.unflatten(self.dim, self.unflattened_size)
 
 
+def _not_in_place(dropout: Callable) -> Callable:
+    """PyTorch's modules of these accept `inplace`, and do not use it."""
+    return lambda input, p, inplace, training: dropout(input, p, training)
+
+
 class _Dropout(Stateless):
     """`repr` always shows `inplace`."""
 
@@ -126,7 +170,17 @@ class _Dropout(Stateless):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-define(_Dropout, {"Dropout": lambda p=0.5, inplace=False: F.dropout})
+define(
+    _Dropout,
+    {
+        "AlphaDropout": lambda p=0.5, inplace=False: _not_in_place(F.alpha_dropout),
+        "Dropout": lambda p=0.5, inplace=False: F.dropout,
+        "Dropout1d": lambda p=0.5, inplace=False: F.dropout1d,
+        "Dropout2d": lambda p=0.5, inplace=False: F.dropout2d,
+        "Dropout3d": lambda p=0.5, inplace=False: F.dropout3d,
+        "FeatureAlphaDropout": lambda p=0.5, inplace=False: _not_in_place(F.feature_alpha_dropout),
+    },
+)
 
 # Pooling and padding -------------------------------------------------------------------------------------------------
 
@@ -164,10 +218,34 @@ define(
 )
 define(Stateless, {"AdaptiveAvgPool2d": lambda output_size: F.adaptive_avg_pool2d})
 
+
+class _Pad(_Unnamed):
+    """One number is the padding on all sides."""
+
+    def convert(self, settings: dict[str, Any]) -> dict[str, Any]:
+        number = settings["padding"]
+        return {**settings, "padding": (number,) * self.sides if isinstance(number, int) else tuple(number)}
+
+    def _call(self, input: Tensor) -> Tensor:
+        return F.pad(input, self.padding, self.mode, getattr(self, "value", None))
+
+
+for _dims in (1, 2, 3):
+    for _kind, _mode in (
+        ("Circular", "circular"),
+        ("Reflection", "reflect"),
+        ("Replication", "replicate"),
+        ("Zero", "constant"),
+    ):
+        _base = type(f"_{_kind}Pad", (_Pad,), {"mode": _mode, "sides": 2 * _dims})
+        define(_base, {f"{_kind}Pad{_dims}d": lambda padding: None})
+    _base = type("_ConstantPad", (_Pad,), {"mode": "constant", "sides": 2 * _dims, "extra_repr": Stateless.extra_repr})
+    define(_base, {f"ConstantPad{_dims}d": lambda padding, value: None})
+
 # Distances and losses ------------------------------------------------------------------------------------------------
 
 
-class _Loss(Stateless, row=lambda size_average=None, reduce=None, reduction="mean": None):
+class _Loss(_Silent, row=lambda size_average=None, reduce=None, reduction="mean": None):
     """`size_average` and `reduce` are deprecated forms of `reduction`. A weight is a buffer, which is saved with the module.
     `repr` shows nothing."""
 
@@ -182,14 +260,19 @@ class _Loss(Stateless, row=lambda size_average=None, reduce=None, reduction="mea
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return self._call(input, target)
 
-    def extra_repr(self) -> str:
-        return ""
-
 
 def _cross_entropy_row(
     weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
 ) -> Callable:
     return F.cross_entropy
+
+
+def _poisson_row(log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean") -> Callable:
+    return F.poisson_nll_loss
+
+
+def _triplet_row(margin=1.0, p=2.0, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean") -> Callable:
+    return F.triplet_margin_loss
 
 
 define(
@@ -200,12 +283,47 @@ define(
             F.binary_cross_entropy_with_logits
         ),
         "CrossEntropyLoss": _cross_entropy_row,
+        "HingeEmbeddingLoss": lambda margin=1.0, size_average=None, reduce=None, reduction="mean": (
+            F.hinge_embedding_loss
+        ),
         "HuberLoss": lambda reduction="mean", delta=1.0: F.huber_loss,
         "KLDivLoss": lambda size_average=None, reduce=None, reduction="mean", log_target=False: F.kl_div,
         "L1Loss": lambda size_average=None, reduce=None, reduction="mean": F.l1_loss,
         "MSELoss": lambda size_average=None, reduce=None, reduction="mean": F.mse_loss,
+        "MultiLabelMarginLoss": lambda size_average=None, reduce=None, reduction="mean": F.multilabel_margin_loss,
+        "MultiLabelSoftMarginLoss": lambda weight=None, size_average=None, reduce=None, reduction="mean": (
+            F.multilabel_soft_margin_loss
+        ),
+        "MultiMarginLoss": lambda p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean": (
+            F.multi_margin_loss
+        ),
         "NLLLoss": lambda weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean": F.nll_loss,
+        "PoissonNLLLoss": _poisson_row,
         "SmoothL1Loss": lambda size_average=None, reduce=None, reduction="mean", beta=1.0: F.smooth_l1_loss,
+        "SoftMarginLoss": lambda size_average=None, reduce=None, reduction="mean": F.soft_margin_loss,
+    },
+)
+
+
+class _LossOfThree(_Loss):
+    """The names of the inputs are those of the function."""
+
+    def forward(self, *inputs: Tensor, **named: Tensor) -> Tensor:
+        return self._call(*inputs, **named)
+
+
+define(
+    _LossOfThree,
+    {
+        "CosineEmbeddingLoss": lambda margin=0.0, size_average=None, reduce=None, reduction="mean": (
+            F.cosine_embedding_loss
+        ),
+        "GaussianNLLLoss": lambda *, full=False, eps=1e-6, reduction="mean": F.gaussian_nll_loss,
+        "MarginRankingLoss": lambda margin=0.0, size_average=None, reduce=None, reduction="mean": F.margin_ranking_loss,
+        "TripletMarginLoss": _triplet_row,
+        "TripletMarginWithDistanceLoss": lambda *, distance_function=None, margin=1.0, swap=False, reduction="mean": (
+            F.triplet_margin_with_distance_loss
+        ),
     },
 )
 
@@ -215,4 +333,10 @@ class _Distance(_Loss):
         return self._call(x1, x2)
 
 
-define(_Distance, {"CosineSimilarity": lambda dim=1, eps=1e-8: F.cosine_similarity})
+define(
+    _Distance,
+    {
+        "CosineSimilarity": lambda dim=1, eps=1e-8: F.cosine_similarity,
+        "PairwiseDistance": lambda p=2.0, eps=1e-6, keepdim=False: F.pairwise_distance,
+    },
+)
