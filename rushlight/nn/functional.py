@@ -23,20 +23,22 @@ from rushlight.c10.memory_formats import contiguous_format
 
 __all__ = [
     "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "bilinear", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits", "celu_", "channel_shuffle", "conv1d", "conv2d", "cosine_similarity",
-    "cross_entropy", "dropout", "elu", "elu_", "embedding", "gaussian_nll_loss", "gelu", "group_norm",
-    "gumbel_softmax", "hardshrink", "hardtanh", "hardtanh_", "huber_loss", "instance_norm", "kl_div", "l1_loss",
-    "layer_norm", "leaky_relu", "leaky_relu_", "linear", "local_response_norm", "log_softmax", "logsigmoid", "max_pool2d",
-    "max_pool2d_with_indices", "mse_loss", "multi_head_attention_forward", "multilabel_soft_margin_loss", "nll_loss",
-    "normalize", "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu",
-    "relu6", "relu_", "rms_norm", "rrelu_", "scaled_dot_product_attention", "selu_", "sigmoid", "silu", "smooth_l1_loss",
-    "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold_",
-    "triplet_margin_with_distance_loss",
+    "binary_cross_entropy_with_logits", "celu_", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+    "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "cross_entropy", "dropout", "elu", "elu_", "embedding",
+    "gaussian_nll_loss", "gelu", "group_norm", "gumbel_softmax", "hardshrink", "hardtanh", "hardtanh_", "huber_loss",
+    "instance_norm", "kl_div", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "local_response_norm",
+    "log_softmax", "logsigmoid", "max_pool2d", "max_pool2d_with_indices", "mse_loss", "multi_head_attention_forward",
+    "multilabel_soft_margin_loss", "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle",
+    "pixel_unshuffle", "prelu", "relu", "relu6", "relu_", "rms_norm", "rrelu_", "scaled_dot_product_attention", "selu_",
+    "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink",
+    "threshold_", "triplet_margin_with_distance_loss",
 ]  # fmt: skip
 
 # Operators that need no Python function.
 gelu, linear, one_hot, softplus = functions.gelu, functions.linear, functions.one_hot, functions.softplus
-conv1d, conv2d, avg_pool2d = functions.conv1d, functions.conv2d, functions.avg_pool2d
+conv1d, conv2d, conv3d, avg_pool2d = functions.conv1d, functions.conv2d, functions.conv3d, functions.avg_pool2d
+conv_transpose1d, conv_transpose2d = functions.conv_transpose1d, functions.conv_transpose2d
+conv_transpose3d = functions.conv_transpose3d
 cosine_similarity, logsigmoid = functions.cosine_similarity, functions.log_sigmoid
 bilinear, hardshrink, pairwise_distance = functions.bilinear, functions.hardshrink, functions.pairwise_distance
 pdist, prelu, softshrink, channel_shuffle = (

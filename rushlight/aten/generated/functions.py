@@ -29,36 +29,36 @@ __all__ = [
     "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
     "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "celu", "celu_",
     "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
-    "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "constant_pad_nd", "conv1d", "conv2d",
-    "convolution", "copysign", "copysign_", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss",
-    "cosine_similarity", "cumsum", "deg2rad", "deg2rad_", "detach", "diagonal", "diagonal_scatter", "digamma",
-    "digamma_", "div", "divide", "dot", "dropout", "dropout_", "dstack", "embedding", "embedding_renorm_", "empty",
-    "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2",
-    "exp2_", "exp_", "expm1", "expm1_", "eye", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine",
-    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix",
-    "fix_", "flatten", "flip", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac",
-    "frac_", "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru",
-    "gru_cell", "gt", "hardshrink", "heaviside", "heaviside_", "hinge_embedding_loss", "hstack", "hypot", "hypot_",
-    "index", "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_select", "instance_norm",
-    "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "layer_norm", "lcm", "lcm_",
-    "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "lgamma_", "linspace", "log", "log10", "log10_",
-    "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not",
-    "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss",
-    "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool2d", "maximum", "mean", "median", "min",
-    "minimum", "mm", "moveaxis", "movedim", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num",
-    "nan_to_num_", "narrow", "ne", "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like",
-    "outer", "pairwise_distance", "pdist", "permute", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
-    "polygamma", "positive", "pow", "prelu", "prod", "rad2deg", "rad2deg_", "rand", "rand_like", "randint",
-    "randint_like", "randn", "randn_like", "randperm", "real", "reciprocal", "reciprocal_", "relu", "relu_",
-    "remainder", "repeat_interleave", "reshape", "resolve_conj", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh",
-    "rnn_tanh_cell", "roll", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter",
-    "scatter_add", "scatter_reduce", "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign",
-    "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice", "slice_scatter", "softmax", "sort", "split",
-    "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "subtract",
-    "sum", "swapaxes", "swapdims", "t", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_",
-    "tile", "topk", "transpose", "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide",
-    "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy", "xlogy_",
-    "zero_", "zeros", "zeros_like",
+    "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "constant_pad_nd", "conv1d", "conv2d", "conv3d",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "copysign_", "cos", "cos_",
+    "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "cumsum", "deg2rad", "deg2rad_", "detach",
+    "diagonal", "diagonal_scatter", "digamma", "digamma_", "div", "divide", "dot", "dropout", "dropout_", "dstack",
+    "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "erfc",
+    "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye",
+    "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
+    "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip",
+    "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "full", "full_like",
+    "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru", "gru_cell", "gt",
+    "hardshrink", "heaviside", "heaviside_", "hinge_embedding_loss", "hstack", "hypot", "hypot_", "index", "index_add",
+    "index_copy", "index_fill", "index_put", "index_put_", "index_select", "instance_norm", "isclose", "isfinite",
+    "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "layer_norm", "lcm", "lcm_", "ldexp", "ldexp_", "le",
+    "lerp", "less", "less_equal", "lgamma", "lgamma_", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2",
+    "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss", "masked_fill",
+    "masked_scatter", "masked_select", "matmul", "max", "max_pool2d", "maximum", "mean", "median", "min", "minimum",
+    "mm", "moveaxis", "movedim", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_",
+    "narrow", "ne", "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer",
+    "pairwise_distance", "pdist", "permute", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma",
+    "positive", "pow", "prelu", "prod", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "randperm", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave",
+    "reshape", "resolve_conj", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round",
+    "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce",
+    "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc",
+    "sinc_", "sinh", "sinh_", "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_",
+    "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "subtract", "sum", "swapaxes", "swapdims", "t",
+    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril",
+    "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind",
+    "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -4024,6 +4024,111 @@ def conv2d(*args, **kwargs):
         ),
         args,
         kwargs,
+    )
+
+
+def conv3d(*args, **kwargs):
+    return resolve(
+        (
+            conv3d_op,
+            conv3d_padding_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def conv_transpose1d(
+    input=None,
+    weight=None,
+    bias=None,
+    stride=(1,),
+    padding=(0,),
+    output_padding=(0,),
+    groups=1,
+    dilation=(1,),
+    **numpy_names,
+):
+    if numpy_names:
+        return call_by_name([conv_transpose1d_op], locals())
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
+    if output_padding.__class__ is not tuple:
+        output_padding = (output_padding,) if output_padding.__class__ is int else as_int_list(output_padding)
+    if dilation.__class__ is not tuple:
+        dilation = (dilation,) if dilation.__class__ is int else as_int_list(dilation)
+    try:
+        key_set = (
+            input._key_set | weight._key_set | (0 if bias is None else bias._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(conv_transpose1d_op, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return conv_transpose1d_op.table[key_set](input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose2d(
+    input=None,
+    weight=None,
+    bias=None,
+    stride=(1, 1),
+    padding=(0, 0),
+    output_padding=(0, 0),
+    groups=1,
+    dilation=(1, 1),
+    **numpy_names,
+):
+    if numpy_names:
+        return call_by_name([conv_transpose2d_input_op], locals())
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
+    if output_padding.__class__ is not tuple:
+        output_padding = (output_padding,) if output_padding.__class__ is int else as_int_list(output_padding)
+    if dilation.__class__ is not tuple:
+        dilation = (dilation,) if dilation.__class__ is int else as_int_list(dilation)
+    try:
+        key_set = (
+            input._key_set | weight._key_set | (0 if bias is None else bias._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(conv_transpose2d_input_op, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return conv_transpose2d_input_op.table[key_set](
+        input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
+
+
+def conv_transpose3d(
+    input=None,
+    weight=None,
+    bias=None,
+    stride=(1, 1, 1),
+    padding=(0, 0, 0),
+    output_padding=(0, 0, 0),
+    groups=1,
+    dilation=(1, 1, 1),
+    **numpy_names,
+):
+    if numpy_names:
+        return call_by_name([conv_transpose3d_input_op], locals())
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
+    if output_padding.__class__ is not tuple:
+        output_padding = (output_padding,) if output_padding.__class__ is int else as_int_list(output_padding)
+    if dilation.__class__ is not tuple:
+        dilation = (dilation,) if dilation.__class__ is int else as_int_list(dilation)
+    try:
+        key_set = (
+            input._key_set | weight._key_set | (0 if bias is None else bias._key_set) | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(conv_transpose3d_input_op, input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return conv_transpose3d_input_op.table[key_set](
+        input, weight, bias, stride, padding, output_padding, groups, dilation
     )
 
 
@@ -12027,6 +12132,21 @@ conv2d_op = declare(
 )
 conv2d_padding_op = declare(
     'conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, str padding="valid", int[2] dilation=1, int groups=1) -> Tensor'
+)
+conv3d_op = declare(
+    "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor"
+)
+conv3d_padding_op = declare(
+    'conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, str padding="valid", int[3] dilation=1, int groups=1) -> Tensor'
+)
+conv_transpose1d_op = declare(
+    "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int groups=1, int[1] dilation=1) -> Tensor"
+)
+conv_transpose2d_input_op = declare(
+    "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int groups=1, int[2] dilation=1) -> Tensor"
+)
+conv_transpose3d_input_op = declare(
+    "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int groups=1, int[3] dilation=1) -> Tensor"
 )
 convolution_op = declare(
     "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool transposed, int[] output_padding, int groups) -> Tensor"

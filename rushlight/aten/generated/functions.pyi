@@ -1075,6 +1075,56 @@ def conv2d(
     dilation: _int | Sequence[_int] = (1, 1),
     groups: _int = 1,
 ) -> Tensor: ...
+@overload
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = (1, 1, 1),
+    padding: _int | Sequence[_int] = (0, 0, 0),
+    dilation: _int | Sequence[_int] = (1, 1, 1),
+    groups: _int = 1,
+) -> Tensor: ...
+@overload
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = (1, 1, 1),
+    padding: _str = "valid",
+    dilation: _int | Sequence[_int] = (1, 1, 1),
+    groups: _int = 1,
+) -> Tensor: ...
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = (1,),
+    padding: _int | Sequence[_int] = (0,),
+    output_padding: _int | Sequence[_int] = (0,),
+    groups: _int = 1,
+    dilation: _int | Sequence[_int] = (1,),
+) -> Tensor: ...
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = (1, 1),
+    padding: _int | Sequence[_int] = (0, 0),
+    output_padding: _int | Sequence[_int] = (0, 0),
+    groups: _int = 1,
+    dilation: _int | Sequence[_int] = (1, 1),
+) -> Tensor: ...
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: _int | Sequence[_int] = (1, 1, 1),
+    padding: _int | Sequence[_int] = (0, 0, 0),
+    output_padding: _int | Sequence[_int] = (0, 0, 0),
+    groups: _int = 1,
+    dilation: _int | Sequence[_int] = (1, 1, 1),
+) -> Tensor: ...
 def convolution(
     input: Tensor,
     weight: Tensor,
@@ -2532,6 +2582,11 @@ conv1d_op: OpOverload
 conv1d_padding_op: OpOverload
 conv2d_op: OpOverload
 conv2d_padding_op: OpOverload
+conv3d_op: OpOverload
+conv3d_padding_op: OpOverload
+conv_transpose1d_op: OpOverload
+conv_transpose2d_input_op: OpOverload
+conv_transpose3d_input_op: OpOverload
 convolution_op: OpOverload
 convolution_backward_op: OpOverload
 _adaptive_avg_pool2d_op: OpOverload

@@ -872,10 +872,50 @@ implement("native_layer_norm", CPU=normalisation.native_layer_norm)
 implement("native_layer_norm_backward", CPU=normalisation.native_layer_norm_backward)
 implement("rms_norm", CompositeImplicitAutograd=normalisation.rms_norm)
 implement("instance_norm", CompositeImplicitAutograd=normalisation.instance_norm)
-implement("conv1d", CompositeImplicitAutograd=convolution.conv1d)
-implement("conv1d.padding", CompositeImplicitAutograd=convolution.conv1d)
+implement(
+    "conv1d",
+    CompositeImplicitAutograd=lambda input, weight, bias, stride, padding, dilation, groups: convolution.batched(
+        1, input, weight, bias, stride, padding, dilation, groups
+    ),
+)
+implement(
+    "conv1d.padding",
+    CompositeImplicitAutograd=lambda input, weight, bias, stride, padding, dilation, groups: convolution.batched(
+        1, input, weight, bias, stride, padding, dilation, groups
+    ),
+)
 implement("conv2d", CompositeImplicitAutograd=convolution.conv2d)
 implement("conv2d.padding", CompositeImplicitAutograd=convolution.conv2d)
+implement(
+    "conv3d",
+    CompositeImplicitAutograd=lambda input, weight, bias, stride, padding, dilation, groups: convolution.batched(
+        3, input, weight, bias, stride, padding, dilation, groups
+    ),
+)
+implement(
+    "conv3d.padding",
+    CompositeImplicitAutograd=lambda input, weight, bias, stride, padding, dilation, groups: convolution.batched(
+        3, input, weight, bias, stride, padding, dilation, groups
+    ),
+)
+implement(
+    "conv_transpose1d",
+    CompositeImplicitAutograd=lambda input, weight, bias, stride, padding, output_padding, groups, dilation: (
+        convolution.batched(1, input, weight, bias, stride, padding, dilation, groups, output_padding)
+    ),
+)
+implement(
+    "conv_transpose2d.input",
+    CompositeImplicitAutograd=lambda input, weight, bias, stride, padding, output_padding, groups, dilation: (
+        convolution.batched(2, input, weight, bias, stride, padding, dilation, groups, output_padding)
+    ),
+)
+implement(
+    "conv_transpose3d.input",
+    CompositeImplicitAutograd=lambda input, weight, bias, stride, padding, output_padding, groups, dilation: (
+        convolution.batched(3, input, weight, bias, stride, padding, dilation, groups, output_padding)
+    ),
+)
 implement("convolution", CPU=convolution.convolution, Meta=convolution.convolution)
 implement("convolution_backward", CPU=convolution.convolution_backward, Meta=convolution.convolution_backward)
 implement("_adaptive_avg_pool2d", CPU=pooling._adaptive_avg_pool2d, Meta=pooling._adaptive_avg_pool2d)

@@ -5,12 +5,14 @@ as a view of the padded input, without a copy: it has one dimension for the posi
 window. A copy of this view is the matrix of *columns*, and the convolution is a matrix product for each group of channels. The
 gradients are the two other products of the same matrices. A convolution over one dimension is one over two, with a height of 1.
 
-In PyTorch: `aten/src/ATen/native/Convolution.cpp`, `ConvolutionMM2d.cpp`, `Unfold2d.cpp`. Left out: transposed convolutions, and
-those over three dimensions.
+A transposed convolution is the gradient of the input of a convolution with the same weights.
+
+In PyTorch: `aten/src/ATen/native/Convolution.cpp`, `ConvolutionMM2d.cpp`, `NaiveConvolutionTranspose2d.cpp`, `Unfold2d.cpp`.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -31,11 +33,6 @@ LARGEST = 1 << 19  # bytes of columns that are computed at once, so that they st
 # What is called --------------------------------------------------------------------------------------------------------
 
 
-def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None, stride, padding, dilation, groups: int) -> Tensor:
-    """(batch, channels, length), or without the batch. The other arguments are those of `conv2d`."""
-    return _batched(1, input, weight, bias, stride, padding, dilation, groups)
-
-
 def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None, stride, padding, dilation, groups: int) -> Tensor:
     """The convolution of images (batch, channels, height, width), or of one image without the batch.
 
@@ -50,18 +47,23 @@ def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None, stride, padding, 
 
     Source: `aten/src/ATen/native/Convolution.cpp`, `conv2d_symint` and `conv2d_padding_symint`.
     """
-    return _batched(2, input, weight, bias, stride, padding, dilation, groups)
+    return batched(2, input, weight, bias, stride, padding, dilation, groups)
 
 
-def _batched(ndim: int, input: Tensor, weight, bias, stride, padding, dilation, groups: int) -> Tensor:
+def batched(
+    ndim: int, input: Tensor, weight, bias, stride, padding, dilation, groups: int, output_padding=None
+) -> Tensor:
+    """The same over `ndim` dimensions. With `output_padding`, it is transposed."""
     if input.dim() not in (ndim + 1, ndim + 2):
-        expected = f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to conv{ndim}d"
+        name = f"conv{ndim}d" if output_padding is None else f"conv_transpose{ndim}d"
+        expected = f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {name}"
         raise RuntimeError(f"{expected}, but got input of size: {list(input.shape)}")
-    batched = input if input.dim() == ndim + 2 else functions.unsqueeze(input, 0)
+    one = input if input.dim() == ndim + 2 else functions.unsqueeze(input, 0)
     if isinstance(padding, str):
-        batched, padding = _pad_by_name(batched, weight, stride, padding, dilation)
-    result = functions.convolution(batched, weight, bias, stride, padding, dilation, False, (0,) * ndim, groups)
-    return result if batched.dim() == input.dim() else functions.squeeze(result, 0)
+        one, padding = _pad_by_name(one, weight, stride, padding, dilation)
+    transposed, output_padding = output_padding is not None, output_padding or (0,) * ndim
+    result = functions.convolution(one, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    return result if one.dim() == input.dim() else functions.squeeze(result, 0)
 
 
 def _pad_by_name(input: Tensor, weight: Tensor, stride: Ints, padding: str, dilation: Ints) -> tuple[Tensor, list[int]]:
@@ -100,6 +102,7 @@ class Settings(NamedTuple):
     padding: Ints
     dilation: Ints
     groups: int
+    output_padding: Ints  # of a transposed convolution: how much longer its result is at the end
 
 
 def convolution(
@@ -107,20 +110,32 @@ def convolution(
 ) -> Tensor:
     """The convolution of a batch. The result has the memory format `channels_last` if the input or the weight has it.
     Source: `aten/src/ATen/native/Convolution.cpp`, `convolution` and `_convolution`."""
-    settings = _settings(weight, stride, padding, dilation, transposed, groups)
-    _check(input, weight, bias, settings)
+    settings = _settings(weight, stride, padding, dilation, groups, output_padding)
+    _check(input, weight, bias, settings, transposed)
     images, kernels, settings = _as_images(input, weight, settings)
-    channels = weight.size(0) if input.size(1) else 0  # as in PyTorch
-    sizes = (input.size(0), channels, *_output_sizes(images, kernels, settings))
+    if transposed:
+        channels, counts = weight.size(1) * groups, _transposed_sizes(images, kernels, settings)
+    else:
+        channels, counts = weight.size(0) if input.size(1) else 0, _output_sizes(images, kernels, settings)
+    sizes = (input.size(0), channels, *counts)
     out = empty_strided(sizes, _strides(sizes, images, kernels), input.dtype, input.device.type)
     if not out.is_meta and out.numel():
-        result = out._array.reshape(len(images), groups, -1, sizes[2] * sizes[3])  # a view
-        matrix = _matrix(kernels, groups)
-        for some, columns in _columns(images, kernels, settings):
-            np.matmul(matrix, columns, out=result[some])
+        if transposed:
+            products = images._array.astype(widened(input.dtype).numpy, copy=False)
+            products = products.reshape(len(images), groups, weight.size(0) // groups, -1)
+            out._array[...] = _input_grad(products, sizes, kernels, settings)
+        else:
+            _convolve(images, kernels, settings, out)
         if bias is not None:
-            out._array[...] += bias._array[:, None, None]
-    return out if input.dim() == 4 else select(out, 2, 0)
+            out._array[...] += bias._array.reshape(-1, *(1 for _ in counts))
+    return out if input.dim() > 3 else select(out, 2, 0)
+
+
+def _convolve(images: Tensor, kernels: Tensor, settings: Settings, out: Tensor) -> None:
+    result = out._array.reshape(len(images), settings.groups, -1, math.prod(out.shape[2:]))  # a view
+    matrix = _matrix(kernels, settings.groups)
+    for some, columns in _columns(images, kernels, settings):
+        np.matmul(matrix, columns, out=result[some])
 
 
 def convolution_backward(
@@ -129,9 +144,9 @@ def convolution_backward(
 ) -> tuple[Tensor | None, ...]:  # fmt: skip
     """The gradients of the input, the weight and the bias, those that `output_mask` asks for. The others are None.
     Source: `aten/src/ATen/native/Convolution.cpp`, `convolution_backward`; `ConvolutionMM2d.cpp`."""
-    settings = _settings(weight, stride, padding, dilation, transposed, groups)
+    settings = _settings(weight, stride, padding, dilation, groups, output_padding)
     images, kernels, settings = _as_images(input, weight, settings)
-    shapes = images.shape, kernels.shape, weight.shape[:1]
+    shapes = images.shape, kernels.shape, bias_sizes or grad_output.shape[1:2]
     grads = [
         empty_strided(sizes, _strides(sizes, images, kernels), input.dtype, input.device.type) if wanted else None
         for sizes, wanted in zip(shapes, output_mask)
@@ -142,29 +157,42 @@ def convolution_backward(
                 out._array.fill(0)
     elif not input.is_meta:
         computed = widened(input.dtype).numpy
-        grad = grad_output._array.astype(computed, copy=False)
-        products = grad.reshape(len(images), groups, weight.size(0) // groups, -1)
-        for compute, out in zip((_input_grad, _weight_grad), grads):
-            if out is not None:
-                out._array[...] = compute(products, images, kernels, settings)
+        grad = grad_output if input.dim() > 3 else unsqueeze(grad_output, 2)
+        images, grad = (grad, images) if transposed else (images, grad)  # the input and the output of the convolution
+        array = grad._array.astype(computed, copy=False)
+        products = array.reshape(len(images), groups, weight.size(0) // groups, -1)
+        if (of_input := grads[0]) is not None and transposed:
+            _convolve(images, kernels, settings, of_input)
+        elif of_input is not None:
+            of_input._array[...] = _input_grad(products, images.shape, kernels, settings)
+        if (of_weight := grads[1]) is not None:
+            of_weight._array[...] = _weight_grad(products, images, kernels, settings)
         if (of_bias := grads[2]) is not None:
-            of_bias._array[...] = products.sum((0, 3)).reshape(-1)
-    return tuple(out if out is None or out.dim() == 1 or input.dim() == 4 else select(out, 2, 0) for out in grads)
+            of_bias._array[...] = grad_output._array.astype(computed, copy=False).sum((0, *range(2, grad_output.dim())))
+    return tuple(out if out is None or out.dim() == 1 or input.dim() > 3 else select(out, 2, 0) for out in grads)
 
 
-def _input_grad(products: np.ndarray, images: Tensor, kernels: Tensor, settings: Settings) -> np.ndarray:
+def _input_grad(products: np.ndarray, sizes: Ints, kernels: Tensor, settings: Settings) -> np.ndarray:
     """Each column gets its gradient, and each element the sum over the columns that it is in."""
-    batch, channels, height, width = images.shape
-    (top, left), groups = settings.padding, settings.groups
-    padded = np.zeros((batch, channels, height + 2 * top, width + 2 * left), products.dtype)
+    groups = settings.groups
+    padded = _zeros(sizes, settings, products.dtype)
     view = windows(padded, kernels.shape[2:], settings)
     matrix = _matrix(kernels, groups).swapaxes(1, 2)
     for some in _parts(view):
         into = view[some]
         columns = np.matmul(matrix, products[some]).reshape(into.shape)
-        for row, column in np.ndindex(*kernels.shape[2:]):  # the elements of one position in the window do not overlap
-            into[:, :, row, column] += columns[:, :, row, column]
-    return padded[:, :, top : top + height, left : left + width]
+        for position in np.ndindex(*kernels.shape[2:]):  # the elements of one position in the window do not overlap
+            into[:, :, *position] += columns[:, :, *position]
+    return padded[_inside(sizes, settings)]
+
+
+def _zeros(sizes: Ints, settings: Settings, dtype: np.dtype) -> np.ndarray:
+    return np.zeros((*sizes[:2], *(size + 2 * pad for size, pad in zip(sizes[2:], settings.padding))), dtype)
+
+
+def _inside(sizes: Ints, settings: Settings) -> tuple:
+    """The part of padded images that is not padding."""
+    return (..., *(slice(pad, pad + size) for size, pad in zip(sizes[2:], settings.padding)))
 
 
 def _weight_grad(products: np.ndarray, images: Tensor, kernels: Tensor, settings: Settings) -> np.ndarray:
@@ -191,14 +219,13 @@ def windows(padded: np.ndarray, window: Ints, settings: Settings) -> np.ndarray:
 def _columns(images: Tensor, kernels: Tensor, settings: Settings) -> Iterator[tuple[slice, np.ndarray]]:
     """The windows of some images at a time, copied to matrices: (images, groups, elements of a window in the channels of a
     group, windows). Windows of one element need no copy."""
-    array, (top, left) = images._array.astype(widened(images.dtype).numpy, copy=False), settings.padding
-    if top or left:
-        batch, channels, height, width = array.shape
-        padded = np.zeros((batch, channels, height + 2 * top, width + 2 * left), array.dtype)
-        padded[:, :, top : top + height, left : left + width] = array
+    array = images._array.astype(widened(images.dtype).numpy, copy=False)
+    if any(settings.padding):
+        padded = _zeros(images.shape, settings, array.dtype)
+        padded[_inside(images.shape, settings)] = array
         array = padded
     view = windows(array, kernels.shape[2:], settings)
-    positions = view.shape[4] * view.shape[5]
+    positions = math.prod(view.shape[images.dim() :])
     for some in _parts(view):
         part = view[some]
         yield some, part.reshape(len(part), settings.groups, -1, positions)
@@ -219,20 +246,17 @@ def _matrix(kernels: Tensor, groups: int) -> np.ndarray:
 # Sizes, strides and errors -------------------------------------------------------------------------------------------
 
 
-def _settings(weight: Tensor, stride, padding, dilation, transposed: bool, groups: int) -> Settings:
+def _settings(weight: Tensor, stride, padding, dilation, groups: int, output_padding: Ints) -> Settings:
     ndim = weight.dim() - 2
-    if transposed:
-        raise NotImplementedError("rushlight leaves out transposed convolutions")
-    if ndim not in (1, 2):
-        raise NotImplementedError(f"rushlight leaves out convolutions over {ndim} dimensions")
-    named = {"stride": stride, "padding": padding, "dilation": dilation}
+    named = {"stride": stride, "padding": padding, "dilation": dilation, "output_padding": output_padding}
     return Settings(**{name: _expanded(name, values, ndim) for name, values in named.items()}, groups=groups)
 
 
-def _check(input: Tensor, weight: Tensor, bias: Tensor | None, settings: Settings) -> None:
+def _check(input: Tensor, weight: Tensor, bias: Tensor | None, settings: Settings, transposed: bool) -> None:
     """Source: `aten/src/ATen/native/Convolution.cpp`, `check_shape_forward` and `check_input_same_type_as_parameters`."""
-    stride, padding, dilation, groups = settings
-    kernel, channels = list(weight.shape), weight.size(1) * groups
+    stride, padding, dilation, groups, _ = settings
+    kernel, sizes = list(weight.shape), (weight.size(1) * groups, weight.size(0))
+    channels, out_channels = sizes[::-1] if transposed else sizes
     if min(padding) < 0:
         raise RuntimeError("negative padding is not supported")
     for name, values in (("stride", stride), ("dilation", dilation), ("groups", [groups])):
@@ -249,8 +273,8 @@ def _check(input: Tensor, weight: Tensor, bias: Tensor | None, settings: Setting
         raise RuntimeError(
             f"Given groups={groups}, weight of size {kernel}, {expected}, but got {input.size(1)} channels instead"
         )
-    if bias is not None and tuple(bias.shape) != (weight.size(0),):
-        expected = f"expected bias to be 1-dimensional with {weight.size(0)} elements"
+    if bias is not None and tuple(bias.shape) != (out_channels,):
+        expected = f"expected bias to be 1-dimensional with {out_channels} elements"
         raise RuntimeError(
             f"Given weight of size {kernel}, {expected}, but got bias of size {list(bias.shape)} instead"
         )
@@ -259,9 +283,9 @@ def _check(input: Tensor, weight: Tensor, bias: Tensor | None, settings: Setting
         raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}")
     padded = [size + 2 * pad for size, pad in zip(input.shape[2:], padding)]
     reach = [step * (size - 1) + 1 for step, size in zip(dilation, kernel[2:])]
-    if any(size < needed for size, needed in zip(padded, reach)):
-        sizes = f"Calculated padded input size per channel: {tuple(padded)}. Kernel size: {tuple(reach)}"
-        raise RuntimeError(f"{sizes}. Kernel size can't be greater than actual input size")
+    if not transposed and any(size < needed for size, needed in zip(padded, reach)):
+        problem = f"Calculated padded input size per channel: {tuple(padded)}. Kernel size: {tuple(reach)}"
+        raise RuntimeError(f"{problem}. Kernel size can't be greater than actual input size")
     for name, tensor in (("weight", weight), ("bias", bias)):
         if tensor is not None and tensor.dtype is not input.dtype:
             types = f"Input type ({input.dtype.name}) and {name} type ({tensor.dtype.name})"
@@ -272,21 +296,33 @@ def _check(input: Tensor, weight: Tensor, bias: Tensor | None, settings: Setting
 
 def _as_images(input: Tensor, weight: Tensor, settings: Settings) -> tuple[Tensor, Tensor, Settings]:
     """With two dimensions: one dimension gets a height of 1. Source: `aten/src/ATen/native/Convolution.cpp`, `view4d`."""
-    if input.dim() == 4:
+    if input.dim() > 3:
         return input, weight, settings
-    stride, padding, dilation, groups = settings
-    return unsqueeze(input, 2), unsqueeze(weight, 2), Settings((1, *stride), (0, *padding), (1, *dilation), groups)
+    stride, padding, dilation, groups, more = settings
+    settings = Settings((1, *stride), (0, *padding), (1, *dilation), groups, (0, *more))
+    return unsqueeze(input, 2), unsqueeze(weight, 2), settings
 
 
 def _counts(sizes: Ints, window: Ints, settings: Settings) -> list[int]:
     """The number of windows in each dimension of a padded image."""
-    parts = zip(sizes, window, settings.stride, settings.dilation)
-    return [(size - dilation * (length - 1) - 1) // stride + 1 for size, length, stride, dilation in parts]
+    parts = zip(sizes, window, settings.stride, settings.dilation, settings.output_padding)
+    return [(size - more - step * (length - 1) - 1) // stride + 1 for size, length, stride, step, more in parts]
 
 
 def _output_sizes(images: Tensor, kernels: Tensor, settings: Settings) -> list[int]:
     padded = [size + 2 * pad for size, pad in zip(images.shape[2:], settings.padding)]
     return _counts(padded, kernels.shape[2:], settings)
+
+
+def _transposed_sizes(images: Tensor, kernels: Tensor, settings: Settings) -> list[int]:
+    *placed, _, more = settings
+    if any(extra >= max(step, inside) for extra, step, _, inside in zip(more, *placed)):
+        raise RuntimeError(f"output padding must be smaller than either stride or dilation, but got {list(more)}")
+    parts = zip(images.shape[2:], kernels.shape[2:], *placed, more)
+    return [
+        (size - 1) * step - 2 * pad + inside * (length - 1) + extra + 1
+        for size, length, step, pad, inside, extra in parts
+    ]
 
 
 def _strides(sizes: Ints, images: Tensor, kernels: Tensor) -> tuple[int, ...]:

@@ -121,14 +121,6 @@ def test_a_compiled_graph_calls_the_eager_kernels():
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-4)
 
 
-def test_what_is_left_out_says_so():
-    x, weight = whole(rl, 1, 2, 4, 4), whole(rl, 2, 2, 3, 3)
-    with pytest.raises(NotImplementedError, match="rushlight leaves out transposed convolutions"):
-        rl.convolution(x, weight, None, [1, 1], [0, 0], [1, 1], True, [0, 0], 1)
-    with pytest.raises(NotImplementedError, match="rushlight leaves out convolutions over 3 dimensions"):
-        rl.convolution(x[None], weight[None], None, [1] * 3, [0] * 3, [1] * 3, False, [0] * 3, 1)
-
-
 EMPTY = {
     "no images": lambda F, x: F.conv2d(x[:0], x[:3, :, :3, :3]),
     "no channels": lambda F, x: F.conv2d(x[:, :0], x[:3, :0, :3, :3], x[:3, 0, 0, 0]),
