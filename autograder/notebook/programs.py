@@ -37,14 +37,12 @@ class Answers:
 
     def __init__(self, yours: Mapping[CodeType, str]) -> None:
         self.yours = yours
-        self.notebooks = {
-            code.co_filename.partition(",")[0] for code in yours
-        }  # `<01a_views` of `<01a_views, cell c3>`
+        # in a piece's code, the file is a cell: `<01a_views, cell c3>`
+        self.notebooks = {code.co_filename.partition(",")[0] for code in yours}
         self.calls: dict[str, Counter[str]] = {"yours": Counter(), "rushlight's": Counter()}
         self.missing: dict[str, tuple[int, str]] = {}  # by its name, how often, and where first
-        self.names: dict[
-            CodeType, tuple[str, str]
-        ] = {}  # of functions: the module, or nothing of a method, and the name
+        # of rushlight's functions, by their code, the module and the name; of a method no module
+        self.names: dict[CodeType, tuple[str, str]] = {}
         for path, module in sorted(sys.modules.items(), key=lambda item: item[0].count(".")):
             if path.startswith("rushlight") and f"{path}.".split(".")[1] not in ONLY_HERE:
                 self._add_names(as_torch.torch_name(path), vars(module))
