@@ -350,11 +350,8 @@ def call_by_name(overloads: Sequence[Operator], given: dict[str, Any]) -> Any:
     for argument in overloads[0].schema.arguments:
         name = "input" if argument.name == "self" and "input" in given else argument.name
         value = given[name]
-        if (
-            value is None
-            and not argument.is_optional
-            or is_default(argument, [*value] if isinstance(value, tuple) else value)
-        ):
+        as_list = [*value] if isinstance(value, tuple) else value
+        if value is None and not argument.is_optional or is_default(argument, as_list):
             del given[name]
     given = {name: value for name, value in given.items() if name != "out" or value is not None}
     return resolve(tuple(overloads), (), given | named)

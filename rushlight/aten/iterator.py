@@ -308,10 +308,7 @@ def plan(
     plain = strided.plain_strides(sizes)
     strides = plain if strides is None else tuple(strides)
     steps = tuple([stride * dtype.itemsize for stride in strides])
-    compute, arrays = (
-        converting(function, converters),
-        [operand for operand in operands if isinstance(operand, np.ndarray)],
-    )
+    compute, arrays = converting(function, converters), [value for value in operands if isinstance(value, np.ndarray)]
     with np.errstate(all="ignore"):  # the run warns
         result = compute(*operands)
     is_ufunc = is_pointwise and isinstance(function, np.ufunc)

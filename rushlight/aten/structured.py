@@ -191,18 +191,8 @@ def planned_by_value(kernel: Structured, set_up: Callable[..., Callable | None],
         return wrap(plan.run(self._array, other._array), plan)
 
     def of_three(self: Tensor, a: Tensor, b: Tensor, *settings: Any) -> Tensor:
-        key = (
-            self._sizes,
-            self._strides,
-            self.dtype,
-            a._sizes,
-            a._strides,
-            a.dtype,
-            b._sizes,
-            b._strides,
-            b.dtype,
-            *settings,
-        )
+        of_two = self._sizes, self._strides, self.dtype, a._sizes, a._strides, a.dtype
+        key = *of_two, b._sizes, b._strides, b.dtype, *settings
         plan = plans.get(key) or add_plan(key, (self, a, b, *settings))
         if plan is None:
             return call_functional(kernel, (self, a, b, *settings))

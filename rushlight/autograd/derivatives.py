@@ -18,7 +18,7 @@ from rushlight.autograd.grad_mode import enable_grad
 from rushlight.c10.dispatch import DispatchKey, local
 from rushlight.c10.dtypes import INT64_MAX, Scalar, dtype
 from rushlight.c10.memory_formats import contiguous_format  # noqa: F401
-from rushlight.library import OpOverload
+from rushlight.library import OpOverload, through_table
 
 
 def not_implemented(name: str) -> NoReturn:
@@ -106,8 +106,10 @@ def split_with_sizes_backward(
 ) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `split_with_sizes_backward`."""
     dim = wrap_dim(dim, len(sizes))
-    parts = [[*sizes[:dim], size, *sizes[dim + 1 :]] for size in split_sizes]
-    return functions.cat(replace_none_by_zeros(grads, parts, dtype), dim)
+    if any(grad is None for grad in grads):
+        parts = [[*sizes[:dim], size, *sizes[dim + 1 :]] for size in split_sizes]
+        grads = replace_none_by_zeros(grads, parts, dtype)
+    return through_table(functions.cat_op, (grads, dim))
 
 
 def split_backward(grads, split_size: int, dim: int, sizes: Sequence[int], dtype: dtype) -> Tensor:
@@ -316,7 +318,7 @@ def index_backward(grad: Tensor, sizes: Sequence[int], indices: Sequence[Tensor 
     zeros = grad.new_zeros(sizes)
     if local.modes:  # a captured graph must not write in place
         return functions.index_put_op(zeros, indices, grad, True)
-    return functions._index_put_impl__op(zeros, indices, grad, True, True)
+    return through_table(functions._index_put_impl__op, (zeros, indices, grad, True, True))
 
 
 def gather_backward(grad: Tensor, self: Tensor, dim: int, index: Tensor, sparse_grad: bool) -> Tensor:

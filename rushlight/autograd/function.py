@@ -15,7 +15,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native.views import CreationMeta
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.autograd.graph import NO_EDGE, AutogradMeta, Node, SavedTensor, gradient_edge, save, unpack
+from rushlight.autograd.graph import NO_EDGE, AutogradMeta, Node, SavedTensor, gradient_edge, save, unpack, unpack_saved
 from rushlight.autograd.history import any_requires_grad, check_inplace, rebase_history, requires_grad
 from rushlight.c10.dispatch import local
 
@@ -48,7 +48,8 @@ class FunctionCtx(Node):
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        return tuple(unpack(self, list(self.saved)))
+        unpack(self, None)  # raises if they were freed
+        return tuple([None if entry is None else unpack_saved(entry, self) for entry in self.saved])
 
     def release_variables(self) -> None:
         self.saved, self.released = (), True

@@ -415,6 +415,15 @@ def unpack_saved(saved: SavedTensor, node: Node) -> Tensor:
     return with_edge(tensor, Edge(node, saved.output_nr)) if saved.is_output else tensor
 
 
+@fast_form_of(unpack_saved, "autograd")
+def unpack_for_formula(saved: SavedTensor, node: Node) -> Tensor:
+    """`unpack_saved` without the history of a result, in a backward pass that no graph and no mode records."""
+    is_recorded = local.grad_enabled or local.modes or local.graph_task is None
+    if is_recorded or saved.unpack_hook is not None or saved.tensor._storage.version != saved.version:
+        return unpack_saved(saved, node)
+    return saved.tensor
+
+
 def with_edge(tensor: Tensor, edge: Edge) -> Tensor:
     """A tensor on the same memory, whose gradient takes this edge."""
     tensor = without_history(tensor)
@@ -452,7 +461,7 @@ def unpack(node: Node, saved: SavedTensor | None | list) -> Any:
         )
     if isinstance(saved, list):
         return [unpack(node, entry) for entry in saved]
-    return unpack_saved(saved, node) if isinstance(saved, SavedTensor) else saved
+    return form_of[unpack_saved](saved, node) if isinstance(saved, SavedTensor) else saved
 
 
 def save(tensor: Any, is_output: bool = False) -> Any:

@@ -496,7 +496,7 @@ def _pair(input: Tensor, target: Tensor, weight: Tensor | None = None) -> tuple[
         warnings.warn(f"Using a {sizes}. {remedy}", stacklevel=3)
     if weight is not None and weight.shape != input.shape:
         raise ValueError("Weights and input must have the same size.")
-    return functions.broadcast_tensors((input, target))
+    return (input, target) if target.shape == input.shape else functions.broadcast_tensors((input, target))
 
 
 def _weighted(loss: Tensor, weight: Tensor, reduction: int) -> Tensor:

@@ -23,7 +23,7 @@ from rushlight.aten.native.gather_scatter import (
     warn_if_expanded,
 )
 from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous, wrap_dim
-from rushlight.aten.structured import Output, Structured, allocate, resize_output
+from rushlight.aten.structured import Output, Structured, resize_output
 from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int32, int64
 from rushlight.c10.memory_formats import contiguous_format
 
@@ -35,10 +35,8 @@ def nonzero(self: Tensor) -> Tensor:
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `nonzero_out_cpu`."""
     positions = np.atleast_1d(self._array).nonzero()
     count = len(positions[0])
-    out = allocate(Output((count, self.dim()), (1, count), int64))
-    for dim in range(self.dim()):
-        out._array[:, dim] = positions[dim]
-    return out
+    columns = wrap_contiguous(np.array(positions[: self.dim()], np.int64), int64)
+    return strided.alias(columns, (count, self.dim()), (1, count), 0)
 
 
 def nonzero_out(self: Tensor, out: Tensor) -> Tensor:

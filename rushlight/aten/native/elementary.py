@@ -140,9 +140,8 @@ def power(base: np.ndarray, exponent: np.ndarray) -> np.ndarray:
     return np.where(exponent < 0, one_over, np.power(base, np.maximum(exponent, 0))).astype(base.dtype)
 
 
-POWERS: dict[
-    Scalar, Callable[[np.ndarray], np.ndarray]
-] = {  # of floating numbers: faster, and `sqrt` differs from `power` at -inf
+# Of floating numbers: faster, and `sqrt` differs from `power` at -inf.
+POWERS: dict[Scalar, Callable[[np.ndarray], np.ndarray]] = {
     1: np.positive,
     2: np.square,
     3: lambda x: x * x * x,

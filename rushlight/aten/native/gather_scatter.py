@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_partial_overlap, convert, output_strides, refuse_overlap
 from rushlight.aten.native.conversions import to_copy
 from rushlight.aten.native.creation import from_numpy
-from rushlight.aten.strided import Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim
+from rushlight.aten.strided import META, Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import fast_form_of, local
@@ -267,9 +267,14 @@ def _positions(array: np.ndarray, dim: int, index: Tensor) -> tuple[np.ndarray, 
     wrong = indices[(indices < 0) | (indices >= size)]
     if wrong.size:
         raise RuntimeError(f"index {wrong[0]} is out of bounds for dimension {dim} with size {size}")
-    positions = list(np.ogrid[tuple(map(slice, indices.shape))])
+    positions = [*_own_positions(indices.shape)]
     positions[dim] = indices
     return tuple(positions)
+
+
+@lru_cache(64)
+def _own_positions(sizes: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+    return tuple(np.ogrid[tuple(map(slice, sizes))])
 
 
 def _at_least_1d(self: Tensor) -> np.ndarray:
@@ -462,16 +467,20 @@ def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
 
 @fast_form_of(index)
 def index_contiguous(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
-    """`index` of a contiguous tensor with one index for the first dimension, or with a mask of the first dimensions."""
-    key = indices[0] if len(indices) == 1 else None
-    if key is None or not key._sizes or not self._has_plain_strides or self.is_meta or key.is_meta:
+    """`index` of a contiguous tensor with index tensors of the same sizes for the first dimensions, or with a mask of these."""
+    keys = [key for key in indices if key is not None and key._sizes]
+    if not keys or len(keys) < len(indices) or not self._has_plain_strides or self._key_set & META:
         return index(self, indices)
-    is_mask = key.dtype is bool_ and self._sizes[: len(key._sizes)] == key._sizes
-    if not is_mask and not (key.dtype is intp and key._has_plain_strides and self._sizes):
-        return index(self, indices)
+    sizes = keys[0]._sizes
+    is_mask = len(keys) == 1 and keys[0].dtype is bool_ and self._sizes[: len(sizes)] == sizes
+    for key in () if is_mask else keys:
+        if key.dtype is not intp or key._sizes != sizes or not key._has_plain_strides:
+            return index(self, indices)
     try:
-        return wrap_contiguous(self._array[key._array] if is_mask else self._array.take(key._array, 0), self.dtype)
-    except IndexError:
+        if len(keys) > 1 or is_mask:
+            return wrap_contiguous(self._array[tuple([key._array for key in keys])], self.dtype)
+        return wrap_contiguous(self._array.take(keys[0]._array, 0), self.dtype)
+    except (IndexError, NotImplementedError):
         return index(self, indices)  # raises PyTorch's error
 
 
@@ -494,21 +503,23 @@ def index_put_(
         return masked_fill_(self, mask, values.item())
     _assert_no_overlap(self, values, *indices)
     info = advanced_index(self, indices)
+    sizes = info.sizes
     try:
-        fits = infer_size(values.shape, info.sizes) == info.sizes
+        fits = values._sizes == sizes or infer_size(values.shape, sizes) == sizes
     except RuntimeError:
         fits = False
     if not fits:
-        shapes = f"{list(values.shape)} cannot be broadcast to indexing result of shape {list(info.sizes)}"
+        shapes = f"{list(values.shape)} cannot be broadcast to indexing result of shape {list(sizes)}"
         raise RuntimeError(f"shape mismatch: value tensor of shape {shapes}")
     if values.dtype is not self.dtype:
         dtypes = f"{self.dtype.type_name} for the destination and {values.dtype.type_name} for the source."
         raise RuntimeError(f"Index put requires the source and destination dtypes match, got {dtypes}")
-    if 0 in info.sizes or any(tensor.is_meta for tensor in (self, values, *info.indices)):
+    if 0 in sizes or any(tensor.is_meta for tensor in (self, values, *info.indices)):
         return self
     if accumulate and len(info.indices) == 1 and info.before == 0:
         (positions,) = info.key()
-        rows = np.broadcast_to(values._array, info.sizes).reshape(positions.size, *info.src.shape[1:])
+        rows = values._array if values._sizes == sizes else np.broadcast_to(values._array, sizes)
+        rows = rows.reshape(positions.size, *info.src._sizes[1:])
         add_rows(info.src._array, positions.reshape(-1) % info.src.size(0), rows)
     elif accumulate:
         np.add.at(info.src._array, info.key(), values._array)
@@ -638,8 +649,8 @@ def warn_if_expanded(name: str, self: Tensor) -> None:
 def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
     """A copy, contiguous and of the common sizes, with `value` where `mask` is true."""
     sizes = infer_size(self.shape, mask.shape)
-    copy = functions.clone(functions.broadcast_to(self, sizes), memory_format=contiguous_format)
-    return masked_fill_(copy, mask, value)
+    whole = self if sizes == self._sizes else functions.broadcast_to(self, sizes)
+    return masked_fill_(functions.clone(whole, memory_format=contiguous_format), mask, value)
 
 
 def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:

@@ -147,10 +147,7 @@ class Generator:
         self._seed = int(legacy["the_initial_seed"])
         position = WORDS if legacy["left"] == 1 else int(legacy["next"])  # 1: the next number begins another round
         twister = {"key": legacy["state"].astype(np.uint32), "pos": position}
-        state_of_engine: Any = {
-            "bit_generator": "MT19937",
-            "state": twister,
-        }  # numpy's types give "key" a dtype of its own
+        state_of_engine: Any = {"bit_generator": "MT19937", "state": twister}  # numpy's types give "key" another dtype
         self.engine.state = state_of_engine
         self.next_double_normal_sample = float(legacy["normal_y"]) if legacy["normal_is_valid"] else None
         valid = state["is_next_float_normal_sample_valid"]

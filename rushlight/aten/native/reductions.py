@@ -507,8 +507,10 @@ def fast_log_softmax(array: np.ndarray, dim: int) -> np.ndarray:
 
 
 def line_maxima(array: np.ndarray, dim: int) -> np.ndarray:
-    """The largest elements along a dimension, which stays with size 1. numpy takes long for short rows, so they become columns."""
-    if dim in (-1, array.ndim - 1) and array.shape[-1] <= 64 and fits_row_sums(array):
+    """The largest elements along a dimension, which stays with size 1. numpy takes long for many short rows, so they become
+    columns."""
+    width = array.shape[-1]
+    if dim in (-1, array.ndim - 1) and width <= 64 and width * width <= array.size and fits_row_sums(array):
         columns = np.ascontiguousarray(array.reshape(-1, array.shape[-1]).T)
         return np.maximum.reduce(columns, 0).reshape(*array.shape[:-1], 1)
     return np.maximum.reduce(array, dim, keepdims=True)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from enum import IntEnum
 from itertools import accumulate
 from operator import index
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from rushlight.c10.dispatch import BIT, TENSOR_KEYS, Cache, fast_form_of, form_o
 from rushlight.c10.dtypes import INTEGRAL
 from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import contiguous_format, memory_format
-from rushlight.library import is_overridden
+from rushlight.library import is_overridden, through_table
 
 __all__ = ["broadcast_shapes"]
 
@@ -39,24 +40,29 @@ def alias(self: Tensor) -> Tensor:
 
 
 def planned(kernel: Callable) -> Callable:
-    """The fast form of the kernel of a view, with a plan: for the same sizes, strides and arguments, the metadata of the view are
-    the same, and its storage offset is as much further."""
+    """The fast form of the kernel of a view, or of several views, with a plan: for the same sizes, strides and arguments, the
+    metadata of a view are the same, and its storage offset is as much further."""
     plans = Cache("aten")
 
     @fast_form_of(kernel)
-    def view(self: Tensor, *args: int | tuple[int, ...]) -> Tensor:
+    def view(self: Tensor, *args: int | tuple[int, ...]) -> Any:
         for arg in args:
             if arg.__class__ is not int and arg.__class__ is not tuple:  # 1.0 has the hash of 1, and a list has none
                 return kernel(self, *args)
         key = self._sizes, self._strides, args
         plan = plans.get(key)
         if plan is None:
-            view = kernel(self, *args)
-            if view._storage is self._storage:
-                plans.add(key, (view._sizes, view._strides, view._storage_offset - self._storage_offset))
-            return view
+            result = kernel(self, *args)
+            views = result if result.__class__ is tuple else (result,)
+            if all(view._storage is self._storage for view in views):
+                pieces = [(view._sizes, view._strides, view._storage_offset - self._storage_offset) for view in views]
+                plans.add(key, pieces if views is result else pieces[0])
+            return result
+        start = self._storage_offset
+        if plan.__class__ is list:
+            return tuple([plain_alias(self, sizes, strides, start + further) for sizes, strides, further in plan])
         sizes, strides, further = plan
-        return plain_alias(self, sizes, strides, self._storage_offset + further)
+        return plain_alias(self, sizes, strides, start + further)
 
     return view
 
@@ -288,6 +294,9 @@ def split(self: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     return _pieces(self, dim, [(start, min(start + split_size, length)) for start in starts])
 
 
+planned(split)
+
+
 def split_with_sizes(self: Tensor, split_sizes: Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
     """Pieces of these sizes along a dimension."""
     if self.dim() == 0:
@@ -315,7 +324,7 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     length = self.size(dim)
     if length == 0:
         return functions.split_with_sizes(self, [0] * chunks, dim)
-    return functions.split(self, -(-length // chunks), dim)
+    return through_table(functions.split_Tensor_op, (self, -(-length // chunks), dim))
 
 
 @cached
