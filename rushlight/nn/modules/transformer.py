@@ -1,7 +1,7 @@
-"""Multi-head attention, and the encoder of a transformer.
+"""Multi-head attention, and the encoder and the decoder of a transformer.
 
 The computation is in `multi_head_attention_forward` of `nn/functional.py`. In PyTorch: `torch/nn/modules/activation.py` and
-`transformer.py`. Left out: the decoder and the whole `Transformer`, and the fused kernels for inference.
+`transformer.py`. Left out: the fused kernels for inference.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from rushlight.nn.modules.module import Module
 from rushlight.nn.modules.stateless import GELU, Dropout, ReLU
 from rushlight.nn.parameter import Device, Dtype, Parameter
 
-__all__ = ["MultiheadAttention", "TransformerEncoder", "TransformerEncoderLayer"]
+__all__ = [
+    "MultiheadAttention", "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
+    "TransformerEncoderLayer",
+]  # fmt: skip
 
 
 class NonDynamicallyQuantizableLinear(Linear):
@@ -132,40 +135,52 @@ class MultiheadAttention(Module):
         return result.transpose(1, 0) if swap else result, attn_weights
 
 
-class TransformerEncoderLayer(Module):
-    """Self-attention, then two linear layers with an activation between them. Each of the two is added to its input, and
-    normalised: after the addition, or, with `norm_first`, before attention and before the linear layers.
-    Source: `torch/nn/modules/transformer.py`, `TransformerEncoderLayer`."""
+class _Layer(Module):
+    """Attentions, then two linear layers with an activation between them. Each is added to its input, and normalised: after
+    the addition, or, with `norm_first`, before each of them."""
+
+    attentions = ("self_attn",)
 
     def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: str | Callable[[Tensor], Tensor] = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Device = None,
-        dtype: Dtype = None,
-    ) -> None:
+        self, d_model: int, nhead: int, dim_feedforward: int = 2048, dropout: float = 0.1,
+        activation: str | Callable[[Tensor], Tensor] = F.relu, layer_norm_eps: float = 1e-5, batch_first: bool = False,
+        norm_first: bool = False, bias: bool = True, device: Device = None, dtype: Dtype = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         options = {"bias": bias, "device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **options)
+        for name in self.attentions:
+            setattr(self, name, MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, **options))
         self.linear1 = Linear(d_model, dim_feedforward, **options)
         self.dropout = Dropout(dropout)
         self.linear2 = Linear(dim_feedforward, d_model, **options)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, **options)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, **options)
-        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
+        self.norm_first, numbers = norm_first, range(1, len(self.attentions) + 2)
+        for number in numbers:
+            setattr(self, f"norm{number}", LayerNorm(d_model, eps=layer_norm_eps, **options))
+        for number in numbers:
+            setattr(self, f"dropout{number}", Dropout(dropout))
         if isinstance(activation, str):
             if activation not in ("relu", "gelu"):
                 raise RuntimeError(f"activation should be relu/gelu, not {activation}")
             activation = getattr(F, activation)
         self.activation = activation
+
+    def _blocks(self, x: Tensor, *blocks: Callable[[Tensor], Tensor]) -> Tensor:
+        for number, block in enumerate((*blocks, self._feed_forward), 1):
+            norm, dropout = getattr(self, f"norm{number}"), getattr(self, f"dropout{number}")
+            x = x + dropout(block(norm(x))) if self.norm_first else norm(x + dropout(block(x)))
+        return x
+
+    def _feed_forward(self, x: Tensor) -> Tensor:
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+
+
+def _attend(attention: MultiheadAttention, x: Tensor, memory: Tensor, mask, padding, is_causal: bool) -> Tensor:
+    masks = {"attn_mask": mask, "key_padding_mask": padding, "is_causal": is_causal}
+    return attention(x, memory, memory, need_weights=False, **masks)[0]
+
+
+class TransformerEncoderLayer(_Layer):
+    """Source: `torch/nn/modules/transformer.py`, `TransformerEncoderLayer`."""
 
     def forward(
         self,
@@ -175,20 +190,26 @@ class TransformerEncoderLayer(Module):
         is_causal: bool = False,
     ) -> Tensor:
         masks = src_mask, src_key_padding_mask, is_causal
-        if self.norm_first:
-            x = src + self._sa_block(self.norm1(src), *masks)
-            return x + self._ff_block(self.norm2(x))
-        x = self.norm1(src + self._sa_block(src, *masks))
-        return self.norm2(x + self._ff_block(x))
+        return self._blocks(src, lambda x: _attend(self.self_attn, x, x, *masks))
 
-    def _sa_block(
-        self, x: Tensor, attn_mask: Tensor | None, key_padding_mask: Tensor | None, is_causal: bool
-    ) -> Tensor:
-        masks = {"attn_mask": attn_mask, "key_padding_mask": key_padding_mask, "is_causal": is_causal}
-        return self.dropout1(self.self_attn(x, x, x, need_weights=False, **masks)[0])
 
-    def _ff_block(self, x: Tensor) -> Tensor:
-        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+class TransformerDecoderLayer(_Layer):
+    """Attention to the input, and then to `memory`, the output of an encoder.
+    Source: `torch/nn/modules/transformer.py`, `TransformerDecoderLayer`."""
+
+    attentions = ("self_attn", "multihead_attn")
+
+    def forward(
+        self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool = False, memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
+        own, others = (tgt_mask, tgt_key_padding_mask, tgt_is_causal), (memory_mask, memory_key_padding_mask)
+        return self._blocks(
+            tgt,
+            lambda x: _attend(self.self_attn, x, x, *own),
+            lambda x: _attend(self.multihead_attn, x, memory, *others, memory_is_causal),
+        )
 
 
 class TransformerEncoder(Module):
@@ -230,9 +251,7 @@ class TransformerEncoder(Module):
         padding = F._canonical_mask(padding, "src_key_padding_mask", F._none_or_dtype(mask), "mask", *dtypes)
         mask = F._canonical_mask(mask, "mask", None, "", *dtypes, check_other=False)
         if is_causal is None:
-            is_causal = _is_causal_mask(
-                mask, src.size(1 if self.layers[0].self_attn.batch_first and src.dim() == 3 else 0)
-            )
+            is_causal = _is_causal_mask(mask, src.size(_steps_dim(self.layers[0].self_attn, src)))
         output = src
         for layer in self.layers:
             output = layer(output, src_mask=mask, is_causal=is_causal, src_key_padding_mask=padding)
@@ -253,6 +272,83 @@ class TransformerEncoder(Module):
             return False
         kept = (padding == 0).to(src.dtype)  # a row of padding must be at the end
         return not self.mask_check or bool((kept[:, 1:] <= kept[:, :-1]).all())
+
+
+class TransformerDecoder(Module):
+    """Copies of a layer, one on the other, and a last normalisation.
+    Source: `torch/nn/modules/transformer.py`, `TransformerDecoder`."""
+
+    def __init__(self, decoder_layer: TransformerDecoderLayer, num_layers: int, norm: Module | None = None) -> None:
+        super().__init__()
+        self.layers = ModuleList([copy.deepcopy(decoder_layer) for _ in range(num_layers)])
+        self.num_layers, self.norm = num_layers, norm
+
+    def forward(
+        self, tgt: Tensor, memory: Tensor, tgt_mask: Tensor | None = None, memory_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None,
+        tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
+        if tgt_is_causal is None:
+            tgt_is_causal = _is_causal_mask(tgt_mask, tgt.size(_steps_dim(self.layers[0].self_attn, tgt)))
+        masks = tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal, memory_is_causal
+        for layer in self.layers:
+            tgt = layer(tgt, memory, *masks)
+        return tgt if self.norm is None else self.norm(tgt)
+
+
+class Transformer(Module):
+    """An encoder of `src`, and a decoder of `tgt`, which attends to the encoder's output.
+    Source: `torch/nn/modules/transformer.py`, `Transformer`."""
+
+    def __init__(
+        self, d_model: int = 512, nhead: int = 8, num_encoder_layers: int = 6, num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048, dropout: float = 0.1, activation: str | Callable[[Tensor], Tensor] = F.relu,
+        custom_encoder: Module | None = None, custom_decoder: Module | None = None, layer_norm_eps: float = 1e-5,
+        batch_first: bool = False, norm_first: bool = False, bias: bool = True, device: Device = None, dtype: Dtype = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        options = {"bias": bias, "device": device, "dtype": dtype}
+        sizes = d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first
+        self.encoder, self.decoder = custom_encoder, custom_decoder
+        if custom_encoder is None:
+            layer = TransformerEncoderLayer(*sizes, **options)
+            norm = LayerNorm(d_model, eps=layer_norm_eps, **options)
+            self.encoder = TransformerEncoder(layer, num_encoder_layers, norm)
+        if custom_decoder is None:
+            layer = TransformerDecoderLayer(*sizes, **options)
+            norm = LayerNorm(d_model, eps=layer_norm_eps, **options)
+            self.decoder = TransformerDecoder(layer, num_decoder_layers, norm)
+        self._reset_parameters()
+        self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
+
+    def forward(
+        self, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None,
+        memory_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
+        tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None,
+        src_is_causal: bool | None = None, tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
+    ) -> Tensor:  # fmt: skip
+        batch_dim = 0 if self.batch_first else 1
+        if src.dim() == 3 and src.size(batch_dim) != tgt.size(batch_dim):
+            raise RuntimeError("the batch number of src and tgt must be equal")
+        if not src.size(-1) == tgt.size(-1) == self.d_model:
+            raise RuntimeError("the feature number of src and tgt must be equal to d_model")
+        memory = self.encoder(src, mask=src_mask, src_key_padding_mask=src_key_padding_mask, is_causal=src_is_causal)
+        masks = tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal, memory_is_causal
+        return self.decoder(tgt, memory, *masks)
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz: int, device: Device = None, dtype: Dtype = None) -> Tensor:
+        """The mask of causal attention: minus infinity above the diagonal."""
+        return functions.full((sz, sz), -math.inf, dtype=dtype, device=device).triu(1)
+
+    def _reset_parameters(self) -> None:
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                init.xavier_uniform_(parameter)
+
+
+def _steps_dim(attention: MultiheadAttention, x: Tensor) -> int:
+    return 1 if attention.batch_first and x.dim() == 3 else 0
 
 
 def _why_not_nested(layer: Module) -> str:

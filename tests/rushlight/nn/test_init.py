@@ -50,6 +50,9 @@ LAYERS = [
     lambda xp, nn: nn.Linear(7, 5),
     lambda xp, nn: nn.Linear(40, 30, bias=False),
     lambda xp, nn: nn.Embedding(9, 4, padding_idx=2),
+    lambda xp, nn: nn.Transformer(8, 2, 1, 1, 16),
+    lambda xp, nn: nn.Bilinear(3, 2, 4),
+    lambda xp, nn: nn.PReLU(3),
     lambda xp, nn: nn.Sequential(nn.Linear(3, 9), nn.ReLU(), nn.BatchNorm1d(9), nn.Linear(9, 2), nn.LayerNorm(2)),
     lambda xp, nn: (layer := nn.LazyLinear(4), layer(xp.ones(2, 3)))[0],
 ]
