@@ -53,6 +53,7 @@ LAYERS = [
     lambda xp, nn: nn.Transformer(8, 2, 1, 1, 16),
     lambda xp, nn: nn.Bilinear(3, 2, 4),
     lambda xp, nn: nn.PReLU(3),
+    lambda xp, nn: nn.Sequential(nn.ConvTranspose2d(4, 6, 3, groups=2), nn.Conv3d(2, 3, 2)),
     lambda xp, nn: nn.Sequential(nn.Linear(3, 9), nn.ReLU(), nn.BatchNorm1d(9), nn.Linear(9, 2), nn.LayerNorm(2)),
     lambda xp, nn: (layer := nn.LazyLinear(4), layer(xp.ones(2, 3)))[0],
 ]
