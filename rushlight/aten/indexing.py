@@ -78,7 +78,7 @@ def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
     unless its end is a symbol.
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `applySlicing`."""
     keys = key if isinstance(key, tuple) else tuple(key) if _treat_sequence_as_tuple(key) else (key,)
-    mentioned = sum(map(_dimensions, keys))
+    mentioned = len(keys) if _BASIC.issuperset(map(type, keys)) else sum(map(_dimensions, keys))
     if mentioned > self.dim():
         if isinstance(key, int):
             raise IndexError("invalid index of a 0-dim tensor: item() gives its number")
@@ -129,7 +129,7 @@ def _treat_sequence_as_tuple(key) -> bool:
 
 def _dimensions(key) -> int:
     """How many dimensions of the tensor a part of the key indexes."""
-    if key.__class__ in (slice, int):
+    if key.__class__ in _BASIC:
         return 1
     if isinstance(key, Tensor):
         return key.dim() if key.dtype in (uint8, bool_) else 1
@@ -172,5 +172,5 @@ def _apply_slice(view: Tensor, dim: int, key: slice, skip_whole: bool = False) -
     return functions.slice(view, dim, start or 0, INT64_MAX if end is None else end, step or 1)
 
 
-_WHOLE, _PLAIN = slice(None), (int, type(None))
+_WHOLE, _BASIC, _PLAIN = slice(None), {slice, int}, (int, type(None))
 add_attributes(__getitem__=getitem, __setitem__=setitem)

@@ -15,13 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rushlight.aten import iterator
-from rushlight.aten.iterator import (
-    assert_no_internal_overlap,
-    assert_no_partial_overlap,
-    plan_in_place,
-    read,
-    wrap,
-)
+from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap, plan_in_place, read, wrap
 from rushlight.aten.strided import META, Size, Tensor, contiguous_strides, empty_strided, storage_size
 from rushlight.c10.dispatch import Cache, fast_form_of
 from rushlight.c10.dtypes import FLOATING, can_cast, dtype

@@ -250,9 +250,14 @@ def _check_fused(query: Tensor, key: Tensor, value: Tensor, dropout_p: float, at
 
 def _by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
     """A new tensor of sizes (batch, heads, length, ...), in whose memory the heads of a position are next to each other."""
+    return empty_dense(Size(sizes), _position_strides(tuple(sizes)), dtype)
+
+
+@cached
+def _position_strides(sizes: tuple[int, ...]) -> tuple[int, ...]:
     batch, heads, length, *rest = sizes
     strides = contiguous_strides((batch, length, heads, *rest))
-    return empty_dense(Size(sizes), (strides[0], strides[2], strides[1], *strides[3:]), dtype)
+    return strides[0], strides[2], strides[1], *strides[3:]
 
 
 @cached

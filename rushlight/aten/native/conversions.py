@@ -7,11 +7,14 @@ A tensor that needs no conversion is returned itself, unless the caller requests
 
 from __future__ import annotations
 
+from typing import Any
+
 from rushlight.aten.generated import functions
 from rushlight.aten.native.creation import device_type
 from rushlight.aten.native.pointwise import copy_
-from rushlight.aten.strided import Tensor, empty_strided, strides_for
+from rushlight.aten.strided import META, Tensor, empty_strided, strides_for, wrap_plain
 from rushlight.c10 import storage
+from rushlight.c10.dispatch import fast_form_of
 from rushlight.c10.memory_formats import preserve_format, suggest_memory_format
 
 
@@ -26,13 +29,20 @@ def to_copy(
     return copy_(out, self)
 
 
+@fast_form_of(to_copy)
+def to_copy_contiguous(self: Tensor, dtype=None, *options: Any) -> Tensor:
+    """`to_copy` of a contiguous tensor of the CPU to another dtype, with no other option."""
+    if dtype is None or any(options) or not self._has_plain_strides or self._key_set & META:
+        return to_copy(self, dtype, *options)
+    return wrap_plain(self._array.astype(dtype.numpy), self._sizes, dtype)
+
+
 def to_dtype_layout(
     self, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, copy=False, memory_format=None
 ) -> Tensor:
     """Source: `aten/src/ATen/native/TensorConversions.cpp`, `to_will_alias` and `to_impl`."""
     same = dtype in (None, self.dtype) and (device is None or storage.device(device) == self.device)
-    in_order = memory_format in (None, preserve_format, suggest_memory_format(self.shape, self.stride()))
-    if same and in_order and not copy:
+    if same and not copy and memory_format in (None, preserve_format, suggest_memory_format(self.shape, self.stride())):
         return self
     return functions._to_copy(self, dtype=dtype, device=device, non_blocking=non_blocking, memory_format=memory_format)
 

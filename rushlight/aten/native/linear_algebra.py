@@ -31,16 +31,7 @@ from rushlight.aten.strided import (
 )
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
 from rushlight.c10.dispatch import fast_form_of, local
-from rushlight.c10.dtypes import (
-    FLOATING,
-    INTEGRAL,
-    REDUCED_FLOATING,
-    Scalar,
-    bool_,
-    dtype,
-    float16,
-    promote_any,
-)
+from rushlight.c10.dtypes import FLOATING, INTEGRAL, REDUCED_FLOATING, Scalar, bool_, dtype, float16, promote_any
 from rushlight.c10.storage import Size
 
 # Checks --------------------------------------------------------------------------------------------------------------

@@ -238,13 +238,16 @@ def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """One dimension as several, with these sizes. One of them may be -1."""
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
-    before = tuple(self._sizes)
+    sizes = _unflattened(self._sizes, dim, tuple(map(index, sizes)))
+    return functions.view_op.table[(self._key_set | local.included) & ~local.excluded](self, sizes)
+
+
+@cached
+def _unflattened(before: Size, dim: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
     dim = wrap_dim(dim, len(before))
     if not before:
         raise RuntimeError("unflatten: the tensor has no dimensions")
-    sizes = strided.infer_view_size(tuple(map(index, sizes)), before[dim])
-    sizes = (*before[:dim], *sizes, *before[dim + 1 :])
-    return functions.view_op.table[(self._key_set | local.included) & ~local.excluded](self, sizes)
+    return *before[:dim], *strided.infer_view_size(sizes, before[dim]), *before[dim + 1 :]
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
