@@ -358,13 +358,13 @@ def _why_not_nested(layer: Module) -> str:
     attention = layer.self_attn
     reasons = {
         "norm_first was True": layer.norm_first,
-        "self_attn.batch_first was not True": not attention.batch_first,
+        "self_attn.batch_first was not True(use batch_first for better inference performance)": not attention.batch_first,
         "self_attn was passed bias=False": attention.in_proj_bias is None,
-        "activation is neither relu nor gelu": not _is_relu_or_gelu(layer.activation),
+        "activation_relu_or_gelu was not True": not _is_relu_or_gelu(layer.activation),
         "norm1.eps was not equal to norm2.eps": layer.norm1.eps != layer.norm2.eps,
         "self_attn.num_heads is odd": attention.num_heads % 2,
     }
-    return next((f"encoder_layer: {reason}" for reason, holds in reasons.items() if holds), "")
+    return next((f"encoder_layer.{reason}" for reason, holds in reasons.items() if holds), "")
 
 
 def _is_relu_or_gelu(activation: Callable) -> bool:
