@@ -342,19 +342,10 @@ class SGD(Optimizer):
     """Source: `torch/optim/sgd.py`, `SGD`."""
 
     def __init__(
-        self,
-        params: Iterable,
-        lr: float = 1e-3,
-        momentum: float = 0,
-        dampening: float = 0,
-        weight_decay: float = 0,
-        nesterov: bool = False,
-        *,
-        maximize: bool = False,
-        foreach: bool | None = None,
-        differentiable: bool = False,
+        self, params: Iterable, lr: float = 1e-3, momentum: float = 0, dampening: float = 0, weight_decay: float = 0,
+        nesterov: bool = False, *, maximize: bool = False, foreach: bool | None = None, differentiable: bool = False,
         fused: bool | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         settings = dict(lr=lr, momentum=momentum, weight_decay=weight_decay)
         _refuse_negative(**{name: value for name, value in settings.items() if value == value})
         if nesterov and (momentum <= 0 or dampening != 0):
@@ -449,21 +440,11 @@ class Adam(Optimizer):
     """Source: `torch/optim/adam.py`, `Adam`."""
 
     def __init__(
-        self,
-        params: Iterable,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        amsgrad: bool = False,
-        *,
-        foreach: bool | None = None,
-        maximize: bool = False,
-        capturable: bool = False,
-        differentiable: bool = False,
-        fused: bool | None = None,
+        self, params: Iterable, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 0, amsgrad: bool = False, *, foreach: bool | None = None, maximize: bool = False,
+        capturable: bool = False, differentiable: bool = False, fused: bool | None = None,
         decoupled_weight_decay: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         _refuse_negative(lr=lr, eps=eps, weight_decay=weight_decay)
         if not all(isinstance(beta, float) and 0 <= beta < 1 for beta in betas):
             raise ValueError(f"Invalid betas: {betas}. They must be floats, 0 or larger, and smaller than 1")
@@ -491,15 +472,9 @@ class AdamW(Adam):
     """Adam with weight decay that does not enter the running averages. Source: `torch/optim/adamw.py`, `AdamW`."""
 
     def __init__(
-        self,
-        params: Iterable,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 1e-2,
-        amsgrad: bool = False,
-        **options: bool | None,
-    ) -> None:
+        self, params: Iterable, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
+        weight_decay: float = 1e-2, amsgrad: bool = False, **options: bool | None,
+    ) -> None:  # fmt: skip
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **options, decoupled_weight_decay=True)
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -64,13 +64,9 @@ class AveragedModel(Module):
     Source: `torch/optim/swa_utils.py`, `AveragedModel`."""
 
     def __init__(
-        self,
-        model: Module,
-        device: Device = None,
-        avg_fn: Callable | None = None,
-        multi_avg_fn: Callable | None = None,
+        self, model: Module, device: Device = None, avg_fn: Callable | None = None, multi_avg_fn: Callable | None = None,
         use_buffers: bool = False,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         if avg_fn is not None and multi_avg_fn is not None:
             raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")

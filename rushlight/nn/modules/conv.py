@@ -25,19 +25,10 @@ class _ConvNd(_AffineMap):
     transposed = False
 
     def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Ints,
-        stride: Ints = 1,
-        padding: str | Ints = 0,
-        dilation: Ints = 1,
-        groups: int = 1,
-        bias: bool = True,
-        padding_mode: PaddingMode = "zeros",
-        device: Device = None,
+        self, in_channels: int, out_channels: int, kernel_size: Ints, stride: Ints = 1, padding: str | Ints = 0,
+        dilation: Ints = 1, groups: int = 1, bias: bool = True, padding_mode: PaddingMode = "zeros", device: Device = None,
         dtype: Dtype = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__()
         if groups <= 0:
             raise ValueError("groups must be a positive integer")

@@ -45,19 +45,9 @@ class RNNBase(_Recurrent):
     """
 
     def __init__(
-        self,
-        mode: str,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
-        bias: bool = True,
-        batch_first: bool = False,
-        dropout: float = 0.0,
-        bidirectional: bool = False,
-        proj_size: int = 0,
-        device: Device = None,
-        dtype: Dtype = None,
-    ) -> None:
+        self, mode: str, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
+        dropout: float = 0.0, bidirectional: bool = False, proj_size: int = 0, device: Device = None, dtype: Dtype = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
@@ -230,14 +220,8 @@ class RNNCellBase(_Recurrent):
     (hidden_size,). Source: `torch/nn/modules/rnn.py`, `RNNCellBase`."""
 
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool,
-        num_chunks: int,
-        device: Device = None,
-        dtype: Dtype = None,
-    ) -> None:
+        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Device = None, dtype: Dtype = None,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         gate_size = num_chunks * hidden_size
@@ -276,14 +260,9 @@ class RNNCellBase(_Recurrent):
 
 class RNNCell(RNNCellBase):
     def __init__(
-        self,
-        input_size: int,
-        hidden_size: int,
-        bias: bool = True,
-        nonlinearity: str = "tanh",
-        device: Device = None,
+        self, input_size: int, hidden_size: int, bias: bool = True, nonlinearity: str = "tanh", device: Device = None,
         dtype: Dtype = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
 

@@ -42,19 +42,10 @@ class MultiheadAttention(Module):
     """
 
     def __init__(
-        self,
-        embed_dim: int,
-        num_heads: int,
-        dropout: float = 0.0,
-        bias: bool = True,
-        add_bias_kv: bool = False,
-        add_zero_attn: bool = False,
-        kdim: int | None = None,
-        vdim: int | None = None,
-        batch_first: bool = False,
-        device: Device = None,
-        dtype: Dtype = None,
-    ) -> None:
+        self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True, add_bias_kv: bool = False,
+        add_zero_attn: bool = False, kdim: int | None = None, vdim: int | None = None, batch_first: bool = False,
+        device: Device = None, dtype: Dtype = None,
+    ) -> None:  # fmt: skip
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(f"embed_dim and num_heads must be greater than 0, got {embed_dim} and {num_heads} instead")
         super().__init__()
@@ -93,16 +84,9 @@ class MultiheadAttention(Module):
                 init.xavier_normal_(extra)
 
     def forward(
-        self,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        key_padding_mask: Tensor | None = None,
-        need_weights: bool = True,
-        attn_mask: Tensor | None = None,
-        average_attn_weights: bool = True,
-        is_causal: bool = False,
-    ) -> tuple[Tensor, Tensor | None]:
+        self, query: Tensor, key: Tensor, value: Tensor, key_padding_mask: Tensor | None = None, need_weights: bool = True,
+        attn_mask: Tensor | None = None, average_attn_weights: bool = True, is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
         swap = self.batch_first and query.dim() == 3
         if swap:  # the same tensors stay the same
             keys = query.transpose(1, 0) if key is query else key.transpose(1, 0)
@@ -110,28 +94,12 @@ class MultiheadAttention(Module):
             query, key, value = keys if key is query else query.transpose(1, 0), keys, values
         weights = {f"{name}_proj_weight": getattr(self, f"{name}_proj_weight") for name in "qkv"}
         result, attn_weights = F.multi_head_attention_forward(
-            query,
-            key,
-            value,
-            self.embed_dim,
-            self.num_heads,
-            self.in_proj_weight,
-            self.in_proj_bias,
-            self.bias_k,
-            self.bias_v,
-            self.add_zero_attn,
-            self.dropout,
-            self.out_proj.weight,
-            self.out_proj.bias,
-            training=self.training,
-            key_padding_mask=key_padding_mask,
-            need_weights=need_weights,
-            attn_mask=attn_mask,
-            use_separate_proj_weight=not self._qkv_same_embed_dim,
-            **weights,
-            average_attn_weights=average_attn_weights,
+            query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias, self.bias_k, self.bias_v,
+            self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias, training=self.training,
+            key_padding_mask=key_padding_mask, need_weights=need_weights, attn_mask=attn_mask,
+            use_separate_proj_weight=not self._qkv_same_embed_dim, **weights, average_attn_weights=average_attn_weights,
             is_causal=is_causal,
-        )
+        )  # fmt: skip
         return result.transpose(1, 0) if swap else result, attn_weights
 
 
@@ -183,12 +151,9 @@ class TransformerEncoderLayer(_Layer):
     """Source: `torch/nn/modules/transformer.py`, `TransformerEncoderLayer`."""
 
     def forward(
-        self,
-        src: Tensor,
-        src_mask: Tensor | None = None,
-        src_key_padding_mask: Tensor | None = None,
+        self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         masks = src_mask, src_key_padding_mask, is_causal
         return self._blocks(src, lambda x: _attend(self.self_attn, x, x, *masks))
 
@@ -222,13 +187,9 @@ class TransformerEncoder(Module):
     """
 
     def __init__(
-        self,
-        encoder_layer: TransformerEncoderLayer,
-        num_layers: int,
-        norm: Module | None = None,
-        enable_nested_tensor: bool = True,
-        mask_check: bool = True,
-    ) -> None:
+        self, encoder_layer: TransformerEncoderLayer, num_layers: int, norm: Module | None = None,
+        enable_nested_tensor: bool = True, mask_check: bool = True,
+    ) -> None:  # fmt: skip
         super().__init__()
         self.layers = ModuleList([copy.deepcopy(encoder_layer) for _ in range(num_layers)])
         self.num_layers, self.norm, self.mask_check = num_layers, norm, mask_check
@@ -241,12 +202,9 @@ class TransformerEncoder(Module):
             )
 
     def forward(
-        self,
-        src: Tensor,
-        mask: Tensor | None = None,
-        src_key_padding_mask: Tensor | None = None,
+        self, src: Tensor, mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
         is_causal: bool | None = None,
-    ) -> Tensor:
+    ) -> Tensor:  # fmt: skip
         padding, dtypes = src_key_padding_mask, (src.dtype,)
         padding = F._canonical_mask(padding, "src_key_padding_mask", F._none_or_dtype(mask), "mask", *dtypes)
         mask = F._canonical_mask(mask, "mask", None, "", *dtypes, check_other=False)

@@ -33,12 +33,9 @@ class PackedSequence(_Fields):
     them)."""
 
     def __new__(
-        cls,
-        data: Tensor,
-        batch_sizes: Tensor | None = None,
-        sorted_indices: Tensor | None = None,
+        cls, data: Tensor, batch_sizes: Tensor | None = None, sorted_indices: Tensor | None = None,
         unsorted_indices: Tensor | None = None,
-    ) -> PackedSequence:
+    ) -> PackedSequence:  # fmt: skip
         if batch_sizes is None:
             data, batch_sizes = data
         inverse = invert_permutation(sorted_indices) if unsorted_indices is None else unsorted_indices
