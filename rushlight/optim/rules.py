@@ -28,13 +28,15 @@ class _Rule(Optimizer):
 
     initial: dict[str, Callable[[Tensor, Settings], Tensor]]
 
-    def __init__(self, params: Iterable, **settings: Any) -> None:
+    def __init__(self, order: str, given: dict[str, Any]) -> None:
+        """`given` has the arguments of the constructor, and `order` the names of the settings."""
+        settings = {name: given[name] for name in order.split()}
         for name, value in settings.items():
             if name == "betas" and not all(0 <= beta < 1 for beta in value):
                 raise ValueError(f"Invalid betas: {value}")
             if isinstance(value, (int, float)) and name not in SIGNED:
                 _refuse_negative(**{name: value})
-        super().__init__(params, settings)
+        super().__init__(given["params"], settings)
 
     def _start(self, param: Tensor, group: Settings) -> dict[str, Tensor]:
         """The state of a parameter, first the number of steps."""
@@ -66,8 +68,7 @@ class Adadelta(_Rule):
     ) -> None:  # fmt: skip
         if rho > 1:
             raise ValueError(f"Invalid rho value: {rho}")
-        options = {"maximize": maximize, "capturable": capturable, "foreach": foreach, "differentiable": differentiable}
-        super().__init__(params, lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, **options)
+        super().__init__("lr rho eps weight_decay maximize capturable foreach differentiable", locals())
 
     def _rule(self, param, grad, steps, group, square_avg, acc_delta) -> None:
         rho, eps = group["rho"], group["eps"]
@@ -87,9 +88,9 @@ class Adagrad(_Rule):
         initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *, maximize: bool = False,
         differentiable: bool = False, fused: bool | None = None,
     ) -> None:  # fmt: skip
-        options = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable, "fused": fused}
-        options = {"initial_accumulator_value": initial_accumulator_value, **options}
-        super().__init__(params, lr=lr, lr_decay=lr_decay, eps=eps, weight_decay=weight_decay, **options)
+        super().__init__(
+            "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused", locals()
+        )
 
     def add_param_group(self, param_group: Settings) -> None:
         super().add_param_group(param_group)
@@ -112,8 +113,7 @@ class Adamax(_Rule):
         weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False, differentiable: bool = False,
         capturable: bool = False,
     ) -> None:  # fmt: skip
-        options = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable, "capturable": capturable}
-        super().__init__(params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, **options)
+        super().__init__("lr betas eps weight_decay foreach maximize differentiable capturable", locals())
 
     def _rule(self, param, grad, steps, group, exp_avg, exp_inf) -> None:
         beta1, beta2 = group["betas"]
@@ -136,8 +136,7 @@ class ASGD(_Rule):
         weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
         capturable: bool = False,
     ) -> None:  # fmt: skip
-        options = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable, "capturable": capturable}
-        super().__init__(params, lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay, **options)
+        super().__init__("lr lambd alpha t0 weight_decay foreach maximize differentiable capturable", locals())
 
     def _rule(self, param, grad, steps, group, eta, mu, ax) -> None:
         rate, lr, lambd = eta.item(), group["lr"], group["lambd"]
@@ -160,9 +159,10 @@ class NAdam(_Rule):
         weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,
         foreach: bool | None = None, maximize: bool = False, capturable: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        options = {"maximize": maximize, "foreach": foreach, "capturable": capturable, "differentiable": differentiable}
-        options = {"momentum_decay": momentum_decay, "decoupled_weight_decay": decoupled_weight_decay, **options}
-        super().__init__(params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, **options)
+        super().__init__(
+            "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach capturable differentiable",
+            locals(),
+        )
 
     def _rule(self, param, grad, steps, group, mu_product, exp_avg, exp_avg_sq) -> None:
         (beta1, beta2), lr = group["betas"], group["lr"]
@@ -185,9 +185,9 @@ class RAdam(_Rule):
         weight_decay: float = 0, decoupled_weight_decay: bool = False, *, foreach: bool | None = None,
         maximize: bool = False, capturable: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        options = {"maximize": maximize, "foreach": foreach, "capturable": capturable}
-        options |= {"decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable}
-        super().__init__(params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, **options)
+        super().__init__(
+            "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay differentiable", locals()
+        )
 
     def _rule(self, param, grad, steps, group, exp_avg, exp_avg_sq) -> None:
         (beta1, beta2), lr = group["betas"], group["lr"]
@@ -212,9 +212,9 @@ class RMSprop(_Rule):
         momentum: float = 0, centered: bool = False, capturable: bool = False, foreach: bool | None = None,
         maximize: bool = False, differentiable: bool = False,
     ) -> None:  # fmt: skip
-        options = {"capturable": capturable, "foreach": foreach, "maximize": maximize, "differentiable": differentiable}
-        options = {"centered": centered, "weight_decay": weight_decay, **options}
-        super().__init__(params, lr=lr, momentum=momentum, alpha=alpha, eps=eps, **options)
+        super().__init__(
+            "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable", locals()
+        )
 
     def _start(self, param: Tensor, group: Settings) -> dict[str, Tensor]:
         names = ["square_avg"] + ["momentum_buffer"] * (group["momentum"] > 0) + ["grad_avg"] * group["centered"]
@@ -247,8 +247,7 @@ class Rprop(_Rule):
     ) -> None:  # fmt: skip
         if not 0 < etas[0] < 1 < etas[1]:
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        options = {"foreach": foreach, "maximize": maximize, "differentiable": differentiable, "capturable": capturable}
-        super().__init__(params, lr=lr, etas=etas, step_sizes=step_sizes, **options)
+        super().__init__("lr etas step_sizes foreach maximize differentiable capturable", locals())
 
     def _rule(self, param, grad, steps, group, prev, step_size) -> None:
         shrink, grow = group["etas"]
