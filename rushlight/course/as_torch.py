@@ -98,17 +98,16 @@ def _find_from(name: str, path: Any = None, target: Any = None) -> ModuleSpec | 
 
 
 def _empty(name: str) -> ModuleSpec:
-    module = left_out(name.replace("rushlight", "torch", 1))
-    module.__path__ = []  # so that `import torch.onnx.utils` finds its package
-    return _spec(name, module)
+    return _spec(name, left_out(name.replace("rushlight", "torch", 1)))
 
 
 def _spec(name: str, module: ModuleType) -> ModuleSpec:
     own = module.__spec__  # which importing under another name replaces
+    module.__dict__.setdefault("__path__", [])  # a file of rushlight may be a package of PyTorch, with modules in it
     loader = SimpleNamespace(
         create_module=lambda spec: module, exec_module=lambda module: own and setattr(module, "__spec__", own)
     )
-    return ModuleSpec(name, loader, is_package=hasattr(module, "__path__"))
+    return ModuleSpec(name, loader, is_package=True)
 
 
 @cache
