@@ -23,6 +23,7 @@ __all__ = [
     "set_float32_matmul_precision", "use_deterministic_algorithms",
 ]  # fmt: skip
 
+__path__: list[str] = []  # a package, whose modules are below
 PYTORCH = "2.13.0"  # the version whose behaviour rushlight has
 
 
@@ -43,9 +44,15 @@ def flags(**_: Any) -> Iterator[None]:
     yield
 
 
+def same(value: Any, *_: Any, **__: Any) -> Any:
+    """A decorator of functions and classes that changes nothing."""
+    return value
+
+
 no, none, nothing = returns(False), returns(None), returns(0)
 without_mps = refuses(RuntimeError, "this needs the MPS backend, and PyTorch's build for CPUs has none")
 without_accelerator = refuses(RuntimeError, "Cannot access accelerator device when none is available.")
+without_script = refuses(NotImplementedError, "rushlight has no TorchScript: see torch.compile and torch.export")
 without_hub = refuses(RuntimeError, "rushlight downloads nothing: torch.hub has no models and no files here")
 
 # Settings that change nothing here: rushlight always computes float32 in full, and in the same order.
@@ -111,6 +118,11 @@ _MODULES: dict[str, dict[str, Any]] = {
     "hub": dict.fromkeys(
         ("load", "list", "help", "load_state_dict_from_url", "download_url_to_file", "get_dir", "set_dir"), without_hub
     ),
+    "jit": {
+        **dict.fromkeys(("script", "ignore", "unused", "export", "script_method"), same),  # Python computes what a script would
+        **dict.fromkeys(("trace", "trace_module", "save", "load", "freeze", "optimize_for_inference"), without_script),
+        "is_scripting": no, "is_tracing": no,
+    },
     "utils.model_zoo": {"load_url": without_hub},
     "version": {"__version__": PYTORCH, "cuda": None, "hip": None, "xpu": None, "debug": False, "git_version": "unknown"},
 }  # fmt: skip

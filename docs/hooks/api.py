@@ -56,7 +56,7 @@ PHASES = {
     "06": "on_torch",
     "07": "fx dynamo aot utils._logging",
     "08": "inductor",
-    "09": "distributed utils",
+    "09": "distributed multiprocessing utils",
     "10": "ao export",
     "11": "profiler cuda utils.flop_counter utils.benchmark c10.cuda on_torch.memory autograd.input_buffer "
     "inductor.cudagraph_utils",

@@ -27,6 +27,7 @@ from rushlight.autograd.history import replay
 from rushlight.c10.dispatch import local
 from rushlight.fx import GraphModule
 from rushlight.utils import _logging as logs
+from rushlight.utils._pytree import tree_flatten, tree_unflatten
 
 Compiler = Callable[[GraphModule, list[Any]], Callable]
 
@@ -246,17 +247,17 @@ def aot_function(
 
     def run(*args: Any, **kwargs: Any) -> Any:
         nonlocal compiled
-        flat, spec = flatten((args, kwargs))
+        flat, spec = tree_flatten((args, kwargs))
 
         def flat_function(*leaves: Any) -> list[Any]:
             nonlocal out_spec
-            args, kwargs = unflatten(list(leaves), spec)
-            outs, out_spec = flatten(fn(*args, **kwargs))
+            args, kwargs = tree_unflatten(leaves, spec)
+            outs, out_spec = tree_flatten(fn(*args, **kwargs))
             return outs
 
         if compiled is None:
             compiled = aot_autograd(flat_function, flat, fw_compiler, bw_compiler, **options)
-        return unflatten(list(compiled(*flat)), out_spec)
+        return tree_unflatten(compiled(*flat), out_spec)
 
     return run
 
@@ -283,30 +284,6 @@ def aot_export_joint_simple(
     if not any(x.requires_grad for x in meta.outputs):
         raise RuntimeError("the function has no output that requires grad, so there is no backward pass to trace")
     return joint.joint_graph(listed, args, meta, decompositions)
-
-
-LEAF = object()
-
-
-def flatten(value: Any) -> tuple[list[Any], Any]:
-    """The leaves of nested lists, tuples and dicts in order, and their structure. Source: `torch/utils/_pytree.py`."""
-    if not isinstance(value, (dict, list, tuple)):
-        return [value], LEAF
-    names = list(value) if isinstance(value, dict) else None
-    parts = [flatten(item) for item in (value.values() if names is not None else value)]
-    kind = type(value) if names is None else dict
-    return [leaf for leaves, _ in parts for leaf in leaves], (kind, names, [spec for _, spec in parts])
-
-
-def unflatten(leaves: list[Any], spec: Any) -> Any:
-    """The inverse of `flatten`. It removes the leaves from the front of the list."""
-    if spec is LEAF:
-        return leaves.pop(0)
-    kind, names, specs = spec
-    items = [unflatten(leaves, item_spec) for item_spec in specs]
-    if kind is dict:
-        return dict(zip(names, items))
-    return kind(*items) if hasattr(kind, "_fields") else kind(items)
 
 
 def nop(module: GraphModule, example_inputs: Sequence[Any]) -> GraphModule:

@@ -1,7 +1,17 @@
-"""Distributed training on torch's own process groups: what each strategy sends, when, and how many bytes."""
+"""Distributed training on torch's own process groups: what each strategy sends, when, and how many bytes. A program that was
+written for `torch.distributed` finds a process group of one rank here."""
 
+# ruff: noqa: F403, F405
+from rushlight.distributed.distributed_c10d import *
 from rushlight.distributed.failures import RanksFailed
 from rushlight.distributed.ranks import backend, device, run_ranks
-from rushlight.distributed.traffic import Traffic
 
 __all__ = ["RanksFailed", "Traffic", "backend", "device", "run_ranks"]
+
+
+def __getattr__(name: str):
+    if name == "Traffic":
+        from rushlight.distributed.traffic import Traffic  # imports torch
+
+        return Traffic
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

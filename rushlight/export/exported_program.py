@@ -12,21 +12,15 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
-from rushlight.aot.runtime import flatten, unflatten
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
 from rushlight.export.dynamic_shapes import Guard, ValueRange
 from rushlight.export.expressions import COMPARISONS, Relation
-from rushlight.export.graph_signature import (
-    ConstantArgument,
-    ExportGraphSignature,
-    InputKind,
-    InputSpec,
-    OutputKind,
-)
+from rushlight.export.graph_signature import ConstantArgument, ExportGraphSignature, InputKind, InputSpec, OutputKind
 from rushlight.fx import Graph, GraphModule, Interpreter
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
+from rushlight.utils._pytree import tree_flatten, tree_unflatten
 
 
 def run_lifted(
@@ -142,7 +136,7 @@ class UnliftedModule(Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         program = self.program
         kwargs = in_order(kwargs, program.in_spec)
-        values, spec = flatten((args, kwargs))
+        values, spec = tree_flatten((args, kwargs))
         if spec != program.in_spec:
             raise ValueError(
                 "Trying to flatten user inputs with exported input tree spec:\n"
@@ -152,7 +146,7 @@ class UnliftedModule(Module):
         run = Interpreter(Module(), graph=program.graph).run
         with no_grad():
             results = run_lifted(program.graph_signature, run, self.tensors(), values)
-        return unflatten(results, program.out_spec)
+        return tree_unflatten(results, program.out_spec)
 
 
 def in_order(kwargs: dict[str, Any], in_spec: Any) -> dict[str, Any]:

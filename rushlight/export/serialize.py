@@ -22,7 +22,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from rushlight.aot.runtime import LEAF
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.c10 import dtypes
@@ -49,6 +48,7 @@ from rushlight.export.symbolic_shapes import sym_size
 from rushlight.export.verifier import SpecViolationError, verify_program
 from rushlight.fx import Graph, Node
 from rushlight.library import OpOverload
+from rushlight.utils._pytree import LEAF
 
 SCHEMA_VERSION = 1
 

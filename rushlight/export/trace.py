@@ -20,7 +20,6 @@ from typing import Any
 from rushlight.aot import joint
 from rushlight.aot.decompositions import core_aten_decompositions
 from rushlight.aot.proxy_tensor import Decompositions
-from rushlight.aot.runtime import flatten, unflatten
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad, set_grad_enabled
@@ -51,6 +50,7 @@ from rushlight.export.graph_signature import (
 from rushlight.export.symbolic_shapes import Results, SizeNodes, fit, local_state, with_symbols
 from rushlight.fx import Graph, GraphModule, Node
 from rushlight.nn.modules.module import Module
+from rushlight.utils._pytree import tree_flatten, tree_unflatten
 
 Assignment = Mapping[str, int]  # a size for each symbol
 Positions = Sequence[Mapping[int, str]]  # for each input, the symbol of each dynamic dimension
@@ -86,7 +86,7 @@ def export(
     named = bind_arguments(mod, args, kwargs)
     leaves = leaves_of(named)
     examples = [value for _, value in leaves]
-    in_spec = flatten((args, kwargs))[1]
+    in_spec = tree_flatten((args, kwargs))[1]
     dims = [dims_of(value, spec, path) for (path, value), spec in zip(leaves, specs_of_leaves(named, dynamic_shapes))]
     program = Program(mod, in_spec, [path for path, _ in leaves], examples)
     return program.export(dims)
@@ -324,10 +324,10 @@ class Program:
                 with_symbols(value, dims) if isinstance(value, Tensor) else value
                 for value, dims in zip(values[count:], at)
             ]
-            args, kwargs = unflatten(list(inputs), self.in_spec)
+            args, kwargs = tree_unflatten(inputs, self.in_spec)
             local_state.reads = []
             with swapped(self.mod, dict(zip(self.owned, values))), set_grad_enabled(is_grad_enabled), Results():
-                results, self.out_spec = flatten(self.mod(*args, **kwargs))
+                results, self.out_spec = tree_flatten(self.mod(*args, **kwargs))
             return [int(x) if isinstance(x, int) and not isinstance(x, bool) else x for x in results]
 
         examples = [example_at(value, dims, assignment) for value, dims in zip(self.examples, at)]

@@ -10,9 +10,10 @@ In PyTorch: `torch/nn`.
 """
 
 # ruff: noqa: F403
-from rushlight.nn import functional, init, modules, parameter, utils
+from rushlight.nn import functional, init, modules, parallel, parameter, utils
 from rushlight.nn.modules import *
+from rushlight.nn.parallel import DataParallel
 from rushlight.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter"]
-__all__ += ["functional", "init", "modules", "parameter", "utils", *modules.__all__]
+__all__ = ["Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter"]
+__all__ += ["functional", "init", "modules", "parallel", "parameter", "utils", *modules.__all__]

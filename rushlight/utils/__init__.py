@@ -8,6 +8,6 @@ __all__ = ["checkpoint", "data"]
 
 
 def __getattr__(name: str):
-    if name in ("benchmark", "flop_counter"):  # only some programs measure
+    if name in ("benchmark", "flop_counter", "_pytree"):  # only some programs need them
         return import_module(f"rushlight.utils.{name}")
     raise AttributeError(f"module {__name__!r} has no {name!r}: rushlight leaves it out, or PyTorch has no such name")

@@ -4,6 +4,8 @@ import pytest
 from both import agree, written
 from sweep import in_one_test
 
+import rushlight as rl
+
 LINES = """
 xp.backends.mps.is_available(), xp.backends.mps.is_built(), xp.backends.cudnn.is_available(), xp.backends.cudnn.version()
 import importlib; c = importlib.import_module(f"{xp.__name__}.backends.cudnn"); c is xp.backends.cudnn
@@ -66,6 +68,9 @@ y.storage(), len(y.storage()), list(y.storage()), m[1].storage()[0], y.storage()
 s = m.storage(); s[3] = 7; m, s.tolist(), s.data_ptr() == m.data_ptr()
 xp.set_num_threads(0)
 xp.set_float32_matmul_precision("high"); p = xp.get_float32_matmul_precision(); xp.set_float32_matmul_precision("highest"); p
+d = xp.nn.DataParallel(xp.nn.Linear(2, 2)); d, list(d.state_dict()), d(m).shape, d.device_ids
+t = xp.utils._pytree; v, s = t.tree_flatten({"a": [1, (2, y)], "b": 4}); v, t.tree_unflatten([5] * 4, s), t.tree_map(str, [1])
+xp.jit.is_scripting(), xp.jit.is_tracing()
 xp.numel(m), xp.get_default_device(), xp.set_default_device("cpu")
 """
 
@@ -74,6 +79,36 @@ xp.numel(m), xp.get_default_device(), xp.set_default_device("cpu")
 @pytest.mark.parametrize("line", LINES.strip().splitlines())
 def test_a_name_does_what_it_does_in_torch(line):
     agree(written(line))
+
+
+def test_a_program_for_several_processes_runs_as_one():
+    dist, parallel = rl.distributed, rl.nn.parallel
+    for use in (dist.get_rank, dist.barrier, lambda: parallel.DistributedDataParallel(rl.nn.Linear(2, 2))):
+        with pytest.raises(ValueError, match="has not been initialized"):
+            use()
+    with pytest.raises(RuntimeError, match="groups of one rank, not of 2"):
+        dist.init_process_group("gloo", rank=0, world_size=2)
+    dist.init_process_group("gloo", rank=0, world_size=1)
+    try:
+        assert [dist.is_initialized(), dist.get_rank(), dist.get_world_size(), dist.get_backend()] == [
+            True,
+            0,
+            1,
+            "gloo",
+        ]
+        x, gathered, objects = rl.tensor([1.0, 2.0]), [rl.zeros(2)], [None]
+        assert dist.all_reduce(x, op=dist.ReduceOp.AVG, async_op=True).wait()
+        assert [dist.broadcast(x, src=0), dist.barrier(), dist.all_gather(gathered, x)] == [None] * 3
+        dist.all_gather_object(objects, "a")
+        assert (x.tolist(), gathered[0].tolist(), objects) == ([1, 2], [1, 2], ["a"])
+        model = parallel.DistributedDataParallel(rl.nn.Linear(2, 2))
+        with model.no_sync():
+            model(rl.ones(1, 2)).sum().backward()
+        assert list(model.state_dict()) == ["module.weight", "module.bias"]
+        assert model.module.weight.grad.tolist() == [[1, 1], [1, 1]]
+    finally:
+        dist.destroy_process_group()
+    assert not dist.is_initialized()
 
 
 @in_one_test

@@ -14,7 +14,7 @@ PACKAGE = Path(rushlight.__file__).parent
 # From the bottom up. A room imports what is below it, and rooms of one line know each other.
 ROOMS = [
     "c10",
-    "library return_types backends",
+    "library return_types backends multiprocessing",
     "aten",
     "autograd amp cuda",
     "nn optim utils linalg _C profiler",

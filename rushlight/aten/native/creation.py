@@ -487,12 +487,12 @@ class tensortype(type):
 
 
 def _tensor_type(module: str, dtype: dtype) -> tensortype:
-    namespace = {"__module__": f"rushlight{module}", "dtype": dtype, "is_cuda": bool(module)}
+    namespace = {"__module__": f"torch{module}", "dtype": dtype, "is_cuda": bool(module)}
     return tensortype(f"{dtype.type_name}Tensor", (), namespace)
 
 
 _KINDS = [_tensor_type(module, dtype) for module in ("", ".cuda") for dtype in dtypes.ALL]
-TENSOR_TYPES = {f"torch{kind.__module__[9:]}.{kind.__name__}": kind for kind in _KINDS}
+TENSOR_TYPES = {f"{kind.__module__}.{kind.__name__}": kind for kind in _KINDS}
 globals().update((kind.__name__, kind) for kind in _KINDS if not kind.is_cuda)
 __all__ += [kind.__name__ for kind in _KINDS if not kind.is_cuda]
 

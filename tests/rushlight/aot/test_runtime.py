@@ -63,7 +63,7 @@ def test_results_inputs_and_gradients_are_those_of_the_function(name, keep, deco
     sides = []
     for each in (function, compiled):
         args = numbers(*specs)
-        outs, _ = aot.runtime.flatten(each(*args))
+        outs, _ = aot.runtime.tree_flatten(each(*args))
         losses = [(out * out).sum() for out in outs if out.requires_grad]
         if losses:
             rl.autograd.backward(losses)
