@@ -86,7 +86,7 @@ def _find_torch(name: str, path: Any = None, target: Any = None) -> ModuleSpec |
     try:
         return _spec(name, import_module(ours))
     except ModuleNotFoundError as error:
-        if error.name != ours:
+        if not f"{ours}.".startswith(f"{error.name}."):
             raise
     is_there = _torch_has_module(name)
     return _empty(name) if is_there or is_there is None and name.count(".") == 1 else None

@@ -20,6 +20,8 @@ import json, os, sys
 from rushlight.course import as_torch
 if sys.argv[1] == "torch":
     import torch
+if sys.argv[1] == "without torch":
+    as_torch._torch_folder = lambda: None
 for number, words in enumerate(json.loads(sys.argv[2])):
     if not (child := os.fork()):
         for stream in 1, 2:
@@ -104,6 +106,7 @@ MISSING = {
     "nn.Linear(2, 2).nothing": "",
     "torch.nothing": "",
     "import torch.nothing": "",
+    "import functorch": "functorch is built on PyTorch itself and does not run on rushlight (it uses torch._functorch.",
     "import torchvision.transforms": "torchvision is built on PyTorch itself and does not run on rushlight",
 }
 
@@ -116,12 +119,30 @@ def test_a_missing_name_is_one_line_and_other_errors_are_pythons(tmp_path):
     for number, ((code, said), (exit_code, _, errors)) in enumerate(zip(MISSING.items(), results)):
         assert exit_code == 1
         if said:
-            assert errors == f"rushlight: {number}.py, line 3: {said}\n", code
+            assert errors.startswith(f"rushlight: {number}.py, line 3: {said}"), code
+            assert errors.count("\n") == 1
         else:
             assert errors.startswith(f'Traceback (most recent call last):\n  File "{tmp_path}/{number}.py", line 3'), (
                 code
             )
             assert "as_torch" not in errors
+
+
+def test_without_torch_a_module_that_is_imported_and_not_used_does_not_stop_a_program(tmp_path):
+    write(
+        tmp_path,
+        one="""
+        import torch.onnx
+        for statement in "from torch.onnx import export", "from torch import nothing":
+            try:
+                exec(statement)
+            except ImportError as error:
+                print(type(error).__name__)
+        import torch.utils.tensorboard
+        """,
+    )
+    said = "rushlight: one.py, line 8: torch.utils.tensorboard is not in rushlight\n"
+    assert run_each(tmp_path, ["one.py"], on="without torch") == [(1, "ImportError\nImportError\n", said)]
 
 
 def test_a_programs_own_error_has_pythons_traceback(tmp_path):
