@@ -7,6 +7,7 @@ value, which power iteration estimates. In PyTorch: `torch/nn/utils/weight_norm.
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any, TypeVar
 
 from rushlight.aten.generated import functions
@@ -19,44 +20,42 @@ AnyModule = TypeVar("AnyModule", bound=Module)
 
 
 class _Hook:
-    """The hook of the parameter `name`. A subclass defines `compute_weight`, and the `suffixes` of the tensors it reads."""
+    """The hook of the parameter `name`. A subclass computes it from the tensors of the module whose names end in `suffixes`."""
 
+    kind: str
     suffixes: tuple[str, ...]
 
-    def __init__(self, name: str, **settings: Any) -> None:
+    def __init__(self, module: Module, name: str, **settings: Any) -> None:
+        if any(type(hook) is type(self) and hook.name == name for hook in module._forward_pre_hooks.values()):
+            raise RuntimeError(f"Cannot register two {self.kind} hooks on the same parameter {name}")
         self.name = name
         self.__dict__.update(settings)
+        self.split(module, module._parameters.pop(name))
+        module.register_forward_pre_hook(self)
 
     def __call__(self, module: Module, inputs: Any) -> None:
-        setattr(module, self.name, self.compute_weight(module))
+        setattr(module, self.name, self.compute(module, *(getattr(module, self.name + end) for end in self.suffixes)))
 
-    def tensors(self, module: Module) -> list[Tensor]:
-        return [getattr(module, self.name + suffix) for suffix in self.suffixes]
-
-    def compute_weight(self, module: Module) -> Tensor:
+    def split(self, module: Module, weight: Tensor) -> None:
         raise NotImplementedError
 
-    def take(self, module: Module) -> Tensor:
-        """Remove the parameter from the module, and return it."""
-        if any(type(hook) is type(self) and hook.name == self.name for hook in module._forward_pre_hooks.values()):
-            kind = self.kind
-            raise RuntimeError(f"Cannot register two {kind} hooks on the same parameter {self.name}")
-        return module._parameters.pop(self.name)
+    def compute(self, module: Module, *tensors: Tensor) -> Tensor:
+        raise NotImplementedError
 
-    @classmethod
-    def remove(cls, module: AnyModule, name: str) -> AnyModule:
-        for key, hook in module._forward_pre_hooks.items():
-            if isinstance(hook, cls) and hook.name == name:
-                was_training = module.training
-                with no_grad():
-                    weight = hook.compute_weight(module.eval())  # without another power iteration
-                module.train(was_training)
-                for suffix in ("", *hook.suffixes):
-                    delattr(module, name + suffix)
-                module.register_parameter(name, Parameter(weight))
-                del module._forward_pre_hooks[key]
-                return module
-        raise ValueError(f"{cls.kind} of '{name}' not found in {module}")
+
+def _remove(kind: type[_Hook], module: AnyModule, name: str = "weight") -> AnyModule:
+    for key, hook in module._forward_pre_hooks.items():
+        if isinstance(hook, kind) and hook.name == name:
+            was_training = module.training
+            with no_grad():
+                hook(module.eval(), ())  # without another power iteration
+            weight = getattr(module.train(was_training), name)
+            for suffix in ("", *hook.suffixes):
+                delattr(module, name + suffix)
+            module.register_parameter(name, Parameter(weight))
+            del module._forward_pre_hooks[key]
+            return module
+    raise ValueError(f"{kind.kind} of '{name}' not found in {module}")
 
 
 class WeightNorm(_Hook):
@@ -64,12 +63,15 @@ class WeightNorm(_Hook):
 
     def norm(self, v: Tensor) -> Tensor:
         """The norm over all dimensions but one, or over all if `dim` is -1. Source: `norm_except_dim`."""
-        others = [dim for dim in range(v.dim()) if dim != self.dim]
-        norm = functions.linalg_vector_norm(v, 2, others, True)
+        norm = functions.linalg_vector_norm(v, 2, [dim for dim in range(v.dim()) if dim != self.dim], True)
         return norm.reshape(()) if self.dim == -1 else norm
 
-    def compute_weight(self, module: Module) -> Tensor:
-        g, v = self.tensors(module)
+    def split(self, module: Module, weight: Tensor) -> None:
+        module.register_parameter(f"{self.name}_g", Parameter(self.norm(weight).detach()))
+        module.register_parameter(f"{self.name}_v", Parameter(weight.detach()))
+        self(module, ())
+
+    def compute(self, module: Module, g: Tensor, v: Tensor) -> Tensor:
         return v * (g / self.norm(v))
 
 
@@ -77,12 +79,7 @@ def weight_norm(module: AnyModule, name: str = "weight", dim: int | None = 0) ->
     """Source: `torch/nn/utils/weight_norm.py`, `weight_norm`."""
     new = "`torch.nn.utils.parametrizations.weight_norm`"
     warnings.warn(f"`torch.nn.utils.weight_norm` is deprecated in favor of {new}.", FutureWarning, stacklevel=2)
-    hook = WeightNorm(name, dim=-1 if dim is None else dim)
-    weight = hook.take(module)
-    module.register_parameter(f"{name}_g", Parameter(hook.norm(weight).detach()))
-    module.register_parameter(f"{name}_v", Parameter(weight.detach()))
-    hook(module, ())
-    module.register_forward_pre_hook(hook)
+    WeightNorm(module, name, dim=-1 if dim is None else dim)
     return module
 
 
@@ -95,8 +92,14 @@ class SpectralNorm(_Hook):
     def unit(self, vector: Tensor) -> Tensor:
         return vector / functions.linalg_vector_norm(vector).clamp(min=self.eps)
 
-    def compute_weight(self, module: Module) -> Tensor:
-        weight, u, v = self.tensors(module)
+    def split(self, module: Module, weight: Tensor) -> None:
+        module.register_parameter(f"{self.name}_orig", weight)
+        setattr(module, self.name, weight.detach())
+        for suffix, size in zip("uv", self.matrix(weight.detach()).shape):
+            start = functions.empty(size, dtype=weight.dtype).normal_()
+            module.register_buffer(f"{self.name}_{suffix}", self.unit(start))
+
+    def compute(self, module: Module, weight: Tensor, u: Tensor, v: Tensor) -> Tensor:
         matrix = self.matrix(weight)
         if module.training:
             with no_grad():
@@ -114,21 +117,8 @@ def spectral_norm(
     if n_power_iterations <= 0:
         raise ValueError(f"Expected n_power_iterations to be positive, but got {n_power_iterations=}")
     dim = int(getattr(module, "transposed", False)) if dim is None else dim
-    hook = SpectralNorm(name, n_power_iterations=n_power_iterations, eps=eps, dim=dim)
-    weight = hook.take(module)
-    with no_grad():
-        u, v = (hook.unit(functions.empty(size, dtype=weight.dtype).normal_()) for size in hook.matrix(weight).shape)
-    module.register_parameter(f"{name}_orig", weight)
-    setattr(module, name, weight.detach())
-    module.register_buffer(f"{name}_u", u)
-    module.register_buffer(f"{name}_v", v)
-    module.register_forward_pre_hook(hook)
+    SpectralNorm(module, name, n_power_iterations=n_power_iterations, eps=eps, dim=dim)
     return module
 
 
-def remove_weight_norm(module: AnyModule, name: str = "weight") -> AnyModule:
-    return WeightNorm.remove(module, name)
-
-
-def remove_spectral_norm(module: AnyModule, name: str = "weight") -> AnyModule:
-    return SpectralNorm.remove(module, name)
+remove_weight_norm, remove_spectral_norm = partial(_remove, WeightNorm), partial(_remove, SpectralNorm)
