@@ -230,6 +230,31 @@ def embedding(
     return functions.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
+def embedding_bag(
+    input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None, norm_type: float = 2,
+    scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False, padding_idx: int | None = None,
+) -> Tensor:  # fmt: skip
+    """The sum, or the mean, of the rows of each bag of indices. A bag is a row of `input`, or begins at an offset in it.
+    Source: `torch/nn/functional.py`, `embedding_bag`."""
+    if mode not in ("mean", "sum") or padding_idx is not None:
+        raise NotImplementedError("rushlight leaves out the mode max and padding_idx of embedding_bag")
+    if per_sample_weights is not None and (mode != "sum" or per_sample_weights.shape != input.shape):
+        raise ValueError("per_sample_weights must have the sizes of input, and the mode must be sum")
+    if (input.dim() == 2) != (offsets is None):
+        raise ValueError("offsets must be given for input with one dimension, and only for it")
+    if offsets is None:
+        counts = functions.full((input.size(0),), input.size(1), dtype=input.dtype)
+    else:
+        ends = offsets[1:] if include_last_offset else functions.cat([offsets[1:], offsets.new_tensor([input.numel()])])
+        counts = ends - offsets[: ends.numel()]
+    rows = embedding(input.reshape(-1), weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
+    rows = rows if per_sample_weights is None else rows * per_sample_weights.reshape((-1, 1))
+    bags = functions.arange(counts.numel()).repeat_interleave(counts)
+    sums = weight.new_zeros((counts.numel(), weight.size(1))).index_add(0, bags, rows)
+    return sums / counts.clamp(min=1).unsqueeze(1).to(sums.dtype) if mode == "mean" else sums
+
+
 def layer_norm(
     input: Tensor, normalized_shape: Sequence[int], weight: Weight = None, bias: Weight = None, eps: float = 1e-5
 ) -> Tensor:
