@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+import sys
 from collections.abc import Callable
 from typing import Any, Generic, SupportsIndex, TypeVar, cast, overload
 
@@ -20,6 +21,12 @@ from rushlight.c10.dispatch import DispatchKey
 __all__ = ["Size", "UntypedStorage", "device", "layout"]
 
 Value = TypeVar("Value")
+
+# glibc returns freed memory to the system above a limit. The next step of training allocates it again, with a page fault for each
+# page. Freeing a large block raises the limit to twice the block's size (`man mallopt`, `M_MMAP_THRESHOLD`). The block is never
+# written, so it needs no memory.
+if sys.platform == "linux":
+    np.empty(1 << 24, np.uint8)
 
 
 class Size(tuple[int, ...]):

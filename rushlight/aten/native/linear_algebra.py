@@ -619,9 +619,6 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return functions.add(result, bias) if local.modes else result.add_(bias)
 
 
-_OF_LINEAR = ("aten::view", "aten::t", "aten::addmm")
-
-
 @fast_form_of(linear)
 def linear_of_batches(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`linear` of a contiguous input of three dimensions, without the calls of `view`, `t`, `addmm` and `view`."""
