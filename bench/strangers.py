@@ -73,7 +73,8 @@ def run(framework: str, script: Path, seconds: float) -> tuple[int, str, str, fl
                 out, errors = process.communicate()
         lines = [line for line in errors.splitlines() if line.strip()]
         time = float(taken.read_text() or "nan") if taken.exists() else float("nan")
-        return process.returncode, out.replace(str(folder), "."), lines[-1] if lines else "", time
+        out = re.sub(r"\b0x[0-9a-f]+", "0x", out.replace(str(folder), "."))  # addresses of objects
+        return process.returncode, out, lines[-1] if lines else "", time
 
 
 def result(script: Path, seconds: float) -> dict[str, str]:

@@ -60,6 +60,7 @@ def install() -> None:
         kind.__module__ = "torch"
         if kind is not rushlight.Tensor:
             kind.__repr__ = lambda self, plain=kind.__repr__: plain(self).replace("rushlight.", "torch.", 1)
+    rushlight.Generator.__module__ = "torch._C"
     for kind in rushlight.return_types.all_return_types:
         kind.__module__ = "torch.return_types"
 
