@@ -153,17 +153,24 @@ MADE_OF_OTHERS = {
     ),
     **dict.fromkeys(("nn.functional.poisson_nll_loss", "nn.functional.triplet_margin_loss"), "numbers are tensors"),
     "nn.functional.instance_norm": "",
-}
+    **dict.fromkeys(
+        (
+            "block_diag", "cartesian_prod", "diff", "inner", "nanquantile", "quantile",
+            "sum_to_size", "tensordot", "trapezoid", "trapz",
+        ),
+        "other views",
+    ),
+}  # fmt: skip
 # Why graphs of first gradients differ, where they do.
 GRAPHS_APART = {
     "prod": "no cumprod",
     "nn.functional.binary_cross_entropy": "no logit",
-    **dict.fromkeys(("scatter_reduce", "atan2", "hypot", "copysign"), "a formula for each gradient"),
+    **dict.fromkeys(("scatter_reduce", "atan2", "hypot", "copysign", "cumprod"), "a formula for each gradient"),
     **dict.fromkeys(
         ("nn.functional.glu", "nn.functional.hardswish", "nn.functional.logsigmoid", "nn.functional.mish"),
         "no backward of its own",
     ),
-    **dict.fromkeys(("nn.functional.multilabel_soft_margin_loss", "nn.functional.prelu"), "no backward of its own"),
+    **dict.fromkeys(("nansum", "nanmean", "renorm", "take", "nn.functional.prelu"), "no backward of its own"),
 }
 
 

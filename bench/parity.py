@@ -57,7 +57,7 @@ FORMS_APART = {
 
 
 # The position of `dim`, where which of several equal elements is chosen is nobody's choice.
-TIES = {"sort": 1, "argsort": 1, "topk": 2}
+TIES = {"sort": 1, "argsort": 1, "topk": 2, "kthvalue": 2, "mode": 1}
 
 
 class LeftOut(Exception):
@@ -361,6 +361,7 @@ def settle_ties(ours: Any, theirs: Any, given: torch.Tensor, dim: int) -> None:
     mine, real = (result[-1] if isinstance(result, (list, tuple)) else result for result in (ours, theirs))
     if not real.dim() or tuple(mine.shape) != tuple(real.shape) or not isinstance(mine, rl.Tensor):
         return
+    mine, real = (x if x.dim() == given.dim() else x.unsqueeze(dim) for x in (mine, real))
     indices = in_torch(mine)
     distinct = bool((indices.sort(dim)[0].diff(dim=dim) > 0).all())
     if distinct and torch.equal(given.gather(dim, indices), given.gather(dim, real)):

@@ -14,8 +14,9 @@ from rushlight.c10.schema import NUMBERS
 from rushlight.library import invoke, through_table
 
 __all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "cdist", "einsum", "is_complex", "is_floating_point",
-    "is_tensor", "meshgrid", "nonzero", "norm", "numel", "unique", "unique_consecutive",
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cdist", "einsum",
+    "is_complex", "is_floating_point", "is_tensor", "meshgrid", "nonzero", "norm", "numel", "tensordot", "unique",
+    "unique_consecutive",
 ]  # fmt: skip
 
 
@@ -31,6 +32,21 @@ def is_floating_point(input: Tensor) -> bool:
 def is_complex(input: Tensor) -> bool:
     """Always False: rushlight leaves out complex numbers."""
     return input.dtype.is_complex
+
+
+def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2, out: Tensor | None = None) -> Tensor:
+    """The product, summed over the last `dims` dimensions of `a` and the first ones of `b`, or over two lists of dimensions."""
+    given = (list(range(-dims, 0)), list(range(dims))) if isinstance(dims, int) else dims
+    result = functions.tensordot(a, b, *([dim] if isinstance(dim, int) else list(dim) for dim in given))
+    return result if out is None else out.resize_(result.shape).copy_(result)
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    return functions.block_diag(tensors)
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    return functions.cartesian_prod(tensors)
 
 
 def numel(input: Tensor) -> int:

@@ -465,6 +465,21 @@ def cumsum_backward(grad: Tensor, dim: int) -> Tensor:
     return grad.flip([dim]).cumsum(dim).flip([dim])
 
 
+def cumprod_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tensor:
+    """Up to the first 0, the sum of the later results times their gradients, divided by the element. The first 0 gets the
+    products without it. Source: `torch/csrc/autograd/FunctionsManual.cpp`, `cumprod_backward`."""
+    if not self.dim() or self.size(dim) == 1 or not self.numel():
+        return grad
+    if local.grad_enabled and (self == 0).any():
+        raise NotImplementedError("rushlight leaves out the second gradient of products with zeros")
+    zeros = (self == 0).cumsum(dim)
+    first = (zeros == 1) & (self == 0)
+    without = self.masked_fill(first, 1)
+    of_first = (grad * without.cumprod(dim)).masked_fill(zeros < 1, 0).sum(dim, True)
+    later = (grad * result).flip(dim).cumsum(dim).flip(dim)
+    return where(first, of_first, (later / self.masked_fill(self == 0, 1)).masked_fill(zeros > 0, 0))
+
+
 def softmax_double_backward(grad: Tensor, grad_output: Tensor, dim: int, output: Tensor) -> Tensor:
     first = grad_output * grad - (output * grad_output).sum(dim, True) * grad
     return first - grad_output * (output * grad).sum(dim, True)

@@ -438,7 +438,7 @@ def kernels_file(natives: dict[str, Native]) -> str:
     in_native = {module for module in modules if (ROOMS[1] / f"{module}.py").exists()}
     sections = [
         KERNELS_HEADER
-        + "import math\n\nfrom rushlight.aten.generated import functions\n"
+        + "import math\n\nimport numpy as np\n\nfrom rushlight.aten.generated import functions\n"
         + f"from rushlight.aten import {', '.join(sorted(modules - in_native))}\n"
         + wrapped("from rushlight.aten.native import (", sorted(in_native), ")")
         + "from rushlight.library import implement, invoke\n",
@@ -466,8 +466,9 @@ def functions_file(natives: dict[str, Native]) -> str:
                 kinds = [name, f"{name}_out"] if any(len(native.written) > 1 for native in outs) else [name]
                 types += [f'return_types.define("{kind}", {fields})' for kind in kinds]
         if as_methods:
-            text = function(f"tensor_{name}", as_methods, [], method=True)
-            methods.append(f"{text}\n\nTensor.{name} = tensor_{name}\n")
+            own = f"_tensor_{name}" if f"tensor_{name}" in names else f"tensor_{name}"
+            text = function(own, as_methods, [], method=True)
+            methods.append(f"{text}\n\nTensor.{name} = {own}\n")
     dunders = [dunder(name, natives) for name, of in DUNDERS.items() if of in natives]
     prefixes = [f"Tensor.__{name}__ = Tensor.{of}\n" for name, of in PREFIX.items() if of in natives]
     imports = [

@@ -21,44 +21,49 @@ __all__ = [
     "_index_put_impl_", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data", "_prelu_kernel", "_reshape_alias",
     "_safe_softmax", "_scaled_dot_product_attention_math", "_scaled_dot_product_flash_attention_for_cpu", "_softmax",
     "_softmax_backward_data", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "absolute", "absolute_", "acos",
-    "acos_", "acosh", "acosh_", "add", "addcdiv", "addcmul", "addmm", "alias", "all", "allclose", "alpha_dropout",
-    "alpha_dropout_", "amax", "amin", "any", "arange", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_",
-    "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan2_", "arctan_", "arctanh", "arctanh_", "argmax", "argmin",
-    "argsort", "as_strided", "as_strided_", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2",
-    "atan2_", "atan_", "atanh", "atanh_", "baddbmm", "batch_norm", "bernoulli", "bilinear",
-    "binary_cross_entropy_with_logits", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "cat", "ceil", "ceil_", "celu", "celu_",
-    "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
-    "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "constant_pad_nd", "conv1d", "conv2d", "conv3d",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "copysign_", "cos", "cos_",
-    "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "cumsum", "deg2rad", "deg2rad_", "detach",
-    "diagonal", "diagonal_scatter", "digamma", "digamma_", "div", "divide", "dot", "dropout", "dropout_", "dstack",
-    "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "erfc",
-    "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye",
-    "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
-    "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip",
-    "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "full", "full_like",
-    "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru", "gru_cell", "gt",
-    "hardshrink", "heaviside", "heaviside_", "hinge_embedding_loss", "hstack", "hypot", "hypot_", "index", "index_add",
-    "index_copy", "index_fill", "index_put", "index_put_", "index_select", "instance_norm", "isclose", "isfinite",
-    "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "layer_norm", "lcm", "lcm_", "ldexp", "ldexp_", "le",
-    "lerp", "less", "less_equal", "lgamma", "lgamma_", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2",
-    "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss", "masked_fill",
-    "masked_scatter", "masked_select", "matmul", "max", "max_pool2d", "maximum", "mean", "median", "min", "minimum",
-    "mm", "moveaxis", "movedim", "mul", "multinomial", "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_",
-    "narrow", "ne", "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer",
-    "pairwise_distance", "pdist", "permute", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma",
-    "positive", "pow", "prelu", "prod", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn",
-    "randn_like", "randperm", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "repeat_interleave",
-    "reshape", "resolve_conj", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "round",
-    "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce",
-    "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc",
-    "sinc_", "sinh", "sinh_", "slice", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_",
-    "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "subtract", "sum", "swapaxes", "swapdims", "t",
-    "take_along_dim", "tan", "tan_", "tanh", "tanh_", "threshold", "threshold_", "tile", "topk", "transpose", "tril",
+    "acos_", "acosh", "acosh_", "add", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr", "addr_", "alias",
+    "all", "allclose", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax", "any", "arange", "arccos",
+    "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan2_",
+    "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_",
+    "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan2_", "atan_", "atanh", "atanh_",
+    "baddbmm", "batch_norm", "bernoulli", "bilinear", "binary_cross_entropy_with_logits", "bincount", "bitwise_and",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to",
+    "bucketize", "cat", "ceil", "ceil_", "celu", "celu_", "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max",
+    "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat", "concatenate", "conj",
+    "constant_pad_nd", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "convolution", "copysign", "copysign_", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss",
+    "cosine_similarity", "count_nonzero", "cross", "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_",
+    "detach", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma",
+    "digamma_", "dist", "div", "divide", "dot", "dropout", "dropout_", "dsplit", "dstack", "embedding",
+    "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "erfc", "erfc_",
+    "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye", "fake_quantize_per_channel_affine",
+    "fake_quantize_per_tensor_affine", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout",
+    "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip", "fliplr", "flipud", "float_power", "floor",
+    "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "full", "full_like", "gather", "gcd", "gcd_",
+    "ge", "ger", "greater", "greater_equal", "group_norm", "gru", "gru_cell", "gt", "hardshrink", "heaviside",
+    "heaviside_", "hinge_embedding_loss", "histc", "histogram", "hsplit", "hstack", "hypot", "hypot_", "index",
+    "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_select", "inner", "instance_norm",
+    "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "kthvalue",
+    "layer_norm", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "lgamma_", "linspace",
+    "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2",
+    "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell",
+    "lt", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool2d",
+    "maximum", "mean", "median", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial",
+    "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nanquantile", "nansum", "narrow", "ne",
+    "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance",
+    "pdist", "permute", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow", "prelu",
+    "prod", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
+    "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm",
+    "renorm_", "repeat_interleave", "reshape", "resolve_conj", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh",
+    "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub",
+    "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select", "select_scatter", "selu", "selu_", "sgn",
+    "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice", "slice_scatter",
+    "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std",
+    "std_mean", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take", "take_along_dim", "tan", "tan_", "tanh",
+    "tanh_", "tensor_split", "threshold", "threshold_", "tile", "topk", "transpose", "trapezoid", "trapz", "tril",
     "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind",
-    "unflatten", "unsqueeze", "var", "var_mean", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "unflatten", "unsqueeze", "vander", "var", "var_mean", "vdot", "vsplit", "vstack", "where", "xlogy", "xlogy_",
+    "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -584,6 +589,21 @@ def triu_indices(row, col, offset=0, *, dtype=None, layout=None, device=None, pi
     if dtype is not None:
         dtype = as_dtype(dtype)
     return leaf(invoke(triu_indices_op, row, col, offset, dtype, layout, device, pin_memory), requires_grad)
+
+
+def range(*args, **kwargs):
+    requires_grad = kwargs.pop("requires_grad", False)
+    return leaf(
+        resolve(
+            (
+                range_step_op,
+                range_op,
+            ),
+            args,
+            kwargs,
+        ),
+        requires_grad,
+    )
 
 
 def as_strided_scatter(input=None, src=None, size=None, stride=None, storage_offset=None, **numpy_names):
@@ -3361,6 +3381,280 @@ def var(*args, **kwargs):
     )
 
 
+def bincount(input=None, weights=None, minlength=0, **numpy_names):
+    if numpy_names:
+        return call_by_name([bincount_op], locals())
+    try:
+        key_set = (input._key_set | (0 if weights is None else weights._key_set) | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bincount_op, input, weights, minlength)
+    return bincount_op.table[key_set](input, weights, minlength)
+
+
+def histc(input=None, bins=100, min=0, max=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([histc_op, histc_out_op], locals())
+    if out is not None:
+        return invoke(histc_out_op, input, bins, min, max, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(histc_op, input, bins, min, max)
+    return histc_op.table[key_set](input, bins, min, max)
+
+
+def histogram(*args, **kwargs):
+    return return_types.named(
+        return_types.histogram,
+        resolve(
+            (
+                histogram_bin_ct_op,
+                histogram_bins_tensor_op,
+            ),
+            args,
+            kwargs,
+        ),
+    )
+
+
+def cumprod(input=None, dim=None, *, dtype=None, out=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([cumprod_op, cumprod_out_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    if out is not None:
+        return invoke(cumprod_out_op, input, dim, dtype, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cumprod_op, input, dim, dtype)
+    return cumprod_op.table[key_set](input, dim, dtype)
+
+
+def cummax(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return return_types.named(
+        return_types.cummax_out if "values" in kwargs else return_types.cummax,
+        resolve(
+            (
+                cummax_op,
+                cummax_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+    )
+
+
+def cummin(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return return_types.named(
+        return_types.cummin_out if "values" in kwargs else return_types.cummin,
+        resolve(
+            (
+                cummin_op,
+                cummin_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+    )
+
+
+def kthvalue(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return return_types.named(
+        return_types.kthvalue_out if "values" in kwargs else return_types.kthvalue,
+        resolve(
+            (
+                kthvalue_op,
+                kthvalue_values_op,
+            ),
+            args,
+            kwargs,
+        ),
+    )
+
+
+def mode(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("values", "indices"))
+    return return_types.named(
+        return_types.mode_out if "values" in kwargs else return_types.mode,
+        resolve(
+            (
+                mode_op,
+                mode_values_op,
+            ),
+            args,
+            kwargs,
+        ),
+    )
+
+
+def nansum(input=None, dim=None, keepdim=False, *, dtype=None, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([nansum_op, nansum_out_op], locals())
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    if out is not None:
+        return invoke(nansum_out_op, input, dim, keepdim, dtype, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(nansum_op, input, dim, keepdim, dtype)
+    return nansum_op.table[key_set](input, dim, keepdim, dtype)
+
+
+def nanmean(input=None, dim=None, keepdim=False, *, dtype=None, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([nanmean_op, nanmean_out_op], locals())
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    if out is not None:
+        return invoke(nanmean_out_op, input, dim, keepdim, dtype, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(nanmean_op, input, dim, keepdim, dtype)
+    return nanmean_op.table[key_set](input, dim, keepdim, dtype)
+
+
+def count_nonzero(*args, **kwargs):
+    return resolve(
+        (
+            count_nonzero_op,
+            count_nonzero_dim_IntList_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def aminmax(*args, **kwargs):
+    kwargs = unpack_out(kwargs, ("min", "max"))
+    return return_types.named(
+        return_types.aminmax_out if "min" in kwargs else return_types.aminmax,
+        resolve(
+            (
+                aminmax_op,
+                aminmax_out_op,
+            ),
+            args,
+            kwargs,
+        ),
+    )
+
+
+def trapezoid(*args, **kwargs):
+    return resolve(
+        (
+            trapezoid_x_op,
+            trapezoid_dx_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def trapz(*args, **kwargs):
+    return resolve(
+        (
+            trapz_x_op,
+            trapz_dx_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def diff(input=None, n=1, dim=-1, prepend=None, append=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([diff_op, diff_out_op], locals())
+    if out is not None:
+        return invoke(diff_out_op, input, n, dim, prepend, append, out)
+    try:
+        key_set = (
+            input._key_set
+            | (0 if prepend is None else prepend._key_set)
+            | (0 if append is None else append._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(diff_op, input, n, dim, prepend, append)
+    return diff_op.table[key_set](input, n, dim, prepend, append)
+
+
+def quantile(*args, **kwargs):
+    return resolve(
+        (
+            quantile_op,
+            quantile_scalar_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def nanquantile(*args, **kwargs):
+    return resolve(
+        (
+            nanquantile_op,
+            nanquantile_scalar_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def searchsorted(*args, **kwargs):
+    return resolve(
+        (
+            searchsorted_Tensor_op,
+            searchsorted_Scalar_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def bucketize(*args, **kwargs):
+    return resolve(
+        (
+            bucketize_Tensor_op,
+            bucketize_Scalar_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def msort(input=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([msort_op, msort_out_op], locals())
+    if out is not None:
+        return invoke(msort_out_op, input, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(msort_op, input)
+    return msort_op.table[key_set](input)
+
+
+def isin(*args, **kwargs):
+    return resolve(
+        (
+            isin_Tensor_Tensor_op,
+            isin_Tensor_Scalar_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
 def atleast_1d(*args, **kwargs):
     return resolve(
         (
@@ -3487,6 +3781,171 @@ def bilinear(input1, input2, weight, bias=None):
     except AttributeError:
         return invoke(bilinear_op, input1, input2, weight, bias)
     return bilinear_op.table[key_set](input1, input2, weight, bias)
+
+
+def diag_embed(input=None, offset=0, dim1=-2, dim2=-1, **numpy_names):
+    if numpy_names:
+        return call_by_name([diag_embed_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diag_embed_op, input, offset, dim1, dim2)
+    return diag_embed_op.table[key_set](input, offset, dim1, dim2)
+
+
+def diagonal_copy(input=None, offset=0, dim1=0, dim2=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([diagonal_copy_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diagonal_copy_op, input, offset, dim1, dim2)
+    return diagonal_copy_op.table[key_set](input, offset, dim1, dim2)
+
+
+def diag(input=None, diagonal=0, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([diag_op, diag_out_op], locals())
+    if out is not None:
+        return invoke(diag_out_op, input, diagonal, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diag_op, input, diagonal)
+    return diag_op.table[key_set](input, diagonal)
+
+
+def diagflat(input=None, offset=0, **numpy_names):
+    if numpy_names:
+        return call_by_name([diagflat_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diagflat_op, input, offset)
+    return diagflat_op.table[key_set](input, offset)
+
+
+def fliplr(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([fliplr_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(fliplr_op, input)
+    return fliplr_op.table[key_set](input)
+
+
+def flipud(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([flipud_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(flipud_op, input)
+    return flipud_op.table[key_set](input)
+
+
+def rot90(input=None, k=1, dims=(0, 1), **numpy_names):
+    if numpy_names:
+        return call_by_name([rot90_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rot90_op, input, k, dims)
+    return rot90_op.table[key_set](input, k, dims)
+
+
+def ravel(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([ravel_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ravel_op, input)
+    return ravel_op.table[key_set](input)
+
+
+def argwhere(input=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([argwhere_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(argwhere_op, input)
+    return argwhere_op.table[key_set](input)
+
+
+def take(input=None, index=None, *, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([take_op, take_out_op], locals())
+    if out is not None:
+        return invoke(take_out_op, input, index, out)
+    try:
+        key_set = (input._key_set | index._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(take_op, input, index)
+    return take_op.table[key_set](input, index)
+
+
+def tensor_split(*args, **kwargs):
+    return resolve(
+        (
+            tensor_split_tensor_indices_or_sections_op,
+            tensor_split_sections_op,
+            tensor_split_indices_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def hsplit(*args, **kwargs):
+    return resolve(
+        (
+            hsplit_int_op,
+            hsplit_array_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def vsplit(*args, **kwargs):
+    return resolve(
+        (
+            vsplit_int_op,
+            vsplit_array_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def dsplit(*args, **kwargs):
+    return resolve(
+        (
+            dsplit_int_op,
+            dsplit_array_op,
+        ),
+        args,
+        kwargs,
+    )
+
+
+def block_diag(tensors):
+    return invoke(block_diag_op, tensors)
+
+
+def cartesian_prod(tensors):
+    return invoke(cartesian_prod_op, tensors)
+
+
+def vander(x, N=None, increasing=False):
+    try:
+        key_set = (x._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(vander_op, x, N, increasing)
+    return vander_op.table[key_set](x, N, increasing)
 
 
 def index_copy(input=None, dim=None, index=None, source=None, *, out=None, **numpy_names):
@@ -3843,6 +4302,132 @@ def outer(input=None, vec2=None, *, out=None, **numpy_names):
     except AttributeError:
         return invoke(outer_op, input, vec2)
     return outer_op.table[key_set](input, vec2)
+
+
+def inner(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([inner_op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(inner_op, input, other)
+    return inner_op.table[key_set](input, other)
+
+
+def tensordot(input=None, other=None, dims_self=None, dims_other=None, **numpy_names):
+    if numpy_names or dims_self is None or dims_other is None:
+        return call_by_name([tensordot_op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(tensordot_op, input, other, dims_self, dims_other)
+    return tensordot_op.table[key_set](input, other, dims_self, dims_other)
+
+
+def dist(input=None, other=None, p=2, **numpy_names):
+    if numpy_names:
+        return call_by_name([dist_op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(dist_op, input, other, p)
+    return dist_op.table[key_set](input, other, p)
+
+
+def vdot(input=None, other=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([vdot_op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(vdot_op, input, other)
+    return vdot_op.table[key_set](input, other)
+
+
+def addmv(input=None, mat=None, vec=None, *, beta=1, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([addmv_op, addmv_out_op], locals())
+    if out is not None:
+        return invoke(addmv_out_op, input, mat, vec, beta, alpha, out)
+    try:
+        key_set = (input._key_set | mat._key_set | vec._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addmv_op, input, mat, vec, beta, alpha)
+    return addmv_op.table[key_set](input, mat, vec, beta, alpha)
+
+
+def addmv_(input=None, mat=None, vec=None, *, beta=1, alpha=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([addmv__op], locals())
+    try:
+        key_set = (input._key_set | mat._key_set | vec._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addmv__op, input, mat, vec, beta, alpha)
+    return addmv__op.table[key_set](input, mat, vec, beta, alpha)
+
+
+def addr(input=None, vec1=None, vec2=None, *, beta=1, alpha=1, out=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([addr_op, addr_out_op], locals())
+    if out is not None:
+        return invoke(addr_out_op, input, vec1, vec2, beta, alpha, out)
+    try:
+        key_set = (input._key_set | vec1._key_set | vec2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addr_op, input, vec1, vec2, beta, alpha)
+    return addr_op.table[key_set](input, vec1, vec2, beta, alpha)
+
+
+def addr_(input=None, vec1=None, vec2=None, *, beta=1, alpha=1, **numpy_names):
+    if numpy_names:
+        return call_by_name([addr__op], locals())
+    try:
+        key_set = (input._key_set | vec1._key_set | vec2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addr__op, input, vec1, vec2, beta, alpha)
+    return addr__op.table[key_set](input, vec1, vec2, beta, alpha)
+
+
+def renorm(input=None, p=None, dim=None, maxnorm=None, *, out=None, **numpy_names):
+    if numpy_names or p is None or dim is None or maxnorm is None:
+        return call_by_name([renorm_op, renorm_out_op], locals())
+    if out is not None:
+        return invoke(renorm_out_op, input, p, dim, maxnorm, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(renorm_op, input, p, dim, maxnorm)
+    return renorm_op.table[key_set](input, p, dim, maxnorm)
+
+
+def renorm_(input=None, p=None, dim=None, maxnorm=None, **numpy_names):
+    if numpy_names or p is None or dim is None or maxnorm is None:
+        return call_by_name([renorm__op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(renorm__op, input, p, dim, maxnorm)
+    return renorm__op.table[key_set](input, p, dim, maxnorm)
+
+
+def linalg_cross(input=None, other=None, *, dim=-1, **numpy_names):
+    if numpy_names:
+        return call_by_name([linalg_cross_op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(linalg_cross_op, input, other, dim)
+    return linalg_cross_op.table[key_set](input, other, dim)
+
+
+def cross(input=None, other=None, dim=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([cross_op], locals())
+    try:
+        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cross_op, input, other, dim)
+    return cross_op.table[key_set](input, other, dim)
 
 
 def batch_norm(
@@ -6524,7 +7109,7 @@ def tensor_select(self, dim=None, index=None, **numpy_names):
 Tensor.select = tensor_select
 
 
-def tensor_split(self, *args, **kwargs):
+def _tensor_split(self, *args, **kwargs):
     return resolve(
         (
             split_Tensor_op,
@@ -6535,7 +7120,7 @@ def tensor_split(self, *args, **kwargs):
     )
 
 
-Tensor.split = tensor_split
+Tensor.split = _tensor_split
 
 
 def tensor_split_with_sizes(self, split_sizes=None, dim=0, **numpy_names):
@@ -9699,6 +10284,252 @@ def tensor_var(self, *args, **kwargs):
 Tensor.var = tensor_var
 
 
+def tensor_bincount(self, weights=None, minlength=0):
+    try:
+        key_set = (self._key_set | (0 if weights is None else weights._key_set) | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(bincount_op, self, weights, minlength)
+    return bincount_op.table[key_set](self, weights, minlength)
+
+
+Tensor.bincount = tensor_bincount
+
+
+def tensor_histc(self, bins=100, min=0, max=0):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(histc_op, self, bins, min, max)
+    return histc_op.table[key_set](self, bins, min, max)
+
+
+Tensor.histc = tensor_histc
+
+
+def tensor_histogram(self, *args, **kwargs):
+    if not (args or kwargs):
+        return return_types.named(
+            return_types.histogram,
+            histogram_bin_ct_op.table[(self._key_set | local.included) & ~local.excluded](self, 100, None, None, False),
+        )
+    return return_types.named(
+        return_types.histogram,
+        resolve(
+            (
+                histogram_bin_ct_op,
+                histogram_bins_tensor_op,
+            ),
+            (self, *args),
+            kwargs,
+        ),
+    )
+
+
+Tensor.histogram = tensor_histogram
+
+
+def tensor_cumprod(self, dim=None, *, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([cumprod_op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cumprod_op, self, dim, dtype)
+    return cumprod_op.table[key_set](self, dim, dtype)
+
+
+Tensor.cumprod = tensor_cumprod
+
+
+def tensor_cumprod_(self, dim=None, *, dtype=None, **numpy_names):
+    if numpy_names or dim is None:
+        return call_by_name([cumprod__op], locals())
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cumprod__op, self, dim, dtype)
+    return cumprod__op.table[key_set](self, dim, dtype)
+
+
+Tensor.cumprod_ = tensor_cumprod_
+
+
+def tensor_cummax(self, dim=None, **numpy_names):
+    if numpy_names or dim is None:
+        return return_types.named(return_types.cummax, call_by_name([cummax_op], locals()))
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return return_types.named(return_types.cummax, invoke(cummax_op, self, dim))
+    return return_types.named(return_types.cummax, cummax_op.table[key_set](self, dim))
+
+
+Tensor.cummax = tensor_cummax
+
+
+def tensor_cummin(self, dim=None, **numpy_names):
+    if numpy_names or dim is None:
+        return return_types.named(return_types.cummin, call_by_name([cummin_op], locals()))
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return return_types.named(return_types.cummin, invoke(cummin_op, self, dim))
+    return return_types.named(return_types.cummin, cummin_op.table[key_set](self, dim))
+
+
+Tensor.cummin = tensor_cummin
+
+
+def tensor_kthvalue(self, k=None, dim=-1, keepdim=False, **numpy_names):
+    if numpy_names or k is None:
+        return return_types.named(return_types.kthvalue, call_by_name([kthvalue_op], locals()))
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return return_types.named(return_types.kthvalue, invoke(kthvalue_op, self, k, dim, keepdim))
+    return return_types.named(return_types.kthvalue, kthvalue_op.table[key_set](self, k, dim, keepdim))
+
+
+Tensor.kthvalue = tensor_kthvalue
+
+
+def tensor_mode(self, dim=-1, keepdim=False, **numpy_names):
+    if numpy_names:
+        return return_types.named(return_types.mode, call_by_name([mode_op], locals()))
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return return_types.named(return_types.mode, invoke(mode_op, self, dim, keepdim))
+    return return_types.named(return_types.mode, mode_op.table[key_set](self, dim, keepdim))
+
+
+Tensor.mode = tensor_mode
+
+
+def tensor_nansum(self, dim=None, keepdim=False, *, dtype=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([nansum_op], locals())
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(nansum_op, self, dim, keepdim, dtype)
+    return nansum_op.table[key_set](self, dim, keepdim, dtype)
+
+
+Tensor.nansum = tensor_nansum
+
+
+def tensor_nanmean(self, dim=None, keepdim=False, *, dtype=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([nanmean_op], locals())
+    if dim.__class__ is not tuple:
+        dim = (dim,) if dim.__class__ is int else as_int_list(dim)
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(nanmean_op, self, dim, keepdim, dtype)
+    return nanmean_op.table[key_set](self, dim, keepdim, dtype)
+
+
+Tensor.nanmean = tensor_nanmean
+
+
+def tensor_count_nonzero(self, *args, **kwargs):
+    if not (args or kwargs):
+        return count_nonzero_op.table[(self._key_set | local.included) & ~local.excluded](self, None)
+    return resolve(
+        (
+            count_nonzero_op,
+            count_nonzero_dim_IntList_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.count_nonzero = tensor_count_nonzero
+
+
+def tensor_aminmax(self, *, dim=None, keepdim=False, **numpy_names):
+    if numpy_names:
+        return return_types.named(return_types.aminmax, call_by_name([aminmax_op], locals()))
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return return_types.named(return_types.aminmax, invoke(aminmax_op, self, dim, keepdim))
+    return return_types.named(return_types.aminmax, aminmax_op.table[key_set](self, dim, keepdim))
+
+
+Tensor.aminmax = tensor_aminmax
+
+
+def tensor_diff(self, n=1, dim=-1, prepend=None, append=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([diff_op], locals())
+    try:
+        key_set = (
+            self._key_set
+            | (0 if prepend is None else prepend._key_set)
+            | (0 if append is None else append._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(diff_op, self, n, dim, prepend, append)
+    return diff_op.table[key_set](self, n, dim, prepend, append)
+
+
+Tensor.diff = tensor_diff
+
+
+def tensor_quantile(self, *args, **kwargs):
+    return resolve(
+        (
+            quantile_op,
+            quantile_scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.quantile = tensor_quantile
+
+
+def tensor_nanquantile(self, *args, **kwargs):
+    return resolve(
+        (
+            nanquantile_op,
+            nanquantile_scalar_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.nanquantile = tensor_nanquantile
+
+
+def tensor_msort(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(msort_op, self)
+    return msort_op.table[key_set](self)
+
+
+Tensor.msort = tensor_msort
+
+
 def tensor_repeat_interleave(self, *args, **kwargs):
     return resolve(
         (
@@ -9711,6 +10542,196 @@ def tensor_repeat_interleave(self, *args, **kwargs):
 
 
 Tensor.repeat_interleave = tensor_repeat_interleave
+
+
+def tensor_diag_embed(self, offset=0, dim1=-2, dim2=-1):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diag_embed_op, self, offset, dim1, dim2)
+    return diag_embed_op.table[key_set](self, offset, dim1, dim2)
+
+
+Tensor.diag_embed = tensor_diag_embed
+
+
+def tensor_diag(self, diagonal=0):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diag_op, self, diagonal)
+    return diag_op.table[key_set](self, diagonal)
+
+
+Tensor.diag = tensor_diag
+
+
+def tensor_diagflat(self, offset=0):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(diagflat_op, self, offset)
+    return diagflat_op.table[key_set](self, offset)
+
+
+Tensor.diagflat = tensor_diagflat
+
+
+def tensor_fliplr(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(fliplr_op, self)
+    return fliplr_op.table[key_set](self)
+
+
+Tensor.fliplr = tensor_fliplr
+
+
+def tensor_flipud(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(flipud_op, self)
+    return flipud_op.table[key_set](self)
+
+
+Tensor.flipud = tensor_flipud
+
+
+def tensor_rot90(self, k=1, dims=(0, 1)):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rot90_op, self, k, dims)
+    return rot90_op.table[key_set](self, k, dims)
+
+
+Tensor.rot90 = tensor_rot90
+
+
+def tensor_ravel(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(ravel_op, self)
+    return ravel_op.table[key_set](self)
+
+
+Tensor.ravel = tensor_ravel
+
+
+def tensor_argwhere(self):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(argwhere_op, self)
+    return argwhere_op.table[key_set](self)
+
+
+Tensor.argwhere = tensor_argwhere
+
+
+def tensor_take(self, index):
+    try:
+        key_set = (self._key_set | index._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(take_op, self, index)
+    return take_op.table[key_set](self, index)
+
+
+Tensor.take = tensor_take
+
+
+def tensor_tensor_split(self, *args, **kwargs):
+    return resolve(
+        (
+            tensor_split_tensor_indices_or_sections_op,
+            tensor_split_sections_op,
+            tensor_split_indices_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.tensor_split = tensor_tensor_split
+
+
+def tensor_hsplit(self, *args, **kwargs):
+    return resolve(
+        (
+            hsplit_int_op,
+            hsplit_array_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.hsplit = tensor_hsplit
+
+
+def tensor_vsplit(self, *args, **kwargs):
+    return resolve(
+        (
+            vsplit_int_op,
+            vsplit_array_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.vsplit = tensor_vsplit
+
+
+def tensor_dsplit(self, *args, **kwargs):
+    return resolve(
+        (
+            dsplit_int_op,
+            dsplit_array_op,
+        ),
+        (self, *args),
+        kwargs,
+    )
+
+
+Tensor.dsplit = tensor_dsplit
+
+
+def tensor_swapdims_(self, dim0, dim1):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(swapdims__op, self, dim0, dim1)
+    return swapdims__op.table[key_set](self, dim0, dim1)
+
+
+Tensor.swapdims_ = tensor_swapdims_
+
+
+def tensor_swapaxes_(self, axis0, axis1):
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(swapaxes__op, self, axis0, axis1)
+    return swapaxes__op.table[key_set](self, axis0, axis1)
+
+
+Tensor.swapaxes_ = tensor_swapaxes_
+
+
+def tensor_sum_to_size(self, *size, **named):
+    size = int_list(size, "size", named)
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(sum_to_size_op, self, size)
+    return sum_to_size_op.table[key_set](self, size)
+
+
+Tensor.sum_to_size = tensor_sum_to_size
 
 
 def tensor_index_copy(self, dim=None, index=None, source=None, **numpy_names):
@@ -10003,6 +11024,122 @@ def tensor_outer(self, vec2):
 
 
 Tensor.outer = tensor_outer
+
+
+def tensor_inner(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(inner_op, self, other)
+    return inner_op.table[key_set](self, other)
+
+
+Tensor.inner = tensor_inner
+
+
+def tensor_dist(self, other, p=2):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(dist_op, self, other, p)
+    return dist_op.table[key_set](self, other, p)
+
+
+Tensor.dist = tensor_dist
+
+
+def tensor_vdot(self, other):
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(vdot_op, self, other)
+    return vdot_op.table[key_set](self, other)
+
+
+Tensor.vdot = tensor_vdot
+
+
+def tensor_addmv(self, mat, vec, *, beta=1, alpha=1):
+    try:
+        key_set = (self._key_set | mat._key_set | vec._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addmv_op, self, mat, vec, beta, alpha)
+    return addmv_op.table[key_set](self, mat, vec, beta, alpha)
+
+
+Tensor.addmv = tensor_addmv
+
+
+def tensor_addmv_(self, mat, vec, *, beta=1, alpha=1):
+    try:
+        key_set = (self._key_set | mat._key_set | vec._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addmv__op, self, mat, vec, beta, alpha)
+    return addmv__op.table[key_set](self, mat, vec, beta, alpha)
+
+
+Tensor.addmv_ = tensor_addmv_
+
+
+def tensor_addr(self, vec1, vec2, *, beta=1, alpha=1):
+    try:
+        key_set = (self._key_set | vec1._key_set | vec2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addr_op, self, vec1, vec2, beta, alpha)
+    return addr_op.table[key_set](self, vec1, vec2, beta, alpha)
+
+
+Tensor.addr = tensor_addr
+
+
+def tensor_addr_(self, vec1, vec2, *, beta=1, alpha=1):
+    try:
+        key_set = (self._key_set | vec1._key_set | vec2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(addr__op, self, vec1, vec2, beta, alpha)
+    return addr__op.table[key_set](self, vec1, vec2, beta, alpha)
+
+
+Tensor.addr_ = tensor_addr_
+
+
+def tensor_renorm(self, p=None, dim=None, maxnorm=None, **numpy_names):
+    if numpy_names or p is None or dim is None or maxnorm is None:
+        return call_by_name([renorm_op], locals())
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(renorm_op, self, p, dim, maxnorm)
+    return renorm_op.table[key_set](self, p, dim, maxnorm)
+
+
+Tensor.renorm = tensor_renorm
+
+
+def tensor_renorm_(self, p=None, dim=None, maxnorm=None, **numpy_names):
+    if numpy_names or p is None or dim is None or maxnorm is None:
+        return call_by_name([renorm__op], locals())
+    try:
+        key_set = (self._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(renorm__op, self, p, dim, maxnorm)
+    return renorm__op.table[key_set](self, p, dim, maxnorm)
+
+
+Tensor.renorm_ = tensor_renorm_
+
+
+def tensor_cross(self, other=None, dim=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([cross_op], locals())
+    try:
+        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cross_op, self, other, dim)
+    return cross_op.table[key_set](self, other, dim)
+
+
+Tensor.cross = tensor_cross
 
 
 def tensor_bernoulli(self, *args, **kwargs):
@@ -11147,6 +12284,17 @@ return_types.define("max", ("values", "indices"))
 return_types.define("max_out", ("values", "indices"))
 return_types.define("min", ("values", "indices"))
 return_types.define("min_out", ("values", "indices"))
+return_types.define("histogram", ("hist", "bin_edges"))
+return_types.define("cummax", ("values", "indices"))
+return_types.define("cummax_out", ("values", "indices"))
+return_types.define("cummin", ("values", "indices"))
+return_types.define("cummin_out", ("values", "indices"))
+return_types.define("kthvalue", ("values", "indices"))
+return_types.define("kthvalue_out", ("values", "indices"))
+return_types.define("mode", ("values", "indices"))
+return_types.define("mode_out", ("values", "indices"))
+return_types.define("aminmax", ("min", "max"))
+return_types.define("aminmax_out", ("min", "max"))
 return_types.define("_linalg_svd", ("U", "S", "Vh"))
 return_types.define("median", ("values", "indices"))
 return_types.define("median_out", ("values", "indices"))
@@ -11323,6 +12471,12 @@ tril_indices_op = declare(
 )
 triu_indices_op = declare(
     "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+range_step_op = declare(
+    "range.step(Scalar start, Scalar end, Scalar step=1, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
+)
+range_op = declare(
+    "range(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"
 )
 as_strided_scatter_op = declare(
     "as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor"
@@ -11959,6 +13113,90 @@ var_correction_op = declare(
 var_correction_out_op = declare(
     "var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, Tensor(a!) out) -> Tensor(a!)"
 )
+bincount_op = declare("bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor")
+histc_op = declare("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor")
+histc_out_op = declare(
+    "histc.out(Tensor self, int bins=100, Scalar min=0, Scalar max=0, *, Tensor(a!) out) -> Tensor(a!)"
+)
+histogram_bin_ct_op = declare(
+    "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"
+)
+histogram_bins_tensor_op = declare(
+    "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) -> (Tensor hist, Tensor bin_edges)"
+)
+cumprod_op = declare("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor")
+cumprod__op = declare("cumprod_(Tensor(a!) self, int dim, *, ScalarType? dtype=None) -> Tensor(a!)")
+cumprod_out_op = declare("cumprod.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)")
+cummax_op = declare("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)")
+cummax_out_op = declare(
+    "cummax.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+cummin_op = declare("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)")
+cummin_out_op = declare(
+    "cummin.out(Tensor self, int dim, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+kthvalue_op = declare("kthvalue(Tensor self, int k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)")
+kthvalue_values_op = declare(
+    "kthvalue.values(Tensor self, int k, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+mode_op = declare("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)")
+mode_values_op = declare(
+    "mode.values(Tensor self, int dim=-1, bool keepdim=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)"
+)
+nansum_op = declare("nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
+nansum_out_op = declare(
+    "nansum.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
+)
+nanmean_op = declare("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor")
+nanmean_out_op = declare(
+    "nanmean.out(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)"
+)
+count_nonzero_op = declare("count_nonzero(Tensor self, int? dim=None) -> Tensor")
+count_nonzero_dim_IntList_op = declare("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor")
+aminmax_op = declare("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)")
+aminmax_out_op = declare(
+    "aminmax.out(Tensor self, *, int? dim=None, bool keepdim=False, Tensor(a!) min, Tensor(b!) max) -> (Tensor(a!) min, Tensor(b!) max)"
+)
+trapezoid_x_op = declare("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")
+trapezoid_dx_op = declare("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")
+trapz_x_op = declare("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")
+trapz_dx_op = declare("trapz.dx(Tensor y, *, float dx=1, int dim=-1) -> Tensor")
+diff_op = declare("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor")
+diff_out_op = declare(
+    "diff.out(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+quantile_op = declare(
+    "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+)
+quantile_scalar_op = declare(
+    "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+)
+nanquantile_op = declare(
+    "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+)
+nanquantile_scalar_op = declare(
+    "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
+)
+searchsorted_Tensor_op = declare(
+    "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"
+)
+searchsorted_Scalar_op = declare(
+    "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"
+)
+bucketize_Tensor_op = declare(
+    "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"
+)
+bucketize_Scalar_op = declare(
+    "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor"
+)
+msort_op = declare("msort(Tensor self) -> Tensor")
+msort_out_op = declare("msort.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)")
+isin_Tensor_Tensor_op = declare(
+    "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor"
+)
+isin_Tensor_Scalar_op = declare(
+    "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor"
+)
 atleast_1d_op = declare("atleast_1d(Tensor self) -> Tensor")
 atleast_1d_Sequence_op = declare("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")
 atleast_2d_op = declare("atleast_2d(Tensor self) -> Tensor")
@@ -11990,6 +13228,35 @@ pixel_unshuffle_out_op = declare(
 )
 channel_shuffle_op = declare("channel_shuffle(Tensor self, int groups) -> Tensor")
 bilinear_op = declare("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor")
+diag_embed_op = declare("diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor")
+diagonal_copy_op = declare("diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor")
+diag_op = declare("diag(Tensor self, int diagonal=0) -> Tensor")
+diag_out_op = declare("diag.out(Tensor self, int diagonal=0, *, Tensor(a!) out) -> Tensor(a!)")
+diagflat_op = declare("diagflat(Tensor self, int offset=0) -> Tensor")
+fliplr_op = declare("fliplr(Tensor self) -> Tensor")
+flipud_op = declare("flipud(Tensor self) -> Tensor")
+rot90_op = declare("rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor")
+ravel_op = declare("ravel(Tensor(a) self) -> Tensor(a)")
+argwhere_op = declare("argwhere(Tensor self) -> Tensor")
+take_op = declare("take(Tensor self, Tensor index) -> Tensor")
+take_out_op = declare("take.out(Tensor self, Tensor index, *, Tensor(a!) out) -> Tensor(a!)")
+tensor_split_tensor_indices_or_sections_op = declare(
+    "tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor tensor_indices_or_sections, int dim=0) -> Tensor(a)[]"
+)
+tensor_split_sections_op = declare("tensor_split.sections(Tensor(a -> *) self, int sections, int dim=0) -> Tensor(a)[]")
+tensor_split_indices_op = declare("tensor_split.indices(Tensor(a -> *) self, int[] indices, int dim=0) -> Tensor(a)[]")
+hsplit_int_op = declare("hsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
+hsplit_array_op = declare("hsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
+vsplit_int_op = declare("vsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
+vsplit_array_op = declare("vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
+dsplit_int_op = declare("dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
+dsplit_array_op = declare("dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
+block_diag_op = declare("block_diag(Tensor[] tensors) -> Tensor")
+cartesian_prod_op = declare("cartesian_prod(Tensor[] tensors) -> Tensor")
+vander_op = declare("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor")
+swapdims__op = declare("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")
+swapaxes__op = declare("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)")
+sum_to_size_op = declare("sum_to_size(Tensor self, int[] size) -> Tensor")
 index_copy_op = declare("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor")
 index_copy__op = declare("index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)")
 index_copy_out_op = declare(
@@ -12102,6 +13369,25 @@ mv_op = declare("mv(Tensor self, Tensor vec) -> Tensor")
 mv_out_op = declare("mv.out(Tensor self, Tensor vec, *, Tensor(a!) out) -> Tensor(a!)")
 outer_op = declare("outer(Tensor self, Tensor vec2) -> Tensor")
 outer_out_op = declare("outer.out(Tensor self, Tensor vec2, *, Tensor(a!) out) -> Tensor(a!)")
+inner_op = declare("inner(Tensor self, Tensor other) -> Tensor")
+tensordot_op = declare("tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor")
+dist_op = declare("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor")
+vdot_op = declare("vdot(Tensor self, Tensor other) -> Tensor")
+addmv_op = declare("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+addmv__op = declare("addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)")
+addmv_out_op = declare(
+    "addmv.out(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
+)
+addr_op = declare("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor")
+addr__op = declare("addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)")
+addr_out_op = declare(
+    "addr.out(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
+)
+renorm_op = declare("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor")
+renorm__op = declare("renorm_(Tensor(a!) self, Scalar p, int dim, Scalar maxnorm) -> Tensor(a!)")
+renorm_out_op = declare("renorm.out(Tensor self, Scalar p, int dim, Scalar maxnorm, *, Tensor(a!) out) -> Tensor(a!)")
+linalg_cross_op = declare("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor")
+cross_op = declare("cross(Tensor self, Tensor other, int? dim=None) -> Tensor")
 batch_norm_op = declare(
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor"
 )

@@ -335,6 +335,29 @@ def triu_indices(
     pin_memory: _bool | None = None,
     requires_grad: _bool = False,
 ) -> Tensor: ...
+@overload
+def range(
+    start: Number,
+    end: Number,
+    step: Number = 1,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    device: _device | _str | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+) -> Tensor: ...
+@overload
+def range(
+    start: Number,
+    end: Number,
+    *,
+    dtype: _dtype | None = None,
+    layout: _layout | None = None,
+    device: _device | _str | None = None,
+    pin_memory: _bool | None = None,
+    requires_grad: _bool = False,
+) -> Tensor: ...
 def as_strided_scatter(
     input: Tensor, src: Tensor, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
 ) -> Tensor: ...
@@ -838,6 +861,117 @@ def var(
     keepdim: _bool = False,
     out: Tensor | None = None,
 ) -> Tensor: ...
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor: ...
+def histc(
+    input: Tensor, bins: _int = 100, min: Number = 0, max: Number = 0, *, out: Tensor | None = None
+) -> Tensor: ...
+@overload
+def histogram(
+    input: Tensor,
+    bins: _int = 100,
+    *,
+    range: Sequence[_float] | None = None,
+    weight: Tensor | None = None,
+    density: _bool = False,
+) -> return_types.histogram: ...
+@overload
+def histogram(
+    input: Tensor, bins: Tensor, *, weight: Tensor | None = None, density: _bool = False
+) -> return_types.histogram: ...
+def cumprod(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Tensor | None = None) -> Tensor: ...
+def cummax(input: Tensor, dim: _int, *, out: tuple[Tensor, Tensor] | None = None) -> return_types.cummax: ...
+def cummin(input: Tensor, dim: _int, *, out: tuple[Tensor, Tensor] | None = None) -> return_types.cummin: ...
+def kthvalue(
+    input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None
+) -> return_types.kthvalue: ...
+def mode(
+    input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: tuple[Tensor, Tensor] | None = None
+) -> return_types.mode: ...
+def nansum(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def nanmean(
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    dtype: _dtype | None = None,
+    out: Tensor | None = None,
+) -> Tensor: ...
+@overload
+def count_nonzero(input: Tensor, dim: _int | None = None) -> Tensor: ...
+@overload
+def count_nonzero(input: Tensor, dim: Sequence[_int]) -> Tensor: ...
+def aminmax(
+    input: Tensor, *, dim: _int | None = None, keepdim: _bool = False, out: tuple[Tensor, Tensor] | None = None
+) -> return_types.aminmax: ...
+@overload
+def trapezoid(y: Tensor, x: Tensor, *, dim: _int = -1) -> Tensor: ...
+@overload
+def trapezoid(y: Tensor, *, dx: Number = 1, dim: _int = -1) -> Tensor: ...
+@overload
+def trapz(y: Tensor, x: Tensor, *, dim: _int = -1) -> Tensor: ...
+@overload
+def trapz(y: Tensor, *, dx: _float = 1.0, dim: _int = -1) -> Tensor: ...
+def diff(
+    input: Tensor,
+    n: _int = 1,
+    dim: _int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+@overload
+def quantile(
+    input: Tensor, q: Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = "linear"
+) -> Tensor: ...
+@overload
+def quantile(
+    input: Tensor, q: _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = "linear"
+) -> Tensor: ...
+@overload
+def nanquantile(
+    input: Tensor, q: Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = "linear"
+) -> Tensor: ...
+@overload
+def nanquantile(
+    input: Tensor, q: _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = "linear"
+) -> Tensor: ...
+@overload
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Tensor,
+    *,
+    out_int32: _bool = False,
+    right: _bool = False,
+    side: _str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor: ...
+@overload
+def searchsorted(
+    sorted_sequence: Tensor,
+    input: Number,
+    *,
+    out_int32: _bool = False,
+    right: _bool = False,
+    side: _str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor: ...
+@overload
+def bucketize(input: Tensor, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False) -> Tensor: ...
+@overload
+def bucketize(input: Number, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False) -> Tensor: ...
+def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def isin(elements: Tensor, test_elements: Tensor, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor: ...
+@overload
+def isin(elements: Tensor, test_element: Number, *, assume_unique: _bool = False, invert: _bool = False) -> Tensor: ...
 @overload
 def atleast_1d(input: Tensor) -> Tensor: ...
 @overload
@@ -872,6 +1006,37 @@ def pixel_shuffle(input: Tensor, upscale_factor: _int, *, out: Tensor | None = N
 def pixel_unshuffle(input: Tensor, downscale_factor: _int, *, out: Tensor | None = None) -> Tensor: ...
 def channel_shuffle(input: Tensor, groups: _int) -> Tensor: ...
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor: ...
+def diag_embed(input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor: ...
+def diagonal_copy(input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor: ...
+def diag(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor: ...
+def diagflat(input: Tensor, offset: _int = 0) -> Tensor: ...
+def fliplr(input: Tensor) -> Tensor: ...
+def flipud(input: Tensor) -> Tensor: ...
+def rot90(input: Tensor, k: _int = 1, dims: Sequence[_int] = (0, 1)) -> Tensor: ...
+def ravel(input: Tensor) -> Tensor: ...
+def argwhere(input: Tensor) -> Tensor: ...
+def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+@overload
+def tensor_split(input: Tensor, tensor_indices_or_sections: Tensor, dim: _int = 0) -> tuple[Tensor, ...]: ...
+@overload
+def tensor_split(input: Tensor, sections: _int, dim: _int = 0) -> tuple[Tensor, ...]: ...
+@overload
+def tensor_split(input: Tensor, indices: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]: ...
+@overload
+def hsplit(input: Tensor, sections: _int) -> tuple[Tensor, ...]: ...
+@overload
+def hsplit(input: Tensor, indices: Sequence[_int]) -> tuple[Tensor, ...]: ...
+@overload
+def vsplit(input: Tensor, sections: _int) -> tuple[Tensor, ...]: ...
+@overload
+def vsplit(input: Tensor, indices: Sequence[_int]) -> tuple[Tensor, ...]: ...
+@overload
+def dsplit(input: Tensor, sections: _int) -> tuple[Tensor, ...]: ...
+@overload
+def dsplit(input: Tensor, indices: Sequence[_int]) -> tuple[Tensor, ...]: ...
+def block_diag(tensors: Sequence[Tensor]) -> Tensor: ...
+def cartesian_prod(tensors: Sequence[Tensor]) -> Tensor: ...
+def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor: ...
 def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
 def index_fill(input: Tensor, dim: _int, index: Tensor, value: Tensor) -> Tensor: ...
@@ -981,6 +1146,22 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+def inner(input: Tensor, other: Tensor) -> Tensor: ...
+def tensordot(input: Tensor, other: Tensor, dims_self: Sequence[_int], dims_other: Sequence[_int]) -> Tensor: ...
+def dist(input: Tensor, other: Tensor, p: Number = 2) -> Tensor: ...
+def vdot(input: Tensor, other: Tensor) -> Tensor: ...
+def addmv(
+    input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None
+) -> Tensor: ...
+def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor: ...
+def addr(
+    input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1, out: Tensor | None = None
+) -> Tensor: ...
+def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Tensor: ...
+def renorm(input: Tensor, p: Number, dim: _int, maxnorm: Number, *, out: Tensor | None = None) -> Tensor: ...
+def renorm_(input: Tensor, p: Number, dim: _int, maxnorm: Number) -> Tensor: ...
+def linalg_cross(input: Tensor, other: Tensor, *, dim: _int = -1) -> Tensor: ...
+def cross(input: Tensor, other: Tensor, dim: _int | None = None) -> Tensor: ...
 def batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -1975,6 +2156,8 @@ zeros_out_op: OpOverload
 zeros_like_op: OpOverload
 tril_indices_op: OpOverload
 triu_indices_op: OpOverload
+range_step_op: OpOverload
+range_op: OpOverload
 as_strided_scatter_op: OpOverload
 copy_op: OpOverload
 diagonal_scatter_op: OpOverload
@@ -2484,6 +2667,48 @@ var_dim_op: OpOverload
 var_out_op: OpOverload
 var_correction_op: OpOverload
 var_correction_out_op: OpOverload
+bincount_op: OpOverload
+histc_op: OpOverload
+histc_out_op: OpOverload
+histogram_bin_ct_op: OpOverload
+histogram_bins_tensor_op: OpOverload
+cumprod_op: OpOverload
+cumprod__op: OpOverload
+cumprod_out_op: OpOverload
+cummax_op: OpOverload
+cummax_out_op: OpOverload
+cummin_op: OpOverload
+cummin_out_op: OpOverload
+kthvalue_op: OpOverload
+kthvalue_values_op: OpOverload
+mode_op: OpOverload
+mode_values_op: OpOverload
+nansum_op: OpOverload
+nansum_out_op: OpOverload
+nanmean_op: OpOverload
+nanmean_out_op: OpOverload
+count_nonzero_op: OpOverload
+count_nonzero_dim_IntList_op: OpOverload
+aminmax_op: OpOverload
+aminmax_out_op: OpOverload
+trapezoid_x_op: OpOverload
+trapezoid_dx_op: OpOverload
+trapz_x_op: OpOverload
+trapz_dx_op: OpOverload
+diff_op: OpOverload
+diff_out_op: OpOverload
+quantile_op: OpOverload
+quantile_scalar_op: OpOverload
+nanquantile_op: OpOverload
+nanquantile_scalar_op: OpOverload
+searchsorted_Tensor_op: OpOverload
+searchsorted_Scalar_op: OpOverload
+bucketize_Tensor_op: OpOverload
+bucketize_Scalar_op: OpOverload
+msort_op: OpOverload
+msort_out_op: OpOverload
+isin_Tensor_Tensor_op: OpOverload
+isin_Tensor_Scalar_op: OpOverload
 atleast_1d_op: OpOverload
 atleast_1d_Sequence_op: OpOverload
 atleast_2d_op: OpOverload
@@ -2509,6 +2734,33 @@ pixel_unshuffle_op: OpOverload
 pixel_unshuffle_out_op: OpOverload
 channel_shuffle_op: OpOverload
 bilinear_op: OpOverload
+diag_embed_op: OpOverload
+diagonal_copy_op: OpOverload
+diag_op: OpOverload
+diag_out_op: OpOverload
+diagflat_op: OpOverload
+fliplr_op: OpOverload
+flipud_op: OpOverload
+rot90_op: OpOverload
+ravel_op: OpOverload
+argwhere_op: OpOverload
+take_op: OpOverload
+take_out_op: OpOverload
+tensor_split_tensor_indices_or_sections_op: OpOverload
+tensor_split_sections_op: OpOverload
+tensor_split_indices_op: OpOverload
+hsplit_int_op: OpOverload
+hsplit_array_op: OpOverload
+vsplit_int_op: OpOverload
+vsplit_array_op: OpOverload
+dsplit_int_op: OpOverload
+dsplit_array_op: OpOverload
+block_diag_op: OpOverload
+cartesian_prod_op: OpOverload
+vander_op: OpOverload
+swapdims__op: OpOverload
+swapaxes__op: OpOverload
+sum_to_size_op: OpOverload
 index_copy_op: OpOverload
 index_copy__op: OpOverload
 index_copy_out_op: OpOverload
@@ -2571,6 +2823,21 @@ mv_op: OpOverload
 mv_out_op: OpOverload
 outer_op: OpOverload
 outer_out_op: OpOverload
+inner_op: OpOverload
+tensordot_op: OpOverload
+dist_op: OpOverload
+vdot_op: OpOverload
+addmv_op: OpOverload
+addmv__op: OpOverload
+addmv_out_op: OpOverload
+addr_op: OpOverload
+addr__op: OpOverload
+addr_out_op: OpOverload
+renorm_op: OpOverload
+renorm__op: OpOverload
+renorm_out_op: OpOverload
+linalg_cross_op: OpOverload
+cross_op: OpOverload
 batch_norm_op: OpOverload
 group_norm_op: OpOverload
 layer_norm_op: OpOverload

@@ -7,6 +7,8 @@ which register kernels when the library is loaded.
 # ruff: noqa: E501, I001
 import math
 
+import numpy as np
+
 from rushlight.aten.generated import functions
 from rushlight.aten import strided, structured
 from rushlight.aten.native import (
@@ -118,6 +120,20 @@ implement(
     CompositeExplicitAutograd=lambda row, col, offset, dtype, layout, device, pin_memory: functions.stack(
         functions.nonzero_numpy(functions.ones((row, col), device=device).triu(offset))
     ).to(creation.int64 if dtype is None else dtype),
+    factory=True,
+)
+implement(
+    "range.step",
+    CompositeExplicitAutograd=lambda start, end, step, dtype, layout, device, pin_memory: creation.inclusive_range(
+        start, end, step, dtype, device
+    ),
+    factory=True,
+)
+implement(
+    "range",
+    CompositeExplicitAutograd=lambda start, end, dtype, layout, device, pin_memory: creation.inclusive_range(
+        start, end, 1, dtype, device
+    ),
     factory=True,
 )
 implement("as_strided_scatter", CompositeExplicitAutogradNonFunctional=functional_forms.as_strided_scatter)
@@ -732,6 +748,195 @@ implement("var.dim", CompositeImplicitAutograd=reductions.var_dim)
 implement("var.out", CompositeImplicitAutograd=reductions.var_dim_out)
 implement("var.correction", CPU=reductions.var_correction.functional, Meta=reductions.var_correction.on_meta)
 implement("var.correction_out", CPU=reductions.var_correction.out, Meta=reductions.var_correction.out)
+implement("bincount", CompositeExplicitAutograd=reductions.bincount)
+implement("histc", CompositeExplicitAutograd=reductions.histc)
+implement(
+    "histc.out",
+    CompositeExplicitAutograd=lambda self, bins, min, max, out: structured.write_out(
+        invoke(functions.histc_op, self, bins, min, max), out
+    ),
+)
+implement(
+    "histogram.bin_ct",
+    CompositeExplicitAutograd=lambda self, bins, range, weight, density: reductions.histogram(
+        self, bins, range, weight, density
+    ),
+)
+implement(
+    "histogram.bins_tensor",
+    CompositeExplicitAutograd=lambda self, bins, weight, density: reductions.histogram(
+        self, bins._array, None, weight, density
+    ),
+)
+implement("cumprod", CPU=reductions.cumprod.functional, Meta=reductions.cumprod.on_meta)
+implement("cumprod_", CPU=reductions.cumprod.inplace, Meta=reductions.cumprod.inplace)
+implement("cumprod.out", CPU=reductions.cumprod.out, Meta=reductions.cumprod.out)
+implement("cummax", CompositeExplicitAutograd=lambda self, dim: reductions.running(self, dim, np.maximum))
+implement(
+    "cummax.out",
+    CompositeExplicitAutograd=lambda self, dim, values, indices: structured.write_out(
+        invoke(functions.cummax_op, self, dim), values, indices
+    ),
+)
+implement("cummin", CompositeExplicitAutograd=lambda self, dim: reductions.running(self, dim, np.minimum))
+implement(
+    "cummin.out",
+    CompositeExplicitAutograd=lambda self, dim, values, indices: structured.write_out(
+        invoke(functions.cummin_op, self, dim), values, indices
+    ),
+)
+implement("kthvalue", CompositeExplicitAutograd=sorting.kthvalue)
+implement(
+    "kthvalue.values",
+    CompositeExplicitAutograd=lambda self, k, dim, keepdim, values, indices: structured.write_out(
+        invoke(functions.kthvalue_op, self, k, dim, keepdim), values, indices
+    ),
+)
+implement("mode", CompositeExplicitAutograd=sorting.mode)
+implement(
+    "mode.values",
+    CompositeExplicitAutograd=lambda self, dim, keepdim, values, indices: structured.write_out(
+        invoke(functions.mode_op, self, dim, keepdim), values, indices
+    ),
+)
+implement(
+    "nansum",
+    CompositeExplicitAutograd=lambda self, dim, keepdim, dtype: (
+        functions.sum(functions.where(self.isnan(), 0, self), dim, keepdim, dtype=dtype)
+        if self.dtype.is_floating_point
+        else functions.sum(self, dim, keepdim, dtype=dtype)
+    ),
+)
+implement(
+    "nansum.out",
+    CompositeExplicitAutograd=lambda self, dim, keepdim, dtype, out: structured.write_out(
+        invoke(functions.nansum_op, self, dim, keepdim, dtype), out
+    ),
+)
+implement(
+    "nanmean",
+    CompositeImplicitAutograd=lambda self, dim, keepdim, dtype: (
+        functions.nansum(self, dim, keepdim, dtype=dtype) / functions.sum(self.isnan().logical_not(), dim, keepdim)
+    ),
+)
+implement(
+    "nanmean.out",
+    CompositeImplicitAutograd=lambda self, dim, keepdim, dtype, out: structured.write_out(
+        invoke(functions.nanmean_op, self, dim, keepdim, dtype), out
+    ),
+)
+implement(
+    "count_nonzero", CompositeExplicitAutograd=lambda self, dim: functions.sum(self != 0, [] if dim is None else [dim])
+)
+implement("count_nonzero.dim_IntList", CompositeExplicitAutograd=lambda self, dim: functions.sum(self != 0, dim))
+implement(
+    "aminmax",
+    CompositeExplicitAutograd=lambda self, dim, keepdim: (
+        functions.amin(self, [] if dim is None else [dim], keepdim),
+        functions.amax(self, [] if dim is None else [dim], keepdim),
+    ),
+)
+implement(
+    "aminmax.out",
+    CompositeExplicitAutograd=lambda self, dim, keepdim, min, max: structured.write_out(
+        invoke(functions.aminmax_op, self, dim, keepdim), min, max
+    ),
+)
+implement(
+    "trapezoid.x",
+    CompositeImplicitAutograd=lambda y, x, dim: (
+        (
+            (y.narrow(dim, 1, y.size(dim) - 1) + y.narrow(dim, 0, y.size(dim) - 1))
+            * (
+                x.diff()
+                if x.dim() == 1 and dim in (-1, y.dim() - 1)
+                else x.diff().view([-1 if i == dim % y.dim() else 1 for i in range(y.dim())])
+                if x.dim() == 1
+                else x.diff(dim=dim)
+            )
+        ).sum(dim)
+        / 2.0
+    ),
+)
+implement(
+    "trapezoid.dx",
+    CompositeImplicitAutograd=lambda y, dx, dim: (
+        (y.sum(dim) * 2 - y.select(dim, 0) - y.select(dim, -1)) * (dx / 2.0) if y.size(dim) else y.sum(dim)
+    ),
+)
+implement("trapz.x", CompositeImplicitAutograd=lambda y, x, dim: functions.trapezoid(y, x, dim=dim))
+implement("trapz.dx", CompositeImplicitAutograd=lambda y, dx, dim: functions.trapezoid(y, dx=dx, dim=dim))
+implement("diff", CompositeImplicitAutograd=reductions.diff)
+implement(
+    "diff.out",
+    CompositeImplicitAutograd=lambda self, n, dim, prepend, append, out: structured.write_out(
+        invoke(functions.diff_op, self, n, dim, prepend, append), out
+    ),
+)
+implement(
+    "quantile",
+    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation: sorting.quantile(
+        self, q, dim, keepdim, interpolation, False
+    ),
+)
+implement(
+    "quantile.scalar",
+    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation: sorting.quantile(
+        self, q, dim, keepdim, interpolation, False
+    ),
+)
+implement(
+    "nanquantile",
+    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation: sorting.quantile(
+        self, q, dim, keepdim, interpolation, True
+    ),
+)
+implement(
+    "nanquantile.scalar",
+    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation: sorting.quantile(
+        self, q, dim, keepdim, interpolation, True
+    ),
+)
+implement(
+    "searchsorted.Tensor",
+    CompositeExplicitAutograd=lambda sorted_sequence, self, out_int32, right, side, sorter: sorting.searchsorted(
+        sorted_sequence, self, out_int32, right or side == "right", sorter
+    ),
+)
+implement(
+    "searchsorted.Scalar",
+    CompositeExplicitAutograd=lambda sorted_sequence, self, out_int32, right, side, sorter: sorting.searchsorted(
+        sorted_sequence, functions.full((), self), out_int32, right or side == "right", sorter
+    ),
+)
+implement(
+    "bucketize.Tensor",
+    CompositeExplicitAutograd=lambda self, boundaries, out_int32, right: sorting.searchsorted(
+        boundaries, self, out_int32, right, None
+    ),
+)
+implement(
+    "bucketize.Scalar",
+    CompositeExplicitAutograd=lambda self, boundaries, out_int32, right: sorting.searchsorted(
+        boundaries, functions.full((), self), out_int32, right, None
+    ),
+)
+implement("msort", CompositeImplicitAutograd=lambda self: self.sort(0)[0])
+implement(
+    "msort.out", CompositeImplicitAutograd=lambda self, out: structured.write_out(invoke(functions.msort_op, self), out)
+)
+implement(
+    "isin.Tensor_Tensor",
+    CompositeExplicitAutograd=lambda elements, test_elements, assume_unique, invert: (
+        (elements.unsqueeze(-1) == test_elements.flatten()).any(-1).logical_xor(functions.full((), invert))
+    ),
+)
+implement(
+    "isin.Tensor_Scalar",
+    CompositeImplicitAutograd=lambda elements, test_element, assume_unique, invert: (
+        elements != test_element if invert else elements == test_element
+    ),
+)
 implement("atleast_1d", CompositeImplicitAutograd=tensor_shape.atleast_1d)
 implement("atleast_1d.Sequence", CompositeImplicitAutograd=tensor_shape.atleast_1d_sequence)
 implement("atleast_2d", CompositeImplicitAutograd=tensor_shape.atleast_2d)
@@ -793,6 +998,105 @@ implement(
         functions.einsum("...i,oij,...j->...o", [input1, weight, input2])
         if bias is None
         else functions.einsum("...i,oij,...j->...o", [input1, weight, input2]) + bias
+    ),
+)
+implement("diag_embed", CompositeExplicitAutograd=tensor_shape.diag_embed)
+implement(
+    "diagonal_copy",
+    CompositeExplicitAutograd=lambda self, offset, dim1, dim2: functions.clone(
+        self.diagonal(offset, dim1, dim2), memory_format=tensor_shape.contiguous_format
+    ),
+)
+implement(
+    "diag",
+    CompositeImplicitAutograd=lambda self, diagonal: (
+        self.diag_embed(diagonal) if self.dim() == 1 else functions.diagonal_copy(self, diagonal)
+    ),
+)
+implement(
+    "diag.out",
+    CompositeImplicitAutograd=lambda self, diagonal, out: structured.write_out(
+        invoke(functions.diag_op, self, diagonal), out
+    ),
+)
+implement("diagflat", CompositeImplicitAutograd=lambda self, offset: self.contiguous().view(-1).diag(offset))
+implement("fliplr", CompositeImplicitAutograd=lambda self: self.flip([1]))
+implement("flipud", CompositeImplicitAutograd=lambda self: self.flip([0]))
+implement(
+    "rot90",
+    CompositeExplicitAutograd=lambda self, k, dims: (
+        self.clone(),
+        self.flip([dims[1]]).transpose(dims[0], dims[1]),
+        self.flip(dims),
+        self.flip([dims[0]]).transpose(dims[0], dims[1]),
+    )[k % 4],
+)
+implement("ravel", CompositeImplicitAutograd=lambda self: self.contiguous().view(-1))
+implement("argwhere", CompositeImplicitAutograd=lambda self: self.nonzero())
+implement(
+    "take",
+    CompositeExplicitAutograd=lambda self, index: (
+        self.flatten().gather(0, index.flatten() % max(self.numel(), 1)).view(index.shape)
+    ),
+)
+implement(
+    "take.out",
+    CompositeExplicitAutograd=lambda self, index, out: structured.write_out(
+        invoke(functions.take_op, self, index), out
+    ),
+)
+implement(
+    "tensor_split.tensor_indices_or_sections",
+    CompositeImplicitAutograd=lambda self, tensor_indices_or_sections, dim: self.tensor_split(
+        tensor_indices_or_sections.tolist(), dim
+    ),
+)
+implement("tensor_split.sections", CompositeImplicitAutograd=tensor_shape.tensor_split)
+implement("tensor_split.indices", CompositeImplicitAutograd=tensor_shape.tensor_split)
+implement(
+    "hsplit.int",
+    CompositeImplicitAutograd=lambda self, sections: self.tensor_split(sections, 0 if self.dim() == 1 else 1),
+)
+implement(
+    "hsplit.array",
+    CompositeImplicitAutograd=lambda self, indices: self.tensor_split(indices, 0 if self.dim() == 1 else 1),
+)
+implement("vsplit.int", CompositeImplicitAutograd=lambda self, sections: self.tensor_split(sections, 0))
+implement("vsplit.array", CompositeImplicitAutograd=lambda self, indices: self.tensor_split(indices, 0))
+implement("dsplit.int", CompositeImplicitAutograd=lambda self, sections: self.tensor_split(sections, 2))
+implement("dsplit.array", CompositeImplicitAutograd=lambda self, indices: self.tensor_split(indices, 2))
+implement("block_diag", CompositeImplicitAutograd=tensor_shape.block_diag)
+implement(
+    "cartesian_prod",
+    CompositeImplicitAutograd=lambda tensors: (
+        tensors[0].view(-1)
+        if len(tensors) == 1
+        else functions.stack([grid.flatten() for grid in functions.meshgrid(tensors, indexing="ij")], 1)
+    ),
+)
+implement(
+    "vander",
+    CompositeImplicitAutograd=lambda x, N, increasing: functions.pow(
+        x.unsqueeze(-1),
+        functions.arange(x.size(-1) if N is None else N)
+        if increasing
+        else functions.arange(x.size(-1) if N is None else N).flip(0),
+    ),
+)
+implement("swapdims_", CompositeImplicitAutograd=lambda self, dim0, dim1: self.transpose_(dim0, dim1))
+implement("swapaxes_", CompositeImplicitAutograd=lambda self, axis0, axis1: self.transpose_(axis0, axis1))
+implement(
+    "sum_to_size",
+    CompositeImplicitAutograd=lambda self, size: (
+        functions.sum(
+            self,
+            [d for d in range(self.dim()) if d < self.dim() - len(size) or size[d - self.dim()] == 1 != self.size(d)],
+            True,
+        ).view(size)
+        if size and tuple(size) != self.shape
+        else self
+        if size
+        else functions.sum(self)
     ),
 )
 implement("index_copy", CPU=advanced_indexing.index_copy.functional, Meta=advanced_indexing.index_copy.on_meta)
@@ -865,6 +1169,97 @@ implement("mv", CompositeExplicitAutograd=linear_algebra.mv)
 implement("mv.out", CompositeExplicitAutograd=linear_algebra.matrix_vector.out)
 implement("outer", CompositeImplicitAutograd=linear_algebra.outer)
 implement("outer.out", CompositeImplicitAutograd=linear_algebra.outer)
+implement(
+    "inner",
+    CompositeImplicitAutograd=lambda self, other: (
+        self * other
+        if 0 in (self.dim(), other.dim())
+        else self.dot(other)
+        if self.dim() == other.dim() == 1
+        else functions.tensordot(self, other, [-1], [-1])
+    ),
+)
+implement("tensordot", CompositeImplicitAutograd=linear.tensordot)
+implement("dist", CompositeExplicitAutograd=lambda self, other, p: functions.linalg_vector_norm(self - other, p))
+implement("vdot", CompositeExplicitAutograd=lambda self, other: self.dot(other))
+implement(
+    "addmv",
+    CompositeExplicitAutograd=lambda self, mat, vec, beta, alpha: functions.addmm(
+        self.unsqueeze(-1), mat, vec.unsqueeze(-1), beta=beta, alpha=alpha
+    ).squeeze(-1),
+)
+implement(
+    "addmv_",
+    CompositeExplicitAutograd=lambda self, mat, vec, beta, alpha: structured.write_inplace(
+        self, invoke(functions.addmv_op, self, mat, vec, beta, alpha)
+    ),
+)
+implement(
+    "addmv.out",
+    CompositeExplicitAutograd=lambda self, mat, vec, beta, alpha, out: structured.write_out(
+        invoke(functions.addmv_op, self, mat, vec, beta, alpha), out
+    ),
+)
+implement(
+    "addr",
+    CompositeExplicitAutograd=lambda self, vec1, vec2, beta, alpha: (
+        functions.addmm(self, vec1.unsqueeze(1), vec2.unsqueeze(0), beta=beta, alpha=alpha)
+        if self.dtype is not pointwise.bool_
+        else self.logical_and(functions.full((), bool(beta))).logical_or(vec1.outer(vec2))
+    ),
+)
+implement(
+    "addr_",
+    CompositeExplicitAutograd=lambda self, vec1, vec2, beta, alpha: structured.write_inplace(
+        self, invoke(functions.addr_op, self, vec1, vec2, beta, alpha)
+    ),
+)
+implement(
+    "addr.out",
+    CompositeExplicitAutograd=lambda self, vec1, vec2, beta, alpha, out: structured.write_out(
+        invoke(functions.addr_op, self, vec1, vec2, beta, alpha), out
+    ),
+)
+implement(
+    "renorm",
+    CompositeExplicitAutograd=lambda self, p, dim, maxnorm: (
+        self
+        * functions.where(
+            (
+                norm := functions.linalg_vector_norm(
+                    self, p, [d for d in range(self.dim()) if d != dim % self.dim()], True
+                )
+            )
+            > maxnorm,
+            maxnorm / (norm + 1e-7),
+            1.0,
+        )
+    ),
+)
+implement(
+    "renorm_",
+    CompositeExplicitAutograd=lambda self, p, dim, maxnorm: structured.write_inplace(
+        self, invoke(functions.renorm_op, self, p, dim, maxnorm)
+    ),
+)
+implement(
+    "renorm.out",
+    CompositeExplicitAutograd=lambda self, p, dim, maxnorm, out: structured.write_out(
+        invoke(functions.renorm_op, self, p, dim, maxnorm), out
+    ),
+)
+implement(
+    "linalg_cross",
+    CompositeExplicitAutograd=lambda self, other, dim: (
+        self.roll(-1, dim) * other.roll(1, dim) - self.roll(1, dim) * other.roll(-1, dim)
+    ),
+)
+implement(
+    "cross",
+    CompositeImplicitAutograd=lambda self, other, dim: functions.linalg_cross(
+        self, other, dim=next(d for d in range(self.dim()) if self.size(d) == 3) if dim is None else dim
+    ),
+)
 implement("batch_norm", CompositeImplicitAutograd=normalisation.batch_norm)
 implement("group_norm", CompositeImplicitAutograd=normalisation.group_norm)
 implement("layer_norm", CompositeImplicitAutograd=normalisation.layer_norm)

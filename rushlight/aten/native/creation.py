@@ -624,3 +624,12 @@ add_attributes(
     storage=lambda self: TypedStorage(self._storage, self.dtype),
     type=tensor_type,
 )
+
+
+def inclusive_range(start: Scalar, end: Scalar, step: Scalar, dtype: dtype | None, device) -> Tensor:
+    """Like `arange`, with `end`, and of the default dtype. Source: `torch/csrc/autograd/python_torch_functions_manual.cpp`."""
+    warnings.warn("torch.range is deprecated: use torch.arange, which produces values in [start, end).", stacklevel=4)
+    count = max(math.floor((end - start) / step) + 1, 0)
+    return (functions.arange(count, dtype=dtypes.float64, device=device) * step + start).to(
+        dtype or get_default_dtype()
+    )

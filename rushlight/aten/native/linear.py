@@ -185,3 +185,18 @@ def sumproduct_pair(left: Tensor, right: Tensor, sum_dims: Sequence[int]) -> Ten
     a = left.permute(order).reshape(many, numel(left, rows), inner)
     b = right.permute([*batch, *sum_dims, *columns, *rows]).reshape(many, inner, numel(right, columns))
     return functions.bmm(a, b).view(sizes).permute([order.index(dim) for dim in range(left.dim())])
+
+
+def tensordot(self: Tensor, other: Tensor, dims_self: Sequence[int], dims_other: Sequence[int]) -> Tensor:
+    """The product of two tensors, summed over pairs of dimensions. Source: `aten/src/ATen/native/Linear.cpp`, `tensordot`."""
+    summed, matched = ([dim % x.dim() for dim in dims] for x, dims in ((self, dims_self), (other, dims_other)))
+    for i, j in zip(summed, matched):
+        if self.size(i) != other.size(j) and 1 not in (self.size(i), other.size(j)):
+            raise RuntimeError("contracted dimensions need to match")
+        self = self.sum(i, True) if self.size(i) > other.size(j) else self
+        other = other.sum(j, True) if other.size(j) > self.size(i) else other
+    rows, columns = ([d for d in range(x.dim()) if d not in dims] for x, dims in ((self, summed), (other, matched)))
+    inner = math.prod(self.size(dim) for dim in summed)
+    a = self.permute([*rows, *summed]).reshape(-1 if inner else math.prod(self.size(d) for d in rows), inner)
+    b = other.permute([*matched, *columns]).reshape(inner, -1 if inner else math.prod(other.size(d) for d in columns))
+    return functions.mm(a, b).reshape([*(self.size(d) for d in rows), *(other.size(d) for d in columns)])

@@ -16,6 +16,7 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
+from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
 from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
@@ -665,11 +666,71 @@ def meta_cumsum(self: Tensor, dim: int, dtype: dtype | None) -> Output:
     return Output(self.shape, None, dtype or sum_dtype(self))
 
 
-@partial(ToDtype, meta_cumsum)
-def cumsum(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> None:
-    """The sum of all elements up to each one. Source: `aten/src/ATen/native/ReduceOps.cpp`, `cumsum`."""
-    if out.dtype is bool_ and self.dim() and out.numel():
-        raise NotImplementedError("\"cumsum\" not implemented for 'Bool'")
-    array = np.atleast_1d(self._array).astype(out.dtype.numpy, copy=False)
-    sums = np.add.accumulate(array, wrap_dim(dim, self.dim()), accumulate_dtype(out.dtype))
-    out._array[...] = sums.reshape(self.shape)
+def cumulative(function: np.ufunc) -> ToDtype:
+    """The kernel that accumulates along a dimension. Source: `aten/src/ATen/native/ReduceOps.cpp`, `cumsum`."""
+
+    def accumulate(self: Tensor, dim: int, dtype: dtype | None, out: Tensor) -> None:
+        if out.dtype is bool_ and self.dim() and out.numel():
+            raise NotImplementedError("\"cumsum\" not implemented for 'Bool'")
+        array = np.atleast_1d(self._array).astype(out.dtype.numpy, copy=False)
+        results = function.accumulate(array, wrap_dim(dim, self.dim()), accumulate_dtype(out.dtype))
+        out._array[...] = results.reshape(self.shape)
+
+    return ToDtype(meta_cumsum, accumulate)
+
+
+cumsum, cumprod = cumulative(np.add), cumulative(np.multiply)
+
+
+def accumulated(self: Tensor, dim: int, function: np.ufunc) -> Tensor:
+    array = function.accumulate(np.atleast_1d(self._array), wrap_dim(dim, self.dim()))
+    return wrap_contiguous(np.array(array.reshape(self.shape), self.dtype.numpy, order="C"), self.dtype)
+
+
+def running(self: Tensor, dim: int, function: np.ufunc) -> tuple[Tensor, Tensor]:
+    """The largest or the smallest element so far, and the last index of it. Source: `ReduceOps.cpp`, `cummax_helper_cpu`."""
+    values = accumulated(self, dim, function)
+    positions = functions.arange(self.size(dim) if self.dim() else 1).view(
+        [-1] + [1] * max(self.dim() - 1 - wrap_dim(dim, self.dim()), 0)
+    )
+    chosen = functions.where((self == values) | (self != self), positions, 0).view(self.shape)
+    return values, accumulated(chosen, dim, np.maximum)
+
+
+# Counts and statistics -----------------------------------------------------------------------------------------------
+
+
+def bincount(self: Tensor, weights: Tensor | None, minlength: int) -> Tensor:
+    """How often each number from 0 occurs. Source: `aten/src/ATen/native/SummaryOps.cpp`."""
+    if self.dim() != 1 or self.dtype.category == FLOATING or (self < 0).any():
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    counts = np.bincount(self._array, None if weights is None else weights._array, minlength)
+    return from_numpy(counts.astype(np.int64 if weights is None else np.promote_types(weights.dtype.numpy, np.float32)))
+
+
+def histc(self: Tensor, bins: int, min: Scalar, max: Scalar) -> Tensor:
+    """Source: `aten/src/ATen/native/cpu/HistogramKernel.cpp`."""
+    if min == max and self.numel():
+        min, max = self.min().item(), self.max().item()
+    min, max = (min - 1, max + 1) if min == max else (min, max)
+    counts, _ = np.histogram(self._array, bins, (min, max))
+    return from_numpy(counts.astype(self.dtype.numpy))
+
+
+def histogram(self: Tensor, bins, range: Sequence[float] | None, weight: Tensor | None, density: bool) -> tuple:
+    array, weights = self._array.reshape(-1), None if weight is None else weight._array.reshape(-1)
+    counts, edges = np.histogram(array, bins, range, density, weights)
+    return tuple(from_numpy(result.astype(self.dtype.numpy)) for result in (counts, edges))
+
+
+def diff(self: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None) -> Tensor:
+    if self.dim() == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n == 0:
+        return self.clone()
+    parts = [x for x in (prepend, self, append) if x is not None]
+    result = functions.cat(parts, dim) if len(parts) > 1 else self
+    for _ in range(min(n, result.size(dim))):
+        later, earlier = (result.narrow(dim, start, result.size(dim) - 1) for start in (1, 0))
+        result = later ^ earlier if result.dtype is bool_ else later - earlier
+    return result

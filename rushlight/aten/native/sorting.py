@@ -17,7 +17,7 @@ from rushlight.aten.iterator import assert_no_partial_overlap
 from rushlight.aten.native.reductions import assert_not_empty, reduced_sizes
 from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, allocate, resize_output
-from rushlight.c10.dtypes import int64
+from rushlight.c10.dtypes import int32, int64
 
 # Values and their indices --------------------------------------------------------------------------------------------
 
@@ -237,3 +237,75 @@ def _unique_results(
     kept = inverse.reshape(sizes) if return_inverse else np.empty(0), counts if return_counts else np.empty(0)
     indices = (wrap_contiguous(np.ascontiguousarray(array, np.int64).reshape(array.shape), int64) for array in kept)
     return wrap_contiguous(np.array(values, self.dtype.numpy, order="C"), self.dtype), *indices
+
+
+# Order statistics ----------------------------------------------------------------------------------------------------
+
+
+def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """The k-th smallest element, from 1, and its index."""
+    if self.dim() and not 1 <= k <= self.size(dim):
+        raise RuntimeError("selected number k out of range for dimension")
+    return _selected(self.sort(dim), k - 1, dim, keepdim)
+
+
+def _selected(results: tuple, position: int, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    if not results[0].dim():
+        return tuple(results)
+    selected = (x.narrow(dim, position, 1) for x in results)
+    return tuple(x.clone() if keepdim else x.squeeze(dim).clone() for x in selected)
+
+
+def mode(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+    """The element that occurs most often, the smallest of several, and its last index. Source: `ReduceOps.cpp`, `mode`."""
+    if not self.dim():
+        return self.clone(), functions.zeros((), dtype=int64)
+    rows = np.moveaxis(self._array, dim, -1)
+    counts = (rows[..., None] == rows[..., None, :]).sum(-1)
+    largest = counts == counts.max(-1, keepdims=True)
+    values = np.where(largest, rows, rows.max()).min(-1, keepdims=True)
+    last = rows.shape[-1] - 1 - (rows == values)[..., ::-1].argmax(-1, keepdims=True)
+    results = (
+        wrap_contiguous(np.ascontiguousarray(np.moveaxis(x, -1, dim)), kind)
+        for x, kind in ((values, self.dtype), (last, int64))
+    )
+    return tuple(x if keepdim else x.squeeze(dim) for x in results)
+
+
+def quantile(self: Tensor, q, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool) -> Tensor:
+    """Source: `aten/src/ATen/native/Sorting.cpp`, `quantile_compute`."""
+    q = q if isinstance(q, Tensor) else functions.full((), q, dtype=self.dtype)
+    if not self.dim():
+        self, dim, keepdim = self.reshape(1), 0, False
+    x = (self.flatten() if dim is None else self.movedim(dim, -1)).sort(-1)[0]
+    count = (~x.isnan()).sum(-1, True) if ignore_nan else functions.full((), x.size(-1))
+    rank = (q.reshape(-1) * (count - 1)).to(x.dtype)
+    if not ignore_nan:
+        rank = functions.where(x.isnan().any(-1, True), x.size(-1) - 1, rank)
+    rank = {"lower": rank.floor, "higher": rank.ceil, "nearest": rank.round}.get(interpolation, rank.clone)()
+    below = rank.floor().long()
+    low, high = (
+        functions.take_along_dim(x, index, -1) for index in (below.clamp_min(0), rank.ceil().long().clamp_min(0))
+    )
+    weight = functions.full_like(rank, 0.5) if interpolation == "midpoint" else rank - below
+    result = functions.lerp(low, high, weight).movedim(-1, 0)
+    if keepdim:
+        result = (
+            result.reshape((q.numel(), *(1 for _ in self.shape)))
+            if dim is None
+            else result.unsqueeze(1 + wrap_dim(dim, self.dim()))
+        )
+    return result if q.dim() else result.squeeze(0)
+
+
+def searchsorted(edges: Tensor, self: Tensor, out_int32: bool, right: bool, sorter: Tensor | None) -> Tensor:
+    """Where each element belongs in the sorted rows of `edges`, before equal ones or, if `right`, after them."""
+    edges = edges if sorter is None else edges.gather(-1, sorter)
+    side, rows, values = "right" if right else "left", edges._array, self._array
+    if edges.dim() == 1:
+        found = np.searchsorted(rows, values, side)
+    else:
+        pairs = zip(rows.reshape(-1, rows.shape[-1]), values.reshape(-1, values.shape[-1]))
+        found = np.array([np.searchsorted(row, wanted, side) for row, wanted in pairs]).reshape(values.shape)
+    kind = int32 if out_int32 else int64
+    return wrap_contiguous(np.asarray(found, kind.numpy), kind)

@@ -164,3 +164,38 @@ def repeat_interleave_int(self: Tensor, repeats: int, dim: int | None = None, ou
     sizes.insert(dim + 1, repeats)
     copies = self.unsqueeze(dim + 1).expand(sizes)
     return functions.clone(copies, memory_format=contiguous_format).flatten(dim, dim + 1)
+
+
+# Diagonals, pieces and products --------------------------------------------------------------------------------------
+
+
+def diag_embed(self: Tensor, offset: int, dim1: int, dim2: int) -> Tensor:
+    """A matrix of zeros with each row as its diagonal, in two new dimensions."""
+    size, ndim = self.size(-1) + abs(offset), self.dim() + 1
+    dims = sorted(wrap_dim(dim, ndim) for dim in (dim1, dim2))
+    if dims[0] == dims[1]:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    sizes = [*self.shape[:-1]]
+    for dim in dims:
+        sizes.insert(dim, size)
+    out = self.new_zeros(sizes)
+    out.diagonal(offset, dim1, dim2).copy_(self)
+    return out
+
+
+def tensor_split(self: Tensor, parts: int | Sequence[int], dim: int) -> tuple[Tensor, ...]:
+    """So many pieces of almost equal sizes, or pieces between these indices. Source: `TensorShape.cpp`, `tensor_split`."""
+    length = self.size(dim)
+    if isinstance(parts, int):
+        if parts <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {parts}")
+        parts = [i * (length // parts) + min(i, length % parts) for i in range(1, parts)]
+    return tuple(functions.slice(self, dim, start, end) for start, end in zip([0, *parts], [*parts, length]))
+
+
+def block_diag(tensors: Sequence[Tensor]) -> Tensor:
+    blocks = [atleast_2d(tensor) for tensor in tensors]
+    rows, columns = (sum(block.size(dim) for block in blocks) for dim in (0, 1))
+    widths = [sum(block.size(1) for block in blocks[:i]) for i in range(len(blocks))]
+    padded = [functions.constant_pad_nd(b, (left, columns - left - b.size(1))) for b, left in zip(blocks, widths)]
+    return functions.cat(padded)

@@ -15,15 +15,16 @@ from rushlight.aten.generated.functions import (
     _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op, _unique2_op,
     _unsafe_view_op, abs__op, abs_op, abs_out_op, acos__op, acos_op, acos_out_op, acosh__op, acosh_op, acosh_out_op,
     add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op,
-    addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, alias_op, all_all_out_op, all_dims_out_op,
-    all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op,
-    arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, asin__op,
-    asin_op, asin_out_op, asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op, atan2_out_op, atan__op, atan_op,
-    atan_out_op, atanh__op, atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op,
-    avg_pool2d_op, avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op,
-    bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op,
-    binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op, binary_cross_entropy_op,
-    binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
+    addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, addmv__op, addmv_op, addmv_out_op, addr__op, addr_op,
+    addr_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op, amin_op, amin_out_op,
+    aminmax_op, aminmax_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
+    argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, asin__op, asin_op, asin_out_op,
+    asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op, atan2_out_op, atan__op, atan_op, atan_out_op, atanh__op,
+    atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op, avg_pool2d_out_op,
+    baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op, bernoulli__Tensor_op, bernoulli__float_op,
+    bernoulli_op, bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op,
+    binary_cross_entropy_backward_op, binary_cross_entropy_op, binary_cross_entropy_out_op,
+    binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
     bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_not_out_op,
     bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op,
     bitwise_xor_Tensor_out_op, bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op,
@@ -32,45 +33,48 @@ from rushlight.aten.generated.functions import (
     clamp_min_Tensor_op, clamp_min_Tensor_out_op, clamp_min__Tensor_op, clamp_min__op, clamp_min_op, clamp_min_out_op,
     clamp_op, clamp_out_op, clone_op, constant_pad_nd_op, convolution_backward_op, convolution_op, copy__op, copy_op,
     copysign_Scalar_op, copysign_Scalar_out_op, copysign_Tensor_op, copysign__Scalar_op, copysign__Tensor_op,
-    copysign_out_op, cos__op, cos_op, cos_out_op, cosh__op, cosh_op, cosh_out_op, cumsum__op, cumsum_op, cumsum_out_op,
-    deg2rad__op, deg2rad_op, deg2rad_out_op, diagonal_backward_op, diagonal_op, diagonal_scatter_op, digamma__op,
-    digamma_op, digamma_out_op, div_Scalar_op, div_Tensor_mode_op, div_Tensor_op, div__Tensor_mode_op, div__Tensor_op,
-    div_out_mode_op, div_out_op, dot_op, dot_out_op, elu__op, elu_backward_grad_input_op, elu_backward_op, elu_op,
-    elu_out_op, embedding_dense_backward_op, embedding_op, embedding_renorm__op, empty_out_op, eq_Tensor_out_op,
-    eq__Tensor_op, erf__op, erf_op, erf_out_op, erfc__op, erfc_op, erfc_out_op, erfinv__op, erfinv_op, erfinv_out_op,
-    exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op, expand_op, expm1__op, expm1_op, expm1_out_op,
-    exponential__op, exponential_op, eye_m_out_op, eye_out_op, fake_quantize_per_channel_affine_cachemask_op,
-    fake_quantize_per_tensor_affine_cachemask_op, fill_Scalar_op, fill_Tensor_op, fill__Scalar_op, fill__Tensor_op,
-    flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op, floor_divide_out_op, floor_op, floor_out_op, fmax_op,
-    fmax_out_op, fmin_op, fmin_out_op, fmod_Scalar_op, fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op,
-    fmod__Scalar_op, fmod__Tensor_op, frac__op, frac_op, frac_out_op, full_out_op, gather_op, gather_out_op, gcd__op,
-    gcd_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op, gelu_backward_grad_input_op, gelu_backward_op, gelu_op,
-    gelu_out_op, glu_op, glu_out_op, gt_Tensor_out_op, gt__Tensor_op, hardshrink_backward_op, hardshrink_op,
-    hardshrink_out_op, hardsigmoid__op, hardsigmoid_backward_op, hardsigmoid_op, hardsigmoid_out_op, hardswish__op,
-    hardswish_op, hardswish_out_op, hardtanh__op, hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op,
-    hardtanh_out_op, heaviside__op, heaviside_out_op, huber_loss_backward_op, huber_loss_backward_out_op, huber_loss_op,
+    copysign_out_op, cos__op, cos_op, cos_out_op, cosh__op, cosh_op, cosh_out_op, cummax_op, cummax_out_op, cummin_op,
+    cummin_out_op, cumprod__op, cumprod_op, cumprod_out_op, cumsum__op, cumsum_op, cumsum_out_op, deg2rad__op,
+    deg2rad_op, deg2rad_out_op, diag_embed_op, diagonal_backward_op, diagonal_copy_op, diagonal_op, diagonal_scatter_op,
+    digamma__op, digamma_op, digamma_out_op, dist_op, div_Scalar_op, div_Tensor_mode_op, div_Tensor_op,
+    div__Tensor_mode_op, div__Tensor_op, div_out_mode_op, div_out_op, dot_op, dot_out_op, elu__op,
+    elu_backward_grad_input_op, elu_backward_op, elu_op, elu_out_op, embedding_dense_backward_op, embedding_op,
+    embedding_renorm__op, empty_out_op, eq_Tensor_out_op, eq__Tensor_op, erf__op, erf_op, erf_out_op, erfc__op, erfc_op,
+    erfc_out_op, erfinv__op, erfinv_op, erfinv_out_op, exp2__op, exp2_op, exp2_out_op, exp__op, exp_op, exp_out_op,
+    expand_op, expm1__op, expm1_op, expm1_out_op, exponential__op, exponential_op, eye_m_out_op, eye_out_op,
+    fake_quantize_per_channel_affine_cachemask_op, fake_quantize_per_tensor_affine_cachemask_op, fill_Scalar_op,
+    fill_Tensor_op, fill__Scalar_op, fill__Tensor_op, flip_op, floor__op, floor_divide__Tensor_op, floor_divide_op,
+    floor_divide_out_op, floor_op, floor_out_op, fmax_op, fmax_out_op, fmin_op, fmin_out_op, fmod_Scalar_op,
+    fmod_Scalar_out_op, fmod_Tensor_op, fmod_Tensor_out_op, fmod__Scalar_op, fmod__Tensor_op, frac__op, frac_op,
+    frac_out_op, full_out_op, gather_op, gather_out_op, gcd__op, gcd_out_op, ge_Tensor_out_op, ge__Tensor_op, gelu__op,
+    gelu_backward_grad_input_op, gelu_backward_op, gelu_op, gelu_out_op, glu_op, glu_out_op, gt_Tensor_out_op,
+    gt__Tensor_op, hardshrink_backward_op, hardshrink_op, hardshrink_out_op, hardsigmoid__op, hardsigmoid_backward_op,
+    hardsigmoid_op, hardsigmoid_out_op, hardswish__op, hardswish_op, hardswish_out_op, hardtanh__op,
+    hardtanh_backward_grad_input_op, hardtanh_backward_op, hardtanh_op, hardtanh_out_op, heaviside__op,
+    heaviside_out_op, histc_out_op, huber_loss_backward_op, huber_loss_backward_out_op, huber_loss_op,
     huber_loss_out_op, hypot__op, hypot_op, hypot_out_op, index_Tensor_op, index_add__op, index_add_op,
     index_add_out_op, index_copy__op, index_copy_op, index_copy_out_op, index_fill__int_Scalar_op,
     index_fill__int_Tensor_op, index_fill_int_Scalar_op, index_fill_int_Tensor_op, index_put__op, index_put_op,
-    index_select_op, index_select_out_op, isneginf_out_op, isposinf_out_op, lcm__op, lcm_out_op, ldexp_Tensor_op,
-    ldexp__op, ldexp_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op, leaky_relu_backward_grad_input_op,
-    leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op, lerp_Scalar_out_op, lerp_Tensor_op,
-    lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, lgamma__op, lgamma_op, lgamma_out_op, linalg_vector_norm_op,
-    linalg_vector_norm_out_op, linear_out_op, linspace_Scalar_Tensor_out_op, linspace_Tensor_Scalar_out_op,
-    linspace_Tensor_Tensor_out_op, linspace_out_op, log10__op, log10_op, log10_out_op, log1p__op, log1p_op,
-    log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op, log_sigmoid_backward_op,
-    log_sigmoid_forward_op, log_softmax_int_out_op, logaddexp2_op, logaddexp2_out_op, logaddexp_op, logaddexp_out_op,
-    logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op, logical_or__op, logical_or_out_op,
-    logical_xor__op, logical_xor_out_op, logit__op, logit_op, logit_out_op, logsumexp_op, logsumexp_out_op,
-    lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op, masked_fill_Tensor_op, masked_fill__Scalar_op,
-    masked_fill__Tensor_op, masked_scatter__op, masked_scatter_backward_op, masked_scatter_op, masked_select_op,
-    masked_select_out_op, max_dim_max_op, max_dim_op, max_op, max_pool2d_with_indices_backward_grad_input_op,
-    max_pool2d_with_indices_backward_op, max_pool2d_with_indices_op, max_unary_out_op, maximum_op, maximum_out_op,
-    mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, median_dim_op, median_dim_values_op, median_op,
-    min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op,
-    mm_op, mm_out_op, mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op,
-    mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op, multi_margin_loss_op, multinomial_out_op, mv_op,
-    mv_out_op, nan_to_num__op, nan_to_num_op, nan_to_num_out_op, native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op,
+    index_select_op, index_select_out_op, isneginf_out_op, isposinf_out_op, kthvalue_op, kthvalue_values_op, lcm__op,
+    lcm_out_op, ldexp_Tensor_op, ldexp__op, ldexp_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op,
+    leaky_relu_backward_grad_input_op, leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op,
+    lerp_Scalar_out_op, lerp_Tensor_op, lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, lgamma__op, lgamma_op,
+    lgamma_out_op, linalg_cross_op, linalg_vector_norm_op, linalg_vector_norm_out_op, linear_out_op,
+    linspace_Scalar_Tensor_out_op, linspace_Tensor_Scalar_out_op, linspace_Tensor_Tensor_out_op, linspace_out_op,
+    log10__op, log10_op, log10_out_op, log1p__op, log1p_op, log1p_out_op, log2__op, log2_op, log2_out_op, log__op,
+    log_op, log_out_op, log_sigmoid_backward_op, log_sigmoid_forward_op, log_softmax_int_out_op, logaddexp2_op,
+    logaddexp2_out_op, logaddexp_op, logaddexp_out_op, logical_and__op, logical_and_out_op, logical_not__op,
+    logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op, logical_xor_out_op, logit__op, logit_op,
+    logit_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op,
+    masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, masked_scatter__op,
+    masked_scatter_backward_op, masked_scatter_op, masked_select_op, masked_select_out_op, max_dim_max_op, max_dim_op,
+    max_op, max_pool2d_with_indices_backward_grad_input_op, max_pool2d_with_indices_backward_op,
+    max_pool2d_with_indices_op, max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op,
+    mean_out_op, median_dim_op, median_dim_values_op, median_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op,
+    minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op, mm_op, mm_out_op, mode_op, mode_values_op,
+    mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op,
+    mul__Tensor_op, mul_out_op, multi_margin_loss_op, multinomial_out_op, mv_op, mv_out_op, nan_to_num__op,
+    nan_to_num_op, nan_to_num_out_op, nansum_op, nansum_out_op, native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op,
     neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op,
     nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op, normal_Tensor_Tensor_op,
     normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op,
@@ -85,35 +89,36 @@ from rushlight.aten.generated.functions import (
     reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op,
     reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op,
     reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op,
-    remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op, repeat_interleave_Tensor_op, repeat_op,
-    replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
-    replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
-    replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
-    replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op,
-    round__decimals_op, round__op, round_decimals_op, round_decimals_out_op, round_op, round_out_op,
-    rrelu_with_noise_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op,
-    scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op, scatter_add_out_op,
-    scatter_reduce__two_op, scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op,
-    scatter_src_op, scatter_src_out_op, scatter_value_op, scatter_value_out_op, scatter_value_reduce_op,
-    scatter_value_reduce_out_op, select_backward_op, select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op,
-    sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op,
-    sign_out_op, signbit_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op,
-    sin_op, sin_out_op, sinc__op, sinc_op, sinc_out_op, sinh__op, sinh_op, sinh_out_op, slice_Tensor_op,
-    slice_backward_op, slice_scatter_op, smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op,
-    smooth_l1_loss_op, smooth_l1_loss_out_op, soft_margin_loss_op, soft_margin_loss_out_op, softmax_int_out_op,
-    softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, softshrink_backward_op,
-    softshrink_op, softshrink_out_op, sort_op, sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op,
-    split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op,
-    squeeze_dims_op, squeeze_op, stack_op, stack_out_op, std_correction_op, std_correction_out_op,
-    std_mean_correction_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op,
-    sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, tan__op, tan_op, tan_out_op, tanh__op,
-    tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
-    threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, topk_op, topk_values_op,
-    transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op, trunc__op,
-    trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, uniform_op,
-    unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_op, var_correction_op, var_correction_out_op,
-    var_mean_correction_op, view_op, where_self_op, where_self_out_op, xlogy_OutTensor_op, xlogy_Scalar_Other_op,
-    xlogy_Scalar_Self_op, xlogy_Tensor_op, xlogy__Scalar_Other_op, xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
+    remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op, renorm__op, renorm_op, renorm_out_op,
+    repeat_interleave_Tensor_op, repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op,
+    replication_pad1d_op, replication_pad1d_out_op, replication_pad2d_backward_grad_input_op,
+    replication_pad2d_backward_op, replication_pad2d_op, replication_pad2d_out_op,
+    replication_pad3d_backward_grad_input_op, replication_pad3d_backward_op, replication_pad3d_op,
+    replication_pad3d_out_op, resize__op, roll_op, rot90_op, round__decimals_op, round__op, round_decimals_op,
+    round_decimals_out_op, round_op, round_out_op, rrelu_with_noise_op, rsqrt__op, rsqrt_op, rsqrt_out_op,
+    rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op,
+    scatter_add__op, scatter_add_op, scatter_add_out_op, scatter_reduce__two_op, scatter_reduce_op,
+    scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op, scatter_src_op, scatter_src_out_op,
+    scatter_value_op, scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op,
+    select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op,
+    sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op, signbit_out_op, silu__op,
+    silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op, sin_op, sin_out_op, sinc__op, sinc_op,
+    sinc_out_op, sinh__op, sinh_op, sinh_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
+    smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op,
+    soft_margin_loss_op, soft_margin_loss_out_op, softmax_int_out_op, softplus_backward_grad_input_op,
+    softplus_backward_op, softplus_op, softplus_out_op, softshrink_backward_op, softshrink_op, softshrink_out_op,
+    sort_op, sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op,
+    sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op,
+    stack_op, stack_out_op, std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op,
+    sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op,
+    take_op, take_out_op, tan__op, tan_op, tan_out_op, tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op,
+    tanh_out_op, threshold__op, threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op,
+    topk_op, topk_values_op, transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op,
+    triu_out_op, trunc__op, trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op,
+    uniform_op, unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_op, var_correction_op,
+    var_correction_out_op, var_mean_correction_op, vdot_op, view_op, where_self_op, where_self_out_op,
+    xlogy_OutTensor_op, xlogy_Scalar_Other_op, xlogy_Scalar_Self_op, xlogy_Tensor_op, xlogy__Scalar_Other_op,
+    xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
 )  # fmt: skip
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
@@ -3383,6 +3388,386 @@ class VarMeanBackward0(Node):
 
     def release_variables(node):
         node.saved_self = None
+        node.released = True
+
+
+class CumprodBackward0(Node):
+    saved_result = saved_self = None
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_result, node.saved_self])
+            return (None,)
+        result = unpack(node, node.saved_result)
+        self = unpack(node, node.saved_self)
+        return (cumprod_backward(grad.to(node.self_dtype), self, node.dim, result),)
+
+    def release_variables(node):
+        node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class CummaxBackward0(Node):
+    saved_indices = saved_self = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices, node.saved_self])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        self = unpack(node, node.saved_self)
+        return (functions.empty_like(self).zero_().scatter_add_(node.dim, indices, grad) if grad.dim() else grad,)
+
+    def release_variables(node):
+        node.saved_indices = node.saved_self = None
+        node.released = True
+
+
+class CumminBackward0(Node):
+    saved_indices = saved_self = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices, node.saved_self])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        self = unpack(node, node.saved_self)
+        return (functions.empty_like(self).zero_().scatter_add_(node.dim, indices, grad) if grad.dim() else grad,)
+
+    def release_variables(node):
+        node.saved_indices = node.saved_self = None
+        node.released = True
+
+
+class KthvalueBackward0(Node):
+    saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(
+                grad, node.dim, detach_result(indices), node.self_shape, node.keepdim
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class ModeBackward0(Node):
+    saved_indices = None
+    _saved_indices, _raw_saved_indices = tensor_getters("saved_indices")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_indices])
+            return (None,)
+        grad = grads[0]
+        indices = unpack(node, node.saved_indices)
+        return (
+            functions.value_selecting_reduction_backward(
+                grad, node.dim, detach_result(indices), node.self_shape, node.keepdim
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_indices = None
+        node.released = True
+
+
+class NansumBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (
+            sum_backward(grad, self.size(), node.dim, node.keepdim).to(node.self_dtype) * self.isnan().logical_not(),
+        )
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class AminmaxBackward0(Node):
+    saved_max = saved_min = saved_self = None
+    _saved_max, _raw_saved_max = tensor_getters("saved_max")
+    _saved_min, _raw_saved_min = tensor_getters("saved_min")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_keepdim = value_getter("keepdim")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(node, [node.saved_max, node.saved_min, node.saved_self])
+            return (None,)
+        max = unpack(node, node.saved_max)
+        min = unpack(node, node.saved_min)
+        self = unpack(node, node.saved_self)
+        return (
+            scale_grad_by_count(
+                functions.zeros_like(input=min) if grads[0] is None else grads[0],
+                self,
+                min,
+                [] if node.dim is None else [node.dim],
+                node.keepdim,
+            )
+            + scale_grad_by_count(
+                functions.zeros_like(input=max) if grads[1] is None else grads[1],
+                self,
+                max,
+                [] if node.dim is None else [node.dim],
+                node.keepdim,
+            ),
+        )
+
+    def release_variables(node):
+        node.saved_max = node.saved_min = node.saved_self = None
+        node.released = True
+
+
+class DiagEmbedBackward0(Node):
+    _saved_dim1 = int_getter("dim1")
+    _saved_dim2 = int_getter("dim2")
+    _saved_offset = int_getter("offset")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (grad.diagonal(node.offset, node.dim1, node.dim2),)
+
+
+class DiagonalBackward0_copy(Node):
+    _saved_dim1 = int_getter("dim1")
+    _saved_dim2 = int_getter("dim2")
+    _saved_offset = int_getter("offset")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.diagonal_backward(grad, node.self_shape, node.offset, node.dim1, node.dim2),)
+
+
+class Rot90Backward0(Node):
+    _saved_dims = int_getter("dims")
+    _saved_k = int_getter("k")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.rot90(grad, -node.k, node.dims),)
+
+
+class TakeBackward0(Node):
+    saved_index = saved_self = None
+    _saved_index, _raw_saved_index = tensor_getters("saved_index")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_index, node.saved_self])
+            return (None,)
+        index = unpack(node, node.saved_index)
+        self = unpack(node, node.saved_self)
+        return (backward_of(functions.take_op, grad, [self], self, index)[0],)
+
+    def release_variables(node):
+        node.saved_index = node.saved_self = None
+        node.released = True
+
+
+class VdotBackward0(Node):
+    saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_other = grad * self if edges[1].node else None
+        grad_self = grad * other if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
+        node.released = True
+
+
+class DistBackward0(Node):
+    saved_other = saved_result = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_result, _raw_saved_result = tensor_getters("saved_result")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_p = value_getter("p")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_result, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
+        result = unpack(node, node.saved_result) if edges[0].node or edges[1].node else None
+        self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
+        grad_other = -norm_backward(grad, self - other, node.p, result, None, False) if edges[1].node else None
+        grad_self = norm_backward(grad, self - other, node.p, result, None, False) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_result = node.saved_self = None
+        node.released = True
+
+
+class AddmvBackward0(Node):
+    saved_vec = saved_mat = None
+    _saved_vec, _raw_saved_vec = tensor_getters("saved_vec")
+    _saved_mat, _raw_saved_mat = tensor_getters("saved_mat")
+    _saved_alpha = value_getter("alpha")
+    _saved_beta = value_getter("beta")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_vec, node.saved_mat])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        vec = unpack(node, node.saved_vec) if edges[1].node else None
+        mat = unpack(node, node.saved_mat) if edges[2].node else None
+        grad_mat = maybe_multiply(grad.ger(vec), node.alpha) if edges[1].node else None
+        grad_self = maybe_multiply(grad, node.beta) if edges[0].node else None
+        grad_vec = maybe_multiply(mat.t().mv(grad), node.alpha) if edges[2].node else None
+        return (
+            grad_self,
+            grad_mat,
+            grad_vec,
+        )
+
+    def release_variables(node):
+        node.saved_vec = node.saved_mat = None
+        node.released = True
+
+
+class AddrBackward0(Node):
+    saved_vec2 = saved_vec1 = None
+    _saved_vec2, _raw_saved_vec2 = tensor_getters("saved_vec2")
+    _saved_vec1, _raw_saved_vec1 = tensor_getters("saved_vec1")
+    _saved_alpha = value_getter("alpha")
+    _saved_beta = value_getter("beta")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_vec2, node.saved_vec1])
+            return (
+                None,
+                None,
+                None,
+            )
+        edges = node.next_edges
+        vec2 = unpack(node, node.saved_vec2) if edges[1].node else None
+        vec1 = unpack(node, node.saved_vec1) if edges[2].node else None
+        return (
+            maybe_multiply(grad, node.beta) if edges[0].node else None,
+            maybe_multiply(grad.mv(vec2), node.alpha) if edges[1].node else None,
+            maybe_multiply(grad.t().mv(vec1), node.alpha) if edges[2].node else None,
+        )
+
+    def release_variables(node):
+        node.saved_vec2 = node.saved_vec1 = None
+        node.released = True
+
+
+class RenormBackward0(Node):
+    saved_self = None
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+    _saved_maxnorm = value_getter("maxnorm")
+    _saved_p = value_getter("p")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_self])
+            return (None,)
+        self = unpack(node, node.saved_self)
+        return (backward_of(functions.renorm_op, grad, [self], self, node.p, node.dim, node.maxnorm)[0],)
+
+    def release_variables(node):
+        node.saved_self = None
+        node.released = True
+
+
+class LinalgCrossBackward0(Node):
+    saved_other = saved_self = None
+    _saved_other, _raw_saved_other = tensor_getters("saved_other")
+    _saved_self, _raw_saved_self = tensor_getters("saved_self")
+    _saved_dim = int_getter("dim")
+
+    def apply(node, grad):
+        if grad is None:
+            unpack(node, [node.saved_other, node.saved_self])
+            return (
+                None,
+                None,
+            )
+        edges = node.next_edges
+        other = unpack(node, node.saved_other) if edges[0].node else None
+        self = unpack(node, node.saved_self) if edges[1].node else None
+        grad_other = functions.linalg_cross(grad, self, dim=node.dim) if edges[1].node else None
+        grad_self = functions.linalg_cross(other, grad, dim=node.dim) if edges[0].node else None
+        return (
+            grad_self,
+            grad_other,
+        )
+
+    def release_variables(node):
+        node.saved_other = node.saved_self = None
         node.released = True
 
 
@@ -10015,6 +10400,390 @@ def var_mean_correction(key_set, self, dim, correction, keepdim):
     return result
 
 
+def cumprod(key_set, self, dim, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return cumprod_op.below[key_set](self, dim, dtype)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return cumprod_op.below[key_set](self, dim, dtype)
+    node = CumprodBackward0()
+    node.next_edges = edges
+    node.self_dtype = self.dtype
+    node.dim = dim
+    node.saved_self = save(self)
+    result = call_below(cumprod_op.below[key_set], self, dim, dtype)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def cumprod_(key_set, self, dim, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return cumprod__op.below[key_set](self, dim, dtype)
+    if not any_requires_grad([self]):
+        return cumprod__op.below[key_set](self, dim, dtype)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = CumprodBackward0()
+    node.next_edges = edges
+    node.self_dtype = self.dtype
+    node.dim = dim
+    node.saved_self = save(self.clone())
+    result = call_below(cumprod__op.below[key_set], self, dim, dtype)
+    rebase_history(self, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def cummax(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return cummax_op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return cummax_op.below[key_set](self, dim)
+    node = CummaxBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.saved_self = save(self)
+    result = call_below(cummax_op.below[key_set], self, dim)
+    set_history(result, node, [True, False])
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def cummin(key_set, self, dim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return cummin_op.below[key_set](self, dim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return cummin_op.below[key_set](self, dim)
+    node = CumminBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.saved_self = save(self)
+    result = call_below(cummin_op.below[key_set], self, dim)
+    set_history(result, node, [True, False])
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def kthvalue(key_set, self, k, dim, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return kthvalue_op.below[key_set](self, k, dim, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return kthvalue_op.below[key_set](self, k, dim, keepdim)
+    node = KthvalueBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.keepdim = keepdim
+    result = call_below(kthvalue_op.below[key_set], self, k, dim, keepdim)
+    set_history(result, node, [True, False])
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def mode(key_set, self, dim, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return mode_op.below[key_set](self, dim, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return mode_op.below[key_set](self, dim, keepdim)
+    node = ModeBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim = dim
+    node.keepdim = keepdim
+    result = call_below(mode_op.below[key_set], self, dim, keepdim)
+    set_history(result, node, [True, False])
+    node.saved_indices = save(result[1], True)
+    return result
+
+
+def nansum(key_set, self, dim, keepdim, dtype):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return nansum_op.below[key_set](self, dim, keepdim, dtype)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return nansum_op.below[key_set](self, dim, keepdim, dtype)
+    node = NansumBackward0()
+    node.next_edges = edges
+    node.self_dtype = self.dtype
+    node.dim = dim
+    node.keepdim = keepdim
+    node.saved_self = save(self)
+    result = call_below(nansum_op.below[key_set], self, dim, keepdim, dtype)
+    set_history(result, node)
+    return result
+
+
+def aminmax(key_set, self, dim, keepdim):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return aminmax_op.below[key_set](self, dim, keepdim)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return aminmax_op.below[key_set](self, dim, keepdim)
+    node = AminmaxBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.keepdim = keepdim
+    node.saved_self = save(self)
+    result = call_below(aminmax_op.below[key_set], self, dim, keepdim)
+    set_history(result, node)
+    node.saved_max = save(result[1], True)
+    node.saved_min = save(result[0], True)
+    return result
+
+
+def diag_embed(key_set, self, offset, dim1, dim2):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return diag_embed_op.below[key_set](self, offset, dim1, dim2)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return diag_embed_op.below[key_set](self, offset, dim1, dim2)
+    node = DiagEmbedBackward0()
+    node.next_edges = edges
+    node.dim1 = dim1
+    node.dim2 = dim2
+    node.offset = offset
+    result = call_below(diag_embed_op.below[key_set], self, offset, dim1, dim2)
+    set_history(result, node)
+    return result
+
+
+def diagonal_copy(key_set, self, offset, dim1, dim2):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return diagonal_copy_op.below[key_set](self, offset, dim1, dim2)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return diagonal_copy_op.below[key_set](self, offset, dim1, dim2)
+    node = DiagonalBackward0_copy()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.dim1 = dim1
+    node.dim2 = dim2
+    node.offset = offset
+    result = call_below(diagonal_copy_op.below[key_set], self, offset, dim1, dim2)
+    set_history(result, node)
+    return result
+
+
+def rot90(key_set, self, k, dims):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return rot90_op.below[key_set](self, k, dims)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return rot90_op.below[key_set](self, k, dims)
+    node = Rot90Backward0()
+    node.next_edges = edges
+    node.dims = dims
+    node.k = k
+    result = call_below(rot90_op.below[key_set], self, k, dims)
+    set_history(result, node)
+    return result
+
+
+def take(key_set, self, index):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return take_op.below[key_set](self, index)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return take_op.below[key_set](self, index)
+    node = TakeBackward0()
+    node.next_edges = edges
+    node.saved_index = save(index)
+    node.saved_self = save(self)
+    result = call_below(take_op.below[key_set], self, index)
+    set_history(result, node)
+    return result
+
+
+def vdot(key_set, self, other):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return vdot_op.below[key_set](self, other)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
+        return vdot_op.below[key_set](self, other)
+    node = VdotBackward0()
+    node.next_edges = edges
+    if edges[0].node:
+        node.saved_other = save(other)
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(vdot_op.below[key_set], self, other)
+    set_history(result, node)
+    return result
+
+
+def dist(key_set, self, other, p):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return dist_op.below[key_set](self, other, p)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
+        return dist_op.below[key_set](self, other, p)
+    node = DistBackward0()
+    node.next_edges = edges
+    node.p = p
+    node.saved_other = save(other)
+    node.saved_self = save(self)
+    result = call_below(dist_op.below[key_set], self, other, p)
+    set_history(result, node)
+    node.saved_result = save(result, True)
+    return result
+
+
+def addmv(key_set, self, mat, vec, beta, alpha):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and mat._autograd is None is mat._base
+        and vec._autograd is None is vec._base
+    ):
+        return addmv_op.below[key_set](self, mat, vec, beta, alpha)
+    edges = [gradient_edge(self), gradient_edge(mat), gradient_edge(vec)]
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, mat, vec]):
+        return addmv_op.below[key_set](self, mat, vec, beta, alpha)
+    node = AddmvBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.alpha = alpha
+    if edges[1].node:
+        node.saved_vec = save(vec)
+    if edges[2].node:
+        node.saved_mat = save(mat)
+    result = call_below(addmv_op.below[key_set], self, mat, vec, beta, alpha)
+    set_history(result, node)
+    return result
+
+
+def addmv_(key_set, self, mat, vec, beta, alpha):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and mat._autograd is None is mat._base
+        and vec._autograd is None is vec._base
+    ):
+        return addmv__op.below[key_set](self, mat, vec, beta, alpha)
+    if not any_requires_grad([self, mat, vec]):
+        return addmv__op.below[key_set](self, mat, vec, beta, alpha)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(mat), gradient_edge(vec)]
+    node = AddmvBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.alpha = alpha
+    if edges[1].node:
+        node.saved_vec = save(vec)
+    if edges[2].node:
+        node.saved_mat = save(mat)
+    result = call_below(addmv__op.below[key_set], self, mat, vec, beta, alpha)
+    rebase_history(self, node)
+    return result
+
+
+def addr(key_set, self, vec1, vec2, beta, alpha):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and vec1._autograd is None is vec1._base
+        and vec2._autograd is None is vec2._base
+    ):
+        return addr_op.below[key_set](self, vec1, vec2, beta, alpha)
+    edges = [gradient_edge(self), gradient_edge(vec1), gradient_edge(vec2)]
+    if edges[0].node is edges[1].node is edges[2].node is None and not any_requires_grad([self, vec1, vec2]):
+        return addr_op.below[key_set](self, vec1, vec2, beta, alpha)
+    node = AddrBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.alpha = alpha
+    if edges[1].node:
+        node.saved_vec2 = save(vec2)
+    if edges[2].node:
+        node.saved_vec1 = save(vec1)
+    result = call_below(addr_op.below[key_set], self, vec1, vec2, beta, alpha)
+    set_history(result, node)
+    return result
+
+
+def addr_(key_set, self, vec1, vec2, beta, alpha):
+    if (
+        not local.grad_enabled
+        or self._autograd is None is self._base
+        and vec1._autograd is None is vec1._base
+        and vec2._autograd is None is vec2._base
+    ):
+        return addr__op.below[key_set](self, vec1, vec2, beta, alpha)
+    if not any_requires_grad([self, vec1, vec2]):
+        return addr__op.below[key_set](self, vec1, vec2, beta, alpha)
+    check_inplace(self)
+    edges = [gradient_edge(self), gradient_edge(vec1), gradient_edge(vec2)]
+    node = AddrBackward0()
+    node.next_edges = edges
+    node.beta = beta
+    node.alpha = alpha
+    if edges[1].node:
+        node.saved_vec2 = save(vec2)
+    if edges[2].node:
+        node.saved_vec1 = save(vec1)
+    result = call_below(addr__op.below[key_set], self, vec1, vec2, beta, alpha)
+    rebase_history(self, node)
+    return result
+
+
+def renorm(key_set, self, p, dim, maxnorm):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return renorm_op.below[key_set](self, p, dim, maxnorm)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return renorm_op.below[key_set](self, p, dim, maxnorm)
+    node = RenormBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.maxnorm = maxnorm
+    node.p = p
+    node.saved_self = save(self)
+    result = call_below(renorm_op.below[key_set], self, p, dim, maxnorm)
+    set_history(result, node)
+    return result
+
+
+def renorm_(key_set, self, p, dim, maxnorm):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return renorm__op.below[key_set](self, p, dim, maxnorm)
+    if not any_requires_grad([self]):
+        return renorm__op.below[key_set](self, p, dim, maxnorm)
+    check_inplace(self)
+    edges = [gradient_edge(self)]
+    node = RenormBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    node.maxnorm = maxnorm
+    node.p = p
+    node.saved_self = save(self.clone())
+    result = call_below(renorm__op.below[key_set], self, p, dim, maxnorm)
+    rebase_history(self, node)
+    return result
+
+
+def linalg_cross(key_set, self, other, dim):
+    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+        return linalg_cross_op.below[key_set](self, other, dim)
+    edges = [gradient_edge(self), gradient_edge(other)]
+    if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
+        return linalg_cross_op.below[key_set](self, other, dim)
+    node = LinalgCrossBackward0()
+    node.next_edges = edges
+    node.dim = dim
+    if edges[0].node:
+        node.saved_other = save(other)
+    if edges[1].node:
+        node.saved_self = save(self)
+    result = call_below(linalg_cross_op.below[key_set], self, other, dim)
+    set_history(result, node)
+    return result
+
+
 def index_copy(key_set, self, dim, index, source):
     if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
         return index_copy_op.below[key_set](self, dim, index, source)
@@ -12006,19 +12775,23 @@ AUTOGRAD = {
     cumsum, cumsum__op: cumsum_, logsumexp_op: logsumexp, max_op: max, max_dim_op: max_dim, mean_op: mean, mean_dim_op:
     mean_dim, min_op: min, min_dim_op: min_dim, prod_op: prod, prod_dim_int_op: prod_dim_int, std_correction_op:
     std_correction, std_mean_correction_op: std_mean_correction, sum_op: sum, sum_dim_IntList_op: sum_dim_IntList,
-    var_correction_op: var_correction, var_mean_correction_op: var_mean_correction, index_copy_op: index_copy,
-    index_copy__op: index_copy_, index_fill_int_Scalar_op: index_fill_int_Scalar, index_fill__int_Scalar_op:
-    index_fill__int_Scalar, index_fill_int_Tensor_op: index_fill_int_Tensor, index_fill__int_Tensor_op:
-    index_fill__int_Tensor, masked_scatter_op: masked_scatter, masked_scatter__op: masked_scatter_,
-    masked_scatter_backward_op: masked_scatter_backward, masked_select_op: masked_select, scatter_reduce_two_op:
-    scatter_reduce_two, scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd, linalg_vector_norm_op:
-    linalg_vector_norm, norm_ScalarOpt_dim_op: norm_ScalarOpt_dim, _cdist_forward_op: _cdist_forward, median_op: median,
-    median_dim_op: median_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op:
-    unique_consecutive, unique_dim_op: unique_dim, _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_,
-    baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, convolution_op:
-    convolution, convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd,
-    reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op:
-    reflection_pad2d, reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
+    var_correction_op: var_correction, var_mean_correction_op: var_mean_correction, cumprod_op: cumprod, cumprod__op:
+    cumprod_, cummax_op: cummax, cummin_op: cummin, kthvalue_op: kthvalue, mode_op: mode, nansum_op: nansum, aminmax_op:
+    aminmax, diag_embed_op: diag_embed, diagonal_copy_op: diagonal_copy, rot90_op: rot90, take_op: take, vdot_op: vdot,
+    dist_op: dist, addmv_op: addmv, addmv__op: addmv_, addr_op: addr, addr__op: addr_, renorm_op: renorm, renorm__op:
+    renorm_, linalg_cross_op: linalg_cross, index_copy_op: index_copy, index_copy__op: index_copy_,
+    index_fill_int_Scalar_op: index_fill_int_Scalar, index_fill__int_Scalar_op: index_fill__int_Scalar,
+    index_fill_int_Tensor_op: index_fill_int_Tensor, index_fill__int_Tensor_op: index_fill__int_Tensor,
+    masked_scatter_op: masked_scatter, masked_scatter__op: masked_scatter_, masked_scatter_backward_op:
+    masked_scatter_backward, masked_select_op: masked_select, scatter_reduce_two_op: scatter_reduce_two,
+    scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd, linalg_vector_norm_op: linalg_vector_norm,
+    norm_ScalarOpt_dim_op: norm_ScalarOpt_dim, _cdist_forward_op: _cdist_forward, median_op: median, median_dim_op:
+    median_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op: unique_consecutive,
+    unique_dim_op: unique_dim, _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm,
+    baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, convolution_op: convolution,
+    convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd, reflection_pad1d_op:
+    reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op: reflection_pad2d,
+    reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
     reflection_pad3d_backward_op: reflection_pad3d_backward, replication_pad1d_op: replication_pad1d,
     replication_pad1d_backward_op: replication_pad1d_backward, replication_pad2d_op: replication_pad2d,
     replication_pad2d_backward_op: replication_pad2d_backward, replication_pad3d_op: replication_pad3d,
@@ -12066,16 +12839,18 @@ OUT = (
     stack_out_op, tril_out_op, triu_out_op, _log_softmax_out_op, _softmax_out_op, amax_out_op, amin_out_op,
     cumsum_out_op, log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op,
     mean_dtype_out_op, min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op,
-    std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, pixel_shuffle_out_op,
-    pixel_unshuffle_out_op, index_copy_out_op, masked_select_out_op, scatter_reduce_two_out_op,
+    std_correction_out_op, sum_IntList_out_op, sum_out_op, var_correction_out_op, cumprod_out_op, cummax_out_op,
+    cummin_out_op, kthvalue_values_op, mode_values_op, nansum_out_op, aminmax_out_op, pixel_shuffle_out_op,
+    pixel_unshuffle_out_op, take_out_op, index_copy_out_op, masked_select_out_op, scatter_reduce_two_out_op,
     linalg_vector_norm_out_op, median_dim_values_op, sort_values_op, sort_values_stable_op, topk_values_op,
-    addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op,
-    avg_pool2d_backward_grad_input_op, max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op,
-    reflection_pad1d_backward_grad_input_op, reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op,
-    reflection_pad3d_out_op, reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op,
-    replication_pad1d_backward_grad_input_op, replication_pad2d_out_op, replication_pad2d_backward_grad_input_op,
-    replication_pad3d_out_op, replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op,
-    mse_loss_out_op, smooth_l1_loss_out_op, soft_margin_loss_out_op, bernoulli_out_op, normal_float_float_out_op,
+    addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, addmv_out_op,
+    addr_out_op, renorm_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
+    max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
+    reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
+    reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
+    replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
+    replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op, mse_loss_out_op,
+    smooth_l1_loss_out_op, soft_margin_loss_out_op, bernoulli_out_op, normal_float_float_out_op,
     normal_Tensor_float_out_op, normal_float_Tensor_out_op, normal_Tensor_Tensor_out_op, rand_out_op, randint_out_op,
     randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, randperm_out_op,
     randperm_generator_out_op, _log_softmax_backward_data_out_op, _softmax_backward_data_out_op,
@@ -12145,18 +12920,20 @@ WRITTEN = (
     amin_out_op, any_out_op, any_dims_out_op, any_all_out_op, argmax_out_op, argmin_out_op, cumsum__op, cumsum_out_op,
     log_softmax_int_out_op, logsumexp_out_op, max_unary_out_op, max_dim_max_op, mean_out_op, mean_dtype_out_op,
     min_unary_out_op, min_dim_min_op, prod_int_out_op, prod_out_op, softmax_int_out_op, std_correction_out_op,
-    sum_IntList_out_op, sum_out_op, var_correction_out_op, pixel_shuffle_out_op, pixel_unshuffle_out_op, index_copy__op,
-    index_copy_out_op, index_fill__int_Tensor_op, index_fill__int_Scalar_op, masked_scatter__op, masked_select_out_op,
-    nonzero_out_op, scatter_reduce__two_op, scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op,
-    sort_values_op, sort_values_stable_op, topk_values_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op,
-    bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
-    max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
-    reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
-    reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
-    replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
-    replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op, mse_loss_out_op,
-    smooth_l1_loss_out_op, soft_margin_loss_out_op, bernoulli_out_op, bernoulli__Tensor_op, bernoulli__float_op,
-    exponential__op, multinomial_out_op, normal_float_float_out_op, normal_Tensor_float_out_op,
+    sum_IntList_out_op, sum_out_op, var_correction_out_op, histc_out_op, cumprod__op, cumprod_out_op, cummax_out_op,
+    cummin_out_op, kthvalue_values_op, mode_values_op, nansum_out_op, aminmax_out_op, pixel_shuffle_out_op,
+    pixel_unshuffle_out_op, take_out_op, index_copy__op, index_copy_out_op, index_fill__int_Tensor_op,
+    index_fill__int_Scalar_op, masked_scatter__op, masked_select_out_op, nonzero_out_op, scatter_reduce__two_op,
+    scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op, sort_values_op, sort_values_stable_op,
+    topk_values_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op,
+    mm_out_op, mv_out_op, addmv__op, addmv_out_op, addr__op, addr_out_op, renorm__op, renorm_out_op, avg_pool2d_out_op,
+    avg_pool2d_backward_grad_input_op, max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op,
+    reflection_pad1d_backward_grad_input_op, reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op,
+    reflection_pad3d_out_op, reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op,
+    replication_pad1d_backward_grad_input_op, replication_pad2d_out_op, replication_pad2d_backward_grad_input_op,
+    replication_pad3d_out_op, replication_pad3d_backward_grad_input_op, binary_cross_entropy_out_op, huber_loss_out_op,
+    mse_loss_out_op, smooth_l1_loss_out_op, soft_margin_loss_out_op, bernoulli_out_op, bernoulli__Tensor_op,
+    bernoulli__float_op, exponential__op, multinomial_out_op, normal_float_float_out_op, normal_Tensor_float_out_op,
     normal_float_Tensor_out_op, normal_Tensor_Tensor_out_op, normal__op, rand_out_op, randint_out_op,
     randint_generator_out_op, randint_low_out_op, randint_low_generator_out_op, random__from_op, random__to_op,
     random__op, randperm_out_op, randperm_generator_out_op, uniform__op, _log_softmax_backward_data_out_op,
