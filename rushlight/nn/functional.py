@@ -22,16 +22,17 @@ from rushlight.c10.dtypes import bool_, dtype
 from rushlight.c10.memory_formats import contiguous_format
 
 __all__ = [
-    "adaptive_avg_pool2d", "avg_pool2d", "batch_norm", "bilinear", "binary_cross_entropy",
-    "binary_cross_entropy_with_logits", "celu_", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
-    "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "cross_entropy", "dropout", "elu", "elu_", "embedding",
-    "gaussian_nll_loss", "gelu", "group_norm", "gumbel_softmax", "hardshrink", "hardtanh", "hardtanh_", "huber_loss",
-    "instance_norm", "kl_div", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "local_response_norm",
-    "log_softmax", "logsigmoid", "max_pool2d", "max_pool2d_with_indices", "mse_loss", "multi_head_attention_forward",
-    "multilabel_soft_margin_loss", "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle",
-    "pixel_unshuffle", "prelu", "relu", "relu6", "relu_", "rms_norm", "rrelu_", "scaled_dot_product_attention", "selu_",
-    "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink",
-    "threshold_", "triplet_margin_with_distance_loss",
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "avg_pool1d", "avg_pool2d", "batch_norm", "bilinear",
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu_", "channel_shuffle", "conv1d", "conv2d", "conv3d",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "cross_entropy", "dropout", "elu",
+    "elu_", "embedding", "gaussian_nll_loss", "gelu", "group_norm", "gumbel_softmax", "hardshrink", "hardtanh", "hardtanh_",
+    "huber_loss", "instance_norm", "interpolate", "kl_div", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_", "linear",
+    "local_response_norm", "log_softmax", "logsigmoid", "max_pool2d", "max_pool2d_with_indices", "mse_loss",
+    "multi_head_attention_forward", "multilabel_soft_margin_loss", "nll_loss", "normalize", "one_hot", "pad",
+    "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "relu6", "relu_", "rms_norm",
+    "rrelu_", "scaled_dot_product_attention", "selu_", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin",
+    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold_", "triplet_margin_with_distance_loss",
+    "upsample",
 ]  # fmt: skip
 
 # Operators that need no Python function.
@@ -324,6 +325,18 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
 Ints = int | Sequence[int]  # one number for both dimensions, or two
 
 
+avg_pool1d, adaptive_avg_pool1d = functions.avg_pool1d, functions.adaptive_avg_pool1d
+
+
+def _max_pool1d(stride: Ints | None, return_indices: bool, **given: Any) -> Tensor | tuple[Tensor, Tensor]:
+    pool = functions.max_pool1d_with_indices if return_indices else functions.max_pool1d
+    return pool(stride=() if stride is None else stride, **given)
+
+
+_OF_WINDOWS = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False, "return_indices": False}
+max_pool1d = _python_function("max_pool1d", _max_pool1d, input=..., kernel_size=..., **_OF_WINDOWS)
+
+
 def max_pool2d_with_indices(
     input: Tensor,
     kernel_size: Ints,
@@ -350,6 +363,56 @@ def max_pool2d(
     stride = () if stride is None else stride
     pool = functions.max_pool2d_with_indices if return_indices else functions.max_pool2d
     return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+UPSAMPLE = {  # by mode and number of dimensions
+    **{("nearest", n): f"upsample_nearest{n}d" for n in (1, 2, 3)},
+    **{("nearest-exact", n): f"_upsample_nearest_exact{n}d" for n in (1, 2, 3)},
+    ("linear", 1): "upsample_linear1d", ("bilinear", 2): "upsample_bilinear2d", ("trilinear", 3): "upsample_trilinear3d",
+    ("bicubic", 2): "upsample_bicubic2d",
+}  # fmt: skip
+
+
+def interpolate(
+    input: Tensor, size: Ints | None = None, scale_factor: float | Sequence[float] | None = None, mode: str = "nearest",
+    align_corners: bool | None = None, recompute_scale_factor: bool | None = None, antialias: bool = False,
+) -> Tensor:  # fmt: skip
+    """Images of another size, or `scale_factor` times as large. Source: `torch/nn/functional.py`, `interpolate`."""
+    ndim, nearest = input.dim() - 2, mode in ("nearest", "area", "nearest-exact")
+    if nearest and align_corners is not None:
+        modes = "linear | bilinear | bicubic | trilinear"
+        raise ValueError(f"align_corners option can only be set with the interpolating modes: {modes}")
+    if (size is None) == (scale_factor is None):
+        raise ValueError(
+            "only one of size or scale_factor should be defined"
+            if size
+            else "either size or scale_factor should be defined"
+        )
+    given = [scale_factor if size is None else size]
+    given = list(given[0]) if isinstance(given[0], (tuple, list)) else given * ndim
+    if len(given) != ndim:
+        raise ValueError(
+            f"Input and output must have the same number of spatial dimensions, but got {list(input.shape)} and {given}"
+        )
+    if size is not None and recompute_scale_factor:
+        raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
+    if antialias:
+        raise NotImplementedError("rushlight leaves out antialias")
+    sizes = given if size is not None else [math.floor(n * scale) for n, scale in zip(input.shape[2:], given)]
+    if mode == "area" and ndim == 3:
+        raise NotImplementedError("rushlight leaves out the mode area over three dimensions")
+    if mode == "area":
+        return (adaptive_avg_pool1d if ndim == 1 else adaptive_avg_pool2d)(input, sizes)
+    if (mode, ndim) not in UPSAMPLE:
+        raise NotImplementedError(f"Input Error: {mode} mode does not support {input.dim()}D input")
+    scales = [None] * ndim if size is not None or recompute_scale_factor else given
+    corners = [] if nearest else [bool(align_corners)]
+    return getattr(functions, UPSAMPLE[mode, ndim])(input, sizes, *corners, *scales)
+
+
+def upsample(input: Tensor, size=None, scale_factor=None, mode="nearest", align_corners=None) -> Tensor:
+    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) -> Tensor:

@@ -21,38 +21,39 @@ __all__ = [
     "_index_put_impl_", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data", "_prelu_kernel", "_reshape_alias",
     "_safe_softmax", "_scaled_dot_product_attention_math", "_scaled_dot_product_flash_attention_for_cpu", "_softmax",
     "_softmax_backward_data", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "absolute", "absolute_", "acos",
-    "acos_", "acosh", "acosh_", "add", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr", "addr_", "alias",
-    "all", "allclose", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax", "any", "arange", "arccos",
-    "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan2_",
-    "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided", "as_strided_",
-    "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan2_", "atan_", "atanh", "atanh_",
-    "baddbmm", "batch_norm", "bernoulli", "bilinear", "binary_cross_entropy_with_logits", "bincount", "bitwise_and",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to",
-    "bucketize", "cat", "ceil", "ceil_", "celu", "celu_", "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max",
-    "clamp_max_", "clamp_min", "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat", "concatenate", "conj",
-    "constant_pad_nd", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-    "convolution", "copysign", "copysign_", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss",
-    "cosine_similarity", "count_nonzero", "cross", "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_",
-    "detach", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma",
-    "digamma_", "dist", "div", "divide", "dot", "dropout", "dropout_", "dsplit", "dstack", "embedding",
-    "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_", "erfc", "erfc_",
-    "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye", "fake_quantize_per_channel_affine",
-    "fake_quantize_per_tensor_affine", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout",
-    "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip", "fliplr", "flipud", "float_power", "floor",
-    "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_", "full", "full_like", "gather", "gcd", "gcd_",
-    "ge", "ger", "greater", "greater_equal", "group_norm", "gru", "gru_cell", "gt", "hardshrink", "heaviside",
-    "heaviside_", "hinge_embedding_loss", "histc", "histogram", "hsplit", "hstack", "hypot", "hypot_", "index",
-    "index_add", "index_copy", "index_fill", "index_put", "index_put_", "index_select", "inner", "instance_norm",
-    "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "kl_div", "kthvalue",
-    "layer_norm", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal", "lgamma", "lgamma_", "linspace",
-    "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_", "log_softmax", "logaddexp", "logaddexp2",
-    "logical_and", "logical_not", "logical_or", "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell",
-    "lt", "margin_ranking_loss", "masked_fill", "masked_scatter", "masked_select", "matmul", "max", "max_pool2d",
-    "maximum", "mean", "median", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial",
-    "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nanquantile", "nansum", "narrow", "ne",
-    "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance",
-    "pdist", "permute", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow", "prelu",
-    "prod", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
+    "acos_", "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr",
+    "addr_", "alias", "all", "allclose", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax", "any", "arange",
+    "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2",
+    "arctan2_", "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided",
+    "as_strided_", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan2_", "atan_",
+    "atanh", "atanh_", "avg_pool1d", "baddbmm", "batch_norm", "bernoulli", "bilinear",
+    "binary_cross_entropy_with_logits", "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "bucketize", "cat", "ceil", "ceil_", "celu", "celu_",
+    "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
+    "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "constant_pad_nd", "conv1d", "conv2d", "conv3d",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "copysign_", "cos", "cos_",
+    "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cross", "cummax", "cummin",
+    "cumprod", "cumsum", "deg2rad", "deg2rad_", "detach", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy",
+    "diagonal_scatter", "diff", "digamma", "digamma_", "dist", "div", "divide", "dot", "dropout", "dropout_", "dsplit",
+    "dstack", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_",
+    "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye",
+    "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
+    "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip",
+    "fliplr", "flipud", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_",
+    "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru",
+    "gru_cell", "gt", "hardshrink", "heaviside", "heaviside_", "hinge_embedding_loss", "histc", "histogram", "hsplit",
+    "hstack", "hypot", "hypot_", "index", "index_add", "index_copy", "index_fill", "index_put", "index_put_",
+    "index_select", "inner", "instance_norm", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf",
+    "isreal", "kl_div", "kthvalue", "layer_norm", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less", "less_equal",
+    "lgamma", "lgamma_", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_",
+    "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "logit",
+    "logit_", "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss", "masked_fill", "masked_scatter",
+    "masked_select", "matmul", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "maximum", "mean",
+    "median", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv",
+    "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nanquantile", "nansum", "narrow", "ne", "neg", "neg_",
+    "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance", "pdist",
+    "permute", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow", "prelu", "prod",
+    "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
     "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm",
     "renorm_", "repeat_interleave", "reshape", "resolve_conj", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh",
     "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub",
@@ -5035,6 +5036,388 @@ def max_pool2d_with_indices_backward(
         )
     return max_pool2d_with_indices_backward_op.table[key_set](
         grad_output, input, kernel_size, stride, padding, dilation, ceil_mode, indices
+    )
+
+
+def adaptive_avg_pool1d(input=None, output_size=None, **numpy_names):
+    if numpy_names or output_size is None:
+        return call_by_name([adaptive_avg_pool1d_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(adaptive_avg_pool1d_op, input, output_size)
+    return adaptive_avg_pool1d_op.table[key_set](input, output_size)
+
+
+def avg_pool1d(
+    input=None, kernel_size=None, stride=(), padding=(0,), ceil_mode=False, count_include_pad=True, **numpy_names
+):
+    if numpy_names or kernel_size is None:
+        return call_by_name([avg_pool1d_op], locals())
+    if kernel_size.__class__ is not tuple:
+        kernel_size = (kernel_size,) if kernel_size.__class__ is int else as_int_list(kernel_size)
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
+    stride = () if stride is None else stride
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(avg_pool1d_op, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+    return avg_pool1d_op.table[key_set](input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
+def max_pool1d_with_indices(
+    input=None, kernel_size=None, stride=(), padding=(0,), dilation=(1,), ceil_mode=False, **numpy_names
+):
+    if numpy_names or kernel_size is None:
+        return call_by_name([max_pool1d_with_indices_op], locals())
+    if kernel_size.__class__ is not tuple:
+        kernel_size = (kernel_size,) if kernel_size.__class__ is int else as_int_list(kernel_size)
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
+    stride = () if stride is None else stride
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
+    if dilation.__class__ is not tuple:
+        dilation = (dilation,) if dilation.__class__ is int else as_int_list(dilation)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(max_pool1d_with_indices_op, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return max_pool1d_with_indices_op.table[key_set](input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool1d(input=None, kernel_size=None, stride=(), padding=(0,), dilation=(1,), ceil_mode=False, **numpy_names):
+    if numpy_names or kernel_size is None:
+        return call_by_name([max_pool1d_op], locals())
+    if kernel_size.__class__ is not tuple:
+        kernel_size = (kernel_size,) if kernel_size.__class__ is int else as_int_list(kernel_size)
+    if stride.__class__ is not tuple:
+        stride = (stride,) if stride.__class__ is int else as_int_list(stride)
+    stride = () if stride is None else stride
+    if padding.__class__ is not tuple:
+        padding = (padding,) if padding.__class__ is int else as_int_list(padding)
+    if dilation.__class__ is not tuple:
+        dilation = (dilation,) if dilation.__class__ is int else as_int_list(dilation)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(max_pool1d_op, input, kernel_size, stride, padding, dilation, ceil_mode)
+    return max_pool1d_op.table[key_set](input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def upsample_nearest1d(input=None, output_size=None, scales=None, *, out=None, **numpy_names):
+    if numpy_names or output_size is None:
+        return call_by_name([upsample_nearest1d_op, upsample_nearest1d_out_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if out is not None:
+        return invoke(upsample_nearest1d_out_op, input, output_size, scales, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(upsample_nearest1d_op, input, output_size, scales)
+    return upsample_nearest1d_op.table[key_set](input, output_size, scales)
+
+
+def upsample_nearest1d_backward(grad_output, output_size, input_size, scales=None):
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if input_size.__class__ is not tuple:
+        input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(upsample_nearest1d_backward_op, grad_output, output_size, input_size, scales)
+    return upsample_nearest1d_backward_op.table[key_set](grad_output, output_size, input_size, scales)
+
+
+def upsample_nearest2d(input=None, output_size=None, scales_h=None, scales_w=None, *, out=None, **numpy_names):
+    if numpy_names or output_size is None:
+        return call_by_name([upsample_nearest2d_op, upsample_nearest2d_out_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if out is not None:
+        return invoke(upsample_nearest2d_out_op, input, output_size, scales_h, scales_w, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(upsample_nearest2d_op, input, output_size, scales_h, scales_w)
+    return upsample_nearest2d_op.table[key_set](input, output_size, scales_h, scales_w)
+
+
+def upsample_nearest2d_backward(grad_output, output_size, input_size, scales_h=None, scales_w=None):
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if input_size.__class__ is not tuple:
+        input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(upsample_nearest2d_backward_op, grad_output, output_size, input_size, scales_h, scales_w)
+    return upsample_nearest2d_backward_op.table[key_set](grad_output, output_size, input_size, scales_h, scales_w)
+
+
+def upsample_nearest3d(
+    input=None, output_size=None, scales_d=None, scales_h=None, scales_w=None, *, out=None, **numpy_names
+):
+    if numpy_names or output_size is None:
+        return call_by_name([upsample_nearest3d_op, upsample_nearest3d_out_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if out is not None:
+        return invoke(upsample_nearest3d_out_op, input, output_size, scales_d, scales_h, scales_w, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(upsample_nearest3d_op, input, output_size, scales_d, scales_h, scales_w)
+    return upsample_nearest3d_op.table[key_set](input, output_size, scales_d, scales_h, scales_w)
+
+
+def upsample_nearest3d_backward(grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None):
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if input_size.__class__ is not tuple:
+        input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            upsample_nearest3d_backward_op, grad_output, output_size, input_size, scales_d, scales_h, scales_w
+        )
+    return upsample_nearest3d_backward_op.table[key_set](
+        grad_output, output_size, input_size, scales_d, scales_h, scales_w
+    )
+
+
+def _upsample_nearest_exact1d(input=None, output_size=None, scales=None, *, out=None, **numpy_names):
+    if numpy_names or output_size is None:
+        return call_by_name([_upsample_nearest_exact1d_op, _upsample_nearest_exact1d_out_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if out is not None:
+        return invoke(_upsample_nearest_exact1d_out_op, input, output_size, scales, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_upsample_nearest_exact1d_op, input, output_size, scales)
+    return _upsample_nearest_exact1d_op.table[key_set](input, output_size, scales)
+
+
+def _upsample_nearest_exact1d_backward(grad_output, output_size, input_size, scales=None):
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if input_size.__class__ is not tuple:
+        input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_upsample_nearest_exact1d_backward_op, grad_output, output_size, input_size, scales)
+    return _upsample_nearest_exact1d_backward_op.table[key_set](grad_output, output_size, input_size, scales)
+
+
+def _upsample_nearest_exact2d(input=None, output_size=None, scales_h=None, scales_w=None, *, out=None, **numpy_names):
+    if numpy_names or output_size is None:
+        return call_by_name([_upsample_nearest_exact2d_op, _upsample_nearest_exact2d_out_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if out is not None:
+        return invoke(_upsample_nearest_exact2d_out_op, input, output_size, scales_h, scales_w, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_upsample_nearest_exact2d_op, input, output_size, scales_h, scales_w)
+    return _upsample_nearest_exact2d_op.table[key_set](input, output_size, scales_h, scales_w)
+
+
+def _upsample_nearest_exact2d_backward(grad_output, output_size, input_size, scales_h=None, scales_w=None):
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if input_size.__class__ is not tuple:
+        input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_upsample_nearest_exact2d_backward_op, grad_output, output_size, input_size, scales_h, scales_w)
+    return _upsample_nearest_exact2d_backward_op.table[key_set](
+        grad_output, output_size, input_size, scales_h, scales_w
+    )
+
+
+def _upsample_nearest_exact3d(
+    input=None, output_size=None, scales_d=None, scales_h=None, scales_w=None, *, out=None, **numpy_names
+):
+    if numpy_names or output_size is None:
+        return call_by_name([_upsample_nearest_exact3d_op, _upsample_nearest_exact3d_out_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if out is not None:
+        return invoke(_upsample_nearest_exact3d_out_op, input, output_size, scales_d, scales_h, scales_w, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_upsample_nearest_exact3d_op, input, output_size, scales_d, scales_h, scales_w)
+    return _upsample_nearest_exact3d_op.table[key_set](input, output_size, scales_d, scales_h, scales_w)
+
+
+def _upsample_nearest_exact3d_backward(
+    grad_output, output_size, input_size, scales_d=None, scales_h=None, scales_w=None
+):
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if input_size.__class__ is not tuple:
+        input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            _upsample_nearest_exact3d_backward_op, grad_output, output_size, input_size, scales_d, scales_h, scales_w
+        )
+    return _upsample_nearest_exact3d_backward_op.table[key_set](
+        grad_output, output_size, input_size, scales_d, scales_h, scales_w
+    )
+
+
+def upsample_linear1d(input=None, output_size=None, align_corners=None, scales=None, *, out=None, **numpy_names):
+    if numpy_names or output_size is None or align_corners is None:
+        return call_by_name([upsample_linear1d_op, upsample_linear1d_out_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if out is not None:
+        return invoke(upsample_linear1d_out_op, input, output_size, align_corners, scales, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(upsample_linear1d_op, input, output_size, align_corners, scales)
+    return upsample_linear1d_op.table[key_set](input, output_size, align_corners, scales)
+
+
+def upsample_linear1d_backward(grad_output, output_size, input_size, align_corners, scales=None):
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if input_size.__class__ is not tuple:
+        input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(upsample_linear1d_backward_op, grad_output, output_size, input_size, align_corners, scales)
+    return upsample_linear1d_backward_op.table[key_set](grad_output, output_size, input_size, align_corners, scales)
+
+
+def upsample_bilinear2d(
+    input=None, output_size=None, align_corners=None, scales_h=None, scales_w=None, *, out=None, **numpy_names
+):
+    if numpy_names or output_size is None or align_corners is None:
+        return call_by_name([upsample_bilinear2d_op, upsample_bilinear2d_out_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if out is not None:
+        return invoke(upsample_bilinear2d_out_op, input, output_size, align_corners, scales_h, scales_w, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(upsample_bilinear2d_op, input, output_size, align_corners, scales_h, scales_w)
+    return upsample_bilinear2d_op.table[key_set](input, output_size, align_corners, scales_h, scales_w)
+
+
+def upsample_bilinear2d_backward(grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None):
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if input_size.__class__ is not tuple:
+        input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            upsample_bilinear2d_backward_op, grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    return upsample_bilinear2d_backward_op.table[key_set](
+        grad_output, output_size, input_size, align_corners, scales_h, scales_w
+    )
+
+
+def upsample_trilinear3d(
+    input=None,
+    output_size=None,
+    align_corners=None,
+    scales_d=None,
+    scales_h=None,
+    scales_w=None,
+    *,
+    out=None,
+    **numpy_names,
+):
+    if numpy_names or output_size is None or align_corners is None:
+        return call_by_name([upsample_trilinear3d_op, upsample_trilinear3d_out_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if out is not None:
+        return invoke(upsample_trilinear3d_out_op, input, output_size, align_corners, scales_d, scales_h, scales_w, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(upsample_trilinear3d_op, input, output_size, align_corners, scales_d, scales_h, scales_w)
+    return upsample_trilinear3d_op.table[key_set](input, output_size, align_corners, scales_d, scales_h, scales_w)
+
+
+def upsample_trilinear3d_backward(
+    grad_output, output_size, input_size, align_corners, scales_d=None, scales_h=None, scales_w=None
+):
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if input_size.__class__ is not tuple:
+        input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            upsample_trilinear3d_backward_op,
+            grad_output,
+            output_size,
+            input_size,
+            align_corners,
+            scales_d,
+            scales_h,
+            scales_w,
+        )
+    return upsample_trilinear3d_backward_op.table[key_set](
+        grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w
+    )
+
+
+def upsample_bicubic2d(
+    input=None, output_size=None, align_corners=None, scales_h=None, scales_w=None, *, out=None, **numpy_names
+):
+    if numpy_names or output_size is None or align_corners is None:
+        return call_by_name([upsample_bicubic2d_op, upsample_bicubic2d_out_op], locals())
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if out is not None:
+        return invoke(upsample_bicubic2d_out_op, input, output_size, align_corners, scales_h, scales_w, out)
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(upsample_bicubic2d_op, input, output_size, align_corners, scales_h, scales_w)
+    return upsample_bicubic2d_op.table[key_set](input, output_size, align_corners, scales_h, scales_w)
+
+
+def upsample_bicubic2d_backward(grad_output, output_size, input_size, align_corners, scales_h=None, scales_w=None):
+    if output_size.__class__ is not tuple:
+        output_size = (output_size,) if output_size.__class__ is int else as_int_list(output_size)
+    if input_size.__class__ is not tuple:
+        input_size = (input_size,) if input_size.__class__ is int else as_int_list(input_size)
+    try:
+        key_set = (grad_output._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(
+            upsample_bicubic2d_backward_op, grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    return upsample_bicubic2d_backward_op.table[key_set](
+        grad_output, output_size, input_size, align_corners, scales_h, scales_w
     )
 
 
@@ -13466,6 +13849,104 @@ max_pool2d_with_indices_backward_op = declare(
 )
 max_pool2d_with_indices_backward_grad_input_op = declare(
     "max_pool2d_with_indices_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices, *, Tensor(a!) grad_input) -> Tensor(a!)"
+)
+adaptive_avg_pool1d_op = declare("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor")
+avg_pool1d_op = declare(
+    "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, bool count_include_pad=True) -> Tensor"
+)
+max_pool1d_with_indices_op = declare(
+    "max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)"
+)
+max_pool1d_op = declare(
+    "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor"
+)
+upsample_nearest1d_op = declare("upsample_nearest1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor")
+upsample_nearest1d_out_op = declare(
+    "upsample_nearest1d.out(Tensor self, int[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+upsample_nearest1d_backward_op = declare(
+    "upsample_nearest1d_backward(Tensor grad_output, int[1] output_size, int[3] input_size, float? scales=None) -> Tensor"
+)
+upsample_nearest2d_op = declare(
+    "upsample_nearest2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+upsample_nearest2d_out_op = declare(
+    "upsample_nearest2d.out(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+upsample_nearest2d_backward_op = declare(
+    "upsample_nearest2d_backward(Tensor grad_output, int[2] output_size, int[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+upsample_nearest3d_op = declare(
+    "upsample_nearest3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+upsample_nearest3d_out_op = declare(
+    "upsample_nearest3d.out(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+upsample_nearest3d_backward_op = declare(
+    "upsample_nearest3d_backward(Tensor grad_output, int[3] output_size, int[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+_upsample_nearest_exact1d_op = declare(
+    "_upsample_nearest_exact1d(Tensor self, int[1] output_size, float? scales=None) -> Tensor"
+)
+_upsample_nearest_exact1d_out_op = declare(
+    "_upsample_nearest_exact1d.out(Tensor self, int[1] output_size, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+_upsample_nearest_exact1d_backward_op = declare(
+    "_upsample_nearest_exact1d_backward(Tensor grad_output, int[1] output_size, int[3] input_size, float? scales=None) -> Tensor"
+)
+_upsample_nearest_exact2d_op = declare(
+    "_upsample_nearest_exact2d(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+_upsample_nearest_exact2d_out_op = declare(
+    "_upsample_nearest_exact2d.out(Tensor self, int[2] output_size, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+_upsample_nearest_exact2d_backward_op = declare(
+    "_upsample_nearest_exact2d_backward(Tensor grad_output, int[2] output_size, int[4] input_size, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+_upsample_nearest_exact3d_op = declare(
+    "_upsample_nearest_exact3d(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+_upsample_nearest_exact3d_out_op = declare(
+    "_upsample_nearest_exact3d.out(Tensor self, int[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+_upsample_nearest_exact3d_backward_op = declare(
+    "_upsample_nearest_exact3d_backward(Tensor grad_output, int[3] output_size, int[5] input_size, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+upsample_linear1d_op = declare(
+    "upsample_linear1d(Tensor self, int[1] output_size, bool align_corners, float? scales=None) -> Tensor"
+)
+upsample_linear1d_out_op = declare(
+    "upsample_linear1d.out(Tensor self, int[1] output_size, bool align_corners, float? scales=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+upsample_linear1d_backward_op = declare(
+    "upsample_linear1d_backward(Tensor grad_output, int[1] output_size, int[3] input_size, bool align_corners, float? scales=None) -> Tensor"
+)
+upsample_bilinear2d_op = declare(
+    "upsample_bilinear2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+upsample_bilinear2d_out_op = declare(
+    "upsample_bilinear2d.out(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+upsample_bilinear2d_backward_op = declare(
+    "upsample_bilinear2d_backward(Tensor grad_output, int[2] output_size, int[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+upsample_trilinear3d_op = declare(
+    "upsample_trilinear3d(Tensor self, int[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+upsample_trilinear3d_out_op = declare(
+    "upsample_trilinear3d.out(Tensor self, int[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+upsample_trilinear3d_backward_op = declare(
+    "upsample_trilinear3d_backward(Tensor grad_output, int[3] output_size, int[5] input_size, bool align_corners, float? scales_d=None, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+upsample_bicubic2d_op = declare(
+    "upsample_bicubic2d(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
+)
+upsample_bicubic2d_out_op = declare(
+    "upsample_bicubic2d.out(Tensor self, int[2] output_size, bool align_corners, float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)"
+)
+upsample_bicubic2d_backward_op = declare(
+    "upsample_bicubic2d_backward(Tensor grad_output, int[2] output_size, int[4] input_size, bool align_corners, float? scales_h=None, float? scales_w=None) -> Tensor"
 )
 constant_pad_nd_op = declare("constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor")
 pad_op = declare('pad(Tensor self, int[] pad, str mode="constant", float? value=None) -> Tensor')

@@ -1384,6 +1384,181 @@ def max_pool2d_with_indices_backward(
     *,
     out: Tensor | None = None,
 ) -> Tensor: ...
+def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int]) -> Tensor: ...
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int] = (),
+    padding: _int | Sequence[_int] = (0,),
+    ceil_mode: _bool = False,
+    count_include_pad: _bool = True,
+) -> Tensor: ...
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int] = (),
+    padding: _int | Sequence[_int] = (0,),
+    dilation: _int | Sequence[_int] = (1,),
+    ceil_mode: _bool = False,
+) -> tuple[Tensor, Tensor]: ...
+def max_pool1d(
+    input: Tensor,
+    kernel_size: _int | Sequence[_int],
+    stride: _int | Sequence[_int] = (),
+    padding: _int | Sequence[_int] = (0,),
+    dilation: _int | Sequence[_int] = (1,),
+    ceil_mode: _bool = False,
+) -> Tensor: ...
+def upsample_nearest1d(
+    input: Tensor, output_size: _int | Sequence[_int], scales: _float | None = None, *, out: Tensor | None = None
+) -> Tensor: ...
+def upsample_nearest1d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    scales: _float | None = None,
+) -> Tensor: ...
+def upsample_nearest2d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def upsample_nearest2d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor: ...
+def upsample_nearest3d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    scales_d: _float | None = None,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def upsample_nearest3d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    scales_d: _float | None = None,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor: ...
+def _upsample_nearest_exact1d(
+    input: Tensor, output_size: _int | Sequence[_int], scales: _float | None = None, *, out: Tensor | None = None
+) -> Tensor: ...
+def _upsample_nearest_exact1d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    scales: _float | None = None,
+) -> Tensor: ...
+def _upsample_nearest_exact2d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def _upsample_nearest_exact2d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor: ...
+def _upsample_nearest_exact3d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    scales_d: _float | None = None,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def _upsample_nearest_exact3d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    scales_d: _float | None = None,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor: ...
+def upsample_linear1d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def upsample_linear1d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales: _float | None = None,
+) -> Tensor: ...
+def upsample_bilinear2d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def upsample_bilinear2d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor: ...
+def upsample_trilinear3d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_d: _float | None = None,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def upsample_trilinear3d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_d: _float | None = None,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor: ...
+def upsample_bicubic2d(
+    input: Tensor,
+    output_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+    *,
+    out: Tensor | None = None,
+) -> Tensor: ...
+def upsample_bicubic2d_backward(
+    grad_output: Tensor,
+    output_size: _int | Sequence[_int],
+    input_size: _int | Sequence[_int],
+    align_corners: _bool,
+    scales_h: _float | None = None,
+    scales_w: _float | None = None,
+) -> Tensor: ...
 def constant_pad_nd(input: Tensor, pad: Sequence[_int], value: Number = 0) -> Tensor: ...
 def pad(input: Tensor, pad: Sequence[_int], mode: _str = "constant", value: _float | None = None) -> Tensor: ...
 def _pad_circular(input: Tensor, pad: Sequence[_int]) -> Tensor: ...
@@ -2867,6 +3042,40 @@ max_pool2d_op: OpOverload
 max_pool2d_with_indices_op: OpOverload
 max_pool2d_with_indices_backward_op: OpOverload
 max_pool2d_with_indices_backward_grad_input_op: OpOverload
+adaptive_avg_pool1d_op: OpOverload
+avg_pool1d_op: OpOverload
+max_pool1d_with_indices_op: OpOverload
+max_pool1d_op: OpOverload
+upsample_nearest1d_op: OpOverload
+upsample_nearest1d_out_op: OpOverload
+upsample_nearest1d_backward_op: OpOverload
+upsample_nearest2d_op: OpOverload
+upsample_nearest2d_out_op: OpOverload
+upsample_nearest2d_backward_op: OpOverload
+upsample_nearest3d_op: OpOverload
+upsample_nearest3d_out_op: OpOverload
+upsample_nearest3d_backward_op: OpOverload
+_upsample_nearest_exact1d_op: OpOverload
+_upsample_nearest_exact1d_out_op: OpOverload
+_upsample_nearest_exact1d_backward_op: OpOverload
+_upsample_nearest_exact2d_op: OpOverload
+_upsample_nearest_exact2d_out_op: OpOverload
+_upsample_nearest_exact2d_backward_op: OpOverload
+_upsample_nearest_exact3d_op: OpOverload
+_upsample_nearest_exact3d_out_op: OpOverload
+_upsample_nearest_exact3d_backward_op: OpOverload
+upsample_linear1d_op: OpOverload
+upsample_linear1d_out_op: OpOverload
+upsample_linear1d_backward_op: OpOverload
+upsample_bilinear2d_op: OpOverload
+upsample_bilinear2d_out_op: OpOverload
+upsample_bilinear2d_backward_op: OpOverload
+upsample_trilinear3d_op: OpOverload
+upsample_trilinear3d_out_op: OpOverload
+upsample_trilinear3d_backward_op: OpOverload
+upsample_bicubic2d_op: OpOverload
+upsample_bicubic2d_out_op: OpOverload
+upsample_bicubic2d_backward_op: OpOverload
 constant_pad_nd_op: OpOverload
 pad_op: OpOverload
 _pad_circular_op: OpOverload

@@ -14,7 +14,7 @@ from rushlight.aten import strided, structured
 from rushlight.aten.native import (
     advanced_indexing, attention, conversions, convolution, creation, distance, elementary, functional_forms,
     gather_scatter, linear, linear_algebra, losses, normalisation, padding, pointwise, pooling, quantized, random,
-    reductions, rnn, sorting, tensor_shape, views,
+    reductions, rnn, sorting, tensor_shape, upsampling, views,
 )  # fmt: skip
 from rushlight.library import implement, invoke
 
@@ -1335,6 +1335,228 @@ implement(
     "max_pool2d_with_indices_backward.grad_input",
     CPU=pooling.max_pool2d_backward.out,
     Meta=pooling.max_pool2d_backward.out,
+)
+implement(
+    "adaptive_avg_pool1d",
+    CompositeImplicitAutograd=lambda self, output_size: functions.adaptive_avg_pool2d(
+        self.unsqueeze(-2), (1, output_size[0])
+    ).squeeze(-2),
+)
+implement(
+    "avg_pool1d",
+    CompositeImplicitAutograd=lambda self, kernel_size, stride, padding, ceil_mode, count_include_pad: (
+        functions.avg_pool2d(
+            self.unsqueeze(-2),
+            (1, kernel_size[0]),
+            (1, *stride) if stride else (),
+            (0, padding[0]),
+            ceil_mode,
+            count_include_pad,
+        ).squeeze(-2)
+    ),
+)
+implement(
+    "max_pool1d_with_indices",
+    CompositeImplicitAutograd=lambda self, kernel_size, stride, padding, dilation, ceil_mode: tuple(
+        x.squeeze(-2)
+        for x in functions.max_pool2d_with_indices(
+            self.unsqueeze(-2),
+            (1, kernel_size[0]),
+            (1, *stride) if stride else (),
+            (0, padding[0]),
+            (1, dilation[0]),
+            ceil_mode,
+        )
+    ),
+)
+implement(
+    "max_pool1d",
+    CompositeImplicitAutograd=lambda self, kernel_size, stride, padding, dilation, ceil_mode: (
+        functions.max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
+    ),
+)
+implement(
+    "upsample_nearest1d",
+    CompositeExplicitAutograd=lambda self, output_size, scales: upsampling.upsample(
+        "nearest", self, output_size, False, [scales]
+    ),
+)
+implement(
+    "upsample_nearest1d.out",
+    CompositeExplicitAutograd=lambda self, output_size, scales, out: structured.write_out(
+        invoke(functions.upsample_nearest1d_op, self, output_size, scales), out
+    ),
+)
+implement(
+    "upsample_nearest1d_backward",
+    CompositeExplicitAutograd=lambda grad_output, output_size, input_size, scales: upsampling.upsample_backward(
+        "nearest", grad_output, input_size, False, [scales]
+    ),
+)
+implement(
+    "upsample_nearest2d",
+    CompositeExplicitAutograd=lambda self, output_size, scales_h, scales_w: upsampling.upsample(
+        "nearest", self, output_size, False, [scales_h, scales_w]
+    ),
+)
+implement(
+    "upsample_nearest2d.out",
+    CompositeExplicitAutograd=lambda self, output_size, scales_h, scales_w, out: structured.write_out(
+        invoke(functions.upsample_nearest2d_op, self, output_size, scales_h, scales_w), out
+    ),
+)
+implement(
+    "upsample_nearest2d_backward",
+    CompositeExplicitAutograd=lambda grad_output, output_size, input_size, scales_h, scales_w: (
+        upsampling.upsample_backward("nearest", grad_output, input_size, False, [scales_h, scales_w])
+    ),
+)
+implement(
+    "upsample_nearest3d",
+    CompositeExplicitAutograd=lambda self, output_size, scales_d, scales_h, scales_w: upsampling.upsample(
+        "nearest", self, output_size, False, [scales_d, scales_h, scales_w]
+    ),
+)
+implement(
+    "upsample_nearest3d.out",
+    CompositeExplicitAutograd=lambda self, output_size, scales_d, scales_h, scales_w, out: structured.write_out(
+        invoke(functions.upsample_nearest3d_op, self, output_size, scales_d, scales_h, scales_w), out
+    ),
+)
+implement(
+    "upsample_nearest3d_backward",
+    CompositeExplicitAutograd=lambda grad_output, output_size, input_size, scales_d, scales_h, scales_w: (
+        upsampling.upsample_backward("nearest", grad_output, input_size, False, [scales_d, scales_h, scales_w])
+    ),
+)
+implement(
+    "_upsample_nearest_exact1d",
+    CompositeExplicitAutograd=lambda self, output_size, scales: upsampling.upsample(
+        "nearest-exact", self, output_size, False, [scales]
+    ),
+)
+implement(
+    "_upsample_nearest_exact1d.out",
+    CompositeExplicitAutograd=lambda self, output_size, scales, out: structured.write_out(
+        invoke(functions._upsample_nearest_exact1d_op, self, output_size, scales), out
+    ),
+)
+implement(
+    "_upsample_nearest_exact1d_backward",
+    CompositeExplicitAutograd=lambda grad_output, output_size, input_size, scales: upsampling.upsample_backward(
+        "nearest-exact", grad_output, input_size, False, [scales]
+    ),
+)
+implement(
+    "_upsample_nearest_exact2d",
+    CompositeExplicitAutograd=lambda self, output_size, scales_h, scales_w: upsampling.upsample(
+        "nearest-exact", self, output_size, False, [scales_h, scales_w]
+    ),
+)
+implement(
+    "_upsample_nearest_exact2d.out",
+    CompositeExplicitAutograd=lambda self, output_size, scales_h, scales_w, out: structured.write_out(
+        invoke(functions._upsample_nearest_exact2d_op, self, output_size, scales_h, scales_w), out
+    ),
+)
+implement(
+    "_upsample_nearest_exact2d_backward",
+    CompositeExplicitAutograd=lambda grad_output, output_size, input_size, scales_h, scales_w: (
+        upsampling.upsample_backward("nearest-exact", grad_output, input_size, False, [scales_h, scales_w])
+    ),
+)
+implement(
+    "_upsample_nearest_exact3d",
+    CompositeExplicitAutograd=lambda self, output_size, scales_d, scales_h, scales_w: upsampling.upsample(
+        "nearest-exact", self, output_size, False, [scales_d, scales_h, scales_w]
+    ),
+)
+implement(
+    "_upsample_nearest_exact3d.out",
+    CompositeExplicitAutograd=lambda self, output_size, scales_d, scales_h, scales_w, out: structured.write_out(
+        invoke(functions._upsample_nearest_exact3d_op, self, output_size, scales_d, scales_h, scales_w), out
+    ),
+)
+implement(
+    "_upsample_nearest_exact3d_backward",
+    CompositeExplicitAutograd=lambda grad_output, output_size, input_size, scales_d, scales_h, scales_w: (
+        upsampling.upsample_backward("nearest-exact", grad_output, input_size, False, [scales_d, scales_h, scales_w])
+    ),
+)
+implement(
+    "upsample_linear1d",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales: upsampling.upsample(
+        "linear", self, output_size, align_corners, [scales]
+    ),
+)
+implement(
+    "upsample_linear1d.out",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales, out: structured.write_out(
+        invoke(functions.upsample_linear1d_op, self, output_size, align_corners, scales), out
+    ),
+)
+implement(
+    "upsample_linear1d_backward",
+    CompositeExplicitAutograd=lambda grad_output, output_size, input_size, align_corners, scales: (
+        upsampling.upsample_backward("linear", grad_output, input_size, align_corners, [scales])
+    ),
+)
+implement(
+    "upsample_bilinear2d",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w: upsampling.upsample(
+        "linear", self, output_size, align_corners, [scales_h, scales_w]
+    ),
+)
+implement(
+    "upsample_bilinear2d.out",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w, out: structured.write_out(
+        invoke(functions.upsample_bilinear2d_op, self, output_size, align_corners, scales_h, scales_w), out
+    ),
+)
+implement(
+    "upsample_bilinear2d_backward",
+    CompositeExplicitAutograd=lambda grad_output, output_size, input_size, align_corners, scales_h, scales_w: (
+        upsampling.upsample_backward("linear", grad_output, input_size, align_corners, [scales_h, scales_w])
+    ),
+)
+implement(
+    "upsample_trilinear3d",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_d, scales_h, scales_w: (
+        upsampling.upsample("linear", self, output_size, align_corners, [scales_d, scales_h, scales_w])
+    ),
+)
+implement(
+    "upsample_trilinear3d.out",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_d, scales_h, scales_w, out: (
+        structured.write_out(
+            invoke(functions.upsample_trilinear3d_op, self, output_size, align_corners, scales_d, scales_h, scales_w),
+            out,
+        )
+    ),
+)
+implement(
+    "upsample_trilinear3d_backward",
+    CompositeExplicitAutograd=lambda grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w: (
+        upsampling.upsample_backward("linear", grad_output, input_size, align_corners, [scales_d, scales_h, scales_w])
+    ),
+)
+implement(
+    "upsample_bicubic2d",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w: upsampling.upsample(
+        "bicubic", self, output_size, align_corners, [scales_h, scales_w]
+    ),
+)
+implement(
+    "upsample_bicubic2d.out",
+    CompositeExplicitAutograd=lambda self, output_size, align_corners, scales_h, scales_w, out: structured.write_out(
+        invoke(functions.upsample_bicubic2d_op, self, output_size, align_corners, scales_h, scales_w), out
+    ),
+)
+implement(
+    "upsample_bicubic2d_backward",
+    CompositeExplicitAutograd=lambda grad_output, output_size, input_size, align_corners, scales_h, scales_w: (
+        upsampling.upsample_backward("bicubic", grad_output, input_size, align_corners, [scales_h, scales_w])
+    ),
 )
 implement("constant_pad_nd", CompositeExplicitAutograd=padding.constant_pad_nd)
 implement("pad", CompositeImplicitAutograd=padding.pad)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -717,7 +718,7 @@ def histc(self: Tensor, bins: int, min: Scalar, max: Scalar) -> Tensor:
     return from_numpy(counts.astype(self.dtype.numpy))
 
 
-def histogram(self: Tensor, bins, range: Sequence[float] | None, weight: Tensor | None, density: bool) -> tuple:
+def histogram(self: Tensor, bins, range: Any, weight: Tensor | None, density: bool) -> tuple:
     array, weights = self._array.reshape(-1), None if weight is None else weight._array.reshape(-1)
     counts, edges = np.histogram(array, bins, range, density, weights)
     return tuple(from_numpy(result.astype(self.dtype.numpy)) for result in (counts, edges))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -256,7 +257,7 @@ def _selected(results: tuple, position: int, dim: int, keepdim: bool) -> tuple[T
     return tuple(x.clone() if keepdim else x.squeeze(dim).clone() for x in selected)
 
 
-def mode(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+def mode(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
     """The element that occurs most often, the smallest of several, and its last index. Source: `ReduceOps.cpp`, `mode`."""
     if not self.dim():
         return self.clone(), functions.zeros((), dtype=int64)
@@ -301,7 +302,8 @@ def quantile(self: Tensor, q, dim: int | None, keepdim: bool, interpolation: str
 def searchsorted(edges: Tensor, self: Tensor, out_int32: bool, right: bool, sorter: Tensor | None) -> Tensor:
     """Where each element belongs in the sorted rows of `edges`, before equal ones or, if `right`, after them."""
     edges = edges if sorter is None else edges.gather(-1, sorter)
-    side, rows, values = "right" if right else "left", edges._array, self._array
+    side: Any = "right" if right else "left"
+    rows, values = edges._array, self._array
     if edges.dim() == 1:
         found = np.searchsorted(rows, values, side)
     else:

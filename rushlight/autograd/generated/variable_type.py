@@ -13,18 +13,21 @@ from rushlight.aten.generated.functions import (
     _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op,
     _prelu_kernel_op, _reshape_alias_op, _safe_softmax_op, _scaled_dot_product_flash_attention_for_cpu_op,
     _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op, _unique2_op,
-    _unsafe_view_op, abs__op, abs_op, abs_out_op, acos__op, acos_op, acos_out_op, acosh__op, acosh_op, acosh_out_op,
-    add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op,
-    addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, addmv__op, addmv_op, addmv_out_op, addr__op, addr_op,
-    addr_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op, amin_op, amin_out_op,
-    aminmax_op, aminmax_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op, arange_start_out_op,
-    argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, asin__op, asin_op, asin_out_op,
-    asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op, atan2_out_op, atan__op, atan_op, atan_out_op, atanh__op,
-    atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op, avg_pool2d_op, avg_pool2d_out_op,
-    baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op, bernoulli__Tensor_op, bernoulli__float_op,
-    bernoulli_op, bernoulli_out_op, bernoulli_p_op, binary_cross_entropy_backward_grad_input_op,
-    binary_cross_entropy_backward_op, binary_cross_entropy_op, binary_cross_entropy_out_op,
-    binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
+    _unsafe_view_op, _upsample_nearest_exact1d_backward_op, _upsample_nearest_exact1d_op,
+    _upsample_nearest_exact1d_out_op, _upsample_nearest_exact2d_backward_op, _upsample_nearest_exact2d_op,
+    _upsample_nearest_exact2d_out_op, _upsample_nearest_exact3d_backward_op, _upsample_nearest_exact3d_op,
+    _upsample_nearest_exact3d_out_op, abs__op, abs_op, abs_out_op, acos__op, acos_op, acos_out_op, acosh__op, acosh_op,
+    acosh_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op,
+    addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, addmv__op, addmv_op, addmv_out_op,
+    addr__op, addr_op, addr_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op,
+    amin_op, amin_out_op, aminmax_op, aminmax_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op,
+    arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, asin__op,
+    asin_op, asin_out_op, asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op, atan2_out_op, atan__op, atan_op,
+    atan_out_op, atanh__op, atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op,
+    avg_pool2d_op, avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op,
+    bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op,
+    binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op, binary_cross_entropy_op,
+    binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
     bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_not_out_op,
     bitwise_or_Tensor_out_op, bitwise_or__Tensor_op, bitwise_right_shift_Tensor_out_op, bitwise_right_shift__Tensor_op,
     bitwise_xor_Tensor_out_op, bitwise_xor__Tensor_op, bmm_op, bmm_out_op, cat_op, cat_out_op, ceil__op, ceil_op,
@@ -115,10 +118,15 @@ from rushlight.aten.generated.functions import (
     tanh_out_op, threshold__op, threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op,
     topk_op, topk_values_op, transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op,
     triu_out_op, trunc__op, trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op,
-    uniform_op, unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_op, var_correction_op,
-    var_correction_out_op, var_mean_correction_op, vdot_op, view_op, where_self_op, where_self_out_op,
-    xlogy_OutTensor_op, xlogy_Scalar_Other_op, xlogy_Scalar_Self_op, xlogy_Tensor_op, xlogy__Scalar_Other_op,
-    xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
+    uniform_op, unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_op, upsample_bicubic2d_backward_op,
+    upsample_bicubic2d_op, upsample_bicubic2d_out_op, upsample_bilinear2d_backward_op, upsample_bilinear2d_op,
+    upsample_bilinear2d_out_op, upsample_linear1d_backward_op, upsample_linear1d_op, upsample_linear1d_out_op,
+    upsample_nearest1d_backward_op, upsample_nearest1d_op, upsample_nearest1d_out_op, upsample_nearest2d_backward_op,
+    upsample_nearest2d_op, upsample_nearest2d_out_op, upsample_nearest3d_backward_op, upsample_nearest3d_op,
+    upsample_nearest3d_out_op, upsample_trilinear3d_backward_op, upsample_trilinear3d_op, upsample_trilinear3d_out_op,
+    var_correction_op, var_correction_out_op, var_mean_correction_op, vdot_op, view_op, where_self_op,
+    where_self_out_op, xlogy_OutTensor_op, xlogy_Scalar_Other_op, xlogy_Scalar_Self_op, xlogy_Tensor_op,
+    xlogy__Scalar_Other_op, xlogy__Tensor_op, zero__op, zero_op, zeros_out_op,
 )  # fmt: skip
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.derivatives import *
@@ -4794,6 +4802,284 @@ class MaxPool2DWithIndicesBackwardBackward0(Node):
     def release_variables(node):
         node.saved_indices = None
         node.released = True
+
+
+class UpsampleNearest1DBackward0(Node):
+    _saved_output_size = int_getter("output_size")
+    _saved_scales = value_getter("scales")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.upsample_nearest1d_backward(grad, node.output_size, node.self_shape, node.scales),)
+
+
+class UpsampleNearest1DBackwardBackward0(Node):
+    _saved_output_size = int_getter("output_size")
+    _saved_scales = value_getter("scales")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.upsample_nearest1d(grad, node.output_size, node.scales),)
+
+
+class UpsampleNearest2DBackward0(Node):
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions.upsample_nearest2d_backward(
+                grad, node.output_size, node.self_shape, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleNearest2DBackwardBackward0(Node):
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.upsample_nearest2d(grad, node.output_size, node.scales_h, node.scales_w),)
+
+
+class UpsampleNearest3DBackward0(Node):
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_d = value_getter("scales_d")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions.upsample_nearest3d_backward(
+                grad, node.output_size, node.self_shape, node.scales_d, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleNearest3DBackwardBackward0(Node):
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_d = value_getter("scales_d")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.upsample_nearest3d(grad, node.output_size, node.scales_d, node.scales_h, node.scales_w),)
+
+
+class UpsampleNearestExact1DBackward0(Node):
+    _saved_output_size = int_getter("output_size")
+    _saved_scales = value_getter("scales")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions._upsample_nearest_exact1d_backward(grad, node.output_size, node.self_shape, node.scales),)
+
+
+class UpsampleNearestExact1DBackwardBackward0(Node):
+    _saved_output_size = int_getter("output_size")
+    _saved_scales = value_getter("scales")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions._upsample_nearest_exact1d(grad, node.output_size, node.scales),)
+
+
+class UpsampleNearestExact2DBackward0(Node):
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions._upsample_nearest_exact2d_backward(
+                grad, node.output_size, node.self_shape, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleNearestExact2DBackwardBackward0(Node):
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions._upsample_nearest_exact2d(grad, node.output_size, node.scales_h, node.scales_w),)
+
+
+class UpsampleNearestExact3DBackward0(Node):
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_d = value_getter("scales_d")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions._upsample_nearest_exact3d_backward(
+                grad, node.output_size, node.self_shape, node.scales_d, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleNearestExact3DBackwardBackward0(Node):
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_d = value_getter("scales_d")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions._upsample_nearest_exact3d(grad, node.output_size, node.scales_d, node.scales_h, node.scales_w),
+        )
+
+
+class UpsampleLinear1DBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales = value_getter("scales")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions.upsample_linear1d_backward(
+                grad, node.output_size, node.self_shape, node.align_corners, node.scales
+            ),
+        )
+
+
+class UpsampleLinear1DBackwardBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales = value_getter("scales")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.upsample_linear1d(grad, node.output_size, node.align_corners, node.scales),)
+
+
+class UpsampleBilinear2DBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions.upsample_bilinear2d_backward(
+                grad, node.output_size, node.self_shape, node.align_corners, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleBilinear2DBackwardBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions.upsample_bilinear2d(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),
+        )
+
+
+class UpsampleTrilinear3DBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_d = value_getter("scales_d")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions.upsample_trilinear3d_backward(
+                grad, node.output_size, node.self_shape, node.align_corners, node.scales_d, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleTrilinear3DBackwardBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_d = value_getter("scales_d")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions.upsample_trilinear3d(
+                grad, node.output_size, node.align_corners, node.scales_d, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleBicubic2DBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+    _saved_self_sym_sizes = value_getter("self_shape")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (
+            functions.upsample_bicubic2d_backward(
+                grad, node.output_size, node.self_shape, node.align_corners, node.scales_h, node.scales_w
+            ),
+        )
+
+
+class UpsampleBicubic2DBackwardBackward0(Node):
+    _saved_align_corners = value_getter("align_corners")
+    _saved_output_size = int_getter("output_size")
+    _saved_scales_h = value_getter("scales_h")
+    _saved_scales_w = value_getter("scales_w")
+
+    def apply(node, grad):
+        if grad is None:
+            return (None,)
+        return (functions.upsample_bicubic2d(grad, node.output_size, node.align_corners, node.scales_h, node.scales_w),)
 
 
 class BinaryCrossEntropyBackward0(Node):
@@ -11850,6 +12136,421 @@ def max_pool2d_with_indices_backward(
     return result
 
 
+def upsample_nearest1d(key_set, self, output_size, scales):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return upsample_nearest1d_op.below[key_set](self, output_size, scales)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return upsample_nearest1d_op.below[key_set](self, output_size, scales)
+    node = UpsampleNearest1DBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.output_size = output_size
+    node.scales = scales
+    result = call_below(upsample_nearest1d_op.below[key_set], self, output_size, scales)
+    set_history(result, node)
+    return result
+
+
+def upsample_nearest1d_backward(key_set, grad_output, output_size, input_size, scales):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return upsample_nearest1d_backward_op.below[key_set](grad_output, output_size, input_size, scales)
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return upsample_nearest1d_backward_op.below[key_set](grad_output, output_size, input_size, scales)
+    node = UpsampleNearest1DBackwardBackward0()
+    node.next_edges = edges
+    node.output_size = output_size
+    node.scales = scales
+    result = call_below(upsample_nearest1d_backward_op.below[key_set], grad_output, output_size, input_size, scales)
+    set_history(result, node)
+    return result
+
+
+def upsample_nearest2d(key_set, self, output_size, scales_h, scales_w):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return upsample_nearest2d_op.below[key_set](self, output_size, scales_h, scales_w)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return upsample_nearest2d_op.below[key_set](self, output_size, scales_h, scales_w)
+    node = UpsampleNearest2DBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(upsample_nearest2d_op.below[key_set], self, output_size, scales_h, scales_w)
+    set_history(result, node)
+    return result
+
+
+def upsample_nearest2d_backward(key_set, grad_output, output_size, input_size, scales_h, scales_w):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return upsample_nearest2d_backward_op.below[key_set](grad_output, output_size, input_size, scales_h, scales_w)
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return upsample_nearest2d_backward_op.below[key_set](grad_output, output_size, input_size, scales_h, scales_w)
+    node = UpsampleNearest2DBackwardBackward0()
+    node.next_edges = edges
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(
+        upsample_nearest2d_backward_op.below[key_set], grad_output, output_size, input_size, scales_h, scales_w
+    )
+    set_history(result, node)
+    return result
+
+
+def upsample_nearest3d(key_set, self, output_size, scales_d, scales_h, scales_w):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return upsample_nearest3d_op.below[key_set](self, output_size, scales_d, scales_h, scales_w)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return upsample_nearest3d_op.below[key_set](self, output_size, scales_d, scales_h, scales_w)
+    node = UpsampleNearest3DBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.output_size = output_size
+    node.scales_d = scales_d
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(upsample_nearest3d_op.below[key_set], self, output_size, scales_d, scales_h, scales_w)
+    set_history(result, node)
+    return result
+
+
+def upsample_nearest3d_backward(key_set, grad_output, output_size, input_size, scales_d, scales_h, scales_w):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return upsample_nearest3d_backward_op.below[key_set](
+            grad_output, output_size, input_size, scales_d, scales_h, scales_w
+        )
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return upsample_nearest3d_backward_op.below[key_set](
+            grad_output, output_size, input_size, scales_d, scales_h, scales_w
+        )
+    node = UpsampleNearest3DBackwardBackward0()
+    node.next_edges = edges
+    node.output_size = output_size
+    node.scales_d = scales_d
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(
+        upsample_nearest3d_backward_op.below[key_set],
+        grad_output,
+        output_size,
+        input_size,
+        scales_d,
+        scales_h,
+        scales_w,
+    )
+    set_history(result, node)
+    return result
+
+
+def _upsample_nearest_exact1d(key_set, self, output_size, scales):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _upsample_nearest_exact1d_op.below[key_set](self, output_size, scales)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return _upsample_nearest_exact1d_op.below[key_set](self, output_size, scales)
+    node = UpsampleNearestExact1DBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.output_size = output_size
+    node.scales = scales
+    result = call_below(_upsample_nearest_exact1d_op.below[key_set], self, output_size, scales)
+    set_history(result, node)
+    return result
+
+
+def _upsample_nearest_exact1d_backward(key_set, grad_output, output_size, input_size, scales):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return _upsample_nearest_exact1d_backward_op.below[key_set](grad_output, output_size, input_size, scales)
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return _upsample_nearest_exact1d_backward_op.below[key_set](grad_output, output_size, input_size, scales)
+    node = UpsampleNearestExact1DBackwardBackward0()
+    node.next_edges = edges
+    node.output_size = output_size
+    node.scales = scales
+    result = call_below(
+        _upsample_nearest_exact1d_backward_op.below[key_set], grad_output, output_size, input_size, scales
+    )
+    set_history(result, node)
+    return result
+
+
+def _upsample_nearest_exact2d(key_set, self, output_size, scales_h, scales_w):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _upsample_nearest_exact2d_op.below[key_set](self, output_size, scales_h, scales_w)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return _upsample_nearest_exact2d_op.below[key_set](self, output_size, scales_h, scales_w)
+    node = UpsampleNearestExact2DBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(_upsample_nearest_exact2d_op.below[key_set], self, output_size, scales_h, scales_w)
+    set_history(result, node)
+    return result
+
+
+def _upsample_nearest_exact2d_backward(key_set, grad_output, output_size, input_size, scales_h, scales_w):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return _upsample_nearest_exact2d_backward_op.below[key_set](
+            grad_output, output_size, input_size, scales_h, scales_w
+        )
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return _upsample_nearest_exact2d_backward_op.below[key_set](
+            grad_output, output_size, input_size, scales_h, scales_w
+        )
+    node = UpsampleNearestExact2DBackwardBackward0()
+    node.next_edges = edges
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(
+        _upsample_nearest_exact2d_backward_op.below[key_set], grad_output, output_size, input_size, scales_h, scales_w
+    )
+    set_history(result, node)
+    return result
+
+
+def _upsample_nearest_exact3d(key_set, self, output_size, scales_d, scales_h, scales_w):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return _upsample_nearest_exact3d_op.below[key_set](self, output_size, scales_d, scales_h, scales_w)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return _upsample_nearest_exact3d_op.below[key_set](self, output_size, scales_d, scales_h, scales_w)
+    node = UpsampleNearestExact3DBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.output_size = output_size
+    node.scales_d = scales_d
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(_upsample_nearest_exact3d_op.below[key_set], self, output_size, scales_d, scales_h, scales_w)
+    set_history(result, node)
+    return result
+
+
+def _upsample_nearest_exact3d_backward(key_set, grad_output, output_size, input_size, scales_d, scales_h, scales_w):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return _upsample_nearest_exact3d_backward_op.below[key_set](
+            grad_output, output_size, input_size, scales_d, scales_h, scales_w
+        )
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return _upsample_nearest_exact3d_backward_op.below[key_set](
+            grad_output, output_size, input_size, scales_d, scales_h, scales_w
+        )
+    node = UpsampleNearestExact3DBackwardBackward0()
+    node.next_edges = edges
+    node.output_size = output_size
+    node.scales_d = scales_d
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(
+        _upsample_nearest_exact3d_backward_op.below[key_set],
+        grad_output,
+        output_size,
+        input_size,
+        scales_d,
+        scales_h,
+        scales_w,
+    )
+    set_history(result, node)
+    return result
+
+
+def upsample_linear1d(key_set, self, output_size, align_corners, scales):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return upsample_linear1d_op.below[key_set](self, output_size, align_corners, scales)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return upsample_linear1d_op.below[key_set](self, output_size, align_corners, scales)
+    node = UpsampleLinear1DBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales = scales
+    result = call_below(upsample_linear1d_op.below[key_set], self, output_size, align_corners, scales)
+    set_history(result, node)
+    return result
+
+
+def upsample_linear1d_backward(key_set, grad_output, output_size, input_size, align_corners, scales):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return upsample_linear1d_backward_op.below[key_set](grad_output, output_size, input_size, align_corners, scales)
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return upsample_linear1d_backward_op.below[key_set](grad_output, output_size, input_size, align_corners, scales)
+    node = UpsampleLinear1DBackwardBackward0()
+    node.next_edges = edges
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales = scales
+    result = call_below(
+        upsample_linear1d_backward_op.below[key_set], grad_output, output_size, input_size, align_corners, scales
+    )
+    set_history(result, node)
+    return result
+
+
+def upsample_bilinear2d(key_set, self, output_size, align_corners, scales_h, scales_w):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return upsample_bilinear2d_op.below[key_set](self, output_size, align_corners, scales_h, scales_w)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return upsample_bilinear2d_op.below[key_set](self, output_size, align_corners, scales_h, scales_w)
+    node = UpsampleBilinear2DBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(upsample_bilinear2d_op.below[key_set], self, output_size, align_corners, scales_h, scales_w)
+    set_history(result, node)
+    return result
+
+
+def upsample_bilinear2d_backward(key_set, grad_output, output_size, input_size, align_corners, scales_h, scales_w):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return upsample_bilinear2d_backward_op.below[key_set](
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return upsample_bilinear2d_backward_op.below[key_set](
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    node = UpsampleBilinear2DBackwardBackward0()
+    node.next_edges = edges
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(
+        upsample_bilinear2d_backward_op.below[key_set],
+        grad_output,
+        output_size,
+        input_size,
+        align_corners,
+        scales_h,
+        scales_w,
+    )
+    set_history(result, node)
+    return result
+
+
+def upsample_trilinear3d(key_set, self, output_size, align_corners, scales_d, scales_h, scales_w):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return upsample_trilinear3d_op.below[key_set](self, output_size, align_corners, scales_d, scales_h, scales_w)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return upsample_trilinear3d_op.below[key_set](self, output_size, align_corners, scales_d, scales_h, scales_w)
+    node = UpsampleTrilinear3DBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales_d = scales_d
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(
+        upsample_trilinear3d_op.below[key_set], self, output_size, align_corners, scales_d, scales_h, scales_w
+    )
+    set_history(result, node)
+    return result
+
+
+def upsample_trilinear3d_backward(
+    key_set, grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w
+):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return upsample_trilinear3d_backward_op.below[key_set](
+            grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w
+        )
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return upsample_trilinear3d_backward_op.below[key_set](
+            grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w
+        )
+    node = UpsampleTrilinear3DBackwardBackward0()
+    node.next_edges = edges
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales_d = scales_d
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(
+        upsample_trilinear3d_backward_op.below[key_set],
+        grad_output,
+        output_size,
+        input_size,
+        align_corners,
+        scales_d,
+        scales_h,
+        scales_w,
+    )
+    set_history(result, node)
+    return result
+
+
+def upsample_bicubic2d(key_set, self, output_size, align_corners, scales_h, scales_w):
+    if not local.grad_enabled or self._autograd is None is self._base:
+        return upsample_bicubic2d_op.below[key_set](self, output_size, align_corners, scales_h, scales_w)
+    edges = [gradient_edge(self)]
+    if edges[0].node is None and not any_requires_grad([self]):
+        return upsample_bicubic2d_op.below[key_set](self, output_size, align_corners, scales_h, scales_w)
+    node = UpsampleBicubic2DBackward0()
+    node.next_edges = edges
+    node.self_shape = self.shape
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(upsample_bicubic2d_op.below[key_set], self, output_size, align_corners, scales_h, scales_w)
+    set_history(result, node)
+    return result
+
+
+def upsample_bicubic2d_backward(key_set, grad_output, output_size, input_size, align_corners, scales_h, scales_w):
+    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+        return upsample_bicubic2d_backward_op.below[key_set](
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    edges = [gradient_edge(grad_output)]
+    if edges[0].node is None and not any_requires_grad([grad_output]):
+        return upsample_bicubic2d_backward_op.below[key_set](
+            grad_output, output_size, input_size, align_corners, scales_h, scales_w
+        )
+    node = UpsampleBicubic2DBackwardBackward0()
+    node.next_edges = edges
+    node.align_corners = align_corners
+    node.output_size = output_size
+    node.scales_h = scales_h
+    node.scales_w = scales_w
+    result = call_below(
+        upsample_bicubic2d_backward_op.below[key_set],
+        grad_output,
+        output_size,
+        input_size,
+        align_corners,
+        scales_h,
+        scales_w,
+    )
+    set_history(result, node)
+    return result
+
+
 def binary_cross_entropy(key_set, self, target, weight, reduction):
     if (
         not local.grad_enabled
@@ -12798,22 +13499,33 @@ AUTOGRAD = {
     replication_pad3d_backward_op: replication_pad3d_backward, _adaptive_avg_pool2d_op: _adaptive_avg_pool2d,
     _adaptive_avg_pool2d_backward_op: _adaptive_avg_pool2d_backward, avg_pool2d_op: avg_pool2d, avg_pool2d_backward_op:
     avg_pool2d_backward, max_pool2d_with_indices_op: max_pool2d_with_indices, max_pool2d_with_indices_backward_op:
-    max_pool2d_with_indices_backward, binary_cross_entropy_op: binary_cross_entropy,
-    binary_cross_entropy_with_logits_op: binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op:
-    mse_loss, _scaled_dot_product_flash_attention_for_cpu_op: _scaled_dot_product_flash_attention_for_cpu,
-    native_layer_norm_op: native_layer_norm, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op:
-    nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss, soft_margin_loss_op: soft_margin_loss, multi_margin_loss_op:
-    multi_margin_loss, _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op:
-    _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op:
-    diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward,
-    gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op:
-    huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward,
-    nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op:
-    select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
-    smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
-    tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
-    hardshrink_backward_op: hardshrink_backward, softshrink_backward_op: softshrink_backward, log_sigmoid_backward_op:
-    log_sigmoid_backward, fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
+    max_pool2d_with_indices_backward, upsample_nearest1d_op: upsample_nearest1d, upsample_nearest1d_backward_op:
+    upsample_nearest1d_backward, upsample_nearest2d_op: upsample_nearest2d, upsample_nearest2d_backward_op:
+    upsample_nearest2d_backward, upsample_nearest3d_op: upsample_nearest3d, upsample_nearest3d_backward_op:
+    upsample_nearest3d_backward, _upsample_nearest_exact1d_op: _upsample_nearest_exact1d,
+    _upsample_nearest_exact1d_backward_op: _upsample_nearest_exact1d_backward, _upsample_nearest_exact2d_op:
+    _upsample_nearest_exact2d, _upsample_nearest_exact2d_backward_op: _upsample_nearest_exact2d_backward,
+    _upsample_nearest_exact3d_op: _upsample_nearest_exact3d, _upsample_nearest_exact3d_backward_op:
+    _upsample_nearest_exact3d_backward, upsample_linear1d_op: upsample_linear1d, upsample_linear1d_backward_op:
+    upsample_linear1d_backward, upsample_bilinear2d_op: upsample_bilinear2d, upsample_bilinear2d_backward_op:
+    upsample_bilinear2d_backward, upsample_trilinear3d_op: upsample_trilinear3d, upsample_trilinear3d_backward_op:
+    upsample_trilinear3d_backward, upsample_bicubic2d_op: upsample_bicubic2d, upsample_bicubic2d_backward_op:
+    upsample_bicubic2d_backward, binary_cross_entropy_op: binary_cross_entropy, binary_cross_entropy_with_logits_op:
+    binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op: mse_loss,
+    _scaled_dot_product_flash_attention_for_cpu_op: _scaled_dot_product_flash_attention_for_cpu, native_layer_norm_op:
+    native_layer_norm, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward,
+    smooth_l1_loss_op: smooth_l1_loss, soft_margin_loss_op: soft_margin_loss, multi_margin_loss_op: multi_margin_loss,
+    _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op: _softmax_backward_data,
+    binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op: diagonal_backward,
+    elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward, gelu_backward_op:
+    gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op: huber_loss_backward,
+    leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward, nll_loss2d_backward_op:
+    nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op: select_backward,
+    sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward, smooth_l1_loss_backward_op:
+    smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op: tanh_backward,
+    threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward, hardshrink_backward_op:
+    hardshrink_backward, softshrink_backward_op: softshrink_backward, log_sigmoid_backward_op: log_sigmoid_backward,
+    fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op:
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams, fake_quantize_per_channel_affine_cachemask_op:
     fake_quantize_per_channel_affine_cachemask,
@@ -12845,7 +13557,10 @@ OUT = (
     linalg_vector_norm_out_op, median_dim_values_op, sort_values_op, sort_values_stable_op, topk_values_op,
     addmm_out_op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op, mm_out_op, mv_out_op, addmv_out_op,
     addr_out_op, renorm_out_op, avg_pool2d_out_op, avg_pool2d_backward_grad_input_op,
-    max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
+    max_pool2d_with_indices_backward_grad_input_op, upsample_nearest1d_out_op, upsample_nearest2d_out_op,
+    upsample_nearest3d_out_op, _upsample_nearest_exact1d_out_op, _upsample_nearest_exact2d_out_op,
+    _upsample_nearest_exact3d_out_op, upsample_linear1d_out_op, upsample_bilinear2d_out_op, upsample_trilinear3d_out_op,
+    upsample_bicubic2d_out_op, reflection_pad1d_out_op, reflection_pad1d_backward_grad_input_op,
     reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad3d_out_op,
     reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op, replication_pad1d_backward_grad_input_op,
     replication_pad2d_out_op, replication_pad2d_backward_grad_input_op, replication_pad3d_out_op,
@@ -12927,7 +13642,10 @@ WRITTEN = (
     scatter_reduce_two_out_op, linalg_vector_norm_out_op, median_dim_values_op, sort_values_op, sort_values_stable_op,
     topk_values_op, addmm__op, addmm_out_op, baddbmm__op, baddbmm_out_op, bmm_out_op, dot_out_op, linear_out_op,
     mm_out_op, mv_out_op, addmv__op, addmv_out_op, addr__op, addr_out_op, renorm__op, renorm_out_op, avg_pool2d_out_op,
-    avg_pool2d_backward_grad_input_op, max_pool2d_with_indices_backward_grad_input_op, reflection_pad1d_out_op,
+    avg_pool2d_backward_grad_input_op, max_pool2d_with_indices_backward_grad_input_op, upsample_nearest1d_out_op,
+    upsample_nearest2d_out_op, upsample_nearest3d_out_op, _upsample_nearest_exact1d_out_op,
+    _upsample_nearest_exact2d_out_op, _upsample_nearest_exact3d_out_op, upsample_linear1d_out_op,
+    upsample_bilinear2d_out_op, upsample_trilinear3d_out_op, upsample_bicubic2d_out_op, reflection_pad1d_out_op,
     reflection_pad1d_backward_grad_input_op, reflection_pad2d_out_op, reflection_pad2d_backward_grad_input_op,
     reflection_pad3d_out_op, reflection_pad3d_backward_grad_input_op, replication_pad1d_out_op,
     replication_pad1d_backward_grad_input_op, replication_pad2d_out_op, replication_pad2d_backward_grad_input_op,
