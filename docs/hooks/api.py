@@ -432,19 +432,28 @@ def operators(path: Path) -> list[tuple[str, list[Operator]]]:
     """List the declarations under the headings of the file."""
     _, *parts = re.split(r"^# -{4} (.+)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return [
-        (title, [Operator(entry["func"], _kernels(entry, path.parent)) for entry in yaml.safe_load(text) or []])
+        (
+            title,
+            [
+                Operator(entry["func"], _kernels(entry, path.parent))
+                for entry in yaml.safe_load(text)
+                if "func" in entry
+            ],
+        )
         for title, text in zip(parts[::2], parts[1::2])
     ]
 
 
 def _kernels(entry: dict, native: Path) -> dict[str, str]:
-    """The kernels of an entry by dispatch key, `module::function`, with the room of the module."""
-    given = entry.get("dispatch", {})
-    rooms = {
-        key: "aten.native" if (native / f"{kernel.partition('::')[0]}.py").exists() else "aten"
-        for key, kernel in given.items()
-    }
-    return {key: f"{rooms[key]}.{kernel}" for key, kernel in given.items()}
+    """The kernels of an entry by dispatch key: formulas, or `module::function` with the room of the module."""
+
+    def with_room(kernel: str) -> str:
+        module, _, function = kernel.partition("::")
+        if not function or not module.isidentifier():
+            return kernel
+        return f"aten.native.{kernel}" if (native / f"{module}.py").exists() else f"aten.{kernel}"
+
+    return {key: with_room(kernel) for key, kernel in entry.get("dispatch", {}).items()}
 
 
 def operators_page(declared: list[tuple[str, list[Operator]]], by_name: dict[str, Module]) -> str:
@@ -464,7 +473,9 @@ def operators_page(declared: list[tuple[str, list[Operator]]], by_name: dict[str
             words = " ".join(says[entry.name])
             lines = [f"`{entry.schema}`{{ #{anchor(entry.name)} data-is='{words}' }}"]
             for kernel, keys in groupby(entry.kernels.items(), key=lambda item: item[1]):
-                lines.append(f":   {', '.join(key for key, _ in keys)}: {_kernel(kernel, by_name)}")
+                lines.append(
+                    f":   {', '.join(key for key, _ in keys)}: {_kernel(kernel, by_name) if '::' in kernel else f'`{kernel}`'}"
+                )
             if delegate := natives[entry.name].structured_delegate:
                 lines.append(f":   CPU, Meta: made from [`{delegate}`](#{anchor(delegate)})")
             lines[-1] += "; has a derivative" if "derivative" in says[entry.name] else ""
