@@ -29,6 +29,10 @@ def _set_grad_enabled(enabled: bool) -> None:
     local.grad_enabled = enabled
 
 
+def _get_tracing_state() -> None:
+    """None: TorchScript traces nothing here."""
+
+
 def _dispatch_keys(tensor) -> int:
     """The key set of a tensor."""
     return tensor._key_set

@@ -86,11 +86,7 @@ def get_default_device() -> storage.device:
 
 
 _MODULES: dict[str, dict[str, Any]] = {
-    "backends.cuda": {
-        "is_built": no,
-        "sdp_kernel": flags,
-        "matmul": SimpleNamespace(allow_tf32=False),
-    },
+    "backends.cuda": {"is_built": no, "sdp_kernel": flags, "matmul": SimpleNamespace(allow_tf32=False)},
     "backends.cudnn": {
         "enabled": True, "benchmark": False, "deterministic": False, "allow_tf32": True, "benchmark_limit": None,
         "is_available": no, "version": none, "flags": flags,
@@ -105,16 +101,12 @@ _MODULES: dict[str, dict[str, Any]] = {
             without_accelerator,
         ),
     },
-    "cpu": {
-        "is_available": returns(True), "device_count": returns(1), "current_device": returns("cpu"), "synchronize": none,
-    },
+    "cpu": {"is_available": returns(True), "device_count": returns(1), "current_device": returns("cpu"), "synchronize": none},
     "mps": {
         "is_available": no, "device_count": nothing, "manual_seed": none,
         **dict.fromkeys(("empty_cache", "synchronize", "current_allocated_memory"), without_mps),
     },
-    "xpu": {
-        "is_available": no, "device_count": nothing, "empty_cache": none, "manual_seed": none, "manual_seed_all": none,
-    },
+    "xpu": {"is_available": no, "device_count": nothing, "empty_cache": none, "manual_seed_all": none},
     "hub": dict.fromkeys(
         ("load", "list", "help", "load_state_dict_from_url", "download_url_to_file", "get_dir", "set_dir"), without_hub
     ),
@@ -130,8 +122,6 @@ _MODULES: dict[str, dict[str, Any]] = {
 
 for _name, _names in _MODULES.items():
     _parent, _, _last = f"rushlight.{_name}".rpartition(".")
-    _module = sys.modules[f"{_parent}.{_last}"] = ModuleType(
-        f"{_parent}.{_last}", f"Names of PyTorch's `torch.{_name}`."
-    )
+    _module = sys.modules[f"rushlight.{_name}"] = ModuleType(f"rushlight.{_name}", f"Names of `torch.{_name}`.")
     _module.__dict__.update(_names)
     setattr(import_module(_parent), _last, _module)

@@ -30,11 +30,9 @@ class DistributedDataParallel(DataParallel):
     ) -> None:
         dist = sys.modules.get("rushlight.distributed")
         if dist is None or not dist.is_initialized():
-            problem = "Default process group has not been initialized"
-            raise ValueError(f"{problem}, please make sure to call init_process_group.")
+            raise ValueError("Default process group has not been initialized: call init_process_group")
         if not any(parameter.requires_grad for parameter in module.parameters()):
-            problem = "DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient."
-            raise RuntimeError(problem)
+            raise RuntimeError("DistributedDataParallel is not needed: no parameter of the module requires a gradient")
         if device_ids:
             raise ValueError(f"DistributedDataParallel on the CPU has device_ids=None, not {device_ids}")
         super().__init__(module)

@@ -20,14 +20,11 @@ def tree_flatten(tree: Any) -> tuple[list[Any], Any]:
 
 def tree_unflatten(leaves: Iterable[Any], treespec: Any) -> Any:
     """The inverse of `tree_flatten`."""
-    return _build(iter(leaves), treespec)
-
-
-def _build(leaves: Any, spec: Any) -> Any:
-    if spec is LEAF:
+    leaves = iter(leaves)  # of an iterator, itself
+    if treespec is LEAF:
         return next(leaves)
-    kind, names, specs = spec
-    items = [_build(leaves, item_spec) for item_spec in specs]
+    kind, names, specs = treespec
+    items = [tree_unflatten(leaves, spec) for spec in specs]
     if kind is dict:
         return dict(zip(names, items))
     return kind(*items) if hasattr(kind, "_fields") else kind(items)

@@ -70,7 +70,7 @@ xp.set_num_threads(0)
 xp.set_float32_matmul_precision("high"); p = xp.get_float32_matmul_precision(); xp.set_float32_matmul_precision("highest"); p
 d = xp.nn.DataParallel(xp.nn.Linear(2, 2)); d, list(d.state_dict()), d(m).shape, d.device_ids
 t = xp.utils._pytree; v, s = t.tree_flatten({"a": [1, (2, y)], "b": 4}); v, t.tree_unflatten([5] * 4, s), t.tree_map(str, [1])
-xp.jit.is_scripting(), xp.jit.is_tracing()
+xp.jit.is_scripting(), xp.jit.is_tracing(), xp._C._get_tracing_state()
 xp.numel(m), xp.get_default_device(), xp.set_default_device("cpu")
 """
 
