@@ -22,17 +22,16 @@ from rushlight.c10.dtypes import bool_, dtype
 from rushlight.c10.memory_formats import contiguous_format
 
 __all__ = [
-    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "avg_pool1d", "avg_pool2d", "batch_norm", "bilinear",
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool1d", "avg_pool2d", "batch_norm", "bilinear",
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu_", "channel_shuffle", "conv1d", "conv2d", "conv3d",
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "cross_entropy", "dropout", "elu",
-    "elu_", "embedding", "gaussian_nll_loss", "gelu", "group_norm", "gumbel_softmax", "hardshrink", "hardtanh", "hardtanh_",
-    "huber_loss", "instance_norm", "interpolate", "kl_div", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_", "linear",
-    "local_response_norm", "log_softmax", "logsigmoid", "max_pool2d", "max_pool2d_with_indices", "mse_loss",
-    "multi_head_attention_forward", "multilabel_soft_margin_loss", "nll_loss", "normalize", "one_hot", "pad",
-    "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "relu6", "relu_", "rms_norm",
-    "rrelu_", "scaled_dot_product_attention", "selu_", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin",
-    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold_", "triplet_margin_with_distance_loss",
-    "upsample",
+    "elu_", "embedding", "embedding_bag", "gaussian_nll_loss", "gelu", "group_norm", "gumbel_softmax", "hardshrink",
+    "hardtanh", "hardtanh_", "huber_loss", "instance_norm", "interpolate", "kl_div", "l1_loss", "layer_norm", "leaky_relu",
+    "leaky_relu_", "linear", "local_response_norm", "log_softmax", "logsigmoid", "max_pool2d", "max_pool2d_with_indices",
+    "max_pool3d", "mse_loss", "multi_head_attention_forward", "multilabel_soft_margin_loss", "nll_loss", "normalize",
+    "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "relu6", "relu_",
+    "rms_norm", "rrelu_", "scaled_dot_product_attention", "selu_", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin",
+    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold_", "triplet_margin_with_distance_loss", "upsample",
 ]  # fmt: skip
 
 # Operators that need no Python function.
@@ -424,6 +423,42 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None]) 
             own if size is None else size for own, size in zip(input.shape[-len(output_size) :], output_size)
         ]
     return functions.adaptive_avg_pool2d(input, output_size)
+
+
+def max_pool3d(
+    input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+    """The largest element of each window: first in each image, then over the images of a window."""
+    settings = kernel_size, kernel_size if stride is None else stride, padding, dilation
+    settings = [(value,) * 3 if isinstance(value, int) else tuple(value) for value in settings]
+    images, inner = max_pool2d_with_indices(input.flatten(-4, -3), *(value[1:] for value in settings), ceil_mode)
+    sizes, area = images.shape[-2:], images.shape[-2:].numel()
+    columns = images.flatten(-2).unflatten(-2, input.shape[-4:-2])
+    neutral = [(value[0], other) for value, other in zip(settings, (1, 1, 0, 1))]
+    values, outer = max_pool2d_with_indices(columns, *neutral, ceil_mode)
+    if not return_indices:
+        return values.unflatten(-1, sizes)
+    inner = inner.flatten(-2).unflatten(-2, input.shape[-4:-2]).flatten(-2).gather(-1, outer.flatten(-2))
+    indices = outer // area * input.shape[-2:].numel() + inner.unflatten(-1, outer.shape[-2:])
+    return values.unflatten(-1, sizes), indices.unflatten(-1, sizes)
+
+
+def adaptive_max_pool2d(
+    input: Tensor, output_size: int | Sequence[int | None], return_indices: bool = False
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest element of windows, as many as `output_size`."""
+    wanted, sizes = (output_size,) * 2 if isinstance(output_size, int) else output_size, input.shape[-2:]
+    counts = [own if count is None else count for own, count in zip(sizes, wanted)]
+    bounds = [[(i * n // count, -(-(i + 1) * n // count)) for i in range(count)] for n, count in zip(sizes, counts)]
+    found = []
+    for top, bottom in bounds[0]:
+        for left, right in bounds[1]:
+            largest, index = input[..., top:bottom, left:right].flatten(-2).max(-1)
+            width = right - left
+            found.append((largest, (index // width + top) * sizes[1] + index % width + left))
+    values, indices = (functions.stack(parts, -1).unflatten(-1, counts) for parts in zip(*found))
+    return (values, indices) if return_indices else values
 
 
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:

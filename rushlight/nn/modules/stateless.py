@@ -17,7 +17,9 @@ from rushlight.aten.strided import Tensor
 from rushlight.nn import functional as F
 from rushlight.nn.modules.module import Module
 
-__all__ = ["Hardtanh", "RReLU", "ReLU6", "Softmax2d", "Unflatten"]
+__all__ = [
+    "Hardtanh", "RReLU", "ReLU6", "Softmax2d", "Unflatten", "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d",
+]  # fmt: skip
 
 
 class Stateless(Module):
@@ -151,6 +153,35 @@ class Unflatten(Stateless, row=lambda dim, unflattened_size: None):
         return input.unflatten(self.dim, self.unflattened_size)
 
 
+def _upsample_row(
+    size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None
+) -> Callable:
+    return F.interpolate
+
+
+class Upsample(Stateless, row=_upsample_row):
+    """`repr` shows the factor or the size, and the mode."""
+
+    def convert(self, settings: dict[str, Any]) -> dict[str, Any]:
+        factor = settings["scale_factor"]
+        several = tuple(map(float, factor)) if isinstance(factor, tuple) else float(factor) if factor else None
+        return settings | {"scale_factor": several}
+
+    def extra_repr(self) -> str:
+        given = "size" if self.scale_factor is None else "scale_factor"
+        return f"{given}={getattr(self, given)!r}, mode={self.mode!r}"
+
+
+class UpsamplingNearest2d(Upsample, row=lambda size=None, scale_factor=None: F.interpolate):
+    mode = "nearest"
+
+
+class UpsamplingBilinear2d(
+    Upsample, row=lambda size=None, scale_factor=None: partial(F.interpolate, mode="bilinear", align_corners=True)
+):
+    mode = "bilinear"
+
+
 def _not_in_place(dropout: Callable) -> Callable:
     """PyTorch's modules of these accept `inplace`, and do not use it."""
     return lambda input, p, inplace, training: dropout(input, p, training)
@@ -203,8 +234,14 @@ class _AvgPool(_Pool):
 define(
     _Pool,
     {
+        "MaxPool1d": lambda kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False: (
+            F.max_pool1d
+        ),
         "MaxPool2d": lambda kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False: (
             F.max_pool2d
+        ),
+        "MaxPool3d": lambda kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False: (
+            F.max_pool3d
         ),
     },
 )
@@ -216,7 +253,32 @@ define(
         ),
     },
 )
-define(Stateless, {"AdaptiveAvgPool2d": lambda output_size: F.adaptive_avg_pool2d})
+
+
+class _AvgPool1d(_AvgPool):
+    def convert(self, settings: dict[str, Any]) -> dict[str, Any]:
+        settings, names = super().convert(settings), ("kernel_size", "stride", "padding")
+        return settings | {n: (settings[n],) if isinstance(settings[n], int) else settings[n] for n in names}
+
+
+define(
+    _AvgPool1d,
+    {"AvgPool1d": lambda kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True: F.avg_pool1d},
+)
+
+
+class _Adaptive(Stateless):
+    hidden = ("return_indices",)
+
+
+define(
+    _Adaptive,
+    {
+        "AdaptiveAvgPool1d": lambda output_size: F.adaptive_avg_pool1d,
+        "AdaptiveAvgPool2d": lambda output_size: F.adaptive_avg_pool2d,
+        "AdaptiveMaxPool2d": lambda output_size, return_indices=False: F.adaptive_max_pool2d,
+    },
+)
 
 
 class _Pad(_Unnamed):
