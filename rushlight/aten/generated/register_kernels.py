@@ -141,7 +141,7 @@ implement("copy", CompositeExplicitAutogradNonFunctional=functional_forms.copy)
 implement("diagonal_scatter", CompositeExplicitAutogradNonFunctional=functional_forms.diagonal_scatter)
 implement("select_scatter", CompositeExplicitAutogradNonFunctional=functional_forms.select_scatter)
 implement("slice_scatter", CompositeExplicitAutogradNonFunctional=functional_forms.slice_scatter)
-implement("zero", CompositeExplicitAutograd=functional_forms.zero)
+implement("zero", CompositeExplicitAutograd=lambda self: functional_forms.clone_preserve_strides(self).zero_())
 implement("fill.Tensor", CompositeExplicitAutograd=creation.fill)
 implement("fill.Scalar", CompositeExplicitAutograd=creation.fill)
 implement("fill_.Tensor", CPU=pointwise.fill_, Meta=pointwise.fill_)
@@ -161,7 +161,12 @@ implement("addcdiv.out", CPU=pointwise.addcdiv.out, Meta=pointwise.addcdiv.out)
 implement("addcmul", CPU=pointwise.addcmul.functional, Meta=pointwise.addcmul.on_meta)
 implement("addcmul_", CPU=pointwise.addcmul.inplace, Meta=pointwise.addcmul.inplace)
 implement("addcmul.out", CPU=pointwise.addcmul.out, Meta=pointwise.addcmul.out)
-implement("allclose", CompositeExplicitAutograd=pointwise.allclose)
+implement(
+    "allclose",
+    CompositeExplicitAutograd=lambda self, other, rtol, atol, equal_nan: bool(
+        functions.isclose(self, other, rtol, atol, equal_nan).all().item()
+    ),
+)
 implement("bitwise_and.Tensor", CPU=pointwise.bitwise_and.functional, Meta=pointwise.bitwise_and.on_meta)
 implement("bitwise_and_.Tensor", CPU=pointwise.bitwise_and.inplace, Meta=pointwise.bitwise_and.inplace)
 implement("bitwise_and.Tensor_out", CPU=pointwise.bitwise_and.out, Meta=pointwise.bitwise_and.out)
@@ -376,8 +381,8 @@ implement("sqrt", CPU=elementary.sqrt.functional, Meta=elementary.sqrt.on_meta)
 implement("sqrt_", CPU=elementary.sqrt.inplace, Meta=elementary.sqrt.inplace)
 implement("sqrt.out", CPU=elementary.sqrt.out, Meta=elementary.sqrt.out)
 implement("square", CompositeImplicitAutograd=elementary.square)
-implement("square_", CompositeImplicitAutograd=elementary.square_)
-implement("square.out", CompositeImplicitAutograd=elementary.square_out)
+implement("square_", CompositeImplicitAutograd=lambda self: self.pow_(2))
+implement("square.out", CompositeImplicitAutograd=lambda self, out: functions.pow(self, 2, out=out))
 implement("sub.Tensor", CPU=pointwise.sub.functional, Meta=pointwise.sub.on_meta)
 implement("sub_.Tensor", CPU=pointwise.sub.inplace, Meta=pointwise.sub.inplace)
 implement("sub.out", CPU=pointwise.sub.out, Meta=pointwise.sub.out)
@@ -395,7 +400,7 @@ implement("trunc", CPU=elementary.trunc.functional, Meta=elementary.trunc.on_met
 implement("trunc_", CPU=elementary.trunc.inplace, Meta=elementary.trunc.inplace)
 implement("trunc.out", CPU=elementary.trunc.out, Meta=elementary.trunc.out)
 implement("where.self", CPU=pointwise.where.functional, Meta=pointwise.where.on_meta)
-implement("where", CompositeImplicitAutograd=advanced_indexing.where_nonzero)
+implement("where", CompositeImplicitAutograd=lambda condition: functions.nonzero_numpy(condition))
 implement("where.self_out", CPU=pointwise.where.out, Meta=pointwise.where.out)
 implement("xlogy.Tensor", CPU=pointwise.xlogy.functional, Meta=pointwise.xlogy.on_meta)
 implement("xlogy_.Tensor", CPU=pointwise.xlogy.inplace, Meta=pointwise.xlogy.inplace)
@@ -637,7 +642,12 @@ implement("index.Tensor", CPU=gather_scatter.index, Meta=gather_scatter.index)
 implement("index_add", CPU=gather_scatter.index_add.functional, Meta=gather_scatter.index_add.on_meta)
 implement("index_add_", CPU=gather_scatter.index_add.inplace, Meta=gather_scatter.index_add.inplace)
 implement("index_add.out", CPU=gather_scatter.index_add.out, Meta=gather_scatter.index_add.out)
-implement("index_put", CompositeExplicitAutograd=gather_scatter.index_put)
+implement(
+    "index_put",
+    CompositeExplicitAutograd=lambda self, indices, values, accumulate: gather_scatter.index_put_(
+        functions.clone(self), indices, values, accumulate
+    ),
+)
 implement("index_put_", CompositeExplicitAutograd=gather_scatter.index_put_)
 implement("_index_put_impl_", CPU=gather_scatter.index_put_, Meta=gather_scatter.index_put_)
 implement("index_select", CPU=gather_scatter.index_select.functional, Meta=gather_scatter.index_select.on_meta)
@@ -702,14 +712,24 @@ implement("argmin.out", CPU=reductions.argmin.out, Meta=reductions.argmin.out)
 implement("cumsum", CPU=reductions.cumsum.functional, Meta=reductions.cumsum.on_meta)
 implement("cumsum_", CPU=reductions.cumsum.inplace, Meta=reductions.cumsum.inplace)
 implement("cumsum.out", CPU=reductions.cumsum.out, Meta=reductions.cumsum.out)
-implement("log_softmax.int", CompositeImplicitAutograd=reductions.log_softmax_int)
-implement("log_softmax.int_out", CompositeExplicitAutograd=reductions.log_softmax_int)
+implement(
+    "log_softmax.int",
+    CompositeImplicitAutograd=lambda self, dim, dtype: functions._log_softmax(
+        reductions.to_dtype(self, dtype), dim, False, out=None
+    ),
+)
+implement(
+    "log_softmax.int_out",
+    CompositeExplicitAutograd=lambda self, dim, dtype, out: functions._log_softmax(
+        reductions.to_dtype(self, dtype), dim, False, out=out
+    ),
+)
 implement("logsumexp", CPU=reductions.logsumexp_dim.functional, Meta=reductions.logsumexp_dim.on_meta)
 implement("logsumexp.out", CPU=reductions.logsumexp_dim.out, Meta=reductions.logsumexp_dim.out)
 implement("max", CPU=reductions.max_all.functional, Meta=reductions.max_all.on_meta)
 implement("max.unary_out", CPU=reductions.max_all.out, Meta=reductions.max_all.out)
-implement("max.other", CompositeImplicitAutograd=reductions.max_other)
-implement("max.out", CompositeImplicitAutograd=reductions.max_other)
+implement("max.other", CompositeImplicitAutograd=lambda self, other: functions.maximum(self, other, out=None))
+implement("max.out", CompositeImplicitAutograd=lambda self, other, out: functions.maximum(self, other, out=out))
 implement("max.dim", CPU=reductions.max_dim, Meta=reductions.max_dim)
 implement("max.dim_max", CPU=reductions.max_dim_out, Meta=reductions.max_dim_out)
 implement("mean", CompositeExplicitAutograd=reductions.mean_all)
@@ -718,16 +738,26 @@ implement("mean.out", CPU=reductions.mean_dim.out, Meta=reductions.mean_dim.out)
 implement("mean.dtype_out", CompositeExplicitAutograd=reductions.mean_all_out)
 implement("min", CPU=reductions.min_all.functional, Meta=reductions.min_all.on_meta)
 implement("min.unary_out", CPU=reductions.min_all.out, Meta=reductions.min_all.out)
-implement("min.other", CompositeImplicitAutograd=reductions.min_other)
-implement("min.out", CompositeImplicitAutograd=reductions.min_other)
+implement("min.other", CompositeImplicitAutograd=lambda self, other: functions.minimum(self, other, out=None))
+implement("min.out", CompositeImplicitAutograd=lambda self, other, out: functions.minimum(self, other, out=out))
 implement("min.dim", CPU=reductions.min_dim, Meta=reductions.min_dim)
 implement("min.dim_min", CPU=reductions.min_dim_out, Meta=reductions.min_dim_out)
 implement("prod", CPU=reductions.prod_all, Meta=reductions.prod_all)
 implement("prod.dim_int", CPU=reductions.prod_dim.functional, Meta=reductions.prod_dim.on_meta)
 implement("prod.int_out", CPU=reductions.prod_dim.out, Meta=reductions.prod_dim.out)
 implement("prod.out", CompositeExplicitAutograd=reductions.prod_all_out)
-implement("softmax.int", CompositeImplicitAutograd=reductions.softmax_int)
-implement("softmax.int_out", CompositeExplicitAutograd=reductions.softmax_int)
+implement(
+    "softmax.int",
+    CompositeImplicitAutograd=lambda self, dim, dtype: functions._softmax(
+        reductions.to_dtype(self, dtype), dim, False, out=None
+    ),
+)
+implement(
+    "softmax.int_out",
+    CompositeExplicitAutograd=lambda self, dim, dtype, out: functions._softmax(
+        reductions.to_dtype(self, dtype), dim, False, out=out
+    ),
+)
 implement("std", CompositeImplicitAutograd=reductions.std_unbiased)
 implement("std.dim", CompositeImplicitAutograd=reductions.std_dim)
 implement("std.out", CompositeImplicitAutograd=reductions.std_dim_out)
@@ -1102,9 +1132,19 @@ implement(
 implement("index_copy", CPU=advanced_indexing.index_copy.functional, Meta=advanced_indexing.index_copy.on_meta)
 implement("index_copy_", CPU=advanced_indexing.index_copy.inplace, Meta=advanced_indexing.index_copy.inplace)
 implement("index_copy.out", CPU=advanced_indexing.index_copy.out, Meta=advanced_indexing.index_copy.out)
-implement("index_fill.int_Tensor", CompositeExplicitAutograd=advanced_indexing.index_fill)
+implement(
+    "index_fill.int_Tensor",
+    CompositeExplicitAutograd=lambda self, dim, index, value: advanced_indexing.index_fill_(
+        functions.clone(self), dim, index, value
+    ),
+)
 implement("index_fill_.int_Tensor", CPU=advanced_indexing.index_fill_, Meta=advanced_indexing.index_fill_)
-implement("index_fill.int_Scalar", CompositeExplicitAutograd=advanced_indexing.index_fill)
+implement(
+    "index_fill.int_Scalar",
+    CompositeExplicitAutograd=lambda self, dim, index, value: advanced_indexing.index_fill_(
+        functions.clone(self), dim, index, value
+    ),
+)
 implement("index_fill_.int_Scalar", CPU=advanced_indexing.index_fill_, Meta=advanced_indexing.index_fill_)
 implement("masked_scatter", CompositeExplicitAutograd=advanced_indexing.masked_scatter)
 implement("masked_scatter_", CPU=advanced_indexing.masked_scatter_, Meta=advanced_indexing.masked_scatter_)
@@ -1118,7 +1158,10 @@ implement("masked_select.out", CPU=advanced_indexing.masked_select_out)
 implement("masked_select_backward", CompositeImplicitAutograd=advanced_indexing.masked_select_backward)
 implement("nonzero", CPU=advanced_indexing.nonzero)
 implement("nonzero.out", CPU=advanced_indexing.nonzero_out)
-implement("nonzero_numpy", CompositeImplicitAutograd=advanced_indexing.nonzero_numpy)
+implement(
+    "nonzero_numpy",
+    CompositeImplicitAutograd=lambda self: functions.nonzero(self if self.dim() else self.unsqueeze(0)).unbind(1),
+)
 implement(
     "scatter_reduce.two", CPU=advanced_indexing.scatter_reduce.functional, Meta=advanced_indexing.scatter_reduce.on_meta
 )
@@ -1135,12 +1178,22 @@ implement("linalg_svdvals", CompositeImplicitAutograd=linear_algebra.svdvals)
 implement("linalg_vector_norm", CPU=linear_algebra.vector_norm.functional, Meta=linear_algebra.vector_norm.on_meta)
 implement("linalg_vector_norm.out", CPU=linear_algebra.vector_norm.out, Meta=linear_algebra.vector_norm.out)
 implement("argsort", CompositeImplicitAutograd=sorting.argsort)
-implement("argsort.stable", CompositeImplicitAutograd=sorting.argsort_stable)
+implement(
+    "argsort.stable",
+    CompositeImplicitAutograd=lambda self, stable, dim, descending: functions.sort_stable_op(
+        self, stable=stable, dim=dim, descending=descending
+    )[1],
+)
 implement("median", CPU=sorting.median, Meta=sorting.median)
 implement("median.dim", CompositeExplicitAutograd=sorting.median_dim)
 implement("median.dim_values", CPU=sorting.median_dim_out, Meta=sorting.median_dim_out)
 implement("sort", CompositeExplicitAutograd=sorting.sort)
-implement("sort.values", CompositeExplicitAutograd=sorting.sort_out)
+implement(
+    "sort.values",
+    CompositeExplicitAutograd=lambda self, dim, descending, values, indices: functions.sort_values_stable_op(
+        self, stable=False, dim=dim, descending=descending, values=values, indices=indices
+    ),
+)
 implement("sort.stable", CPU=sorting.sort_stable, Meta=sorting.sort_stable)
 implement("sort.values_stable", CPU=sorting.sort_stable_out, Meta=sorting.sort_stable_out)
 implement("topk", CPU=sorting.topk, Meta=sorting.topk)
@@ -1693,11 +1746,19 @@ implement("cross_entropy_loss", CompositeImplicitAutograd=losses.cross_entropy_l
 implement("huber_loss", CPU=losses.huber.functional, Meta=losses.huber.on_meta)
 implement("huber_loss.out", CPU=losses.huber.out, Meta=losses.huber.out)
 implement("kl_div", CompositeImplicitAutograd=losses.kl_div)
-implement("l1_loss", CompositeImplicitAutograd=losses.l1_loss)
+implement(
+    "l1_loss",
+    CompositeImplicitAutograd=lambda self, target, reduction: losses.reduce(functions.abs(self - target), reduction),
+)
 implement("mse_loss", CPU=losses.mse.functional, Meta=losses.mse.on_meta)
 implement("mse_loss.out", CPU=losses.mse.out, Meta=losses.mse.out)
 implement("nll_loss", CompositeImplicitAutograd=losses.nll_loss)
-implement("nll_loss2d", CompositeImplicitAutograd=losses.nll_loss2d)
+implement(
+    "nll_loss2d",
+    CompositeImplicitAutograd=lambda self, target, weight, reduction, ignore_index: functions.nll_loss2d_forward(
+        self, target, weight, reduction, ignore_index
+    )[0],
+)
 implement("nll_loss2d_forward", CPU=losses.nll_loss2d_forward, Meta=losses.nll_loss2d_forward)
 implement("nll_loss_forward", CPU=losses.nll_loss_forward, Meta=losses.nll_loss_forward)
 implement("nll_loss_nd", CompositeImplicitAutograd=losses.nll_loss_nd)
@@ -1852,7 +1913,12 @@ implement("hardtanh_backward", CPU=elementary.hardtanh_backward.functional, Meta
 implement("hardtanh_backward.grad_input", CPU=elementary.hardtanh_backward.out, Meta=elementary.hardtanh_backward.out)
 implement("huber_loss_backward", CPU=losses.huber_backward.functional, Meta=losses.huber_backward.on_meta)
 implement("huber_loss_backward.out", CPU=losses.huber_backward.out, Meta=losses.huber_backward.out)
-implement("index_select_backward", CompositeImplicitAutograd=gather_scatter.index_select_backward)
+implement(
+    "index_select_backward",
+    CompositeImplicitAutograd=lambda grad, self_sizes, dim, index: grad.new_zeros(self_sizes).index_add_(
+        dim, index, grad
+    ),
+)
 implement(
     "leaky_relu_backward", CPU=elementary.leaky_relu_backward.functional, Meta=elementary.leaky_relu_backward.on_meta
 )
@@ -1902,7 +1968,12 @@ implement(
     "log_sigmoid_backward",
     CompositeExplicitAutograd=lambda grad_output, self, buffer: grad_output * functions.sigmoid(-self),
 )
-implement("fake_quantize_per_tensor_affine", CompositeImplicitAutograd=quantized.fake_quantize_per_tensor_affine)
+implement(
+    "fake_quantize_per_tensor_affine",
+    CompositeImplicitAutograd=lambda self, scale, zero_point, quant_min, quant_max: (
+        functions.fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, quant_min, quant_max)[0]
+    ),
+)
 implement(
     "fake_quantize_per_tensor_affine.tensor_qparams",
     CompositeImplicitAutograd=quantized.fake_quantize_per_tensor_affine_tensor_qparams,
@@ -1920,7 +1991,12 @@ implement(
     "fake_quantize_per_tensor_affine_cachemask_backward",
     CompositeImplicitAutograd=quantized.fake_quantize_cachemask_backward,
 )
-implement("fake_quantize_per_channel_affine", CompositeImplicitAutograd=quantized.fake_quantize_per_channel_affine)
+implement(
+    "fake_quantize_per_channel_affine",
+    CompositeImplicitAutograd=lambda self, scale, zero_point, axis, quant_min, quant_max: (
+        functions.fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, quant_min, quant_max)[0]
+    ),
+)
 implement(
     "fake_quantize_per_channel_affine_cachemask",
     CPU=quantized.fake_quantize_per_channel_affine_cachemask,

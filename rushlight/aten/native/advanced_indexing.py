@@ -50,15 +50,6 @@ def nonzero_out(self: Tensor, out: Tensor) -> Tensor:
     return out.copy_(result)
 
 
-def nonzero_numpy(self: Tensor) -> tuple[Tensor, ...]:
-    """One vector of indices for each dimension. A tensor without dimensions counts as a vector."""
-    return functions.nonzero(self if self.dim() else self.unsqueeze(0)).unbind(1)
-
-
-def where_nonzero(condition: Tensor) -> tuple[Tensor, ...]:
-    return functions.nonzero_numpy(condition)
-
-
 # Elements of a mask --------------------------------------------------------------------------------------------------
 
 
@@ -172,10 +163,6 @@ def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor, out: Tenso
     if wrong.size:
         raise IndexError(f"index_copy_(): index {wrong[0]} is out of bounds for dimension {dim} with size {len(rows)}")
     rows[indices] = np.moveaxis(_at_least_1d(source), dim if source.dim() else 0, 0)
-
-
-def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -> Tensor:
-    return index_fill_(functions.clone(self), dim, index, value)
 
 
 def index_fill_(self: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -> Tensor:

@@ -13,7 +13,6 @@ from functools import partial
 
 import numpy as np
 
-from rushlight.aten.generated import functions
 from rushlight.aten.iterator import convert, converter, parameter_converter
 from rushlight.aten.native.pointwise import (
     BITS,
@@ -187,14 +186,6 @@ pow_of_number = Structured(
 
 def square(self: Tensor) -> Tensor:
     return self**2
-
-
-def square_(self: Tensor) -> Tensor:
-    return self.pow_(2)
-
-
-def square_out(self: Tensor, out: Tensor) -> Tensor:
-    return functions.pow(self, 2, out=out)
 
 
 # The error function --------------------------------------------------------------------------------------------------

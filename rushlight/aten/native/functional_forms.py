@@ -27,10 +27,6 @@ def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     return clone_preserve_strides(self).copy_(src)
 
 
-def zero(self: Tensor) -> Tensor:
-    return clone_preserve_strides(self).zero_()
-
-
 def scatter_form(view: OpOverload) -> Callable:
     """The kernel of `..._scatter(self, src, *args)`: a copy of `self` in which `src` is written to `view(copy, *args)`."""
 

@@ -185,11 +185,6 @@ def index_select(self: Tensor, dim: int, index: Tensor, out: Tensor) -> None:
     out._array[...] = np.take(array, indices.astype(np.intp, copy=False), dim).reshape(out.shape)
 
 
-def index_select_backward(grad: Tensor, self_sizes: Sequence[int], dim: int, index: Tensor) -> Tensor:
-    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_select_backward_symint`."""
-    return grad.new_zeros(self_sizes).index_add_(dim, index, grad)
-
-
 def index_add_meta(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar) -> Output:
     """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_func_meta_impl`."""
     dim = wrap_dim(dim, self.dim())
@@ -482,10 +477,6 @@ def index_contiguous(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
         return wrap_contiguous(self._array.take(keys[0]._array, 0), self.dtype)
     except (IndexError, NotImplementedError):
         return index(self, indices)  # raises PyTorch's error
-
-
-def index_put(self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: bool = False) -> Tensor:
-    return index_put_(functions.clone(self), indices, values, accumulate)
 
 
 def index_put_(

@@ -71,10 +71,6 @@ def nll_loss(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int
     return functions.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
 
 
-def nll_loss2d(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
-    return functions.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]
-
-
 def nll_loss_forward(self, target, weight, reduction, ignore_index) -> tuple[Tensor, Tensor]:
     """The loss, and the total weight of the targets that are not ignored (0 without reduction). The gradient of a mean needs
     it.
@@ -351,11 +347,6 @@ def huber_meta(self: Tensor, target: Tensor, reduction: int, delta: float) -> Ou
 
 
 smooth_l1.meta, huber.meta = smooth_l1_meta, huber_meta
-
-
-def l1_loss(self: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
-    """The absolute difference. Source: `aten/src/ATen/native/Loss.cpp`, `l1_loss`."""
-    return reduce(functions.abs(self - target), reduction)
 
 
 def binary_cross_entropy_with_logits(

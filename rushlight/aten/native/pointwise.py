@@ -395,10 +395,6 @@ def isclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-0
     return close | (distance.isfinite() & (distance <= (other * rtol).abs() + atol))
 
 
-def allclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    return bool(functions.isclose(self, other, rtol, atol, equal_nan).all().item())
-
-
 # Selection -----------------------------------------------------------------------------------------------------------
 
 

@@ -17,12 +17,6 @@ from rushlight.aten.structured import check_floating
 from rushlight.c10.dtypes import REDUCED_FLOATING, bool_, float32, float64, int32
 
 
-def fake_quantize_per_tensor_affine(
-    self: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int
-) -> Tensor:
-    return functions.fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, quant_min, quant_max)[0]
-
-
 def fake_quantize_per_tensor_affine_tensor_qparams(
     self: Tensor, scale: Tensor, zero_point: Tensor, quant_min: int, quant_max: int
 ) -> Tensor:
@@ -50,10 +44,6 @@ def fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
     if not fake_quant_enabled.item():
         return functions.clone(self), functions.ones(self.shape, dtype=bool_)
     return _with_mask(self, float(np.float32(scale.item())), int(zero_point.item()), quant_min, quant_max)
-
-
-def fake_quantize_per_channel_affine(self: Tensor, scale, zero_point, axis, quant_min, quant_max) -> Tensor:
-    return functions.fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, quant_min, quant_max)[0]
 
 
 def fake_quantize_per_channel_affine_cachemask(

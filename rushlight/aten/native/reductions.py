@@ -383,14 +383,6 @@ def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable
     return kernel, kernel_out
 
 
-def max_other(self: Tensor, other: Tensor, out: Tensor | None = None) -> Tensor:
-    return functions.maximum(self, other, out=out)
-
-
-def min_other(self: Tensor, other: Tensor, out: Tensor | None = None) -> Tensor:
-    return functions.minimum(self, other, out=out)
-
-
 max_dim, max_dim_out = extreme_and_index("max", np.argmax)
 min_dim, min_dim_out = extreme_and_index("min", np.argmin)
 
@@ -641,14 +633,6 @@ def value_selecting_reduction_backward(
 
 def to_dtype(self: Tensor, dtype: dtype | None) -> Tensor:
     return self if dtype in (None, self.dtype) else self.to(dtype)
-
-
-def softmax_int(self: Tensor, dim: int, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
-    return functions._softmax(to_dtype(self, dtype), dim, False, out=out)
-
-
-def log_softmax_int(self: Tensor, dim: int, dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
-    return functions._log_softmax(to_dtype(self, dtype), dim, False, out=out)
 
 
 def meta_logsumexp(self: Tensor, dims: Sequence[int], keepdim: bool) -> Output:

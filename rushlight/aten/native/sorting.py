@@ -96,18 +96,8 @@ def sort(self: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor,
     return functions.sort_stable_op(self, stable=False, dim=dim, descending=descending)
 
 
-def sort_out(self: Tensor, dim: int, descending: bool, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
-    return functions.sort_values_stable_op(
-        self, stable=False, dim=dim, descending=descending, values=values, indices=indices
-    )
-
-
 def argsort(self: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
     return functions.sort_op(self, dim, descending)[1]
-
-
-def argsort_stable(self: Tensor, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
-    return functions.sort_stable_op(self, stable=stable, dim=dim, descending=descending)[1]
 
 
 def topk_meta(self: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> Output:
