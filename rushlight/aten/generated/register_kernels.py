@@ -606,7 +606,7 @@ implement(
     "rrelu_with_noise",
     CompositeExplicitAutograd=lambda self, noise, lower, upper, training, generator: (
         self
-        * noise.fill_(1).masked_scatter_(
+        * noise.data.fill_(1).masked_scatter_(
             self <= 0,
             self.new_empty(int((self <= 0).sum())).double().uniform_(lower, upper, generator=generator).to(self.dtype),
         )
