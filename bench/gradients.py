@@ -152,6 +152,7 @@ MADE_OF_OTHERS = {
         ("nn.functional.cosine_embedding_loss", "nn.functional.hinge_embedding_loss"), "numbers are tensors"
     ),
     **dict.fromkeys(("nn.functional.poisson_nll_loss", "nn.functional.triplet_margin_loss"), "numbers are tensors"),
+    "nn.functional.max_pool3d": "no max_pool3d_with_indices",
     "nn.functional.instance_norm": "",
     **dict.fromkeys(
         (

@@ -52,16 +52,17 @@ PHASES = {
     "aten.native.tensor_shape aten.native.sorting aten.native.functional_forms "
     "utils.cpp_extension",
     "04": "autograd torchgen utils.checkpoint",
-    "05": "nn aten optim amp distributions utils.data serialization backends course.grammar",
+    "05": "nn aten optim amp cuda.amp distributions utils.data serialization backends course.grammar",
     "06": "on_torch",
-    "07": "fx dynamo aot utils._logging",
+    "07": "fx dynamo aot utils._logging utils._pytree",
     "08": "inductor",
     "09": "distributed multiprocessing utils",
     "10": "ao export",
     "11": "profiler cuda utils.flop_counter utils.benchmark c10.cuda on_torch.memory autograd.input_buffer "
     "inductor.cudagraph_utils",
     "12": "course.corpus course.tokens course.gpt course.attention course.stream course.training course.sampling "
-    "course.trained course.talk course.head course.anatomy course.costs course.sharding course.serving course.bottleneck",
+    "course.trained course.talk course.as_torch __main__ course.head "
+    "course.anatomy course.costs course.sharding course.serving course.bottleneck",
     "Pictures": "course",
 }
 

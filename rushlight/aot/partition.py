@@ -26,14 +26,16 @@ from rushlight.fx.passes import common_subexpressions
 
 _VIEWS = "alias as_strided expand permute select slice split squeeze t unsqueeze view"
 _CHEAP = """
-    _to_copy _unsafe_view abs add addcdiv addcmul amax any arange argmax
-    bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor
-    broadcast_tensors ceil clamp clamp_max clamp_min clip clone cos div elu empty empty_like eq equal erf exp exp2 expm1 floor fmod
-    full full_like gather ge gelu gelu_backward gt hardtanh index isfinite isinf isnan le leaky_relu lerp log log10 log1p log2
-    logical_and logical_not logical_or logical_xor lt masked_fill max maximum mean min minimum mul ne neg new_zeros ones positive
-    pow reciprocal relu remainder reshape round rsqrt rsub sgn sigmoid sigmoid_backward sign silu silu_backward sin softplus sqrt
-    square std sub sum tan tanh tanh_backward threshold threshold_backward to triu trunc type_as var var_mean where xlogy
-    zeros zeros_like
+    _to_copy _unsafe_view abs acos acosh add addcdiv addcmul amax any arange argmax asin asinh atan atan2 atanh bitwise_and
+    bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor broadcast_tensors ceil celu clamp clamp_max
+    clamp_min clip clone copysign cos cosh deg2rad digamma div elu empty empty_like eq equal erf erfc erfinv exp exp2 expm1
+    float_power floor fmax fmin fmod frac full full_like gather gcd ge gelu gelu_backward gt hardshrink hardsigmoid hardtanh
+    heaviside hypot index isfinite isinf isnan isneginf isposinf lcm ldexp le leaky_relu lerp lgamma log log10 log1p log2
+    logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logit lt masked_fill max maximum mean min minimum mish
+    mul mvlgamma nan_to_num ne neg new_zeros ones polygamma positive pow rad2deg reciprocal relu remainder reshape round rrelu
+    rsqrt rsub selu sgn sigmoid sigmoid_backward sign signbit silu silu_backward sin sinc sinh softplus softshrink sqrt square
+    std sub sum sum_to_size tan tanh tanh_backward threshold threshold_backward to triu true_divide trunc type_as var var_mean
+    where xlogy zeros zeros_like
 """
 VIEWS = frozenset(_VIEWS.split())
 RECOMPUTABLE = VIEWS | frozenset(_CHEAP.split())

@@ -10,7 +10,6 @@ LINES = """
 xp.backends.mps.is_available(), xp.backends.mps.is_built(), xp.backends.cudnn.is_available(), xp.backends.cudnn.version()
 import importlib; c = importlib.import_module(f"{xp.__name__}.backends.cudnn"); c is xp.backends.cudnn
 xp.backends.cudnn.enabled, xp.backends.cudnn.benchmark, xp.backends.cudnn.deterministic, xp.backends.cuda.matmul.allow_tf32
-c = xp.backends.cudnn; c.benchmark = True; changed = c.benchmark; c.benchmark = False; changed
 xp.version.cuda, xp.version.hip, xp.version.debug, xp.version.__version__.split("+")[0]
 xp.accelerator.is_available(), xp.accelerator.device_count(), xp.accelerator.current_accelerator()
 xp.accelerator.current_device_index()

@@ -9,6 +9,12 @@ from sweep import in_one_test
 import rushlight as rl
 import rushlight.distributions
 
+
+@pytest.fixture(autouse=True, scope="module")
+def torch_validates():
+    torch.distributions.Distribution.set_default_validate_args(True)  # torch.compile turns it off for the whole process
+
+
 DISTRIBUTIONS = [
     lambda D, t: D.Normal(0.5, 2.0),
     lambda D, t: D.Normal(t([[0.0], [1.0]]), t([1.0, 0.5])),
