@@ -459,15 +459,19 @@ def _kernels(entry: dict, native: Path) -> dict[str, str]:
 
 def operators_page(declared: list[tuple[str, list[Operator]]], by_name: dict[str, Module]) -> str:
     counterpart = _link("aten/src/ATen/native/native_functions.yaml")
+    says = facts(natives := load())
     count = sum(len(entries) for _, entries in declared)
+    listed = {entry.name for _, entries in declared for entry in entries}
+    generated = [Operator(native.text, native.dispatch) for name, native in natives.items() if name not in listed]
+    declared = [*declared, ("Forms and other names that are generated", generated)]
     parts = [
         "# Operators",
-        f"`native_functions.yaml` declares {count} operators. Each has a schema, and kernels by dispatch key. "
+        f"`native_functions.yaml` declares {count} operators, and {len(generated)} more are made from these: "
+        "in-place and `out=` forms, and other names. Each has a schema, and kernels by dispatch key. "
         f"The schemas are those of the same names in PyTorch's {counterpart}. An operator without a kernel here is generated "
         "from its form with `.out`. Derivatives are in `derivatives.yaml`, and in PyTorch in "
         f"{_link('tools/autograd/derivatives.yaml')}.",
     ]
-    says = facts(natives := load())
     for title, entries in declared:
         parts.append(f"## {title.partition(':')[0]}")
         for entry in entries:

@@ -32,7 +32,7 @@ from typing import Any
 
 import rushlight
 
-OTHER_NAMES = {"_dynamo": "dynamo", "_inductor": "inductor", "_functorch": "aot"}
+OTHER_NAMES = {"_dynamo": "dynamo", "_inductor": "inductor", "_functorch": "aot", "functional": ""}
 NAMED = ("Tensor", "Size", "dtype", "device", "layout", "memory_format", "qscheme")  # classes of `torch` itself
 BUILT_ON_TORCH = ("torchvision", "torchaudio", "torchtext")  # the best known packages, which may not be installed
 INSTALLED = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib"))

@@ -22,6 +22,7 @@ __all__ = [
 
 NOT_COMPILED = "Torch not compiled with CUDA enabled"
 
+_initialized = False
 is_available = is_initialized = is_bf16_supported = no  # a script cannot choose the simulated device
 device_count = memory_allocated = max_memory_allocated = memory_reserved = max_memory_reserved = nothing
 manual_seed = manual_seed_all = seed = seed_all = empty_cache = set_rng_state_all = none

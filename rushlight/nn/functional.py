@@ -8,6 +8,7 @@ warning for `size_average` and `reduce`, the deprecated forms of `reduction`.
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -25,13 +26,14 @@ __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool1d", "avg_pool2d", "batch_norm", "bilinear",
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu_", "channel_shuffle", "conv1d", "conv2d", "conv3d",
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "cross_entropy", "dropout", "elu",
-    "elu_", "embedding", "embedding_bag", "gaussian_nll_loss", "gelu", "group_norm", "gumbel_softmax", "hardshrink",
+    "elu_", "embedding", "embedding_bag", "fold", "gaussian_nll_loss", "gelu", "group_norm", "gumbel_softmax", "hardshrink",
     "hardtanh", "hardtanh_", "huber_loss", "instance_norm", "interpolate", "kl_div", "l1_loss", "layer_norm", "leaky_relu",
     "leaky_relu_", "linear", "local_response_norm", "log_softmax", "logsigmoid", "max_pool2d", "max_pool2d_with_indices",
     "max_pool3d", "mse_loss", "multi_head_attention_forward", "multilabel_soft_margin_loss", "nll_loss", "normalize",
     "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "relu6", "relu_",
     "rms_norm", "rrelu_", "scaled_dot_product_attention", "selu_", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin",
-    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold_", "triplet_margin_with_distance_loss", "upsample",
+    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold_", "triplet_margin_with_distance_loss", "unfold",
+    "upsample",
 ]  # fmt: skip
 
 # Operators that need no Python function.
@@ -362,6 +364,62 @@ def max_pool2d(
     stride = () if stride is None else stride
     pool = functions.max_pool2d_with_indices if return_indices else functions.max_pool2d
     return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def _both(value: Ints) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else (value[0], value[1])
+
+
+def _windows(sizes: Sequence[int], kernel_size: Ints, dilation: Ints, stride: Ints) -> tuple[list[tuple], list[int]]:
+    """For each place of the kernel, the index of what it sees as it moves over an image; and its positions in each dimension."""
+    spans, counts = [], []
+    for size, places, apart, step in zip(sizes, *map(_both, (kernel_size, dilation, stride))):
+        counts.append((size - apart * (places - 1) - 1) // step + 1)
+        last = step * (counts[-1] - 1)
+        spans.append([slice(first, first + last + 1, step) for first in range(0, apart * places, apart)])
+    if min(counts) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size {tuple(sizes)} with its padding, kernel_size={_both(kernel_size)},"
+            f" dilation={_both(dilation)}, calculated shape of the array of sliding blocks as {tuple(counts)},"
+            " but its components must be at least one."
+        )
+    return [(..., *place) for place in itertools.product(*spans)], counts
+
+
+def unfold(input: Tensor, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1) -> Tensor:
+    """The windows of an image as columns: of sizes [batch,] channels times places of the kernel, positions of the kernel.
+    In PyTorch: the operator `im2col`."""
+    height, width = _both(padding)
+    image = pad(input, (width, width, height, height))
+    windows, _ = _windows(image.shape[-2:], kernel_size, dilation, stride)
+    return functions.stack([image[window] for window in windows], -3).flatten(-4, -3).flatten(-2)
+
+
+def fold(
+    input: Tensor, output_size: Ints, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1
+) -> Tensor:
+    """The image to which each column of `unfold` adds its window. In PyTorch: the operator `col2im`."""
+    (height, width), (above, left) = _both(output_size), _both(padding)
+    sizes = height + 2 * above, width + 2 * left
+    windows, counts = _windows(sizes, kernel_size, dilation, stride)
+    rows, last = input.dim() - 2, input.dim() - 1
+    if input.size(rows) % len(windows):
+        raise RuntimeError(
+            f"Expected size of input's dimension {rows} to be divisible by the product of kernel_size, but got"
+            f" input.size({rows})={input.size(rows)} and kernel_size={_both(kernel_size)}."
+        )
+    if input.size(last) != math.prod(counts):
+        raise RuntimeError(
+            f"Given output_size={_both(output_size)}, kernel_size={_both(kernel_size)}, dilation={_both(dilation)},"
+            f" padding={_both(padding)}, stride={_both(stride)}, expected size of input's dimension {last} to match"
+            f" the calculated number of sliding blocks {counts[0]} * {counts[1]} = {math.prod(counts)},"
+            f" but got input.size({last})={input.size(last)}."
+        )
+    columns = input.unflatten(rows, (-1, len(windows))).unflatten(-1, counts)
+    image = input.new_zeros((*columns.shape[:-3], *sizes))
+    for window, column in zip(windows, columns.unbind(-3)):
+        image[window].add_(column)
+    return image[..., above : above + height, left : left + width].contiguous()
 
 
 UPSAMPLE = {  # by mode and number of dimensions

@@ -410,6 +410,15 @@ def create_selective_checkpoint_contexts(
 # The public functions ------------------------------------------------------------------------------------------------
 
 
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """The devices of the arguments other than the CPU, of which there are none, and the states of their generators."""
+    return [], []
+
+
+def set_device_states(devices: list[int], states: list[Tensor], *, device_type: str | None = None) -> None:
+    """The inverse of `get_device_states`."""
+
+
 def noop_context_fn() -> tuple[AbstractContextManager, AbstractContextManager]:
     return nullcontext(), nullcontext()
 

@@ -72,6 +72,7 @@ define(
         "ChannelShuffle": lambda groups: F.channel_shuffle,
         "ELU": lambda alpha=1.0, inplace=False: F.elu,
         "Flatten": lambda start_dim=1, end_dim=-1: lambda input, start_dim, end_dim: input.flatten(start_dim, end_dim),
+        "Fold": lambda output_size, kernel_size, dilation=1, padding=0, stride=1: F.fold,
         "GLU": lambda dim=-1: F.glu,
         "GELU": lambda approximate="none": F.gelu,
         "LeakyReLU": lambda negative_slope=0.01, inplace=False: F.leaky_relu,
@@ -91,6 +92,7 @@ define(
         "Tanh": lambda: functions.tanh,
         "Tanhshrink": lambda: F.tanhshrink,
         "Threshold": lambda threshold, value, inplace=False: F.threshold,
+        "Unfold": lambda kernel_size, dilation=1, padding=0, stride=1: F.unfold,
     },
 )
 

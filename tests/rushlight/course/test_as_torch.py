@@ -31,7 +31,7 @@ for number, words in enumerate(json.loads(sys.argv[2])):
         else:
             as_torch.run(words)
         sys.exit()
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
