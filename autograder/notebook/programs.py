@@ -65,7 +65,10 @@ class Answers:
             raise AttributeError(f"{owner!r} has no attribute {name!r}", name=name, obj=owner)
 
         noting: Any = type("Noting", (ModuleType,), {"__getattr__": note})
-        as_torch.left_out = noting
+        as_torch.left_out, as_torch.not_theirs = (
+            noting,
+            (*as_torch.not_theirs, __file__),
+        )  # the error is raised in this file
         for path, module in [*sys.modules.items()]:
             if path.partition(".")[0] == "rushlight":
                 module.__class__ = noting

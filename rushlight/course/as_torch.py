@@ -37,7 +37,7 @@ NAMED = ("Tensor", "Size", "dtype", "device", "layout", "memory_format", "qschem
 BUILT_ON_TORCH = ("torchvision", "torchaudio", "torchtext")  # the best known packages, which may not be installed
 INSTALLED = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib"))
 HERE = str(Path(rushlight.__file__).parent)
-_NOT_THEIRS = (*INSTALLED, sysconfig.get_path("stdlib"), HERE, "<frozen ")
+not_theirs = (*INSTALLED, sysconfig.get_path("stdlib"), HERE, "<frozen ")
 left_out: type[ModuleType] = ModuleType  # the class of the modules that rushlight leaves out
 
 
@@ -159,7 +159,7 @@ def _report(kind: type[BaseException], error: BaseException, trace: TracebackTyp
 
 def is_theirs(file: str) -> bool:
     """Whether a file is the program's own: not Python's, not of an installed package, and not rushlight's."""
-    return not file.startswith(_NOT_THEIRS)
+    return not file.startswith(not_theirs)
 
 
 def place(file: str, line: int) -> str:
