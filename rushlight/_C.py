@@ -1,7 +1,5 @@
 """The private functions of `torch._C` that inspect the dispatcher, under the same names."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 
 from rushlight.aten.strided import disabled_torch_function_impl as _disabled_torch_function_impl

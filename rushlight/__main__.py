@@ -1,7 +1,5 @@
 """`python -m rushlight train.py`: run a program that was written for PyTorch on rushlight."""
 
-from __future__ import annotations
-
 import argparse
 
 from rushlight.course import as_torch

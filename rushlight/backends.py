@@ -5,8 +5,6 @@ entry of `_MODULES` is a module with such names. In PyTorch they are files: `tor
 `torch/accelerator/__init__.py`, `torch/version.py`, and so on.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

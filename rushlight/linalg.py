@@ -3,8 +3,6 @@
 In PyTorch: `torch/linalg/__init__.py`, `aten/src/ATen/native/LinearAlgebra.cpp`. Left out: decompositions and solvers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rushlight.aten.generated import functions

@@ -4,11 +4,9 @@ An operator has such a type if its schema names several results. In PyTorch: `to
 `tools/autograd/gen_python_functions.py` (`generate_return_type_definition`), on CPython's `structseq`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import Any
+from typing import Any, Self
 
 __all__ = ["all_return_types"]
 
@@ -22,7 +20,7 @@ class StructSequence(tuple):
     __match_args__: tuple[str, ...] = ()
     n_fields = n_sequence_fields = n_unnamed_fields = 0
 
-    def __new__(cls, sequence: Iterable[Any]) -> StructSequence:
+    def __new__(cls, sequence: Iterable[Any]) -> Self:
         self = tuple.__new__(cls, sequence)
         if len(self) != cls.n_fields:
             raise TypeError(f"{_name(cls)}() takes a {cls.n_fields}-sequence ({len(self)}-sequence given)")

@@ -13,8 +13,6 @@ Left out: code in files (`weights_only=False` allows no more), the format before
 attributes of tensors.
 """
 
-from __future__ import annotations
-
 import io
 import os
 import pickle

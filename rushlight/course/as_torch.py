@@ -11,8 +11,6 @@ usual traceback. Which names PyTorch has is read from the files of an installed 
 rushlight does not have is reported as missing.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import linecache

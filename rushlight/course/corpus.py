@@ -1,4 +1,4 @@
-"""The text that the MiniGPT learns: sentences in English and Spanish, made by rule.
+"""The text that the MiniGPT learns: sentences in English and Spanish, made by rule from the words in `corpus.toml`.
 
 Each sentence names its verb in brackets, then uses a form of it, as a textbook does: "(open) the doors? yesterday she opened
 them." Which form is right depends on words before it, some of them far away: the person, the number of a subject, the adverb that
@@ -12,11 +12,15 @@ the model must copy the stem from the brackets. Jean Berko asked children for th
 
 import math
 import random
+import tomllib
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from rushlight.course import grammar
 from rushlight.course.grammar import PRONOUNS, TENSES
+
+_WORDS = tomllib.loads(Path(__file__).with_name("corpus.toml").read_text(encoding="utf-8"))
 
 # Nouns ---------------------------------------------------------------------------------------------------------------
 
@@ -45,33 +49,7 @@ class Noun(NamedTuple):
         return {"m": ("lo", "los"), "f": ("la", "las")}[self.gender][plural]
 
 
-def _nouns(text: str) -> dict[str, Noun]:
-    return {line.split()[0]: Noun(*line.split()) for line in text.strip().splitlines()}
-
-
-PEOPLE = _nouns("""
-    teacher teachers profesora profesoras f
-    boy boys niño niños m
-    doctor doctors médica médicas f
-    friend friends amiga amigas f
-""")
-THINGS = _nouns("""
-    letter letters carta cartas f
-    book books libro libros m
-    story stories historia historias f
-    song songs canción canciones f
-    door doors puerta puertas f
-    box boxes caja cajas f
-    car cars coche coches m
-    piano pianos piano pianos m
-    apple apples manzana manzanas f
-    egg eggs huevo huevos m
-    soup soups sopa sopas f
-    spoon spoons cuchara cucharas f
-    garden gardens jardín jardines m
-    house houses casa casas f
-    city cities ciudad ciudades f
-""")
+PEOPLE, THINGS = ({row[0]: Noun(*row) for row in _WORDS[kind]} for kind in ("people", "things"))
 
 # Verbs ---------------------------------------------------------------------------------------------------------------
 
@@ -85,90 +63,9 @@ class Use(NamedTuple):
     verbs: str  # English and Spanish in turn
 
 
-USES = (
-    Use("", "", "", """
-        talk hablar  work trabajar  walk caminar  dance bailar  stop parar  cry llorar  cough toser  answer responder
-        promise prometer  go ir  come venir  sleep dormir  think pensar  run correr  swim nadar  win ganar
-        jump saltar  shout gritar  rest descansar  return regresar  march marchar  improve mejorar  fail fallar
-        breathe respirar  whistle silbar  sigh suspirar  sneeze estornudar  camp acampar  float flotar  chat charlar
-        escape escapar  protest protestar  smoke fumar  vote votar  row remar  skate patinar  stroll pasear  sweat sudar
-        whisper susurrar  murmur murmurar  stammer tartamudear  blink parpadear  dine cenar  argue discutir  suffer sufrir
-        insist insistir  resist resistir  persist persistir  climb trepar  applaud aplaudir  boast presumir  joke bromear
-        triumph triunfar  meditate meditar  react reaccionar  progress progresar  collaborate colaborar
-        participate participar  fast ayunar  limp cojear  crawl gatear  shriek chillar  pant jadear  hesitate dudar
-        emigrate emigrar  gallop galopar  debate debatir  decide decidir  resign dimitir  survive sobrevivir
-        proceed proceder  yield ceder  sew coser  knit tejer"""),
-    Use("house garden city", "in", "en", """
-        live vivir  wait esperar"""),
-    Use("house garden city", "", "", """
-        abandon abandonar  explore explorar  decorate decorar  occupy ocupar  invade invadir"""),
-    Use("teacher boy doctor friend", "on", "de", """
-        depend depender"""),
-    Use("teacher boy doctor friend", "", "a", """
-        kiss besar  surprise sorprender  offend ofender  fear temer
-        help ayudar  visit visitar  call llamar  greet saludar  invite invitar  insult insultar  deceive engañar
-        rescue rescatar  respect respetar  accompany acompañar  consult consultar  interview entrevistar  scold regañar
-        frighten asustar  bother molestar  bore aburrir  worry preocupar  cure curar  advise aconsejar  calm calmar
-        accuse acusar  betray traicionar  support apoyar  congratulate felicitar  hire contratar  confuse confundir
-        fascinate fascinar  impress impresionar  disappoint decepcionar  envy envidiar  tolerate tolerar  love amar
-        hate odiar  admire admirar  ignore ignorar  imitate imitar  cheer animar  persuade persuadir  rebuke reprender
-        evade eludir"""),
-    Use("apple egg soup", "", "", """
-        cook cocinar  share compartir  eat comer  prepare preparar  devour devorar  taste degustar"""),
-    Use("apple egg", "", "", """
-        peel pelar  grate rallar  weigh pesar"""),
-    Use("apple spoon", "", "", """
-        lick lamer"""),
-    Use("soup", "", "", """
-        sip sorber"""),
-    Use("letter book story song", "", "", """
-        study estudiar  write escribir  copy copiar  describe describir  mention mencionar  quote citar  finish terminar
-        edit editar  discover descubrir  adore adorar  censor censurar  discuss comentar  revise revisar
-        interpret interpretar  complete completar"""),
-    Use("letter book story", "", "", """
-        read leer  print imprimir  absorb absorber  summarise resumir  dictate dictar"""),
-    Use("story song", "", "", """
-        learn aprender  allow permitir  interrupt interrumpir  narrate narrar"""),
-    Use("song", "", "", """
-        sing cantar  hum tararear"""),
-    Use("letters stories songs", "", "", """
-        join unir"""),
-    Use("letter book box", "", "", """
-        receive recibir  owe deber  hide esconder  leave dejar  save guardar  accept aceptar  select seleccionar
-        carry llevar"""),
-    Use("box soup", "", "", """
-        make hacer"""),
-    Use("box piano", "", "", """
-        lift levantar  drag arrastrar"""),
-    Use("door car", "", "", """
-        wash lavar  block bloquear"""),
-    Use("door box", "", "", """
-        sand lijar  shake sacudir  install instalar"""),
-    Use("door box car piano", "", "", """
-        open abrir  watch mirar  see ver  buy comprar  sell vender  break romper
-        paint pintar  clean limpiar  push empujar  use usar  repair reparar  examine examinar  observe observar
-        hit golpear  kick patear  polish pulir  cover cubrir  inspect inspeccionar  guard vigilar  damage dañar
-        design diseñar  need necesitar  transport transportar  burn quemar  exhibit exhibir"""),
-)  # fmt: skip
-
-IRREGULAR = {  # English: its past; Spanish: its present, its past and the stem of its future, where no rule makes them
-    "go": ("went", "voy vas va vamos vais van", "fui fuiste fue fuimos fuisteis fueron", ""),
-    "see": ("saw", "veo ves ve vemos veis ven", "vi viste vio vimos visteis vieron", ""),
-    "come": (
-        "came", "vengo vienes viene venimos venís vienen", "vine viniste vino vinimos vinisteis vinieron", "vendr",
-    ),
-    "sleep": (
-        "slept", "duermo duermes duerme dormimos dormís duermen",
-        "dormí dormiste durmió dormimos dormisteis durmieron", "",
-    ),
-    "read": ("read", "leo lees lee leemos leéis leen", "leí leíste leyó leímos leísteis leyeron", ""),
-    "think": ("thought", "pienso piensas piensa pensamos pensáis piensan", "", ""),
-    "make": ("made", "hago haces hace hacemos hacéis hacen", "hice hiciste hizo hicimos hicisteis hicieron", "har"),
-    "eat": ("ate", "", "", ""), "write": ("wrote", "", "", ""), "sing": ("sang", "", "", ""),
-    "buy": ("bought", "", "", ""), "run": ("ran", "", "", ""), "swim": ("swam", "", "", ""), "win": ("won", "", "", ""),
-    "sell": ("sold", "", "", ""), "break": ("broke", "", "", ""), "hide": ("hid", "", "", ""), "hit": ("hit", "", "", ""),
-    "leave": ("left", "", "", ""), "shake": ("shook", "", "", ""),
-}  # fmt: skip
+USES = tuple(Use(**use) for use in _WORDS["uses"])
+IRREGULAR: dict[str, list[str]] = _WORDS["irregular"]
+"""English: its past. Spanish: its present, its past and the stem of its future, where no rule makes them."""
 
 STATES = {"depend", "fear", "owe", "need", "love", "hate", "envy"}
 """The English verbs without a progressive."""
@@ -205,12 +102,7 @@ def _verbs() -> Iterator[Verb]:
 VERBS = list(_verbs())
 """All verbs that exist, 205, those of `grammar` first."""
 
-_HELD_OUT = (
-    "dance cook kiss answer fear lick join share paint jump help clean invite explore copy decide drag climb worry print sew "
-    "proceed describe whisper"
-)
-
-HELD_OUT = [verb.number for verb in VERBS if verb.english in _HELD_OUT.split()]
+HELD_OUT = [verb.number for verb in VERBS if verb.english in _WORDS["held_out"]]
 """The verbs for validation, as indices of `VERBS`. All are regular."""
 
 # Sentences -----------------------------------------------------------------------------------------------------------
@@ -374,24 +266,9 @@ def mixed(count: int) -> list[int]:
 
 # Invented verbs ------------------------------------------------------------------------------------------------------
 
-_SOUNDS = {  # one syllable, which is none of a word that exists, and more syllables: first, inside, last
-    "en": (
-        ("dw gw pw shr skr thr vl vr zl zw", "a e i o u", "b ck d g m n p sh lt ft rn rk mp nd nt x ne ke ve se"),
-        ("b bl br c cl d dr f fl fr g gl gr h j k l m n p pl pr r s sm sn sp st t tr v w", "a e i o u ea oo ai ou ee",
-         "b d f l m n p r s t v mp nd pl rr st tt",
-         "b d ft l lt m nd nk nt p rk sh sk st ch ce de ge ke le ne se te ve dy ly ny rry"),
-    ),
-    "es": (
-        ("br cl dr fl fr gl gr pl pr tr ll v y", "a e i o u", "lb lm mb mp nd pt rb rm rt st"),
-        ("b bl br ch cl cr d dr f fl fr gr h l ll m n p pl pr r s t tr v y al en es in or re", "a e i o u",
-         "b br ch d f l ll m mp n nd nt p pr r rr rt s st t tr v",
-         "b br ch cl d j l m mb mp n nd nt p pl r rd rm rr rt s st t tr v"),
-    ),
-}  # fmt: skip
-
 
 def _stem(language: str, numbers: random.Random) -> str:
-    one, more = [[part.split() for part in parts] for parts in _SOUNDS[language]]
+    one, more = [[part.split() for part in parts] for parts in _WORDS["sounds"][language]]
     pick = lambda items: items[int(numbers.random() * len(items))]  # noqa: E731
     if numbers.random() < 0.3:
         return "".join(map(pick, one))

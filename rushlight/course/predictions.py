@@ -10,22 +10,7 @@ import tomllib
 from pathlib import Path
 
 _PROGRAMS = tomllib.loads(Path(__file__).with_name("predictions.toml").read_text(encoding="utf-8"))
-KERNELS: dict[str, str] = _PROGRAMS["KERNELS"]
-BACKWARD: dict[str, str] = _PROGRAMS["BACKWARD"]
-SAVED: dict[str, str] = _PROGRAMS["SAVED"]
-CAPTURES: dict[str, str] = _PROGRAMS["CAPTURES"]
-OBSERVED: dict[str, str] = _PROGRAMS["OBSERVED"]
-FUSED: dict[str, str] = _PROGRAMS["FUSED"]
-STEPS: dict[str, str] = _PROGRAMS["STEPS"]
-QUANTIZED: dict[str, str] = _PROGRAMS["QUANTIZED"]
-EXPORTED: dict[str, str] = _PROGRAMS["EXPORTED"]
-GENERATIONS: dict[str, str] = _PROGRAMS["GENERATIONS"]
-RESERVED: dict[str, str] = _PROGRAMS["RESERVED"]
-HOST_TIMES: dict[str, str] = _PROGRAMS["HOST_TIMES"]
-MASKED: dict[str, str] = _PROGRAMS["MASKED"]
-RECORDED: dict[str, str] = _PROGRAMS["RECORDED"]
-TOKENIZED: dict[str, str] = _PROGRAMS["TOKENIZED"]
-CASTS: dict[str, str] = _PROGRAMS["CASTS"]
+globals().update(_PROGRAMS)  # the tables `KERNELS`, `BACKWARD` and so on, each a dict of programs by name
 
 NOT_SHOWN = {
     "as_strided", "copy_", "detach", "empty", "empty_like", "empty_strided", "expand", "fill_", "resolve_conj", "transpose",

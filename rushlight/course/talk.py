@@ -6,8 +6,6 @@ of attention never has all weights in memory. So `attention.attention_weights` c
 computed and the keys that the cache has. The lines are those that ran: `sys.settrace` sees them.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 import time

@@ -4,8 +4,6 @@ There is no GPU here, and `is_available()` says so. Inside `with Device():`, of 
 and graphs work on a device that computes with numpy and has a clock of its own. In PyTorch: `torch/cuda/__init__.py`.
 """
 
-from __future__ import annotations
-
 from rushlight.aten.native.creation import TENSOR_TYPES
 from rushlight.backends import no, none, nothing, refuses, returns
 from rushlight.c10.cuda.caching_allocator import OutOfMemoryError

@@ -1,8 +1,6 @@
 """A process group of one rank, so that a program for several processes runs as one. In PyTorch:
 `torch/distributed/distributed_c10d.py`. Groups of several ranks are torch's own: `rushlight.distributed.run_ranks` makes them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from enum import Enum

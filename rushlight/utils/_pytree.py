@@ -1,7 +1,5 @@
 """Nested lists, tuples and dicts as a list of their leaves and their structure. In PyTorch: `torch/utils/_pytree.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -5,8 +5,6 @@ the same meaning in all pictures: light for inputs and outputs, white for forwar
 whose labels say why. A thick arrow is a tensor that is saved.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby

@@ -4,8 +4,6 @@ matplotlib writes coordinates to a millionth of a point, a point for each sample
 with a name around it. Its PNG has all colours that antialiasing makes.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io

@@ -3,8 +3,6 @@
 In PyTorch: `torch/utils/data/dataloader.py`. Left out: pinned memory, results out of order, data pipes, distributed samplers.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import sys
@@ -23,7 +21,7 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """The batches of one epoch, fetched in the main process. Source: `torch/utils/data/dataloader.py`,
     `_SingleProcessDataLoaderIter`."""
 
-    def __init__(self, loader: DataLoader, fetch: Fetch) -> None:
+    def __init__(self, loader: "DataLoader", fetch: Fetch) -> None:
         super().__init__(loader)
         if loader.timeout:
             raise AssertionError("a timeout needs num_workers > 0")

@@ -9,8 +9,6 @@ If processes are started by `fork`, the workers have all definitions of the prog
 dataset and the functions must be importable.
 """
 
-from __future__ import annotations
-
 import atexit
 import multiprocessing
 import os
