@@ -183,7 +183,7 @@ def kernel_of(text: str, schema: FunctionSchema) -> str:
     """The expression for a kernel: `module::function`, or a formula."""
     if re.fullmatch(r"\w+::[\w.]+", text):
         return text.replace("::", ".")
-    return f"lambda {', '.join(argument.name for argument in schema.arguments)}: {text}"
+    return f"lambda {', '.join(name + '_' * iskeyword(name) for name in (a.name for a in schema.arguments))}: {text}"
 
 
 def form_of(native: Native, name: str) -> Native:

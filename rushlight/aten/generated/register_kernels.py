@@ -22,12 +22,12 @@ implement("alias", CompositeExplicitAutograd=views.alias)
 implement("as_strided", CPU=strided.as_strided, Meta=strided.as_strided)
 implement("as_strided_", CompositeExplicitAutogradNonFunctional=views.as_strided_)
 implement("broadcast_tensors", CompositeImplicitAutograd=views.broadcast_tensors)
-implement("broadcast_to", CompositeImplicitAutograd=views.broadcast_to)
+implement("broadcast_to", CompositeImplicitAutograd=lambda self, size: self.expand(size))
 implement("chunk", CompositeImplicitAutograd=views.chunk)
 implement("detach", CompositeExplicitAutograd=views.alias)
 implement("diagonal", CompositeExplicitAutograd=views.diagonal)
 implement("expand", CompositeExplicitAutograd=strided.expand)
-implement("expand_as", CompositeImplicitAutograd=views.expand_as)
+implement("expand_as", CompositeImplicitAutograd=lambda self, other: self.expand(other.shape))
 implement("flatten.using_ints", CompositeImplicitAutograd=views.flatten)
 implement("mT", CompositeImplicitAutograd=views.mT)
 implement("movedim.intlist", CompositeImplicitAutograd=views.movedim)
@@ -36,13 +36,19 @@ implement("narrow", CompositeImplicitAutograd=views.narrow)
 implement("narrow.Tensor", CompositeImplicitAutograd=views.narrow_tensor)
 implement("numpy_T", CompositeImplicitAutograd=views.numpy_T)
 implement("permute", CompositeExplicitAutograd=strided.permute)
-implement("_reshape_alias", CompositeExplicitAutograd=views.reshape_alias)
+implement(
+    "_reshape_alias",
+    CompositeExplicitAutograd=lambda self, size, stride: strided.alias(self, size, stride, self.storage_offset()),
+)
 implement("reshape", CompositeImplicitAutograd=views.reshape)
-implement("reshape_as", CompositeImplicitAutograd=views.reshape_as)
+implement("reshape_as", CompositeImplicitAutograd=lambda self, other: functions.reshape(self, other.shape))
 implement("select.int", CompositeExplicitAutograd=strided.select)
 implement("slice.Tensor", CompositeExplicitAutograd=strided.slice)
 implement("split.Tensor", CompositeExplicitAutograd=views.split)
-implement("split.sizes", CompositeImplicitAutograd=views.split_sizes)
+implement(
+    "split.sizes",
+    CompositeImplicitAutograd=lambda self, split_size, dim: functions.split_with_sizes(self, split_size, dim),
+)
 implement("split_with_sizes", CompositeExplicitAutograd=views.split_with_sizes)
 implement("squeeze", CompositeExplicitAutograd=views.squeeze)
 implement("squeeze.dim", CompositeExplicitAutograd=views.squeeze)
@@ -62,44 +68,142 @@ implement("unfold", CPU=views.unfold, Meta=views.unfold)
 implement("unsqueeze", CompositeExplicitAutograd=strided.unsqueeze)
 implement("unsqueeze_", CompositeExplicitAutograd=views.unsqueeze_)
 implement("view", CPU=strided.view, Meta=strided.view)
-implement("_unsafe_view", CompositeExplicitAutograd=views._unsafe_view)
-implement("view_as", CompositeImplicitAutograd=views.view_as)
+implement("_unsafe_view", CompositeExplicitAutograd=lambda self, size: views.view(self, tuple(size)))
+implement("view_as", CompositeImplicitAutograd=lambda self, other: self.view(other.shape))
 implement("clone", CompositeExplicitAutograd=strided.clone)
-implement("contiguous", CompositeImplicitAutograd=views.contiguous)
+implement(
+    "contiguous",
+    CompositeImplicitAutograd=lambda self, memory_format: (
+        self if self.is_contiguous(memory_format) else functions.clone(self, memory_format=memory_format)
+    ),
+)
 implement("copy_", CompositeExplicitAutograd=pointwise.copy_)
 implement("_to_copy", CompositeExplicitAutograd=conversions.to_copy)
 implement("to.dtype_layout", CompositeImplicitAutograd=conversions.to_dtype_layout)
-implement("to.device", CompositeImplicitAutograd=conversions.to_device)
-implement("to.dtype", CompositeImplicitAutograd=conversions.to_dtype)
-implement("to.other", CompositeImplicitAutograd=conversions.to_other)
-implement("type_as", CompositeImplicitAutograd=conversions.type_as)
-implement("arange", CompositeExplicitAutograd=creation.arange_end, factory=True)
-implement("arange.out", CompositeExplicitAutograd=creation.arange_end_out)
-implement("arange.start", CompositeExplicitAutograd=creation.arange_start, factory=True)
+implement(
+    "to.device",
+    CompositeImplicitAutograd=lambda self, device, dtype, non_blocking, copy, memory_format: (
+        conversions.to_dtype_layout(self, dtype, None, device, None, non_blocking, copy, memory_format)
+    ),
+)
+implement(
+    "to.dtype",
+    CompositeImplicitAutograd=lambda self, dtype, non_blocking, copy, memory_format: conversions.to_dtype_layout(
+        self, dtype, None, None, None, non_blocking, copy, memory_format
+    ),
+)
+implement(
+    "to.other",
+    CompositeImplicitAutograd=lambda self, other, non_blocking, copy, memory_format: conversions.to_dtype_layout(
+        self, other.dtype, None, other.device, None, non_blocking, copy, memory_format
+    ),
+)
+implement("type_as", CompositeImplicitAutograd=lambda self, other: self.to(other))
+implement(
+    "arange",
+    CompositeExplicitAutograd=lambda end, dtype, layout, device, pin_memory: creation.arange(
+        0, end, 1, dtype, layout, device
+    ),
+    factory=True,
+)
+implement("arange.out", CompositeExplicitAutograd=lambda end, out: creation.arange_out(0, end, 1, out))
+implement(
+    "arange.start",
+    CompositeExplicitAutograd=lambda start, end, dtype, layout, device, pin_memory: creation.arange(
+        start, end, 1, dtype, layout, device
+    ),
+    factory=True,
+)
 implement("arange.start_step", CompositeExplicitAutograd=creation.arange, factory=True)
 implement("arange.start_out", CPU=creation.arange_out, Meta=creation.arange_out)
 implement("empty.memory_format", CPU=creation.empty_cpu, Meta=creation.empty_meta, factory=True)
-implement("empty.out", CompositeExplicitAutograd=creation.empty_out)
+implement(
+    "empty.out", CompositeExplicitAutograd=lambda size, memory_format, out: creation.resize_(out, size, memory_format)
+)
 implement("empty_like", CompositeExplicitAutograd=creation.empty_like)
-implement("empty_strided", CPU=creation.empty_strided_cpu, Meta=creation.empty_strided_meta, factory=True)
-implement("eye", CompositeExplicitAutograd=creation.eye, factory=True)
-implement("eye.m", CompositeExplicitAutograd=creation.eye_m, factory=True)
-implement("eye.out", CPU=creation.eye_out, Meta=creation.eye_out)
-implement("eye.m_out", CPU=creation.eye_m_out, Meta=creation.eye_m_out)
+implement(
+    "empty_strided",
+    CPU=lambda size, stride, dtype, layout, device, pin_memory: strided.empty_strided(size, stride, dtype, "cpu"),
+    Meta=lambda size, stride, dtype, layout, device, pin_memory: strided.empty_strided(size, stride, dtype, "meta"),
+    factory=True,
+)
+implement(
+    "eye",
+    CompositeExplicitAutograd=lambda n, dtype, layout, device, pin_memory: creation.eye(
+        n, n, creation._new((0,), dtype, device)
+    ),
+    factory=True,
+)
+implement(
+    "eye.m",
+    CompositeExplicitAutograd=lambda n, m, dtype, layout, device, pin_memory: creation.eye(
+        n, m, creation._new((0,), dtype, device)
+    ),
+    factory=True,
+)
+implement("eye.out", CPU=lambda n, out: creation.eye(n, n, out), Meta=lambda n, out: creation.eye(n, n, out))
+implement("eye.m_out", CPU=lambda n, m, out: creation.eye(n, m, out), Meta=lambda n, m, out: creation.eye(n, m, out))
 implement("full", CompositeExplicitAutograd=creation.full, factory=True)
-implement("full.out", CompositeExplicitAutograd=creation.full_out)
+implement(
+    "full.out",
+    CompositeExplicitAutograd=lambda size, fill_value, out: creation.fill_(creation.resize_(out, size), fill_value),
+)
 implement("full_like", CompositeExplicitAutograd=creation.full_like)
-implement("linspace", CompositeExplicitAutograd=creation.linspace, factory=True)
-implement("linspace.out", CPU=creation.linspace_out, Meta=creation.linspace_out)
-implement("linspace.Tensor_Tensor", CompositeExplicitAutograd=creation.linspace)
-implement("linspace.Tensor_Tensor_out", CompositeExplicitAutograd=creation.linspace_out)
-implement("linspace.Tensor_Scalar", CompositeExplicitAutograd=creation.linspace)
-implement("linspace.Tensor_Scalar_out", CompositeExplicitAutograd=creation.linspace_out)
-implement("linspace.Scalar_Tensor", CompositeExplicitAutograd=creation.linspace)
-implement("linspace.Scalar_Tensor_out", CompositeExplicitAutograd=creation.linspace_out)
+implement(
+    "linspace",
+    CompositeExplicitAutograd=lambda start, end, steps, dtype, layout, device, pin_memory: creation.linspace(
+        start, end, steps, creation._new((0,), dtype, device)
+    ),
+    factory=True,
+)
+implement(
+    "linspace.out",
+    CPU=lambda start, end, steps, out: creation.linspace(start, end, steps, out),
+    Meta=lambda start, end, steps, out: creation.linspace(start, end, steps, out),
+)
+implement(
+    "linspace.Tensor_Tensor",
+    CompositeExplicitAutograd=lambda start, end, steps, dtype, layout, device, pin_memory: creation.linspace(
+        start, end, steps, creation._new((0,), dtype, device)
+    ),
+)
+implement(
+    "linspace.Tensor_Tensor_out",
+    CompositeExplicitAutograd=lambda start, end, steps, out: creation.linspace(start, end, steps, out),
+)
+implement(
+    "linspace.Tensor_Scalar",
+    CompositeExplicitAutograd=lambda start, end, steps, dtype, layout, device, pin_memory: creation.linspace(
+        start, end, steps, creation._new((0,), dtype, device)
+    ),
+)
+implement(
+    "linspace.Tensor_Scalar_out",
+    CompositeExplicitAutograd=lambda start, end, steps, out: creation.linspace(start, end, steps, out),
+)
+implement(
+    "linspace.Scalar_Tensor",
+    CompositeExplicitAutograd=lambda start, end, steps, dtype, layout, device, pin_memory: creation.linspace(
+        start, end, steps, creation._new((0,), dtype, device)
+    ),
+)
+implement(
+    "linspace.Scalar_Tensor_out",
+    CompositeExplicitAutograd=lambda start, end, steps, out: creation.linspace(start, end, steps, out),
+)
 implement("new_empty", CompositeExplicitAutograd=creation.new_empty)
-implement("new_empty_strided", CompositeExplicitAutogradNonFunctional=creation.new_empty_strided)
-implement("new_full", CompositeExplicitAutograd=creation.new_full)
+implement(
+    "new_empty_strided",
+    CompositeExplicitAutogradNonFunctional=lambda self, size, stride, dtype, layout, device, pin_memory: (
+        strided.empty_strided(size, stride, dtype or self.dtype, creation.device_type(device or self.device))
+    ),
+)
+implement(
+    "new_full",
+    CompositeExplicitAutograd=lambda self, size, fill_value, dtype, layout, device, pin_memory: creation.fill_(
+        creation.new_empty(self, size, dtype, layout, device), creation.as_number(fill_value)
+    ),
+)
 implement("new_ones", CompositeExplicitAutograd=creation.new_ones)
 implement("new_zeros", CompositeExplicitAutograd=creation.new_zeros)
 implement("ones", CompositeExplicitAutograd=creation.ones, factory=True)
@@ -137,24 +241,29 @@ implement(
     factory=True,
 )
 implement("as_strided_scatter", CompositeExplicitAutogradNonFunctional=functional_forms.as_strided_scatter)
-implement("copy", CompositeExplicitAutogradNonFunctional=functional_forms.copy)
+implement(
+    "copy",
+    CompositeExplicitAutogradNonFunctional=lambda self, src, non_blocking: functional_forms.clone_preserve_strides(
+        self
+    ).copy_(src),
+)
 implement("diagonal_scatter", CompositeExplicitAutogradNonFunctional=functional_forms.diagonal_scatter)
 implement("select_scatter", CompositeExplicitAutogradNonFunctional=functional_forms.select_scatter)
 implement("slice_scatter", CompositeExplicitAutogradNonFunctional=functional_forms.slice_scatter)
 implement("zero", CompositeExplicitAutograd=lambda self: functional_forms.clone_preserve_strides(self).zero_())
-implement("fill.Tensor", CompositeExplicitAutograd=creation.fill)
-implement("fill.Scalar", CompositeExplicitAutograd=creation.fill)
+implement("fill.Tensor", CompositeExplicitAutograd=lambda self, value: creation.fill_(creation.empty_like(self), value))
+implement("fill.Scalar", CompositeExplicitAutograd=lambda self, value: creation.fill_(creation.empty_like(self), value))
 implement("fill_.Tensor", CPU=pointwise.fill_, Meta=pointwise.fill_)
 implement("fill_.Scalar", CPU=pointwise.fill_, Meta=pointwise.fill_)
 implement("resize_", CPU=creation.resize_, Meta=creation.resize_)
-implement("zero_", CPU=pointwise.zero_, Meta=pointwise.zero_)
+implement("zero_", CPU=lambda self: pointwise.fill_(self, 0), Meta=lambda self: pointwise.fill_(self, 0))
 implement("abs", CPU=elementary.absolute.functional, Meta=elementary.absolute.on_meta)
 implement("abs_", CPU=elementary.absolute.inplace, Meta=elementary.absolute.inplace)
 implement("abs.out", CPU=elementary.absolute.out, Meta=elementary.absolute.out)
 implement("add.Tensor", CPU=pointwise.add.functional, Meta=pointwise.add.on_meta)
 implement("add_.Tensor", CPU=pointwise.add.inplace, Meta=pointwise.add.inplace)
 implement("add.out", CPU=pointwise.add.out, Meta=pointwise.add.out)
-implement("add.Scalar", CompositeExplicitAutograd=pointwise.add_scalar)
+implement("add.Scalar", CompositeExplicitAutograd=lambda self, other, alpha: functions.add(self, other, alpha=alpha))
 implement("addcdiv", CPU=pointwise.addcdiv.functional, Meta=pointwise.addcdiv.on_meta)
 implement("addcdiv_", CPU=pointwise.addcdiv.inplace, Meta=pointwise.addcdiv.inplace)
 implement("addcdiv.out", CPU=pointwise.addcdiv.out, Meta=pointwise.addcdiv.out)
@@ -224,7 +333,7 @@ implement("cos.out", CPU=elementary.cos.out, Meta=elementary.cos.out)
 implement("div.Tensor", CPU=pointwise.div.functional, Meta=pointwise.div.on_meta)
 implement("div_.Tensor", CPU=pointwise.div.inplace, Meta=pointwise.div.inplace)
 implement("div.out", CPU=pointwise.div.out, Meta=pointwise.div.out)
-implement("div.Scalar", CompositeExplicitAutograd=pointwise.div_scalar)
+implement("div.Scalar", CompositeExplicitAutograd=lambda self, other: functions.div(self, other))
 implement("div.Tensor_mode", CPU=pointwise.div_mode.functional, Meta=pointwise.div_mode.on_meta)
 implement("div_.Tensor_mode", CPU=pointwise.div_mode.inplace, Meta=pointwise.div_mode.inplace)
 implement("div.out_mode", CPU=pointwise.div_mode.out, Meta=pointwise.div_mode.out)
@@ -234,7 +343,9 @@ implement("elu.out", CPU=elementary.elu.out, Meta=elementary.elu.out)
 implement("eq.Tensor", CPU=pointwise.eq.functional, Meta=pointwise.eq.on_meta)
 implement("eq_.Tensor", CPU=pointwise.eq.inplace, Meta=pointwise.eq.inplace)
 implement("eq.Tensor_out", CPU=pointwise.eq.out, Meta=pointwise.eq.out)
-implement("eq.Scalar", CPU=pointwise.eq_scalar, Meta=pointwise.eq_scalar)
+implement(
+    "eq.Scalar", CPU=lambda self, other: functions.eq(self, other), Meta=lambda self, other: functions.eq(self, other)
+)
 implement("equal", CPU=pointwise.equal)
 implement("erf", CPU=elementary.erf.functional, Meta=elementary.erf.on_meta)
 implement("erf_", CPU=elementary.erf.inplace, Meta=elementary.erf.inplace)
@@ -275,7 +386,7 @@ implement("hardtanh.out", CPU=elementary.hardtanh.out, Meta=elementary.hardtanh.
 implement("isclose", CompositeImplicitAutograd=pointwise.isclose)
 implement("isfinite", CompositeImplicitAutograd=pointwise.isfinite)
 implement("isinf", CompositeExplicitAutograd=pointwise.isinf)
-implement("isnan", CPU=pointwise.isnan, Meta=pointwise.isnan)
+implement("isnan", CPU=lambda self: self != self, Meta=lambda self: self != self)
 implement("le.Tensor", CPU=pointwise.le.functional, Meta=pointwise.le.on_meta)
 implement("le_.Tensor", CPU=pointwise.le.inplace, Meta=pointwise.le.inplace)
 implement("le.Tensor_out", CPU=pointwise.le.out, Meta=pointwise.le.out)
@@ -322,7 +433,7 @@ implement("minimum.out", CPU=pointwise.minimum.out, Meta=pointwise.minimum.out)
 implement("mul.Tensor", CPU=pointwise.mul.functional, Meta=pointwise.mul.on_meta)
 implement("mul_.Tensor", CPU=pointwise.mul.inplace, Meta=pointwise.mul.inplace)
 implement("mul.out", CPU=pointwise.mul.out, Meta=pointwise.mul.out)
-implement("mul.Scalar", CompositeExplicitAutograd=pointwise.mul_scalar)
+implement("mul.Scalar", CompositeExplicitAutograd=lambda self, other: functions.mul(self, other))
 implement("ne.Tensor", CPU=pointwise.ne.functional, Meta=pointwise.ne.on_meta)
 implement("ne_.Tensor", CPU=pointwise.ne.inplace, Meta=pointwise.ne.inplace)
 implement("ne.Tensor_out", CPU=pointwise.ne.out, Meta=pointwise.ne.out)
@@ -358,8 +469,16 @@ implement("round.decimals_out", CPU=elementary.rounded_to.out, Meta=elementary.r
 implement("rsqrt", CPU=elementary.rsqrt.functional, Meta=elementary.rsqrt.on_meta)
 implement("rsqrt_", CPU=elementary.rsqrt.inplace, Meta=elementary.rsqrt.inplace)
 implement("rsqrt.out", CPU=elementary.rsqrt.out, Meta=elementary.rsqrt.out)
-implement("rsub.Tensor", CPU=pointwise.rsub, Meta=pointwise.rsub_on_meta)
-implement("rsub.Scalar", CPU=pointwise.rsub, Meta=pointwise.rsub_on_meta)
+implement(
+    "rsub.Tensor",
+    CPU=lambda self, other, alpha: pointwise.form_of[pointwise.sub.functional](other, self, alpha),
+    Meta=lambda self, other, alpha: pointwise.sub.on_meta(other, self, alpha),
+)
+implement(
+    "rsub.Scalar",
+    CPU=lambda self, other, alpha: pointwise.form_of[pointwise.sub.functional](other, self, alpha),
+    Meta=lambda self, other, alpha: pointwise.sub.on_meta(other, self, alpha),
+)
 implement("sgn", CPU=elementary.signum.functional, Meta=elementary.signum.on_meta)
 implement("sgn_", CPU=elementary.signum.inplace, Meta=elementary.signum.inplace)
 implement("sgn.out", CPU=elementary.signum.out, Meta=elementary.signum.out)
@@ -380,13 +499,13 @@ implement("softplus.out", CPU=elementary.softplus.out, Meta=elementary.softplus.
 implement("sqrt", CPU=elementary.sqrt.functional, Meta=elementary.sqrt.on_meta)
 implement("sqrt_", CPU=elementary.sqrt.inplace, Meta=elementary.sqrt.inplace)
 implement("sqrt.out", CPU=elementary.sqrt.out, Meta=elementary.sqrt.out)
-implement("square", CompositeImplicitAutograd=elementary.square)
+implement("square", CompositeImplicitAutograd=lambda self: self**2)
 implement("square_", CompositeImplicitAutograd=lambda self: self.pow_(2))
 implement("square.out", CompositeImplicitAutograd=lambda self, out: functions.pow(self, 2, out=out))
 implement("sub.Tensor", CPU=pointwise.sub.functional, Meta=pointwise.sub.on_meta)
 implement("sub_.Tensor", CPU=pointwise.sub.inplace, Meta=pointwise.sub.inplace)
 implement("sub.out", CPU=pointwise.sub.out, Meta=pointwise.sub.out)
-implement("sub.Scalar", CompositeExplicitAutograd=pointwise.sub_scalar)
+implement("sub.Scalar", CompositeExplicitAutograd=lambda self, other, alpha: functions.sub(self, other, alpha=alpha))
 implement("tan", CPU=elementary.tan.functional, Meta=elementary.tan.on_meta)
 implement("tan_", CPU=elementary.tan.inplace, Meta=elementary.tan.inplace)
 implement("tan.out", CPU=elementary.tan.out, Meta=elementary.tan.out)
@@ -678,7 +797,9 @@ implement("stack", CompositeExplicitAutograd=gather_scatter.stack)
 implement("stack.out", CompositeExplicitAutograd=gather_scatter.stack_out)
 implement("take_along_dim", CompositeImplicitAutograd=gather_scatter.take_along_dim)
 implement("take_along_dim.out", CompositeImplicitAutograd=gather_scatter.take_along_dim)
-implement("tile", CompositeImplicitAutograd=gather_scatter.tile)
+implement(
+    "tile", CompositeImplicitAutograd=lambda self, dims: self.repeat((1,) * (self.dim() - len(dims)) + tuple(dims))
+)
 implement("tril", CPU=gather_scatter.tril.functional, Meta=gather_scatter.tril.on_meta)
 implement("tril_", CPU=gather_scatter.tril.inplace, Meta=gather_scatter.tril.inplace)
 implement("tril.out", CPU=gather_scatter.tril.out, Meta=gather_scatter.tril.out)
@@ -758,24 +879,78 @@ implement(
         reductions.to_dtype(self, dtype), dim, False, out=out
     ),
 )
-implement("std", CompositeImplicitAutograd=reductions.std_unbiased)
-implement("std.dim", CompositeImplicitAutograd=reductions.std_dim)
-implement("std.out", CompositeImplicitAutograd=reductions.std_dim_out)
+implement(
+    "std",
+    CompositeImplicitAutograd=lambda self, unbiased: functions.std_correction_op(self, None, correction=int(unbiased)),
+)
+implement(
+    "std.dim",
+    CompositeImplicitAutograd=lambda self, dim, unbiased, keepdim: functions.std_correction_op(
+        self, dim, correction=int(unbiased), keepdim=keepdim
+    ),
+)
+implement(
+    "std.out",
+    CompositeImplicitAutograd=lambda self, dim, unbiased, keepdim, out: functions.std_correction_out_op(
+        self, dim, correction=int(unbiased), keepdim=keepdim, out=out
+    ),
+)
 implement("std.correction", CPU=reductions.std_correction.functional, Meta=reductions.std_correction.on_meta)
 implement("std.correction_out", CPU=reductions.std_correction.out, Meta=reductions.std_correction.out)
-implement("std_mean", CompositeImplicitAutograd=reductions.std_mean_unbiased)
-implement("std_mean.dim", CompositeImplicitAutograd=reductions.std_mean_dim)
-implement("std_mean.correction", CPU=reductions.std_mean_correction, Meta=reductions.std_mean_correction)
-implement("var_mean", CompositeImplicitAutograd=reductions.var_mean_unbiased)
-implement("var_mean.dim", CompositeImplicitAutograd=reductions.var_mean_dim)
-implement("var_mean.correction", CPU=reductions.var_mean_correction, Meta=reductions.var_mean_correction)
+implement(
+    "std_mean",
+    CompositeImplicitAutograd=lambda self, unbiased: functions.std_mean_correction_op(
+        self, None, correction=int(unbiased)
+    ),
+)
+implement(
+    "std_mean.dim",
+    CompositeImplicitAutograd=lambda self, dim, unbiased, keepdim: functions.std_mean_correction_op(
+        self, dim, correction=int(unbiased), keepdim=keepdim
+    ),
+)
+implement(
+    "std_mean.correction",
+    CPU=lambda self, dim, correction, keepdim: reductions.spread_and_mean(np.sqrt, self, dim, correction, keepdim),
+    Meta=lambda self, dim, correction, keepdim: reductions.spread_and_mean(np.sqrt, self, dim, correction, keepdim),
+)
+implement(
+    "var_mean",
+    CompositeImplicitAutograd=lambda self, unbiased: functions.var_mean_correction_op(
+        self, None, correction=int(unbiased)
+    ),
+)
+implement(
+    "var_mean.dim",
+    CompositeImplicitAutograd=lambda self, dim, unbiased, keepdim: functions.var_mean_correction_op(
+        self, dim, correction=int(unbiased), keepdim=keepdim
+    ),
+)
+implement(
+    "var_mean.correction",
+    CPU=lambda self, dim, correction, keepdim: reductions.spread_and_mean(np.positive, self, dim, correction, keepdim),
+    Meta=lambda self, dim, correction, keepdim: reductions.spread_and_mean(np.positive, self, dim, correction, keepdim),
+)
 implement("sum", CompositeExplicitAutograd=reductions.sum_all)
 implement("sum.dim_IntList", CPU=reductions.sum_dim.functional, Meta=reductions.sum_dim.on_meta)
 implement("sum.IntList_out", CPU=reductions.sum_dim.out, Meta=reductions.sum_dim.out)
 implement("sum.out", CompositeExplicitAutograd=reductions.sum_all_out)
-implement("var", CompositeImplicitAutograd=reductions.var_unbiased)
-implement("var.dim", CompositeImplicitAutograd=reductions.var_dim)
-implement("var.out", CompositeImplicitAutograd=reductions.var_dim_out)
+implement(
+    "var",
+    CompositeImplicitAutograd=lambda self, unbiased: functions.var_correction_op(self, None, correction=int(unbiased)),
+)
+implement(
+    "var.dim",
+    CompositeImplicitAutograd=lambda self, dim, unbiased, keepdim: functions.var_correction_op(
+        self, dim, correction=int(unbiased), keepdim=keepdim
+    ),
+)
+implement(
+    "var.out",
+    CompositeImplicitAutograd=lambda self, dim, unbiased, keepdim, out: functions.var_correction_out_op(
+        self, dim, correction=int(unbiased), keepdim=keepdim, out=out
+    ),
+)
 implement("var.correction", CPU=reductions.var_correction.functional, Meta=reductions.var_correction.on_meta)
 implement("var.correction_out", CPU=reductions.var_correction.out, Meta=reductions.var_correction.out)
 implement("bincount", CompositeExplicitAutograd=reductions.bincount)
@@ -968,11 +1143,11 @@ implement(
     ),
 )
 implement("atleast_1d", CompositeImplicitAutograd=tensor_shape.atleast_1d)
-implement("atleast_1d.Sequence", CompositeImplicitAutograd=tensor_shape.atleast_1d_sequence)
+implement("atleast_1d.Sequence", CompositeImplicitAutograd=lambda tensors: tuple(map(tensor_shape.atleast_1d, tensors)))
 implement("atleast_2d", CompositeImplicitAutograd=tensor_shape.atleast_2d)
-implement("atleast_2d.Sequence", CompositeImplicitAutograd=tensor_shape.atleast_2d_sequence)
+implement("atleast_2d.Sequence", CompositeImplicitAutograd=lambda tensors: tuple(map(tensor_shape.atleast_2d, tensors)))
 implement("atleast_3d", CompositeImplicitAutograd=tensor_shape.atleast_3d)
-implement("atleast_3d.Sequence", CompositeImplicitAutograd=tensor_shape.atleast_3d_sequence)
+implement("atleast_3d.Sequence", CompositeImplicitAutograd=lambda tensors: tuple(map(tensor_shape.atleast_3d, tensors)))
 implement("column_stack", CompositeImplicitAutograd=tensor_shape.column_stack)
 implement("column_stack.out", CompositeImplicitAutograd=tensor_shape.column_stack)
 implement("dstack", CompositeImplicitAutograd=tensor_shape.dstack)
@@ -1151,7 +1326,7 @@ implement("masked_scatter_", CPU=advanced_indexing.masked_scatter_, Meta=advance
 implement(
     "masked_scatter_backward",
     CompositeExplicitAutograd=advanced_indexing.masked_scatter_backward,
-    Meta=advanced_indexing.masked_scatter_backward_meta,
+    Meta=lambda grad_output, mask, sizes: grad_output.new_empty(sizes),
 )
 implement("masked_select", CPU=advanced_indexing.masked_select)
 implement("masked_select.out", CPU=advanced_indexing.masked_select_out)
@@ -1177,7 +1352,9 @@ implement("_linalg_svd", CPU=linear_algebra.svd, Meta=linear_algebra.svd)
 implement("linalg_svdvals", CompositeImplicitAutograd=linear_algebra.svdvals)
 implement("linalg_vector_norm", CPU=linear_algebra.vector_norm.functional, Meta=linear_algebra.vector_norm.on_meta)
 implement("linalg_vector_norm.out", CPU=linear_algebra.vector_norm.out, Meta=linear_algebra.vector_norm.out)
-implement("argsort", CompositeImplicitAutograd=sorting.argsort)
+implement(
+    "argsort", CompositeImplicitAutograd=lambda self, dim, descending: functions.sort_op(self, dim, descending)[1]
+)
 implement(
     "argsort.stable",
     CompositeImplicitAutograd=lambda self, stable, dim, descending: functions.sort_stable_op(
@@ -1187,7 +1364,12 @@ implement(
 implement("median", CPU=sorting.median, Meta=sorting.median)
 implement("median.dim", CompositeExplicitAutograd=sorting.median_dim)
 implement("median.dim_values", CPU=sorting.median_dim_out, Meta=sorting.median_dim_out)
-implement("sort", CompositeExplicitAutograd=sorting.sort)
+implement(
+    "sort",
+    CompositeExplicitAutograd=lambda self, dim, descending: functions.sort_stable_op(
+        self, stable=False, dim=dim, descending=descending
+    ),
+)
 implement(
     "sort.values",
     CompositeExplicitAutograd=lambda self, dim, descending, values, indices: functions.sort_values_stable_op(
@@ -1218,7 +1400,12 @@ implement("matmul", CompositeImplicitAutograd=linear_algebra.matmul)
 implement("matmul.out", CompositeImplicitAutograd=linear_algebra.matmul)
 implement("mm", CPU=linear_algebra.mm.functional, Meta=linear_algebra.mm.on_meta)
 implement("mm.out", CPU=linear_algebra.mm.out, Meta=linear_algebra.mm.out)
-implement("mv", CompositeExplicitAutograd=linear_algebra.mv)
+implement(
+    "mv",
+    CompositeExplicitAutograd=lambda self, vec: (
+        linear_algebra.matrix_vector.on_meta if self.is_meta else linear_algebra.matrix_vector.functional
+    )(self, vec),
+)
 implement("mv.out", CompositeExplicitAutograd=linear_algebra.matrix_vector.out)
 implement("outer", CompositeImplicitAutograd=linear_algebra.outer)
 implement("outer.out", CompositeImplicitAutograd=linear_algebra.outer)
@@ -1332,8 +1519,18 @@ implement(
         1, input, weight, bias, stride, padding, dilation, groups
     ),
 )
-implement("conv2d", CompositeImplicitAutograd=convolution.conv2d)
-implement("conv2d.padding", CompositeImplicitAutograd=convolution.conv2d)
+implement(
+    "conv2d",
+    CompositeImplicitAutograd=lambda input, weight, bias, stride, padding, dilation, groups: convolution.batched(
+        2, input, weight, bias, stride, padding, dilation, groups
+    ),
+)
+implement(
+    "conv2d.padding",
+    CompositeImplicitAutograd=lambda input, weight, bias, stride, padding, dilation, groups: convolution.batched(
+        2, input, weight, bias, stride, padding, dilation, groups
+    ),
+)
 implement(
     "conv3d",
     CompositeImplicitAutograd=lambda input, weight, bias, stride, padding, dilation, groups: convolution.batched(
@@ -1377,7 +1574,12 @@ implement("avg_pool2d", CPU=pooling.avg_pool2d.functional, Meta=pooling.avg_pool
 implement("avg_pool2d.out", CPU=pooling.avg_pool2d.out, Meta=pooling.avg_pool2d.out)
 implement("avg_pool2d_backward", CPU=pooling.avg_pool2d_backward.functional, Meta=pooling.avg_pool2d_backward.on_meta)
 implement("avg_pool2d_backward.grad_input", CPU=pooling.avg_pool2d_backward.out, Meta=pooling.avg_pool2d_backward.out)
-implement("max_pool2d", CompositeImplicitAutograd=pooling.max_pool2d)
+implement(
+    "max_pool2d",
+    CompositeImplicitAutograd=lambda self, kernel_size, stride, padding, dilation, ceil_mode: (
+        functions.max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
+    ),
+)
 implement("max_pool2d_with_indices", CPU=pooling.max_pool2d_with_indices, Meta=pooling.max_pool2d_with_indices)
 implement(
     "max_pool2d_with_indices_backward",
@@ -1691,26 +1893,125 @@ implement("_scaled_dot_product_attention_math", CompositeImplicitAutograd=attent
 implement(
     "_scaled_dot_product_flash_attention_for_cpu",
     CPU=attention.flash_attention_for_cpu,
-    Meta=attention.flash_attention_meta,
+    Meta=lambda query, key, value, dropout_p, is_causal, attn_mask, scale: (
+        functions.empty_like(query),
+        attention.meta_by_position(query.shape[:3], query.dtype),
+    ),
 )
 implement(
     "_scaled_dot_product_flash_attention_for_cpu_backward",
     CPU=attention.flash_attention_for_cpu_backward,
-    Meta=attention.flash_attention_backward_meta,
+    Meta=lambda grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, attn_mask, scale: tuple(
+        attention.meta_by_position(x.shape, x.dtype) for x in (query, key, value)
+    ),
 )
 implement("scaled_dot_product_attention", CompositeImplicitAutograd=attention.scaled_dot_product_attention)
-implement("gru.data", CompositeImplicitAutograd=rnn.gru_data)
-implement("gru.input", CompositeImplicitAutograd=rnn.gru)
-implement("lstm.data", CompositeImplicitAutograd=rnn.lstm_data)
-implement("lstm.input", CompositeImplicitAutograd=rnn.lstm)
-implement("rnn_relu.data", CompositeImplicitAutograd=rnn.rnn_relu_data)
-implement("rnn_relu.input", CompositeImplicitAutograd=rnn.rnn_relu)
-implement("rnn_tanh.data", CompositeImplicitAutograd=rnn.rnn_tanh_data)
-implement("rnn_tanh.input", CompositeImplicitAutograd=rnn.rnn_tanh)
-implement("gru_cell", CompositeImplicitAutograd=rnn.gru_cell)
-implement("lstm_cell", CompositeImplicitAutograd=rnn.lstm_cell)
-implement("rnn_relu_cell", CompositeImplicitAutograd=rnn.rnn_relu_cell)
-implement("rnn_tanh_cell", CompositeImplicitAutograd=rnn.rnn_tanh_cell)
+implement(
+    "gru.data",
+    CompositeImplicitAutograd=lambda data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional: (
+        rnn.layers(
+            rnn.gru_step, batch_sizes, data, (hx,), params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    ),
+)
+implement(
+    "gru.input",
+    CompositeImplicitAutograd=lambda input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first: (
+        rnn.layers(
+            rnn.gru_step, None, input, (hx,), params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    ),
+)
+implement(
+    "lstm.data",
+    CompositeImplicitAutograd=lambda data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional: (
+        rnn.layers(rnn.lstm_step, batch_sizes, data, hx, params, has_biases, num_layers, dropout, train, bidirectional)
+    ),
+)
+implement(
+    "lstm.input",
+    CompositeImplicitAutograd=lambda input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first: (
+        rnn.layers(
+            rnn.lstm_step, None, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+        )
+    ),
+)
+implement(
+    "rnn_relu.data",
+    CompositeImplicitAutograd=lambda data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional: (
+        rnn.layers(
+            rnn.rnn_relu_step, batch_sizes, data, (hx,), params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    ),
+)
+implement(
+    "rnn_relu.input",
+    CompositeImplicitAutograd=lambda input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first: (
+        rnn.layers(
+            rnn.rnn_relu_step,
+            None,
+            input,
+            (hx,),
+            params,
+            has_biases,
+            num_layers,
+            dropout,
+            train,
+            bidirectional,
+            batch_first,
+        )
+    ),
+)
+implement(
+    "rnn_tanh.data",
+    CompositeImplicitAutograd=lambda data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional: (
+        rnn.layers(
+            rnn.rnn_tanh_step, batch_sizes, data, (hx,), params, has_biases, num_layers, dropout, train, bidirectional
+        )
+    ),
+)
+implement(
+    "rnn_tanh.input",
+    CompositeImplicitAutograd=lambda input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first: (
+        rnn.layers(
+            rnn.rnn_tanh_step,
+            None,
+            input,
+            (hx,),
+            params,
+            has_biases,
+            num_layers,
+            dropout,
+            train,
+            bidirectional,
+            batch_first,
+        )
+    ),
+)
+implement(
+    "gru_cell",
+    CompositeImplicitAutograd=lambda input, hx, w_ih, w_hh, b_ih, b_hh: rnn.cell(
+        rnn.gru_step, input, (hx,), w_ih, w_hh, b_ih, b_hh
+    )[0],
+)
+implement(
+    "lstm_cell",
+    CompositeImplicitAutograd=lambda input, hx, w_ih, w_hh, b_ih, b_hh: rnn.cell(
+        rnn.lstm_step, input, hx, w_ih, w_hh, b_ih, b_hh
+    ),
+)
+implement(
+    "rnn_relu_cell",
+    CompositeImplicitAutograd=lambda input, hx, w_ih, w_hh, b_ih, b_hh: rnn.cell(
+        rnn.rnn_relu_step, input, (hx,), w_ih, w_hh, b_ih, b_hh
+    )[0],
+)
+implement(
+    "rnn_tanh_cell",
+    CompositeImplicitAutograd=lambda input, hx, w_ih, w_hh, b_ih, b_hh: rnn.cell(
+        rnn.rnn_tanh_step, input, (hx,), w_ih, w_hh, b_ih, b_hh
+    )[0],
+)
 implement("cosine_similarity", CompositeImplicitAutograd=distance.cosine_similarity)
 implement(
     "norm.ScalarOpt_dim",
@@ -1752,7 +2053,12 @@ implement(
 )
 implement("mse_loss", CPU=losses.mse.functional, Meta=losses.mse.on_meta)
 implement("mse_loss.out", CPU=losses.mse.out, Meta=losses.mse.out)
-implement("nll_loss", CompositeImplicitAutograd=losses.nll_loss)
+implement(
+    "nll_loss",
+    CompositeImplicitAutograd=lambda self, target, weight, reduction, ignore_index: functions.nll_loss_forward(
+        self, target, weight, reduction, ignore_index
+    )[0],
+)
 implement(
     "nll_loss2d",
     CompositeImplicitAutograd=lambda self, target, weight, reduction, ignore_index: functions.nll_loss2d_forward(
@@ -1795,13 +2101,28 @@ implement("multi_margin_loss", CompositeExplicitAutograd=losses.multi_margin_los
 implement("multilabel_margin_loss", CompositeImplicitAutograd=losses.multilabel_margin_loss)
 implement("bernoulli", CompositeExplicitAutograd=random.bernoulli)
 implement("bernoulli.out", CPU=random.bernoulli_out)
-implement("bernoulli.p", CompositeExplicitAutogradNonFunctional=random.bernoulli_p)
-implement("bernoulli.Tensor", CompositeExplicitAutogradNonFunctional=random.bernoulli_tensor)
+implement(
+    "bernoulli.p",
+    CompositeExplicitAutogradNonFunctional=lambda self, p, generator: random.bernoulli_float_(
+        functions.empty_like(self, memory_format=random.contiguous_format), p, generator
+    ),
+)
+implement(
+    "bernoulli.Tensor",
+    CompositeExplicitAutogradNonFunctional=lambda self, p, generator: random.bernoulli_tensor_(
+        functional_forms.clone_preserve_strides(self), p, generator
+    ),
+)
 implement("bernoulli_.Tensor", CPU=random.bernoulli_tensor_, Meta=random.bernoulli_tensor_)
 implement("bernoulli_.float", CPU=random.bernoulli_float_, Meta=random.bernoulli_float_)
 implement("dropout", CompositeImplicitAutograd=random.dropout)
 implement("dropout_", CompositeImplicitAutograd=random.dropout_)
-implement("exponential", CompositeExplicitAutogradNonFunctional=random.exponential)
+implement(
+    "exponential",
+    CompositeExplicitAutogradNonFunctional=lambda self, lambd, generator: random.exponential_(
+        functional_forms.clone_preserve_strides(self), lambd, generator
+    ),
+)
 implement("exponential_", CPU=random.exponential_, Meta=random.exponential_)
 implement("multinomial", CPU=random.multinomial, Meta=random.multinomial)
 implement("multinomial.out", CPU=random.multinomial_out, Meta=random.multinomial_out)
@@ -1813,7 +2134,12 @@ implement("normal.float_Tensor", CompositeExplicitAutograd=random.normal_tensor)
 implement("normal.float_Tensor_out", CPU=random.normal_tensor_out, Meta=random.normal_tensor_out)
 implement("normal.Tensor_Tensor", CompositeExplicitAutograd=random.normal_tensor)
 implement("normal.Tensor_Tensor_out", CPU=random.normal_tensor_out, Meta=random.normal_tensor_out)
-implement("normal_functional", CompositeExplicitAutogradNonFunctional=random.normal_functional)
+implement(
+    "normal_functional",
+    CompositeExplicitAutogradNonFunctional=lambda self, mean, std, generator: random.normal_(
+        functional_forms.clone_preserve_strides(self), mean, std, generator
+    ),
+)
 implement("normal_", CPU=random.normal_, Meta=random.normal_)
 implement("rand", CompositeExplicitAutograd=random.rand, factory=True)
 implement("rand.generator", CompositeExplicitAutograd=random.rand_generator, factory=True)
@@ -1835,17 +2161,41 @@ implement("randn.generator", CompositeExplicitAutograd=random.randn_generator, f
 implement("randn.out", CompositeImplicitAutograd=random.randn_out)
 implement("randn.generator_out", CompositeImplicitAutograd=random.randn_generator_out)
 implement("randn_like", CompositeExplicitAutograd=random.randn_like)
-implement("random.from", CompositeExplicitAutogradNonFunctional=random.random_from)
+implement(
+    "random.from",
+    CompositeExplicitAutogradNonFunctional=lambda self, from_, to, generator: random.random_from_(
+        functional_forms.clone_preserve_strides(self), from_, to, generator
+    ),
+)
 implement("random_.from", CPU=random.random_from_, Meta=random.random_from_)
-implement("random.to", CompositeExplicitAutogradNonFunctional=random.random_to)
-implement("random_.to", CPU=random.random_to_, Meta=random.random_to_)
-implement("random", CompositeExplicitAutogradNonFunctional=random.random)
+implement(
+    "random.to",
+    CompositeExplicitAutogradNonFunctional=lambda self, to, generator: random.random_from_(
+        functional_forms.clone_preserve_strides(self), 0, to, generator
+    ),
+)
+implement(
+    "random_.to",
+    CPU=lambda self, to, generator: random.random_from_(self, 0, to, generator),
+    Meta=lambda self, to, generator: random.random_from_(self, 0, to, generator),
+)
+implement(
+    "random",
+    CompositeExplicitAutogradNonFunctional=lambda self, generator: random.random_(
+        functional_forms.clone_preserve_strides(self), generator
+    ),
+)
 implement("random_", CPU=random.random_, Meta=random.random_)
 implement("randperm", CompositeExplicitAutograd=random.randperm, factory=True)
 implement("randperm.generator", CompositeExplicitAutograd=random.randperm_generator, factory=True)
 implement("randperm.out", CompositeExplicitAutograd=random.randperm_out)
 implement("randperm.generator_out", CPU=random.randperm_generator_out, Meta=random.randperm_generator_out)
-implement("uniform", CompositeExplicitAutogradNonFunctional=random.uniform)
+implement(
+    "uniform",
+    CompositeExplicitAutogradNonFunctional=lambda self, from_, to, generator: random.uniform_(
+        functional_forms.clone_preserve_strides(self), from_, to, generator
+    ),
+)
 implement("uniform_", CPU=random.uniform_, Meta=random.uniform_)
 implement(
     "feature_dropout",
@@ -1976,7 +2326,11 @@ implement(
 )
 implement(
     "fake_quantize_per_tensor_affine.tensor_qparams",
-    CompositeImplicitAutograd=quantized.fake_quantize_per_tensor_affine_tensor_qparams,
+    CompositeImplicitAutograd=lambda self, scale, zero_point, quant_min, quant_max: (
+        functions._fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
+            self, scale, zero_point, functions.ones((1,), dtype=quantized.int32), quant_min, quant_max
+        )[0]
+    ),
 )
 implement(
     "fake_quantize_per_tensor_affine_cachemask",

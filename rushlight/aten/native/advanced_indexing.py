@@ -118,10 +118,6 @@ def masked_scatter_backward(grad_output: Tensor, mask: Tensor, sizes: Sequence[i
     return used.view(sizes)
 
 
-def masked_scatter_backward_meta(grad_output: Tensor, mask: Tensor, sizes: Sequence[int]) -> Tensor:
-    return grad_output.new_empty(sizes)
-
-
 # Writing to the indices of one dimension -----------------------------------------------------------------------------
 
 

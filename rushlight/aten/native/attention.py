@@ -186,17 +186,7 @@ def flash_attention_for_cpu(
     return out, logsumexp
 
 
-def flash_attention_meta(query: Tensor, *_: Any) -> tuple[Tensor, Tensor]:
-    """The layouts of both results. Source: `torch/_meta_registrations.py`."""
-    return functions.empty_like(query), _meta_by_position(query.shape[:3], query.dtype)
-
-
-def flash_attention_backward_meta(grad_out: Tensor, *inputs: Any) -> tuple[Tensor, ...]:
-    """The layouts of the three gradients. Source: `torch/_meta_registrations.py`."""
-    return tuple(_meta_by_position(tensor.shape, tensor.dtype) for tensor in inputs[:3])
-
-
-def _meta_by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
+def meta_by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
     batch, heads, length, *rest = sizes
     return functions.transpose(functions.empty((batch, length, heads, *rest), dtype=dtype, device="meta"), 1, 2)
 

@@ -45,19 +45,3 @@ def to_dtype_layout(
     if same and not copy and memory_format in (None, preserve_format, suggest_memory_format(self.shape, self.stride())):
         return self
     return functions._to_copy(self, dtype=dtype, device=device, non_blocking=non_blocking, memory_format=memory_format)
-
-
-def to_dtype(self, dtype, non_blocking=False, copy=False, memory_format=None) -> Tensor:
-    return to_dtype_layout(self, dtype, None, None, None, non_blocking, copy, memory_format)
-
-
-def to_device(self, device, dtype, non_blocking=False, copy=False, memory_format=None) -> Tensor:
-    return to_dtype_layout(self, dtype, None, device, None, non_blocking, copy, memory_format)
-
-
-def to_other(self, other, non_blocking=False, copy=False, memory_format=None) -> Tensor:
-    return to_dtype_layout(self, other.dtype, None, other.device, None, non_blocking, copy, memory_format)
-
-
-def type_as(self: Tensor, other: Tensor) -> Tensor:
-    return self.to(other)

@@ -58,13 +58,7 @@ def _empty(on: str, size, dtype=None, layout=None, device=None, pin_memory=None,
     return _new(size, dtype, on)
 
 
-def _empty_strided(on: str, size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    """An uninitialised tensor with memory just large enough for these sizes and strides."""
-    return empty_strided(size, stride, dtype, on)
-
-
 empty_cpu, empty_meta = partial(_empty, "cpu"), partial(_empty, "meta")
-empty_strided_cpu, empty_strided_meta = partial(_empty_strided, "cpu"), partial(_empty_strided, "meta")
 
 
 def _new(size: Sequence[int], dtype: dtype | None, device: Device) -> Tensor:
@@ -112,22 +106,9 @@ def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory
     return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), fill_value)
 
 
-def fill(self, value) -> Tensor:
-    """A tensor like `self` with every element set to `value`."""
-    return fill_(empty_like(self), value)
-
-
 def new_empty(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """`self.new_...`: a tensor of other sizes with, by default, the dtype and the device of `self`."""
     return _new(size, dtype or self.dtype, device or self._storage.device_type)
-
-
-def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return empty_strided(size, stride, dtype or self.dtype, device_type(device or self.device))
-
-
-def new_full(self, size, fill_value, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return fill_(new_empty(self, size, dtype, layout, device), as_number(fill_value))
 
 
 def filled(value: int) -> tuple[Callable, ...]:
@@ -157,14 +138,6 @@ zeros, zeros_out, zeros_like, new_zeros = filled(0)
 ones, ones_out, ones_like, new_ones = filled(1)
 
 
-def arange_end(end, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return arange(0, end, 1, dtype, layout, device)
-
-
-def arange_start(start, end, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return arange(start, end, 1, dtype, layout, device)
-
-
 def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """`start`, `start + step`, ... below `end`. Source: `aten/src/ATen/native/RangeFactories.cpp`."""
     if dtype is None:
@@ -172,10 +145,6 @@ def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=
         dtype = int64 if whole else get_default_dtype()
     start, step, count = _range(start, end, step, dtype)
     return _fill_range(_new((count,), dtype, device), start, step)
-
-
-def arange_end_out(end, out: Tensor) -> Tensor:
-    return arange_out(0, end, 1, out)
 
 
 def arange_out(start, end, step, out: Tensor) -> Tensor:
@@ -209,32 +178,11 @@ def _fill_range(out: Tensor, start: Scalar, step: Scalar) -> Tensor:
     return out
 
 
-def eye(n, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    return eye_m(n, n, dtype, layout, device)
-
-
-def eye_m(n, m, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    """Ones on the diagonal, zeros elsewhere: (n, m)."""
-    return eye_m_out(n, m, _new((0,), dtype, device))
-
-
-def linspace(start, end, steps, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-    """`steps` numbers at equal distances, the first `start` and the last `end`. Numbers may be tensors without dimensions.
-    Source: `aten/src/ATen/native/RangeFactories.cpp`, `linspace_out`."""
-    steps = index(steps)
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    return linspace_out(start, end, steps, _new((steps,), dtype, device))
-
-
 # The out= forms
 
 
-def eye_out(n, out: Tensor) -> Tensor:
-    return eye_m_out(n, n, out)
-
-
-def eye_m_out(n, m, out: Tensor) -> Tensor:
+def eye(n, m, out: Tensor) -> Tensor:
+    """Ones on the diagonal, zeros elsewhere: (n, m)."""
     for name, size in ("n", n), ("m", m):
         if size < 0:
             raise RuntimeError(f"{name} must be greater or equal to 0, got {size}")
@@ -245,7 +193,10 @@ def eye_m_out(n, m, out: Tensor) -> Tensor:
     return out
 
 
-def linspace_out(start, end, steps, out: Tensor) -> Tensor:
+def linspace(start, end, steps, out: Tensor) -> Tensor:
+    """`steps` numbers at equal distances, the first `start` and the last `end`. Numbers may be tensors without dimensions.
+    Source: `aten/src/ATen/native/RangeFactories.cpp`, `linspace_out`."""
+    steps = index(steps)
     for name, bound in ("start", start), ("end", end):
         if isinstance(bound, Tensor) and bound.dim():
             got = f"but got {name} with {bound.dim()} dimension(s)."
@@ -266,10 +217,6 @@ def linspace_out(start, end, steps, out: Tensor) -> Tensor:
     )
     out._array[...] = numbers.astype(out.dtype.numpy).reshape(out.shape)
     return out
-
-
-def empty_out(size, memory_format, out: Tensor) -> Tensor:
-    return resize_(out, size, memory_format)
 
 
 def full_out(size, fill_value, out: Tensor) -> Tensor:

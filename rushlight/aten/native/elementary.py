@@ -184,10 +184,6 @@ pow_of_number = Structured(
 )
 
 
-def square(self: Tensor) -> Tensor:
-    return self**2
-
-
 # The error function --------------------------------------------------------------------------------------------------
 
 NEAR_ZERO = (  # numerator and denominator in x * x of erf(x) / x, for |x| <= 0.46875; the highest power first

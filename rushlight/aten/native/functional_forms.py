@@ -23,10 +23,6 @@ def clone_preserve_strides(self: Tensor) -> Tensor:
     return functions.empty_strided(self.shape, self.stride(), dtype=self.dtype, device=self.device).copy_(self)
 
 
-def copy(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
-    return clone_preserve_strides(self).copy_(src)
-
-
 def scatter_form(view: OpOverload) -> Callable:
     """The kernel of `..._scatter(self, src, *args)`: a copy of `self` in which `src` is written to `view(copy, *args)`."""
 

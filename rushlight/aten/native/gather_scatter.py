@@ -723,8 +723,3 @@ def repeat(self: Tensor, repeats: Sequence[int]) -> Tensor:
     if not self.is_meta:
         out._array[...] = np.tile(self._array, tuple(repeats))
     return out
-
-
-def tile(self: Tensor, dims: Sequence[int]) -> Tensor:
-    """Like `repeat`, but `dims` may be fewer than the dimensions. The first dimensions are then not repeated."""
-    return self.repeat((1,) * (self.dim() - len(dims)) + tuple(dims))

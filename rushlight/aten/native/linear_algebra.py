@@ -327,11 +327,6 @@ matrix_vector = Structured(meta_mv, vector_product_impl("mv"))
 dot = Structured(meta_dot, vector_product_impl("dot"))
 
 
-def mv(self: Tensor, vec: Tensor) -> Tensor:
-    """A matrix times a vector. Source: `aten/src/ATen/native/Blas.cpp`, `mv`."""
-    return (matrix_vector.on_meta if self.is_meta else matrix_vector.functional)(self, vec)
-
-
 def outer(self: Tensor, vec2: Tensor, out: Tensor | None = None) -> Tensor:
     """Every element of one vector times every element of the other."""
     for vector in self, vec2:

@@ -67,10 +67,6 @@ def nll_loss_nd(self: Tensor, target: Tensor, weight: Tensor | None, reduction: 
     return loss.view((batch, *positions)) if reduction == NONE else loss
 
 
-def nll_loss(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
-    return functions.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
-
-
 def nll_loss_forward(self, target, weight, reduction, ignore_index) -> tuple[Tensor, Tensor]:
     """The loss, and the total weight of the targets that are not ignored (0 without reduction). The gradient of a mean needs
     it.

@@ -266,28 +266,8 @@ maximum = pointwise(np.maximum, exact)
 minimum = pointwise(np.minimum, exact)
 
 
-def rsub(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
-    """`other - alpha * self`. Source: `aten/src/ATen/native/BinaryOps.cpp`, `rsub`."""
-    return form_of[sub.functional](other, self, alpha)
-
-
-def rsub_on_meta(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
-    return sub.on_meta(other, self, alpha)
-
-
 # `add.Scalar`, `mul.Scalar` and so on are operators of their own for autograd, because a number has no gradient. Composite kernels
 # call them where PyTorch's C++ kernels combine a tensor with a `Scalar`. In Python, numbers are passed to `add.Tensor`.
-
-
-def add_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
-    return functions.add(self, other, alpha=alpha)
-
-
-def sub_scalar(self: Tensor, other: Scalar, alpha: Scalar = 1) -> Tensor:
-    return functions.sub(self, other, alpha=alpha)
-
-
-mul_scalar, div_scalar, eq_scalar = functions.mul, functions.div, functions.eq
 
 
 # Rounded division and its remainder ----------------------------------------------------------------------------------
@@ -357,10 +337,6 @@ def equal(self: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same sizes and equal elements. Source: `aten/src/ATen/native/ReduceOps.cpp`,
     `cpu_equal`."""
     return self.shape == other.shape and bool(np.all(self._array == other._array))
-
-
-def isnan(self: Tensor) -> Tensor:
-    return self != self
 
 
 def isinf(self: Tensor) -> Tensor:
@@ -595,7 +571,3 @@ def fill_(self: Tensor, value: Tensor | Scalar) -> Tensor:
     if not self.is_meta:
         self._array[...] = convert(value, self.dtype)
     return self
-
-
-def zero_(self: Tensor) -> Tensor:
-    return fill_(self, 0)

@@ -118,10 +118,6 @@ def _like(self: Tensor) -> Output:
 # Maxima --------------------------------------------------------------------------------------------------------------
 
 
-def max_pool2d(self: Tensor, kernel_size, stride, padding, dilation, ceil_mode: bool) -> Tensor:
-    return functions.max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
-
-
 def max_pool2d_with_indices(
     self: Tensor, kernel_size, stride, padding, dilation, ceil_mode: bool
 ) -> tuple[Tensor, Tensor]:

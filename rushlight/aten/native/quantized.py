@@ -17,15 +17,6 @@ from rushlight.aten.structured import check_floating
 from rushlight.c10.dtypes import REDUCED_FLOATING, bool_, float32, float64, int32
 
 
-def fake_quantize_per_tensor_affine_tensor_qparams(
-    self: Tensor, scale: Tensor, zero_point: Tensor, quant_min: int, quant_max: int
-) -> Tensor:
-    enabled = functions.ones((1,), dtype=int32)
-    return functions._fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
-        self, scale, zero_point, enabled, quant_min, quant_max
-    )[0]
-
-
 def fake_quantize_per_tensor_affine_cachemask(
     self: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int
 ) -> tuple[Tensor, Tensor]:

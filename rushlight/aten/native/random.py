@@ -22,7 +22,6 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, loop_arrays
-from rushlight.aten.native.functional_forms import clone_preserve_strides
 from rushlight.aten.native.pointwise import copy_
 from rushlight.aten.strided import Tensor, empty_strided, expand, infer_size
 from rushlight.aten.structured import Output, allocate, check_floating, resize_, resize_output
@@ -339,10 +338,6 @@ def random_(self: Tensor, generator: Generator | None = None) -> Tensor:
     return _fill(self, generator, lambda bits, count: (bits.random64 if wide else bits.random)(count) % span)
 
 
-def random_to_(self: Tensor, to: int, generator: Generator | None = None) -> Tensor:
-    return random_from_(self, 0, to, generator)
-
-
 def random_from_(self: Tensor, from_: int, to: int | None, generator: Generator | None = None) -> Tensor:
     """Integers in [`from_`, `to`), or up to the largest that `random_` draws. In a floating dtype that does not have the bounds,
     they move inwards. Source: `aten/src/ATen/native/DistributionTemplates.h`, `random_from_to_impl`."""
@@ -496,10 +491,6 @@ def bernoulli_out(self: Tensor, generator: Generator | None, out: Tensor) -> Ten
     return bernoulli_tensor_(out, self, generator)
 
 
-def bernoulli_p(self: Tensor, p: float, generator: Generator | None = None) -> Tensor:
-    return bernoulli_float_(functions.empty_like(self, memory_format=contiguous_format), p, generator)
-
-
 def multinomial(self: Tensor, num_samples: int, replacement: bool, generator: Generator | None) -> Tensor:
     """Indices of the last dimension of `self`, (rows, columns) or (columns,), with probabilities proportional to its elements.
     Source: `aten/src/ATen/native/Distributions.cpp`, `multinomial`."""
@@ -544,25 +535,6 @@ def multinomial_out(
 
 
 # Functional forms, with which functionalization replaces the in-place operators --------------------------------------
-
-
-def functional_form(fill: Callable) -> Callable:
-    """The kernel that fills a new tensor with the sizes and strides of `self`, so that the numbers are those of the fill in
-    place. In PyTorch, `torchgen/native_function_generation.py` generates it."""
-
-    def functional(self: Tensor, *args) -> Tensor:
-        return fill(clone_preserve_strides(self), *args)
-
-    return functional
-
-
-uniform = functional_form(uniform_)
-normal_functional = functional_form(normal_)
-exponential = functional_form(exponential_)
-bernoulli_tensor = functional_form(bernoulli_tensor_)
-random = functional_form(random_)
-random_from = functional_form(random_from_)
-random_to = functional_form(random_to_)
 
 
 # Normal numbers with other means and deviations ----------------------------------------------------------------------

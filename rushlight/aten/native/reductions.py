@@ -232,50 +232,16 @@ def std_correction(self: Tensor, dims: Dims, correction: Scalar | None, keepdim:
     out._array[...] = np.sqrt(variance(self, dims, correction, keepdim))
 
 
-def with_unbiased(functional: Callable, out_form: Callable) -> tuple[Callable, ...]:
-    """The kernels of the overloads with `unbiased` instead of a correction: over all dimensions, over some, out=."""
-
-    def over_all_dims(self: Tensor, unbiased: bool = True) -> Tensor:
-        return functional(self, None, correction=int(unbiased))
-
-    def over_dims(self: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Tensor:
-        return functional(self, dim, correction=int(unbiased), keepdim=keepdim)
-
-    def over_dims_out(self: Tensor, dim: Dims, unbiased: bool, keepdim: bool, out: Tensor) -> Tensor:
-        return out_form(self, dim, correction=int(unbiased), keepdim=keepdim, out=out)
-
-    return over_all_dims, over_dims, over_dims_out
-
-
-var_unbiased, var_dim, var_dim_out = with_unbiased(functions.var_correction_op, functions.var_correction_out_op)
-std_unbiased, std_dim, std_dim_out = with_unbiased(functions.std_correction_op, functions.std_correction_out_op)
-
-
-def with_mean(function: Callable[[np.ndarray], np.ndarray], operator: Callable) -> tuple[Callable, ...]:
-    """The kernels of `var_mean` or `std_mean`: with a correction, and with `unbiased`, over all dimensions and over some.
-    Source: `aten/src/ATen/native/ReduceOps.cpp`, `std_var_mean_out`."""
-
-    def correction_kernel(
-        self: Tensor, dim: Dims = None, correction: Scalar | None = None, keepdim: bool = False
-    ) -> tuple[Tensor, Tensor]:
-        spread, mean = (allocate(meta_var(self, dim, correction, keepdim), self.device.type) for _ in range(2))
-        if not self.is_meta:
-            spread._array[...] = function(variance(self, dim, correction, keepdim))
-            array = self._array.astype(np.float64, copy=False)
-            mean._array[...] = array.sum(axes(self, dim), keepdims=keepdim) / np.float64(count(self, dim))
-        return spread, mean
-
-    def over_all_dims(self: Tensor, unbiased: bool = True) -> tuple[Tensor, Tensor]:
-        return operator(self, None, correction=int(unbiased))
-
-    def over_dims(self: Tensor, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-        return operator(self, dim, correction=int(unbiased), keepdim=keepdim)
-
-    return correction_kernel, over_all_dims, over_dims
-
-
-var_mean_correction, var_mean_unbiased, var_mean_dim = with_mean(np.positive, functions.var_mean_correction_op)
-std_mean_correction, std_mean_unbiased, std_mean_dim = with_mean(np.sqrt, functions.std_mean_correction_op)
+def spread_and_mean(
+    function: Callable, self: Tensor, dim: Dims, correction: Scalar | None, keepdim: bool
+) -> tuple[Tensor, Tensor]:
+    """`function` of the variance, and the mean. Source: `aten/src/ATen/native/ReduceOps.cpp`, `std_var_mean_out`."""
+    spread, mean = (allocate(meta_var(self, dim, correction, keepdim), self.device.type) for _ in range(2))
+    if not self.is_meta:
+        spread._array[...] = function(variance(self, dim, correction, keepdim))
+        array = self._array.astype(np.float64, copy=False)
+        mean._array[...] = array.sum(axes(self, dim), keepdims=keepdim) / np.float64(count(self, dim))
+    return spread, mean
 
 
 # Extremes, which need at least one element ---------------------------------------------------------------------------

@@ -48,8 +48,10 @@ def gru_step(input: Tensor, hidden: Tensor, state: State) -> State:
 # Cells: one step -----------------------------------------------------------------------------------------------------
 
 
-def _cell(step: Callable, input: Tensor, state: State, w_ih: Tensor, w_hh: Tensor, b_ih, b_hh) -> State:
+def cell(step: Callable, input: Tensor, state: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih, b_hh) -> State:
     """Source: `aten/src/ATen/native/RNN.cpp`, `check_rnn_cell_forward_input` and `check_rnn_cell_forward_hidden`."""
+    if step is lstm_step and len(state) != 2:
+        raise RuntimeError("lstm_cell expects two hidden states")
     if input.size(1) != w_ih.size(1):
         raise RuntimeError(f"input has inconsistent input_size: got {input.size(1)} expected {w_ih.size(1)}")
     for hidden in state:
@@ -57,25 +59,7 @@ def _cell(step: Callable, input: Tensor, state: State, w_ih: Tensor, w_hh: Tenso
             raise RuntimeError(f"Input batch size {input.size(0)} doesn't match hidden batch size {hidden.size(0)}")
         if hidden.size(1) != w_hh.size(1):
             raise RuntimeError(f"hidden has inconsistent hidden_size: got {hidden.size(1)}, expected {w_hh.size(1)}")
-    return step(functions.linear(input, w_ih, b_ih), functions.linear(state[0], w_hh, b_hh), state)
-
-
-def rnn_tanh_cell(input: Tensor, hx: Tensor, w_ih, w_hh, b_ih=None, b_hh=None) -> Tensor:
-    return _cell(rnn_tanh_step, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
-
-
-def rnn_relu_cell(input: Tensor, hx: Tensor, w_ih, w_hh, b_ih=None, b_hh=None) -> Tensor:
-    return _cell(rnn_relu_step, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
-
-
-def gru_cell(input: Tensor, hx: Tensor, w_ih, w_hh, b_ih=None, b_hh=None) -> Tensor:
-    return _cell(gru_step, input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
-
-
-def lstm_cell(input: Tensor, hx: Sequence[Tensor], w_ih, w_hh, b_ih=None, b_hh=None) -> State:
-    if len(hx) != 2:
-        raise RuntimeError("lstm_cell expects two hidden states")
-    return _cell(lstm_step, input, tuple(hx), w_ih, w_hh, b_ih, b_hh)
+    return step(functions.linear(input, w_ih, b_ih), functions.linear(state[0], w_hh, b_hh), tuple(state))
 
 
 # Layers: all steps, in one direction or in both, one layer on the other -----------------------------------------------
@@ -110,21 +94,15 @@ def _layer(
     return (functions.cat if sizes else functions.stack)(outputs[::-1] if reverse else outputs), state
 
 
-def _layers(
-    step: Callable,
-    sizes: Sequence[int] | None,
-    input: Tensor,
-    hx: State,
-    params: Sequence[Tensor],
-    has_biases: bool,
-    num_layers: int,
-    dropout: float,
-    train: bool,
-    bidirectional: bool,
-    batch_first: bool = False,
+def layers(
+    step, batch_sizes, input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first=False
 ) -> tuple[Tensor, ...]:
     """The outputs of the last layer, and the last states of all layers and directions, (layers * directions, batch, hidden).
+    With `batch_sizes`, the sequence is packed.
     Source: `aten/src/ATen/native/RNN.cpp`, `_rnn_impl_with_concat` and `apply_layer_stack`."""
+    if step is lstm_step and len(hx) != 2:
+        raise RuntimeError("lstm expects two hidden states")
+    sizes = None if batch_sizes is None else batch_sizes._array.tolist()
     if batch_first:
         input = input.transpose(0, 1)
     if input.size(0) == 0:
@@ -146,40 +124,3 @@ def _layers(
     if batch_first:
         input = input.transpose(0, 1)
     return input, *(functions.stack(final) for final in zip(*last))
-
-
-def rnn_tanh(input: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
-    return _layers(rnn_tanh_step, None, input, (hx,), *rest)
-
-
-def rnn_relu(input: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
-    return _layers(rnn_relu_step, None, input, (hx,), *rest)
-
-
-def gru(input: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
-    return _layers(gru_step, None, input, (hx,), *rest)
-
-
-def lstm(input: Tensor, hx: Sequence[Tensor], *rest) -> tuple[Tensor, ...]:
-    if len(hx) != 2:
-        raise RuntimeError("lstm expects two hidden states")
-    return _layers(lstm_step, None, input, tuple(hx), *rest)
-
-
-# Layers on packed sequences --------------------------------------------------------------------------------------------
-
-
-def rnn_tanh_data(data: Tensor, batch_sizes: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
-    return _layers(rnn_tanh_step, batch_sizes._array.tolist(), data, (hx,), *rest)
-
-
-def rnn_relu_data(data: Tensor, batch_sizes: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
-    return _layers(rnn_relu_step, batch_sizes._array.tolist(), data, (hx,), *rest)
-
-
-def gru_data(data: Tensor, batch_sizes: Tensor, hx: Tensor, *rest) -> tuple[Tensor, ...]:
-    return _layers(gru_step, batch_sizes._array.tolist(), data, (hx,), *rest)
-
-
-def lstm_data(data: Tensor, batch_sizes: Tensor, hx: Sequence[Tensor], *rest) -> tuple[Tensor, ...]:
-    return _layers(lstm_step, batch_sizes._array.tolist(), data, tuple(hx), *rest)

@@ -92,14 +92,6 @@ def sort_kernels(array: np.ndarray, dim: int, stable: bool | None, descending: b
 sort_stable, sort_stable_out = sort_kernels
 
 
-def sort(self: Tensor, dim: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
-    return functions.sort_stable_op(self, stable=False, dim=dim, descending=descending)
-
-
-def argsort(self: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
-    return functions.sort_op(self, dim, descending)[1]
-
-
 def topk_meta(self: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> Output:
     """Source: `aten/src/ATen/native/Sorting.cpp`, `TORCH_META_FUNC(topk)`."""
     dim = wrap_dim(dim, self.dim())

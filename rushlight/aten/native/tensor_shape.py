@@ -7,7 +7,7 @@ In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`hstack`, `meshgrid`), `Tens
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -35,12 +35,6 @@ def atleast_3d(self: Tensor) -> Tensor:
         return self.unsqueeze(0).unsqueeze(-1) if self.dim() else self.reshape(1, 1, 1)
     return self.unsqueeze(-1) if self.dim() == 2 else self
 
-
-def of_each(kernel: Callable[[Tensor], Tensor]) -> Callable:
-    return lambda tensors: tuple(map(kernel, tensors))
-
-
-atleast_1d_sequence, atleast_2d_sequence, atleast_3d_sequence = map(of_each, (atleast_1d, atleast_2d, atleast_3d))
 
 # Stacks --------------------------------------------------------------------------------------------------------------
 

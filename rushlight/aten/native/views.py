@@ -25,7 +25,7 @@ from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import BIT, TENSOR_KEYS, Cache, fast_form_of, form_of, local
 from rushlight.c10.dtypes import INTEGRAL
 from rushlight.c10.exception import warn_once
-from rushlight.c10.memory_formats import contiguous_format, memory_format
+from rushlight.c10.memory_formats import contiguous_format
 from rushlight.library import is_overridden, through_table
 
 __all__ = ["broadcast_shapes"]
@@ -142,15 +142,6 @@ def _reshaped(
     """The sizes that `shape` means, and the strides of a view with them, if there is one."""
     wanted = Size(strided.infer_view_size(shape, math.prod(sizes)))
     return wanted, strided.compute_stride(sizes, strides, wanted)
-
-
-def _unsafe_view(self: Tensor, size: Sequence[int]) -> Tensor:
-    """A view of a temporary tensor that is not used again. For autograd the result is not a view."""
-    return view(self, tuple(size))
-
-
-def reshape_alias(self: Tensor, size: Sequence[int], stride: Sequence[int]) -> Tensor:
-    return strided.alias(self, size, stride, self.storage_offset())
 
 
 def t(self: Tensor) -> Tensor:
@@ -315,9 +306,6 @@ def _pieces(self: Tensor, dim: int, limits: Sequence[tuple[int, int]]) -> tuple[
     return tuple([slice_(self, dim, start, end) for start, end in limits])
 
 
-split_sizes, broadcast_to = functions.split_with_sizes, Tensor.expand
-
-
 def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` equal pieces along a dimension. The last piece may be smaller."""
     if self.dim() == 0:
@@ -358,11 +346,6 @@ def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     return tuple(select(self, dim, i) for i in range(self.size(dim)))
 
 
-def contiguous(self: Tensor, memory_format: memory_format = contiguous_format) -> Tensor:
-    """The tensor itself if it already has this memory format, else a copy that has it."""
-    return self if self.is_contiguous(memory_format) else functions.clone(self, memory_format=memory_format)
-
-
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
     """The sizes to which tensors of these shapes broadcast."""
     sizes = ()
@@ -378,14 +361,6 @@ def broadcast_tensors(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
     """The tensors, expanded to the sizes to which they broadcast."""
     sizes = broadcast_shapes(*(tensor.shape for tensor in tensors))
     return tuple(tensor if tensor.shape == sizes else tensor.expand(sizes) for tensor in tensors)
-
-
-def shaped_as(kernel: Callable) -> Callable:
-    """The kernel that gives a tensor the sizes of another one."""
-    return lambda self, other: kernel(self, other.shape)
-
-
-view_as, reshape_as, expand_as = shaped_as(Tensor.view), shaped_as(functions.reshape), shaped_as(Tensor.expand)
 
 
 def numpy_T(self: Tensor) -> Tensor:
