@@ -3,8 +3,6 @@
 In PyTorch: `torch/distributions/constraints.py`. Left out: those that no distribution here has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -3,8 +3,6 @@
 In PyTorch: the modules of `torch/distributions/` with the names of the classes.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -5,8 +5,6 @@ gradient. In PyTorch: the modules of `torch/distributions/` with the names of th
 `Gamma`, whose numbers PyTorch draws one after the other until one is accepted.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -3,8 +3,6 @@
 Left out: divergences between different classes, and those of exponential families by automatic differentiation.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

@@ -5,8 +5,6 @@ In PyTorch every function first checks its arguments for `__torch_function__` (`
 object is replaced by code that checks. So every reference to a function, in an alias or a table, is covered.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

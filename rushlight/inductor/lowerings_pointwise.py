@@ -4,8 +4,6 @@ A rule gets the operator's arguments in the order of its schema, with a `TensorB
 box. In PyTorch: `torch/_inductor/lowering.py` (`register_pointwise`), and `torch/_inductor/decomposition.py` for the formulas.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -3,8 +3,6 @@
 In PyTorch: `torch/_inductor/lowering.py` (`make_reduction`, `var_mean_`), `decomposition.py`, and `kernel/mm.py`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import partial

@@ -4,8 +4,6 @@ A view is a function of indices, and a view of a buffer where its base is realiz
 (`view`, `permute`, `slice_`, `cat`, `gather`, `embedding`, ...), `ir.py` (`View`, `ReinterpretView`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

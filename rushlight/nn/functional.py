@@ -5,8 +5,6 @@ Some are operators, declared with `python_module: nn`. Others are Python functio
 warning for `size_average` and `reduce`, the deprecated forms of `reduction`.
 """
 
-from __future__ import annotations
-
 import inspect
 import itertools
 import math

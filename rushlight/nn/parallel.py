@@ -1,7 +1,5 @@
 """Modules that hold a model for several devices or processes. Here there is one of each. In PyTorch: `torch/nn/parallel/`."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any

@@ -5,8 +5,6 @@ In PyTorch: `_fused_adam` in `torch/optim/adam.py`, over `aten/src/ATen/native/c
 and no mode, hook or filled slot would see the operators.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -2,8 +2,6 @@
 gradients. In PyTorch: `torch/optim/lbfgs.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ The settings of each class are in the order of PyTorch's `defaults`. In PyTorch:
 `Adafactor`, `Muon`, `SparseAdam`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

@@ -3,8 +3,6 @@
 Left out: `SWALR`, `update_bn`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from itertools import chain

@@ -1,7 +1,5 @@
 """The layers of convolutions. In PyTorch: `torch/nn/modules/conv.py`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

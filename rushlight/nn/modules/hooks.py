@@ -5,8 +5,6 @@ A module is not a node of the graph: its `forward` may make one node or a hundre
 that leave it. In PyTorch: `torch/utils/hooks.py`.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ Their parameters are registered without sizes (`parameter.py`). At the first cal
 the module's class to the ordinary one. In PyTorch: `torch/nn/modules/lazy.py`. Left out: lazy layers other than `LazyLinear`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from rushlight.aten.strided import Tensor

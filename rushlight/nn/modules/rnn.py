@@ -3,8 +3,6 @@
 In PyTorch: `torch/nn/modules/rnn.py`. Left out: weights in one piece of memory for cuDNN.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from typing import Any

@@ -5,8 +5,6 @@ the same names. The base class of a table says how settings are converted, and w
 (`activation.py`, `dropout.py`, `pooling.py`, `padding.py`, `fold.py`, `loss.py`, `distance.py` and others).
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial

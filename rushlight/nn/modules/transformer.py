@@ -4,8 +4,6 @@ The computation is in `multi_head_attention_forward` of `nn/functional.py`. In P
 `transformer.py`. Left out: the fused kernels for inference.
 """
 
-from __future__ import annotations
-
 import copy
 import math
 import warnings

@@ -2,8 +2,6 @@
 In PyTorch: `torch/nn/utils/`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from rushlight.aten.generated import functions

@@ -4,8 +4,6 @@
 value, which power iteration estimates. In PyTorch: `torch/nn/utils/weight_norm.py` and `spectral_norm.py`.
 """
 
-from __future__ import annotations
-
 import warnings
 from functools import partial
 from typing import Any, TypeVar

@@ -4,8 +4,6 @@ The class of the module is replaced by a subclass with a property of the paramet
 `torch/nn/utils/parametrize.py`. Left out: several originals for one tensor, `right_inverse`, caching.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from rushlight.aten.strided import Tensor
