@@ -20,34 +20,15 @@ from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.dtypes import bool_, dtype
 from rushlight.c10.memory_formats import contiguous_format
 
-__all__ = [
-    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool1d", "avg_pool2d", "batch_norm", "bilinear",
-    "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu_", "channel_shuffle", "conv1d", "conv2d", "conv3d",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "cross_entropy", "dropout", "elu",
-    "elu_", "embedding", "embedding_bag", "fold", "gaussian_nll_loss", "gelu", "group_norm", "gumbel_softmax", "hardshrink",
-    "hardtanh", "hardtanh_", "huber_loss", "instance_norm", "interpolate", "kl_div", "l1_loss", "layer_norm", "leaky_relu",
-    "leaky_relu_", "linear", "local_response_norm", "log_softmax", "logsigmoid", "max_pool2d", "max_pool2d_with_indices",
-    "max_pool3d", "mse_loss", "multi_head_attention_forward", "multilabel_soft_margin_loss", "nll_loss", "normalize",
-    "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "relu6", "relu_",
-    "rms_norm", "rrelu_", "scaled_dot_product_attention", "selu_", "sigmoid", "silu", "smooth_l1_loss", "softmax", "softmin",
-    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold_", "triplet_margin_with_distance_loss", "unfold",
-    "upsample",
-]  # fmt: skip
-
 # Operators that need no Python function.
 gelu, linear, one_hot, softplus = functions.gelu, functions.linear, functions.one_hot, functions.softplus
 conv1d, conv2d, conv3d, avg_pool2d = functions.conv1d, functions.conv2d, functions.conv3d, functions.avg_pool2d
 conv_transpose1d, conv_transpose2d = functions.conv_transpose1d, functions.conv_transpose2d
-conv_transpose3d = functions.conv_transpose3d
 cosine_similarity, logsigmoid = functions.cosine_similarity, functions.log_sigmoid
 bilinear, hardshrink, pairwise_distance = functions.bilinear, functions.hardshrink, functions.pairwise_distance
-pdist, prelu, softshrink, channel_shuffle = (
-    functions.pdist,
-    functions.prelu,
-    functions.softshrink,
-    functions.channel_shuffle,
-)
+pdist, prelu, softshrink = functions.pdist, functions.prelu, functions.softshrink
 pixel_shuffle, pixel_unshuffle = functions.pixel_shuffle, functions.pixel_unshuffle
+channel_shuffle, conv_transpose3d = functions.channel_shuffle, functions.conv_transpose3d
 celu_, rrelu_, selu_, threshold_ = functions.celu_, functions.rrelu_, functions.selu_, functions.threshold_
 scaled_dot_product_attention = functions.scaled_dot_product_attention
 relu_, elu_, hardtanh_, leaky_relu_ = functions.relu_, functions.elu_, functions.hardtanh_, functions.leaky_relu_
@@ -121,20 +102,19 @@ def _python_function(name: str, call: Callable, **parameters: Any) -> Callable:
     """The function of these parameters that calls `call` with all of them by name. `...` is no default."""
     kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
     signature = inspect.Signature(
-        [
-            inspect.Parameter(key, kind, default=empty if default is ... else default)
-            for key, default in parameters.items()
-        ]
+        [inspect.Parameter(key, kind, default=empty if value is ... else value) for key, value in parameters.items()]
     )
+    defaults = {key: value for key, value in parameters.items() if value is not ...}
+    known, needed = parameters.keys(), parameters.keys() - defaults.keys()
 
     def function(*args: Any, **kwargs: Any) -> Tensor:
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return call(**bound.arguments)
+        given = dict(zip(known, args)) | kwargs
+        if len(given) < len(args) + len(kwargs) or not needed <= given.keys() <= known:
+            signature.bind(*args, **kwargs)  # which raises the TypeError of a Python function
+        return call(**{**defaults, **given})
 
     function.__name__ = function.__qualname__ = name
     function.__signature__ = signature  # type: ignore[attr-defined]
-    __all__.append(name)
     return function
 
 
@@ -265,19 +245,15 @@ def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Weight = No
     return functions.rms_norm(input, normalized_shape, weight, eps)
 
 
-def batch_norm(
-    input: Tensor,
-    running_mean: Tensor | None,
-    running_var: Tensor | None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    training: bool = False,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
+def _batch_norm(input: Tensor, training: bool, **given: Any) -> Tensor:
     if training and input.shape[:1].numel() * input.shape[2:].numel() == 1:  # one number has no variance
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
-    return functions.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
+    return functions.batch_norm(input, training=training, cudnn_enabled=False, **given)
+
+
+_AFFINE, _OF_BATCH = {"weight": None, "bias": None}, {"momentum": 0.1, "eps": 1e-5}
+_RUNNING = {"running_mean": ..., "running_var": ...}
+batch_norm = _python_function("batch_norm", _batch_norm, input=..., **_RUNNING, **_AFFINE, training=False, **_OF_BATCH)
 
 
 def group_norm(
@@ -290,22 +266,14 @@ def group_norm(
     return functions.group_norm(input, num_groups, weight, bias, eps)
 
 
-def instance_norm(
-    input: Tensor,
-    running_mean: Tensor | None = None,
-    running_var: Tensor | None = None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    use_input_stats: bool = True,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
+def _instance_norm(input: Tensor, use_input_stats: bool, **given: Any) -> Tensor:
     if use_input_stats and input.shape[2:].numel() == 1:
-        sizes = f"Expected more than 1 spatial element when training, got input size {input.shape}"
-        raise ValueError(sizes)
-    return functions.instance_norm(
-        input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, False
-    )
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
+    return functions.instance_norm(input, use_input_stats=use_input_stats, cudnn_enabled=False, **given)
+
+
+_OF_INSTANCE = {**dict.fromkeys(_RUNNING), **_AFFINE, "use_input_stats": True, **_OF_BATCH}
+instance_norm = _python_function("instance_norm", _instance_norm, input=..., **_OF_INSTANCE)
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
@@ -327,41 +295,18 @@ Ints = int | Sequence[int]  # one number for both dimensions, or two
 avg_pool1d, adaptive_avg_pool1d = functions.avg_pool1d, functions.adaptive_avg_pool1d
 
 
-def _max_pool1d(stride: Ints | None, return_indices: bool, **given: Any) -> Tensor | tuple[Tensor, Tensor]:
-    pool = functions.max_pool1d_with_indices if return_indices else functions.max_pool1d
-    return pool(stride=() if stride is None else stride, **given)
+def _max_pool(name: str, with_indices: str) -> Callable:
+    def call(stride: Ints | None, return_indices: bool, **given: Any) -> Tensor | tuple[Tensor, Tensor]:
+        pool = getattr(functions, with_indices if return_indices else name)
+        return pool(stride=() if stride is None else stride, **given)
+
+    of_windows = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False, "return_indices": False}
+    return _python_function(name, call, input=..., kernel_size=..., **of_windows)
 
 
-_OF_WINDOWS = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False, "return_indices": False}
-max_pool1d = _python_function("max_pool1d", _max_pool1d, input=..., kernel_size=..., **_OF_WINDOWS)
-
-
-def max_pool2d_with_indices(
-    input: Tensor,
-    kernel_size: Ints,
-    stride: Ints | None = None,
-    padding: Ints = 0,
-    dilation: Ints = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> tuple[Tensor, Tensor]:
-    """The largest element of each window, and its index in height times width. `return_indices` has no effect."""
-    stride = () if stride is None else stride
-    return functions.max_pool2d_with_indices(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def max_pool2d(
-    input: Tensor,
-    kernel_size: Ints,
-    stride: Ints | None = None,
-    padding: Ints = 0,
-    dilation: Ints = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Tensor | tuple[Tensor, Tensor]:
-    stride = () if stride is None else stride
-    pool = functions.max_pool2d_with_indices if return_indices else functions.max_pool2d
-    return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
+max_pool1d = _max_pool("max_pool1d", "max_pool1d_with_indices")
+max_pool2d = _max_pool("max_pool2d", "max_pool2d_with_indices")
+max_pool2d_with_indices = _max_pool("max_pool2d_with_indices", "max_pool2d_with_indices")  # in any case
 
 
 def _both(value: Ints) -> tuple[int, int]:
@@ -536,56 +481,86 @@ def _reduction(reduction: str, size_average: bool | None = None, reduce: bool | 
     return REDUCTIONS[reduction]
 
 
-def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    return functions.nll_loss_nd(input, target, weight, _reduction(reduction, size_average, reduce), ignore_index)
+def _loss(name: str, *tensors: str, compute: Callable | None = None, **parameters: Any) -> Callable:
+    """A loss. `compute`, by default its operator, takes the number of a reduction."""
+    compute = compute or getattr(functions, name)
+
+    def call(reduction: str, size_average: bool | None = None, reduce: bool | None = None, **given: Any) -> Tensor:
+        return compute(**given, reduction=_reduction(reduction, size_average, reduce))
+
+    return _python_function(name, call, **dict.fromkeys(tensors or ("input", "target"), ...), **parameters)
 
 
-def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Tensor:
-    number = _reduction(reduction, size_average, reduce)
-    return functions.cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
+def _of_pair(name: str, mean_of_weights: bool = True, **parameters: Any) -> Callable:
+    """A loss of two tensors, which are broadcast to one shape, with a warning, because different sizes are usually a mistake.
+    Elements may have weights. A mean is divided by the sum of the weights, or by the number of elements."""
+
+    def compute(input: Tensor, target: Tensor, reduction: int, weight: Weight = None, **given: Any) -> Tensor:
+        if target.shape != input.shape:
+            sizes = f"target size ({target.shape}) that is different to the input size ({input.shape})"
+            remedy = "This broadcasts them. Please ensure they have the same size."
+            warnings.warn(f"Using a {sizes}. {remedy}", stacklevel=4)
+        if weight is not None and weight.shape != input.shape:
+            raise ValueError("Weights and input must have the same size.")
+        if target.shape != input.shape:
+            input, target = functions.broadcast_tensors((input, target))
+        operator = functions.l1_loss if given.get("beta") == 0 else getattr(functions, name)
+        given = {} if given.get("beta") == 0 else given
+        if weight is None:
+            return operator(input, target, reduction, **given)
+        loss = operator(input, target, REDUCTIONS["none"], **given) * weight
+        if reduction == REDUCTIONS["mean"] and mean_of_weights:
+            return functions.sum(loss) / functions.sum(weight)
+        return losses.reduce(loss, reduction)
+
+    return _loss(name, compute=compute, **parameters)
 
 
-def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    number = _reduction(reduction, size_average, reduce)
+_REDUCED = {"size_average": None, "reduce": None, "reduction": "mean"}
+_OF_CLASSES = {"weight": None, "size_average": None, "ignore_index": -100, "reduce": None, "reduction": "mean"}
+
+nll_loss = _loss("nll_loss", compute=functions.nll_loss_nd, **_OF_CLASSES)
+cross_entropy = _loss("cross_entropy", compute=functions.cross_entropy_loss, **_OF_CLASSES, label_smoothing=0.0)
+mse_loss, l1_loss = _of_pair("mse_loss", **_REDUCED, weight=None), _of_pair("l1_loss", **_REDUCED, weight=None)
+smooth_l1_loss = _of_pair("smooth_l1_loss", **_REDUCED, beta=1.0)
+huber_loss = _of_pair("huber_loss", mean_of_weights=False, reduction="mean", delta=1.0, weight=None)
+hinge_embedding_loss = _loss("hinge_embedding_loss", margin=1.0, **_REDUCED)
+multi_margin_loss = _loss("multi_margin_loss", p=1, margin=1.0, weight=None, **_REDUCED)
+multilabel_margin_loss, soft_margin_loss = (
+    _loss("multilabel_margin_loss", **_REDUCED),
+    _loss("soft_margin_loss", **_REDUCED),
+)
+_POISSON = {"log_input": True, "full": False, "size_average": None, "eps": 1e-8, "reduce": None, "reduction": "mean"}
+poisson_nll_loss = _loss("poisson_nll_loss", **_POISSON)
+_PAIR, _TRIPLET = ("input1", "input2", "target"), ("anchor", "positive", "negative")
+cosine_embedding_loss = _loss("cosine_embedding_loss", *_PAIR, margin=0.0, **_REDUCED)
+margin_ranking_loss = _loss("margin_ranking_loss", *_PAIR, margin=0.0, **_REDUCED)
+triplet_margin_loss = _loss("triplet_margin_loss", *_TRIPLET, margin=1.0, p=2, eps=1e-6, swap=False, **_REDUCED)
+
+
+def _binary_cross_entropy(input: Tensor, target: Tensor, weight: Weight, reduction: int) -> Tensor:
     if target.shape != input.shape:
         sizes = f"Using a target size ({target.shape}) that is different to the input size ({input.shape})"
         raise ValueError(f"{sizes} is deprecated. Please ensure they have the same size.")
-    if weight is not None:
-        weight = weight.expand(common_sizes(target, weight))
-    return functions.binary_cross_entropy(input, target, weight, number)
+    weight = weight if weight is None else weight.expand(common_sizes(target, weight))
+    return functions.binary_cross_entropy(input, target, weight, reduction)
+
+
+def _binary_cross_entropy_with_logits(input: Tensor, target: Tensor, **given: Any) -> Tensor:
+    if target.shape != input.shape:
+        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
+    return functions.binary_cross_entropy_with_logits(input, target, **given)
+
+
+_WEIGHTED = {"weight": None, **_REDUCED}
+binary_cross_entropy = _loss("binary_cross_entropy", compute=_binary_cross_entropy, **_WEIGHTED)
+binary_cross_entropy_with_logits = _loss(
+    "binary_cross_entropy_with_logits", compute=_binary_cross_entropy_with_logits, **_WEIGHTED, pos_weight=None
+)
 
 
 def kl_div(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    log_target: bool = False,
+    input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", log_target: bool = False
 ) -> Tensor:
     """With the reduction "batchmean", the sum is divided by the size of the batch: this is the Kullback-Leibler divergence."""
     if reduction == "mean" and size_average is None and reduce is None:
@@ -594,122 +569,6 @@ def kl_div(
     number = _reduction("sum" if of_batch else reduction, size_average, reduce)
     loss = functions.kl_div(input, target, number, log_target=log_target)
     return loss / input.size(0) if of_batch and input.dim() else loss
-
-
-def binary_cross_entropy_with_logits(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    pos_weight: Tensor | None = None,
-) -> Tensor:
-    number = _reduction(reduction, size_average, reduce)
-    if target.shape != input.shape:
-        raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
-    return functions.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
-
-
-def mse_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
-    number = _reduction(reduction, size_average, reduce)
-    input, target = _pair(input, target, weight)
-    if weight is None:
-        return functions.mse_loss(input, target, number)
-    return _weighted(functions.pow(input - target, 2), weight, number)
-
-
-def l1_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    weight: Tensor | None = None,
-) -> Tensor:
-    number = _reduction(reduction, size_average, reduce)
-    input, target = _pair(input, target, weight)
-    if weight is None:
-        return functions.l1_loss(input, target, number)
-    return _weighted(functions.abs(input - target), weight, number)
-
-
-def smooth_l1_loss(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    beta: float = 1.0,
-) -> Tensor:
-    number = _reduction(reduction, size_average, reduce)
-    input, target = _pair(input, target)
-    if beta == 0:
-        return functions.l1_loss(input, target, number)
-    return functions.smooth_l1_loss(input, target, number, beta)
-
-
-def huber_loss(
-    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
-) -> Tensor:
-    number = _reduction(reduction)
-    input, target = _pair(input, target, weight)
-    if weight is None:
-        return functions.huber_loss(input, target, number, delta)
-    loss = functions.huber_loss(input, target, REDUCTIONS["none"], delta) * weight
-    return loss if reduction == "none" else functions.mean(loss) if reduction == "mean" else functions.sum(loss)
-
-
-def _pair(input: Tensor, target: Tensor, weight: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """Broadcast both to one shape, with a warning, because different sizes are usually a mistake."""
-    if target.shape != input.shape:
-        sizes = f"target size ({target.shape}) that is different to the input size ({input.shape})"
-        remedy = "This broadcasts them. Please ensure they have the same size."
-        warnings.warn(f"Using a {sizes}. {remedy}", stacklevel=3)
-    if weight is not None and weight.shape != input.shape:
-        raise ValueError("Weights and input must have the same size.")
-    return (input, target) if target.shape == input.shape else functions.broadcast_tensors((input, target))
-
-
-def _weighted(loss: Tensor, weight: Tensor, reduction: int) -> Tensor:
-    loss = loss * weight
-    if reduction == REDUCTIONS["none"]:
-        return loss
-    total = functions.sum(loss)
-    return total / functions.sum(weight) if reduction == REDUCTIONS["mean"] else total
-
-
-def _loss(name: str, *tensors: str, **parameters: Any) -> Callable:
-    """A loss whose operator takes the number of a reduction."""
-
-    def call(size_average: bool | None, reduce: bool | None, reduction: str, **given: Any) -> Tensor:
-        number = _reduction(reduction, size_average, reduce)
-        return getattr(functions, name)(**given, reduction=number)
-
-    given = {**dict.fromkeys(tensors, ...), **parameters}
-    reductions = {"size_average": None, "reduce": None, "reduction": "mean"}
-    return _python_function(
-        name, call, **given, **{key: default for key, default in reductions.items() if key not in given}
-    )
-
-
-cosine_embedding_loss = _loss("cosine_embedding_loss", "input1", "input2", "target", margin=0.0)
-hinge_embedding_loss = _loss("hinge_embedding_loss", "input", "target", margin=1.0)
-margin_ranking_loss = _loss("margin_ranking_loss", "input1", "input2", "target", margin=0.0)
-multi_margin_loss = _loss("multi_margin_loss", "input", "target", p=1, margin=1.0, weight=None)
-multilabel_margin_loss = _loss("multilabel_margin_loss", "input", "target")
-poisson_nll_loss = _loss("poisson_nll_loss", "input", "target", log_input=True, full=False, size_average=None, eps=1e-8)
-soft_margin_loss = _loss("soft_margin_loss", "input", "target")
-triplet_margin_loss = _loss(
-    "triplet_margin_loss", "anchor", "positive", "negative", margin=1.0, p=2, eps=1e-6, swap=False
-)
 
 
 def multilabel_soft_margin_loss(
@@ -972,3 +831,7 @@ def _attention_with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None
     weights = functions.softmax(weights, -1)
     weights = dropout(weights, dropout_p) if dropout_p > 0 else weights
     return functions.bmm(weights, v), weights
+
+
+_MODULES = (__name__, functions.__name__)
+__all__ = [name for name, value in globals().items() if name[0] != "_" and getattr(value, "__module__", "") in _MODULES]
