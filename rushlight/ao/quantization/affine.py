@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from rushlight.aten.generated import functions
@@ -106,21 +107,17 @@ def calculate_qmin_qmax(
     return (quant_min // 2, quant_max // 2) if reduce_range else (quant_min, quant_max)
 
 
-def choose_qparams(input: Tensor, quant_min: int, quant_max: int, eps: float, dtype: dtype) -> tuple[Tensor, Tensor]:
-    """The parameters of one tensor, for dynamic quantisation: affine, per tensor. The scale is float64, as in PyTorch."""
-    return _choose(input, quant_min, quant_max, eps, dtype, per_tensor_affine)
-
-
-def choose_qparams_symmetric(
-    input: Tensor, quant_min: int, quant_max: int, eps: float, dtype: dtype
-) -> tuple[Tensor, Tensor]:
-    return _choose(input, quant_min, quant_max, eps, dtype, per_tensor_symmetric)
-
-
-def _choose(input: Tensor, quant_min, quant_max, eps, dtype, scheme: qscheme) -> tuple[Tensor, Tensor]:
+def _check_choice(input: Tensor, quant_min: int, quant_max: int) -> None:
     if input.dtype is not float32 and input.dtype not in REDUCED_FLOATING:
         raise AssertionError(f"Expecting input to have dtype float32/16/b16, but got dtype: {input.dtype}")
     validate_qmin_qmax(quant_min, quant_max)
+
+
+def choose_qparams(
+    input: Tensor, quant_min: int, quant_max: int, eps: float, dtype: dtype, scheme: qscheme = per_tensor_affine
+) -> tuple[Tensor, Tensor]:
+    """The parameters of one tensor, for dynamic quantisation. The scale is float64, as in PyTorch."""
+    _check_choice(input, quant_min, quant_max)
     low, high, smallest = functions.amin(input), functions.amax(input), creation.tensor([eps])
     scale, zero_point = determine_qparams(low, high, quant_min, quant_max, dtype, smallest, False, scheme)
     return scale.double(), zero_point
@@ -321,67 +318,45 @@ def _operator(schema: str, kernel: Callable, meta: Callable | None = None) -> No
         quantized_decomposed_lib.impl(name, meta, "Meta")
 
 
-def _quantize_meta(input: Tensor, scale: Tensor, zero_point: Tensor, *rest: Any) -> Tensor:
-    _check_one(scale, zero_point)
-    return quantize_per_tensor(input, 1.0, 0, *rest)
+def _meta_of(kernel: Callable) -> Callable:
+    """The kernel for `Meta`, which takes any numbers, because the scale and the zero point have no data."""
+
+    def meta(input: Tensor, scale: Tensor, zero_point: Tensor, *rest: Any, **options: Any) -> Tensor:
+        for name, tensor in (("zero_point", zero_point), ("scale", scale)):
+            if tensor.numel() != 1:
+                raise AssertionError(f"Expecting {name} tensor to be one element, but received : {tensor.numel()}")
+        return kernel(input, 1.0, 0, *rest, **options)
+
+    return meta
 
 
-def _dequantize_meta(input: Tensor, scale: Tensor, zero_point: Tensor, *rest: Any, out_dtype=None) -> Tensor:
-    _check_one(scale, zero_point)
-    return dequantize_per_tensor(input, 1.0, 0, *rest, out_dtype=out_dtype)
+def _with_numbers(kernel: Callable) -> Callable:
+    """The kernel for a scale and a zero point that are tensors of one element."""
+    return lambda x, scale, zero_point, *rest, **named: kernel(x, scale.item(), zero_point.item(), *rest, **named)
 
 
-def _check_one(scale: Tensor, zero_point: Tensor) -> None:
-    for name, tensor in (("zero_point", zero_point), ("scale", scale)):
-        if tensor.numel() != 1:
-            raise AssertionError(f"Expecting {name} tensor to be one element, but received : {tensor.numel()}")
-
-
-def _choose_meta(input: Tensor, quant_min: int, quant_max: int, eps: float, dtype: dtype) -> tuple[Tensor, Tensor]:
-    if input.dtype is not float32 and input.dtype not in REDUCED_FLOATING:
-        raise AssertionError(f"Expecting input to have dtype float32/16/b16, but got dtype: {input.dtype}")
-    validate_qmin_qmax(quant_min, quant_max)
+def _choose_meta(input: Tensor, quant_min: int, quant_max: int, *rest: Any) -> tuple[Tensor, Tensor]:
+    _check_choice(input, quant_min, quant_max)
     return tuple(functions.empty((1,), dtype=dtype, device="meta") for dtype in (float64, int64))
 
 
-_operator(
-    f"quantize_per_tensor(Tensor input, float scale, int zero_point, {QPARAMS}) -> Tensor",
-    lambda input, *rest: quantize_per_tensor(input, *rest),
-)
-_operator(
-    f"quantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, {QPARAMS}) -> Tensor",
-    lambda input, scale, zero_point, *rest: quantize_per_tensor(input, scale.item(), zero_point.item(), *rest),
-    _quantize_meta,
-)
-_operator(
-    f"dequantize_per_tensor(Tensor input, float scale, int zero_point, {QPARAMS}, *, ScalarType? out_dtype=None) -> Tensor",
-    lambda input, *rest, out_dtype=None: dequantize_per_tensor(input, *rest, out_dtype=out_dtype),
-)
-_operator(
-    f"dequantize_per_tensor.tensor(Tensor input, Tensor scale, Tensor zero_point, {QPARAMS}, *, ScalarType? out_dtype=None)"
-    " -> Tensor",
-    lambda input, scale, zero_point, *rest, out_dtype=None: dequantize_per_tensor(
-        input, scale.item(), zero_point.item(), *rest, out_dtype=out_dtype
-    ),
-    _dequantize_meta,
-)
-_operator(
-    "choose_qparams.tensor(Tensor input, int quant_min, int quant_max, float eps, ScalarType dtype) -> (Tensor, Tensor)",
-    choose_qparams,
-    _choose_meta,
-)
-_operator(
-    "choose_qparams_symmetric.tensor(Tensor input, int quant_min, int quant_max, float eps, ScalarType dtype)"
-    " -> (Tensor, Tensor)",
-    choose_qparams_symmetric,
-    _choose_meta,
-)
+OUT_DTYPE = "*, ScalarType? out_dtype=None"
+for _kernel, _more in ((quantize_per_tensor, ""), (dequantize_per_tensor, f", {OUT_DTYPE}")):
+    _name, _rest = _kernel.__name__, f"{QPARAMS}{_more}"
+    _operator(f"{_name}(Tensor input, float scale, int zero_point, {_rest}) -> Tensor", _kernel)
+    _schema = f"{_name}.tensor(Tensor input, Tensor scale, Tensor zero_point, {_rest}) -> Tensor"
+    _operator(_schema, _with_numbers(_kernel), _meta_of(_kernel))
+for _name, _scheme in (("choose_qparams", per_tensor_affine), ("choose_qparams_symmetric", per_tensor_symmetric)):
+    _operator(
+        f"{_name}.tensor(Tensor input, int quant_min, int quant_max, float eps, ScalarType dtype) -> (Tensor, Tensor)",
+        partial(choose_qparams, scheme=_scheme),
+        _choose_meta,
+    )
 _operator(
     f"quantize_per_channel(Tensor input, Tensor scales, Tensor zero_points, int axis, {QPARAMS}) -> Tensor",
-    lambda input, *rest: quantize_per_channel(input, *rest),
+    quantize_per_channel,
 )
 _operator(
-    f"dequantize_per_channel(Tensor input, Tensor scales, Tensor? zero_points, int axis, {QPARAMS}, *,"
-    " ScalarType? out_dtype=None) -> Tensor",
-    lambda input, *rest, out_dtype=None: dequantize_per_channel(input, *rest, out_dtype=out_dtype),
+    f"dequantize_per_channel(Tensor input, Tensor scales, Tensor? zero_points, int axis, {QPARAMS}, {OUT_DTYPE}) -> Tensor",
+    dequantize_per_channel,
 )

@@ -3,15 +3,16 @@ weights adapt to the rounding (*quantisation-aware training*). In PyTorch: `torc
 in PyTorch's default for training, `FusedMovingAvgObsFakeQuantize`, does the same in one operator, and is left out.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from rushlight.ao.quantization import affine
 from rushlight.ao.quantization.observer import (
+    LoadsAnySizes,
     MovingAverageMinMaxObserver,
     MovingAveragePerChannelMinMaxObserver,
     _PartialWrapper,
-    _resize_like,
 )
 from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
@@ -26,7 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class FakeQuantizeBase(Module):
+class FakeQuantizeBase(LoadsAnySizes):
     """The two switches of a fake quantisation. They are buffers, so that a state dict has them."""
 
     def __init__(self) -> None:
@@ -56,6 +57,8 @@ class FakeQuantize(FakeQuantizeBase):
 
     Source: `torch/ao/quantization/fake_quantize.py`, `FakeQuantize`.
     """
+
+    resized = ("scale", "zero_point")
 
     def __init__(
         self, observer=MovingAverageMinMaxObserver, quant_min=None, quant_max=None, is_dynamic=False, **observer_kwargs
@@ -101,10 +104,6 @@ class FakeQuantize(FakeQuantizeBase):
             f"ch_axis={self.ch_axis}, scale={self.scale}, zero_point={self.zero_point}"
         )
 
-    def _load_from_state_dict(self, state_dict: dict, prefix: str, *rest: Any) -> None:
-        _resize_like(self, ("scale", "zero_point"), state_dict, prefix)
-        super()._load_from_state_dict(state_dict, prefix, *rest)
-
 
 def _dtype_of(observer: Any, kwargs: dict) -> Any:
     """The dtype that an observer will have: given, or among the arguments that a `with_args` holds."""
@@ -112,49 +111,25 @@ def _dtype_of(observer: Any, kwargs: dict) -> Any:
     return held.get("dtype", kwargs.get("dtype", uint8))
 
 
-def disable_fake_quant(mod: Module) -> None:
-    """For `model.apply`: switch a fake quantisation off. The three functions below do the other switches."""
-    if isinstance(mod, FakeQuantizeBase):
-        mod.disable_fake_quant()
+def _switch(name: str) -> Callable[[Module], None]:
+    """A function for `model.apply`, which calls this method of each fake quantisation."""
+
+    def switch(mod: Module) -> None:
+        if isinstance(mod, FakeQuantizeBase):
+            getattr(mod, name)()
+
+    switch.__name__ = switch.__qualname__ = name
+    return switch
 
 
-def enable_fake_quant(mod: Module) -> None:
-    if isinstance(mod, FakeQuantizeBase):
-        mod.enable_fake_quant()
+enable_fake_quant, disable_fake_quant = _switch("enable_fake_quant"), _switch("disable_fake_quant")
+enable_observer, disable_observer = _switch("enable_observer"), _switch("disable_observer")
 
-
-def disable_observer(mod: Module) -> None:
-    if isinstance(mod, FakeQuantizeBase):
-        mod.disable_observer()
-
-
-def enable_observer(mod: Module) -> None:
-    if isinstance(mod, FakeQuantizeBase):
-        mod.enable_observer()
-
-
-default_fake_quant = FakeQuantize.with_args(
-    observer=MovingAverageMinMaxObserver,
-    quant_min=0,
-    quant_max=255,
-    dtype=uint8,
-    qscheme=per_tensor_affine,
-    reduce_range=True,
-)
-default_weight_fake_quant = FakeQuantize.with_args(
-    observer=MovingAverageMinMaxObserver,
-    quant_min=-128,
-    quant_max=127,
-    dtype=int8,
-    qscheme=per_tensor_symmetric,
-    reduce_range=False,
-)
+_UINT8 = {"quant_min": 0, "quant_max": 255, "dtype": uint8, "qscheme": per_tensor_affine, "reduce_range": True}
+_INT8 = {"quant_min": -128, "quant_max": 127, "dtype": int8, "qscheme": per_tensor_symmetric, "reduce_range": False}
+_PER_CHANNEL = _INT8 | {"qscheme": per_channel_symmetric, "ch_axis": 0}
+default_fake_quant = FakeQuantize.with_args(observer=MovingAverageMinMaxObserver, **_UINT8)
+default_weight_fake_quant = FakeQuantize.with_args(observer=MovingAverageMinMaxObserver, **_INT8)
 default_per_channel_weight_fake_quant = FakeQuantize.with_args(
-    observer=MovingAveragePerChannelMinMaxObserver,
-    quant_min=-128,
-    quant_max=127,
-    dtype=int8,
-    qscheme=per_channel_symmetric,
-    reduce_range=False,
-    ch_axis=0,
+    observer=MovingAveragePerChannelMinMaxObserver, **_PER_CHANNEL
 )

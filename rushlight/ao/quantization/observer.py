@@ -55,7 +55,19 @@ class _PartialWrapper:
         return _PartialWrapper(partial(self, **kwargs))
 
 
-class ObserverBase(Module):
+class LoadsAnySizes(Module):
+    """A module whose buffers `resized` take the sizes of saved ones."""
+
+    resized: tuple[str, ...] = ()
+
+    def _load_from_state_dict(self, state_dict: dict, prefix: str, *rest: Any) -> None:
+        for name in self.resized:
+            if prefix + name in state_dict:
+                getattr(self, name).resize_(state_dict[prefix + name].shape)
+        super()._load_from_state_dict(state_dict, prefix, *rest)
+
+
+class ObserverBase(LoadsAnySizes):
     """A module with a `forward` that returns its argument, and with `calculate_qparams`."""
 
     def __init__(self, dtype: dtype, is_dynamic: bool = False) -> None:
@@ -130,6 +142,9 @@ class UniformQuantizationObserverBase(ObserverBase):
         scale, zero_point = affine.determine_qparams(min_val, max_val, self.quant_min, self.quant_max, *settings)
         return scale, zero_point if self.qscheme.is_symmetric else zero_point.to(int32)
 
+    def calculate_qparams(self) -> tuple[Tensor, Tensor]:
+        return self._calculate_qparams(self.min_val, self.max_val)
+
     def reset_min_max_vals(self) -> None:
         raise NotImplementedError("Cannot reset min/max values in the given observer.")
 
@@ -141,10 +156,8 @@ def aminmax(x: Tensor) -> tuple[Tensor, Tensor]:
     return functions.amin(x), functions.amax(x)
 
 
-class MinMaxObserver(UniformQuantizationObserverBase):
-    """The smallest and the largest value so far."""
-
-    wants_channels = False
+class _RangeObserver(UniformQuantizationObserverBase):
+    """The range of all values so far, in the buffers `min_val` and `max_val`."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -154,17 +167,31 @@ class MinMaxObserver(UniformQuantizationObserverBase):
     def forward(self, x_orig: Tensor) -> Tensor:
         if x_orig.numel() == 0:
             return x_orig
-        low, high = aminmax(x_orig.detach().to(self.min_val.dtype))
-        self.min_val.copy_(functions.minimum(low, self.min_val))
-        self.max_val.copy_(functions.maximum(high, self.max_val))
+        low, high = self.range_of(x_orig.detach().to(self.min_val.dtype))
+        if self.has_range():
+            low, high = self.joined(low, high)
+        store_range(self, low, high)
         return x_orig
 
-    def calculate_qparams(self) -> tuple[Tensor, Tensor]:
-        return self._calculate_qparams(self.min_val, self.max_val)
+    def range_of(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return aminmax(x)
+
+    def has_range(self) -> bool:
+        return self.min_val.item() != INF or self.max_val.item() != -INF
+
+    def joined(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+        """The range so far, and that of a batch, as one."""
+        return functions.minimum(low, self.min_val), functions.maximum(high, self.max_val)
 
     def reset_min_max_vals(self) -> None:
         self.min_val.fill_(INF)
         self.max_val.fill_(-INF)
+
+
+class MinMaxObserver(_RangeObserver):
+    """The smallest and the largest value so far."""
+
+    wants_channels = False
 
 
 class MovingAverageMinMaxObserver(MinMaxObserver):
@@ -180,22 +207,15 @@ class MovingAverageMinMaxObserver(MinMaxObserver):
                 f" {averaging_constant}"
             )
 
-    def forward(self, x_orig: Tensor) -> Tensor:
-        if x_orig.numel() == 0:
-            return x_orig
-        low, high = aminmax(x_orig.detach().to(self.min_val.dtype))
-        if self.min_val.item() != INF or self.max_val.item() != -INF:
-            low = self.min_val + self.averaging_constant * (low - self.min_val)
-            high = self.max_val + self.averaging_constant * (high - self.max_val)
-        self.min_val.copy_(low)
-        self.max_val.copy_(high)
-        return x_orig
+    def joined(self, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+        low = self.min_val + self.averaging_constant * (low - self.min_val)
+        return low, self.max_val + self.averaging_constant * (high - self.max_val)
 
 
-class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
+class PerChannelMinMaxObserver(_RangeObserver):
     """The smallest and the largest value of each channel so far. Before the first batch the buffers are empty."""
 
-    wants_channels = True
+    wants_channels, resized = True, ("min_val", "max_val")
 
     def __init__(self, ch_axis: int = 0, dtype=uint8, qscheme=per_channel_affine, *args: Any, **kwargs: Any) -> None:
         super().__init__(dtype, qscheme, *args, **kwargs)
@@ -214,22 +234,8 @@ class PerChannelMinMaxObserver(UniformQuantizationObserverBase):
         store_range(self, low, high)
         return x_orig
 
-    def calculate_qparams(self) -> tuple[Tensor, Tensor]:
-        return self._calculate_qparams(self.min_val, self.max_val)
-
     def reset_min_max_vals(self) -> None:
         self.min_val, self.max_val = creation.tensor([]), creation.tensor([])
-
-    def _load_from_state_dict(self, state_dict: dict, prefix: str, *rest: Any) -> None:
-        """Empty buffers take the sizes of the saved ones."""
-        _resize_like(self, ("min_val", "max_val"), state_dict, prefix)
-        super()._load_from_state_dict(state_dict, prefix, *rest)
-
-
-def _resize_like(module: Module, names: tuple[str, ...], state_dict: dict, prefix: str) -> None:
-    for name in names:
-        if prefix + name in state_dict:
-            getattr(module, name).resize_(state_dict[prefix + name].shape)
 
 
 def channel_min_max(x: Tensor, ch_axis: int) -> tuple[Tensor, Tensor]:
@@ -304,7 +310,7 @@ class HistogramObserver(UniformQuantizationObserverBase):
     scheme are.
     """
 
-    wants_channels = False
+    wants_channels, resized = False, ("min_val", "max_val")
 
     def __init__(self, bins: int = 2048, dtype=uint8, *args: Any, **kwargs: Any) -> None:
         super().__init__(dtype, *args, **kwargs)
@@ -365,10 +371,6 @@ class HistogramObserver(UniformQuantizationObserverBase):
             warnings.warn("must run observer before calling calculate_qparams.", stacklevel=2)
             return creation.tensor([1.0]), creation.tensor([0])
         return self._calculate_qparams(*self._non_linear_param_search())
-
-    def _load_from_state_dict(self, state_dict: dict, prefix: str, *rest: Any) -> None:
-        _resize_like(self, ("min_val", "max_val"), state_dict, prefix)
-        super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
 def _linspace(start: Tensor, end: Tensor, steps: int) -> np.ndarray:

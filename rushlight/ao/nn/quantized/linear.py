@@ -27,21 +27,9 @@ class _Int8Weight(nn.Module):
         self.register_buffer("bias", bias)
         self.relu = relu
 
-    @property
-    def _weight(self) -> tuple[Tensor | None, ...]:
-        return self.weight, self.weight_scale, self.weight_zero_point, self.bias
-
-    @property
-    def _post_op(self) -> str:
-        return "relu" if self.relu else "none"
-
-    @property
-    def out_features(self) -> int:
-        return self.weight.shape[0]
-
-    @property
-    def in_features(self) -> int:
-        return self.weight.shape[1]
+    _weight = property(lambda self: (self.weight, self.weight_scale, self.weight_zero_point, self.bias))
+    _post_op = property(lambda self: "relu" if self.relu else "none")
+    out_features, in_features = (property(lambda self, dim=dim: self.weight.shape[dim]) for dim in (0, 1))
 
     def _get_name(self) -> str:
         return "QuantizedLinear" + ("ReLU" if self.relu else "")
