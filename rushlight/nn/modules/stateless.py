@@ -231,28 +231,18 @@ class _AvgPool(_Pool):
     hidden = (*_Pool.hidden, "ceil_mode")
 
 
-define(
-    _Pool,
-    {
-        "MaxPool1d": lambda kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False: (
-            F.max_pool1d
-        ),
-        "MaxPool2d": lambda kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False: (
-            F.max_pool2d
-        ),
-        "MaxPool3d": lambda kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False: (
-            F.max_pool3d
-        ),
-    },
-)
-define(
-    _AvgPool,
-    {
-        "AvgPool2d": lambda kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None: (
-            F.avg_pool2d
-        ),
-    },
-)
+def _max_pool_row(pool: Callable) -> Callable:
+    return lambda kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False: pool
+
+
+def _avg_pool_row(
+    kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None
+) -> Callable:
+    return F.avg_pool2d
+
+
+define(_Pool, {f"MaxPool{n}d": _max_pool_row(getattr(F, f"max_pool{n}d")) for n in (1, 2, 3)})
+define(_AvgPool, {"AvgPool2d": _avg_pool_row})
 
 
 class _AvgPool1d(_AvgPool):
@@ -292,13 +282,9 @@ class _Pad(_Unnamed):
         return F.pad(input, self.padding, self.mode, getattr(self, "value", None))
 
 
+PADDINGS = {"Circular": "circular", "Reflection": "reflect", "Replication": "replicate", "Zero": "constant"}
 for _dims in (1, 2, 3):
-    for _kind, _mode in (
-        ("Circular", "circular"),
-        ("Reflection", "reflect"),
-        ("Replication", "replicate"),
-        ("Zero", "constant"),
-    ):
+    for _kind, _mode in PADDINGS.items():
         _base = type(f"_{_kind}Pad", (_Pad,), {"mode": _mode, "sides": 2 * _dims})
         define(_base, {f"{_kind}Pad{_dims}d": lambda padding: None})
     _base = type("_ConstantPad", (_Pad,), {"mode": "constant", "sides": 2 * _dims, "extra_repr": Stateless.extra_repr})
@@ -323,46 +309,35 @@ class _Loss(_Silent, row=lambda size_average=None, reduce=None, reduction="mean"
         return self._call(input, target)
 
 
-def _cross_entropy_row(
-    weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
-) -> Callable:
-    return F.cross_entropy
+def like(function: Callable) -> Callable:
+    """The row of a function: its parameters that have a default are the settings."""
+    parameters = inspect.signature(function).parameters.values()
 
+    def row(**settings: Any) -> Callable:
+        return function
 
-def _poisson_row(log_input=True, full=False, size_average=None, eps=1e-8, reduce=None, reduction="mean") -> Callable:
-    return F.poisson_nll_loss
-
-
-def _triplet_row(margin=1.0, p=2.0, eps=1e-6, swap=False, size_average=None, reduce=None, reduction="mean") -> Callable:
-    return F.triplet_margin_loss
+    row.__signature__ = inspect.Signature([p for p in parameters if p.default is not p.empty])  # type: ignore[attr-defined]
+    return row
 
 
 define(
     _Loss,
     {
-        "BCELoss": lambda weight=None, size_average=None, reduce=None, reduction="mean": F.binary_cross_entropy,
-        "BCEWithLogitsLoss": lambda weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None: (
-            F.binary_cross_entropy_with_logits
-        ),
-        "CrossEntropyLoss": _cross_entropy_row,
-        "HingeEmbeddingLoss": lambda margin=1.0, size_average=None, reduce=None, reduction="mean": (
-            F.hinge_embedding_loss
-        ),
+        "BCELoss": like(F.binary_cross_entropy),
+        "BCEWithLogitsLoss": like(F.binary_cross_entropy_with_logits),
+        "CrossEntropyLoss": like(F.cross_entropy),
+        "HingeEmbeddingLoss": like(F.hinge_embedding_loss),
         "HuberLoss": lambda reduction="mean", delta=1.0: F.huber_loss,
-        "KLDivLoss": lambda size_average=None, reduce=None, reduction="mean", log_target=False: F.kl_div,
+        "KLDivLoss": like(F.kl_div),
         "L1Loss": lambda size_average=None, reduce=None, reduction="mean": F.l1_loss,
         "MSELoss": lambda size_average=None, reduce=None, reduction="mean": F.mse_loss,
-        "MultiLabelMarginLoss": lambda size_average=None, reduce=None, reduction="mean": F.multilabel_margin_loss,
-        "MultiLabelSoftMarginLoss": lambda weight=None, size_average=None, reduce=None, reduction="mean": (
-            F.multilabel_soft_margin_loss
-        ),
-        "MultiMarginLoss": lambda p=1, margin=1.0, weight=None, size_average=None, reduce=None, reduction="mean": (
-            F.multi_margin_loss
-        ),
-        "NLLLoss": lambda weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean": F.nll_loss,
-        "PoissonNLLLoss": _poisson_row,
-        "SmoothL1Loss": lambda size_average=None, reduce=None, reduction="mean", beta=1.0: F.smooth_l1_loss,
-        "SoftMarginLoss": lambda size_average=None, reduce=None, reduction="mean": F.soft_margin_loss,
+        "MultiLabelMarginLoss": like(F.multilabel_margin_loss),
+        "MultiLabelSoftMarginLoss": like(F.multilabel_soft_margin_loss),
+        "MultiMarginLoss": like(F.multi_margin_loss),
+        "NLLLoss": like(F.nll_loss),
+        "PoissonNLLLoss": like(F.poisson_nll_loss),
+        "SmoothL1Loss": like(F.smooth_l1_loss),
+        "SoftMarginLoss": like(F.soft_margin_loss),
     },
 )
 
@@ -377,12 +352,10 @@ class _LossOfThree(_Loss):
 define(
     _LossOfThree,
     {
-        "CosineEmbeddingLoss": lambda margin=0.0, size_average=None, reduce=None, reduction="mean": (
-            F.cosine_embedding_loss
-        ),
+        "CosineEmbeddingLoss": like(F.cosine_embedding_loss),
         "GaussianNLLLoss": lambda *, full=False, eps=1e-6, reduction="mean": F.gaussian_nll_loss,
-        "MarginRankingLoss": lambda margin=0.0, size_average=None, reduce=None, reduction="mean": F.margin_ranking_loss,
-        "TripletMarginLoss": _triplet_row,
+        "MarginRankingLoss": like(F.margin_ranking_loss),
+        "TripletMarginLoss": like(F.triplet_margin_loss),
         "TripletMarginWithDistanceLoss": lambda *, distance_function=None, margin=1.0, swap=False, reduction="mean": (
             F.triplet_margin_with_distance_loss
         ),
