@@ -1,11 +1,12 @@
 """Optimizers that change one parameter after the other by a formula: p is the parameter, g its gradient, t the number of steps.
 
-The settings of each class are in the order of PyTorch's `defaults`. In PyTorch: `torch/optim/` (`adadelta.py`, `adagrad.py`,
+In PyTorch: `torch/optim/` (`adadelta.py`, `adagrad.py`,
 `adamax.py`, `asgd.py`, `nadam.py`, `radam.py`, `rmsprop.py`, `rprop.py`), the functions `_single_tensor_...`. Left out:
 `Adafactor`, `Muon`, `SparseAdam`.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from inspect import Parameter, Signature
 from typing import Any
 
 from rushlight.aten.generated import functions
@@ -21,20 +22,45 @@ def _zeros(param: Tensor, group: Settings) -> Tensor:
     return functions.zeros_like(param)
 
 
-class _Rule(Optimizer):
-    """A subclass defines the initial values of its state, and `_rule`, which gets the values of the state after `group`."""
+# What a setting must be, and the message otherwise. All other numbers that are not in `SIGNED` must not be negative.
+CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "betas": (lambda betas: all(0 <= beta < 1 for beta in betas), "Invalid betas: {0}"),
+    "rho": (lambda rho: not rho > 1, "Invalid rho value: {0}"),
+    "etas": (lambda etas: 0 < etas[0] < 1 < etas[1], "Invalid eta values: {0[0]}, {0[1]}"),
+}
 
+
+class _Rule(Optimizer):
+    """A subclass defines the initial values of its state, and `_rule`, which gets the values of the state after `group`.
+
+    Its arguments are `numbers`, with their defaults, and then `flags`, those after the `*` only by name. `order` has the names of
+    all settings as in PyTorch's `defaults`."""
+
+    numbers: Settings
+    flags: str
+    order: str
     initial: dict[str, Callable[[Tensor, Settings], Tensor]]
 
-    def __init__(self, order: str, given: dict[str, Any]) -> None:
-        """`given` has the arguments of the constructor, and `order` the names of the settings."""
-        settings = {name: given[name] for name in order.split()}
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        plain, _, named = cls.flags.partition("*")
+        defaults = dict.fromkeys((plain + named).split(), False) | {"foreach": None, "fused": None} | cls.numbers
+        kinds = dict.fromkeys((*cls.numbers, *plain.split()), Parameter.POSITIONAL_OR_KEYWORD)
+        kinds |= dict.fromkeys(named.split(), Parameter.KEYWORD_ONLY)
+        params = Parameter("params", Parameter.POSITIONAL_OR_KEYWORD)
+        cls.__signature__ = Signature([params, *(Parameter(n, kinds[n], default=defaults[n]) for n in kinds)])
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        given = self.__signature__.bind(*args, **kwargs)
+        given.apply_defaults()
+        settings = {name: given.arguments[name] for name in self.order.split()}
         for name, value in settings.items():
-            if name == "betas" and not all(0 <= beta < 1 for beta in value):
-                raise ValueError(f"Invalid betas: {value}")
+            is_right, message = CHECKS.get(name, (lambda value: True, ""))
+            if not is_right(value):
+                raise ValueError(message.format(value))
             if isinstance(value, (int, float)) and name not in SIGNED:
                 _refuse_negative(**{name: value})
-        super().__init__(given["params"], settings)
+        super().__init__(given.arguments["params"], settings)
 
     def _start(self, param: Tensor, group: Settings) -> dict[str, Tensor]:
         """The state of a parameter, first the number of steps."""
@@ -58,15 +84,10 @@ class _Rule(Optimizer):
 class Adadelta(_Rule):
     """v := rho v + (1 - rho) g^2, d := sqrt(u + eps) / sqrt(v + eps) g, u := rho u + (1 - rho) d^2, p := p - lr d."""
 
+    numbers = {"lr": 1.0, "rho": 0.9, "eps": 1e-6, "weight_decay": 0}
+    flags = "foreach * capturable maximize differentiable"
+    order = "lr rho eps weight_decay maximize capturable foreach differentiable"
     initial = {"square_avg": _zeros, "acc_delta": _zeros}
-
-    def __init__(
-        self, params: Iterable, lr: float = 1.0, rho: float = 0.9, eps: float = 1e-6, weight_decay: float = 0,
-        foreach: bool | None = None, *, capturable: bool = False, maximize: bool = False, differentiable: bool = False,
-    ) -> None:  # fmt: skip
-        if rho > 1:
-            raise ValueError(f"Invalid rho value: {rho}")
-        super().__init__("lr rho eps weight_decay maximize capturable foreach differentiable", locals())
 
     def _rule(self, param, grad, steps, group, square_avg, acc_delta) -> None:
         rho, eps = group["rho"], group["eps"]
@@ -79,16 +100,10 @@ class Adadelta(_Rule):
 class Adagrad(_Rule):
     """s := s + g^2, p := p - lr / (1 + (t - 1) lr_decay) g / (sqrt(s) + eps)."""
 
+    numbers = {"lr": 1e-2, "lr_decay": 0, "weight_decay": 0, "initial_accumulator_value": 0, "eps": 1e-10}
+    flags = "foreach * maximize differentiable fused"
+    order = "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused"
     initial = {"sum": lambda param, group: functions.full_like(param, group["initial_accumulator_value"])}
-
-    def __init__(
-        self, params: Iterable, lr: float = 1e-2, lr_decay: float = 0, weight_decay: float = 0,
-        initial_accumulator_value: float = 0, eps: float = 1e-10, foreach: bool | None = None, *, maximize: bool = False,
-        differentiable: bool = False, fused: bool | None = None,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            "lr lr_decay eps weight_decay initial_accumulator_value foreach maximize differentiable fused", locals()
-        )
 
     def add_param_group(self, param_group: Settings) -> None:
         super().add_param_group(param_group)
@@ -104,14 +119,10 @@ class Adagrad(_Rule):
 class Adamax(_Rule):
     """m := m + (1 - beta1) (g - m), u := max(beta2 u, |g| + eps), p := p - lr / (1 - beta1^t) m / u."""
 
+    numbers = {"lr": 2e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0}
+    flags = "foreach * maximize differentiable capturable"
+    order = "lr betas eps weight_decay foreach maximize differentiable capturable"
     initial = {"exp_avg": _zeros, "exp_inf": _zeros}
-
-    def __init__(
-        self, params: Iterable, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-        weight_decay: float = 0, foreach: bool | None = None, *, maximize: bool = False, differentiable: bool = False,
-        capturable: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__("lr betas eps weight_decay foreach maximize differentiable capturable", locals())
 
     def _rule(self, param, grad, steps, group, exp_avg, exp_inf) -> None:
         beta1, beta2 = group["betas"]
@@ -123,18 +134,14 @@ class Adamax(_Rule):
 class ASGD(_Rule):
     """p := p (1 - lambd eta) - eta g, eta := lr / (1 + lambd lr t)^alpha. `ax` is the average of p after `t0` steps."""
 
+    numbers = {"lr": 1e-2, "lambd": 1e-4, "alpha": 0.75, "t0": 1e6, "weight_decay": 0}
+    flags = "foreach maximize differentiable capturable"
+    order = "lr lambd alpha t0 weight_decay foreach maximize differentiable capturable"
     initial = {
         "eta": lambda param, group: creation.tensor(float(group["lr"])),
         "mu": lambda param, group: functions.ones(()),
         "ax": _zeros,
     }
-
-    def __init__(
-        self, params: Iterable, lr: float = 1e-2, lambd: float = 1e-4, alpha: float = 0.75, t0: float = 1e6,
-        weight_decay: float = 0, foreach: bool | None = None, maximize: bool = False, differentiable: bool = False,
-        capturable: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__("lr lambd alpha t0 weight_decay foreach maximize differentiable capturable", locals())
 
     def _rule(self, param, grad, steps, group, eta, mu, ax) -> None:
         rate, lr, lambd = eta.item(), group["lr"], group["lambd"]
@@ -150,17 +157,10 @@ class ASGD(_Rule):
 class NAdam(_Rule):
     """Adam with Nesterov momentum, whose factor mu changes with t."""
 
+    numbers = {"lr": 2e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0, "momentum_decay": 4e-3}
+    flags = "decoupled_weight_decay * foreach maximize capturable differentiable"
+    order = "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach capturable differentiable"
     initial = {"mu_product": lambda param, group: functions.ones(()), "exp_avg": _zeros, "exp_avg_sq": _zeros}
-
-    def __init__(
-        self, params: Iterable, lr: float = 2e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-        weight_decay: float = 0, momentum_decay: float = 4e-3, decoupled_weight_decay: bool = False, *,
-        foreach: bool | None = None, maximize: bool = False, capturable: bool = False, differentiable: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach capturable differentiable",
-            locals(),
-        )
 
     def _rule(self, param, grad, steps, group, mu_product, exp_avg, exp_avg_sq) -> None:
         (beta1, beta2), lr = group["betas"], group["lr"]
@@ -176,16 +176,10 @@ class NAdam(_Rule):
 class RAdam(_Rule):
     """Adam without its second average in the first steps, and then with a factor that rectifies its variance."""
 
+    numbers = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0}
+    flags = "decoupled_weight_decay * foreach maximize capturable differentiable"
+    order = "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay differentiable"
     initial = {"exp_avg": _zeros, "exp_avg_sq": _zeros}
-
-    def __init__(
-        self, params: Iterable, lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8,
-        weight_decay: float = 0, decoupled_weight_decay: bool = False, *, foreach: bool | None = None,
-        maximize: bool = False, capturable: bool = False, differentiable: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            "lr betas eps weight_decay maximize foreach capturable decoupled_weight_decay differentiable", locals()
-        )
 
     def _rule(self, param, grad, steps, group, exp_avg, exp_avg_sq) -> None:
         (beta1, beta2), lr = group["betas"], group["lr"]
@@ -205,14 +199,9 @@ class RMSprop(_Rule):
     """v := alpha v + (1 - alpha) g^2, p := p - lr g / (sqrt(v) + eps), with momentum if it is not 0. If `centered`, the square
     of the running average of g is subtracted from v under the root."""
 
-    def __init__(
-        self, params: Iterable, lr: float = 1e-2, alpha: float = 0.99, eps: float = 1e-8, weight_decay: float = 0,
-        momentum: float = 0, centered: bool = False, capturable: bool = False, foreach: bool | None = None,
-        maximize: bool = False, differentiable: bool = False,
-    ) -> None:  # fmt: skip
-        super().__init__(
-            "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable", locals()
-        )
+    numbers = {"lr": 1e-2, "alpha": 0.99, "eps": 1e-8, "weight_decay": 0, "momentum": 0}
+    flags = "centered capturable foreach maximize differentiable"
+    order = "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable"
 
     def _start(self, param: Tensor, group: Settings) -> dict[str, Tensor]:
         names = ["square_avg"] + ["momentum_buffer"] * (group["momentum"] > 0) + ["grad_avg"] * group["centered"]
@@ -236,16 +225,10 @@ class RMSprop(_Rule):
 class Rprop(_Rule):
     """Only the sign of the gradient counts: each element has its own step size, which grows while the sign stays."""
 
+    numbers = {"lr": 1e-2, "etas": (0.5, 1.2), "step_sizes": (1e-6, 50)}
+    flags = "* capturable foreach maximize differentiable"
+    order = "lr etas step_sizes foreach maximize differentiable capturable"
     initial = {"prev": _zeros, "step_size": lambda param, group: functions.full_like(param, group["lr"])}
-
-    def __init__(
-        self, params: Iterable, lr: float = 1e-2, etas: tuple[float, float] = (0.5, 1.2),
-        step_sizes: tuple[float, float] = (1e-6, 50), *, capturable: bool = False, foreach: bool | None = None,
-        maximize: bool = False, differentiable: bool = False,
-    ) -> None:  # fmt: skip
-        if not 0 < etas[0] < 1 < etas[1]:
-            raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
-        super().__init__("lr etas step_sizes foreach maximize differentiable capturable", locals())
 
     def _rule(self, param, grad, steps, group, prev, step_size) -> None:
         shrink, grow = group["etas"]
