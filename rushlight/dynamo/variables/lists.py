@@ -5,6 +5,7 @@ PyTorch: `torch/_dynamo/variables/lists.py`. Left out: `deque`, and ranges and s
 """
 
 import operator
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -44,23 +45,22 @@ class ContainerVariable(VariableTracker):
         )
 
     def call_method(self, tx, name, args, kwargs):
-        match name:
-            case "__getitem__":
-                return self.getitem(tx, args[0].realize())
-            case "__setitem__":
-                self.setitem(tx, args[0].realize(), args[1])
-                return ConstantVariable(None)
-            case "__iter__":
-                return self.iterate(tx)
-            case "__len__":
-                return ConstantVariable(len(self.items))
-            case "__contains__":
-                return ConstantVariable(self.contains(tx, args[0].realize()))
+        if name in PROTOCOL:
+            return PROTOCOL[name](self, tx, *args) or ConstantVariable(None)
         return self.call_own_method(tx, name, args, kwargs)
 
     def call_own_method(self, tx, name, args, kwargs):
         """A method that does not write. All items must be known."""
         return fold(tx, getattr(known_value(self), name), args, kwargs)
+
+
+PROTOCOL: dict[str, Callable] = {
+    "__getitem__": lambda self, tx, key: self.getitem(tx, key.realize()),
+    "__setitem__": lambda self, tx, key, value: self.setitem(tx, key.realize(), value),
+    "__iter__": lambda self, tx: self.iterate(tx),
+    "__len__": lambda self, tx: ConstantVariable(len(self.items)),
+    "__contains__": lambda self, tx, item: ConstantVariable(self.contains(tx, item.realize())),
+}
 
 
 class BaseListVariable(ContainerVariable):

@@ -9,6 +9,7 @@ hooks, and `create_graph` for `backward`.
 """
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import rushlight as rl
@@ -61,21 +62,8 @@ class TensorVariable(VariableTracker):
     def var_getattr(self, tx, name):
         if name in KNOWN_ATTRIBUTES:
             return tx.constant(getattr(self.fake, name))
-        match name:
-            case "is_leaf":
-                return ConstantVariable((self.fake if self.real is None else self.real).is_leaf)
-            case "device":
-                return ConstantVariable(rl.device("cpu"))
-            case "is_meta":
-                return ConstantVariable(False)
-            case "grad":
-                return self.grad(tx)
-            case "T" | "mT":
-                return call_in_graph(tx, getattr, [self, ConstantVariable(name)], {})
-            case "data":
-                return call_in_graph(tx, "detach", [self], {}, op="call_method")
-            case "__class__":
-                return ConstantVariable(self.cls)
+        if name in ATTRIBUTES:
+            return ATTRIBUTES[name](self, tx)
         method = getattr(Tensor, name, None)
         if method is None:
             raise tx.error(AttributeError, f"'{self.cls.__name__}' object has no attribute '{name}'")
@@ -160,6 +148,18 @@ class TensorVariable(VariableTracker):
         gradients = call_grad(tx, self, ListVariable(reached), allow_unused=ConstantVariable(True), **kwargs)
         accumulate_all(tx, reached, gradients.items)
         return ConstantVariable(None)
+
+
+ATTRIBUTES: dict[str, Callable[[TensorVariable, Translator], VariableTracker]] = {
+    "is_leaf": lambda self, tx: ConstantVariable((self.fake if self.real is None else self.real).is_leaf),
+    "device": lambda self, tx: ConstantVariable(rl.device("cpu")),
+    "is_meta": lambda self, tx: ConstantVariable(False),
+    "grad": TensorVariable.grad,
+    "T": lambda self, tx: call_in_graph(tx, getattr, [self, ConstantVariable("T")], {}),
+    "mT": lambda self, tx: call_in_graph(tx, getattr, [self, ConstantVariable("mT")], {}),
+    "data": lambda self, tx: call_in_graph(tx, "detach", [self], {}, op="call_method"),
+    "__class__": lambda self, tx: ConstantVariable(self.cls),
+}
 
 
 def call_grad(tx, outputs, inputs, *args, **kwargs) -> TupleVariable:
