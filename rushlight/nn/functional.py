@@ -40,18 +40,6 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
     return input.relu_() if inplace else functions.relu(input)
 
 
-def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    return functions.silu_(input) if inplace else functions.silu(input)
-
-
-def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    return functions.elu_(input, alpha) if inplace else functions.elu(input, alpha)
-
-
-def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    return functions.leaky_relu_(input, negative_slope) if inplace else functions.leaky_relu(input, negative_slope)
-
-
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
@@ -92,12 +80,6 @@ def _softmax_dim(name: str, input: Tensor, stacklevel: int) -> int:
     return 0 if input.dim() in (0, 1, 3) else 1
 
 
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    return functions.dropout_(input, p, training) if inplace else functions.dropout(input, p, training)
-
-
 def _python_function(name: str, call: Callable, **parameters: Any) -> Callable:
     """The function of these parameters that calls `call` with all of them by name. `...` is no default."""
     kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
@@ -127,8 +109,10 @@ def _activation(name: str, **parameters: Any) -> Callable:
 
 glu = _python_function("glu", functions.glu, input=..., dim=-1)
 celu, hardsigmoid, hardswish = _activation("celu", alpha=1.0), _activation("hardsigmoid"), _activation("hardswish")
-mish, selu, threshold = _activation("mish"), _activation("selu"), _activation("threshold", threshold=..., value=...)
+mish, selu, silu = _activation("mish"), _activation("selu"), _activation("silu")
+elu, leaky_relu = _activation("elu", alpha=1.0), _activation("leaky_relu", negative_slope=0.01)
 rrelu = _activation("rrelu", lower=1 / 8, upper=1 / 3, training=False)
+threshold = _activation("threshold", threshold=..., value=...)
 
 
 def softsign(input: Tensor) -> Tensor:
@@ -170,7 +154,7 @@ def _dropout_of(name: str, operator: str, training: bool, dims: Sequence[int] = 
     return _python_function(name, call, input=..., p=0.5, training=training, inplace=False)
 
 
-alpha_dropout = _dropout_of("alpha_dropout", "alpha_dropout", False)
+dropout, alpha_dropout = _dropout_of("dropout", "dropout", True), _dropout_of("alpha_dropout", "alpha_dropout", False)
 feature_alpha_dropout = _dropout_of("feature_alpha_dropout", "feature_alpha_dropout", False)
 dropout1d, dropout2d, dropout3d = (
     _dropout_of(f"dropout{n}d", "feature_dropout", True, (n + 1, n + 2)) for n in (1, 2, 3)

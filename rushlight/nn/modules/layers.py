@@ -20,7 +20,7 @@ from rushlight.autograd.grad_mode import no_grad
 from rushlight.c10.dtypes import int64
 from rushlight.nn import functional as F
 from rushlight.nn import init
-from rushlight.nn.modules.module import Module
+from rushlight.nn.modules.module import Module, unusual
 from rushlight.nn.parameter import Device, Dtype, Parameter
 
 __all__ = [
@@ -168,9 +168,8 @@ class Embedding(Module):
         return F.embedding(input, self.weight, self.padding_idx, *options)
 
     def extra_repr(self) -> str:
-        usual = {"padding_idx": None, "max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "sparse": False}
-        unusual = [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
-        return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *unusual])
+        settings = unusual(self, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False)
+        return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *settings])
 
 
 class EmbeddingBag(Module):
@@ -182,12 +181,8 @@ class EmbeddingBag(Module):
         include_last_offset: bool = False, padding_idx: int | None = None, device: Device = None, dtype: Dtype = None,
     ) -> None:  # fmt: skip
         super().__init__()
-        self.num_embeddings, self.embedding_dim, self.padding_idx, self.mode = (
-            num_embeddings,
-            embedding_dim,
-            padding_idx,
-            mode,
-        )
+        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
+        self.padding_idx, self.mode = padding_idx, mode
         self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
         self.sparse, self.include_last_offset = sparse, include_last_offset
         self.weight = _empty((num_embeddings, embedding_dim), device, dtype) if _weight is None else Parameter(_weight)
@@ -202,9 +197,8 @@ class EmbeddingBag(Module):
         return F.embedding_bag(input, self.weight, offsets, *options, self.include_last_offset, self.padding_idx)
 
     def extra_repr(self) -> str:
-        shown = f"{self.num_embeddings}, {self.embedding_dim}"
-        usual = {"max_norm": None, "norm_type": 2.0, "scale_grad_by_freq": False, "mode": None, "padding_idx": None}
-        return shown + "".join(f", {n}={getattr(self, n)!r}" for n, value in usual.items() if getattr(self, n) != value)
+        settings = unusual(self, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode=None, padding_idx=None)
+        return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *settings])
 
 
 # Normalisation -------------------------------------------------------------------------------------------------------

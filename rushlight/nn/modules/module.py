@@ -639,6 +639,11 @@ class Module:
         return "\n".join([f"{self._get_name()}(", *lines, *map(indented, children), ")"])
 
 
+def unusual(module: Module, **usual: Any) -> list[str]:
+    """The settings of a module that are not the usual ones, for `extra_repr`."""
+    return [f"{name}={getattr(module, name)!r}" for name, value in usual.items() if getattr(module, name) != value]
+
+
 def indented(text: str) -> str:
     return "\n".join(f"  {line}" if line.strip() else "" for line in text.split("\n"))
 
@@ -658,10 +663,8 @@ HOOKS = (
 
 GLOBAL_HOOKS: dict[str, OrderedDict] = {registry: OrderedDict() for registry in HOOKS[:6]}
 _global_forward_pre_hooks, _global_forward_hooks = GLOBAL_HOOKS["_forward_pre_hooks"], GLOBAL_HOOKS["_forward_hooks"]
-_global_backward_pre_hooks, _global_backward_hooks = (
-    GLOBAL_HOOKS["_backward_pre_hooks"],
-    GLOBAL_HOOKS["_backward_hooks"],
-)
+_global_backward_pre_hooks = GLOBAL_HOOKS["_backward_pre_hooks"]
+_global_backward_hooks = GLOBAL_HOOKS["_backward_hooks"]
 REGISTRATION_HOOKS: dict[str, OrderedDict] = {what: OrderedDict() for what in ("parameter", "buffer", "module")}
 
 

@@ -11,7 +11,7 @@ from rushlight.amp.autocast_mode import is_autocast_enabled
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.nn import init
-from rushlight.nn.modules.module import Module
+from rushlight.nn.modules.module import Module, unusual
 from rushlight.nn.parameter import Device, Dtype, Parameter
 from rushlight.nn.utils.rnn import PackedSequence
 
@@ -84,13 +84,10 @@ class RNNBase(_Recurrent):
         if self.mode not in GATES:
             raise ValueError(f"Unrecognized RNN mode: {self.mode}")
 
-    @property
-    def num_directions(self) -> int:
-        return 2 if self.bidirectional else 1
-
-    @property
-    def all_weights(self) -> list[list[Parameter]]:
-        return [[getattr(self, name) for name in names] for names in self._all_weights]
+    num_directions: int = property(lambda self: 2 if self.bidirectional else 1)
+    all_weights: list[list[Parameter]] = property(
+        lambda self: [[getattr(self, name) for name in names] for names in self._all_weights]
+    )
 
     def flatten_parameters(self) -> None:
         """Has no effect: for cuDNN, PyTorch moves all parameters into one piece of memory."""
@@ -161,16 +158,9 @@ class RNNBase(_Recurrent):
                 raise RuntimeError(f"Expected hidden size {expected}, got {list(state.shape)}")
 
     def extra_repr(self) -> str:
-        usual = {
-            "proj_size": 0,
-            "num_layers": 1,
-            "bias": True,
-            "batch_first": False,
-            "dropout": 0,
-            "bidirectional": False,
-        }
-        unusual = [f"{name}={getattr(self, name)}" for name, value in usual.items() if getattr(self, name) != value]
-        return ", ".join([str(self.input_size), str(self.hidden_size), *unusual])
+        last = unusual(self, batch_first=False, dropout=0, bidirectional=False)
+        settings = [*unusual(self, proj_size=0, num_layers=1, bias=True), *last]
+        return ", ".join([str(self.input_size), str(self.hidden_size), *settings])
 
 
 class RNN(RNNBase):

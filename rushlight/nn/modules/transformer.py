@@ -265,15 +265,15 @@ class Transformer(Module):
         super().__init__()
         options = {"bias": bias, "device": device, "dtype": dtype}
         sizes = d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps, batch_first, norm_first
+
+        def stack(kind: type[Module], layer: type[Module], count: int) -> Module:
+            return kind(layer(*sizes, **options), count, LayerNorm(d_model, eps=layer_norm_eps, **options))
+
         self.encoder, self.decoder = custom_encoder, custom_decoder
         if custom_encoder is None:
-            layer = TransformerEncoderLayer(*sizes, **options)
-            norm = LayerNorm(d_model, eps=layer_norm_eps, **options)
-            self.encoder = TransformerEncoder(layer, num_encoder_layers, norm)
+            self.encoder = stack(TransformerEncoder, TransformerEncoderLayer, num_encoder_layers)
         if custom_decoder is None:
-            layer = TransformerDecoderLayer(*sizes, **options)
-            norm = LayerNorm(d_model, eps=layer_norm_eps, **options)
-            self.decoder = TransformerDecoder(layer, num_decoder_layers, norm)
+            self.decoder = stack(TransformerDecoder, TransformerDecoderLayer, num_decoder_layers)
         self._reset_parameters()
         self.d_model, self.nhead, self.batch_first = d_model, nhead, batch_first
 
