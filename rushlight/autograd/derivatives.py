@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from rushlight.aten.generated import functions
 from rushlight.aten.generated.functions import softplus, where, zeros_like  # noqa: F401
+from rushlight.aten.native import rnn
 from rushlight.aten.strided import Tensor, storage_size, wrap_dim
 from rushlight.autograd.engine import grad as grad_of
 from rushlight.autograd.grad_mode import enable_grad
@@ -308,6 +309,37 @@ def layer_norm_backward(
     slope = grad if weight is None else grad * weight
     of_input = (slope - slope.mean(dims, True) - normal * (slope * normal).mean(dims, True)) * rstd
     return of_input, grad * normal, grad
+
+
+def lstm_cell_backward(
+    grad_hy, grad_cy, input_gates, hidden_gates, cx, input_bias, hidden_bias, cy, workspace
+) -> Sequence:
+    """Call `_thnn_fused_lstm_cell_backward`. If this backward pass is recorded, compute the gates again by simpler operators.
+    Source: `aten/src/ATen/native/RNN.cpp`, `_thnn_differentiable_lstm_cell_backward`."""
+    if not (local.grad_enabled or local.modes):
+        return functions._thnn_fused_lstm_cell_backward(grad_hy, grad_cy, cx, cy, workspace, input_bias is not None)
+    sums = (hidden_gates if hidden_bias is None else hidden_gates + hidden_bias) + input_gates
+    sums = sums if input_bias is None else sums + input_bias
+    _, cy, *gates = rnn.lstm_gates(sums.chunk(4, 1), cx, functions.sigmoid, functions.tanh)
+    grad_hy, grad_cy = (functions.zeros_like(cx) if grad is None else grad for grad in (grad_hy, grad_cy))
+    parts, to_cx = rnn.lstm_gradients(grad_hy, grad_cy, cx, cy.tanh(), *gates)
+    to_gates = functions.cat(parts, 1)
+    return to_gates, to_gates, to_cx, to_gates.sum(0), to_gates.sum(0)
+
+
+def gru_cell_backward(grad, input_gates, hidden_gates, hx, input_bias, hidden_bias, workspace) -> Sequence:
+    """The same of `_thnn_fused_gru_cell_backward`. Source: `aten/src/ATen/native/RNN.cpp`,
+    `_thnn_differentiable_gru_cell_backward`."""
+    if not (local.grad_enabled or local.modes):
+        return functions._thnn_fused_gru_cell_backward(grad, workspace, input_bias is not None)
+    input, hidden = (
+        (gates if bias is None else gates + bias).chunk(3, 1)
+        for gates, bias in ((input_gates, input_bias), (hidden_gates, hidden_bias))
+    )
+    _, reset, update, new = rnn.gru_gates(input, hidden, hx, functions.sigmoid, functions.tanh)
+    *parts, to_hx = rnn.gru_gradients(grad, reset, update, new, hx, hidden[2])
+    to_input, to_hidden = (functions.cat(gates, 1) for gates in parts)
+    return to_input, to_hidden, to_hx, to_input.sum(0), to_hidden.sum(0)
 
 
 # Gathering -----------------------------------------------------------------------------------------------------------

@@ -20,24 +20,24 @@ __all__ = [
     "_adaptive_avg_pool2d", "_cdist_forward", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
     "_index_put_impl_", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data", "_prelu_kernel", "_reshape_alias",
     "_safe_softmax", "_scaled_dot_product_attention_math", "_scaled_dot_product_flash_attention_for_cpu", "_softmax",
-    "_softmax_backward_data", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "absolute", "absolute_", "acos",
-    "acos_", "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr",
-    "addr_", "alias", "all", "allclose", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax", "any", "arange",
-    "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2",
-    "arctan2_", "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided",
-    "as_strided_", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan2_", "atan_",
-    "atanh", "atanh_", "avg_pool1d", "baddbmm", "batch_norm", "bernoulli", "bilinear",
-    "binary_cross_entropy_with_logits", "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "bucketize", "cat", "ceil", "ceil_", "celu", "celu_",
-    "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_", "clip",
-    "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "constant_pad_nd", "conv1d", "conv2d", "conv3d",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "copysign_", "cos", "cos_",
-    "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cross", "cummax", "cummin",
-    "cumprod", "cumsum", "deg2rad", "deg2rad_", "detach", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy",
-    "diagonal_scatter", "diff", "digamma", "digamma_", "dist", "div", "divide", "dot", "dropout", "dropout_", "dsplit",
-    "dstack", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq", "equal", "erf", "erf_",
-    "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_", "eye",
-    "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
+    "_softmax_backward_data", "_thnn_fused_gru_cell", "_thnn_fused_lstm_cell", "_to_copy", "_unique2", "_unsafe_view",
+    "abs", "abs_", "absolute", "absolute_", "acos", "acos_", "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addcdiv",
+    "addcmul", "addmm", "addmv", "addmv_", "addr", "addr_", "alias", "all", "allclose", "alpha_dropout",
+    "alpha_dropout_", "amax", "amin", "aminmax", "any", "arange", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin",
+    "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan2_", "arctan_", "arctanh", "arctanh_", "argmax",
+    "argmin", "argsort", "argwhere", "as_strided", "as_strided_", "as_strided_scatter", "asin", "asin_", "asinh",
+    "asinh_", "atan", "atan2", "atan2_", "atan_", "atanh", "atanh_", "avg_pool1d", "baddbmm", "batch_norm", "bernoulli",
+    "bilinear", "binary_cross_entropy_with_logits", "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not",
+    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "bucketize", "cat", "ceil", "ceil_",
+    "celu", "celu_", "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
+    "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "constant_pad_nd",
+    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign",
+    "copysign_", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cross",
+    "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_", "detach", "diag", "diag_embed", "diagflat",
+    "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma", "digamma_", "dist", "div", "divide", "dot",
+    "dropout", "dropout_", "dsplit", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided",
+    "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expm1",
+    "expm1_", "eye", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
     "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip",
     "fliplr", "flipud", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_",
     "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru",
@@ -5798,6 +5798,59 @@ def rnn_tanh(*args, **kwargs):
         args,
         kwargs,
     )
+
+
+def _thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias=None, hidden_bias=None):
+    try:
+        key_set = (
+            input_gates._key_set
+            | hidden_gates._key_set
+            | cx._key_set
+            | (0 if input_bias is None else input_bias._key_set)
+            | (0 if hidden_bias is None else hidden_bias._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(_thnn_fused_lstm_cell_op, input_gates, hidden_gates, cx, input_bias, hidden_bias)
+    return _thnn_fused_lstm_cell_op.table[key_set](input_gates, hidden_gates, cx, input_bias, hidden_bias)
+
+
+def _thnn_fused_lstm_cell_backward(grad_hy, grad_cy, cx, cy, workspace, has_bias):
+    try:
+        key_set = (
+            cx._key_set
+            | cy._key_set
+            | workspace._key_set
+            | (0 if grad_hy is None else grad_hy._key_set)
+            | (0 if grad_cy is None else grad_cy._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(_thnn_fused_lstm_cell_backward_op, grad_hy, grad_cy, cx, cy, workspace, has_bias)
+    return _thnn_fused_lstm_cell_backward_op.table[key_set](grad_hy, grad_cy, cx, cy, workspace, has_bias)
+
+
+def _thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias=None, hidden_bias=None):
+    try:
+        key_set = (
+            input_gates._key_set
+            | hidden_gates._key_set
+            | hx._key_set
+            | (0 if input_bias is None else input_bias._key_set)
+            | (0 if hidden_bias is None else hidden_bias._key_set)
+            | local.included
+        ) & ~local.excluded
+    except AttributeError:
+        return invoke(_thnn_fused_gru_cell_op, input_gates, hidden_gates, hx, input_bias, hidden_bias)
+    return _thnn_fused_gru_cell_op.table[key_set](input_gates, hidden_gates, hx, input_bias, hidden_bias)
+
+
+def _thnn_fused_gru_cell_backward(grad_hy, workspace, has_bias):
+    try:
+        key_set = (grad_hy._key_set | workspace._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(_thnn_fused_gru_cell_backward_op, grad_hy, workspace, has_bias)
+    return _thnn_fused_gru_cell_backward_op.table[key_set](grad_hy, workspace, has_bias)
 
 
 def gru_cell(input=None, hx=None, w_ih=None, w_hh=None, b_ih=None, b_hh=None, **numpy_names):
@@ -14041,6 +14094,18 @@ rnn_tanh_data_op = declare(
 )
 rnn_tanh_input_op = declare(
     "rnn_tanh.input(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional, bool batch_first) -> (Tensor, Tensor)"
+)
+_thnn_fused_lstm_cell_op = declare(
+    "_thnn_fused_lstm_cell(Tensor input_gates, Tensor hidden_gates, Tensor cx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor, Tensor)"
+)
+_thnn_fused_lstm_cell_backward_op = declare(
+    "_thnn_fused_lstm_cell_backward(Tensor? grad_hy, Tensor? grad_cy, Tensor cx, Tensor cy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)"
+)
+_thnn_fused_gru_cell_op = declare(
+    "_thnn_fused_gru_cell(Tensor input_gates, Tensor hidden_gates, Tensor hx, Tensor? input_bias=None, Tensor? hidden_bias=None) -> (Tensor, Tensor)"
+)
+_thnn_fused_gru_cell_backward_op = declare(
+    "_thnn_fused_gru_cell_backward(Tensor grad_hy, Tensor workspace, bool has_bias) -> (Tensor, Tensor, Tensor, Tensor, Tensor)"
 )
 gru_cell_op = declare(
     "gru_cell(Tensor input, Tensor hx, Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None) -> Tensor"

@@ -1729,6 +1729,26 @@ def rnn_tanh(
     bidirectional: _bool,
     batch_first: _bool,
 ) -> tuple[Tensor, Tensor]: ...
+def _thnn_fused_lstm_cell(
+    input_gates: Tensor,
+    hidden_gates: Tensor,
+    cx: Tensor,
+    input_bias: Tensor | None = None,
+    hidden_bias: Tensor | None = None,
+) -> tuple[Tensor, Tensor, Tensor]: ...
+def _thnn_fused_lstm_cell_backward(
+    grad_hy: Tensor | None, grad_cy: Tensor | None, cx: Tensor, cy: Tensor, workspace: Tensor, has_bias: _bool
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]: ...
+def _thnn_fused_gru_cell(
+    input_gates: Tensor,
+    hidden_gates: Tensor,
+    hx: Tensor,
+    input_bias: Tensor | None = None,
+    hidden_bias: Tensor | None = None,
+) -> tuple[Tensor, Tensor]: ...
+def _thnn_fused_gru_cell_backward(
+    grad_hy: Tensor, workspace: Tensor, has_bias: _bool
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]: ...
 def gru_cell(
     input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
 ) -> Tensor: ...
@@ -3116,6 +3136,10 @@ rnn_relu_data_op: OpOverload
 rnn_relu_input_op: OpOverload
 rnn_tanh_data_op: OpOverload
 rnn_tanh_input_op: OpOverload
+_thnn_fused_lstm_cell_op: OpOverload
+_thnn_fused_lstm_cell_backward_op: OpOverload
+_thnn_fused_gru_cell_op: OpOverload
+_thnn_fused_gru_cell_backward_op: OpOverload
 gru_cell_op: OpOverload
 lstm_cell_op: OpOverload
 rnn_relu_cell_op: OpOverload

@@ -1988,6 +1988,10 @@ implement(
         )
     ),
 )
+implement("_thnn_fused_lstm_cell", CPU=rnn._thnn_fused_lstm_cell)
+implement("_thnn_fused_lstm_cell_backward", CPU=rnn._thnn_fused_lstm_cell_backward)
+implement("_thnn_fused_gru_cell", CPU=rnn._thnn_fused_gru_cell)
+implement("_thnn_fused_gru_cell_backward", CPU=rnn._thnn_fused_gru_cell_backward)
 implement(
     "gru_cell",
     CompositeImplicitAutograd=lambda input, hx, w_ih, w_hh, b_ih, b_hh: rnn.cell(

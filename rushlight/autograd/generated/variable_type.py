@@ -12,20 +12,20 @@ from rushlight.aten.generated.functions import (
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op, _index_put_impl__op, _linalg_svd_op,
     _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op,
     _prelu_kernel_op, _reshape_alias_op, _safe_softmax_op, _scaled_dot_product_flash_attention_for_cpu_op,
-    _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _to_copy_op, _unique2_op,
-    _unsafe_view_op, _upsample_nearest_exact1d_backward_op, _upsample_nearest_exact1d_op,
-    _upsample_nearest_exact1d_out_op, _upsample_nearest_exact2d_backward_op, _upsample_nearest_exact2d_op,
-    _upsample_nearest_exact2d_out_op, _upsample_nearest_exact3d_backward_op, _upsample_nearest_exact3d_op,
-    _upsample_nearest_exact3d_out_op, abs__op, abs_op, abs_out_op, acos__op, acos_op, acos_out_op, acosh__op, acosh_op,
-    acosh_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op,
-    addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, addmv__op, addmv_op, addmv_out_op,
-    addr__op, addr_op, addr_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op,
-    amin_op, amin_out_op, aminmax_op, aminmax_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op,
-    arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, asin__op,
-    asin_op, asin_out_op, asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op, atan2_out_op, atan__op, atan_op,
-    atan_out_op, atanh__op, atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op,
-    avg_pool2d_op, avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op,
-    bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op,
+    _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _thnn_fused_gru_cell_op,
+    _thnn_fused_lstm_cell_op, _to_copy_op, _unique2_op, _unsafe_view_op, _upsample_nearest_exact1d_backward_op,
+    _upsample_nearest_exact1d_op, _upsample_nearest_exact1d_out_op, _upsample_nearest_exact2d_backward_op,
+    _upsample_nearest_exact2d_op, _upsample_nearest_exact2d_out_op, _upsample_nearest_exact3d_backward_op,
+    _upsample_nearest_exact3d_op, _upsample_nearest_exact3d_out_op, abs__op, abs_op, abs_out_op, acos__op, acos_op,
+    acos_out_op, acosh__op, acosh_op, acosh_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op,
+    addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op,
+    addmv__op, addmv_op, addmv_out_op, addr__op, addr_op, addr_out_op, alias_op, all_all_out_op, all_dims_out_op,
+    all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, aminmax_op, aminmax_out_op, any_all_out_op, any_dims_out_op,
+    any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op, as_strided_op,
+    as_strided_scatter_op, asin__op, asin_op, asin_out_op, asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op,
+    atan2_out_op, atan__op, atan_op, atan_out_op, atanh__op, atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op,
+    avg_pool2d_backward_op, avg_pool2d_op, avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op,
+    bernoulli_Tensor_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op,
     binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op, binary_cross_entropy_op,
     binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
     bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_not_out_op,
@@ -5253,6 +5253,102 @@ class ScaledDotProductFlashAttentionForCpuBackward0(Node):
         node.saved_attn_mask = node.saved_key = node.saved_logsumexp = node.saved_output = node.saved_query = (
             node.saved_value
         ) = None
+        node.released = True
+
+
+class ThnnFusedLstmCellBackward0(Node):
+    saved_cx = saved_hidden_bias = saved_hidden_gates = saved_input_bias = saved_input_gates = saved_result1 = (
+        saved_result2
+    ) = None
+    _saved_cx, _raw_saved_cx = tensor_getters("saved_cx")
+    _saved_hidden_bias, _raw_saved_hidden_bias = tensor_getters("saved_hidden_bias")
+    _saved_hidden_gates, _raw_saved_hidden_gates = tensor_getters("saved_hidden_gates")
+    _saved_input_bias, _raw_saved_input_bias = tensor_getters("saved_input_bias")
+    _saved_input_gates, _raw_saved_input_gates = tensor_getters("saved_input_gates")
+    _saved_result1, _raw_saved_result1 = tensor_getters("saved_result1")
+    _saved_result2, _raw_saved_result2 = tensor_getters("saved_result2")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(
+                node,
+                [
+                    node.saved_cx,
+                    node.saved_hidden_bias,
+                    node.saved_hidden_gates,
+                    node.saved_input_bias,
+                    node.saved_input_gates,
+                    node.saved_result1,
+                    node.saved_result2,
+                ],
+            )
+            return (
+                None,
+                None,
+                None,
+                None,
+                None,
+            )
+        cx = unpack(node, node.saved_cx)
+        hidden_bias = unpack(node, node.saved_hidden_bias)
+        hidden_gates = unpack(node, node.saved_hidden_gates)
+        input_bias = unpack(node, node.saved_input_bias)
+        input_gates = unpack(node, node.saved_input_gates)
+        result1 = unpack(node, node.saved_result1)
+        result2 = unpack(node, node.saved_result2)
+        return lstm_cell_backward(
+            grads[0], grads[1], input_gates, hidden_gates, cx, input_bias, hidden_bias, result1, result2
+        )
+
+    def release_variables(node):
+        node.saved_cx = node.saved_hidden_bias = node.saved_hidden_gates = node.saved_input_bias = (
+            node.saved_input_gates
+        ) = node.saved_result1 = node.saved_result2 = None
+        node.released = True
+
+
+class ThnnFusedGruCellBackward0(Node):
+    saved_hidden_bias = saved_hidden_gates = saved_hx = saved_input_bias = saved_input_gates = saved_result1 = None
+    _saved_hidden_bias, _raw_saved_hidden_bias = tensor_getters("saved_hidden_bias")
+    _saved_hidden_gates, _raw_saved_hidden_gates = tensor_getters("saved_hidden_gates")
+    _saved_hx, _raw_saved_hx = tensor_getters("saved_hx")
+    _saved_input_bias, _raw_saved_input_bias = tensor_getters("saved_input_bias")
+    _saved_input_gates, _raw_saved_input_gates = tensor_getters("saved_input_gates")
+    _saved_result1, _raw_saved_result1 = tensor_getters("saved_result1")
+
+    def apply(node, *grads):
+        if all(grad is None for grad in grads):
+            unpack(
+                node,
+                [
+                    node.saved_hidden_bias,
+                    node.saved_hidden_gates,
+                    node.saved_hx,
+                    node.saved_input_bias,
+                    node.saved_input_gates,
+                    node.saved_result1,
+                ],
+            )
+            return (
+                None,
+                None,
+                None,
+                None,
+                None,
+            )
+        grad = grads[0]
+        hidden_bias = unpack(node, node.saved_hidden_bias)
+        hidden_gates = unpack(node, node.saved_hidden_gates)
+        hx = unpack(node, node.saved_hx)
+        input_bias = unpack(node, node.saved_input_bias)
+        input_gates = unpack(node, node.saved_input_gates)
+        result1 = unpack(node, node.saved_result1)
+        return gru_cell_backward(grad, input_gates, hidden_gates, hx, input_bias, hidden_bias, detach_result(result1))
+
+    def release_variables(node):
+        node.saved_hidden_bias = node.saved_hidden_gates = node.saved_hx = node.saved_input_bias = (
+            node.saved_input_gates
+        ) = node.saved_result1 = None
         node.released = True
 
 
@@ -12676,6 +12772,75 @@ def _scaled_dot_product_flash_attention_for_cpu(key_set, query, key, value, drop
     return result
 
 
+def _thnn_fused_lstm_cell(key_set, input_gates, hidden_gates, cx, input_bias, hidden_bias):
+    if (
+        not local.grad_enabled
+        or input_gates._autograd is None is input_gates._base
+        and hidden_gates._autograd is None is hidden_gates._base
+        and cx._autograd is None is cx._base
+        and (not isinstance(input_bias, Tensor) or input_bias._autograd is None is input_bias._base)
+        and (not isinstance(hidden_bias, Tensor) or hidden_bias._autograd is None is hidden_bias._base)
+    ):
+        return _thnn_fused_lstm_cell_op.below[key_set](input_gates, hidden_gates, cx, input_bias, hidden_bias)
+    edges = [
+        gradient_edge(input_gates),
+        gradient_edge(hidden_gates),
+        gradient_edge(cx),
+        gradient_edge(input_bias),
+        gradient_edge(hidden_bias),
+    ]
+    if edges[0].node is edges[1].node is edges[2].node is edges[3].node is edges[
+        4
+    ].node is None and not any_requires_grad([input_gates, hidden_gates, cx, input_bias, hidden_bias]):
+        return _thnn_fused_lstm_cell_op.below[key_set](input_gates, hidden_gates, cx, input_bias, hidden_bias)
+    node = ThnnFusedLstmCellBackward0()
+    node.next_edges = edges
+    node.saved_cx = save(cx)
+    node.saved_hidden_bias = save(hidden_bias)
+    node.saved_hidden_gates = save(hidden_gates)
+    node.saved_input_bias = save(input_bias)
+    node.saved_input_gates = save(input_gates)
+    result = call_below(_thnn_fused_lstm_cell_op.below[key_set], input_gates, hidden_gates, cx, input_bias, hidden_bias)
+    set_history(result, node, [True, True, False])
+    node.saved_result1 = save(result[1], True)
+    node.saved_result2 = save(result[2], True)
+    return result
+
+
+def _thnn_fused_gru_cell(key_set, input_gates, hidden_gates, hx, input_bias, hidden_bias):
+    if (
+        not local.grad_enabled
+        or input_gates._autograd is None is input_gates._base
+        and hidden_gates._autograd is None is hidden_gates._base
+        and hx._autograd is None is hx._base
+        and (not isinstance(input_bias, Tensor) or input_bias._autograd is None is input_bias._base)
+        and (not isinstance(hidden_bias, Tensor) or hidden_bias._autograd is None is hidden_bias._base)
+    ):
+        return _thnn_fused_gru_cell_op.below[key_set](input_gates, hidden_gates, hx, input_bias, hidden_bias)
+    edges = [
+        gradient_edge(input_gates),
+        gradient_edge(hidden_gates),
+        gradient_edge(hx),
+        gradient_edge(input_bias),
+        gradient_edge(hidden_bias),
+    ]
+    if edges[0].node is edges[1].node is edges[2].node is edges[3].node is edges[
+        4
+    ].node is None and not any_requires_grad([input_gates, hidden_gates, hx, input_bias, hidden_bias]):
+        return _thnn_fused_gru_cell_op.below[key_set](input_gates, hidden_gates, hx, input_bias, hidden_bias)
+    node = ThnnFusedGruCellBackward0()
+    node.next_edges = edges
+    node.saved_hidden_bias = save(hidden_bias)
+    node.saved_hidden_gates = save(hidden_gates)
+    node.saved_hx = save(hx)
+    node.saved_input_bias = save(input_bias)
+    node.saved_input_gates = save(input_gates)
+    result = call_below(_thnn_fused_gru_cell_op.below[key_set], input_gates, hidden_gates, hx, input_bias, hidden_bias)
+    set_history(result, node, [True, False])
+    node.saved_result1 = save(result[1], True)
+    return result
+
+
 def native_layer_norm(key_set, input, normalized_shape, weight, bias, eps):
     if (
         not local.grad_enabled
@@ -13512,20 +13677,21 @@ AUTOGRAD = {
     upsample_trilinear3d_backward, upsample_bicubic2d_op: upsample_bicubic2d, upsample_bicubic2d_backward_op:
     upsample_bicubic2d_backward, binary_cross_entropy_op: binary_cross_entropy, binary_cross_entropy_with_logits_op:
     binary_cross_entropy_with_logits, huber_loss_op: huber_loss, mse_loss_op: mse_loss,
-    _scaled_dot_product_flash_attention_for_cpu_op: _scaled_dot_product_flash_attention_for_cpu, native_layer_norm_op:
-    native_layer_norm, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op: nll_loss2d_forward,
-    smooth_l1_loss_op: smooth_l1_loss, soft_margin_loss_op: soft_margin_loss, multi_margin_loss_op: multi_margin_loss,
-    _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op: _softmax_backward_data,
-    binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op: diagonal_backward,
-    elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward, gelu_backward_op:
-    gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op: huber_loss_backward,
-    leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward, nll_loss2d_backward_op:
-    nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op: select_backward,
-    sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward, smooth_l1_loss_backward_op:
-    smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op: tanh_backward,
-    threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward, hardshrink_backward_op:
-    hardshrink_backward, softshrink_backward_op: softshrink_backward, log_sigmoid_backward_op: log_sigmoid_backward,
-    fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
+    _scaled_dot_product_flash_attention_for_cpu_op: _scaled_dot_product_flash_attention_for_cpu,
+    _thnn_fused_lstm_cell_op: _thnn_fused_lstm_cell, _thnn_fused_gru_cell_op: _thnn_fused_gru_cell,
+    native_layer_norm_op: native_layer_norm, nll_loss_forward_op: nll_loss_forward, nll_loss2d_forward_op:
+    nll_loss2d_forward, smooth_l1_loss_op: smooth_l1_loss, soft_margin_loss_op: soft_margin_loss, multi_margin_loss_op:
+    multi_margin_loss, _log_softmax_backward_data_op: _log_softmax_backward_data, _softmax_backward_data_op:
+    _softmax_backward_data, binary_cross_entropy_backward_op: binary_cross_entropy_backward, diagonal_backward_op:
+    diagonal_backward, elu_backward_op: elu_backward, embedding_dense_backward_op: embedding_dense_backward,
+    gelu_backward_op: gelu_backward, hardtanh_backward_op: hardtanh_backward, huber_loss_backward_op:
+    huber_loss_backward, leaky_relu_backward_op: leaky_relu_backward, mse_loss_backward_op: mse_loss_backward,
+    nll_loss2d_backward_op: nll_loss2d_backward, nll_loss_backward_op: nll_loss_backward, select_backward_op:
+    select_backward, sigmoid_backward_op: sigmoid_backward, slice_backward_op: slice_backward,
+    smooth_l1_loss_backward_op: smooth_l1_loss_backward, softplus_backward_op: softplus_backward, tanh_backward_op:
+    tanh_backward, threshold_backward_op: threshold_backward, unfold_backward_op: unfold_backward,
+    hardshrink_backward_op: hardshrink_backward, softshrink_backward_op: softshrink_backward, log_sigmoid_backward_op:
+    log_sigmoid_backward, fake_quantize_per_tensor_affine_cachemask_op: fake_quantize_per_tensor_affine_cachemask,
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op:
     _fake_quantize_per_tensor_affine_cachemask_tensor_qparams, fake_quantize_per_channel_affine_cachemask_op:
     fake_quantize_per_channel_affine_cachemask,

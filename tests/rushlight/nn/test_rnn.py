@@ -10,6 +10,8 @@ from sweep import in_one_test
 from torch.testing import assert_close
 
 import rushlight as rl
+from rushlight.aot.proxy_tensor import make_fx
+from rushlight.aten.native import rnn
 
 LAYERS = {  # a layer of 3 inputs and 4 hidden features, the sizes of its input, and those of its hidden state if one is given
     "RNN(3, 4)": ((5, 2, 3), None),
@@ -71,6 +73,50 @@ def test_a_recurrent_layer_gives_torchs_numbers_and_gradients(layer):
     ours, theirs = (run(xp, layer) for xp in FRAMEWORKS)
     assert ours[0] == theirs[0]
     assert_close(ours[1], theirs[1])
+
+
+@pytest.mark.parametrize(
+    "fused, in_parts, gates", [(rnn.fused_lstm_step, rnn.lstm_step, 4), (rnn.fused_gru_step, rnn.gru_step, 3)]
+)
+def test_a_gated_step_is_one_operator_with_the_same_bits_as_its_parts(fused, in_parts, gates):
+    def bits(step):
+        input, hidden = (numbers(rl, 2, 3 * gates, seed=i).float().requires_grad_() for i in (1, 2))
+        state = [numbers(rl, 2, 3, seed=i).float().requires_grad_() for i in range(3, 1 + gates)]
+        results = step(input, hidden, tuple(state))
+        assert len({result.grad_fn.name() for result in results}) == (1 if step is fused else len(results))
+        sum((result.sin() * i).sum() for i, result in enumerate(results, 1)).backward()
+        return [result.numpy().tobytes() for result in (*(each.detach() for each in results), input.grad, hidden.grad)]
+
+    assert bits(fused) == bits(in_parts)
+
+
+@pytest.mark.parametrize("name, gates, states", [("_thnn_fused_lstm_cell", 4, 2), ("_thnn_fused_gru_cell", 3, 1)])
+def test_a_gated_step_adds_its_biases(name, gates, states):
+    leaves = [
+        numbers(rl, *sizes, seed=i) for i, sizes in enumerate([(2, 3 * gates)] * 2 + [(2, 3)] + [(3 * gates,)] * 2)
+    ]
+    assert rl.autograd.gradcheck(
+        lambda *args: getattr(rl, name)(*args)[:states], [each.requires_grad_() for each in leaves]
+    )
+    assert rl.autograd.gradgradcheck(lambda *args: getattr(rl, name)(*args)[:states], leaves)
+
+
+@pytest.mark.parametrize("layer", ["LSTM(3, 4)", "GRU(3, 4, 2, True, True, 0.0, True)"])
+def test_the_gradient_of_a_gated_layers_gradient_is_torchs(layer):
+    def second(xp):
+        module, input = make(xp, layer), numbers(xp, 2, 2, 3, seed=50).requires_grad_()
+        loss = sum((each * each).sum() for each in tensors(module(input)))
+        (grad,) = xp.autograd.grad(loss, input, create_graph=True)
+        (grad * grad).sum().backward()
+        return [torch.from_numpy(each.grad.numpy()) for each in (input, *module.parameters()) if each.grad is not None]
+
+    assert_close(second(rl), second(torch))
+
+
+def test_a_gated_step_calls_operators_that_a_library_or_a_graph_must_see():
+    module, input = make(rl, "GRU(3, 4)"), numbers(rl, 2, 2, 3)
+    names = {str(node.target) for node in make_fx(lambda input: module(input)[0])(input).graph.nodes}
+    assert "aten.sigmoid.default" in names and not any("fused" in name for name in names)
 
 
 @pytest.mark.parametrize("layer, backend", [("LSTM(3, 4)", "aot_eager"), ("GRUCell(3, 4, True)", "inductor")])
