@@ -163,7 +163,7 @@ def test_a_milestone_fails_if_pieces_pass_alone_and_not_together(graded, solved)
 
 
 @pytest.mark.sweep
-def test_an_endless_loop_costs_its_own_points_only(graded, solved, impatient):
+def test_an_endless_loop_costs_its_own_points_only_under_the_limits_of_a_class(graded, solved):
     wrong = cell(solved, "aten.strided.permute")
     wrong.source = wrong.source.replace("    if len(dims)", "    while True:\n        pass\n    if len(dims)", 1)
     verdicts = graded(solved)
