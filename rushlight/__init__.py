@@ -61,6 +61,7 @@ __version__ = "0.1.0"
 
 _PACKAGES = (  # only some programs compile, draw or need real torch, and some of these are slow to import
     "ao",
+    "testing",
     "cuda",
     "fx",
     "aot",

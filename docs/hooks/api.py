@@ -52,7 +52,7 @@ PHASES = {
     "aten.native.tensor_shape aten.native.sorting aten.native.functional_forms "
     "utils.cpp_extension",
     "04": "autograd torchgen utils.checkpoint",
-    "05": "nn aten optim amp cuda.amp distributions utils.data serialization backends course.grammar",
+    "05": "nn aten optim amp cuda.amp distributions utils.data serialization testing backends course.grammar",
     "06": "on_torch",
     "07": "fx dynamo aot utils._logging utils._pytree",
     "08": "inductor",
