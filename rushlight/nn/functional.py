@@ -349,6 +349,46 @@ def fold(
     return image[..., above : above + height, left : left + width].contiguous()
 
 
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
+    """For each element of images of this size, the position that an affine map (batch, ndim, ndim + 1) gives, from -1 to 1 in
+    each dimension, the last one first. In PyTorch: the operator `affine_grid_generator`."""
+    sizes = size[2:]
+    steps = [functions.linspace(-1, 1, n, dtype=theta.dtype) * (1 if align_corners else (n - 1) / n) for n in sizes]
+    axes = functions.meshgrid(steps, indexing="ij")
+    grid = functions.stack([*reversed(axes), functions.ones_like(axes[0])], -1)
+    return (grid.flatten(0, -2) @ theta.mT).unflatten(1, sizes)
+
+
+def grid_sample(
+    input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
+) -> Tensor:
+    """The values of images at positions between their elements, from -1 to 1, the last dimension first: a mean of the nearest
+    elements. In PyTorch: the operators `grid_sampler_2d` and `grid_sampler_3d`."""
+    if mode not in ("bilinear", "nearest"):
+        raise NotImplementedError(f"rushlight leaves out grid_sample with the mode {mode}")
+    images, at = input.flatten(2), []
+    for size, position in zip(input.shape[:1:-1], grid.unbind(-1)):
+        position = (position + 1) / 2 * (size - 1) if align_corners else ((position + 1) * size - 1) / 2
+        if padding_mode == "reflection":  # at the centres of the first and the last element, or at their edges
+            first, span = (0.0, size - 1) if align_corners else (-0.5, size)
+            beyond = (position - first).abs()
+            turned = beyond % (2 * span) if span else beyond * 0
+            position = functions.minimum(turned, 2 * span - turned) + first
+        at.append(position if padding_mode == "zeros" else position.clamp(0, size - 1))
+    result: Any = 0
+    nearest = [position.detach().round() if mode == "nearest" else position.detach().floor() for position in at]
+    for corner in itertools.product((0, 1) if mode == "bilinear" else (0,), repeat=len(at)):
+        weight, index, step = 1, 0, 1
+        for size, position, low, beside in zip(input.shape[:1:-1], at, nearest, corner):
+            place = low + beside
+            inside = (place >= 0) & (place < size)
+            weight = weight * inside * (1 - (position - place).abs() if mode == "bilinear" else 1)
+            index, step = index + place.clamp(0, size - 1).long() * step, step * size
+        values = images.gather(2, index.flatten(1).unsqueeze(1).expand(-1, images.size(1), -1))
+        result = result + values.unflatten(2, grid.shape[1:-1]) * weight.unsqueeze(1)
+    return result
+
+
 UPSAMPLE = {  # by mode and number of dimensions
     **{("nearest", n): f"upsample_nearest{n}d" for n in (1, 2, 3)},
     **{("nearest-exact", n): f"_upsample_nearest_exact{n}d" for n in (1, 2, 3)},
