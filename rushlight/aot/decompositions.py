@@ -171,7 +171,7 @@ def scatter(write: Callable) -> Callable:
     return lambda grad, sizes, *args: write(grad.new_zeros(sizes), grad, *args)
 
 
-_TABLE: dict[str, Callable] = {
+TABLE: dict[str, Callable] = {
     "_softmax": softmax,
     "_log_softmax": log_softmax,
     "_safe_softmax": attention.safe_softmax,
@@ -229,12 +229,12 @@ def get_decompositions(names: Sequence[Operator | str]) -> dict[Operator, Callab
     """The decompositions of some operators, which are given as operators or by name. Operators without one are left out.
     Source: `torch/_decomp/__init__.py`, `get_decompositions`."""
     wanted = {name if isinstance(name, str) else name.full_name.removeprefix("aten::") for name in names}
-    return {overload(name): by_schema(overload(name), function) for name, function in _TABLE.items() if name in wanted}
+    return {overload(name): by_schema(overload(name), function) for name, function in TABLE.items() if name in wanted}
 
 
 def core_aten_decompositions() -> dict[Operator, Callable]:
     """Source: `torch/_decomp/__init__.py`, `core_aten_decompositions`; `torch/_inductor/decomposition.py`."""
-    return get_decompositions(list(_TABLE))
+    return get_decompositions(list(TABLE))
 
 
 def overload(name: str) -> OpOverload:

@@ -7,10 +7,13 @@ its eager kernel. In PyTorch: `torch/_inductor/graph.py` (`GraphLowering`).
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from typing import Any
 
+from rushlight.aot.decompositions import TABLE
+from rushlight.aot.proxy_tensor import make_fx
 from rushlight.aten.strided import Tensor, contiguous_strides, non_overlapping_and_dense
 from rushlight.c10.schema import bind
 from rushlight.fx.node import map_aggregate, map_arg
@@ -200,6 +203,31 @@ def reads_overwritten(target: TensorBox, source: TensorBox, written: set[str]) -
     loads = ir.loads(broadcast_copy(target, source).inner(indices))
     return any(load.buffer in written or (load.buffer == view.buffer and load.index != index) for load in loads)
 
+
+# Operators that are made of simpler ones -----------------------------------------------------------------------------
+
+DECOMPOSED = """
+    gelu gelu_backward silu silu_backward leaky_relu leaky_relu_backward elu softplus sigmoid_backward tanh_backward
+    hardtanh_backward threshold_backward lerp.Scalar square mse_loss logsumexp _softmax_backward_data
+    _log_softmax_backward_data
+"""
+
+
+def decomposed(function: Callable, *args: Any) -> Any:
+    """The result of an operator that `function` computes by simpler operators: that of their rules, one after the other. Their
+    work belongs to the operator's node."""
+    graph, node, rest = V.graph, V.graph.node, iter(args)
+    given = map_arg((node.args, node.kwargs), lambda used: used.meta["val"])
+    for step in make_fx(function)(*bind(node.target._schema, *given)).graph.nodes:
+        if step.op == "output":
+            graph.node = node
+            return map_arg(step.args[0], graph.boxes.__getitem__)
+        step.name, graph.node = node.name, step
+        graph.boxes[step] = next(rest) if step.op == "placeholder" else graph.call_function(step)
+    return None
+
+
+LOWERINGS |= {f"aten::{name}": partial(decomposed, TABLE[name]) for name in DECOMPOSED.split()}
 
 # Tensors and arguments -----------------------------------------------------------------------------------------------
 

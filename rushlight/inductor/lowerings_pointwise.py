@@ -4,7 +4,6 @@ A rule gets the operator's arguments in the order of its schema, with a `TensorB
 box. In PyTorch: `torch/_inductor/lowering.py` (`register_pointwise`), and `torch/_inductor/decomposition.py` for the formulas.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -166,9 +165,6 @@ def pow_scalar(x: TensorBox, exponent: float) -> Pointwise | TensorBox:
     return pointwise("pow", require_floating(x, exponent))
 
 
-register_lowering("square")(lambda x: pow_scalar(x, 2))
-
-
 @register_lowering("where.self")
 def where_self(condition: TensorBox, x: Any, y: Any) -> TensorBox:
     kind = result_type(x, y)
@@ -212,71 +208,18 @@ register_lowering("copy")(lambda x, source, *_: identity(source, x.dtype, x.size
 
 # Formulas ------------------------------------------------------------------------------------------------------------
 
-INV_SQRT_2, INV_SQRT_2PI = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
-TANH_BETA, TANH_KAPPA = math.sqrt(2 / math.pi), 0.044715
 
-
-def gelu(x: Expr, approximate: str = "none") -> Expr:
-    if approximate == "none":
-        return x * 0.5 * (op("erf", x * INV_SQRT_2) + 1)
-    return x * 0.5 * (op("tanh", (x + x * x * x * TANH_KAPPA) * TANH_BETA) + 1)
-
-
-def gelu_backward(grad: Expr, x: Expr, approximate: str = "none") -> Expr:
-    if approximate == "none":
-        return grad * ((op("erf", x * INV_SQRT_2) + 1) * 0.5 + x * op("exp", x * x * -0.5) * INV_SQRT_2PI)
-    tanh = op("tanh", (x + x * x * x * TANH_KAPPA) * TANH_BETA)
-    slope = (1 - tanh * tanh) * (x * x * (3 * TANH_KAPPA) + 1) * TANH_BETA
-    return grad * ((tanh + 1) * 0.5 + x * 0.5 * slope)
-
-
-def silu_backward(grad: Expr, x: Expr) -> Expr:
-    sigmoid = op("sigmoid", x)
-    return grad * sigmoid * (x * (1 - sigmoid) + 1)
-
-
-def elu(x: Expr, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Expr:
-    return where(comparison("gt", x, 0), x * scale, op("expm1", x * input_scale) * (alpha * scale))
-
-
-def softplus(x: Expr, beta: float = 1, threshold: float = 20) -> Expr:
-    return where(comparison("gt", x * beta, threshold), x, op("log1p", op("exp", x * beta)) / beta)
-
-
-def lerp(x: Expr, end: Expr, weight: Expr | float) -> Expr:
-    w = weight if isinstance(weight, Expr) else constant(weight, x.dtype)
-    small = comparison("lt", op("abs", w), 0.5)
-    return where(small, x + w * (end - x), end - (end - x) * (1 - w))
-
-
-def hardtanh_backward(grad: Expr, x: Expr, low: float, high: float) -> Expr:
-    return where(op("or", comparison("le", x, low), comparison("ge", x, high)), 0, grad)
+def lerp(x: Expr, end: Expr, w: Expr) -> Expr:
+    return where(comparison("lt", op("abs", w), 0.5), x + w * (end - x), end - (end - x) * (1 - w))
 
 
 # For each operator the number of its operands, the dtype in which it computes, and a function of the operands' values and of the
 # other arguments
 FORMULAS: dict[str, tuple[int, Callable, Callable[..., Expr]]] = {
-    "gelu": (1, floating_dtype, gelu),
-    "silu": (1, floating_dtype, lambda x: x * op("sigmoid", x)),
-    "leaky_relu": (1, floating_dtype, lambda x, slope=0.01: where(comparison("gt", x, 0), x, x * slope)),
-    "elu": (1, floating_dtype, elu),
-    "softplus": (1, floating_dtype, softplus),
     "threshold": (1, result_type, lambda x, threshold, value: where(comparison("le", x, threshold), value, x)),
-    "lerp.Scalar": (2, result_type, lerp),
     "lerp.Tensor": (3, result_type, lerp),
     "addcmul": (3, result_type, lambda x, y, z, value=1: x + (y * z if value == 1 else y * value * z)),
     "addcdiv": (3, require_floating_dtype, lambda x, y, z, value=1: x + y * value / z),
-    "gelu_backward": (2, floating_dtype, gelu_backward),
-    "silu_backward": (2, floating_dtype, silu_backward),
-    "sigmoid_backward": (2, floating_dtype, lambda grad, out: grad * (out * (1 - out))),
-    "tanh_backward": (2, floating_dtype, lambda grad, out: grad * (1 - out * out)),
-    "leaky_relu_backward": (
-        2,
-        floating_dtype,
-        lambda grad, x, slope, _: where(comparison("gt", x, 0), grad, grad * slope),
-    ),
-    "hardtanh_backward": (2, floating_dtype, hardtanh_backward),
-    "threshold_backward": (2, result_type, lambda grad, x, bound: where(comparison("le", x, bound), 0, grad)),
 }
 
 

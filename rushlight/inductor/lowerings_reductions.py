@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from rushlight.c10.dtypes import bool_, dtype, float32, float64, int64, promote_types, uint8
+from rushlight.c10.dtypes import bool_, dtype, float32, float64, int64, uint8
 from rushlight.inductor import ir, lowering
 from rushlight.inductor.index import ZERO, Index, Indirect
 from rushlight.inductor.ir import Expr, ExternKernel, Pointwise, Reduction, ReinterpretView, constant, op
@@ -132,22 +132,6 @@ def var(x: TensorBox, dim: Any = None, correction: float | None = None, keepdim:
     return value if keepdim else without_dims(value, dims)
 
 
-@register_lowering("logsumexp")
-def logsumexp(x: TensorBox, dim: Any, keepdim: bool = False) -> Any:
-    dims = reduced_dims(x, dim)
-    if not x.dtype.is_floating_point or not dims:
-        raise Unsupported
-    most = box(reduce("max", x, dims, True))
-
-    def finite(m: Expr) -> Expr:
-        return where(op("isinf", m, dtype=bool_), 0, m)
-
-    powers = make_pointwise(lambda x, m: op("exp", x - finite(m)), [x, most], x.dtype)
-    total = box(reduce("sum", powers, dims, True))
-    result = make_pointwise(lambda t, m: op("log", t) + finite(m), [total, most], x.dtype)
-    return result if keepdim else without_dims(result, dims)
-
-
 # Softmax and losses --------------------------------------------------------------------------------------------------
 
 
@@ -175,19 +159,6 @@ def powers_of_rows(x: TensorBox, dim: int, realize: bool) -> list[TensorBox]:
     if realize:
         powers.in_memory()
     return [most, powers, box(reduce("sum", powers, dims, True))]
-
-
-@register_lowering("_softmax_backward_data")
-def softmax_backward(grad: TensorBox, out: TensorBox, dim: int, input_dtype: dtype) -> Any:
-    products = make_pointwise(lambda g, o: g * o, [grad, out], out.dtype)
-    total = box(reduce("sum", products, reduced_dims(out, dim), True))
-    return make_pointwise(lambda g, o, t: g * o - o * t, [grad, out, total], out.dtype)
-
-
-@register_lowering("_log_softmax_backward_data")
-def log_softmax_backward(grad: TensorBox, out: TensorBox, dim: int, input_dtype: dtype) -> Any:
-    total = box(reduce("sum", grad, reduced_dims(out, dim), True))
-    return make_pointwise(lambda g, o, t: g - op("exp", o) * t, [grad, out, total], out.dtype)
 
 
 @register_lowering("nll_loss_forward")
@@ -245,16 +216,6 @@ def nll_loss_backward(grad: TensorBox, x: TensorBox, target: TensorBox, weight: 
         return where(here, value, 0)
 
     return Pointwise(x.sizes, x.dtype, inner)
-
-
-@register_lowering("mse_loss")
-def mse_loss(x: TensorBox, y: TensorBox, reduction: int = 1) -> Any:
-    squares = make_pointwise(lambda x, y: (x - y) * (x - y), [x, y], promote_types(x.dtype, y.dtype))
-    if reduction == 0:
-        return squares
-    total = box(reduce("sum", squares, reduced_dims(squares, None), False))
-    count = math.prod(squares.sizes)
-    return total if reduction == 2 else make_pointwise(lambda t: t / constant(count, t.dtype), [total], total.dtype)
 
 
 # Products of matrices ------------------------------------------------------------------------------------------------

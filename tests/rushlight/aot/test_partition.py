@@ -133,7 +133,7 @@ SAMPLES = {
 
 
 def test_every_decomposition_is_tried():
-    assert SAMPLES.keys() == decompositions._TABLE.keys()
+    assert SAMPLES.keys() == decompositions.TABLE.keys()
 
 
 @in_one_test
