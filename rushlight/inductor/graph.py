@@ -1,7 +1,8 @@
 """Lowering of a graph: every node becomes loop IR, an extern kernel or a fallback kernel.
 
-`lower` goes through the nodes in order and calls the rule of each operator (`lowering.LOWERINGS`). An operator without a rule runs
-its eager kernel. In PyTorch: `torch/_inductor/graph.py` (`GraphLowering`).
+`lower` goes through the nodes in order and calls the rule of each operator (`lowering.LOWERINGS`). An operator that is a formula of
+others (`FORMULAS`) is lowered by their rules. An operator without a rule runs its eager kernel. In PyTorch:
+`torch/_inductor/graph.py` (`GraphLowering`), `decomposition.py`. There the formulas replace the operators before the lowering.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from rushlight.aot.decompositions import TABLE
 from rushlight.aot.proxy_tensor import make_fx
+from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, contiguous_strides, non_overlapping_and_dense
 from rushlight.c10.schema import bind
 from rushlight.fx.node import map_aggregate, map_arg
@@ -208,9 +210,18 @@ def reads_overwritten(target: TensorBox, source: TensorBox, written: set[str]) -
 
 DECOMPOSED = """
     gelu gelu_backward silu silu_backward leaky_relu leaky_relu_backward elu softplus sigmoid_backward tanh_backward
-    hardtanh_backward threshold_backward lerp.Scalar square mse_loss logsumexp _softmax_backward_data
-    _log_softmax_backward_data
+    hardtanh_backward threshold_backward addcmul addcdiv lerp.Scalar square mean mean.dim var.correction std.correction
+    mse_loss logsumexp _log_softmax _softmax_backward_data _log_softmax_backward_data
 """
+FORMULAS: dict[str, Callable] = {name: TABLE[name] for name in DECOMPOSED.split()}
+FORMULAS |= {
+    "threshold": lambda self, threshold, value: functions.where(self <= threshold, value, self),
+    "lerp.Tensor": lambda self, end, w: functions.where(
+        functions.abs(w) < 0.5, self + w * (end - self), end - (end - self) * (1 - w)
+    ),
+    "var.dim": lambda self, dim, unbiased, keepdim: TABLE["var.correction"](self, dim, int(unbiased), keepdim),
+    "std.dim": lambda self, dim, unbiased, keepdim: TABLE["std.correction"](self, dim, int(unbiased), keepdim),
+}
 
 
 def decomposed(function: Callable, *args: Any) -> Any:
@@ -227,7 +238,7 @@ def decomposed(function: Callable, *args: Any) -> Any:
     return None
 
 
-LOWERINGS |= {f"aten::{name}": partial(decomposed, TABLE[name]) for name in DECOMPOSED.split()}
+LOWERINGS |= {f"aten::{name}": partial(decomposed, formula) for name, formula in FORMULAS.items()}
 
 # Tensors and arguments -----------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
-"""Lowering rules of operators on single elements: one operation, or a formula of several.
+"""Lowering rules of operators on single elements: one operation. Formulas of several are in `graph`.
 
 A rule gets the operator's arguments in the order of its schema, with a `TensorBox` for every tensor. It returns a `Pointwise` or a
-box. In PyTorch: `torch/_inductor/lowering.py` (`register_pointwise`), and `torch/_inductor/decomposition.py` for the formulas.
+box. In PyTorch: `torch/_inductor/lowering.py` (`register_pointwise`).
 """
 
 from collections.abc import Callable, Sequence
@@ -204,30 +204,3 @@ def to_copy(x: TensorBox, dtype: dtype | None = None, layout=None, device=None, 
 
 register_lowering("clone", "positive")(lambda x, *_: identity(x, x.dtype))
 register_lowering("copy")(lambda x, source, *_: identity(source, x.dtype, x.sizes))
-
-
-# Formulas ------------------------------------------------------------------------------------------------------------
-
-
-def lerp(x: Expr, end: Expr, w: Expr) -> Expr:
-    return where(comparison("lt", op("abs", w), 0.5), x + w * (end - x), end - (end - x) * (1 - w))
-
-
-# For each operator the number of its operands, the dtype in which it computes, and a function of the operands' values and of the
-# other arguments
-FORMULAS: dict[str, tuple[int, Callable, Callable[..., Expr]]] = {
-    "threshold": (1, result_type, lambda x, threshold, value: where(comparison("le", x, threshold), value, x)),
-    "lerp.Tensor": (3, result_type, lerp),
-    "addcmul": (3, result_type, lambda x, y, z, value=1: x + (y * z if value == 1 else y * value * z)),
-    "addcdiv": (3, require_floating_dtype, lambda x, y, z, value=1: x + y * value / z),
-}
-
-
-def compute_formula(count: int, dtype_of: Callable, function: Callable[..., Expr], *args: Any) -> TensorBox:
-    operands, others = args[:count], args[count:]
-    kind = dtype_of(*operands)
-    return make_pointwise(lambda *x: function(*(ir.cast(operand, kind) for operand in x), *others), operands, kind)
-
-
-for _name, _formula in FORMULAS.items():
-    register_lowering(_name)(partial(compute_formula, *_formula))

@@ -1,6 +1,6 @@
-"""Lowering rules of reductions, of formulas of reductions (softmax, norms, losses), and of products of matrices.
+"""Lowering rules of reductions, of softmax and a loss, and of products of matrices.
 
-In PyTorch: `torch/_inductor/lowering.py` (`make_reduction`, `var_mean_`), `decomposition.py`, and `kernel/mm.py`.
+In PyTorch: `torch/_inductor/lowering.py` (`make_reduction`), `decomposition.py`, and `kernel/mm.py`.
 """
 
 import math
@@ -12,7 +12,7 @@ from rushlight.c10.dtypes import bool_, dtype, float32, float64, int64, uint8
 from rushlight.inductor import ir, lowering
 from rushlight.inductor.index import ZERO, Index, Indirect
 from rushlight.inductor.ir import Expr, ExternKernel, Pointwise, Reduction, ReinterpretView, constant, op
-from rushlight.inductor.lowering import TensorBox, Unsupported, V, View, box, pointwise, reduction, register_lowering
+from rushlight.inductor.lowering import TensorBox, Unsupported, V, box, reduction, register_lowering
 from rushlight.inductor.lowerings_pointwise import comparison, make_pointwise, to_dtype, where
 from rushlight.inductor.lowerings_views import filled, index_value, meta_result
 
@@ -55,17 +55,6 @@ def sum_dims(x: TensorBox, dim: Any, keepdim: bool = False, dtype: dtype | None 
 register_lowering("sum", "prod")(lambda x, dtype=None: sum_dims(x, None, False, dtype))
 
 
-@register_lowering("mean.dim")
-def mean_dims(x: TensorBox, dim: Any, keepdim: bool = False, dtype: dtype | None = None) -> Any:
-    kind, dims = dtype or x.dtype, reduced_dims(x, dim)
-    count = math.prod(x.sizes[number] for number in dims)
-    total = box(reduce("sum", x, dims, keepdim, kind))
-    return make_pointwise(lambda total: total / count, [total], kind)
-
-
-register_lowering("mean")(lambda x, dtype=None: mean_dims(x, None, False, dtype))
-
-
 @register_lowering("amax", "amin", "max", "min")
 def amax(x: TensorBox, dim: Any = (), keepdim: bool = False) -> Any:
     return reduce(operator_name()[-3:], x, reduced_dims(x, dim), keepdim)
@@ -97,41 +86,6 @@ def max_dim(x: TensorBox, dim: int, keepdim: bool = False) -> Any:
     return [reduce(kind, x, [dim % len(x.sizes)], keepdim), positions]
 
 
-def variance(x: TensorBox, dims: Sequence[int], correction: float) -> TensorBox:
-    """The variance, with the reduced dimensions kept: the mean square of the differences from the mean."""
-    count = math.prod(x.sizes[number] for number in dims)
-    centre = box(mean_dims(x, dims, True)) if dims else x
-    centre.in_memory()
-    squares = make_pointwise(lambda x, m: (x - m) * (x - m), [x, centre], x.dtype)
-    total = box(reduce("sum", squares, dims, True, x.dtype)) if dims else squares
-    divisor = constant(max(count - correction, 0), x.dtype)
-    return make_pointwise(lambda total: total / divisor, [total], x.dtype)
-
-
-def without_dims(x: TensorBox, dims: Sequence[int]) -> View:
-    """A view without dimensions of size 1."""
-    sizes = tuple(size for dim, size in enumerate(x.sizes) if dim not in dims)
-
-    def reindex(indices: Sequence[Index]) -> list[Index]:
-        rest = iter(indices)
-        return [ZERO if dim in dims else next(rest) for dim in range(len(x.sizes))]
-
-    return View(x, sizes, reindex)
-
-
-@register_lowering("var.correction", "std.correction", "var.dim", "std.dim")
-def var(x: TensorBox, dim: Any = None, correction: float | None = None, keepdim: bool = False) -> Any:
-    if not x.dtype.is_floating_point:
-        raise Unsupported
-    if V.graph.node.target.name().endswith(".dim"):
-        correction = int(correction)  # `unbiased`
-    dims = reduced_dims(x, dim)
-    value = variance(x, dims, 1 if correction is None else correction)
-    if operator_name() == "std":
-        value = box(pointwise("sqrt", [value]))
-    return value if keepdim else without_dims(value, dims)
-
-
 # Softmax and losses --------------------------------------------------------------------------------------------------
 
 
@@ -139,26 +93,11 @@ def var(x: TensorBox, dim: Any = None, correction: float | None = None, keepdim:
 def softmax(x: TensorBox, dim: int, half_to_float: bool) -> Any:
     if not x.sizes:
         return filled((), 1, x.dtype)
-    _, powers, total = powers_of_rows(x, dim, realize=True)
-    return make_pointwise(lambda p, t: p * op("reciprocal", t), [powers, total], x.dtype)  # one division for each row
-
-
-@register_lowering("_log_softmax")
-def log_softmax(x: TensorBox, dim: int, half_to_float: bool) -> Any:
-    if not x.sizes:
-        return filled((), 0, x.dtype)
-    most, _, total = powers_of_rows(x, dim, realize=False)
-    return make_pointwise(lambda x, m, t: x - m - op("log", t), [x, most, total], x.dtype)
-
-
-def powers_of_rows(x: TensorBox, dim: int, realize: bool) -> list[TensorBox]:
-    """The largest element of each row, the exponentials of the differences from it, and their sum."""
     dims = [dim % len(x.sizes)]
-    most = box(reduce("max", x, dims, True))
-    powers = make_pointwise(lambda x, m: op("exp", x - m), [x, most], x.dtype)
-    if realize:
-        powers.in_memory()
-    return [most, powers, box(reduce("sum", powers, dims, True))]
+    powers = make_pointwise(lambda x, m: op("exp", x - m), [x, box(reduce("max", x, dims, True))], x.dtype)
+    powers.in_memory()
+    total = box(reduce("sum", powers, dims, True))
+    return make_pointwise(lambda p, t: p * op("reciprocal", t), [powers, total], x.dtype)  # one division for each row
 
 
 @register_lowering("nll_loss_forward")
