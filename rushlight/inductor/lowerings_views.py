@@ -12,7 +12,7 @@ from rushlight.c10.dtypes import bool_, dtype, int64
 from rushlight.inductor import ir, lowering
 from rushlight.inductor.index import ZERO, Index, Indirect, reshaped_indices
 from rushlight.inductor.ir import Expr, Pointwise, constant, op
-from rushlight.inductor.lowering import TensorBox, Unsupported, V, View, load_broadcast, register_lowering
+from rushlight.inductor.lowering import TensorBox, Unsupported, V, View, box, load_broadcast, register_lowering
 from rushlight.inductor.lowerings_pointwise import comparison, identity, where
 
 # New tensors ---------------------------------------------------------------------------------------------------------
@@ -208,20 +208,14 @@ def cat(tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
 
 @register_lowering("stack")
 def stack(tensors: Sequence[TensorBox], dim: int = 0) -> Pointwise:
-    val = meta_result()
-    dim = dim % len(val.shape)
-    for tensor in tensors:
+    dim = dim % len(meta_result().shape)
+
+    def unsqueezed(tensor: TensorBox) -> TensorBox:
         tensor.in_memory()
+        sizes = (*tensor.sizes[:dim], 1, *tensor.sizes[dim:])
+        return box(View(tensor, sizes, lambda indices: [*indices[:dim], *indices[dim + 1 :]]))
 
-    def inner(indices: Sequence[Index]) -> Expr:
-        own, result = [*indices[:dim], *indices[dim + 1 :]], None
-        for number, tensor in reversed(list(enumerate(tensors))):
-            value = ir.cast(tensor.load(own), val.dtype)
-            here = comparison("le", index_value(indices[dim]), number)
-            result = value if result is None else masked(here, value, result)
-        return result
-
-    return Pointwise(tuple(val.shape), val.dtype, inner)
+    return cat([unsqueezed(tensor) for tensor in tensors], dim)
 
 
 def indirect_index(value: Expr, size: int) -> Index:
@@ -230,15 +224,7 @@ def indirect_index(value: Expr, size: int) -> Index:
     return Index.of(Indirect(where(comparison("lt", whole, 0), whole + size, whole), size))
 
 
-@register_lowering("embedding")
-def embedding(weight: TensorBox, indices: TensorBox, *_: Any) -> Pointwise:
-    def inner(at: Sequence[Index]) -> Expr:
-        *rows, column = at
-        return weight.load([indirect_index(indices.load(rows), weight.sizes[0]), column])
-
-    return Pointwise((*indices.sizes, weight.sizes[1]), weight.dtype, inner)
-
-
+register_lowering("embedding")(lambda weight, indices, *_: index_tensor(weight, [indices]))
 register_lowering("gather")(lambda x, dim, index, *_: load_at_index(x, dim, index, index.load))
 register_lowering("index_select")(lambda x, dim, index: load_at_index(x, dim, index, lambda at: index.load([at[dim]])))
 
