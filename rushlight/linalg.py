@@ -1,6 +1,7 @@
-"""Linear algebra, by torch's names: norms and singular values.
+"""Linear algebra, by torch's names: norms, solvers and decompositions.
 
-In PyTorch: `torch/linalg/__init__.py`, `aten/src/ATen/native/LinearAlgebra.cpp`. Left out: decompositions and solvers.
+In PyTorch: `torch/linalg/__init__.py`, `aten/src/ATen/native/LinearAlgebra.cpp`. Left out: complex eigenvalues, and factors of
+LU and LDL.
 """
 
 from collections.abc import Sequence
@@ -10,7 +11,14 @@ from rushlight.aten.native.linear_algebra import _LinAlgError as LinAlgError
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import Scalar, dtype
 
-__all__ = ["LinAlgError", "matrix_norm", "norm", "svdvals", "vector_norm"]
+__all__ = [
+    "LinAlgError", "cholesky", "cross", "det", "eigh", "inv", "matrix_norm", "norm", "pinv", "qr", "slogdet", "solve", "svd",
+    "svdvals", "vector_norm",
+]  # fmt: skip
+
+cholesky, qr, svd, eigh = functions.linalg_cholesky, functions.linalg_qr, functions.linalg_svd, functions.linalg_eigh
+inv, pinv, solve, cross = functions.linalg_inv, functions.linalg_pinv, functions.linalg_solve, functions.linalg_cross
+det, slogdet = functions.linalg_det, functions.linalg_slogdet
 
 
 def vector_norm(

@@ -314,7 +314,7 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
 def return_fields(native: Native) -> tuple[str, ...]:
     """The names of several results. An operator with such names has a type of its own in `return_types`."""
     names = tuple(part.name for part in native.schema.returns)
-    is_public = native.python_module is None and not native.schema.name.endswith(CACHEMASK)
+    is_public = native.python_module in (None, "linalg") and not native.schema.name.endswith(CACHEMASK)
     return names if len(names) > 1 and all(names) and is_public else ()
 
 
