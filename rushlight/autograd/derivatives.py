@@ -665,7 +665,7 @@ def eigh_backward(grads, L: Tensor, V: Tensor) -> Tensor:  # noqa: N803
     """Return the gradient of A = V diag(L) Vᵀ from those of L and V, of which one may be None.
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `linalg_eig_backward`."""
     gL, gV = grads  # noqa: N806
-    inner = 0 if gL is None else functions.diagonal_backward(gL, V.shape, 0, -2, -1)
+    inner: Any = 0 if gL is None else functions.diagonal_backward(gL, V.shape, 0, -2, -1)
     if gV is not None:
         gaps = L.unsqueeze(-2) - L.unsqueeze(-1)
         gaps.diagonal(0, -2, -1).fill_(math.inf)
@@ -682,7 +682,7 @@ def qr_backward(grads, Q: Tensor, R: Tensor) -> Tensor:  # noqa: N803
         raise NotImplementedError(
             "rushlight leaves out the gradient of linalg.qr for matrices with more columns than rows"
         )
-    product = (0 if gR is None else gR @ R.mT) - (0 if gQ is None else Q.mT @ gQ)
+    product: Any = (0 if gR is None else gR @ R.mT) - (0 if gQ is None else Q.mT @ gQ)
     inner = Q @ (product.triu(1) + product.triu().mT)
     return (inner if gQ is None else gQ + inner) @ functions.linalg_inv(R).mT
 

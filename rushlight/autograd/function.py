@@ -54,6 +54,8 @@ class FunctionCtx(Node):
     def release_variables(self) -> None:
         self.saved, self.released = (), True
 
+    __repr__ = object.__repr__  # a class of Python, so its module is in it
+
 
 class Function:
     """Base class of custom functions: static methods `forward(ctx, *args)` and `backward(ctx, *grads)`.

@@ -21,7 +21,7 @@ import sysconfig
 import traceback
 from collections.abc import Iterable, Iterator
 from functools import cache
-from importlib import import_module
+from importlib import import_module, metadata
 from importlib.machinery import ModuleSpec, PathFinder
 from multiprocessing import spawn
 from pathlib import Path
@@ -53,11 +53,13 @@ def install() -> None:
     spawn.get_command_line = lambda **options: [  # of a process that the program starts
         word.replace("from multi", ours) if isinstance(word, str) else word for word in command(**options)
     ]
-    rushlight.__version__ = TorchVersion(rushlight.version.__version__)
-    for kind in (getattr(rushlight, name) for name in NAMED):
+    versions = [rushlight.version.__version__, *(torch.version for torch in metadata.distributions(name="torch"))]
+    rushlight.__version__ = TorchVersion(max(version for version in versions if version.startswith(versions[0])))
+    named = [getattr(rushlight, name) for name in NAMED]
+    for kind in named:
         kind.__module__ = "torch"
-        if kind is not rushlight.Tensor:
-            kind.__repr__ = lambda self, plain=kind.__repr__: plain(self).replace("rushlight.", "torch.", 1)
+    for kind in (*named[1:], rushlight.autograd.function.FunctionCtx):
+        kind.__repr__ = lambda self, plain=kind.__repr__: plain(self).replace("rushlight.", "torch.", 1)
     rushlight.Generator.__module__ = "torch._C"
     for kind in rushlight.return_types.all_return_types:
         kind.__module__ = "torch.return_types"

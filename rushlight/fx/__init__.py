@@ -7,6 +7,7 @@ graph_module      a module that runs this source
 overrides, proxy  values that record the calls on them
 _symbolic_trace   runs a function or a module on proxies, and records some functions without tracing through them
 interpreter       runs a graph node by node
+subgraph_rewriter replaces what computes a pattern
 passes            dead code, common subexpressions, constants
 """
 
@@ -18,8 +19,9 @@ from rushlight.fx.graph_module import GraphModule
 from rushlight.fx.interpreter import Interpreter, Transformer
 from rushlight.fx.node import Node, has_side_effect, map_arg
 from rushlight.fx.proxy import Proxy
+from rushlight.fx.subgraph_rewriter import replace_pattern
 
 __all__ = [
     "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "Tracer", "Transformer", "has_side_effect", "map_arg",
-    "symbolic_trace", "wrap",
+    "replace_pattern", "symbolic_trace", "wrap",
 ]  # fmt: skip

@@ -61,7 +61,7 @@ class Scope:
 
     def __init__(self, namespace: _Namespace) -> None:
         self.namespace = namespace
-        self.globals: dict[str, Any] = {}
+        self.globals: dict[str, Any] = {**CUSTOM_BUILTINS}
         for name, obj in CUSTOM_BUILTINS.items():
             self.add_global(name, obj)
 
@@ -224,7 +224,7 @@ def gen_python_code(
         freed = uses.get(node, []) + ([] if node.users else [node])
         ending = f";  {' = '.join(map(repr, freed))} = None\n" if freed else "\n"
         body.append(statement(node, root, scope, note) + ending)
-        if node.meta.get("is_wrapped"):
+        if node.op == "call_function" and node.meta.get("is_wrapped"):
             wrapped[scope.add_global(qualified_name(node.target), node.target)] = None
     code = "\n".join("    " + line for line in "".join(body or ["pass\n"]).lstrip("\n").split("\n"))
     wraps = "\n".join(f'{scope.add_global("wrap", rushlight.fx.wrap)}("{name}")' for name in wrapped)

@@ -372,13 +372,14 @@ def name_of(function: Callable) -> str:
 
 def qualified_name(function: Callable) -> str:
     """The name of a function in generated code. Source: `torch/fx/node.py`, `_get_qualified_name`."""
+    package = Tensor.__module__.partition(".")[0]  # `torch` in a program for PyTorch
     name = name_of(function)
     if getattr(builtins, name, None) is function:
         return name
     if isinstance(function, (OpOverload, OpOverloadPacket)):
-        return f"rushlight.ops.{function}"
+        return f"{package}.ops.{function}"
     if vars(Tensor).get(name) is function:
-        return f"rushlight.Tensor.{name}"
+        return f"{package}.Tensor.{name}"
     if name == "<lambda>":
         try:
             name = inspect.getsource(function).split("=")[0].strip()
@@ -386,7 +387,8 @@ def qualified_name(function: Callable) -> str:
             raise RuntimeError("Unable to represent lambda") from problem
     if function.__module__ is None:
         raise RuntimeError(f"cannot find module for {function}")
-    return f"{public_namespace(function) or function.__module__}.{name}"
+    space = public_namespace(function)
+    return f"{space.replace('rushlight', package, 1) if space else function.__module__}.{name}"
 
 
 def pretty_target(target: Callable | str) -> str:

@@ -25,6 +25,8 @@ from rushlight.c10.dispatch import fast_form_of, form_of
 from rushlight.nn.parameter import zero_grad
 from rushlight.optim import _fused
 
+required = type("_RequiredParameter", (), {"__repr__": lambda self: "<required parameter>"})()  # instead of a default
+
 # Groups of parameters ------------------------------------------------------------------------------------------------
 
 

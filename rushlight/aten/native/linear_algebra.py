@@ -482,7 +482,7 @@ def solve(A: Tensor, B: Tensor) -> Tensor:  # noqa: N803
     return _matrices(lambda a, b: [np.linalg.solve(a, b)], [A, B], [sizes], problem)[0]
 
 
-def eigh(A: Tensor, UPLO: str = "L") -> tuple[Tensor, ...]:  # noqa: N803
+def eigh(A: Tensor, UPLO: Any = "L") -> tuple[Tensor, ...]:  # noqa: N803
     """The eigenvalues, ascending, and the eigenvectors, as columns, of symmetric matrices, of which the lower (L) or the upper (U)
     triangle is read.
     Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `linalg_eigh`."""

@@ -322,7 +322,7 @@ class ParameterDict(_Dict):
         raise RuntimeError("ParameterDict should not be called.")
 
     def extra_repr(self) -> str:
-        return "\n".join(_shown(key, value, f"rushlight.{type(value).__name__}") for key, value in self.items())
+        return "\n".join(_shown(key, value, getattr(value, "type", str)()) for key, value in self.items())
 
 
 def _check_key(key: Any) -> str:
