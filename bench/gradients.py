@@ -166,9 +166,9 @@ MADE_OF_OTHERS = {
 GRAPHS_APART = {
     "prod": "no cumprod",
     "nn.functional.binary_cross_entropy": "no logit",
-    **dict.fromkeys(("scatter_reduce", "atan2", "hypot", "copysign", "cumprod"), "a formula for each gradient"),
+    **dict.fromkeys(("scatter_reduce", "atan2", "hypot", "cumprod"), "a formula for each gradient"),
     **dict.fromkeys(
-        ("nn.functional.glu", "nn.functional.hardswish", "nn.functional.logsigmoid", "nn.functional.mish"),
+        ("nn.functional.glu", "nn.functional.hardswish", "nn.functional.mish"),
         "no backward of its own",
     ),
     **dict.fromkeys(("nansum", "nanmean", "renorm", "take", "nn.functional.prelu"), "no backward of its own"),
