@@ -82,7 +82,8 @@ HEADING = re.compile(r"^# -{20,}\n# (.+(?:\n# .+)*)", re.MULTILINE)
 PLAIN = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')  # names and punctuation: half of the weight of a page
 FOLDED = re.compile(r'<div data-source="([\w.:]+)"></div>')
 LEXER, FORMATTER = PythonLexer(), HtmlFormatter(nowrap=True)
-DEFINITION = ast.FunctionDef | ast.ClassDef | ast.Assign
+STATEMENT = ast.Assign | ast.AnnAssign | ast.Expr | ast.For  # that defines names without `def` or `class`
+DEFINITION = ast.FunctionDef | ast.ClassDef | STATEMENT
 
 
 @dataclass
@@ -111,11 +112,17 @@ class Module:
         return cleandoc(ast.get_docstring(self.tree) or "")
 
     def definitions(self, kernels: Collection[str] = ()) -> dict[str, DEFINITION]:
-        """Public functions and classes, and kernels that are made of others. Of two with one name the last counts."""
+        """Public functions and classes, kernels that are made of others, what the module's own functions make, and the classes
+        that are rows of a table. Of two with one name the last counts."""
         private, nodes = self.name.rpartition(".")[2].startswith("_"), {}
+        makers = {node.name for node in self.tree.body if isinstance(node, ast.FunctionDef)}
         for node in self.tree.body:
-            if isinstance(node, ast.Assign):
-                names = [part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+            if isinstance(node, STATEMENT):
+                calls = [part.func.id for part in ast.walk(node) if isinstance(getattr(part, "func", None), ast.Name)]
+                names = assigned(node)
+                if makers & {*calls}:
+                    rows = [] if names else [*row_names(node), f"_{node.lineno}"]
+                    nodes |= {name: node for name in [*rows, *names] if rows or not name.startswith("_")}
                 nodes |= {name: node for name in names if f"{self.name}.{name}" in kernels}
             elif isinstance(node, DEFINITION) and (private or not node.name.startswith("_")):
                 nodes[node.name] = node
@@ -135,6 +142,12 @@ class Module:
     def lines(self) -> list[str]:
         return self.source.splitlines()
 
+    def signature(self, definition: DEFINITION) -> str:
+        """The signature of a definition. A statement is shown as it is written."""
+        if isinstance(definition, STATEMENT):
+            return "\n".join(self.lines[definition.lineno - 1 : definition.end_lineno])
+        return signature(definition)
+
     @property
     def public(self) -> list[str]:
         """The names that are written in its `__all__`."""
@@ -153,6 +166,20 @@ class Module:
             match[2] for match in CODE.finditer(self.source) if match[2].startswith(TOPS) and FILE.fullmatch(match[2])
         )
         return {path.rpartition("/")[2]: path for path in paths}
+
+
+def assigned(node: STATEMENT) -> list[str]:
+    """The names that a statement assigns."""
+    targets = {ast.Assign: lambda: node.targets, ast.AnnAssign: lambda: [node.target]}.get(type(node), list)()
+    return [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+
+
+def row_names(node: ast.AST) -> list[str]:
+    """The names of the classes that a table defines: the keys of its dicts that are written as strings."""
+    tables = [part for part in ast.walk(node) if isinstance(part, ast.Dict)]
+    return [
+        key.value for table in tables for key in table.keys if isinstance(key, ast.Constant) and key.value[0].isupper()
+    ]
 
 
 sources: dict[str, tuple[list[str], Module, int]] = {}  # what is folded in, with its module and its first line
@@ -285,20 +312,18 @@ def module_page(
                 notes.append(f"A kernel of {_series(links)}.")
             parts.append(_entry(definitions[name], module, notes, 3 if title else 2, answer=full in exercises))
         if silent:
-            places = "".join(f'<span id="{name}"></span>' for name in silent)
+            places = "".join(f'<span id="{name}"></span>' for name in silent if not re.match(r"_\d", name))
             parts.append(f"{places}{'Also here' if len(silent) < len(definitions) else 'Here'}, without a docstring:")
-            parts.append(_python("\n".join(dict.fromkeys(signature(definition) for definition in silent.values()))))
+            parts.append(_python("\n".join(dict.fromkeys(map(module.signature, silent.values())))))
             parts.append(
-                _source(
-                    [definition for definition in silent.values() if not isinstance(definition, ast.Assign)], module
-                )
+                _source([definition for definition in silent.values() if not isinstance(definition, STATEMENT)], module)
             )
     return "\n\n".join(parts)
 
 
 def _says(definition: DEFINITION) -> str:
-    """Its docstring; a name that is assigned has none."""
-    return "" if isinstance(definition, ast.Assign) else ast.get_docstring(definition) or ""
+    """Its docstring; a name that is assigned, or is a row, has none."""
+    return "" if isinstance(definition, STATEMENT) else ast.get_docstring(definition) or ""
 
 
 def gives(module: Module, by_name: dict[str, Module]) -> Iterator[tuple[str, str, str]]:
@@ -373,10 +398,8 @@ def _extent(node: ast.AST) -> tuple[int, int]:
     return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))]), node.end_lineno
 
 
-def signature(definition: DEFINITION) -> str:
+def signature(definition: ast.FunctionDef | ast.ClassDef) -> str:
     """As Python would read it. A class has its fields and those methods in it that have no docstring of their own."""
-    if isinstance(definition, ast.Assign):
-        return ast.unparse(definition)
     head = [f"@{ast.unparse(decorator)}" for decorator in definition.decorator_list]
     if isinstance(definition, ast.ClassDef):
         bases = [ast.unparse(base) for base in [*definition.bases, *(keyword.value for keyword in definition.keywords)]]

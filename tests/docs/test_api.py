@@ -1,6 +1,8 @@
 """The pages of the API show the source of an entry, without what the entry says already."""
 
 import ast
+import importlib
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -86,6 +88,28 @@ def test_no_module_is_left_out_and_each_knows_its_file(api):
     assert len(found) > 200
     assert all((ROOT / module.file).samefile(module.path) for module in found)
     assert all(module.url == f"https://git.example/{module.file}" for module in found)
+
+
+def test_the_page_of_a_module_has_every_public_name_that_it_defines(api):
+    """Functions that a maker of the module returns, and classes that are rows of a table, have no `def` and no `class`. (A name
+    that is computed, such as `f"MaxPool{n}d"`, is not looked for.)"""
+    found = {module.name: module for inside in api.modules(ROOT).values() for module in inside}
+    for name in (
+        "nn.modules.stateless",
+        "nn.functional",
+        "distributions.formulas",
+        "optim.rules",
+        "optim.lr_scheduler",
+    ):
+        imported = importlib.import_module(f"rushlight.{name}")
+        own = {
+            attribute
+            for attribute, value in vars(imported).items()
+            if getattr(value, "__module__", "") == imported.__name__ and not attribute.startswith("_")
+        }
+        page = api.module_page(found[name], found, {}, {})
+        written = {each for each in own if re.search(rf"\b{each}\b", found[name].source)}
+        assert {each for each in written if not re.search(rf'id="{each}"|#{each} }}', page)} == set(), name
 
 
 def test_operators_can_be_filtered_by_what_their_tables_say(api):
