@@ -11,15 +11,7 @@ from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import enable_grad, no_grad
 from rushlight.c10.type_info import finfo
-from rushlight.distributions.constraints import (
-    _Integers,
-    boolean,
-    interval,
-    real,
-    real_vector,
-    simplex,
-    unit_interval,
-)  # fmt: skip
+from rushlight.distributions.constraints import _Integers, boolean, interval, real, real_vector, simplex, unit_interval
 from rushlight.distributions.distribution import Distribution, Sizes, broadcast_all
 from rushlight.nn import functional as F
 

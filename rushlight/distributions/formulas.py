@@ -17,13 +17,7 @@ from rushlight.aten.native.random import default_generator, normal_distribution,
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import is_grad_enabled
 from rushlight.c10.type_info import finfo
-from rushlight.distributions.constraints import (
-    dependent,
-    interval,
-    nonnegative,
-    positive,
-    real,
-)  # fmt: skip
+from rushlight.distributions.constraints import dependent, interval, nonnegative, positive, real
 from rushlight.distributions.distribution import Distribution, Sizes, broadcast_all, standard_normal
 
 LOG_ROOT = math.log(math.sqrt(2 * math.pi))

@@ -14,21 +14,14 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import numpy_finfo
-from rushlight.distributions.constraints import (
-    independent,
-    lower_cholesky,
-    positive,
-    positive_definite,
-    real_vector,
-    simplex,
-    unit_interval,
-)  # fmt: skip
+from rushlight.distributions import constraints
 from rushlight.distributions.distribution import Distribution, Sizes, broadcast_all, standard_normal, sum_rightmost
 from rushlight.distributions.formulas import draw_gamma
 
 
 class Dirichlet(Distribution):
-    arg_constraints, support, has_rsample = {"concentration": independent(positive, 1)}, simplex, True
+    arg_constraints = {"concentration": constraints.independent(constraints.positive, 1)}
+    support, has_rsample = constraints.simplex, True
     mean = property(lambda self: self.concentration / self.concentration.sum(-1, True))
 
     def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
@@ -62,8 +55,8 @@ class Dirichlet(Distribution):
 class Beta(Distribution):
     """The first of two elements of a `Dirichlet`."""
 
-    arg_constraints = {"concentration1": positive, "concentration0": positive}
-    support, has_rsample = unit_interval, True
+    arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
+    support, has_rsample = constraints.unit_interval, True
     concentration1 = property(lambda self: self._dirichlet.concentration[..., 0])
     concentration0 = property(lambda self: self._dirichlet.concentration[..., 1])
     mean = property(lambda self: self.concentration1 / (self.concentration1 + self.concentration0))
@@ -87,8 +80,12 @@ class Beta(Distribution):
 
 
 class MultivariateNormal(Distribution):
-    arg_constraints = {"loc": real_vector, "covariance_matrix": positive_definite, "scale_tril": lower_cholesky}
-    support, has_rsample = real_vector, True
+    arg_constraints = {
+        "loc": constraints.real_vector,
+        "covariance_matrix": constraints.positive_definite,
+        "scale_tril": constraints.lower_cholesky,
+    }
+    support, has_rsample = constraints.real_vector, True
     mean = mode = property(lambda self: self.loc)
     variance = property(lambda self: self.scale_tril.pow(2).sum(-1))
     scale_tril = property(lambda self: self._root)
@@ -141,7 +138,7 @@ def solve_lower(matrix: Tensor, b: Tensor) -> Tensor:
 class Independent(Distribution):
     """The last `reinterpreted_batch_ndims` dimensions of a batch as one event."""
 
-    support = property(lambda self: independent(self.base_dist.support, self.reinterpreted_batch_ndims))
+    support = property(lambda self: constraints.independent(self.base_dist.support, self.reinterpreted_batch_ndims))
     mean, mode, variance, stddev, has_rsample = (
         property(lambda self, name=name: getattr(self.base_dist, name))
         for name in ("mean", "mode", "variance", "stddev", "has_rsample")

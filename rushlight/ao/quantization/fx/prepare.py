@@ -9,11 +9,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from rushlight.ao.quantization.backend_config import (
-    BACKEND_CONFIG,
-    ObservationType,
-    observation_type,
-)
+from rushlight.ao.quantization.backend_config import BACKEND_CONFIG, ObservationType, observation_type
 from rushlight.ao.quantization.fx.match_utils import Match, find_matches
 from rushlight.ao.quantization.fx.qconfig_mapping_utils import node_name_to_qconfig
 from rushlight.ao.quantization.observer import ObserverBase
