@@ -18,6 +18,7 @@ from rushlight.export.dynamic_shapes import Guard, ValueRange
 from rushlight.export.expressions import COMPARISONS, Relation
 from rushlight.export.graph_signature import ConstantArgument, ExportGraphSignature, InputKind, InputSpec, OutputKind
 from rushlight.fx import Graph, GraphModule, Interpreter
+from rushlight.fx.graph_module import owner_of
 from rushlight.nn.modules.module import Module
 from rushlight.nn.parameter import Parameter
 from rushlight.utils._pytree import tree_flatten, tree_unflatten
@@ -114,12 +115,7 @@ class UnliftedModule(Module):
                 self.add(spec, (program.state_dict | program.constants)[spec.target])
 
     def add(self, spec: InputSpec, tensor: Tensor) -> None:
-        path, _, name = spec.target.rpartition(".")
-        owner: Module = self
-        for step in path.split(".") if path else ():
-            if step not in owner._modules:
-                owner.add_module(step, Module())
-            owner = owner._modules[step]
+        owner, name = owner_of(self, spec.target)
         if spec.kind is InputKind.PARAMETER:
             is_parameter = isinstance(tensor, Parameter)
             owner.register_parameter(name, tensor if is_parameter else Parameter(tensor.detach(), tensor.requires_grad))

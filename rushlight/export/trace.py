@@ -125,16 +125,13 @@ def specs_of_leaves(named: dict[str, Any], dynamic_shapes: Any) -> list[Any]:
             f" but here they are {[*dynamic_shapes]}"
         )
 
-    def walk(value: Any, spec: Any) -> Iterator[Any]:
-        if not isinstance(value, (dict, list, tuple)):
-            yield spec
-            return
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        for key, item in items:
-            inner = None if spec is None else spec.get(key) if isinstance(spec, dict) else spec[key]
-            yield from walk(item, inner)
+    def spec_at(path: KeyPath) -> Any:
+        spec = dynamic_shapes
+        for key in path:
+            spec = None if spec is None else spec.get(key) if isinstance(spec, dict) else spec[key]
+        return spec
 
-    return list(walk(named, dynamic_shapes))
+    return [spec_at(path) for path, _ in leaves_of(named)]
 
 
 def dims_of(value: Any, spec: Any, path: KeyPath) -> dict[int, Dim | DimHint]:
@@ -425,12 +422,15 @@ class Merger:
     lifted: Mapping[int, Node]
     copies: dict[Node, Node] = field(default_factory=dict)  # by the nodes of the first graph
 
+    def require(self, same: bool) -> None:
+        if not same:
+            raise ConstraintViolationError(not_general(self.traced))
+
     def merge_graphs(self) -> list[Any]:
         """Copy the nodes, and return the results."""
         for versions in zip(*same_length([list(module.graph.nodes) for module in self.traced.graphs])):
             first = versions[0]
-            if any((version.op, version.target) != (first.op, first.target) for version in versions):
-                raise ConstraintViolationError(not_general(self.traced))
+            self.require(all((version.op, version.target) == (first.op, first.target) for version in versions))
             if first.op == "output":
                 results = self.merge([version.args[0] for version in versions])
                 self.graph.output(tuple(results))
@@ -447,8 +447,7 @@ class Merger:
             return next(self.placeholders)
         if first.op == "get_attr":
             tensor, *others = [getattr(module, first.target) for module in self.traced.graphs]
-            if not all(same_data(tensor, other) for other in others):
-                raise ConstraintViolationError(not_general(self.traced))
+            self.require(all(same_data(tensor, other) for other in others))
             return self.lifted[id(tensor)]
         args = self.merge([version.args for version in versions])
         kwargs = self.merge([dict(version.kwargs) for version in versions])
@@ -464,24 +463,19 @@ class Merger:
         if isinstance(first, dict):
             return {name: self.merge([version[name] for version in versions]) for name in first}
         if type(first) is not int:
-            if any(version != first for version in versions) and first == first:
-                raise ConstraintViolationError(not_general(self.traced))
+            self.require(all(version == first for version in versions) or first != first)
             return first
         size = fit(versions, self.traced.assignments, self.known)
-        if size is None:
-            raise ConstraintViolationError(not_general(self.traced))
+        self.require(size is not None)
         return self.size_nodes.of(size)
 
     def sizes_of(self, versions: Sequence[Any]) -> list[int | str] | None:
         """The sizes of a tensor: numbers and expressions."""
         if not isinstance(versions[0], Tensor):
             return None
-        fitted = [
-            fit(sizes, self.traced.assignments, self.known)
-            for sizes in zip(*same_length([version.shape for version in versions]))
-        ]
-        if None in fitted:
-            raise ConstraintViolationError(not_general(self.traced))
+        shapes = zip(*same_length([version.shape for version in versions]))
+        fitted = [fit(sizes, self.traced.assignments, self.known) for sizes in shapes]
+        self.require(None not in fitted)
         return [int(size) if isinstance(size, int) else written(size) for size in fitted]
 
 
