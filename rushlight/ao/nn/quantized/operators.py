@@ -1,7 +1,7 @@
 """The int8 linear layers as operators, `rl.ops.rushlight_quantized.linear` and `linear_dynamic`.
 
 The dispatcher, the compiler and a file know an operator by its name and its schema, and never look into its kernels. So each of
-them must be told what it needs: a kernel for `CPU` computes, a kernel for `Meta` gives the sizes and the dtype of the result
+them must be told what it needs: a kernel for `CPU` computes, the same kernel gives the sizes and the dtype of the result for `Meta`
 without data, and a kernel for `Autograd` refuses the backward pass, because the result is rounded. All arguments are plain: integer
 tensors with scale and zero point beside them. In PyTorch, `onednn::qlinear_pointwise` has the same arguments
 (`aten/src/ATen/native/quantized/library.cpp`, `cpu/qlinear.cpp`; `torch/_meta_registrations.py`). It has no kernel for `Autograd`.
@@ -84,11 +84,11 @@ def linear(
     x, x_scale, x_zero_point, weight, weight_scale, weight_zero_point, bias, scale, zero_point, quant_min, quant_max,
     post_op_name,
 ):  # fmt: skip
-    """The kernel for CPU: uint8, (\\*, in), to uint8, (\\*, out)."""
+    """uint8, (\\*, in), to uint8, (\\*, out)."""
     sizes = result_sizes(x, uint8, weight, weight_scale, weight_zero_point, bias, post_op_name)
     _check_integers(scale, zero_point, quant_min, quant_max, x_zero_point)
-    if 0 in sizes:
-        return functions.empty(sizes, dtype=uint8)
+    if 0 in sizes or x.is_meta or weight.is_meta:
+        return functions.empty(sizes, dtype=uint8, device="meta" if weight.is_meta else x.device)
     rows, bias = as_rows(x), None if bias is None else bias.detach()
     qparams = (x_scale, x_zero_point), weight_scale, (scale, zero_point)
     result = int8_kernel.linear(rows, packed(weight, weight_zero_point), bias, *qparams, post_op_name == "relu")
@@ -97,23 +97,15 @@ def linear(
     return result if len(sizes) == 2 else result.reshape(sizes)
 
 
-def linear_meta(
-    x, x_scale, x_zero_point, weight, weight_scale, weight_zero_point, bias, scale, zero_point, quant_min, quant_max,
-    post_op_name,
-):  # fmt: skip
-    """The kernel for Meta."""
-    sizes = result_sizes(x, uint8, weight, weight_scale, weight_zero_point, bias, post_op_name)
-    _check_integers(scale, zero_point, quant_min, quant_max, x_zero_point)
-    return functions.empty(sizes, dtype=uint8, device="meta")
-
-
 # Floating point to floating point ------------------------------------------------------------------------------------
 
 
 def linear_dynamic(x, weight, weight_scale, weight_zero_point, bias, post_op_name):
-    """The kernel for CPU: float32, (\\*, in), to float32, (\\*, out). The range of x gives its scale, with 7 bits as in PyTorch,
+    """float32, (\\*, in), to float32, (\\*, out). The range of x gives its scale, with 7 bits as in PyTorch,
     and the result is not quantised."""
     sizes = result_sizes(x, float32, weight, weight_scale, weight_zero_point, bias, post_op_name)
+    if x.is_meta or weight.is_meta:
+        return functions.empty(sizes, dtype=float32, device="meta")
     rows = as_rows(x.detach())
     if not rows.numel():  # no range, and each sum is 0
         result = functions.zeros(sizes)
@@ -124,12 +116,6 @@ def linear_dynamic(x, weight, weight_scale, weight_zero_point, bias, post_op_nam
         result = sums.to(float32) * (weight_scale * scale)
     result = result if bias is None else result + bias.detach()
     return (functions.relu(result) if post_op_name == "relu" else result).reshape(sizes)
-
-
-def linear_dynamic_meta(x, weight, weight_scale, weight_zero_point, bias, post_op_name):
-    """The kernel for Meta."""
-    sizes = result_sizes(x, float32, weight, weight_scale, weight_zero_point, bias, post_op_name)
-    return functions.empty(sizes, dtype=float32, device="meta")
 
 
 # Registering ---------------------------------------------------------------------------------------------------------
@@ -146,23 +132,19 @@ class NoFormula(NotImplementedNode):
         raise RuntimeError(f"{problem}. Please use Library.impl with the key Autograd to add one.")
 
 
-def _operator(schema: str, kernel: Callable, meta: Callable) -> Any:
+def _operator(schema: str, kernel: Callable) -> Any:
     """Define an operator. Its kernels are unboxed, as those of the framework's own operators: `Library.impl` would do, but takes
     longer than the product of a small batch."""
     overload = getattr(ops.rushlight_quantized, library.define(schema)).default
-    overload.register(DispatchKey.CPU, Kernel(kernel))
-    overload.register(DispatchKey.Meta, Kernel(meta))
+    for key in (DispatchKey.CPU, DispatchKey.Meta):
+        overload.register(key, Kernel(kernel))
     refuse = partial(autograd_not_implemented, overload, node_class=NoFormula)
     overload.register(DispatchKey.Autograd, Kernel(refuse, with_key_set=True))
     return overload
 
 
+NUMBERS = "float scale, int zero_point, int quant_min, int quant_max"
 linear_op = _operator(
-    f"linear(Tensor x, float x_scale, int x_zero_point, {WEIGHT}, float scale, int zero_point, int quant_min, int quant_max,"
-    " str post_op_name) -> Tensor",
-    linear,
-    linear_meta,
+    f"linear(Tensor x, float x_scale, int x_zero_point, {WEIGHT}, {NUMBERS}, str post_op_name) -> Tensor", linear
 )
-linear_dynamic_op = _operator(
-    f"linear_dynamic(Tensor x, {WEIGHT}, str post_op_name) -> Tensor", linear_dynamic, linear_dynamic_meta
-)
+linear_dynamic_op = _operator(f"linear_dynamic(Tensor x, {WEIGHT}, str post_op_name) -> Tensor", linear_dynamic)
