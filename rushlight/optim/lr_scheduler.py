@@ -26,8 +26,9 @@ EPOCH_DEPRECATION_WARNING = "The epoch parameter in `scheduler.step()` is deprec
 class LRScheduler:
     """Sets the learning rate of each group when it is constructed, and again at each `step`, after the optimizer's step.
 
-    A subclass defines `get_lr`, which returns the next learning rate of each group. `last_epoch` counts the steps. A scheduler
-    that is constructed with a `last_epoch` other than -1 resumes a schedule, and the groups must have their `initial_lr`.
+    A subclass defines `get_lr`, which returns the next learning rate of each group. The classes here define `_lrs`, so that `get_lr`
+    can warn if it is not `step` that calls it. `last_epoch` counts the steps. A scheduler that is constructed with a `last_epoch`
+    other than -1 resumes a schedule, and the groups must have their `initial_lr`.
 
     Source: `torch/optim/lr_scheduler.py`, `LRScheduler`.
     """
@@ -53,6 +54,12 @@ class LRScheduler:
         self._is_initial = False
 
     def get_lr(self) -> list[float]:
+        """The next learning rates. Only `step` may call it."""
+        if not self._get_lr_called_within_step:
+            warn("To get the last learning rate computed by the scheduler, use `get_last_lr()`.", stacklevel=2)
+        return self._lrs()
+
+    def _lrs(self) -> list[float]:
         raise NotImplementedError
 
     def get_last_lr(self) -> list[float]:
@@ -129,11 +136,6 @@ def _format_param(name: str, optimizer: Optimizer, value: Any) -> list:
     return list(value)
 
 
-def _warn_get_lr_called_outside_step(schedule: LRScheduler) -> None:
-    if not schedule._get_lr_called_within_step:
-        warn("To get the last learning rate computed by the scheduler, use `get_last_lr()`.", stacklevel=3)
-
-
 class LambdaLR(LRScheduler):
     """The first learning rate times a function of the number of steps, or one such function for each group."""
 
@@ -141,8 +143,7 @@ class LambdaLR(LRScheduler):
         self.lr_lambdas = _format_param("lr_lambda", optimizer, lr_lambda)
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        _warn_get_lr_called_outside_step(self)
+    def _lrs(self) -> list[float]:
         return [base_lr * factor(self.last_epoch) for factor, base_lr in zip(self.lr_lambdas, self.base_lrs)]
 
     def state_dict(self) -> dict[str, Any]:
@@ -162,8 +163,7 @@ class LambdaLR(LRScheduler):
 class MultiplicativeLR(LambdaLR):
     """Multiplies the learning rate by a function of the number of steps, or by one such function for each group."""
 
-    def get_lr(self) -> list[float]:
-        _warn_get_lr_called_outside_step(self)
+    def _lrs(self) -> list[float]:
         if self._is_initial:
             return self._current()
         return [lr * factor(self.last_epoch) for factor, lr in zip(self.lr_lambdas, self._current())]
@@ -173,8 +173,7 @@ class _FactorLR(LRScheduler):
     """Multiplies the learning rates of all groups by the same factor, which depends only on the number of steps. A subclass
     defines the factor of this step, and the product of all factors up to this step."""
 
-    def get_lr(self) -> list[float]:
-        _warn_get_lr_called_outside_step(self)
+    def _lrs(self) -> list[float]:
         factor = self._factor()
         return [lr * factor for lr in self._current()]
 
@@ -322,8 +321,7 @@ class CosineAnnealingLR(LRScheduler):
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        _warn_get_lr_called_outside_step(self)
+    def _lrs(self) -> list[float]:
         if self._is_initial:
             return self._current()
         if self._step_count == 1 and self.last_epoch > 0:  # the step count was reset: there is no previous step
@@ -353,8 +351,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self.T_mult, self.eta_min, self.T_cur = T_mult, eta_min, last_epoch
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[float]:
-        _warn_get_lr_called_outside_step(self)
+    def _lrs(self) -> list[float]:
         height = 1 + math.cos(math.pi * self.T_cur / self.T_i)
         return [self.eta_min + (base_lr - self.eta_min) * height / 2 for base_lr in self.base_lrs]
 
@@ -499,8 +496,7 @@ class OneCycleLR(LRScheduler):
             return (end - start) * fraction + start
         return end + (start - end) / 2 * (math.cos(math.pi * fraction) + 1)
 
-    def get_lr(self) -> list[float]:
-        _warn_get_lr_called_outside_step(self)
+    def _lrs(self) -> list[float]:
         if self.last_epoch > self.total_steps:
             raise ValueError(f"Tried to step {self.last_epoch} times. There are {self.total_steps} steps in total")
         phases = self._schedule_phases
