@@ -214,11 +214,17 @@ DECOMPOSED = """
     mse_loss logsumexp _log_softmax _softmax_backward_data _log_softmax_backward_data
 """
 FORMULAS: dict[str, Callable] = {name: TABLE[name] for name in DECOMPOSED.split()}
+FORMULAS |= dict.fromkeys(
+    ("masked_fill.Scalar", "masked_fill.Tensor"),
+    lambda self, mask, value: functions.where(mask, value, self).to(self.dtype),
+)
 FORMULAS |= {
     "threshold": lambda self, threshold, value: functions.where(self <= threshold, value, self),
     "lerp.Tensor": lambda self, end, w: functions.where(
         functions.abs(w) < 0.5, self + w * (end - self), end - (end - self) * (1 - w)
     ),
+    "max.dim": lambda self, dim, keepdim: (functions.amax(self, [dim], keepdim), functions.argmax(self, dim, keepdim)),
+    "min.dim": lambda self, dim, keepdim: (functions.amin(self, [dim], keepdim), functions.argmin(self, dim, keepdim)),
     "var.dim": lambda self, dim, unbiased, keepdim: TABLE["var.correction"](self, dim, int(unbiased), keepdim),
     "std.dim": lambda self, dim, unbiased, keepdim: TABLE["std.correction"](self, dim, int(unbiased), keepdim),
 }

@@ -43,14 +43,6 @@ def floating_dtype(*operands: Any) -> dtype:
     return kind if kind.is_floating_point else float32
 
 
-def require_floating_dtype(*operands: Any) -> dtype:
-    """The dtype in which an operation on floating operands computes. An operation on integers is left to its eager kernel."""
-    kind = result_type(*operands)
-    if not kind.is_floating_point:
-        raise Unsupported
-    return kind
-
-
 def to_dtype(x: Any, dtype: dtype) -> Any:
     """The tensor converted; a number unchanged."""
     return identity(x, dtype) if isinstance(x, TensorBox) and x.dtype is not dtype else x
@@ -92,7 +84,9 @@ def to_floating(x: TensorBox) -> list[TensorBox]:
 
 
 def require_floating(*operands: Any) -> Sequence[Any]:
-    require_floating_dtype(*operands)
+    """The operands. An operation on integers is left to its eager kernel."""
+    if not result_type(*operands).is_floating_point:
+        raise Unsupported
     return operands
 
 
@@ -174,12 +168,6 @@ def where_self(condition: TensorBox, x: Any, y: Any) -> TensorBox:
         return where(ir.cast(c, bool_), ir.cast(x, kind), ir.cast(y, kind))
 
     return make_pointwise(chosen, [condition, x, y], kind)
-
-
-@register_lowering("masked_fill.Scalar", "masked_fill.Tensor")
-def masked_fill(x: TensorBox, mask: TensorBox, value: Any) -> TensorBox:
-    value = value if isinstance(value, TensorBox) else constant(value, x.dtype)
-    return make_pointwise(lambda x, m, v: where(m, ir.cast(v, x.dtype), x), [x, mask, value], x.dtype)
 
 
 @register_lowering("clamp", "clamp.Tensor", "clamp_min", "clamp_min.Tensor")

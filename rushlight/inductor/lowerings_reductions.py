@@ -68,22 +68,14 @@ def any_(x: TensorBox, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 @register_lowering("argmax", "argmin")
-def argmax(x: TensorBox, dim: int | None = None, keepdim: bool = False, kind: str = "") -> Any:
+def argmax(x: TensorBox, dim: int | None = None, keepdim: bool = False) -> Any:
     """The index of the first of the largest, or smallest, elements in a dimension."""
     if x.dtype is bool_ or not x.sizes or dim is None:
         raise Unsupported
-    kind = kind or operator_name()
-    loops = reduction(kind, x, [dim], keepdim)
+    loops = reduction(operator_name(), x, [dim], keepdim)
     if loops.reduced_sizes == (1,):
         return filled(loops.sizes, 0, int64)
     return Reduction(loops.sizes, int64, loops.inner, loops.reduced_sizes, loops.kind)
-
-
-@register_lowering("max.dim", "min.dim")
-def max_dim(x: TensorBox, dim: int, keepdim: bool = False) -> Any:
-    kind = operator_name()
-    positions = argmax(x, dim, keepdim, f"arg{kind}")
-    return [reduce(kind, x, [dim % len(x.sizes)], keepdim), positions]
 
 
 # Softmax and losses --------------------------------------------------------------------------------------------------
