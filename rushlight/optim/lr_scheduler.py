@@ -26,9 +26,9 @@ EPOCH_DEPRECATION_WARNING = "The epoch parameter in `scheduler.step()` is deprec
 class LRScheduler:
     """Sets the learning rate of each group when it is constructed, and again at each `step`, after the optimizer's step.
 
-    A subclass defines `get_lr`, which returns the next learning rate of each group. The classes here define `_lrs`, so that `get_lr`
-    can warn if it is not `step` that calls it. `last_epoch` counts the steps. A scheduler that is constructed with a `last_epoch`
-    other than -1 resumes a schedule, and the groups must have their `initial_lr`.
+    A subclass defines `get_lr`, which returns the next learning rate of each group. The classes here define `_lrs`, and `get_lr`
+    warns if `step` has not called it. `last_epoch` counts the steps. A scheduler that is constructed with a `last_epoch` other than
+    -1 resumes a schedule, and the groups must have their `initial_lr`.
 
     Source: `torch/optim/lr_scheduler.py`, `LRScheduler`.
     """
