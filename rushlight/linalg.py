@@ -21,38 +21,13 @@ inv, pinv, solve, cross = functions.linalg_inv, functions.linalg_pinv, functions
 det, slogdet = functions.linalg_det, functions.linalg_slogdet
 
 
-def vector_norm(
-    x: Tensor,
-    ord: Scalar = 2,
-    dim: int | Sequence[int] | None = None,
-    keepdim: bool = False,
-    *,
-    dtype: dtype | None = None,
-    out: Tensor | None = None,
-) -> Tensor:
-    """(sum of |x| ** ord) ** (1 / ord), over all elements or some dimensions."""
-    return functions.linalg_vector_norm(x, ord, dim, keepdim, dtype=dtype, out=out)
+vector_norm, matrix_norm = functions.linalg_vector_norm, functions.linalg_matrix_norm
 
 
 def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:  # noqa: N803
     """The singular values of matrices (\\*batch, rows, columns), in descending order."""
     values = functions.linalg_svdvals(A, driver=driver)
     return values if out is None else out.resize_(values.shape).copy_(values)
-
-
-def matrix_norm(
-    A: Tensor,  # noqa: N803
-    ord: Scalar | str = "fro",
-    dim: Sequence[int] = (-2, -1),
-    keepdim: bool = False,
-    *,
-    dtype: dtype | None = None,
-    out: Tensor | None = None,
-) -> Tensor:
-    """The norm of the matrices of two dimensions: "fro", the largest (1, inf) or smallest (-1, -inf) sum of the absolute values
-    of a column or a row, the largest (2) or smallest (-2) singular value, or the sum of the singular values ("nuc")."""
-    options = {} if out is None else {"out": out}
-    return functions.linalg_matrix_norm(A, ord, dim, keepdim, dtype=dtype, **options)
 
 
 def norm(
@@ -76,4 +51,4 @@ def norm(
     dim = list(range(A.dim())) if dim is None else dim
     if len(dim) == 1 and not isinstance(ord, str):
         return vector_norm(A, ord, dim, keepdim, dtype=dtype, out=out)
-    return matrix_norm(A, ord, dim, keepdim, dtype=dtype, out=out)
+    return matrix_norm(A, ord, dim, keepdim, dtype=dtype, **({} if out is None else {"out": out}))

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rushlight.course import grammar
-from rushlight.course.grammar import PRONOUNS, TENSES
+from rushlight.course.grammar import BE, PRONOUNS, TENSES, TIMES
 
 _WORDS = tomllib.loads(Path(__file__).with_name("corpus.toml").read_text(encoding="utf-8"))
 
@@ -108,10 +108,6 @@ HELD_OUT = [verb.number for verb in VERBS if verb.english in _WORDS["held_out"]]
 # Sentences -----------------------------------------------------------------------------------------------------------
 
 ADJECTIVES = (("kind", "simpátic"), ("tall", "alt"), ("quiet", "callad"))  # the Spanish ones without their ending
-TIMES = {
-    "en": {"present": "every day", "past": "yesterday", "future": "tomorrow", "progressive": "now"},
-    "es": {"present": "hoy", "past": "ayer", "future": "mañana"},
-}
 KINDS = ("pronoun", "object", "negation", "reference", "question", "subject")
 # The person who is asked about, when person 0 to 5 is in the answer: "did you walk? yes, I walked".
 _ANSWERS = (1, 0, 2, 4, 3, 5)
@@ -173,7 +169,7 @@ def _auxiliary(tense: str, person: int) -> str:
     """The English word that a question begins with."""
     if tense == "present":
         return "does" if person == 2 else "do"
-    return {"past": "did", "future": "will"}.get(tense) or ("am", "are", "is", "are", "are", "are")[person]
+    return {"past": "did", "future": "will"}.get(tense) or BE[person]
 
 
 def _english(verb: Verb, kind: str, tense: str, person: int, subject: str, thing: Object) -> Line:

@@ -31,7 +31,12 @@ PRONOUNS = {
     "en": ("I", "you", "she", "we", "you two", "they"),
     "es": ("yo", "tú", "ella", "nosotros", "vosotros", "ellas"),
 }
-TENSES = {"en": ("present", "past", "future", "progressive"), "es": ("present", "past", "future")}
+TIMES = {
+    "en": {"present": "every day", "past": "yesterday", "future": "tomorrow", "progressive": "now"},
+    "es": {"present": "hoy", "past": "ayer", "future": "mañana"},
+}
+TENSES = {language: tuple(times) for language, times in TIMES.items()}
+BE = ("am", "are", "is", "are", "are", "are")
 
 # Conjugation ---------------------------------------------------------------------------------------------------------
 
@@ -88,14 +93,12 @@ class Sentence(NamedTuple):
     @property
     def text(self) -> str:
         """The text: the verb in brackets, an adverb of time, the pronoun, an auxiliary where English has one."""
-        pronoun = PRONOUNS[self.language][self.person]
+        english, spanish = VERBS[self.verb]
+        time, pronoun = TIMES[self.language][self.tense], PRONOUNS[self.language][self.person]
         if self.language == "es":
-            time = {"present": "hoy", "past": "ayer", "future": "mañana"}[self.tense]
-            return f"({VERBS[self.verb][1]}) {time} {pronoun}"
-        time = {"present": "every day", "past": "yesterday", "future": "tomorrow", "progressive": "now"}[self.tense]
-        be = ("am", "are", "is", "are", "are", "are")[self.person]
-        auxiliary = {"future": " will", "progressive": f" {be}"}.get(self.tense, "")
-        return f"({VERBS[self.verb][0]}) {time} {pronoun}{auxiliary}"
+            return f"({spanish}) {time} {pronoun}"
+        auxiliary = {"future": " will", "progressive": f" {BE[self.person]}"}.get(self.tense, "")
+        return f"({english}) {time} {pronoun}{auxiliary}"
 
     @property
     def next_token(self) -> str:

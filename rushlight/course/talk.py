@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FrameType, FunctionType, SimpleNamespace
 from typing import Any
 
 import rushlight as rl
@@ -175,18 +175,11 @@ class _Continued:
     """A model with the cache of an earlier call, which `new_cache` returns again."""
 
     def __init__(self, model: Any, cache: list[sampling.KeyValues]):
-        self.model, self.blocks = model, [_Block(each) for each in cache]
+        self.model = model
+        self.blocks = [SimpleNamespace(new_cache=lambda batch, known=known: known) for known in cache]
 
     def __call__(self, tokens: Any, cache: list[sampling.KeyValues]) -> Any:
         return self.model(tokens, cache)
-
-
-class _Block:
-    def __init__(self, cache: sampling.KeyValues):
-        self.cache = cache
-
-    def new_cache(self, batch: int) -> sampling.KeyValues:
-        return self.cache
 
 
 def _follow(code: CodeType, ran: dict[str, int], names: dict[CodeType, str], written: Callable[[], int]) -> Callable:

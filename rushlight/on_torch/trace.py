@@ -12,9 +12,11 @@ This module works on torch itself.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -26,41 +28,11 @@ from torch.utils._pytree import tree_leaves
 
 # The source map ------------------------------------------------------------------------------------------------------
 
-FRONTEND, DISPATCHER, ATEN, COMPILER = "frontend", "dispatcher", "ATen", "compiler"
-
-SOURCE_MAP: dict[str, tuple[str, str]] = {  # folder or file: its layer, and its purpose
-    "torch": (FRONTEND, "the imported package: functions, methods, checks of arguments"),
-    "torch/nn": (FRONTEND, "modules and their functional forms"),
-    "torch/optim": (FRONTEND, "optimisers"),
-    "torch/profiler": (FRONTEND, "records of the operators that ran, with their times"),
-    "torch/distributed": (FRONTEND, "tensors and collectives over several processes"),
-    "torch/csrc": (FRONTEND, "the C++ behind torch._C: bindings, autograd's engine, the JIT"),
-    "torch/csrc/autograd": (DISPATCHER, "autograd: the engine, and the generated kernels for the autograd keys"),
-    "torch/csrc/autograd/python_variable.cpp": (FRONTEND, "Tensor as a Python class"),
-    "torch/csrc/autograd/generated/python_variable_methods.cpp": (FRONTEND, "generated bindings of Tensor's methods"),
-    "torch/_ops.py": (DISPATCHER, "torch.ops: operators as Python objects"),
-    "torch/library.py": (DISPATCHER, "registrations made in Python"),
-    "torch/_library": (DISPATCHER, "custom operators"),
-    "tools/autograd": (DISPATCHER, "derivatives.yaml, and the generator of autograd's kernels"),
-    "tools/autograd/gen_python_functions.py": (FRONTEND, "the generator of the bindings from native_functions.yaml"),
-    "torchgen": (DISPATCHER, "the generator of registrations and bindings from native_functions.yaml"),
-    "aten/src/ATen": (ATEN, "the tensor library: Tensor's methods, TensorIterator, contexts"),
-    "aten/src/ATen/core/dispatch": (DISPATCHER, "the dispatcher: operators and their tables of kernels"),
-    "aten/src/ATen/core/boxing": (DISPATCHER, "kernels called with a stack of values instead of arguments"),
-    "aten/src/ATen/functorch": (DISPATCHER, "batching rules for vmap, levels of torch.func"),
-    "aten/src/ATen/autocast_mode.cpp": (DISPATCHER, "the kernels for the autocast keys"),
-    "aten/src/ATen/native": (ATEN, "the kernels for CPU, and native_functions.yaml, which declares ATen's operators"),
-    "aten/src/ATen/native/cuda": (ATEN, "the kernels for CUDA"),
-    "build/aten/src/ATen": (ATEN, "generated when PyTorch is built: RegisterCPU.cpp and others"),
-    "c10": (ATEN, "the base of everything else: TensorImpl, Storage, Device, allocators"),
-    "c10/core/DispatchKey.h": (DISPATCHER, "the dispatch keys, in order of priority"),
-    "c10/core/DispatchKeySet.h": (DISPATCHER, "sets of dispatch keys"),
-    "c10/core/impl/LocalDispatchKeySet.h": (DISPATCHER, "the keys that a thread includes and excludes"),
-    "torch/_dynamo": (COMPILER, "captures a graph from Python's bytecode"),
-    "torch/fx": (COMPILER, "graphs of operations as Python objects"),
-    "torch/_functorch": (COMPILER, "AOTAutograd: forward and backward as one graph"),
-    "torch/_inductor": (COMPILER, "turns graphs into kernels in C++ and Triton"),
+_MAP = Path(__file__).with_name("source_map.toml").read_text(encoding="utf-8")
+SOURCE_MAP: dict[str, tuple[str, str]] = {
+    path: (layer, purpose) for path, (layer, purpose) in tomllib.loads(_MAP).items()
 }
+"""By folder or file its layer, and its purpose."""
 
 
 def layer_of(path: str) -> tuple[str, str]:
