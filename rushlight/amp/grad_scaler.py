@@ -111,11 +111,8 @@ class GradScaler:
         if enabled and backoff_factor >= 1:
             raise AssertionError("The backoff factor must be < 1.0.")
         self._init_scale, self._scale = init_scale, None
-        self._growth_factor, self._backoff_factor, self._growth_interval = (
-            growth_factor,
-            backoff_factor,
-            growth_interval,
-        )
+        self._growth_factor, self._backoff_factor = growth_factor, backoff_factor
+        self._growth_interval = growth_interval
         self._growth_tracker = 0  # the steps without an infinite gradient since the scale changed
         self._found_inf: dict[int, bool] = {}  # by the id of each optimizer whose gradients are unscaled
         self._stepped: set[int] = set()

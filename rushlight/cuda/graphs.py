@@ -155,9 +155,9 @@ class CUDAGraph:
         if not self.captured:
             raise RuntimeError("Called CUDAGraph::replay without a preceding successful capture.")
         device = self.device
-        if device.capture is not None and device.current_stream in device.capture.frontiers:
-            device.capture.invalidate("Unsupported")  # in CUDA, a node that is a graph
         stream = device.current_stream
+        if (capture := device.capture_on(stream)) is not None:
+            capture.invalidate("Unsupported")  # in CUDA, a node that is a graph
         times = replay_times(device, stream, self.nodes)
         writes = {ptr for node in self.nodes for ptr in node.work.writes()}
         reads = {ptr for node in self.nodes for ptr in node.work.reads()} - writes
@@ -219,4 +219,4 @@ class graph:
 
 def is_current_stream_capturing() -> bool:
     device = current()
-    return device.capture is not None and device.current_stream in device.capture.frontiers
+    return device.capture_on(device.current_stream) is not None

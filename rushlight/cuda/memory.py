@@ -53,9 +53,7 @@ class DeviceTensor:
         device = current()
         self.shape, self.dtype = tuple(shape), np.dtype(dtype)
         nbytes = int(np.prod(self.shape)) * self.dtype.itemsize
-        capture = device.capture
-        capturing = capture is not None and device.current_stream in capture.frontiers
-        self.allocator = capture.allocator if capturing else device.allocator
+        self.allocator = (device.capture_on(device.current_stream) or device).allocator
         self.block = self.allocator.malloc(max(nbytes, 1), device.current_stream)
         data = device.runtime.at(self.block.ptr, nbytes).view(self.dtype).reshape(self.shape)
         self.buffer = Buffer(data, self.block.ptr)
@@ -138,7 +136,7 @@ def copy_(target: HostTensor | DeviceTensor, source: HostTensor | DeviceTensor, 
     engine = kinds[type(source), type(target)]
     on_host = {"HtoD": source, "DtoH": target}.get(engine)
     pageable = on_host is not None and not on_host.is_pinned()
-    if pageable and device.capture is not None and stream.stream_id in device.capture.frontiers:
+    if pageable and device.capture_on(stream.stream_id) is not None:
         raise RuntimeError(
             "Cannot copy between CPU and CUDA tensors during CUDA graph capture unless the CPU tensor is pinned. "
             "Please use tensor.pin_memory() or allocate the tensor with pin_memory=True."

@@ -183,9 +183,9 @@ class Device:
 
     def launch(self, stream: int, work: Work) -> None:
         """Queue work on a stream; or, if the stream is capturing, make it a node of the graph."""
-        if self.capture is not None and stream in self.capture.frontiers:
+        if (capture := self.capture_on(stream)) is not None:
             self.spend("capture", self.now + self.launch_overhead)
-            self.capture.add(stream, work)
+            capture.add(stream, work)
             return
         start, end = schedule(self, stream, work.duration, work.engine)
         self.trace.append(("launch", stream, work.reads(), work.writes(), work.name))
@@ -230,6 +230,10 @@ class Device:
             self.host_timeline.append((what, self.now, until))
         self.advance(until)
 
+    def capture_on(self, stream: int) -> Capture | None:
+        """The capture that this stream takes part in."""
+        return self.capture if self.capture is not None and stream in self.capture.frontiers else None
+
     def forbid_capture(self, error: str) -> None:
         if self.capture is not None:
             self.capture.invalidate(error)
@@ -266,11 +270,10 @@ class DeviceRuntime(Runtime):
         return self.memory[segment][ptr - segment : ptr - segment + nbytes]
 
     def record_event(self, stream: int) -> Any:
-        capture = self.device.capture
-        if capture is not None and stream in capture.frontiers:
-            return super().record_event(
-                stream
-            )  # this work has no time: the block waits until the allocator gives up waiting
+        if (
+            self.device.capture_on(stream) is not None
+        ):  # this work has no time: the block waits until the allocator gives up
+            return super().record_event(stream)
         return RuntimeEvent(self.device, max(self.device.now, self.device.ready.get(stream, 0.0)))
 
     def synchronize(self, streams: Any = None) -> None:

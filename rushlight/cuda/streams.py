@@ -10,83 +10,11 @@ other devices, events of other processes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import count
 
 from rushlight.cuda.simulator import DEFAULT_STREAM, Capture, Device, current
 
 __all__ = ["Event", "Stream", "StreamContext", "current_stream", "default_stream", "stream", "synchronize"]
-
-
-def record(event: Event, stream: Stream) -> None:
-    """Put an event at the end of a stream's queue: it is complete as soon as all work that is on the stream now is done.
-
-    The event does not depend on work that is queued later. If the stream has nothing to do, the event is complete at once, at
-    `device.now`. Recording an event again replaces its earlier mark. The host needs no time for this.
-
-    `device.ready[stream.stream_id]`, where `device` is `stream.device`, is the time from which the stream has nothing to do. A
-    stream without an entry has had no work. `event.time` becomes the time at which the event is complete.
-
-    >>> with Device(launch_overhead=1.0) as device:
-    ...     event, side = Event(), Stream()
-    ...     device.ready[side.stream_id] = 30.0
-    ...     record(event, side)
-    ...     event.time
-    30.0
-
-    Source: `c10/cuda/CUDAEvent.h`, `CUDAEvent::record`.
-    """
-    device = stream.device
-    event.time = max(device.now, device.ready.get(stream.stream_id, 0.0))
-
-
-def wait(stream: Stream, event: Event) -> None:
-    """Let all work that is queued on a stream from now on wait for an event. The host does not wait.
-
-    The stream waits for the mark that the event has *now*, also if the event is recorded again later. An event that was never
-    recorded, whose `time` is None, delays nothing. Work that is on the stream already does not wait.
-
-    >>> with Device(launch_overhead=1.0) as device:
-    ...     event, side = Event(), Stream()
-    ...     event.time = 30.0
-    ...     wait(side, event)
-    ...     device.ready[side.stream_id]
-    30.0
-
-    Source: `c10/cuda/CUDAEvent.h`, `CUDAEvent::block`; CUDA's `cudaStreamWaitEvent`.
-    """
-    if event.time is not None:
-        ready = stream.device.ready
-        ready[stream.stream_id] = max(ready.get(stream.stream_id, 0.0), event.time)
-
-
-def elapsed_time(start: Event, end: Event) -> float:
-    """The milliseconds from one event to the other, on the device's clock. It is negative if `end` was recorded first.
-
-    Args:
-        start, end: `enable_timing`, `time` (in microseconds, None if the event was never recorded) and `query()` are what matters.
-
-    Raises:
-        ValueError: one of them was made without `enable_timing`; else, one of them was never recorded.
-        RuntimeError: else, one of them is not complete: `query()` is False.
-
-    >>> with Device() as device:
-    ...     start, end = Event(enable_timing=True), Event(enable_timing=True)
-    ...     start.record()
-    ...     device.busy(1500.0)
-    ...     end.record()
-    ...     elapsed_time(start, end)
-    1.5
-
-    Source: `c10/cuda/CUDAEvent.h`, `CUDAEvent::elapsed_time`.
-    """
-    if not (start.enable_timing and end.enable_timing):
-        raise ValueError("Both events must be created with argument 'enable_timing=True'.")
-    if start.time is None or end.time is None:
-        raise ValueError("Both events must be recorded before calculating elapsed time.")
-    if not (start.query() and end.query()):
-        raise RuntimeError("Both events must be completed before calculating elapsed time.")
-    return (end.time - start.time) / 1000
 
 
 _event_ids = count(1)
@@ -102,25 +30,47 @@ class Event:
         self.frontier: frozenset[int] = frozenset()  # and the nodes that were the last ones of its stream
 
     def record(self, stream: Stream | None = None) -> None:
+        """Put the event at the end of a stream's queue: it is complete as soon as all work that is on the stream now is done.
+
+        Recording it again replaces its earlier mark. Source: `c10/cuda/CUDAEvent.h`, `CUDAEvent::record`.
+
+        >>> with Device(launch_overhead=1.0) as device:
+        ...     event, side = Event(), Stream()
+        ...     device.ready[side.stream_id] = 30.0
+        ...     event.record(side)
+        ...     event.time
+        30.0
+        """
         stream = stream or current_stream()
-        capture = stream.device.capture
-        self.graph = capture if capture is not None and stream.stream_id in capture.frontiers else None
+        self.graph = stream.device.capture_on(stream.stream_id)
         if self.graph is not None:
             self.frontier = self.graph.frontiers[stream.stream_id]
         else:
-            record(self, stream)
+            self.time = max(stream.device.now, stream.device.ready.get(stream.stream_id, 0.0))
             self.device.trace.append(("record", self.event_id, stream.stream_id))
 
     def wait(self, stream: Stream | None = None) -> None:
-        """Let a stream, by default the current one, wait for this event."""
+        """Let all work that is queued on a stream, by default the current one, from now on wait for this event.
+
+        The stream waits for the mark that the event has *now*, also if the event is recorded again later. An event that was
+        never recorded delays nothing. Source: `c10/cuda/CUDAEvent.h`, `CUDAEvent::block`; CUDA's `cudaStreamWaitEvent`.
+
+        >>> with Device(launch_overhead=1.0) as device:
+        ...     event, side = Event(), Stream()
+        ...     event.time = 30.0
+        ...     event.wait(side)
+        ...     device.ready[side.stream_id]
+        30.0
+        """
         stream = stream or current_stream()
-        capture = stream.device.capture
+        capture, ready = stream.device.capture_on(stream.stream_id), stream.device.ready
         if self.graph is not None:
             self.graph.join(stream.stream_id, self.frontier)
-        elif capture is not None and stream.stream_id in capture.frontiers and self.time is not None:
+        elif capture is not None and self.time is not None:
             capture.invalidate("Isolation")
         else:
-            wait(stream, self)
+            if self.time is not None:
+                ready[stream.stream_id] = max(ready.get(stream.stream_id, 0.0), self.time)
             self.device.trace.append(("wait", self.event_id, stream.stream_id))
 
     def query(self) -> bool:
@@ -138,19 +88,38 @@ class Event:
             self.device.wait(self.time)
             self.device.trace.append(("synchronize event", self.event_id))
 
-    elapsed_time = elapsed_time
+    def elapsed_time(self, end: Event) -> float:
+        """The milliseconds from this event to the other, on the device's clock. It is negative if `end` was recorded first.
+
+        Raises:
+            ValueError: one of them was made without `enable_timing`; else, one of them was never recorded.
+            RuntimeError: else, one of them is not complete: `query()` is False.
+
+        >>> with Device() as device:
+        ...     start, end = Event(enable_timing=True), Event(enable_timing=True)
+        ...     start.record()
+        ...     device.busy(1500.0)
+        ...     end.record()
+        ...     start.elapsed_time(end)
+        1.5
+
+        Source: `c10/cuda/CUDAEvent.h`, `CUDAEvent::elapsed_time`.
+        """
+        if not (self.enable_timing and end.enable_timing):
+            raise ValueError("Both events must be created with argument 'enable_timing=True'.")
+        if self.time is None or end.time is None:
+            raise ValueError("Both events must be recorded before calculating elapsed time.")
+        if not (self.query() and end.query()):
+            raise RuntimeError("Both events must be completed before calculating elapsed time.")
+        return (end.time - self.time) / 1000
 
     def _check(self) -> None:
         if self.graph is not None:
             self.graph.invalidate("CapturedEvent")
 
 
-@dataclass(eq=False)
 class Stream:
     """A queue of work. Each `Stream()` is a new one. Source: `torch/cuda/streams.py`, `Stream`."""
-
-    device: Device
-    stream_id: int
 
     def __init__(self, device: Device | None = None, *, stream_id: int | None = None) -> None:
         self.device = device or current()

@@ -512,12 +512,9 @@ class CachingAllocator:
         ptr = self.runtime.malloc(bytes_)
         if ptr is None:
             return None
-        self.total_allocated_memory += bytes_
-        self.stats.counts["num_device_alloc"] += 1
-        self._record("segment_alloc", ptr, bytes_, stream)
-        block = Block(stream, bytes_, ptr, pool)
+        self._account("segment_alloc", ptr, bytes_, stream)
         self.stats.add_segment(pool, 1)
-        return block
+        return Block(stream, bytes_, ptr, pool)
 
     def record_alloc(self, block: Block) -> None:
         """Enter an allocation into the trace and the statistics."""
@@ -586,10 +583,8 @@ class CachingAllocator:
     # Memory goes back to the device
 
     def release_block(self, block: Block) -> None:
-        self.stats.counts["num_device_free"] += 1
-        self._record("segment_free", block.ptr, block.size, block.stream)
+        self._account("segment_free", block.ptr, -block.size, block.stream)
         self.runtime.free(block.ptr)
-        self.total_allocated_memory -= block.size
         block.pool.blocks.remove(block)
         self.stats.add_segment(block.pool, -1)
         self.stats.update()
@@ -687,21 +682,13 @@ class CachingAllocator:
         if not mapped:
             return False
         pool.unmapped.remove(block)
-        block.mapped = True
         if mapped < block.size:
-            rest = Block(
-                block.stream, block.size - mapped, block.ptr + mapped, pool, mapped=False, segment=block.segment
-            )
-            _link(block, rest, block.next)
-            pool.unmapped.append(rest)
-            block.size = mapped
-        address = block.ptr
+            pool.unmapped.append(_cut(block, mapped))
+        block.mapped, address = True, block.ptr
         for neighbour in (block.prev, block.next):
             try_merge_blocks(block, neighbour, pool)
         pool.insert(block)
-        self.total_allocated_memory += mapped
-        self.stats.counts["num_device_alloc"] += 1
-        self._record("segment_map", address, mapped, block.stream)
+        self._account("segment_map", address, mapped, block.stream)
         self.stats.update()
         return True
 
@@ -712,22 +699,17 @@ class CachingAllocator:
         ptr, size = segment.unmap(block.ptr, block.size)
         if size:
             pool.blocks.remove(block)
-            after = block.ptr + block.size - ptr - size
             if ptr > block.ptr:
-                before = Block(block.stream, ptr - block.ptr, block.ptr, pool, segment=segment)
-                _link(block.prev, before, block)
+                before, block = block, _cut(block, ptr - block.ptr)
+                before.requested_size, block.requested_size = 0, before.requested_size
                 pool.insert(before)
-            if after > 0:
-                rest = Block(block.stream, after, ptr + size, pool, segment=segment)
-                _link(block, rest, block.next)
-                pool.insert(rest)
-            block.ptr, block.size, block.mapped = ptr, size, False
+            if block.size > size:
+                pool.insert(_cut(block, size))
+            block.mapped = False
             for neighbour in (block.prev, block.next):
                 try_merge_blocks(block, neighbour, pool)
             pool.unmapped.append(block)
-            self.total_allocated_memory -= size
-            self.stats.counts["num_device_free"] += 1
-            self._record("segment_unmap", ptr, size, block.stream)
+            self._account("segment_unmap", ptr, -size, block.stream)
             self.stats.update()
             if not block.is_split():
                 pool.unmapped.remove(block)
@@ -736,6 +718,12 @@ class CachingAllocator:
 
     def _blocks(self) -> list[Block]:
         return [*self.small_blocks.blocks, *self.large_blocks.blocks, *self.active_blocks]
+
+    def _account(self, action: str, addr: int, change: int, stream: int) -> None:
+        """Enter memory that the device gave, or got back, into the trace and the statistics."""
+        self.total_allocated_memory += change
+        self.stats.counts["num_device_alloc" if change > 0 else "num_device_free"] += 1
+        self._record(action, addr, abs(change), stream)
 
     def _record(self, action: str, addr: int | None, size: int, stream: int, **others: Any) -> None:
         where = {} if addr is None else {"addr": addr}
@@ -746,13 +734,16 @@ def _state(block: Block) -> str:
     return "active_allocated" if block.allocated else "inactive" if block.is_free() else "active_pending_free"
 
 
-def _link(before: Block | None, block: Block, after: Block | None) -> None:
-    """Put a block between two neighbours. Source: `Block::splice`."""
-    block.prev, block.next = before, after
-    if before is not None:
-        before.next = block
-    if after is not None:
-        after.prev = block
+def _cut(block: Block, size: int) -> Block:
+    """Let a block keep its first bytes, and return a new block, its neighbour, with the others. Source: `Block::splice`."""
+    rest = Block(
+        block.stream, block.size - size, block.ptr + size, block.pool, mapped=block.mapped, segment=block.segment
+    )
+    rest.prev, rest.next = block, block.next
+    if block.next is not None:
+        block.next.prev = rest
+    block.next, block.size = rest, size
+    return rest
 
 
 def _least_expandable(pool: BlockPool, block: Block) -> Block:
@@ -821,11 +812,7 @@ class Statistics:
             peak.peak = peak.current
 
     def as_dict(self) -> dict[str, int]:
-        stats = {
-            f"{name}.{which}": getattr(peak, which)
-            for name, peak in self.peaks.items()
-            for which in ("current", "peak")
-        }
+        stats = {f"{name}.{which}": value for name, peak in self.peaks.items() for which, value in vars(peak).items()}
         return stats | self.counts
 
 

@@ -5,7 +5,8 @@ events and bytes after each step, errors, and the segments and statistics at the
 order in which the device gave them, and an offset.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight.c10.cuda.caching_allocator import Block, CachingAllocator, OutOfMemoryError, Runtime, Settings
@@ -16,25 +17,10 @@ __all__ = ["replay", "settings_of"]
 def settings_of(text: str) -> Settings:
     """The settings from the text of `PYTORCH_CUDA_ALLOC_CONF`."""
     settings = Settings()
-    while text:
-        name, _, rest = text.partition(":")
-        if rest.startswith("["):
-            value, _, text = rest[1:].partition("]")
-            text = text.removeprefix(",")
-        else:
-            value, _, text = rest.partition(",")
-        if name == "max_split_size_mb":
-            settings.max_split_size = int(value) << 20
-        elif name == "max_non_split_rounding_mb":
-            settings.max_non_split_rounding = int(value) << 20
-        elif name == "roundup_power2_divisions":
-            settings.roundup_power2_divisions = _divisions(value)
-        elif name == "garbage_collection_threshold":
-            settings.garbage_collection_threshold = float(value)
-        elif name == "expandable_segments":
-            settings.expandable_segments = value == "True"
-        else:
+    for name, listed, value in re.findall(r"(\w+):?(?:\[(.*?)\]|([^,]*))", text):
+        if name not in _READ:
             raise ValueError(f"{name!r} is no setting that is simulated")
+        setattr(settings, name.removesuffix("_mb"), _READ[name](listed or value))
     return settings
 
 
@@ -44,6 +30,14 @@ def _divisions(text: str) -> int | dict[int, int]:
         return int(text)
     pairs = [part.split(":") for part in text.split(",")]
     return {1 << 63 if size == ">" else int(size) << 21: int(value) for size, value in pairs}
+
+
+_READ: dict[str, Callable[[str], Any]] = {  # by setting: its value from its text
+    **dict.fromkeys(("max_split_size_mb", "max_non_split_rounding_mb"), lambda text: int(text) << 20),
+    "roundup_power2_divisions": _divisions,
+    "garbage_collection_threshold": float,
+    "expandable_segments": lambda text: text == "True",
+}
 
 
 def replay(total: int, settings: str, steps: Sequence[Sequence[Any]]) -> dict[str, Any]:
