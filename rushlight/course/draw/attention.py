@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from rushlight.course.draw import paper
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MARK, MONO, OURS, arrow, cell, rectangle, sheet
@@ -15,7 +14,7 @@ CELL = 0.62
 
 def attention_map(
     tokens: Sequence[str], maps: Sequence[tuple[str, Sequence[Sequence[float]]]], row: int | None = None
-) -> Figure:
+) -> paper.Picture:
     """The weights of a text's tokens, a panel for each head: its name, and for each query a row of weights.
 
     A darker cell is a larger weight. The largest weight of a row has a purple edge. Of the row `row`, the three largest weights
@@ -46,8 +45,7 @@ def _draw_map(
     for i, token in enumerate(tokens):
         middle = top + (i + 0.5) * CELL
         axes.text(left - 0.15, middle, token, size=SIZE, ha="right", **MONO)
-        style = {**MONO, "va": "bottom"}
-        axes.text(left + (i + 0.5) * CELL, top - 0.12, token, size=SIZE, ha="center", rotation=90, **style)
+        paper.write(axes, left + (i + 0.5) * CELL, top - 0.12, token, SIZE, ha="center", va="bottom", rotation=90)
         largest = max(range(len(tokens)), key=lambda j: weights[i][j])  # noqa: B023
         for j, weight in enumerate(weights[i]):
             if j > i and weight == 0:
@@ -60,7 +58,7 @@ def _draw_map(
 
 def score_tiles(
     queries: int, keys: int, tile: tuple[int, int], is_causal: bool = True, at: tuple[int, int] | None = None
-) -> Figure:
+) -> paper.Picture:
     """The scores of all queries and keys in tiles of (queries, keys). Each is a small square. Grey tiles are computed as a
     whole, lighter ones have scores that no query may see, and hatched ones are skipped. The tile `at` is orange, and so are the
     blocks of queries and keys that it needs."""
@@ -99,7 +97,7 @@ def score_tiles(
     return figure
 
 
-def online_softmax(blocks: Sequence[Sequence[float]]) -> Figure:
+def online_softmax(blocks: Sequence[Sequence[float]]) -> paper.Picture:
     """The scores of one query in blocks, and what is known after each: the largest score, the sum, and the factor by which the old
     sum was scaled. A bar is exp(score - largest) at this time. Bars of earlier blocks become lower when a larger score comes."""
     count = sum(map(len, blocks))
@@ -130,7 +128,7 @@ def online_softmax(blocks: Sequence[Sequence[float]]) -> Figure:
     return figure
 
 
-def residual_stream(norms: Sequence[tuple[str, float, float]], reading: int = 1) -> Figure:
+def residual_stream(norms: Sequence[tuple[str, float, float]], reading: int = 1) -> paper.Picture:
     """The stream from left to right. Each part, with its name, reads it and adds to it: the length of what it adds, and the length
     of the stream after it. The parts before `reading` only add."""
     step, middle = max(len(name) for name, *_ in norms) * SIZE * CHARACTER + 0.4, MARGIN + 1.2

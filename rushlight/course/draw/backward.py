@@ -9,10 +9,8 @@ longest path from the root.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from rushlight.course.draw.boxes import LEAF, NODE, THIN, Box, arrange, draw_panels, in_order
-from rushlight.course.draw.paper import MARK
+from rushlight.course.draw.paper import MARK, Picture
 
 # Reading a graph -----------------------------------------------------------------------------------------------------
 
@@ -148,7 +146,7 @@ def _layout(tensor: Any, names: Mapping | None, saved: bool, sizes: bool, marks:
     return arrange(boxes, links)
 
 
-def graph(tensor: Any, names: Mapping[str, Any] | None = None, saved: bool = True, sizes: bool = True) -> Figure:
+def graph(tensor: Any, names: Mapping[str, Any] | None = None, saved: bool = True, sizes: bool = True) -> Picture:
     """The backward graph of a tensor, of rushlight or of torch.
 
     Args:
@@ -160,13 +158,13 @@ def graph(tensor: Any, names: Mapping[str, Any] | None = None, saved: bool = Tru
     return graphs([("", tensor, names)], saved, sizes)
 
 
-def graphs(panels: Sequence[tuple], saved: bool = True, sizes: bool = True) -> Figure:
+def graphs(panels: Sequence[tuple], saved: bool = True, sizes: bool = True) -> Picture:
     """Backward graphs side by side: for each a title, the tensor, and the names of tensors."""
     drawn = [(title, _layout(tensor, names, saved, sizes, None)) for title, tensor, names in panels]
     return draw_panels(drawn, columns=3)
 
 
-def engine(tensor: Any, order: Sequence[Any], names: Mapping[str, Any] | None = None, columns: int = 3) -> Figure:
+def engine(tensor: Any, order: Sequence[Any], names: Mapping[str, Any] | None = None, columns: int = 3) -> Picture:
     """A backward pass step by step, a panel for each step, with the number of gradients that each node still waits for. The
     running node is purple, ready nodes are grey, and nodes that have run have no number. `order`: the nodes in the order in
     which they ran, as hooks have recorded it. `columns`: the number of panels side by side."""

@@ -6,17 +6,16 @@ Greys have the same meaning in all pictures: a darker grey means more self time.
 from collections.abc import Sequence
 from typing import Any
 
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from rushlight.course.draw import paper
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, PLATE, arrow, charts, ink_on, sheet
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, arrow, charts, sheet
 
 LAYERS = ("Python frontend", "dispatcher", "ATen and c10", "compiler")
 BANDS = ("1.0", "0.94", "0.88", "0.94")
 
 
-def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Figure:
+def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> paper.Picture:
     """Calls side by side, from top to bottom, with each step in its layer of PyTorch. `paths`: for each call its title and
     its steps in order, a layer of LAYERS and a text each."""
     label = max(map(len, LAYERS)) * 8 * CHARACTER + 0.6
@@ -46,7 +45,7 @@ def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> Figure:
     return figure
 
 
-def spans(events: Sequence[Any], own: Sequence[float] | None = None, unit: str = "µs") -> Figure:
+def spans(events: Sequence[Any], own: Sequence[float] | None = None, unit: str = "µs") -> paper.Picture:
     """The events of a profile over time: an event is below the event that called it, and each thread has a panel. `events`:
     each with a `name`, a `thread`, and its `start` and `end` in any unit. `own`: for each event its self time, without the
     events that it called; the longer, the darker its bar."""
@@ -65,8 +64,7 @@ def spans(events: Sequence[Any], own: Sequence[float] | None = None, unit: str =
         for i in panel:
             event, long = events[i], events[i].end - events[i].start
             fill = f"{1 - 0.75 * own[i] / darkest:.2f}" if own else "0.9"
-            bar = (event.start - first, levels[i] + 0.06), long, 0.88
-            axes.add_patch(Rectangle(*bar, facecolor=fill, edgecolor=INK, linewidth=0.6))
+            paper.bar(axes, event.start - first, levels[i] + 0.06, long, 0.88, fill, line=0.6)
             name = event.name.removeprefix("aten::")
             fits = int(long / (last - first) * 94)  # characters of this size across the figure
             paper.write_within(axes, (event.start - first + long / 2, levels[i] + 0.52), name, fits, 6, fill)
@@ -82,7 +80,9 @@ Done = tuple[str, float, float]  # name of the work, start, end
 Read = tuple[str, float]  # text, time
 
 
-def queues(panels: Sequence[tuple[str, Sequence[Done], Sequence[Done], Sequence[Read]]], unit: str = "ms") -> Figure:
+def queues(
+    panels: Sequence[tuple[str, Sequence[Done], Sequence[Done], Sequence[Read]]], unit: str = "ms"
+) -> paper.Picture:
     """A program and its device on one time axis: the program's work above, the device's work below. `panels`: for each a
     title, the program's work, the device's work, and the times at which a clock was read, with a text each. Work named "wait"
     is hatched."""
@@ -91,14 +91,9 @@ def queues(panels: Sequence[tuple[str, Sequence[Done], Sequence[Done], Sequence[
     for axes, (title, program, device, reads) in zip(grid[:, 0], panels):
         for level, (line, grey) in enumerate(((program, "0.45"), (device, "0.80"))):
             for name, start, end in line:
-                waits = name == "wait"
-                style = {"facecolor": "white", "hatch": "////"} if waits else {"facecolor": grey}
-                style |= {"edgecolor": INK, "linewidth": 0.6}
-                axes.add_patch(Rectangle((start, level + 0.14), end - start, 0.72, **style))
-                if (end - start) / last > 0.0145 * len(name):
-                    style = MONO | {"color": ink_on("white" if waits else grey)}
-                    plate = PLATE | {"pad": 1} if waits else None
-                    axes.text((start + end) / 2, level + 0.5, name, size=7.5, ha="center", bbox=plate, **style)
+                fits = (end - start) / last > 0.0145 * len(name)
+                box = start, level + 0.14, end - start, 0.72
+                paper.bar(axes, *box, None if name == "wait" else grey, name if fits else "", 0.6)
         for i, (text, moment) in enumerate(reads):
             axes.plot([moment, moment], [-0.12, 2], color=INK, linewidth=1, linestyle="--", clip_on=False)
             axes.text(moment, -0.28, f" {text} ", size=7.5, ha="left" if i % 2 else "right", **MONO)

@@ -13,7 +13,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from rushlight.course.draw.boxes import LEAF, NODE, THICK, THIN, Box, arrange, assign_rows, draw_panels, in_order
-from rushlight.course.draw.paper import FAINT, LETTER, MARGIN, MARK, MONO, PLATE, arrow, ink_on, rectangle, sheet
+from rushlight.course.draw.paper import FAINT, LETTER, MARGIN, MARK, MONO, arrow, rectangle, sheet, write
 
 BACKWARD, MARKED = "0.72", MARK
 INPUTS = ("placeholder", "get_attr")
@@ -226,8 +226,7 @@ def guards(entries: Sequence[tuple[str, Sequence[tuple[str, bool | None]]]], oth
 
     def draw_box(left: float, top: float, room: float, fill: str | None, text: str, **style: Any) -> None:
         rectangle(axes, left, top, room, high, fill)
-        style |= {"bbox": PLATE | {"pad": 0.8}} if fill is None else {}
-        axes.text(left + 0.3, top + high / 2, text, size=7.5, **MONO | {"color": ink_on(fill)}, **style)
+        write(axes, left + 0.3, top + high / 2, text, fill=fill, **style)
 
     left, previous = MARGIN, None
     for i, ((name, checks), room) in enumerate(zip(entries, wide)):
@@ -269,11 +268,10 @@ def breaks(lines: Sequence[tuple[str, str]], inside: Mapping[str, Sequence[str]]
     arrow(axes, (MARGIN + 0.15, MARGIN), (MARGIN + 0.15, end), **look)
     top = MARGIN
     for (owner, texts), height in zip(parts, heights):
-        captured = owner.startswith("graph")
-        rectangle(axes, start, top, text, height, LEAF if captured else None)
-        plate = None if captured else PLATE | {"pad": 1}
+        fill = LEAF if owner.startswith("graph") else None
+        rectangle(axes, start, top, text, height, fill)
         for i, line in enumerate(texts):
-            axes.text(start + 0.3, top + 0.1 + tall * (i + 0.5), line, size=7.5, bbox=plate, **MONO)
+            write(axes, start + 0.3, top + 0.1 + tall * (i + 0.5), line, fill=fill)
         axes.text(start + text + 0.35, top + 0.1 + tall / 2, owner, size=7.5, weight="bold", **MONO)
         for i, line in enumerate(inside.get(owner, ())):
             axes.text(start + text + name + 0.35, top + 0.1 + tall * (i + 0.5), line, size=7.5, **MONO)

@@ -8,17 +8,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from rushlight.course.draw import paper
 from rushlight.course.draw.boxes import LEAF, NODE, THIN, Box, draw_panels
 from rushlight.course.draw.capture import INPUTS, node_rows, nodes_of, sizes_of
-from rushlight.course.draw.paper import CHARACTER, INK, LETTER, MARGIN, MONO, PLATE, charts, ink_on, rectangle, sheet
+from rushlight.course.draw.paper import CHARACTER, INK, LETTER, MARGIN, MONO, charts, rectangle, sheet
 
 OWN = paper.MARK
 
 
-def captured(panels: Sequence[tuple[str, Any]], own: Collection[str] = ()) -> Figure:
+def captured(panels: Sequence[tuple[str, Any]], own: Collection[str] = ()) -> paper.Picture:
     """Captured graphs side by side, from their inputs at the top to their results at the bottom. `panels`: for each a title
     and a `torch.fx.Graph`, or an object with the attribute `graph`. `own`: the namespaces whose operators are drawn purple."""
     return draw_panels([(title, _rows(nodes_of(graph), own)) for title, graph in panels], columns=3)
@@ -57,7 +56,7 @@ def _shade(node: Any, own: Collection[str]) -> str:
     return LEAF if node.op in (*INPUTS, "output") else NODE
 
 
-def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> Figure:
+def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> paper.Picture:
     """A table of outcomes: "right" is white, "wrong" purple, anything else, the name of an error, grey."""
     label = max(len(row) for row in rows) * 8 * CHARACTER + 0.5
     wide = max(max(len(cell) for row in rows.values() for cell in row.values()), max(map(len, columns)))
@@ -74,7 +73,7 @@ def outcomes(rows: Mapping[str, Mapping[str, str]], columns: Sequence[str]) -> F
     return figure
 
 
-def quantised(rows: Any, data: Any, scale: Any) -> Figure:
+def quantised(rows: Any, data: Any, scale: Any) -> paper.Picture:
     """A matrix, its int8 values, and the scale of each row; all as arrays or tensors on the CPU."""
     rows, data, scale = (np.asarray(tensor) for tensor in (rows, data, scale))
     figure, grid = charts(8.4, 0.9 + 0.26 * len(rows), 1, 3, sharey=True, width_ratios=(3, 3, 1.4))
@@ -102,7 +101,7 @@ KINDS = {  # of calls: their grey, and their label
 }
 
 
-def device_trace(panels: Sequence[tuple[str, Sequence[str]]]) -> Figure:
+def device_trace(panels: Sequence[tuple[str, Sequence[str]]]) -> paper.Picture:
     """The calls that reached a device, from top to bottom, a box for each call. A panel is a title and lines. A line is one
     of `rushlight.on_torch.backend.trace()`: two spaces for each enclosing call, the operator, its arguments."""
     calls = [(title, [_parsed(line) for line in lines]) for title, lines in panels]
@@ -142,5 +141,4 @@ def _parsed(line: str) -> tuple[int, str, str]:
 
 def _call(axes: Any, left: float, top: float, wide: float, tall: float, fill: str | None, text: str) -> None:
     rectangle(axes, left, top, wide, tall, fill, edge=INK)
-    plate = PLATE | {"pad": 0.8} if fill is None and text else None
-    axes.text(left + 0.25, top + tall / 2, text, size=7.5, bbox=plate, **MONO | {"color": ink_on(fill)})
+    paper.write(axes, left + 0.25, top + tall / 2, text, fill=fill)

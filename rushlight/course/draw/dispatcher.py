@@ -4,13 +4,12 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import BACKENDS, FALLTHROUGH, FUNCTIONALITIES, MISSING, DispatchKey, Operator, bits
 from rushlight.course.draw import paper
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, PLATE, cell, ink_on, rectangle, sheet
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, cell, ink_on, rectangle, sheet
 
 # A table's reasons, each with its letter and its grey. A fallthrough and a missing kernel have no grey.
 REASONS = {
@@ -22,9 +21,10 @@ REASONS = {
     "fallthrough": ("\u2193", "white"),
     "missing": ("", None),
 }
+SLANTED = {"rotation": 60, "rotation_mode": "anchor", "ha": "left", "va": "bottom"}  # a text above a column
 
 
-def key_sets(rows: Sequence[tuple[str, int]]) -> Figure:
+def key_sets(rows: Sequence[tuple[str, int]]) -> paper.Picture:
     """Key sets as rows of bits, the highest bit on the left. A bar marks the highest functionality."""
     names = [*reversed(FUNCTIONALITIES), *reversed(BACKENDS)]
     label = max(len(text) for text, _ in rows) * 8 * CHARACTER + 0.4
@@ -33,8 +33,7 @@ def key_sets(rows: Sequence[tuple[str, int]]) -> Figure:
     figure, axes = sheet(width, head + 1.25 * len(rows) + 0.9)
     lefts = [MARGIN + label + i + (gap if i >= len(FUNCTIONALITIES) else 0) for i in range(len(names))]
     for left, name in zip(lefts, names):
-        style = {**MONO, "va": "bottom", "ha": "left"}
-        axes.text(left + 0.45, head - 0.15, name, size=8, rotation=60, rotation_mode="anchor", **style)
+        paper.write(axes, left + 0.45, head - 0.15, name, 8, **SLANTED)
     for row, (text, key_set) in enumerate(rows):
         top = head + 1.25 * row
         axes.text(MARGIN, top + 0.5, text, size=8, **MONO)
@@ -53,7 +52,7 @@ def key_sets(rows: Sequence[tuple[str, int]]) -> Figure:
     return figure
 
 
-def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
+def ladder(calls: Sequence[tuple[Operator, int]]) -> paper.Picture:
     """The path of each call through the keys, from the highest to the lowest, with the calls side by side. A filled rung is a
     key whose kernel runs. A rung with a down arrow is a key in the set that falls through. A hatched rung is a key without a
     kernel. Keys in faint letters are not in the set. A call ends at a backend's kernel, or at a composite kernel, which calls
@@ -79,9 +78,8 @@ def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
             label_text = "not reached" if in_set and ended else reason
             if kernel is FALLTHROUGH:  # such a key is removed from the set before anything runs
                 label_text = f"{REASONS['fallthrough'][0]} fallthrough"
-            style = MONO | {"color": ink, "bbox": PLATE | {"pad": 1} if fill is None else None}
-            axes.text(left + 0.25, top + 0.38, key.name if in_set else name, size=8, **style)
-            axes.text(left + 0.25, top + 0.84, label_text, size=7.5, **style)
+            paper.write(axes, left + 0.25, top + 0.38, key.name if in_set else name, 8, fill, color=ink)
+            paper.write(axes, left + 0.25, top + 0.84, label_text, fill=fill, color=ink)
             if runs:
                 path.append(top)
                 ended = reason in ("math kernel", "default backend kernel") or name == "Dense"
@@ -93,7 +91,7 @@ def ladder(calls: Sequence[tuple[Operator, int]]) -> Figure:
     return figure
 
 
-def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: Sequence[str]) -> Figure:
+def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: Sequence[str]) -> paper.Picture:
     """Operators' tables, side by side or one below the other: for each operator (row) and key (column) the reason for the
     entry. A panel is a name and, by operator, the reasons by key, in the words of `REASONS`. A key may be absent
     if an operator has no entry for it."""
@@ -117,8 +115,7 @@ def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: 
         left, up = MARGIN + label + (0 if below else i * (len(keys) + 0.8)), i * panel if below else 0
         paper.write_title(axes, left, up + 0.5, title, 10)
         for column, key in enumerate(keys):
-            style = {"rotation": 60, "rotation_mode": "anchor", "ha": "left", **MONO, "va": "bottom"}
-            axes.text(left + column + 0.45, up + head - 0.15, key, size=7.5, **style)
+            paper.write(axes, left + column + 0.45, up + head - 0.15, key, **SLANTED)
         for row, (op, reasons) in enumerate(rows.items()):
             if below or not i:
                 axes.text(MARGIN, up + head + row + 0.5, op, size=7.5, **MONO)
@@ -135,7 +132,7 @@ def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: 
     return figure
 
 
-def trace(lines: Sequence[str]) -> Figure:
+def trace(lines: Sequence[str]) -> paper.Picture:
     """The lines of a dispatch trace as nested boxes, one for each call, from top to bottom. A redispatch is dashed. The
     higher the functionality of the key, the darker the grey."""
     parts = [re.match(r"( *)\[(\w+)\] op=\[(.*)\], key=\[(.*)\]$", line).groups() for line in lines]
@@ -154,6 +151,6 @@ def trace(lines: Sequence[str]) -> Figure:
         box = (left, top), right - left, height * (inside + 1) - 0.08
         line = "--" if how == "redispatch" else "-"
         axes.add_patch(Rectangle(*box, facecolor=grey, edgecolor=INK, linewidth=0.8, linestyle=line))
-        axes.text(left + 0.25, top + height / 2, op, size=8, **MONO | {"color": ink_on(grey)})
+        paper.write(axes, left + 0.25, top + height / 2, op, 8, grey)
         axes.text(right + 0.4, top + height / 2, key, size=8, **MONO)
     return figure

@@ -8,16 +8,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from rushlight.course.draw import paper
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, arrow, charts, ink_on, rectangle, sheet
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, arrow, charts, rectangle, sheet
 
 FORWARD, BACKWARD, SENT = "0.88", "0.62", paper.MARK
 
 
-def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: str = "ms") -> Figure:
+def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: str = "ms") -> Picture:
     """The work of ranks over time: for each rank a row of its computations, and below it a row of its communication.
 
     Events that overlap within a row are on several lines. A name is written if there is room for it.
@@ -42,7 +41,8 @@ def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: s
             for kind, text, start, end in line:
                 fill = {"send": SENT, "forward": FORWARD, "backward": BACKWARD}.get(kind, "white")
                 room = (end - start) / (last - begin) * 8 / paper.CHARACTER_INCHES
-                _bar(axes, start, at + 0.8 * level, end - start, 0.72, fill, text if len(text) + 0.5 < room else "")
+                text = text if len(text) + 0.5 < room else ""
+                paper.bar(axes, start, at + 0.8 * level, end - start, 0.72, fill, text)
     ticks = [(at + 0.36, name) for name, lines, sent, at in rows if lines or not sent]
     axes.set_yticks(*zip(*ticks), size=8.5)
     paper.hide_spines(axes, "bottom")
@@ -60,15 +60,7 @@ def _assign_lines(events: Sequence[tuple]) -> list[list[tuple]]:
     return lines
 
 
-def _bar(axes: Axes, left: float, top: float, width: float, height: float, fill: str | None, text: str = "") -> None:
-    """A box with a label, in the units of the axes; hatched if `fill` is None."""
-    look = {"facecolor": fill, "edgecolor": INK, "linewidth": 0.7} if fill else paper.NOTHING
-    axes.add_patch(Rectangle((left, top), width, height, **look))
-    middle = left + width / 2, top + height / 2
-    axes.text(*middle, text, size=7.5, ha="center", **MONO | {"color": ink_on(fill)}, clip_on=True)
-
-
-def ring_steps(ranks: int) -> Figure:
+def ring_steps(ranks: int) -> Picture:
     """An all-reduce in a ring, step by step: the reduce-scatter above, the all-gather below. In each panel a row is a rank's
     tensor, cut into as many parts as there are ranks. The number in a part is the number of ranks that it sums, and the grey
     says the same. In the all-gather a part that has not arrived is hatched. A part that a step sends has a thick frame, and
@@ -116,7 +108,7 @@ def _draw_message(axes: Axes, left: float, top: float, size: float, rank: int, r
         arrow(axes, (x, start), (x, end), zorder=4, arrowstyle="-|>", linewidth=1.2, mutation_scale=9)
 
 
-def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) -> Figure:
+def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) -> Picture:
     """How parameters are cut over ranks, in parts of equal size, rounded up: the rows of each rank; padding is hatched.
 
     Args:
@@ -141,15 +133,14 @@ def shards(parameters: Mapping[str, Sequence[int]], ranks: int, dim: int = 0) ->
             if filled:
                 rectangle(axes, left, top, filled, tall, "0.82")
             text = f"{first}:{end}" if end > first else "nothing"
-            plate = paper.PLATE | {"pad": 1.2} if filled < wide * 0.6 else None
-            axes.text(left + 0.2, top + tall / 2, text, size=8, bbox=plate, **MONO)
+            paper.write(axes, left + 0.2, top + tall / 2, text, 8, None if filled < wide * 0.6 else "0.82")
     return figure
 
 
 Panel = tuple[str, Sequence[Sequence[tuple[str, int]]], Sequence[Sequence[float]]]
 
 
-def pipeline(panels: Sequence[Panel], forward: Sequence[float], backward: Sequence[float]) -> Figure:
+def pipeline(panels: Sequence[Panel], forward: Sequence[float], backward: Sequence[float]) -> Picture:
     """The work of the stages of a pipeline over time, one panel below another, on one scale. The bubble is hatched.
 
     Args:
@@ -170,14 +161,13 @@ def pipeline(panels: Sequence[Panel], forward: Sequence[float], backward: Sequen
     figure, grid = charts(9, sum(heights), len(drawn), height_ratios=heights)
     for axes, (title, stages, boxes, end) in zip(grid[:, 0], drawn):
         for stage in range(stages):
-            _bar(axes, 0, stage, end, 0.86, None)
+            paper.bar(axes, 0, stage, end, 0.86, None)
         for stage, kind, i, start, time in boxes:
-            room = time / last * 8 / paper.CHARACTER_INCHES
-            _bar(axes, start, stage, time, 0.86, FORWARD if kind == "F" else BACKWARD, f"{kind}{i}" if room > 2 else "")
+            text = f"{kind}{i}" if time / last * 8 > 2 * paper.CHARACTER_INCHES else ""
+            paper.bar(axes, start, stage, time, 0.86, FORWARD if kind == "F" else BACKWARD, text)
         axes.set(xlim=(0, 1.003 * last), ylim=(stages, -0.1))
-        axes.set_yticks([i + 0.43 for i in range(stages)], [f"stage {i}" for i in range(stages)], size=8.5)
+        paper.name_rows(axes, [f"stage {i}" for i in range(stages)], 8.5, 0.43)
         axes.set_title(title, size=9, loc="left")
-        paper.hide_spines(axes, "bottom")
     grid[-1, 0].set_xlabel("time")
     return figure
 
@@ -191,7 +181,7 @@ def cost(
     until: float | None = None,
     x: str = "bytes",
     y: str = "seconds",
-) -> Figure:
+) -> Picture:
     """Measurements as points, and a model that was fitted to them, as a line; both axes are logarithmic.
 
     The line is solid where there are measurements. Beyond them it is a projection, which is dashed and labelled so.

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.figure import Figure
 
-from rushlight.course.draw.paper import INCHES, INK, LETTER, MARGIN, MARK, MONO, ROOM, cell, charts, sheet
+from rushlight.course.draw.paper import INCHES, INK, LETTER, MARGIN, MARK, MONO, ROOM, Picture, cell, charts, sheet
 
 GREYS = ("0.45", "0.92", "0.65", "0.8", "0.3")
 
 
-def lens(words: Sequence[str], rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Figure:
+def lens(words: Sequence[str], rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Picture:
     """The likeliest next token after each block. The darker a box is, the more probable is its token.
 
     Args:
@@ -35,7 +34,7 @@ def lens(words: Sequence[str], rows: Sequence[tuple[str, Sequence[tuple[str, flo
     return figure
 
 
-def part_shares(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Figure:
+def part_shares(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Picture:
     """For each row a bar of parts, each as wide as its share. `rows`: a name, and its parts with their sizes."""
     figure, [[axes]] = charts(INCHES, 0.9 + 0.5 * len(rows))
     names = list(dict.fromkeys(name for _, parts in rows for name, _ in parts))
@@ -57,7 +56,7 @@ def part_shares(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Figu
     return figure
 
 
-def slower(panels: Sequence[tuple[str, Sequence[tuple[str, float, int]]]], unit: str = "ms") -> Figure:
+def slower(panels: Sequence[tuple[str, Sequence[tuple[str, float, int]]]], unit: str = "ms") -> Picture:
     """For each panel bars of the paths that take longer, with how many more calls they have. The longest is marked."""
     figure, grid = charts(INCHES, 0.7 + 1.5 * ((len(panels) + 1) // 2), (len(panels) + 1) // 2, 2)
     for axes, (title, rows) in zip(grid.flat, panels):

@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from rushlight.course.draw import paper
@@ -24,7 +23,7 @@ KERNELS = ("0.78", "0.62", "0.86", "0.7", "0.55")
 LINE = 0.52  # cells from one line of text to the next
 
 
-def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes: bool = True) -> Figure:
+def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes: bool = True) -> paper.Picture:
     """Draw a graph of operators, each with the steps that compute it: kernels, or calls of a library.
 
     An operator has the fill of the first of its steps. An operator that no step computes has no fill.
@@ -58,7 +57,7 @@ def fused(graph: Any, steps: Sequence[tuple[str, Collection[str]]] | Any, sizes:
 Body = Sequence[Any]  # lines of text, and loops: (head, body)
 
 
-def nests(panels: Sequence[tuple[str, Any]]) -> Figure:
+def nests(panels: Sequence[tuple[str, Any]]) -> paper.Picture:
     """Loop nests as boxes in boxes, one above the other; deeper loops are darker. `panels`: for each panel a title and its
     content: a loop nest or fused node of rushlight's Inductor, or a list of these; or a body, which is a list of lines of
     text and of loops. A loop is a pair of a head and a body."""
@@ -150,7 +149,7 @@ def _draw_body(axes: Axes, body: Body, left: float, top: float, width: float, de
         top += tall + 0.15
 
 
-def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str, int]) -> Figure:
+def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str, int]) -> paper.Picture:
     """Buffers as bars over the steps of a call, one row for each piece of memory, and below the allocated bytes at each step.
     `panels`: for each panel a title and the lines of a call, as `rushlight.inductor.memory` has them: ("allocate", buffer),
     ("reuse", old, new), ("call", step), ("free", buffer). `nbytes`: of each buffer."""
@@ -166,8 +165,7 @@ def lifetimes(panels: Sequence[tuple[str, Sequence[tuple]]], nbytes: Mapping[str
                 end = steps if end is None else end
                 fill = {"color": paper.colour_of(title), "edgecolor": INK, "linewidth": 0.8}
                 upper.barh(row, end - begin, left=begin, height=0.72, **fill)
-                style = MONO | {"color": ink_on(fill["color"])}
-                upper.text((begin + end) / 2, row, name, ha="center", size=7.5, **style)
+                paper.write(upper, (begin + end) / 2, row, name, fill=fill["color"], ha="center")
                 for step in range(begin, end):
                     total[step] += nbytes[name]
         lower.stairs(total, fill=True, color="0.8", edgecolor=INK)
@@ -209,7 +207,7 @@ def _lanes(lines: Sequence[tuple]) -> list[list[list]]:
     return lanes
 
 
-def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> Figure:
+def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ()) -> paper.Picture:
     """Lines of a text, each with a note beside it. A line that is too long continues below. Neighbouring lines with the same
     note share one band. `rows`: a line, and its note; "" for none. `dark`: notes whose bands are darker."""
     note = max(len(label) for _, label in rows) * LETTER + 0.3
@@ -236,7 +234,9 @@ def _parts(line: str, most: int) -> list[str]:
     return textwrap.wrap(line, most, subsequent_indent=indent + "    ") or [""]
 
 
-def times(panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x: str = "microseconds") -> Figure:
+def times(
+    panels: Sequence[tuple[str, Sequence[tuple[str, Sequence[float]]]]], x: str = "microseconds"
+) -> paper.Picture:
     """Times as bars from zero: the median of several runs, with a line from the smallest to the largest. A single bar that is
     more than three times as long as any other is cut, with a gap near its end. `panels`: for each panel a title, and for each
     bar its name and the times. Each panel has a scale of its own. `x`: the label of the scale."""

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from rushlight.course.draw import paper
-from rushlight.course.draw.paper import CHARACTER_INCHES, FAINT, INK, MARK, MONO, NOTHING, charts
+from rushlight.course.draw.paper import CHARACTER_INCHES, FAINT, INK, MARK, Picture, charts
 
 MIB = 1 << 20
 FILLS = {"active_allocated": "0.82", "active_pending_free": MARK}
@@ -27,7 +26,7 @@ LOOKS = {  # from the bottom; an area is a grey, the mark, or hatched
 }
 
 
-def memory_map(moments: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Figure:
+def memory_map(moments: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Picture:
     """The segments of an allocator at several moments, a row for each: blocks in the order of their addresses, in MiB.
 
     Args:
@@ -49,25 +48,21 @@ def memory_map(moments: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Figur
             for block in segment["blocks"]:
                 width = block["size"] / MIB
                 fill = FILLS.get(block["state"])
-                look = {"facecolor": fill, "edgecolor": INK, "linewidth": 0.7} if fill else NOTHING
-                axes.add_patch(Rectangle((left, row), width, 0.62, **look))
+                paper.bar(axes, left, row, width, 0.62, fill)
                 text = f"{width:.3g}"
                 if len(text) + 1 < width / widest * wide / CHARACTER_INCHES:
-                    plate = None if fill else paper.PLATE | {"pad": 1.0}
-                    style = MONO | {"color": paper.ink_on(fill) if fill else INK}
-                    axes.text(left + width / 2, row + 0.31, text, size=8, ha="center", bbox=plate, **style)
+                    paper.write(axes, left + width / 2, row + 0.31, text, 8, fill, ha="center")
                 left += width
             axes.add_patch(Rectangle((start, row - 0.04), left - start, 0.7, fill=False, edgecolor=INK, linewidth=1.4))
             left += gap
-    axes.set_yticks([row + 0.31 for row in range(len(moments))], [name for name, _ in moments])
+    paper.name_rows(axes, [name for name, _ in moments], 10, 0.31)
     paper.hide_spines(axes)
-    axes.tick_params(axis="y", labelsize=10)
     return figure
 
 
 def memory_timeline(
     times: Sequence[int], sizes: Sequence[Sequence[int]], marks: Sequence[tuple[str, int]] = ()
-) -> Figure:
+) -> Picture:
     """The bytes of each category after each moment, one above the other. The moments have equal distances.
 
     Args:
@@ -95,7 +90,7 @@ def memory_timeline(
 
 def memory_trade(
     points: Sequence[tuple[str, float, float]], x: str = "megabytes at the peak", y: str = "operators computed again"
-) -> Figure:
+) -> Picture:
     """A dot for each way to train: its name, the memory that it needs, and what it computes again."""
     figure, [[axes]] = charts(7.5, 3.4)
     for name, kept, again in points:
@@ -107,7 +102,7 @@ def memory_trade(
     return figure
 
 
-def batch_timeline(loaders: Sequence[tuple[str, Sequence[tuple[int, int]], Sequence[int]]], x: str = "ms") -> Figure:
+def batch_timeline(loaders: Sequence[tuple[str, Sequence[tuple[int, int]], Sequence[int]]], x: str = "ms") -> Picture:
     """The training loop over time, a row for each loader: steps in grey, and hatched while it waits for a batch.
 
     Args:
@@ -118,12 +113,9 @@ def batch_timeline(loaders: Sequence[tuple[str, Sequence[tuple[int, int]], Seque
     for row, (_, times, steps) in enumerate(loaders):
         for i, ((asked, got), step) in enumerate(zip(times, steps, strict=True)):
             if got > asked:
-                axes.add_patch(Rectangle((asked, row), got - asked, 0.62, **NOTHING))
-            axes.add_patch(Rectangle((got, row), step, 0.62, facecolor="0.82", edgecolor=INK, linewidth=0.7))
-            if step / end * 8 > (len(str(i)) + 0.5) * CHARACTER_INCHES:
-                axes.text(got + step / 2, row + 0.31, str(i), size=8, ha="center", **MONO)
+                paper.bar(axes, asked, row, got - asked, 0.62, None)
+            fits = step / end * 8 > (len(str(i)) + 0.5) * CHARACTER_INCHES
+            paper.bar(axes, got, row, step, 0.62, "0.82", i if fits else "")
     axes.set(xlim=(0, 1.01 * end), ylim=(len(loaders) - 0.1, -0.2), xlabel=x)
-    axes.set_yticks([row + 0.31 for row in range(len(loaders))], [name for name, *_ in loaders])
-    paper.hide_spines(axes, "bottom")
-    axes.tick_params(axis="y", labelsize=10)
+    paper.name_rows(axes, [name for name, *_ in loaders], 10, 0.31)
     return figure

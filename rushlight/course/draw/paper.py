@@ -73,7 +73,7 @@ def show(figure: Picture, alt: str) -> None:
     display(figure, metadata={kind: {"alt": alt} for kind in ("image/svg+xml", "image/png")})
 
 
-def sheet(width: float, height: float) -> tuple[Figure, Axes]:
+def sheet(width: float, height: float) -> tuple[Picture, Axes]:
     """A figure with axes in cells, y downwards, without margins."""
     figure = Picture(figsize=(width * CELL, height * CELL), facecolor="white")
     axes = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
@@ -81,7 +81,7 @@ def sheet(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def charts(width: float, height: float, rows: int = 1, columns: int = 1, **shape: Any) -> tuple[Figure, Any]:
+def charts(width: float, height: float, rows: int = 1, columns: int = 1, **shape: Any) -> tuple[Picture, Any]:
     """A figure, in inches, and an array (rows, columns) of axes with scales, open above and on the right."""
     figure = Picture(figsize=(min(width, INCHES), height), facecolor="white", layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False, **shape)
@@ -121,6 +121,28 @@ def rectangle(axes: Axes, left: float, top: float, width: float, height: float, 
     axes.add_patch(Rectangle((left, top), width, height, facecolor=shade, edgecolor=edge, linewidth=0.7))
 
 
+def bar(
+    axes: Axes,
+    left: float,
+    top: float,
+    width: float,
+    height: float,
+    fill: str | None,
+    text: Any = "",
+    line: float = 0.7,
+) -> None:
+    """A part of a timeline, with a text in its middle; hatched if `fill` is None."""
+    look = {"facecolor": fill, "edgecolor": INK, "linewidth": line} if fill else NOTHING
+    axes.add_patch(Rectangle((left, top), width, height, **look))
+    write(axes, left + width / 2, top + height / 2, text, fill=fill, ha="center", clip_on=True)
+
+
+def name_rows(axes: Axes, names: Sequence[str], size: float, middle: float = 0.5) -> None:
+    """Name the rows of a timeline on the left. A row is one unit high."""
+    axes.set_yticks([row + middle for row in range(len(names))], names, size=size)
+    hide_spines(axes, "bottom")
+
+
 def cell(axes: Axes, left: float, top: float, width: float, height: float, fill: Fill, text: Any, **style: Any) -> None:
     """A box with a text in its middle."""
     rectangle(axes, left, top, width, height, fill)
@@ -136,11 +158,17 @@ def ink_on(fill: str | None) -> str:
     return "white" if 0.3 * red + 0.59 * green + 0.11 * blue < 0.5 else INK
 
 
+def write(axes: Axes, x: float, y: float, text: Any, size: float = 7.5, fill: Fill = "white", **style: Any) -> None:
+    """A text on a fill, in the ink that is legible there. On hatching it has a plate."""
+    plate = PLATE | {"pad": 1} if fill is None else None
+    axes.text(x, y, text, size=size, bbox=plate, **MONO | {"color": ink_on(fill)} | style)
+
+
 def write_within(axes: Axes, middle: Point, text: str, room: int, least: int, fill: str) -> None:
     """A text in the middle of a box, cut to `room` characters. No text if fewer than `least` characters fit."""
     if room >= min(len(text), least):
         text = text if len(text) <= room else text[: room - 1] + "…"
-        axes.text(*middle, text, size=7.5, ha="center", **MONO | {"color": ink_on(fill)})
+        write(axes, *middle, text, fill=fill, ha="center")
 
 
 def write_title(axes: Axes, left: float, middle: float, text: str, size: float) -> None:

@@ -6,17 +6,14 @@ In a timeline grey is work, hatching is a device without work, and the mark show
 from collections.abc import Sequence
 from typing import Any
 
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
-
 from rushlight.autograd.profiler_util import find_parents
 from rushlight.course.draw import paper
-from rushlight.course.draw.paper import CHARACTER_INCHES, FAINT, INK, MARK, MONO, NOTHING, OURS, charts
+from rushlight.course.draw.paper import CHARACTER_INCHES, FAINT, INK, MARK, OURS, Picture, charts
 
 ENGINE = "autograd::engine::evaluate_function: "
 
 
-def flame(events: Sequence[Any], unit: str = "µs") -> Figure:
+def flame(events: Sequence[Any], unit: str = "µs") -> Picture:
     """A flame chart: an event is below the one that it ran in, and as wide as it took long. Grey is an operator, purple a
     node of the backward pass, white a block with a name, or the engine's event around a node.
 
@@ -33,18 +30,16 @@ def flame(events: Sequence[Any], unit: str = "µs") -> Figure:
         long = event.end - event.start
         fill = {1: MARK, 7: "0.95"}.get(event.scope, f"{0.86 - 0.07 * (level % 4):.2f}")
         fill = "0.95" if event.name.startswith(ENGINE) else fill
-        box = (event.start - first, level + 0.06), long, 0.86
-        axes.add_patch(Rectangle(*box, facecolor=fill, edgecolor=INK, linewidth=0.5))
+        paper.bar(axes, event.start - first, level + 0.06, long, 0.86, fill, line=0.5)
         name = event.name.removeprefix("aten::").replace(ENGINE, "engine: ")
         room = int(long / (last - first) * (paper.INCHES - 0.3) / CHARACTER_INCHES) - 1
         paper.write_within(axes, (event.start - first + long / 2, level + 0.5), name, room, 5, fill)
-    axes.set(xlim=(0, last - first), ylim=(deep, 0), xlabel=f"time in {unit}")
-    axes.set_yticks([])
+    axes.set(xlim=(0, last - first), ylim=(deep, 0), xlabel=f"time in {unit}", yticks=[])
     paper.hide_spines(axes, "bottom")
     return figure
 
 
-def device_timeline(rows: Sequence[tuple[str, dict[str, Any], Sequence[int]]], unit: str = "µs") -> Figure:
+def device_timeline(rows: Sequence[tuple[str, dict[str, Any], Sequence[int]]], unit: str = "µs") -> Picture:
     """Programs over time: what the CPU launches above, and what each stream runs below. Hatched is a stream without work.
 
     Args:
@@ -69,22 +64,19 @@ def device_timeline(rows: Sequence[tuple[str, dict[str, Any], Sequence[int]]], u
         for level, (name, line) in enumerate(lines.items()):
             if name != "CPU":
                 begin, end = min(span[0] for span in line), max(span[0] + span[1] for span in line)
-                axes.add_patch(Rectangle((begin, level + 0.1), end - begin, 0.8, **NOTHING))
+                paper.bar(axes, begin, level + 0.1, end - begin, 0.8, None)
             for start, long, text, marked in line:
                 fill = "white" if marked and name == "CPU" else MARK if marked else "0.5" if name == "CPU" else "0.82"
-                axes.add_patch(Rectangle((start, level + 0.1), long, 0.8, facecolor=fill, edgecolor=INK, linewidth=0.6))
-                if text and long / last * (paper.INCHES - 1.2) > (len(text) + 0.8) * CHARACTER_INCHES:
-                    color = {"color": paper.ink_on(fill)}
-                    axes.text(start + long / 2, level + 0.5, text, size=7.5, ha="center", **MONO | color)
+                fits = long / last * (paper.INCHES - 1.2) > (len(text) + 0.8) * CHARACTER_INCHES
+                paper.bar(axes, start, level + 0.1, long, 0.8, fill, text if fits else "", 0.6)
         axes.set_title(title, size=10, loc="left", color=INK)
         axes.set(xlim=(0, 1.01 * last), ylim=(len(lines), 0))
-        axes.set_yticks([level + 0.5 for level in range(len(lines))], list(lines), size=9.5)
-        paper.hide_spines(axes, "bottom")
+        paper.name_rows(axes, list(lines), 9.5)
     grid[-1, 0].set_xlabel(f"time in {unit}")
     return figure
 
 
-def linked_timeline(trace: dict[str, Any], window: tuple[float, float], unit: str = "µs") -> Figure:
+def linked_timeline(trace: dict[str, Any], window: tuple[float, float], unit: str = "µs") -> Picture:
     """A part of a trace with a device: operators, those inside them, calls of the runtime, and streams. A line leads from a call
     to what it put into the queue of a stream: both have the same correlation id.
 
@@ -116,7 +108,7 @@ def linked_timeline(trace: dict[str, Any], window: tuple[float, float], unit: st
         fill = "0.82" if on_device else "0.5" if name == "calls" else f"{0.9 - 0.07 * (level % 4):.2f}"
         for event in line:
             start, long = event["ts"] - first, event["dur"]
-            axes.add_patch(Rectangle((start, level + 0.12), long, 0.76, facecolor=fill, edgecolor=INK, linewidth=0.6))
+            paper.bar(axes, start, level + 0.12, long, 0.76, fill, line=0.6)
             text = event["name"].removeprefix("aten::")
             room = int(long / (end - first) * (paper.INCHES - 1.2) / CHARACTER_INCHES) - 1
             if not on_device:
@@ -125,12 +117,11 @@ def linked_timeline(trace: dict[str, Any], window: tuple[float, float], unit: st
             if call:
                 axes.plot([call["ts"] - first, start], [row_of_calls + 0.88, level + 0.12], color=INK, linewidth=0.9)
     axes.set(xlim=(0, end - first), ylim=(len(lines), 0), xlabel=f"time in {unit}")
-    axes.set_yticks([level + 0.5 for level in range(len(lines))], list(lines), size=9.5)
-    paper.hide_spines(axes, "bottom")
+    paper.name_rows(axes, list(lines), 9.5)
     return figure
 
 
-def roofline(points: Sequence[tuple[str, float, float]], peak: float, bandwidth: float) -> Figure:
+def roofline(points: Sequence[tuple[str, float, float]], peak: float, bandwidth: float) -> Picture:
     """Programs below the roof of a machine: its products per second, or its memory, whichever is the lower limit.
 
     Args:

@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
-from rushlight.course.draw.paper import FAINT, INK, MARK, OURS, TORCH, charts
+from rushlight.course.draw.paper import FAINT, INK, MARK, OURS, TORCH, Picture, charts
 
 Range = tuple[str, float, float]
 
 
-def histogram(counts: Sequence[float], low: float, high: float, ranges: Sequence[Range]) -> Figure:
+def histogram(counts: Sequence[float], low: float, high: float, ranges: Sequence[Range]) -> Picture:
     """A histogram of equal bins between two ends, its counts on a logarithmic axis, and below it a line for each range: its
     name, its least and its greatest value."""
     figure, grid = charts(8, 3.2 + 0.25 * len(ranges), 2, sharex=True, height_ratios=(3, 0.35 * len(ranges) + 0.2))
@@ -26,7 +25,7 @@ def histogram(counts: Sequence[float], low: float, high: float, ranges: Sequence
     return figure
 
 
-def sizes_and_scores(rows: Sequence[tuple[str, float, float]]) -> Figure:
+def sizes_and_scores(rows: Sequence[tuple[str, float, float]]) -> Picture:
     """For each model a line: its name, its size in bytes as a bar, and its score between 0 and 1 as a dot."""
     figure, grid = charts(8, 0.9 + 0.3 * len(rows), 1, 2, sharey=True)
     left, right = grid[0]
@@ -46,7 +45,7 @@ def sizes_and_scores(rows: Sequence[tuple[str, float, float]]) -> Figure:
     return figure
 
 
-def steps(x: Sequence[float], lines: Sequence[tuple[str, Sequence[float]]], marks: Sequence[float] = ()) -> Figure:
+def steps(x: Sequence[float], lines: Sequence[tuple[str, Sequence[float]]], marks: Sequence[float] = ()) -> Picture:
     """Functions of x as staircases, and dotted vertical lines at some x."""
     figure, grid = charts(7, 3)
     axes = grid[0, 0]
@@ -59,7 +58,7 @@ def steps(x: Sequence[float], lines: Sequence[tuple[str, Sequence[float]]], mark
     return figure
 
 
-def masks(weight: np.ndarray, drawn: Sequence[tuple[str, np.ndarray]], grid: int = 4) -> Figure:
+def masks(weight: np.ndarray, drawn: Sequence[tuple[str, np.ndarray]], grid: int = 4) -> Picture:
     """A weight under several masks, two panels in a line: the darker a cell, the larger the number, and a removed number leaves
     its cell empty. `drawn`: for each its name, and the mask. `grid`: the distance of the lines that show the blocks."""
     height, width = weight.shape
@@ -85,7 +84,7 @@ LOOKS = (  # of a family of points: full or empty, so that a print without colou
 )
 
 
-def trade_off(families: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], x: str, y: str) -> Figure:
+def trade_off(families: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], x: str, y: str) -> Picture:
     """Points by their size, on a logarithmic axis, and their score between 0 and 1, each with its name. A dashed line joins the
     points that are best for their size: no other point is as small and as good. `families`: up to three, each with its name and
     its points: a name, the size, and the score."""
@@ -121,7 +120,7 @@ PLACES = (  # of a name, in points from its point: beside it, above, below, then
 )  # fmt: skip
 
 
-def _write_names(figure: Figure, axes: Axes, points: Sequence[tuple[str, float, float]]) -> None:
+def _write_names(figure: Picture, axes: Axes, points: Sequence[tuple[str, float, float]]) -> None:
     """The name of each point near it, where it covers as few points, lines and other names as possible. Points at one place, or so
     near that they look like one, share a text. A thin line leads to a name that is farther away."""
     figure.draw_without_rendering()

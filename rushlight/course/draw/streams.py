@@ -11,24 +11,23 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from rushlight.course.draw import paper
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MARK, MONO, arrow, charts, sheet
+from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MARK, MONO, Picture, arrow, charts, sheet
 from rushlight.cuda.simulator import DEFAULT_STREAM, Device, Span
 from rushlight.cuda.waves import quantize
 
 if TYPE_CHECKING:
     from rushlight.cuda.graphs import CUDAGraph
 
-HATCHED = {"facecolor": "white", "hatch": "////", "edgecolor": "0.7", "linewidth": 0}
+HATCHED = paper.NOTHING | {"edgecolor": "0.7"}
 KERNEL, COPY, LAUNCH = "0.88", "0.68", "0.40"
 CHARACTER_INCHES = 0.07  # of size 7.5
 LANE_INCHES = 0.42
 
 
-def stream_timeline(programs: Device | Sequence[tuple], unit: str = "µs") -> Figure:
+def stream_timeline(programs: Device | Sequence[tuple], unit: str = "µs") -> Picture:
     """Draw the host's calls above, and the work of each stream below them, over time.
 
     Args:
@@ -55,7 +54,7 @@ def stream_timeline(programs: Device | Sequence[tuple], unit: str = "µs") -> Fi
     return figure
 
 
-def graph_replay(eager: Device, replay: Device, unit: str = "µs") -> Figure:
+def graph_replay(eager: Device, replay: Device, unit: str = "µs") -> Picture:
     """The last replay of a graph, against as many kernels that were launched one by one.
 
     Hatched is a stream whose next work is not launched yet. Any other gap before work is a wait for another stream or an engine.
@@ -84,7 +83,7 @@ def graph_replay(eager: Device, replay: Device, unit: str = "µs") -> Figure:
     return figure
 
 
-def capture_graph(graph: CUDAGraph) -> Figure:
+def capture_graph(graph: CUDAGraph) -> Picture:
     """The nodes of a captured graph, a row for each stream of the capture. An arrow goes to a node that must wait."""
     depths: list[int] = []
     for node in graph.nodes:
@@ -122,7 +121,7 @@ def wave_steps(
     multiprocessors: int = 108,
     blocks_each: int = 1,
     shown: int | None = None,
-) -> Figure:
+) -> Picture:
     """The waves of a product with m rows and n columns, and the share of the device's work that is useful.
 
     Below are the tiles of the last wave for `shown` rows, by default the last of `sizes`. Hatched is a place without a tile.
@@ -167,7 +166,7 @@ def wave_steps(
 
 def _panels(
     titles: Sequence[str], lanes: Sequence[Mapping[int, int]], last: float, unit: str
-) -> tuple[Figure, list[Axes]]:
+) -> tuple[Picture, list[Axes]]:
     heights = [len(rows) + 1 + 0.7 * bool(title) for title, rows in zip(titles, lanes)]
     inches = 0.55 + LANE_INCHES * sum(heights)
     figure, grid = charts(paper.INCHES, inches, len(titles), sharex=True, height_ratios=heights)
@@ -176,9 +175,7 @@ def _panels(
             axes.set_title(title, size=10, loc="left", color=INK)
         axes.set(xlim=(0, 1.01 * last), ylim=(len(lane) + 1, 0))
         axes.room = (paper.INCHES - 1.3) / last  # inches for a unit of time
-        names = ["host", *map(_stream, lane)]
-        axes.set_yticks([level + 0.5 for level in range(len(names))], names, size=9.5)
-        paper.hide_spines(axes, "bottom")
+        paper.name_rows(axes, ["host", *map(_stream, lane)], 9.5)
     grid[-1, 0].set_xlabel(f"time in {unit}")
     return figure, [*grid[:, 0]]
 
@@ -206,7 +203,7 @@ def _draw_host(axes: Axes, device: Device, spans: Sequence[Span], begin: float =
 
 
 def _box(axes: Axes, level: int, start: float, end: float, text: str, fill: str) -> None:
-    axes.add_patch(Rectangle((start, level + 0.12), end - start, 0.76, facecolor=fill, edgecolor=INK, linewidth=0.7))
+    paper.bar(axes, start, level + 0.12, end - start, 0.76, fill)
     room = int((end - start) * axes.room / CHARACTER_INCHES - 0.6)
     if text:
         paper.write_within(axes, ((start + end) / 2, level + 0.5), text, room, 4, fill)

@@ -12,7 +12,6 @@ import operator
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator
 
@@ -25,12 +24,12 @@ HEADER, GAP, ARROW = 2.4, 1.1, 0.9  # in cells
 LIGHT, DARK = (0.97, 0.97, 0.97), (0.6, 0.6, 0.6)  # dark text is legible on all shades between these
 
 
-def strides(x: Tensor, name: str = "x") -> Figure:
+def strides(x: Tensor, name: str = "x") -> paper.Picture:
     """A tensor of up to three dimensions, and the storage below it."""
     return compare([(name, x)])
 
 
-def compare(views: Sequence[tuple[str, Tensor]]) -> Figure:
+def compare(views: Sequence[tuple[str, Tensor]]) -> paper.Picture:
     """Several views of one storage, each with its name, side by side above that storage, in several lines if need be."""
     tensors = [x for _, x in views]
     first = tensors[0]
@@ -120,8 +119,8 @@ def _draw_storage(axes: Axes, x: Tensor, seen: set[int], bars: list, label_width
 def _draw_cell(axes: Axes, corner: tuple[float, float], text: str, shade, position: int | None = None) -> None:
     rectangle(axes, *corner, 1, 1, shade)
     middle = 0.5 if position is None else 0.68
-    style = {**MONO, "color": FAINT if shade is None else INK}
-    axes.text(corner[0] + 0.5, corner[1] + middle, text, size=9 if len(text) < 4 else 7.5, ha="center", **style)
+    ink, size = FAINT if shade is None else INK, 9 if len(text) < 4 else 7.5
+    paper.write(axes, corner[0] + 0.5, corner[1] + middle, text, size, ha="center", color=ink)
     if position is not None:
         axes.text(corner[0] + 0.08, corner[1] + 0.22, position, size=7.5, ha="left", **{**MONO, "color": INK})
 
@@ -145,7 +144,7 @@ def _element(x: Tensor, position: int) -> str:
 # Loops ---------------------------------------------------------------------------------------------------------------
 
 
-def walks(loops: Sequence[tuple[str, Sequence[int], Sequence[int]]], line: int = 0) -> Figure:
+def walks(loops: Sequence[tuple[str, Sequence[int], Sequence[int]]], line: int = 0) -> paper.Picture:
     """The path of loops through memory: the position that each step reads, one panel for each loop. `loops`: for each a name,
     its sizes, and the strides of one operand, in elements; the last dimension is the innermost. `line`: the number of
     elements in a cache line; every second line is shaded. 0 for no shading."""
@@ -170,7 +169,7 @@ def walks(loops: Sequence[tuple[str, Sequence[int], Sequence[int]]], line: int =
 
 def chunks(
     sizes: Sequence[int], by: Sequence[int], chunks: Sequence[tuple[int, int]], shapes: Sequence[Sequence[int]]
-) -> Figure:
+) -> paper.Picture:
     """Which `shapes` a tensor can be viewed with. A row of boxes for its sizes, one for its chunks, one for each shape. A box is
     as wide as the logarithm of its size. A box across a border between chunks is hatched, and its shape is refused. `by`: the
     strides of the tensor. `chunks`: the size and the step of each chunk."""
@@ -204,7 +203,7 @@ def chunks(
 
 def loop_nests(
     stages: Sequence[tuple[str, Sequence[int], Sequence[Sequence[int]]]], names: Sequence[str], note: str = ""
-) -> Figure:
+) -> paper.Picture:
     """The same loop in several stages, one below the other: a box for each dimension, the outermost on the left. `stages`:
     for each a name, the sizes of the loop, and for each operand its strides. `names`: of the operands."""
     rows, columns = len(stages), max(len(sizes) for _, sizes, _ in stages)
@@ -228,7 +227,7 @@ def loop_nests(
     return figure
 
 
-def blocks(rows: int, inner: int, columns: int, block: int, at: tuple[int, int, int] = (0, 0, 0)) -> Figure:
+def blocks(rows: int, inner: int, columns: int, block: int, at: tuple[int, int, int] = (0, 0, 0)) -> paper.Picture:
     """A matrix product in blocks: `out` (rows, columns) = `a` (rows, inner) times `b` (inner, columns). The three blocks in
     use at the block indices `at`, in the order row, column, inner, are shaded. The blocks that the block of `out` needs are
     hatched."""
@@ -259,7 +258,7 @@ def blocks(rows: int, inner: int, columns: int, block: int, at: tuple[int, int, 
     return figure
 
 
-def ratios(measured: Sequence[tuple[str, Sequence[float]]], than: str) -> Figure:
+def ratios(measured: Sequence[tuple[str, Sequence[float]]], than: str) -> paper.Picture:
     """Measured ratios as bars, on a logarithmic axis: the median of each, and a line from the smallest to the largest.
     `measured`: for each a name, and the ratios of several runs. `than`: the name of the divisor; a dashed line marks 1."""
     medians = [sorted(values)[len(values) // 2] for _, values in measured]

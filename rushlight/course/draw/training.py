@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
@@ -31,7 +30,7 @@ STYLES = (
 ROW, PAD, STEP = 0.74, 0.2, 0.7
 
 
-def module_tree(module: Any, name: str = "model") -> Figure:
+def module_tree(module: Any, name: str = "model") -> paper.Picture:
     """A module as nested boxes, and on the right the names of its parameters and buffers. A parameter is grey, a buffer
     white; a buffer with a dashed edge is not saved. A tensor that is held twice has its first name."""
     boxes: list[_Box] = []
@@ -90,7 +89,7 @@ def _append_boxes(boxes: list[_Box], module: Any, name: str, prefix: str, depth:
 # Curves --------------------------------------------------------------------------------------------------------------
 
 
-def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> Figure:
+def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> paper.Picture:
     """Two curves in one panel, and below their difference, on a logarithmic axis, with a point where they are not equal."""
     (first, ours), (second, theirs) = curves
     figure, grid = charts(7, 4.2, 2, sharex=True, height_ratios=(2.2, 1))
@@ -114,7 +113,9 @@ def lockstep(curves: Sequence[tuple[str, Sequence[float]]], y: str = "loss") -> 
 Line = tuple[str, Sequence[float], Sequence[float]]
 
 
-def panels(drawn: Sequence[tuple[str, Sequence[Line]]], x: str, y: str, columns: int = 3, log: bool = False) -> Figure:
+def panels(
+    drawn: Sequence[tuple[str, Sequence[Line]]], x: str, y: str, columns: int = 3, log: bool = False
+) -> paper.Picture:
     """Panels on the same axes, each with a title and up to four lines: the name of the line, its x and its y. `log`: whether
     the vertical axis is logarithmic."""
     columns = min(columns, len(drawn))
@@ -145,7 +146,7 @@ def panels(drawn: Sequence[tuple[str, Sequence[Line]]], x: str, y: str, columns:
 Landscape = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
-def paths(walked: Sequence[tuple[str, Landscape, Sequence[Sequence[float]]]], bounds: Sequence[float]) -> Figure:
+def paths(walked: Sequence[tuple[str, Landscape, Sequence[Sequence[float]]]], bounds: Sequence[float]) -> paper.Picture:
     """Paths through two-dimensional landscapes, one panel each, with contour lines, from a circle to a cross. `walked`: for
     each a name, the height at x and y (for arrays), and the points of the path. `bounds`: the smallest and largest x, the
     smallest and largest y."""
@@ -168,7 +169,7 @@ def paths(walked: Sequence[tuple[str, Landscape, Sequence[Sequence[float]]]], bo
     return figure
 
 
-def spreads(networks: Sequence[tuple[str, Sequence[np.ndarray]]], low: float, high: float, y: str) -> Figure:
+def spreads(networks: Sequence[tuple[str, Sequence[np.ndarray]]], low: float, high: float, y: str) -> paper.Picture:
     """The distribution of numbers from layer to layer: for each network a panel, for each layer a column of grey, darker
     where more of its numbers are. Below each column is the standard deviation."""
     figure, grid = charts(3.1 * len(networks) + 0.3, 2.9, 1, len(networks), sharey=True)
@@ -190,7 +191,7 @@ def spreads(networks: Sequence[tuple[str, Sequence[np.ndarray]]], low: float, hi
 # Timelines and amounts -----------------------------------------------------------------------------------------------
 
 
-def timeline(rows: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], x: str = "seconds") -> Figure:
+def timeline(rows: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], x: str = "seconds") -> paper.Picture:
     """For each row a name and its bars: a text, start, and end."""
     figure, [[axes]] = charts(8.4, 0.8 + 0.5 * len(rows))
     for row, (_, bars) in enumerate(rows):
@@ -198,14 +199,13 @@ def timeline(rows: Sequence[tuple[str, Sequence[tuple[str, float, float]]]], x: 
             style = {"color": "0.88" if i % 2 else "0.72", "edgecolor": INK, "linewidth": 0.7}
             axes.barh(row, end - begin, left=begin, height=0.66, **style)
             axes.text((begin + end) / 2, row, text, ha="center", va="center", size=8, clip_on=True)
-    axes.set_yticks(range(len(rows)), [name for name, _ in rows])
+    paper.name_rows(axes, [name for name, _ in rows], 10.8, 0)
     axes.set(xlabel=x, xlim=(0, None))
     axes.invert_yaxis()
-    hide_spines(axes, "bottom")
     return figure
 
 
-def stacks(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], x: str) -> Figure:
+def stacks(rows: Sequence[tuple[str, Sequence[float]]], parts: Sequence[str], x: str) -> paper.Picture:
     """Stacked amounts, one row for each state: its name, and the amount of each of the parts."""
     fills = ({"color": "0.35"}, {"color": "0.65"}, {"color": "0.88"}, {"color": "white", "hatch": "////"})
     figure, [[axes]] = charts(8, 1.1 + 0.36 * len(rows))
@@ -231,7 +231,7 @@ YOURS = "#1a7f37"
 
 def path(
     stages: Sequence[tuple[str, Sequence[tuple[str, str]]]], yours: Sequence[str], broken: Sequence[str] = ()
-) -> Figure:
+) -> paper.Picture:
     """The pieces that a training step runs, in rows by stage: those that are `yours` are green, the others grey, and a `broken` one
     is purple. A stage has pairs: the exercise, `module.function`, and the number of its lab. A piece is in the row of the first
     stage that calls it; the number on the right counts those of the rows above that the stage calls again."""
@@ -256,8 +256,7 @@ def path(
     for stage, start, again in rows:
         axes.text(MARGIN, start + tall / 2, stage, size=9, weight="bold", **MONO)
         if again:
-            style = MONO | {"color": FAINT, "ha": "right"}
-            axes.text(paper.ROOM - MARGIN, start + tall / 2, f"+ {again}", size=8, **style)
+            paper.write(axes, paper.ROOM - MARGIN, start + tall / 2, f"+ {again}", 8, color=FAINT, ha="right")
     for left, high, width, text, piece in boxes:
         fill = MARK if piece in broken else YOURS if piece in yours else "0.88"
         cell(axes, MARGIN + label + left, high, width, tall, fill, text, size=7.5)
