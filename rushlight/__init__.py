@@ -8,6 +8,7 @@ import sys
 import warnings
 from functools import partialmethod
 from importlib import import_module
+from importlib.machinery import PathFinder
 from math import e, inf, nan, pi
 from types import ModuleType
 
@@ -59,26 +60,8 @@ warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"rushlight\."
 __version__ = "0.1.0"
 
 
-_PACKAGES = (  # only some programs compile, draw or need real torch, and some of these are slow to import
-    "ao",
-    "testing",
-    "cuda",
-    "fx",
-    "aot",
-    "dynamo",
-    "export",
-    "inductor",
-    "distributed",
-    "distributions",
-    "on_torch",
-    "course",
-    "torchgen",
-    "profiler",
-)
-
-
 def __getattr__(name: str):
-    if name in _PACKAGES:
+    if PathFinder.find_spec(f"rushlight.{name}", __path__):  # only some programs compile, draw or need real torch
         return import_module(f"rushlight.{name}")
     if name == "compile":
         return import_module("rushlight.dynamo").compile

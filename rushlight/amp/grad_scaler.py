@@ -8,7 +8,7 @@ Left out: the device "cuda" (there, as in PyTorch without a GPU, scaling is disa
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from rushlight.aten.generated import functions
@@ -87,6 +87,11 @@ def update_scale(
     if functions.isfinite(grown).item():
         scale.copy_(grown)
     return 0
+
+
+def _getter_and_setter(name: str) -> tuple[Callable[[Any], Any], Callable[[Any, Any], None]]:
+    """Two methods, for an attribute of this name."""
+    return lambda self: getattr(self, name), lambda self, new: setattr(self, name, new)
 
 
 class GradScaler:
@@ -192,23 +197,9 @@ class GradScaler:
     def is_enabled(self) -> bool:
         return self._enabled
 
-    def get_growth_factor(self) -> float:
-        return self._growth_factor
-
-    def set_growth_factor(self, new_factor: float) -> None:
-        self._growth_factor = new_factor
-
-    def get_backoff_factor(self) -> float:
-        return self._backoff_factor
-
-    def set_backoff_factor(self, new_factor: float) -> None:
-        self._backoff_factor = new_factor
-
-    def get_growth_interval(self) -> int:
-        return self._growth_interval
-
-    def set_growth_interval(self, new_interval: int) -> None:
-        self._growth_interval = new_interval
+    get_growth_factor, set_growth_factor = _getter_and_setter("_growth_factor")
+    get_backoff_factor, set_backoff_factor = _getter_and_setter("_backoff_factor")
+    get_growth_interval, set_growth_interval = _getter_and_setter("_growth_interval")
 
     def state_dict(self) -> dict[str, Any]:
         if not self._enabled:

@@ -85,14 +85,11 @@ def _free(trace: list, allocator: Any, block: Any) -> None:
     allocator.free(block)
 
 
-def empty(shape: Sequence[int], dtype: Any = np.float32) -> DeviceTensor:
-    """A tensor on the device. Its elements are those of the memory's last owner."""
-    return DeviceTensor(shape, dtype)
+empty = DeviceTensor
+"""A tensor on the device. Its elements are those of the memory's last owner."""
 
-
-def host(data: Any, pin_memory: bool = False) -> HostTensor:
-    """A tensor on the host, a copy of `data`."""
-    return HostTensor(data, pin_memory)
+host = HostTensor
+"""A tensor on the host, a copy of its `data`."""
 
 
 def launch(

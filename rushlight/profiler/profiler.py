@@ -114,11 +114,8 @@ class profile:  # noqa: N801
         self.activities = set(activities or [ProfilerActivity.CPU])
         self.schedule, self.on_trace_ready = schedule or _always, on_trace_ready
         self.has_schedule = schedule is not None
-        flops = compute_flops if with_flops else None
-        self.options = {
-            "record_shapes": record_shapes or with_flops, "profile_memory": profile_memory, "with_stack": with_stack, "flops":
-            flops,
-        }  # fmt: skip
+        self.options = {"record_shapes": record_shapes or with_flops, "flops": compute_flops if with_flops else None}
+        self.options |= {"profile_memory": profile_memory, "with_stack": with_stack}
         self.step_num, self.recorder, self._is_on, self._tree = 0, None, False, None
 
     def __enter__(self) -> profile:
@@ -184,8 +181,7 @@ class profile:  # noqa: N801
 
     def export_chrome_trace(self, path: str | os.PathLike) -> None:
         """Write the trace, compressed if the name ends in .gz."""
-        text = json.dumps(chrome_trace(self.recorder))
-        data = text.encode()
+        data = json.dumps(chrome_trace(self.recorder)).encode()
         Path(path).write_bytes(gzip.compress(data) if str(path).endswith(".gz") else data)
 
 

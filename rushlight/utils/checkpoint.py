@@ -495,15 +495,12 @@ def checkpoint_sequential(
     functions = list(functions)
     size = len(functions) // segments
 
-    def run(part: Sequence[Callable]) -> Callable:
-        def forward(x: Any) -> Any:
-            for function in part:
-                x = function(x)
-            return x
-
-        return forward
+    def run(part: Sequence[Callable], x: Any) -> Any:
+        for function in part:
+            x = function(x)
+        return x
 
     for start in range(0, size * (segments - 1), size):
-        part = run(functions[start : start + size])
+        part = partial(run, functions[start : start + size])
         input = checkpoint(part, input, use_reentrant=use_reentrant, preserve_rng_state=preserve_rng_state)
-    return run(functions[size * (segments - 1) :])(input)
+    return run(functions[size * (segments - 1) :], input)

@@ -460,9 +460,6 @@ class CachingAllocator:
         if stream != block.stream and stream not in block.stream_uses:
             block.stream_uses.append(stream)
 
-    def empty_cache(self) -> None:
-        self.release_cached_blocks()
-
     def set_memory_fraction(self, fraction: float) -> None:
         """Limit the bytes of all segments. The whole device, 1.0, is no limit."""
         self.allowed = int(fraction * self.runtime.total) if fraction < 1 else None
@@ -601,6 +598,8 @@ class CachingAllocator:
             for block in blocks:
                 if block.segment is not None:
                     self.unmap_block(block)
+
+    empty_cache = release_cached_blocks
 
     def release_available_cached_blocks(self, pool: BlockPool, size: int, stream: int) -> bool:
         """Give oversize blocks back, only as many as needed: one that is large enough, or several, the largest first.

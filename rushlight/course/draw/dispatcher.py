@@ -99,14 +99,13 @@ def tables(panels: Sequence[tuple[str, Mapping[str, Mapping[str, str]]]], keys: 
     count = max(len(rows) for _, rows in panels)
     shown = {reasons.get(key, "missing") for _, rows in panels for reasons in rows.values() for key in keys}
     used = [reason for reason in REASONS if reason in shown]
-    head, slant, per_line = 3.9, 0.3, 4 if len(panels) == 1 else 7
-    lines = math.ceil(len(used) / per_line)
+    head, slant = 3.9, 0.3
     width = MARGIN + label + len(panels) * (len(keys) + 0.8) + slant
-    below = width > paper.ROOM  # each panel has a row of its own
-    if below:
-        width, per_line = MARGIN + label + len(keys) + 0.8 + slant, 4
-        lines = math.ceil(len(used) / per_line)
-    if below or len(panels) == 1:  # with few keys the legend below may need more room
+    if below := width > paper.ROOM:  # each panel has a row of its own
+        width = MARGIN + label + len(keys) + 0.8 + slant
+    per_line = 4 if below or len(panels) == 1 else 7
+    lines = math.ceil(len(used) / per_line)
+    if per_line == 4:  # with few keys the legend below may need more room
         width = max(width, 2 * MARGIN + min(per_line, len(used)) * (max(map(len, used)) * 7.5 * CHARACTER + 1.3))
     panel = head + count + 0.5
     bottom = panel * (len(panels) if below else 1)
