@@ -1,4 +1,4 @@
-"""The text that the MiniGPT learns: sentences in English and Spanish, made by rule from the words in `corpus.toml`.
+"""The text that the MiniGPT learns: sentences in English and Spanish, made by rule from the words in `words.toml`.
 
 Each sentence names its verb in brackets, then uses a form of it, as a textbook does: "(open) the doors? yesterday she opened
 them." Which form is right depends on words before it, some of them far away: the person, the number of a subject, the adverb that
@@ -12,15 +12,11 @@ the model must copy the stem from the brackets. Jean Berko asked children for th
 
 import math
 import random
-import tomllib
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from rushlight.course import grammar
-from rushlight.course.grammar import BE, PRONOUNS, TENSES, TIMES
-
-_WORDS = tomllib.loads(Path(__file__).with_name("corpus.toml").read_text(encoding="utf-8"))
+from rushlight.course.grammar import BE, PRONOUNS, TENSES, TIMES, WORDS
 
 # Nouns ---------------------------------------------------------------------------------------------------------------
 
@@ -49,7 +45,7 @@ class Noun(NamedTuple):
         return {"m": ("lo", "los"), "f": ("la", "las")}[self.gender][plural]
 
 
-PEOPLE, THINGS = ({row[0]: Noun(*row) for row in _WORDS[kind]} for kind in ("people", "things"))
+PEOPLE, THINGS = ({row[0]: Noun(*row) for row in WORDS[kind]} for kind in ("people", "things"))
 
 # Verbs ---------------------------------------------------------------------------------------------------------------
 
@@ -63,8 +59,8 @@ class Use(NamedTuple):
     verbs: str  # English and Spanish in turn
 
 
-USES = tuple(Use(**use) for use in _WORDS["uses"])
-IRREGULAR: dict[str, list[str]] = _WORDS["irregular"]
+USES = tuple(Use(**use) for use in WORDS["uses"])
+IRREGULAR: dict[str, list[str]] = WORDS["irregular"]
 """English: its past. Spanish: its present, its past and the stem of its future, where no rule makes them."""
 
 STATES = {"depend", "fear", "owe", "need", "love", "hate", "envy"}
@@ -102,7 +98,7 @@ def _verbs() -> Iterator[Verb]:
 VERBS = list(_verbs())
 """All verbs that exist, 205, those of `grammar` first."""
 
-HELD_OUT = [verb.number for verb in VERBS if verb.english in _WORDS["held_out"]]
+HELD_OUT = [verb.number for verb in VERBS if verb.english in WORDS["held_out"]]
 """The verbs for validation, as indices of `VERBS`. All are regular."""
 
 # Sentences -----------------------------------------------------------------------------------------------------------
@@ -264,7 +260,7 @@ def mixed(count: int) -> list[int]:
 
 
 def _stem(language: str, numbers: random.Random) -> str:
-    one, more = [[part.split() for part in parts] for parts in _WORDS["sounds"][language]]
+    one, more = [[part.split() for part in parts] for parts in WORDS["sounds"][language]]
     pick = lambda items: items[int(numbers.random() * len(items))]  # noqa: E731
     if numbers.random() < 0.3:
         return "".join(map(pick, one))

@@ -8,6 +8,7 @@ They and the weights of the head are in `head.npz`, made by `rushlight.course.he
 the same arrays.
 """
 
+import tomllib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -17,15 +18,8 @@ import numpy as np
 
 FEATURES = 64
 
-VERBS = (  # English, Spanish
-    ("talk", "hablar"), ("work", "trabajar"), ("walk", "caminar"), ("dance", "bailar"), ("cook", "cocinar"),
-    ("watch", "mirar"), ("study", "estudiar"), ("stop", "parar"), ("kiss", "besar"), ("cry", "llorar"),
-    ("learn", "aprender"), ("answer", "responder"), ("promise", "prometer"), ("depend", "depender"),
-    ("surprise", "sorprender"), ("offend", "ofender"), ("fear", "temer"), ("cough", "toser"), ("owe", "deber"),
-    ("lick", "lamer"), ("absorb", "absorber"), ("sip", "sorber"),
-    ("live", "vivir"), ("allow", "permitir"), ("receive", "recibir"), ("join", "unir"), ("open", "abrir"),
-    ("share", "compartir"),
-)  # fmt: skip
+WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+VERBS = tuple((english, spanish) for english, spanish in WORDS["verbs"])
 
 PRONOUNS = {
     "en": ("I", "you", "she", "we", "you two", "they"),

@@ -31,15 +31,7 @@ FILE = Path(__file__).with_name("gpt.npz")
 MERGES, INVENTED, STEPS, BATCH, LENGTH = 343, 40_000, 6_000, 32, 32
 RATE, SPREAD, SEED = 4e-3, 3.0, 0
 
-PROMPTS = (
-    "(drag) the piano? yesterday I",
-    "(climb) every day the kind doctor of the teacher",
-    "(copy) the songs? every day she",
-    "(copiar) ¿copiarás las cartas mañana? sí, las",
-    "(unir) ¿las canciones? hoy ella las",
-    "(limpiar) ayer la profesora simpática del niño",
-    "(wugar) ¿la puerta? ayer ellas la",
-)
+PROMPTS = grammar.WORDS["prompts"]
 """Sentences up to the form. Six of their verbs are held out, and no text has the last one."""
 
 

@@ -11,12 +11,15 @@ allow more (`capture_error_mode`), pools that graphs share, random numbers, cond
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NoReturn
 
 from rushlight.c10.cuda.caching_allocator import CachingAllocator
 from rushlight.cuda.simulator import CAPTURE_ERRORS, DEFAULT_STREAM, AcceleratorError, Device, Work, current
-from rushlight.cuda.streams import Stream, StreamContext
+from rushlight.cuda.streams import Stream
+from rushlight.cuda.streams import stream as on_stream
 
 __all__ = ["CUDAGraph", "Node", "graph", "is_current_stream_capturing"]
 
@@ -197,24 +200,18 @@ def _error(error: str) -> AcceleratorError:
     return AcceleratorError(f"CUDA error: {CAPTURE_ERRORS[error]}")
 
 
-class graph:
+@contextmanager
+def graph(cuda_graph: CUDAGraph, stream: Stream | None = None) -> Iterator[None]:
     """`with graph(g):` captures into `g` what is launched inside. Source: `torch/cuda/graphs.py`, `graph`."""
-
-    def __init__(self, cuda_graph: CUDAGraph, stream: Stream | None = None) -> None:
-        self.cuda_graph, self.context = cuda_graph, StreamContext(stream or Stream())
-
-    def __enter__(self) -> None:
-        device = current()
-        device.synchronize()
-        device.allocator.empty_cache()  # as much memory as possible for the graph's own pool
-        self.context.__enter__()
-        self.cuda_graph.capture_begin()
-
-    def __exit__(self, *error) -> None:
+    device = current()
+    device.synchronize()
+    device.allocator.empty_cache()  # as much memory as possible for the graph's own pool
+    with on_stream(stream or Stream()):
+        cuda_graph.capture_begin()
         try:
-            self.cuda_graph.capture_end()
+            yield
         finally:
-            self.context.__exit__(*error)
+            cuda_graph.capture_end()
 
 
 def is_current_stream_capturing() -> bool:

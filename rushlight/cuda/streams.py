@@ -10,11 +10,13 @@ other devices, events of other processes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 
 from rushlight.cuda.simulator import DEFAULT_STREAM, Capture, Device, current
 
-__all__ = ["Event", "Stream", "StreamContext", "current_stream", "default_stream", "stream", "synchronize"]
+__all__ = ["Event", "Stream", "current_stream", "default_stream", "stream", "synchronize"]
 
 
 _event_ids = count(1)
@@ -168,25 +170,17 @@ def current_stream() -> Stream:
     return Stream(stream_id=current().current_stream)
 
 
-class StreamContext:
-    """Inside it a stream is the current one. It makes no stream wait. Source: `torch/cuda/__init__.py`, `StreamContext`."""
-
-    def __init__(self, stream: Stream | None) -> None:
-        self.stream = stream
-
-    def __enter__(self) -> None:
-        if self.stream is not None:
-            self.before = self.stream.device.current_stream
-            self.stream.device.current_stream = self.stream.stream_id
-
-    def __exit__(self, *_) -> None:
-        if self.stream is not None:
-            self.stream.device.current_stream = self.before
-
-
-def stream(stream: Stream | None) -> StreamContext:
-    """`with stream(side):` queues work on `side`. None changes nothing."""
-    return StreamContext(stream)
+@contextmanager
+def stream(stream: Stream | None) -> Iterator[None]:
+    """`with stream(side):` queues work on `side`. None changes nothing. It makes no stream wait.
+    Source: `torch/cuda/__init__.py`, `StreamContext`."""
+    device = current() if stream is None else stream.device
+    before = device.current_stream
+    device.current_stream = before if stream is None else stream.stream_id
+    try:
+        yield
+    finally:
+        device.current_stream = before
 
 
 def synchronize() -> None:

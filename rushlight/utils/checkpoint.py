@@ -126,14 +126,10 @@ class _StopRecomputationError(Exception):
 
 
 class _Holder:
-    """A node's substitute for a saved tensor. It has a handle to the recomputed tensor for each backward pass, None after use."""
+    """A node's substitute for a saved tensor. It has the recomputed tensor of each backward pass, until it is used."""
 
     def __init__(self) -> None:
-        self.handles: dict[int, _Handle | None] = {}
-
-
-class _Handle:
-    """The key of a recomputed tensor, which lives as long as its holder."""
+        self.recomputed: dict[int, Tensor] = {}
 
 
 class _CheckpointFrame:
@@ -145,7 +141,6 @@ class _CheckpointFrame:
         self.saved_args = [save(arg) if isinstance(arg, Tensor) else arg for arg in args]
         self.holders: list[weakref.ref[_Holder]] = []
         self.metadatas: list[Any] = []
-        self.recomputed: dict[int, weakref.WeakKeyDictionary] = defaultdict(weakref.WeakKeyDictionary)
         self.counter: dict[int, int] = defaultdict(int)
         self.done: set[int] = set()
         self.forward_completed = self.ignore_saved_mismatch = False
@@ -169,14 +164,12 @@ class _CheckpointFrame:
                 pass
             self.done.add(task)
             self.check_recomputed_tensors_match(task)
-        handle = holder.handles[task]
-        if handle is None:
+        if task not in holder.recomputed:
             problem = "Unpack is being triggered for a tensor that was already unpacked once."
             raise CheckpointError(
                 f"rushlight.utils.checkpoint: {problem} Read ctx.saved_tensors only once in backward."
             )
-        holder.handles[task] = None
-        return self.recomputed[task][handle]
+        return holder.recomputed.pop(task)
 
     def keep(self, task: int, x: Tensor) -> Tensor:
         """The pack hook of the second run: keep the tensor for its holder, if that is still there."""
@@ -191,8 +184,7 @@ class _CheckpointFrame:
             return x
         holder = self.holders[i]()
         if holder is not None:
-            handle = holder.handles[task] = _Handle()
-            self.recomputed[task][handle] = x
+            holder.recomputed[task] = x
         if self.early_stop and i + 1 == len(self.holders):
             raise _StopRecomputationError
         return x
@@ -208,7 +200,7 @@ class _CheckpointFrame:
         different = []
         for i, (reference, before) in enumerate(zip(self.holders, self.metadatas)):
             holder = reference()
-            now = holder and self.metadata(self.recomputed[task][holder.handles[task]])
+            now = holder and self.metadata(holder.recomputed[task])
             if holder is not None and now != before:
                 different.append(f"tensor at position {i}: saved {before}, recomputed {now}")
         if different:

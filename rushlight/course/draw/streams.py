@@ -5,21 +5,17 @@ a stream that waits for its next launch. Purple is a race. An arrow goes from an
 event.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
 from rushlight.course.draw import paper
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MARK, MONO, Picture, arrow, charts, sheet
+from rushlight.cuda.graphs import CUDAGraph
 from rushlight.cuda.simulator import DEFAULT_STREAM, Device, Span
 from rushlight.cuda.waves import quantize
-
-if TYPE_CHECKING:
-    from rushlight.cuda.graphs import CUDAGraph
 
 HATCHED = paper.NOTHING | {"edgecolor": "0.7"}
 KERNEL, COPY, LAUNCH = "0.88", "0.68", "0.40"
