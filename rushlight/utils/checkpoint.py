@@ -441,9 +441,7 @@ def checkpoint(
 
     Source: `torch/utils/checkpoint.py`, `checkpoint`.
     """
-    if use_reentrant is None:
-        warn_about_use_reentrant("checkpoint")
-        use_reentrant = True
+    use_reentrant = warn_about_use_reentrant("checkpoint") if use_reentrant is None else use_reentrant
     if debug:
         raise ValueError("checkpoint: debug=True is left out here")
     if use_reentrant:
@@ -471,9 +469,11 @@ def checkpoint(
     return result
 
 
-def warn_about_use_reentrant(name: str) -> None:
+def warn_about_use_reentrant(name: str) -> bool:
+    """Warn that a call has no `use_reentrant`, and return its default, True."""
     problem = f"rushlight.utils.checkpoint.{name}: the use_reentrant parameter should be passed explicitly."
     warnings.warn(f"{problem} use_reentrant=False is recommended; without it, use_reentrant is True.", stacklevel=3)
+    return True
 
 
 def checkpoint_sequential(
@@ -481,9 +481,7 @@ def checkpoint_sequential(
 ) -> Any:
     """Apply a sequence of functions, in `segments` checkpoints. The last segment is not checkpointed.
     Source: `torch/utils/checkpoint.py`, `checkpoint_sequential`."""
-    if use_reentrant is None:
-        warn_about_use_reentrant("checkpoint_sequential")
-        use_reentrant = True
+    use_reentrant = warn_about_use_reentrant("checkpoint_sequential") if use_reentrant is None else use_reentrant
     functions = list(functions)
     size = len(functions) // segments
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from itertools import product
 
 from matplotlib.axes import Axes
 
@@ -70,14 +71,10 @@ def score_tiles(
             end, last = min(begin + tile[0], queries), min(first + tile[1], keys)
             skipped, whole = is_causal and first >= end, not is_causal or last <= begin + 1
             here = at == (begin // tile[0], first // tile[1])
-            for i in range(begin, end):
-                for j in range(first, last):
-                    fill = (
-                        None if skipped else OURS if here and (j <= i or not is_causal) else "0.75" if whole else "0.88"
-                    )
-                    if not skipped and is_causal and j > i:
-                        fill = "white"
-                    rectangle(axes, left + j * unit, top + i * unit, unit, unit, fill, "#c4c9cd")
+            for i, j in product(range(begin, end), range(first, last)):
+                hidden = is_causal and j > i
+                fill = None if skipped else "white" if hidden else OURS if here else "0.75" if whole else "0.88"
+                rectangle(axes, left + j * unit, top + i * unit, unit, unit, fill, "#c4c9cd")
             corner, sides = (left + first * unit, top + begin * unit), ((last - first) * unit, (end - begin) * unit)
             rectangle(axes, *corner, *sides, "none", INK)
             axes.patches[-1].set_linewidth(1.2)
@@ -88,10 +85,12 @@ def score_tiles(
     ):
         for first in range(0, count, size):
             length, fill = (min(first + size, count) - first) * unit, OURS if first // size == block else "0.9"
-            if across:
-                rectangle(axes, left + first * unit, top - 0.6, length, 0.4, fill, INK)
-            else:
-                rectangle(axes, left - 0.6, top + first * unit, 0.4, length, fill, INK)
+            box = (
+                (left + first * unit, top - 0.6, length, 0.4)
+                if across
+                else (left - 0.6, top + first * unit, 0.4, length)
+            )
+            rectangle(axes, *box, fill, INK)
         where = (left, top - 0.95) if across else (left - 0.8, top + 0.3)
         axes.text(*where, name, size=10, ha="left" if across else "right", **MONO)
     return figure

@@ -53,11 +53,8 @@ def spans(events: Sequence[Any], own: Sequence[float] | None = None, unit: str =
     darkest = max(own or [0]) or 1
     threads = list(dict.fromkeys(event.thread for event in events))
     panels = {thread: [i for i, event in enumerate(events) if event.thread == thread] for thread in threads}
-    inside = [
-        [e for e in events if e.thread == event.thread and e.start <= event.start and event.end <= e.end]
-        for event in events
-    ]
-    levels = [len(around) - 1 for around in inside]  # an event is inside itself
+    around = lambda event, e: e.thread == event.thread and e.start <= event.start and event.end <= e.end  # noqa: E731
+    levels = [sum(around(event, e) for e in events) - 1 for event in events]  # an event is inside itself
     deep = [max(levels[i] for i in panel) + 1 for panel in panels.values()]
     figure, grid = charts(9.6, 0.7 + 0.32 * sum(deep), len(threads), sharex=True, height_ratios=deep)
     for axes, depth, (thread, panel) in zip(grid[:, 0], deep, panels.items()):

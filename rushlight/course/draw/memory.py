@@ -32,9 +32,7 @@ def memory_map(moments: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Pictu
     Args:
         moments: for each row a label, and the segments as `CachingAllocator.snapshot` or `torch.cuda.memory._snapshot` has them.
     """
-    widest = 0.0
-    for _, segments in moments:
-        widest = max(widest, sum(segment["total_size"] for segment in segments) / MIB)
+    widest = max(sum(segment["total_size"] for segment in segments) for _, segments in moments) / MIB
     gap = 0.02 * widest
     widest += gap * max(len(segments) - 1 for _, segments in moments)
     label = max(len(name) for name, _ in moments) * CHARACTER_INCHES + 0.2

@@ -137,20 +137,20 @@ def wave_steps(
     heights = [1.3, 1.3, 0.3 + 0.2 * down]
     figure, grid = charts(paper.INCHES, 1.0 + sum(heights), 3, height_ratios=heights)
     above, middle, below = grid[:, 0]
-    above.plot(rows, [quantized.waves for quantized in quantizations], color=INK)
-    above.set(ylim=(0, None), xlim=(first, last))
-    middle.plot(rows, [quantized.tile_efficiency * quantized.wave_efficiency for quantized in quantizations], color=INK)
-    middle.set(ylim=(0, 1.05), xlim=(first, last), xlabel="rows m")
-    for axis, title in ((above, "waves"), (middle, "share of the device's work that is useful")):
+    waves = [quantized.waves for quantized in quantizations]
+    useful = [quantized.tile_efficiency * quantized.wave_efficiency for quantized in quantizations]
+    titles = "waves", "share of the device's work that is useful"
+    for axis, values, title, end in zip((above, middle), (waves, useful), titles, (None, 1.05)):
+        axis.plot(rows, values, color=INK)
+        axis.set(ylim=(0, end), xlim=(first, last))
         axis.set_title(title, size=10, loc="left", color=INK)
         axis.axvline(shown, color=MARK, linestyle=":", linewidth=1.4)
         axis.grid(color=FAINT, alpha=0.15)
+    middle.set_xlabel("rows m")
     rest = here.tiles - (here.waves - 1) * places
     for i in range(places):
-        look = {"facecolor": "0.75"} if i < rest else HATCHED
-        axis_box = (i % across + 0.08, i // across + 0.08), 0.84, 0.84
-        below.add_patch(Rectangle(*axis_box, **look))
-        below.add_patch(Rectangle(*axis_box, fill=False, edgecolor=INK, linewidth=0.5))
+        fill = "0.75" if i < rest else None
+        paper.rectangle(below, i % across + 0.08, i // across + 0.08, 0.84, 0.84, fill, INK)
     below.set(xlim=(0, across), ylim=(down, 0), aspect="equal", xticks=[], yticks=[], anchor="W")
     below.set_title(f"m = {shown}: {rest} of {places} places in the last wave", size=10, loc="left", color=INK)
     paper.hide_spines(below)
