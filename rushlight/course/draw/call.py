@@ -61,10 +61,8 @@ def spans(events: Sequence[Any], own: Sequence[float] | None = None, unit: str =
         for i in panel:
             event, long = events[i], events[i].end - events[i].start
             fill = f"{1 - 0.75 * own[i] / darkest:.2f}" if own else "0.9"
-            paper.bar(axes, event.start - first, levels[i] + 0.06, long, 0.88, fill, line=0.6)
-            name = event.name.removeprefix("aten::")
-            fits = int(long / (last - first) * 94)  # characters of this size across the figure
-            paper.write_within(axes, (event.start - first + long / 2, levels[i] + 0.52), name, fits, 6, fill)
+            box = event.start - first, levels[i] + 0.06, long, 0.88
+            paper.bar(axes, box, fill, event.name.removeprefix("aten::"), (paper.INCHES - 0.8) / (last - first), 6)
         axes.set(xlim=(0, last - first), ylim=(depth, 0), yticks=[])
         axes.spines[["top", "right", "left"]].set_visible(False)
         if len(threads) > 1:
@@ -88,9 +86,8 @@ def queues(
     for axes, (title, program, device, reads) in zip(grid[:, 0], panels):
         for level, (line, grey) in enumerate(((program, "0.45"), (device, "0.80"))):
             for name, start, end in line:
-                fits = (end - start) / last > 0.0145 * len(name)
-                box = start, level + 0.14, end - start, 0.72
-                paper.bar(axes, *box, None if name == "wait" else grey, name if fits else "", 0.6)
+                fill = None if name == "wait" else grey
+                paper.bar(axes, (start, level + 0.14, end - start, 0.72), fill, name, (paper.INCHES - 2) / last)
         for i, (text, moment) in enumerate(reads):
             axes.plot([moment, moment], [-0.12, 2], color=INK, linewidth=1, linestyle="--", clip_on=False)
             axes.text(moment, -0.28, f" {text} ", size=7.5, ha="left" if i % 2 else "right", **MONO)

@@ -40,9 +40,7 @@ def rank_timeline(ranks: Sequence[Sequence[tuple[str, str, float, float]]], x: s
         for level, line in enumerate(lines):
             for kind, text, start, end in line:
                 fill = {"send": SENT, "forward": FORWARD, "backward": BACKWARD}.get(kind, "white")
-                room = (end - start) / (last - begin) * 8 / paper.CHARACTER_INCHES
-                text = text if len(text) + 0.5 < room else ""
-                paper.bar(axes, start, at + 0.8 * level, end - start, 0.72, fill, text)
+                paper.bar(axes, (start, at + 0.8 * level, end - start, 0.72), fill, text, 8 / (last - begin))
     ticks = [(at + 0.36, name) for name, lines, sent, at in rows if lines or not sent]
     axes.set_yticks(*zip(*ticks), size=8.5)
     paper.hide_spines(axes, "bottom")
@@ -161,10 +159,10 @@ def pipeline(panels: Sequence[Panel], forward: Sequence[float], backward: Sequen
     figure, grid = charts(9, sum(heights), len(drawn), height_ratios=heights)
     for axes, (title, stages, boxes, end) in zip(grid[:, 0], drawn):
         for stage in range(stages):
-            paper.bar(axes, 0, stage, end, 0.86, None)
+            paper.bar(axes, (0, stage, end, 0.86), None)
         for stage, kind, i, start, time in boxes:
-            text = f"{kind}{i}" if time / last * 8 > 2 * paper.CHARACTER_INCHES else ""
-            paper.bar(axes, start, stage, time, 0.86, FORWARD if kind == "F" else BACKWARD, text)
+            fill = FORWARD if kind == "F" else BACKWARD
+            paper.bar(axes, (start, stage, time, 0.86), fill, f"{kind}{i}", 8 / last)
         axes.set(xlim=(0, 1.003 * last), ylim=(stages, -0.1))
         paper.name_rows(axes, [f"stage {i}" for i in range(stages)], 8.5, 0.43)
         axes.set_title(title, size=9, loc="left")

@@ -46,10 +46,7 @@ def memory_map(moments: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Pictu
             for block in segment["blocks"]:
                 width = block["size"] / MIB
                 fill = FILLS.get(block["state"])
-                paper.bar(axes, left, row, width, 0.62, fill)
-                text = f"{width:.3g}"
-                if len(text) + 1 < width / widest * wide / CHARACTER_INCHES:
-                    paper.write(axes, left + width / 2, row + 0.31, text, 8, fill, ha="center")
+                paper.bar(axes, (left, row, width, 0.62), fill, f"{width:.3g}", wide / widest)
                 left += width
             axes.add_patch(Rectangle((start, row - 0.04), left - start, 0.7, fill=False, edgecolor=INK, linewidth=1.4))
             left += gap
@@ -111,9 +108,8 @@ def batch_timeline(loaders: Sequence[tuple[str, Sequence[tuple[int, int]], Seque
     for row, (_, times, steps) in enumerate(loaders):
         for i, ((asked, got), step) in enumerate(zip(times, steps, strict=True)):
             if got > asked:
-                paper.bar(axes, asked, row, got - asked, 0.62, None)
-            fits = step / end * 8 > (len(str(i)) + 0.5) * CHARACTER_INCHES
-            paper.bar(axes, got, row, step, 0.62, "0.82", i if fits else "")
+                paper.bar(axes, (asked, row, got - asked, 0.62), None)
+            paper.bar(axes, (got, row, step, 0.62), "0.82", i, 8 / end)
     axes.set(xlim=(0, 1.01 * end), ylim=(len(loaders) - 0.1, -0.2), xlabel=x)
     paper.name_rows(axes, [name for name, *_ in loaders], 10, 0.31)
     return figure

@@ -121,20 +121,23 @@ def rectangle(axes: Axes, left: float, top: float, width: float, height: float, 
     axes.add_patch(Rectangle((left, top), width, height, facecolor=shade, edgecolor=edge, linewidth=0.7))
 
 
-def bar(
-    axes: Axes,
-    left: float,
-    top: float,
-    width: float,
-    height: float,
-    fill: str | None,
-    text: Any = "",
-    line: float = 0.7,
-) -> None:
-    """A part of a timeline, with a text in its middle; hatched if `fill` is None."""
-    look = {"facecolor": fill, "edgecolor": INK, "linewidth": line} if fill else NOTHING
+Box = tuple[float, float, float, float]
+
+
+def bar(axes: Axes, box: Box, fill: str | None, text: Any = "", inches: float = 0.0, least: int = 99) -> None:
+    """A part of a timeline, hatched if `fill` is None, with a text in its middle.
+
+    Args:
+        box: left, top, width and height.
+        inches: of a unit of width. A text that is longer than the box is cut, or left out if fewer than `least` characters fit.
+    """
+    left, top, width, height = box
+    look = {"facecolor": fill, "edgecolor": INK, "linewidth": 0.6} if fill else NOTHING
     axes.add_patch(Rectangle((left, top), width, height, **look))
-    write(axes, left + width / 2, top + height / 2, text, fill=fill, ha="center", clip_on=True)
+    text, room = str(text), int(width * inches / CHARACTER_INCHES - 0.6)
+    if text and room >= min(len(text), least):
+        text = text if len(text) <= room else text[: room - 1] + "…"
+        write(axes, left + width / 2, top + height / 2, text, fill=fill, ha="center")
 
 
 def name_rows(axes: Axes, names: Sequence[str], size: float, middle: float = 0.5) -> None:
@@ -162,13 +165,6 @@ def write(axes: Axes, x: float, y: float, text: Any, size: float = 7.5, fill: Fi
     """A text on a fill, in the ink that is legible there. On hatching it has a plate."""
     plate = PLATE | {"pad": 1} if fill is None else None
     axes.text(x, y, text, size=size, bbox=plate, **MONO | {"color": ink_on(fill)} | style)
-
-
-def write_within(axes: Axes, middle: Point, text: str, room: int, least: int, fill: str) -> None:
-    """A text in the middle of a box, cut to `room` characters. No text if fewer than `least` characters fit."""
-    if room >= min(len(text), least):
-        text = text if len(text) <= room else text[: room - 1] + "…"
-        write(axes, *middle, text, fill=fill, ha="center")
 
 
 def write_title(axes: Axes, left: float, middle: float, text: str, size: float) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rushlight.autograd.profiler_util import find_parents
 from rushlight.course.draw import paper
-from rushlight.course.draw.paper import CHARACTER_INCHES, FAINT, INK, MARK, OURS, Picture, charts
+from rushlight.course.draw.paper import FAINT, INK, MARK, OURS, Picture, charts
 
 ENGINE = "autograd::engine::evaluate_function: "
 
@@ -30,10 +30,9 @@ def flame(events: Sequence[Any], unit: str = "µs") -> Picture:
         long = event.end - event.start
         fill = {1: MARK, 7: "0.95"}.get(event.scope, f"{0.86 - 0.07 * (level % 4):.2f}")
         fill = "0.95" if event.name.startswith(ENGINE) else fill
-        paper.bar(axes, event.start - first, level + 0.06, long, 0.86, fill, line=0.5)
         name = event.name.removeprefix("aten::").replace(ENGINE, "engine: ")
-        room = int(long / (last - first) * (paper.INCHES - 0.3) / CHARACTER_INCHES) - 1
-        paper.write_within(axes, (event.start - first + long / 2, level + 0.5), name, room, 5, fill)
+        box = event.start - first, level + 0.06, long, 0.86
+        paper.bar(axes, box, fill, name, (paper.INCHES - 0.3) / (last - first), 5)
     axes.set(xlim=(0, last - first), ylim=(deep, 0), xlabel=f"time in {unit}", yticks=[])
     paper.hide_spines(axes, "bottom")
     return figure
@@ -64,11 +63,10 @@ def device_timeline(rows: Sequence[tuple[str, dict[str, Any], Sequence[int]]], u
         for level, (name, line) in enumerate(lines.items()):
             if name != "CPU":
                 begin, end = min(span[0] for span in line), max(span[0] + span[1] for span in line)
-                paper.bar(axes, begin, level + 0.1, end - begin, 0.8, None)
+                paper.bar(axes, (begin, level + 0.1, end - begin, 0.8), None)
             for start, long, text, marked in line:
                 fill = "white" if marked and name == "CPU" else MARK if marked else "0.5" if name == "CPU" else "0.82"
-                fits = long / last * (paper.INCHES - 1.2) > (len(text) + 0.8) * CHARACTER_INCHES
-                paper.bar(axes, start, level + 0.1, long, 0.8, fill, text if fits else "", 0.6)
+                paper.bar(axes, (start, level + 0.1, long, 0.8), fill, text, (paper.INCHES - 1.2) / last)
         axes.set_title(title, size=10, loc="left", color=INK)
         axes.set(xlim=(0, 1.01 * last), ylim=(len(lines), 0))
         paper.name_rows(axes, list(lines), 9.5)
@@ -108,11 +106,8 @@ def linked_timeline(trace: dict[str, Any], window: tuple[float, float], unit: st
         fill = "0.82" if on_device else "0.5" if name == "calls" else f"{0.9 - 0.07 * (level % 4):.2f}"
         for event in line:
             start, long = event["ts"] - first, event["dur"]
-            paper.bar(axes, start, level + 0.12, long, 0.76, fill, line=0.6)
-            text = event["name"].removeprefix("aten::")
-            room = int(long / (end - first) * (paper.INCHES - 1.2) / CHARACTER_INCHES) - 1
-            if not on_device:
-                paper.write_within(axes, (start + long / 2, level + 0.5), text, room, 5, fill)
+            text = "" if on_device else event["name"].removeprefix("aten::")
+            paper.bar(axes, (start, level + 0.12, long, 0.76), fill, text, (paper.INCHES - 1.2) / (end - first), 5)
             call = calls.get(event["args"].get("correlation")) if on_device else None
             if call:
                 axes.plot([call["ts"] - first, start], [row_of_calls + 0.88, level + 0.12], color=INK, linewidth=0.9)

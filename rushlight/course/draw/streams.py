@@ -199,10 +199,7 @@ def _draw_host(axes: Axes, device: Device, spans: Sequence[Span], begin: float =
 
 
 def _box(axes: Axes, level: int, start: float, end: float, text: str, fill: str) -> None:
-    paper.bar(axes, start, level + 0.12, end - start, 0.76, fill)
-    room = int((end - start) * axes.room / CHARACTER_INCHES - 0.6)
-    if text:
-        paper.write_within(axes, ((start + end) / 2, level + 0.5), text, room, 4, fill)
+    paper.bar(axes, (start, level + 0.12, end - start, 0.76), fill, text, axes.room, 4)
 
 
 def _walk(device: Device) -> tuple[dict[int, list[int]], list[tuple[int, int]]]:
