@@ -53,8 +53,7 @@ def _draw_map(
                 rectangle(axes, left + j * CELL, top + i * CELL, CELL, CELL, None)
                 continue
             rectangle(axes, left + j * CELL, top + i * CELL, CELL, CELL, str(round(1 - 0.85 * weight, 3)))
-        rectangle(axes, left + largest * CELL, top + i * CELL, CELL, CELL, "none", MARK)
-        axes.patches[-1].set_linewidth(1.6)
+        rectangle(axes, left + largest * CELL, top + i * CELL, CELL, CELL, "none", MARK, linewidth=1.6)
 
 
 def score_tiles(
@@ -76,8 +75,7 @@ def score_tiles(
                 fill = None if skipped else "white" if hidden else OURS if here else "0.75" if whole else "0.88"
                 rectangle(axes, left + j * unit, top + i * unit, unit, unit, fill, "#c4c9cd")
             corner, sides = (left + first * unit, top + begin * unit), ((last - first) * unit, (end - begin) * unit)
-            rectangle(axes, *corner, *sides, "none", INK)
-            axes.patches[-1].set_linewidth(1.2)
+            rectangle(axes, *corner, *sides, "none", INK, linewidth=1.2)
     used = at or (-1, -1)
     for name, count, size, block, across in (
         ("keys", keys, tile[1], used[1], True),

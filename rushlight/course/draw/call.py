@@ -6,10 +6,8 @@ Greys have the same meaning in all pictures: a darker grey means more self time.
 from collections.abc import Sequence
 from typing import Any
 
-from matplotlib.patches import Rectangle
-
 from rushlight.course.draw import paper
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, arrow, charts, sheet
+from rushlight.course.draw.paper import CHARACTER, INK, MARGIN, MONO, arrow, charts, rectangle, sheet
 
 LAYERS = ("Python frontend", "dispatcher", "ATen and c10", "compiler")
 BANDS = ("1.0", "0.94", "0.88", "0.94")
@@ -25,8 +23,7 @@ def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> paper.Pict
     width = 2 * MARGIN + label + sum(wides)
     figure, axes = sheet(width, tops[-1] + MARGIN)
     for i, layer in enumerate(LAYERS):
-        band = (MARGIN, tops[i]), width - 2 * MARGIN, tops[i + 1] - tops[i] - 0.06
-        axes.add_patch(Rectangle(*band, facecolor=BANDS[i], edgecolor=FAINT, linewidth=0.7))
+        rectangle(axes, MARGIN, tops[i], width - 2 * MARGIN, tops[i + 1] - tops[i] - 0.06, BANDS[i])
         axes.text(MARGIN + 0.25, (tops[i] + tops[i + 1]) / 2, layer, size=8.5, weight="bold", **MONO)
     for j, (title, steps) in enumerate(paths):
         left = MARGIN + label + sum(wides[:j]) + 0.35
@@ -36,8 +33,7 @@ def layers(paths: Sequence[tuple[str, Sequence[tuple[str, str]]]]) -> paper.Pict
             i = LAYERS.index(layer)
             at = sum(earlier == layer for earlier, _ in steps[:k])
             top = tops[i] + 0.25 + at * row
-            box = (left, top), wides[j] - 0.7, 0.62
-            axes.add_patch(Rectangle(*box, facecolor="white", edgecolor=INK, linewidth=0.8, zorder=3))
+            rectangle(axes, left, top, wides[j] - 0.7, 0.62, "white", INK, zorder=3)
             axes.text(left + 0.2, top + 0.31, text, size=7.5, zorder=4, **MONO)
             if before is not None:
                 arrow(axes, (left + 0.6, before), (left + 0.6, top), zorder=2, linewidth=0.9)

@@ -4,8 +4,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from matplotlib.patches import Rectangle
-
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import BACKENDS, FALLTHROUGH, FUNCTIONALITIES, MISSING, DispatchKey, Operator, bits
 from rushlight.course.draw import paper
@@ -43,8 +41,7 @@ def key_sets(rows: Sequence[tuple[str, int]]) -> paper.Picture:
             cell(axes, left, top, 1, 1, fill, is_set, color=ink)
         highest = (key_set >> len(BACKENDS)).bit_length()
         if highest:
-            bar = lefts[len(FUNCTIONALITIES) - highest], top + 1.05
-            axes.add_patch(Rectangle(bar, 1, 0.13, facecolor=INK, edgecolor="none"))
+            rectangle(axes, lefts[len(FUNCTIONALITIES) - highest], top + 1.05, 1, 0.13, INK, "none")
     under = head + 1.25 * len(rows) + 0.4
     middles = lefts[0] + len(FUNCTIONALITIES) / 2, lefts[len(FUNCTIONALITIES)] + len(BACKENDS) / 2
     for middle, text in zip(middles, ("functionalities", "backends")):
@@ -147,9 +144,8 @@ def trace(lines: Sequence[str]) -> paper.Picture:
         inside = next((i for i, call in enumerate(calls[row + 1 :]) if call[0] <= depth), len(calls) - row - 1)
         left, top = MARGIN + depth * indent, MARGIN + row * height
         grey = f"{1 - 0.5 * ranks.get(key, 0) / len(FUNCTIONALITIES):.2f}"
-        box = (left, top), right - left, height * (inside + 1) - 0.08
-        line = "--" if how == "redispatch" else "-"
-        axes.add_patch(Rectangle(*box, facecolor=grey, edgecolor=INK, linewidth=0.8, linestyle=line))
+        box, line = (left, top, right - left, height * (inside + 1) - 0.08), "--" if how == "redispatch" else "-"
+        rectangle(axes, *box, grey, INK, linestyle=line)
         paper.write(axes, left + 0.25, top + height / 2, op, 8, grey)
         axes.text(right + 0.4, top + height / 2, key, size=8, **MONO)
     return figure

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
 from rushlight.course.draw import paper
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MONO, Picture, arrow, charts, rectangle, sheet
@@ -97,7 +96,7 @@ def ring_steps(ranks: int) -> Picture:
 def _draw_message(axes: Axes, left: float, top: float, size: float, rank: int, ranks: int) -> None:
     """The frame around a part that a rank sends, and its arrow to the next rank."""
     y = top + size * rank
-    axes.add_patch(Rectangle((left, y), size, size, fill=False, edgecolor=INK, linewidth=2.2, zorder=3))
+    rectangle(axes, left, y, size, size, "none", INK, linewidth=2.2, zorder=3)
     x = left + size * 0.82
     arrows = [(y + size * 0.8, y + size * 1.35)]
     if rank == ranks - 1:

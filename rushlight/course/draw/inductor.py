@@ -10,12 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
 from rushlight.course.draw import paper
 from rushlight.course.draw.boxes import LEAF, NODE, THIN, Box, draw_panels
 from rushlight.course.draw.capture import INPUTS, MARKED, call_of, node_rows, nodes_of, sizes_of
-from rushlight.course.draw.paper import CHARACTER, FAINT, INK, LETTER, MARGIN, MONO, charts, ink_on, rectangle, sheet
+from rushlight.course.draw.paper import CHARACTER, INK, LETTER, MARGIN, MONO, charts, ink_on, rectangle, sheet
 from rushlight.inductor.ir import ComputedBuffer, Kernel
 from rushlight.inductor.scheduler_node import FusedSchedulerNode, inner_loops
 
@@ -221,8 +220,7 @@ def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ())
             top, tall = MARGIN + LINE * begun, LINE * (i + 1 - begun)
             fill = "0.78" if label in dark else "0.92"
             if label:
-                style = {"facecolor": fill, "edgecolor": FAINT, "linewidth": 0.6}
-                axes.add_patch(Rectangle((MARGIN, top + 0.03), wide + 0.3, tall - 0.06, **style))
+                rectangle(axes, MARGIN, top + 0.03, wide + 0.3, tall - 0.06, fill)
                 axes.text(MARGIN + wide + 0.5, top + tall / 2, label, size=7.5, weight="bold", **MONO)
             begun = i + 1
         axes.text(MARGIN + 0.25, MARGIN + LINE * (i + 0.5), line, size=7.5, **MONO | {"color": ink_on("0.9")})

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.patches import Rectangle
 
 from rushlight.course.draw import paper
 from rushlight.course.draw.paper import CHARACTER_INCHES, FAINT, INK, MARK, Picture, charts
@@ -48,7 +47,7 @@ def memory_map(moments: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Pictu
                 fill = FILLS.get(block["state"])
                 paper.bar(axes, (left, row, width, 0.62), fill, f"{width:.3g}", wide / widest)
                 left += width
-            axes.add_patch(Rectangle((start, row - 0.04), left - start, 0.7, fill=False, edgecolor=INK, linewidth=1.4))
+            paper.rectangle(axes, start, row - 0.04, left - start, 0.7, "none", INK, linewidth=1.4)
             left += gap
     paper.name_rows(axes, [name for name, _ in moments], 10, 0.31)
     paper.hide_spines(axes)

@@ -112,13 +112,14 @@ def hide_spines(axes: Axes, *kept: str) -> None:
     axes.spines[[side for side in ("top", "right", "left", "bottom") if side not in kept]].set_visible(False)
 
 
-def rectangle(axes: Axes, left: float, top: float, width: float, height: float, fill: Fill, edge: str = FAINT) -> None:
+def rectangle(
+    axes: Axes, left: float, top: float, width: float, height: float, fill: Fill, edge: str = FAINT, **style: Any
+) -> None:
     """A box, hatched if `fill` is None."""
     if fill is None:
-        style = {"facecolor": "white", "hatch": "////", "edgecolor": "#d5d9dc", "linewidth": 0}
-        axes.add_patch(Rectangle((left, top), width, height, **style))
-    shade = "none" if fill is None else fill
-    axes.add_patch(Rectangle((left, top), width, height, facecolor=shade, edgecolor=edge, linewidth=0.7))
+        axes.add_patch(Rectangle((left, top), width, height, **NOTHING | {"edgecolor": "#d5d9dc"}))
+    style = {"facecolor": "none" if fill is None else fill, "edgecolor": edge, "linewidth": 0.7} | style
+    axes.add_patch(Rectangle((left, top), width, height, **style))
 
 
 Box = tuple[float, float, float, float]

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 
 from rushlight.course.draw import paper
 from rushlight.course.draw.paper import CHARACTER, FAINT, INK, MARGIN, MARK, MONO, Picture, arrow, charts, sheet
@@ -17,7 +16,6 @@ from rushlight.cuda.graphs import CUDAGraph
 from rushlight.cuda.simulator import DEFAULT_STREAM, Device, Span
 from rushlight.cuda.waves import quantize
 
-HATCHED = paper.NOTHING | {"edgecolor": "0.7"}
 KERNEL, COPY, LAUNCH = "0.88", "0.68", "0.40"
 CHARACTER_INCHES = 0.07  # of size 7.5
 LANE_INCHES = 0.42
@@ -71,8 +69,7 @@ def graph_replay(eager: Device, replay: Device, unit: str = "µs") -> Picture:
             free = begin
             for span in (event for event in drawn if event.stream == stream):
                 if span.queued > free:
-                    box = (free - begin, level + 0.12), span.queued - free, 0.76
-                    axis.add_patch(Rectangle(*box, **HATCHED))
+                    paper.bar(axis, (free - begin, level + 0.12, span.queued - free, 0.76), None)
                 free = span.end
         for span in drawn:
             _box(axis, lane[span.stream], span.start - begin, span.end - begin, _name(span), _fill(span))
@@ -99,8 +96,7 @@ def capture_graph(graph: CUDAGraph) -> Picture:
         axes.text(MARGIN, middles[stream], text, size=8, weight="bold", **MONO)
     for node, depth in zip(graph.nodes, depths):
         here = lefts[depth], middles[node.stream]
-        box = (here[0], here[1] - 0.36), wides[depth], 0.72
-        axes.add_patch(Rectangle(*box, facecolor=_fill(node.work), edgecolor=INK, linewidth=0.8, zorder=3))
+        paper.rectangle(axes, here[0], here[1] - 0.36, wides[depth], 0.72, _fill(node.work), INK, zorder=3)
         axes.text(here[0] + wides[depth] / 2, here[1], _name(node.work), size=size, ha="center", zorder=4, **MONO)
         for i in node.dependencies:
             start = lefts[depths[i]] + wides[depths[i]], middles[graph.nodes[i].stream]
@@ -191,9 +187,7 @@ def _draw_host(axes: Axes, device: Device, spans: Sequence[Span], begin: float =
         _box(axes, 0, queued - device.launch_overhead - begin, queued - begin, "", LAUNCH)
     for what, start, end in device.host_timeline:
         if start >= begin and what == "wait":
-            box = (start - begin, 0.12), end - start, 0.76
-            axes.add_patch(Rectangle(*box, **HATCHED))
-            axes.add_patch(Rectangle(*box, fill=False, edgecolor=FAINT, linewidth=0.6))
+            paper.bar(axes, (start - begin, 0.12, end - start, 0.76), None)
         elif start >= begin:
             _box(axes, 0, start - begin, end - begin, what, "white" if what == "busy" else LAUNCH)
 

@@ -12,7 +12,6 @@ import operator
 from collections.abc import Sequence
 
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
 from matplotlib.ticker import LogLocator
 
 from rushlight.aten.strided import Tensor, compute_stride
@@ -110,8 +109,7 @@ def _draw_storage(axes: Axes, x: Tensor, seen: set[int], bars: list, label_width
         axes.text(corner[0] + 0.5, corner[1] + 1.2, position, size=7.5, ha="center", **{**MONO, "color": FAINT})
         for i, (_, positions) in enumerate(bars):
             if position in positions:
-                bar = corner[0] + 0.06, corner[1] + 1.45 + 0.35 * i
-                axes.add_patch(Rectangle(bar, 0.88, 0.16, facecolor=INK, edgecolor="none"))
+                rectangle(axes, corner[0] + 0.06, corner[1] + 1.45 + 0.35 * i, 0.88, 0.16, INK, "none")
     for line, (i, (name, _)) in itertools.product(range(math.ceil(total / PER_LINE)), enumerate(bars)):
         axes.text(MARGIN, top + 2.03 + line * line_height + 0.35 * i, name, size=8, **MONO)
 
@@ -217,8 +215,7 @@ def loop_nests(
         for dim, size in enumerate(sizes):
             left = MARGIN + label + wide * (columns - len(sizes) + dim)  # align the innermost loops
             shade = "0.88" if dim == len(sizes) - 1 else "white"
-            box = Rectangle((left, top), wide - 0.3, tall, facecolor=shade, edgecolor=FAINT, linewidth=0.8)
-            axes.add_patch(box)
+            rectangle(axes, left, top, wide - 0.3, tall, shade)
             axes.text(left + 0.2, top + 0.35, f"for {size}", size=9, weight="bold", **MONO)
             for i, (name, strides) in enumerate(zip(names, operand_strides)):
                 axes.text(left + 0.2, top + 0.85 + 0.42 * i, f"{name} +{strides[dim]}", size=8, **MONO)
@@ -248,12 +245,9 @@ def blocks(rows: int, inner: int, columns: int, block: int, at: tuple[int, int, 
         for row, column in itertools.product(range(0, tall, block), range(0, wide, block)):
             sides = min(block, wide - column), min(block, tall - row)
             here = (row // block, column // block)
-            corner = (x + column, y + row)
-            if here == used:
-                axes.add_patch(Rectangle(corner, *sides, facecolor="0.55"))
-            elif all(want in (None, index) for index, want in zip(here, strip)):
-                axes.add_patch(Rectangle(corner, *sides, facecolor="white", hatch="////", edgecolor="0.7", linewidth=0))
-            axes.add_patch(Rectangle(corner, *sides, fill=False, edgecolor=FAINT, linewidth=0.7))
+            needed = all(want in (None, index) for index, want in zip(here, strip))
+            fill = "0.55" if here == used else None if needed else "none"
+            rectangle(axes, x + column, y + row, *sides, fill)
         axes.text(x, y - 0.6 * unit, f"{name} ({tall}, {wide})", size=9, **MONO)
     return figure
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from rushlight.course.draw import paper
@@ -42,8 +41,8 @@ def module_tree(module: Any, name: str = "model") -> paper.Picture:
     for box in boxes:
         left, width = MARGIN + box.depth * STEP, inner - 2 * box.depth * STEP
         fill, line = "0.85" if box.kind == "parameter" else "white", "--" if box.kind == "lost" else "-"
-        style = {"edgecolor": INK if box.kind == "module" else FAINT, "linestyle": line, "linewidth": 0.9}
-        axes.add_patch(Rectangle((left, box.top), width, box.bottom - box.top, facecolor=fill, **style))
+        edge = INK if box.kind == "module" else FAINT
+        paper.rectangle(axes, left, box.top, width, box.bottom - box.top, fill, edge, linestyle=line)
         weight = "bold" if box.kind == "module" else "normal"
         middle = box.top + ROW / 2 - 0.05
         axes.text(left + 0.2, middle, box.text, size=8, weight=weight, **MONO)
