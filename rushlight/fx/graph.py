@@ -324,10 +324,10 @@ class Graph:
         return "\n    ".join([f"graph({', '.join(placeholders)}):", *filter(None, lines)])
 
     def print_tabular(self) -> None:
-        """Print the nodes as a table."""
+        """Print the nodes as the package tabulate does, in which a column is two characters wider than its head."""
         rows = [["opcode", "name", "target", "args", "kwargs"]]
         rows += [[str(cell) for cell in (n.op, n.name, pretty_target(n.target), n.args, n.kwargs)] for n in self.nodes]
-        widths = [max(map(len, column)) for column in zip(*rows)]
+        widths = [max(len(head) + 2, *map(len, column)) for head, *column in zip(*rows)]
         rows.insert(1, ["-" * width for width in widths])
         for row in rows:
             print("  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip())

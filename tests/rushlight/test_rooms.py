@@ -17,7 +17,7 @@ ROOMS = [
     "library return_types backends multiprocessing",
     "aten",
     "autograd amp cuda",
-    "nn optim utils linalg _C profiler",
+    "nn optim utils linalg testing _C profiler",
     "serialization distributions",
     "fx",
     "aot ao",

@@ -56,16 +56,16 @@ __all__ = [
     "pdist", "permute", "pinverse", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive",
     "pow", "prelu", "prod", "qr", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like",
     "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_",
-    "remainder", "renorm", "renorm_", "repeat_interleave", "reshape", "resolve_conj", "rms_norm", "rnn_relu",
-    "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_",
-    "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select", "select_scatter",
-    "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_",
-    "slice", "slice_scatter", "slogdet", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square",
-    "square_", "squeeze", "stack", "std", "std_mean", "sub", "subtract", "sum", "svd", "swapaxes", "swapdims", "t",
-    "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold", "threshold_", "tile", "topk",
-    "trace", "transpose", "trapezoid", "trapz", "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices",
-    "true_divide", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "vander", "var", "var_mean", "vdot", "vsplit",
-    "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "remainder", "renorm", "renorm_", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "rms_norm",
+    "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu",
+    "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select",
+    "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_",
+    "sinh", "sinh_", "slice", "slice_scatter", "slogdet", "softmax", "sort", "split", "split_with_sizes", "sqrt",
+    "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "subtract", "sum", "svd", "swapaxes",
+    "swapdims", "t", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold",
+    "threshold_", "tile", "topk", "trace", "transpose", "trapezoid", "trapz", "tril", "tril_indices",
+    "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze",
+    "vander", "var", "var_mean", "vdot", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -688,6 +688,16 @@ def fill_(*args, **kwargs):
         args,
         kwargs,
     )
+
+
+def resize_as_(input=None, the_template=None, *, memory_format=None, **numpy_names):
+    if numpy_names:
+        return call_by_name([resize_as__op], locals())
+    try:
+        key_set = (input._key_set | the_template._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(resize_as__op, input, the_template, memory_format)
+    return resize_as__op.table[key_set](input, the_template, memory_format)
 
 
 def zero_(input=None, **numpy_names):
@@ -8165,6 +8175,17 @@ def tensor_resize_(self, *size, memory_format=None, **named):
 Tensor.resize_ = tensor_resize_
 
 
+def tensor_resize_as_(self, the_template, *, memory_format=None):
+    try:
+        key_set = (self._key_set | the_template._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(resize_as__op, self, the_template, memory_format)
+    return resize_as__op.table[key_set](self, the_template, memory_format)
+
+
+Tensor.resize_as_ = tensor_resize_as_
+
+
 def tensor_zero_(self):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -13244,6 +13265,9 @@ fill_Scalar_op = declare("fill.Scalar(Tensor self, Scalar value) -> Tensor")
 fill__Tensor_op = declare("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)")
 fill__Scalar_op = declare("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)")
 resize__op = declare("resize_(Tensor(a!) self, int[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)")
+resize_as__op = declare(
+    "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)"
+)
 zero__op = declare("zero_(Tensor(a!) self) -> Tensor(a!)")
 abs_op = declare("abs(Tensor self) -> Tensor")
 abs__op = declare("abs_(Tensor(a!) self) -> Tensor(a!)")

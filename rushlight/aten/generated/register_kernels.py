@@ -256,6 +256,12 @@ implement("fill.Scalar", CompositeExplicitAutograd=lambda self, value: creation.
 implement("fill_.Tensor", CPU=pointwise.fill_, Meta=pointwise.fill_)
 implement("fill_.Scalar", CPU=pointwise.fill_, Meta=pointwise.fill_)
 implement("resize_", CPU=creation.resize_, Meta=creation.resize_)
+implement(
+    "resize_as_",
+    CompositeImplicitAutograd=lambda self, the_template, memory_format: self.resize_(
+        the_template.shape, memory_format=memory_format
+    ),
+)
 implement("zero_", CPU=lambda self: pointwise.fill_(self, 0), Meta=lambda self: pointwise.fill_(self, 0))
 implement("abs", CPU=elementary.absolute.functional, Meta=elementary.absolute.on_meta)
 implement("abs_", CPU=elementary.absolute.inplace, Meta=elementary.absolute.inplace)

@@ -32,6 +32,7 @@ _PYTORCHS = {  # its modules, by ours
     layers: "batchnorm instancenorm linear normalization sparse",
     containers: "container",
 }
+vars(stateless).update(MultiheadAttention=transformer.MultiheadAttention)  # in PyTorch's `activation`
 for _module, _names in _PYTORCHS.items():
     for _name in _names.split():
         sys.modules[f"{__name__}.{_name}"] = globals()[_name] = _module

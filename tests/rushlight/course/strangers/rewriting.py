@@ -4,6 +4,7 @@ import re
 
 import torch
 from torch import fx, nn
+from torch.nn.modules.activation import MultiheadAttention
 from torch.optim.optimizer import required
 
 
@@ -19,7 +20,8 @@ class Twice(torch.autograd.Function):
 
 print(re.sub("0x.*", "", repr(Twice.apply(torch.ones(2, requires_grad=True)).grad_fn)))
 print(nn.ParameterDict({"a": torch.zeros(2, 3), "b": nn.Parameter(torch.zeros(1)), "c": 4}))
-print(torch.__version__, required)
+print(torch.__version__, required, MultiheadAttention is nn.MultiheadAttention)
+print(torch.ones(2).resize_as_(torch.zeros(2, 1)))
 
 
 def program(x, w1, w2):
