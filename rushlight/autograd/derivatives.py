@@ -17,7 +17,7 @@ from rushlight.aten.strided import Tensor, storage_size, wrap_dim
 from rushlight.autograd.engine import grad as grad_of
 from rushlight.autograd.grad_mode import enable_grad
 from rushlight.c10.dispatch import DispatchKey, local
-from rushlight.c10.dtypes import INT64_MAX, Scalar, dtype
+from rushlight.c10.dtypes import INT64_MAX, Scalar, dtype  # noqa: F401
 from rushlight.c10.memory_formats import contiguous_format  # noqa: F401
 from rushlight.library import OpOverload, through_table
 
@@ -73,17 +73,6 @@ def detach_result(result: Tensor) -> Tensor:
 
 
 # Views: elements outside the view get 0 ------------------------------------------------------------------------------
-
-
-def slice_backward_wrapper(grad: Tensor, sizes: Sequence[int], dim: int, start, end, step: int) -> Tensor:
-    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `slice_backward_wrapper`."""
-    start, end = 0 if start is None else start, INT64_MAX if end is None else end
-    return functions.slice_backward(grad, sizes, dim, start, end, step)
-
-
-def permute_backward(grad: Tensor, dims: Sequence[int]) -> Tensor:
-    order = [wrap_dim(dim, len(dims)) for dim in dims]
-    return grad.permute([order.index(dim) for dim in range(len(dims))])
 
 
 def unsqueeze_to(grad: Tensor, dims: int | Sequence[int] | None, sizes: Sequence[int]) -> Tensor:
@@ -246,15 +235,6 @@ def sgn_backward(self: Tensor, grad: Tensor, result: Tensor) -> Tensor:
     return zeros_like(grad)
 
 
-def pow_backward(grad: Tensor, self: Tensor, exponent: Scalar) -> Tensor:
-    """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `pow_backward`."""
-    return zeros_like(self) if exponent == 0 else grad * mul_scalar(self.pow(exponent - 1), exponent)
-
-
-def pow_backward_self(grad: Tensor, self: Tensor, exponent: Tensor) -> Tensor:
-    return where(exponent == 0.0, 0.0, grad * (exponent * self.pow(sub_scalar(exponent, 1))))
-
-
 def pow_backward_exponent(grad: Tensor, self: Tensor | Scalar, exponent: Tensor, result: Tensor) -> Tensor:
     if isinstance(self, Tensor):
         flat = (self == 0).logical_and(exponent >= 0)
@@ -285,11 +265,6 @@ def gelu_double_backward(grad: Tensor, grad_output: Tensor, self: Tensor, approx
 def infinitely_differentiable_silu_backward(grad: Tensor, self: Tensor) -> Tensor:
     sigmoid = self.sigmoid()
     return grad * sigmoid * add_scalar(self * rsub_scalar(1.0, sigmoid), 1.0)
-
-
-def softplus_double_backward(grad: Tensor, self: Tensor, beta: Scalar, threshold: Scalar) -> Tensor:
-    x = self * beta
-    return functions.sigmoid_backward(grad, x.sigmoid()) * (x < threshold) * beta
 
 
 def layer_norm_backward(
@@ -366,11 +341,6 @@ def masked_fill_backward(grad: Tensor, mask: Tensor) -> Tensor:
     if local.modes:  # a captured graph does not know how many elements the mask selects
         return where(mask, grad, 0.0).sum()
     return grad.masked_select(mask).sum()
-
-
-def index_put_backward(grad: Tensor, indices: Sequence[Tensor | None], accumulate: bool) -> Tensor:
-    """The gradient of `self`: 0 where it was overwritten."""
-    return grad if accumulate else functions.index_put_op(grad, indices, grad.new_zeros(()))
 
 
 def embedding_dense_double_backward(grad: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
@@ -542,23 +512,17 @@ def logsumexp_backward(grad: Tensor, self: Tensor, result: Tensor, dim, keepdim:
     return grad * (self - result).exp()
 
 
-def prod_backward(grad: Tensor, self: Tensor, result: Tensor) -> Tensor:
+def prod_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int | None = None, keepdim: bool = True) -> Tensor:
     """`grad` times the product of all other elements: `result / self`, or exclusive products if an element is 0.
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `prod_backward`."""
-    if self.dim() == 0:
-        return grad
-    if (self == 0).sum().item() == 0:
-        return grad * (result / self)
-    return (grad * _exclusive_products(self.reshape(-1), 0)).reshape(self.shape)
-
-
-def prod_dim_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int, keepdim: bool) -> Tensor:
     if self.dim() == 0:
         return grad
     if not keepdim:
         grad, result = grad.unsqueeze(dim), result.unsqueeze(dim)
     if (self == 0).sum().item() == 0:
         return grad * (result / self)
+    if dim is None:
+        return (grad * _exclusive_products(self.reshape(-1), 0)).reshape(self.shape)
     return grad * _exclusive_products(self, wrap_dim(dim, self.dim()))
 
 
@@ -596,27 +560,12 @@ def std_backward(grad: Tensor, self: Tensor, result: Tensor, dim, correction: Sc
     return var_backward((grad / mul_scalar(result, 2)).masked_fill(result == 0, 0), self, dim, correction, keepdim)
 
 
-def var_mean_backward(grads, self: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor | None:
-    """Return the gradient of the variance and the mean together. One of `grads` may be None."""
-    of_var = None if grads[0] is None else var_backward(grads[0], self, dim, correction, keepdim)
-    return add_gradient_of_mean(of_var, grads[1], self.shape, dim, keepdim)
-
-
-def std_mean_backward(grads, self: Tensor, std: Tensor, dim, correction: Scalar | None, keepdim: bool) -> Tensor | None:
-    of_std = None if grads[0] is None else std_backward(grads[0], self, std, dim, correction, keepdim)
-    return add_gradient_of_mean(of_std, grads[1], self.shape, dim, keepdim)
-
-
-def add_gradient_of_mean(
-    of_std: Tensor | None, grad: Tensor | None, sizes: Sequence[int], dim, keepdim: bool
-) -> Tensor | None:
+def add_gradient_of_mean(of_std: Tensor | None, grad: Tensor | None, self: Tensor, dim, keepdim: bool) -> Tensor | None:
+    """The gradient of a variance or a deviation and the mean together. One of the two may be None."""
     if grad is None:
         return of_std
-    of_mean = (
-        mean_backward(grad, sizes, dim, math.prod(sizes), keepdim)
-        if dim
-        else div_scalar(grad.expand(sizes), math.prod(sizes))
-    )
+    sizes, count = self.shape, self.numel()
+    of_mean = mean_backward(grad, sizes, dim, count, keepdim) if dim else div_scalar(grad.expand(sizes), count)
     return of_mean if of_std is None else of_std + of_mean
 
 
@@ -802,12 +751,8 @@ def max_pool_double_backward(grad: Tensor, indices: Tensor, dim: int) -> Tensor:
 # Losses. A reduction of 0 is none, 1 the mean, 2 the sum -------------------------------------------------------------
 
 
-def _divide_for_mean(grad: Tensor, count: int, reduction: int) -> Tensor:
-    return div_scalar(grad, count) if reduction == 1 else grad
-
-
-def mse_loss_double_backward(grad: Tensor, self: Tensor, reduction: int) -> Tensor:
-    return _divide_for_mean(mul_scalar(grad, 2), self.numel(), reduction)
+def divide_for_mean(grad: Tensor, self: Tensor, reduction: int) -> Tensor:
+    return div_scalar(grad, self.numel()) if reduction == 1 else grad
 
 
 def smooth_l1_loss_double_backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
@@ -815,11 +760,7 @@ def smooth_l1_loss_double_backward(grad: Tensor, self: Tensor, target: Tensor, r
     if beta == 0:
         return zeros_like(grad)
     distance = (self - target).abs()
-    return _divide_for_mean(grad * (distance < beta) / beta, self.numel(), reduction)
-
-
-def huber_loss_double_backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    return _divide_for_mean(grad * ((self - target).abs() < delta), self.numel(), reduction)
+    return divide_for_mean(grad * (distance < beta) / beta, self, reduction)
 
 
 def huber_loss_double_backward_grad_output(grad, grad_output, self, target, reduction: int, delta: float) -> Tensor:
@@ -829,42 +770,14 @@ def huber_loss_double_backward_grad_output(grad, grad_output, self, target, redu
     return (functions.huber_loss_backward(ones, self, target, reduction, delta) * grad).sum()
 
 
-EPSILON = 1e-12  # added to a probability that a gradient is divided by
-
-
-def binary_cross_entropy_target_backward(grad: Tensor, self: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
-    """The slope is minus the logit of the probability."""
-    return _apply_weight(-(self / (1 - self)).log() * grad, weight, self.numel(), reduction)
-
-
-def binary_cross_entropy_double_backward_grad_output(grad, self, target, weight, reduction: int) -> Tensor:
-    slope = (self - target) / ((self + EPSILON) * (1 - self + EPSILON))
-    return _apply_weight(slope * grad, weight, self.numel(), reduction)
-
-
-def binary_cross_entropy_double_backward(grad_output, grad, self, target, weight, reduction: int) -> Tensor:
-    bend = (self * self - 2 * self * target + target) / ((self + EPSILON) ** 2 * (1 - self + EPSILON) ** 2)
-    return _apply_weight(bend * (grad * grad_output), weight, self.numel(), reduction)
-
-
-def binary_cross_entropy_double_backward_target(grad, grad_output, self, weight, reduction: int) -> Tensor:
-    slope = -1 / ((self + EPSILON) * (1 - self + EPSILON))
-    return _apply_weight(slope * (grad * grad_output), weight, self.numel(), reduction)
-
-
 def binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_weight, reduction: int) -> Tensor:
     if pos_weight is None:
         slope = self.sigmoid() - target
     else:
         positive = pos_weight * target
         slope = (add_scalar(positive, 1) - target) * self.sigmoid() - positive
-    return _apply_weight(slope * grad, weight, self.numel(), reduction)
+    return apply_weight(slope * grad, weight, self, reduction)
 
 
-def binary_cross_entropy_with_logits_backward_target(grad, self, target, weight, pos_weight, reduction: int) -> Tensor:
-    slope = -self if pos_weight is None else sub_scalar(pos_weight, 1) * softplus(-self) - self
-    return _apply_weight(slope * grad, weight, self.numel(), reduction)
-
-
-def _apply_weight(grad: Tensor, weight: Tensor | None, count: int, reduction: int) -> Tensor:
-    return _divide_for_mean(grad if weight is None else grad * weight, count, reduction)
+def apply_weight(grad: Tensor, weight: Tensor | None, self: Tensor, reduction: int) -> Tensor:
+    return divide_for_mean(grad if weight is None else grad * weight, self, reduction)

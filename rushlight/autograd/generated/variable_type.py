@@ -245,7 +245,7 @@ class PermuteBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (permute_backward(grad, node.dims),)
+        return (grad.permute(sorted(range(len(node.dims)), key=lambda d: node.dims[d] % len(node.dims))),)
 
 
 class SelectBackward0(Node):
@@ -286,7 +286,16 @@ class SliceBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (slice_backward_wrapper(grad, node.self_shape, node.dim, node.start, node.end, node.step),)
+        return (
+            functions.slice_backward(
+                grad,
+                node.self_shape,
+                node.dim,
+                0 if node.start is None else node.start,
+                INT64_MAX if node.end is None else node.end,
+                node.step,
+            ),
+        )
 
 
 class SliceScatterBackward0(Node):
@@ -1431,7 +1440,9 @@ class PowBackward0(Node):
             unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
-        return (pow_backward(grad, self, node.exponent),)
+        return (
+            zeros_like(grad) if node.exponent == 0 else grad * mul_scalar(self.pow(node.exponent - 1), node.exponent),
+        )
 
     def release_variables(node):
         node.saved_self = None
@@ -1456,7 +1467,11 @@ class PowBackward1(Node):
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
         result = unpack(node, node.saved_result) if edges[1].node else None
         grad_exponent = pow_backward_exponent(grad, self, exponent, result) if edges[1].node else None
-        grad_self = pow_backward_self(grad, self, exponent) if edges[0].node else None
+        grad_self = (
+            where(exponent == 0.0, 0.0, grad * (exponent * self.pow(sub_scalar(exponent, 1))))
+            if edges[0].node
+            else None
+        )
         return (
             grad_self,
             grad_exponent,
@@ -2817,7 +2832,9 @@ class IndexPutBackward0(Node):
         edges = node.next_edges
         indices = unpack(node, node.saved_indices) if edges[0].node or edges[1].node else None
         return (
-            index_put_backward(grad, indices, node.accumulate) if edges[0].node else None,
+            (grad if node.accumulate else functions.index_put_op(grad, indices, grad.new_zeros(())))
+            if edges[0].node
+            else None,
             functions.index_Tensor_op(grad, indices) if edges[1].node else None,
         )
 
@@ -2841,7 +2858,9 @@ class IndexPutImplBackward0(Node):
         edges = node.next_edges
         indices = unpack(node, node.saved_indices) if edges[0].node or edges[1].node else None
         return (
-            index_put_backward(grad, indices, node.accumulate) if edges[0].node else None,
+            (grad if node.accumulate else functions.index_put_op(grad, indices, grad.new_zeros(())))
+            if edges[0].node
+            else None,
             functions.index_Tensor_op(grad, indices) if edges[1].node else None,
         )
 
@@ -3294,7 +3313,7 @@ class ProdBackward1(Node):
             return (None,)
         result = unpack(node, node.saved_result)
         self = unpack(node, node.saved_self)
-        return (prod_dim_backward(grad, self.to(grad.dtype), result, node.dim, node.keepdim),)
+        return (prod_backward(grad, self.to(grad.dtype), result, node.dim, node.keepdim),)
 
     def release_variables(node):
         node.saved_result = node.saved_self = None
@@ -3336,7 +3355,17 @@ class StdMeanBackward0(Node):
             return (None,)
         result0 = unpack(node, node.saved_result0)
         self = unpack(node, node.saved_self)
-        return (std_mean_backward(grads, self, result0, node.dim, node.correction, node.keepdim),)
+        return (
+            add_gradient_of_mean(
+                None
+                if grads[0] is None
+                else std_backward(grads[0], self, result0, node.dim, node.correction, node.keepdim),
+                grads[1],
+                self,
+                node.dim,
+                node.keepdim,
+            ),
+        )
 
     def release_variables(node):
         node.saved_result0 = node.saved_self = None
@@ -3394,7 +3423,15 @@ class VarMeanBackward0(Node):
             unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
-        return (var_mean_backward(grads, self, node.dim, node.correction, node.keepdim),)
+        return (
+            add_gradient_of_mean(
+                None if grads[0] is None else var_backward(grads[0], self, node.dim, node.correction, node.keepdim),
+                grads[1],
+                self,
+                node.dim,
+                node.keepdim,
+            ),
+        )
 
     def release_variables(node):
         node.saved_self = None
@@ -5245,7 +5282,7 @@ class BinaryCrossEntropyBackward0(Node):
             functions.binary_cross_entropy_backward(grad, self, target, weight, node.reduction)
             if edges[0].node
             else None,
-            binary_cross_entropy_target_backward(grad, self, weight, node.reduction) if edges[1].node else None,
+            apply_weight(-(self / (1 - self)).log() * grad, weight, self, node.reduction) if edges[1].node else None,
         )
 
     def release_variables(node):
@@ -5271,13 +5308,20 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
         edges = node.next_edges
         pos_weight = unpack(node, node.saved_pos_weight) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
-        target = unpack(node, node.saved_target) if edges[0].node or edges[1].node else None
+        target = unpack(node, node.saved_target) if edges[0].node else None
         weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node else None
         return (
             binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_weight, node.reduction)
             if edges[0].node
             else None,
-            binary_cross_entropy_with_logits_backward_target(grad, self, target, weight, pos_weight, node.reduction)
+            (
+                apply_weight(
+                    (-self if pos_weight is None else sub_scalar(pos_weight, 1) * softplus(-self) - self) * grad,
+                    weight,
+                    self,
+                    node.reduction,
+                )
+            )
             if edges[1].node
             else None,
         )
@@ -5746,13 +5790,22 @@ class BinaryCrossEntropyBackwardBackward0(Node):
         weight = unpack(node, node.saved_weight) if edges[0].node or edges[1].node or edges[2].node else None
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
         return (
-            binary_cross_entropy_double_backward_grad_output(grad, self, target, weight, node.reduction)
+            apply_weight((self - target) / ((self + 1e-12) * (1 - self + 1e-12)) * grad, weight, self, node.reduction)
             if edges[0].node
             else None,
-            binary_cross_entropy_double_backward(grad_output, grad, self, target, weight, node.reduction)
+            apply_weight(
+                (self * self - 2 * self * target + target)
+                / ((self + 1e-12) ** 2 * (1 - self + 1e-12) ** 2)
+                * (grad * grad_output),
+                weight,
+                self,
+                node.reduction,
+            )
             if edges[1].node
             else None,
-            binary_cross_entropy_double_backward_target(grad, grad_output, self, weight, node.reduction)
+            apply_weight(
+                -1 / ((self + 1e-12) * (1 - self + 1e-12)) * (grad * grad_output), weight, self, node.reduction
+            )
             if edges[2].node
             else None,
         )
@@ -5900,10 +5953,10 @@ class HuberLossBackwardBackward0(Node):
             huber_loss_double_backward_grad_output(grad, grad_output, self, target, node.reduction, node.delta)
             if edges[0].node
             else None,
-            huber_loss_double_backward(grad * grad_output, self, target, node.reduction, node.delta)
+            divide_for_mean(grad * grad_output * ((self - target).abs() < node.delta), self, node.reduction)
             if edges[1].node
             else None,
-            -huber_loss_double_backward(grad * grad_output, self, target, node.reduction, node.delta)
+            -divide_for_mean(grad * grad_output * ((self - target).abs() < node.delta), self, node.reduction)
             if edges[2].node
             else None,
         )
@@ -5958,8 +6011,8 @@ class MseLossBackwardBackward0(Node):
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
         return (
             functions.mse_loss_backward(grad, self, target, node.reduction) if edges[0].node else None,
-            mse_loss_double_backward(grad * grad_output, self, node.reduction) if edges[1].node else None,
-            -mse_loss_double_backward(grad * grad_output, target, node.reduction) if edges[2].node else None,
+            divide_for_mean(mul_scalar(grad * grad_output, 2), self, node.reduction) if edges[1].node else None,
+            -divide_for_mean(mul_scalar(grad * grad_output, 2), target, node.reduction) if edges[2].node else None,
         )
 
     def release_variables(node):
@@ -6122,7 +6175,11 @@ class SoftplusBackwardBackward0(Node):
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node else None
         return (
             functions.softplus_backward(grad, self, node.beta, node.threshold) if edges[0].node else None,
-            softplus_double_backward(grad * grad_output, self, node.beta, node.threshold) if edges[1].node else None,
+            functions.sigmoid_backward(grad * grad_output, (x := (self * node.beta)).sigmoid())
+            * (x < node.threshold)
+            * node.beta
+            if edges[1].node
+            else None,
         )
 
     def release_variables(node):
@@ -12951,7 +13008,8 @@ def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, 
     node.reduction = reduction
     node.saved_pos_weight = save(pos_weight)
     node.saved_self = save(self)
-    node.saved_target = save(target)
+    if edges[0].node:
+        node.saved_target = save(target)
     node.saved_weight = save(weight)
     result = call_below(binary_cross_entropy_with_logits_op.below[key_set], self, target, weight, pos_weight, reduction)
     set_history(result, node)
