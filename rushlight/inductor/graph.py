@@ -13,7 +13,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from rushlight.aot.decompositions import TABLE
+from rushlight.aot.decompositions import MEAN, NONE, TABLE
 from rushlight.aot.proxy_tensor import make_fx
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, contiguous_strides, non_overlapping_and_dense
@@ -213,12 +213,46 @@ DECOMPOSED = """
     hardtanh_backward threshold_backward addcmul addcdiv lerp.Scalar square mean mean.dim var.correction std.correction
     mse_loss logsumexp _log_softmax _softmax_backward_data _log_softmax_backward_data
 """
+
+
+def classes_of(x: Tensor, target: Tensor, ignore_index: int) -> tuple[Tensor, Tensor]:
+    """Whether a target is ignored, and its class: 0 for an ignored target. A negative class is made too large, because an index
+    that is too large is an error."""
+    if x.dim() != 2:
+        raise Unsupported
+    ignored = target == ignore_index
+    return ignored, functions.where(ignored, 0, functions.where(target < 0, x.size(1), target))
+
+
+def nll_loss(x: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> tuple[Tensor, ...]:
+    ignored, classes = classes_of(x, target, ignore_index)
+    picked = -x.gather(1, classes.unsqueeze(1)).squeeze(1)
+    weights = functions.logical_not(ignored).to(x.dtype)
+    if weight is not None:
+        weights = functions.where(ignored, 0.0, weight.index_select(0, classes))
+        picked = picked * weights
+    losses = functions.where(ignored, 0.0, picked)
+    if reduction == NONE:
+        return losses, x.new_zeros(())
+    total, total_weight = losses.sum(), weights.sum()
+    return total / total_weight if reduction == MEAN else total, total_weight
+
+
+def nll_loss_backward(grad, x, target, weight, reduction, ignore_index, total_weight) -> Tensor:
+    ignored, classes = classes_of(x, target, ignore_index)
+    value = -(grad / total_weight if reduction == MEAN else grad)
+    value = functions.where(ignored, 0.0, value if weight is None else value * weight.index_select(0, classes))
+    return functions.where(functions.arange(x.size(1)) == classes.unsqueeze(1), value.unsqueeze(1), 0.0)
+
+
 FORMULAS: dict[str, Callable] = {name: TABLE[name] for name in DECOMPOSED.split()}
 FORMULAS |= dict.fromkeys(
     ("masked_fill.Scalar", "masked_fill.Tensor"),
     lambda self, mask, value: functions.where(mask, value, self).to(self.dtype),
 )
 FORMULAS |= {
+    "nll_loss_forward": nll_loss,
+    "nll_loss_backward": nll_loss_backward,
     "threshold": lambda self, threshold, value: functions.where(self <= threshold, value, self),
     "lerp.Tensor": lambda self, end, w: functions.where(
         functions.abs(w) < 0.5, self + w * (end - self), end - (end - self) * (1 - w)

@@ -5,16 +5,15 @@ In PyTorch: `torch/_inductor/lowering.py` (`make_reduction`), `decomposition.py`
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from rushlight.c10.dtypes import bool_, dtype, float32, float64, int64, uint8
-from rushlight.inductor import ir, lowering
-from rushlight.inductor.index import ZERO, Index, Indirect
-from rushlight.inductor.ir import Expr, ExternKernel, Pointwise, Reduction, ReinterpretView, constant, op
+from rushlight.inductor import lowering
+from rushlight.inductor.index import ZERO
+from rushlight.inductor.ir import ExternKernel, Pointwise, Reduction, ReinterpretView, op
 from rushlight.inductor.lowering import TensorBox, Unsupported, V, box, reduction, register_lowering
-from rushlight.inductor.lowerings_pointwise import comparison, make_pointwise, to_dtype, where
-from rushlight.inductor.lowerings_views import filled, index_value, meta_result
+from rushlight.inductor.lowerings_pointwise import make_pointwise, to_dtype
+from rushlight.inductor.lowerings_views import filled, meta_result
 
 # Reductions ----------------------------------------------------------------------------------------------------------
 
@@ -90,63 +89,6 @@ def softmax(x: TensorBox, dim: int, half_to_float: bool) -> Any:
     powers.in_memory()
     total = box(reduce("sum", powers, dims, True))
     return make_pointwise(lambda p, t: p * op("reciprocal", t), [powers, total], x.dtype)  # one division for each row
-
-
-@register_lowering("nll_loss_forward")
-def nll_loss(x: TensorBox, target: TensorBox, weight: TensorBox | None, reduction: int, ignore_index: int) -> list[Any]:
-    if len(x.sizes) != 2:
-        raise Unsupported
-    weigh = partial(class_weight, weight=weight, x=x, ignore_index=ignore_index)
-    weights = make_pointwise(weigh, [target], x.dtype)
-
-    def loss_at(at: Sequence[Index]) -> Expr:
-        chosen = class_of(target.load(at), ignore_index)
-        picked = x.load([at[0], Index.of(Indirect(chosen, x.sizes[1]))])
-        counts = comparison("ne", ir.cast(target.load(at), int64), ignore_index)
-        return where(counts, -(picked * weights.load(at)) if weight else -picked, 0)
-
-    losses = box(Pointwise(target.sizes, x.dtype, loss_at))
-    if reduction == 0:
-        return [losses, box(filled((), 0, x.dtype))]
-    total_weight = box(reduce("sum", weights, [0], False))
-    total = box(reduce("sum", losses, [0], False))
-    if reduction == 1:
-        total = make_pointwise(lambda t, w: t / w, [total, total_weight], x.dtype)
-    return [total, total_weight]
-
-
-def class_of(target: Expr, ignore_index: int) -> Expr:
-    """The class of a target; 0 for an ignored target, so that the index is in range."""
-    whole = ir.cast(target, int64)
-    return where(comparison("ne", whole, ignore_index), whole, 0)
-
-
-def class_weight(target: Expr, weight: TensorBox | None, x: TensorBox, ignore_index: int) -> Expr:
-    """The weight of a target's class; 0 for an ignored target."""
-    at = [Index.of(Indirect(class_of(target, ignore_index), x.sizes[1]))]
-    own = constant(1, x.dtype) if weight is None else weight.load(at)
-    return where(comparison("ne", ir.cast(target, int64), ignore_index), own, 0)
-
-
-@register_lowering("nll_loss_backward")
-def nll_loss_backward(grad: TensorBox, x: TensorBox, target: TensorBox, weight: TensorBox | None, *options: Any) -> Any:
-    reduction, ignore_index, total_weight = options
-    if len(x.sizes) != 2:
-        raise Unsupported
-
-    def inner(at: Sequence[Index]) -> Expr:
-        row, column = at
-        chosen = ir.cast(target.load([row]), int64)
-        value = grad.load([row] if reduction == 0 else [])
-        if reduction == 1:
-            value = value / total_weight.load([])
-        value = -value * class_weight(target.load([row]), weight, x, ignore_index) if weight else -value
-        here = comparison("eq", chosen, index_value(column))
-        if 0 <= ignore_index < x.sizes[1]:
-            here = op("and", here, comparison("ne", chosen, ignore_index), dtype=bool_)
-        return where(here, value, 0)
-
-    return Pointwise(x.sizes, x.dtype, inner)
 
 
 # Products of matrices ------------------------------------------------------------------------------------------------
