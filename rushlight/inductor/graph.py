@@ -211,7 +211,7 @@ def reads_overwritten(target: TensorBox, source: TensorBox, written: set[str]) -
 DECOMPOSED = """
     gelu gelu_backward silu silu_backward leaky_relu leaky_relu_backward elu softplus sigmoid_backward tanh_backward
     hardtanh_backward threshold_backward addcmul addcdiv lerp.Scalar square mean mean.dim var.correction std.correction
-    mse_loss logsumexp _log_softmax _softmax_backward_data _log_softmax_backward_data
+    slice_backward mse_loss logsumexp _log_softmax _softmax_backward_data _log_softmax_backward_data
 """
 
 
@@ -245,6 +245,11 @@ def nll_loss_backward(grad, x, target, weight, reduction, ignore_index, total_we
     return functions.where(functions.arange(x.size(1)) == classes.unsqueeze(1), value.unsqueeze(1), 0.0)
 
 
+def below(x: Tensor, diagonal: int) -> Tensor:
+    """Whether an element of a matrix is on a diagonal or below it."""
+    return functions.arange(x.size(-1)) <= functions.arange(x.size(-2)).unsqueeze(1) + diagonal
+
+
 FORMULAS: dict[str, Callable] = {name: TABLE[name] for name in DECOMPOSED.split()}
 FORMULAS |= dict.fromkeys(
     ("masked_fill.Scalar", "masked_fill.Tensor"),
@@ -253,6 +258,11 @@ FORMULAS |= dict.fromkeys(
 FORMULAS |= {
     "nll_loss_forward": nll_loss,
     "nll_loss_backward": nll_loss_backward,
+    "tril": lambda self, diagonal: functions.where(below(self, diagonal), self, self.new_zeros(())),
+    "triu": lambda self, diagonal: functions.where(below(self, diagonal - 1), self.new_zeros(()), self),
+    "select_backward": lambda grad, sizes, dim, index: functions.slice_scatter(
+        grad.new_zeros(sizes), grad.unsqueeze(dim), dim, index % sizes[dim], index % sizes[dim] + 1
+    ),
     "threshold": lambda self, threshold, value: functions.where(self <= threshold, value, self),
     "lerp.Tensor": lambda self, end, w: functions.where(
         functions.abs(w) < 0.5, self + w * (end - self), end - (end - self) * (1 - w)
@@ -269,7 +279,11 @@ def decomposed(function: Callable, *args: Any) -> Any:
     work belongs to the operator's node."""
     graph, node, rest = V.graph, V.graph.node, iter(args)
     given = map_arg((node.args, node.kwargs), lambda used: used.meta["val"])
-    for step in make_fx(function)(*bind(node.target._schema, *given)).graph.nodes:
+    try:
+        formula = make_fx(function)(*bind(node.target._schema, *given)).graph
+    except RuntimeError:  # of a formula for other dtypes than these
+        raise Unsupported from None
+    for step in formula.nodes:
         if step.op == "output":
             graph.node = node
             return map_arg(step.args[0], graph.boxes.__getitem__)

@@ -58,17 +58,6 @@ register_lowering("arange")(lambda end, *_: arange(0, end))
 register_lowering("arange.start")(lambda start, end, *_: arange(start, end))
 
 
-@register_lowering("tril", "triu")
-def triangle(x: TensorBox, diagonal: int = 0) -> Pointwise:
-    name = "le" if V.graph.node.target.name() == "aten::tril" else "ge"
-
-    def inner(indices: Sequence[Index]) -> Expr:
-        inside = comparison(name, index_value(indices[-1] - indices[-2]), diagonal)
-        return where(inside, x.load(indices), 0)
-
-    return Pointwise(x.sizes, x.dtype, inner)
-
-
 # Views ---------------------------------------------------------------------------------------------------------------
 
 register_lowering("alias", "detach")(lambda x: x)
@@ -272,30 +261,23 @@ def scatter_value(x: TensorBox, dim: int, index: TensorBox, value: float) -> Poi
     return Pointwise(x.sizes, x.dtype, inner)
 
 
-@register_lowering("select_backward")
-def select_backward(grad: TensorBox, sizes: Sequence[int], dim: int, index: int) -> Pointwise:
-    dim, index = dim % len(sizes), index % sizes[dim]
-
-    def inner(at: Sequence[Index]) -> Expr:
-        here = comparison("eq", index_value(at[dim]), index)
-        return where(here, grad.load([*at[:dim], *at[dim + 1 :]]), 0)
-
-    return Pointwise(tuple(sizes), grad.dtype, inner)
-
-
-@register_lowering("slice_backward")
-def slice_backward(grad: TensorBox, sizes: Sequence[int], dim: int, start: int, end: int, step: int) -> Pointwise:
-    dim = dim % len(sizes)
+@register_lowering("slice_scatter")
+def slice_scatter(
+    x: TensorBox, source: TensorBox, dim: int, start: int | None, end: int | None, step: int
+) -> Pointwise:
+    dim = dim % len(x.sizes)
     if step != 1:
         raise Unsupported
-    first = slice(start, None).indices(sizes[dim])[0]
-    last = first + grad.sizes[dim]
-    if isinstance(grad.value, Pointwise):
-        grad.in_memory()
+    first = slice(start, None).indices(x.sizes[dim])[0]
+    last = first + source.sizes[dim]
+    if isinstance(source.value, Pointwise):
+        source.in_memory()
 
     def inner(at: Sequence[Index]) -> Expr:
-        index, zero = index_value(at[dim]), constant(0, grad.dtype)
+        index, kept = index_value(at[dim]), x.load(at)
+        if last <= first:
+            return kept
         here = op("and", comparison("ge", index, first), comparison("lt", index, last), dtype=bool_)
-        return masked(here, grad.load(slice_indices(dim, -first)(at)) if last > first else zero, zero)
+        return masked(here, source.load(slice_indices(dim, -first)(at)), kept)
 
-    return Pointwise(tuple(sizes), grad.dtype, inner)
+    return Pointwise(x.sizes, x.dtype, inner)
