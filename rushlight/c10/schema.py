@@ -424,15 +424,12 @@ PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
     "Scalar": NUMBERS,
     "str": str,
 }
+_BOTH = "add sub mul div floor_divide where subtract multiply divide true_divide bitwise_and bitwise_or bitwise_xor"
+_OTHER = "ldexp greater greater_equal less less_equal not_equal eq ne lt le gt ge"
 NUMBER_OPERANDS = {  # the `Tensor` arguments that may be a number: PyTorch wraps it, or has an overload for it
-    **dict.fromkeys(("add", "sub", "mul", "div", "floor_divide", "where"), ("self", "other")),
-    **dict.fromkeys(("subtract", "multiply", "divide", "true_divide"), ("self", "other")),
-    **dict.fromkeys(("ldexp", "greater", "greater_equal", "less", "less_equal", "not_equal"), ("other",)),
-    "remainder": ("self",),
-    **dict.fromkeys(("bitwise_and", "bitwise_or", "bitwise_xor"), ("self", "other")),
-    **dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), ("self", "other")),
-    **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), ("other",)),
-    "copy": ("src",),
+    **dict.fromkeys([*_BOTH.split(), "bitwise_left_shift", "bitwise_right_shift"], ("self", "other")),
+    **dict.fromkeys(_OTHER.split(), ("other",)),
+    **{"remainder": ("self",), "copy": ("src",)},
 }
 
 

@@ -11,6 +11,7 @@ import math
 import re
 import sys
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, Generic, SupportsIndex, TypeVar, cast, overload
 
 import numpy as np
@@ -185,18 +186,11 @@ class TypedStorage:
         return "".join(f" {value}\n" for value in self.tolist()) + kind
 
 
-class VersionCounter:
-    """A version counter that several storages share. Source: `c10/core/TensorImpl.h`, `VariableVersion`."""
-
-    def __init__(self, version: int) -> None:
-        self.version = version
-
-
 class SharedVersionStorage(UntypedStorage):
     """A storage that shares its version counter with another one: `x.data = y` moves `x` to the memory of `y`, but `x` and the
-    views of its old memory still have one counter."""
+    views of its old memory still have one counter. Source: `c10/core/TensorImpl.h`, `VariableVersion`."""
 
-    counter: VersionCounter
+    counter: SimpleNamespace
 
     @property
     def version(self) -> int:
@@ -210,13 +204,13 @@ class SharedVersionStorage(UntypedStorage):
 def share_version(storage: UntypedStorage, other: UntypedStorage) -> None:
     """Make `other` count its versions with the counter of `storage`."""
     if not isinstance(storage, SharedVersionStorage):
-        counter = VersionCounter(storage.version)
+        counter = SimpleNamespace(version=storage.version)
         storage.__dict__.pop("version", None)
         storage = _share(storage, counter)
     _share(other, storage.counter)
 
 
-def _share(storage: UntypedStorage, counter: VersionCounter) -> SharedVersionStorage:
+def _share(storage: UntypedStorage, counter: SimpleNamespace) -> SharedVersionStorage:
     storage.__class__ = SharedVersionStorage
     shared = cast(SharedVersionStorage, storage)  # a type checker does not follow the change of its class
     shared.counter = counter

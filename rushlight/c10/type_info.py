@@ -11,9 +11,8 @@ class _TypeInfo:
     def __init__(self, type: dtype) -> None:
         name = self.__class__.__name__
         if not isinstance(type, dtype):
-            raise TypeError(
-                f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type.__class__.__name__}"
-            )
+            got = f"must be torch.dtype, not {type.__class__.__name__}"
+            raise TypeError(f"{name}(): argument 'type' (position 1) {got}")
         if type.category < uint8.category:
             raise TypeError(f"torch.{type.name} is not supported by torch.{name}")
         self.dtype, self.bits = type.name, type.itemsize * 8
@@ -29,9 +28,8 @@ class finfo(_TypeInfo):
     def __init__(self, type: dtype | None = None) -> None:
         type = get_default_dtype() if type is None else type
         if isinstance(type, dtype) and type.category != FLOATING:
-            raise TypeError(
-                "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
-            )
+            use = "Use torch.iinfo to handle 'torch.finfo'"
+            raise TypeError(f"torch.finfo() requires a floating point input type. {use}")
         super().__init__(type)
         limits = numpy_finfo(type)
         self.min, self.max, self.eps = float(limits.min), float(limits.max), float(limits.eps)
