@@ -160,12 +160,9 @@ def load() -> dict[str, Native]:
         kernels = {key.strip(): kernel_of(dispatch[keys], schema) for keys in dispatch for key in keys.split(",")}
         native = Native(schema, text, kernels, **entry)
         declared += [native, *(form_of(native, form) for form in forms.split(", ") if form)]
-    declared += [
-        renamed(native, alias, name)
-        for alias, name in aliases.items()
-        for native in declared
-        if native.schema.name in (name, name + "_")
-    ]
+    for alias, name in aliases.items():
+        forms = [native for native in declared if native.schema.name in (name, name + "_")]
+        declared += [renamed(native, alias, name) for native in forms]
     for native in declared:
         if native.name in natives:
             raise ValueError(f"{native.name} is declared twice")
@@ -183,7 +180,12 @@ def kernel_of(text: str, schema: FunctionSchema) -> str:
     """The expression for a kernel: `module::function`, or a formula."""
     if re.fullmatch(r"\w+::[\w.]+", text):
         return text.replace("::", ".")
-    return f"lambda {', '.join(name + '_' * iskeyword(name) for name in (a.name for a in schema.arguments))}: {text}"
+    return f"lambda {', '.join(safe(argument.name) for argument in schema.arguments)}: {text}"
+
+
+def safe(name: str) -> str:
+    """`from_` for an argument `from`, which is a keyword in Python."""
+    return name + "_" * iskeyword(name)
 
 
 def form_of(native: Native, name: str) -> Native:
@@ -197,9 +199,8 @@ def form_of(native: Native, name: str) -> Native:
     else:
         names = [part.name or "out" for part in native.schema.returns]
         outs = [f"Tensor({letter}!) {out}" for letter, out in zip("abcdef", names)]
-        types = ", ".join(
-            out if part.name else out.rpartition(" ")[0] for part, out in zip(native.schema.returns, outs)
-        )
+        parts = zip(native.schema.returns, outs)
+        types = ", ".join(out if part.name else out.rpartition(" ")[0] for part, out in parts)
         text = f"{name}({arguments}{', ' if '*, ' in arguments else ', *, '}{', '.join(outs)}) -> "
         text += f"({types})" if len(outs) > 1 else types
         kernel = f"lambda {stack}, {', '.join(names)}: structured.write_out({result}, {', '.join(names)})"
@@ -262,9 +263,8 @@ def function(name: str, overloads: list[Native], outs: list[Native], method: boo
         lines += self_only_call(overloads) if method and not is_factory else []
         lines += ['    requires_grad = kwargs.pop("requires_grad", False)'] if is_factory else []
         several = [] if method else [written for written in (native.written for native in outs) if len(written) > 1]
-        lines += [
-            f"    kwargs = unpack_out(kwargs, {tuple(argument.name for argument in written)})" for written in several
-        ]
+        for written in several:
+            lines.append(f"    kwargs = unpack_out(kwargs, {tuple(argument.name for argument in written)})")
         if is_factory and outs and not method:
             lines += ['    if (out := kwargs.pop("out", None)) is not None:']
             lines += ["        kwargs = check_out_options(out, kwargs)"]
@@ -432,6 +432,13 @@ def generate() -> dict[Path, str]:
     return {FUNCTIONS: functions_file(natives), KERNELS: kernels_file(natives)}
 
 
+def overloads_by_name(natives: dict[str, Native]) -> dict[str, list[Native]]:
+    names: dict[str, list[Native]] = {}
+    for native in natives.values():
+        names.setdefault(native.schema.name, []).append(native)
+    return names
+
+
 def kernels_file(natives: dict[str, Native]) -> str:
     text = "\n".join(registration(native, natives) for native in natives.values())
     modules = {name for name in re.findall(r"\b(\w+)\.", text) if any((path / f"{name}.py").exists() for path in ROOMS)}
@@ -448,9 +455,7 @@ def kernels_file(natives: dict[str, Native]) -> str:
 
 
 def functions_file(natives: dict[str, Native]) -> str:
-    names: dict[str, list[Native]] = {}
-    for native in natives.values():
-        names.setdefault(native.schema.name, []).append(native)
+    names = overloads_by_name(natives)
     functions, methods, public, types = [], [], [], []
     for name, group in names.items():
         overloads, outs = [n for n in group if n.out is None], [n for n in group if n.out is not None]

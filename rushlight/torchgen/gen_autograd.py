@@ -6,8 +6,6 @@ key `Autograd`. The kernel makes the node, saves the values that the formulas ne
 In PyTorch: `tools/autograd/load_derivatives.py`, `gen_autograd_functions.py` and `gen_variable_type.py`.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rushlight.c10.schema import Argument, FunctionSchema, may_be_number, parse_schema
-from rushlight.torchgen.gen import PACKAGE, Native, formatted, load, wrapped
+from rushlight.torchgen.gen import PACKAGE, Native, formatted, load, safe, wrapped
 
 SOURCE = PACKAGE / "autograd" / "derivatives.yaml"
 TARGET = PACKAGE / "autograd" / "generated" / "variable_type.py"
@@ -61,7 +59,7 @@ class Derivative:
         return [argument for argument in self.native.schema.arguments if argument.name in self.formulas]
 
     @cached_property
-    def needs(self) -> list[Needs]:
+    def needs(self) -> "list[Needs]":
         """The values that each formula needs, in the order of `inputs`."""
         return [read(self.formulas[argument.name], self.native.schema) for argument in self.inputs]
 
@@ -98,9 +96,7 @@ def load_derivatives(natives: dict[str, Native]) -> list[Derivative]:
             entry = dict.fromkeys(joint.split(", "), entry[joint])
         if not set(entry) <= known:
             raise ValueError(f"{name} has no arguments {sorted(set(entry) - known)}")
-        checked = [
-            argument for argument in schema.arguments if argument.base == "Tensor" and argument.name not in entry
-        ]
+        checked = [a for a in schema.arguments if a.base == "Tensor" and a.name not in entry]
         formulas = {name: formula for name, formula in entry.items() if formula != "non_differentiable"}
         base = schema.name.title().replace("_", "")  # an in-place operator has the name of the functional one
         index = indices[base] = indices.get(base, -1) + 1
@@ -247,7 +243,7 @@ def kernel(derivative: Derivative, native: Native) -> str:
     """The kernel of an operator, or of its in-place form, which has the same node."""
     schema, inputs = native.schema, derivative.inputs
     inplace = schema.arguments[0].is_written
-    stack = ", ".join(_safe(argument.name) for argument in schema.arguments)
+    stack = ", ".join(safe(argument.name) for argument in schema.arguments)
     below = f"{native.variable}.below[key_set]"
     lines = [f"def {function_name(native)}(key_set, {stack}):"]
     if derivative.takes_list:
@@ -272,7 +268,7 @@ def kernel(derivative: Derivative, native: Native) -> str:
     lines += [f"    node = {derivative.node}()", "    node.next_edges = edges"]
     values = {name: expression for needed in derivative.needs for name, expression in needed.values.items()}
     of_results = {name: values.pop(name) for name in [*values] if re.search(r"\bresult\b", values[name])}
-    lines += [f"    node.{name} = {_safe(expression)}" for name, expression in values.items()]
+    lines += [f"    node.{name} = {safe(expression)}" for name, expression in values.items()]
     for name, indices in derivative.users("tensors").items():
         kept = "save(self.clone())" if inplace and name == "self" else f"save({name})"
         lines += _if_needed(indices, derivative, f"node.saved_{name} = {kept}")
@@ -307,10 +303,6 @@ def _if_needed(indices: list[int], derivative: Derivative, line: str) -> list[st
     return [f"    if {' or '.join(f'edges[{i}].node' for i in indices)}:", f"        {line}"]
 
 
-def _safe(name: str) -> str:
-    return "from_" if name == "from" else name
-
-
 def function_name(native: Native) -> str:
     return native.variable.removesuffix("_op")
 
@@ -321,13 +313,8 @@ def inplace_forms(derivative: Derivative, natives: dict[str, Native], own: set[s
     taken = [(argument.name, argument.type) for argument in schema.arguments]
     if not derivative.formulas or schema.arguments[0].is_written or schema.arguments[0].name != "self":
         return []
-    return [
-        native
-        for native in natives.values()
-        if native.schema.name == schema.name + "_"
-        and native.name not in own
-        and [(argument.name, argument.type) for argument in native.schema.arguments] == taken
-    ]
+    forms = [n for n in natives.values() if n.schema.name == schema.name + "_" and n.name not in own]
+    return [n for n in forms if [(argument.name, argument.type) for argument in n.schema.arguments] == taken]
 
 
 # The file ------------------------------------------------------------------------------------------------------------
@@ -339,19 +326,12 @@ def generate() -> dict[Path, str]:
     derivatives = load_derivatives(natives)
     own = {derivative.native.name for derivative in derivatives}
     differentiated = [derivative for derivative in derivatives if derivative.formulas]
-    kernels = [
-        (native, derivative)
-        for derivative in differentiated
-        for native in [derivative.native, *inplace_forms(derivative, natives, own)]
-    ]
+    kernels = [(n, d) for d in differentiated for n in [d.native, *inplace_forms(d, natives, own)]]
     known = own | {native.name for native, _ in kernels}
     names = {derivative.native.schema.name for derivative in differentiated}
     without = {derivative.native.schema.name for derivative in derivatives} - names
-    outs = [
-        native.variable
-        for native in natives.values()
-        if native.out is not None and not native.is_composite and native.schema.name not in without
-    ]
+    outs = [n for n in natives.values() if n.out is not None and not n.is_composite]
+    outs = [native.variable for native in outs if native.schema.name not in without]
     missing = [n.variable for n in natives.values() if n.name not in known and _would_need_one(n)]
     views = [native.variable for native in natives.values() if native.is_view]
     written = [native.variable for native in natives.values() if native.schema.is_mutable and not native.is_composite]

@@ -6,14 +6,14 @@ In PyTorch: `tools/pyi/gen_pyi.py`, which writes the stubs of `torch._C._Variabl
 `torch.return_types`; the types are those of `torchgen/api/python.py`.
 """
 
+import ast
 import textwrap
-from keyword import iskeyword
 from pathlib import Path
 
 from rushlight.c10.dtypes import ALL
 from rushlight.c10.schema import Argument, may_be_number
 from rushlight.torchgen import gen
-from rushlight.torchgen.gen import Native
+from rushlight.torchgen.gen import PACKAGE, Native
 
 GENERATED = gen.FUNCTIONS.parent
 FUNCTIONS, METHODS, RETURN_TYPES = (GENERATED / f"{name}.pyi" for name in ("functions", "tensor_base", "return_types"))
@@ -41,6 +41,7 @@ from rushlight.autograd import grad_mode, variable
 from rushlight.autograd.graph import AutogradMeta, Node
 from rushlight.c10.dispatch import Operator
 """
+MODULES = ("autograd/variable", "aten/native/creation", "aten/functional", "aten/indexing", "aten/dlpack")
 NUMBER = "\nNumber: TypeAlias = _bool | _int | _float | np.generic\n"
 
 BY_HAND = '''
@@ -69,16 +70,7 @@ class TensorBase:
     @property
     def _version(self) -> _int: ...
     def _is_view(self) -> _bool: ...
-    is_inference = grad_mode.is_inference
-    backward = variable.tensor_backward
-    requires_grad_ = variable.requires_grad_
-    retain_grad = variable.retain_grad
-    detach_ = variable.detach_
-    register_hook = variable.register_hook
-    register_post_accumulate_grad_hook = variable.register_post_accumulate_grad_hook
-    as_subclass = variable.as_subclass
     _make_subclass = staticmethod(variable.make_subclass)
-    __deepcopy__ = variable._deepcopy
 
     # aten
 
@@ -92,13 +84,7 @@ class TensorBase:
     @overload
     def to(self, other: Tensor, non_blocking: _bool = ..., copy: _bool = ..., *, memory_format: _memory_format | None = ...
     ) -> Tensor: ...
-    _base_tensor_ctor = creation.base_tensor_ctor
-    new_tensor = creation.new_tensor
-    new = creation.tensor_new
-    type = creation.tensor_type
     def storage(self) -> TypedStorage: ...
-    cuda = functional.cuda
-    pin_memory = functional.pin_memory
     is_cpu: _bool
     is_cuda: _bool
     is_mps: _bool
@@ -108,18 +94,6 @@ class TensorBase:
     is_xpu: _bool
     def get_device(self) -> _int: ...
     def is_pinned(self) -> _bool: ...
-    unique = functional.unique
-    unique_consecutive = functional.unique_consecutive
-    is_floating_point = functional.is_floating_point
-    is_complex = functional.is_complex
-    nonzero = functional.tensor_nonzero
-    norm = functional.tensor_norm
-    __array_wrap__ = creation.array_wrap
-    __reversed__ = functional.reverse
-    __contains__ = functional.contains
-    __getitem__ = indexing.getitem
-    __setitem__ = indexing.setitem
-    __dlpack__ = dlpack.to_dlpack
     def __dlpack_device__(self) -> tuple[_int, _int]: ...
     def ndimension(self) -> _int: ...
     def nelement(self) -> _int: ...
@@ -137,6 +111,18 @@ CONVERSION = """
         self, *, non_blocking: _bool = ..., copy: _bool = ..., memory_format: _memory_format | None = ...
     ) -> Tensor: ...
 """
+
+
+def attributes() -> list[str]:
+    """The functions that modules pass to `add_attributes` by their names, as attributes of the stub."""
+    lines = []
+    for module in MODULES:
+        tree = ast.parse((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))
+        calls = (node.value for node in tree.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+        given = (keyword for call in calls if ast.unparse(call.func) == "add_attributes" for keyword in call.keywords)
+        names = {keyword.arg: keyword.value.id for keyword in given if isinstance(keyword.value, ast.Name)}
+        lines += [f"{name} = {Path(module).name}.{of}\n" for name, of in names.items() if f"def {name}(" not in BY_HAND]
+    return lines
 
 
 # Types ---------------------------------------------------------------------------------------------------------------
@@ -182,8 +168,7 @@ def parameters(native: Native, outs: list[Native], method: bool) -> list[tuple[s
     schema, varargs = native.schema, gen.varargs_of(native.schema, method)
     positional, keywords = [], []
     for argument in sorted(schema.arguments, key=lambda argument: method and argument.name != "self"):
-        name = gen.parameter_name(argument, method)
-        name += "_" if iskeyword(name) else ""
+        name = gen.safe(gen.parameter_name(argument, method))
         default = f" = {gen.default_of(argument)}" if argument.has_default else ""
         text = name if name == "self" else f"{name}: {argument_type(native, argument)}{default}"
         (keywords if argument.kwarg_only else positional).append(text)
@@ -223,14 +208,9 @@ def dunder(name: str, natives: dict[str, Native]) -> str:
 def generate() -> dict[Path, str]:
     """The texts of the three files."""
     natives = gen.load()
-    names: dict[str, list[Native]] = {}
-    for native in natives.values():
-        names.setdefault(native.schema.name, []).append(native)
-    return {
-        FUNCTIONS: functions_file(natives, names),
-        METHODS: methods_file(natives, names),
-        RETURN_TYPES: return_types_file(natives),
-    }
+    names = gen.overloads_by_name(natives)
+    files = functions_file(natives, names), methods_file(natives, names), return_types_file(natives)
+    return dict(zip((FUNCTIONS, METHODS, RETURN_TYPES), files))
 
 
 def functions_file(natives: dict[str, Native], names: dict[str, list[Native]]) -> str:
@@ -247,7 +227,7 @@ def functions_file(natives: dict[str, Native], names: dict[str, list[Native]]) -
 
 
 def methods_file(natives: dict[str, Native], names: dict[str, list[Native]]) -> str:
-    methods = []
+    methods = attributes()
     for name, group in names.items():
         overloads = [native for native in group if "method" in native.variants]
         if overloads and f" {name}(" not in BY_HAND:

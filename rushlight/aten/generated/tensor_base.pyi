@@ -47,16 +47,7 @@ class TensorBase:
     @property
     def _version(self) -> _int: ...
     def _is_view(self) -> _bool: ...
-    is_inference = grad_mode.is_inference
-    backward = variable.tensor_backward
-    requires_grad_ = variable.requires_grad_
-    retain_grad = variable.retain_grad
-    detach_ = variable.detach_
-    register_hook = variable.register_hook
-    register_post_accumulate_grad_hook = variable.register_post_accumulate_grad_hook
-    as_subclass = variable.as_subclass
     _make_subclass = staticmethod(variable.make_subclass)
-    __deepcopy__ = variable._deepcopy
 
     # aten
 
@@ -78,13 +69,7 @@ class TensorBase:
     def to(
         self, other: Tensor, non_blocking: _bool = ..., copy: _bool = ..., *, memory_format: _memory_format | None = ...
     ) -> Tensor: ...
-    _base_tensor_ctor = creation.base_tensor_ctor
-    new_tensor = creation.new_tensor
-    new = creation.tensor_new
-    type = creation.tensor_type
     def storage(self) -> TypedStorage: ...
-    cuda = functional.cuda
-    pin_memory = functional.pin_memory
     is_cpu: _bool
     is_cuda: _bool
     is_mps: _bool
@@ -94,18 +79,6 @@ class TensorBase:
     is_xpu: _bool
     def get_device(self) -> _int: ...
     def is_pinned(self) -> _bool: ...
-    unique = functional.unique
-    unique_consecutive = functional.unique_consecutive
-    is_floating_point = functional.is_floating_point
-    is_complex = functional.is_complex
-    nonzero = functional.tensor_nonzero
-    norm = functional.tensor_norm
-    __array_wrap__ = creation.array_wrap
-    __reversed__ = functional.reverse
-    __contains__ = functional.contains
-    __getitem__ = indexing.getitem
-    __setitem__ = indexing.setitem
-    __dlpack__ = dlpack.to_dlpack
     def __dlpack_device__(self) -> tuple[_int, _int]: ...
     def ndimension(self) -> _int: ...
     def nelement(self) -> _int: ...
@@ -144,6 +117,35 @@ class TensorBase:
     def char(
         self, *, non_blocking: _bool = ..., copy: _bool = ..., memory_format: _memory_format | None = ...
     ) -> Tensor: ...
+    __deepcopy__ = variable._deepcopy
+    __reduce_ex__ = variable._reduce_ex
+    as_subclass = variable.as_subclass
+    backward = variable.tensor_backward
+    detach_ = variable.detach_
+    is_inference = variable.is_inference
+    register_hook = variable.register_hook
+    register_post_accumulate_grad_hook = variable.register_post_accumulate_grad_hook
+    requires_grad_ = variable.requires_grad_
+    retain_grad = variable.retain_grad
+    __array_wrap__ = creation.array_wrap
+    _base_tensor_ctor = creation.base_tensor_ctor
+    new = creation.tensor_new
+    new_tensor = creation.new_tensor
+    type = creation.tensor_type
+    __contains__ = functional.contains
+    __format__ = functional.format_tensor
+    __reversed__ = functional.reverse
+    cuda = functional.cuda
+    is_complex = functional.is_complex
+    is_floating_point = functional.is_floating_point
+    pin_memory = functional.pin_memory
+    nonzero = functional.tensor_nonzero
+    norm = functional.tensor_norm
+    unique = functional.unique
+    unique_consecutive = functional.unique_consecutive
+    __getitem__ = indexing.getitem
+    __setitem__ = indexing.setitem
+    __dlpack__ = dlpack.to_dlpack
     def as_strided(
         self, size: Sequence[_int], stride: Sequence[_int], storage_offset: _int | None = None
     ) -> Tensor: ...
