@@ -1,10 +1,9 @@
 """Functions and methods of `rl` that are written in Python and call operators. In PyTorch: `torch/functional.py`,
 `torch/_tensor.py`, and for `to` `torch/csrc/autograd/python_variable_methods.cpp`."""
 
-from __future__ import annotations
-
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
 from rushlight.aten.generated import functions
@@ -64,9 +63,8 @@ def einsum(*args: Any) -> Tensor:
     """`einsum("ij,jk->ik", a, b)`, or with a list of numbers for each operand: `einsum(a, [0, 1], b, [1, 2], [0, 2])`. Operands are
     multiplied from left to right. Source: `torch/functional.py`, `einsum`."""
     if len(args) < 2:
-        raise ValueError(
-            "einsum(): must specify the equation string and at least one operand, or at least one operand and its subscripts list"
-        )
+        needed = "the equation string and at least one operand, or at least one operand and its subscripts list"
+        raise ValueError(f"einsum(): must specify {needed}")
     if isinstance(args[0], Tensor):
         equation = ",".join(map(_subscripts, args[1::2]))
         if len(args) % 2:
@@ -86,17 +84,13 @@ def _subscripts(numbers: Sequence) -> str:
     return "".join("..." if n is Ellipsis else letters[n] for n in numbers)
 
 
-def atleast_1d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
-    """One tensor, several, or a list of them, each with at least one dimension."""
-    return functions.atleast_1d(tensors[0] if len(tensors) == 1 else tensors)
+def _of_one_or_several(function: Callable) -> Callable[..., Tensor | tuple[Tensor, ...]]:
+    """A function of one tensor, several, or a list of them."""
+    return wraps(function)(lambda *tensors: function(tensors[0] if len(tensors) == 1 else tensors))
 
 
-def atleast_2d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
-    return functions.atleast_2d(tensors[0] if len(tensors) == 1 else tensors)
-
-
-def atleast_3d(*tensors: Tensor) -> Tensor | tuple[Tensor, ...]:
-    return functions.atleast_3d(tensors[0] if len(tensors) == 1 else tensors)
+atleast_1d, atleast_2d = _of_one_or_several(functions.atleast_1d), _of_one_or_several(functions.atleast_2d)
+atleast_3d = _of_one_or_several(functions.atleast_3d)
 
 
 def meshgrid(*tensors: Tensor, indexing: str | None = None) -> tuple[Tensor, ...]:
@@ -119,14 +113,11 @@ def tensor_nonzero(self: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Te
     return nonzero(self, as_tuple=as_tuple)
 
 
-def norm(
-    input: Tensor,
-    p: Scalar | str | None = "fro",
-    dim: int | Sequence[int] | None = None,
-    keepdim: bool = False,
-    out: Tensor | None = None,
-    dtype: dtype | None = None,
-) -> Tensor:
+Order = Scalar | str | None
+Dims = int | Sequence[int] | None
+
+
+def norm(input: Tensor, p: Order = "fro", dim: Dims = None, keepdim: bool = False, out=None, dtype=None) -> Tensor:
     """The vector norm of order `p` over all elements or some dimensions; "fro" is 2. Source: `torch/functional.py`, `norm`."""
     dim = [dim] if isinstance(dim, int) else dim
     if p == "fro" and (dim is None or len(dim) <= 2):
@@ -138,13 +129,7 @@ def norm(
     return functions.linalg_vector_norm(input, 2.0 if p is None else p, dim, keepdim, dtype=dtype, out=out)
 
 
-def tensor_norm(
-    self: Tensor,
-    p: Scalar | str | None = "fro",
-    dim: int | Sequence[int] | None = None,
-    keepdim: bool = False,
-    dtype: dtype | None = None,
-) -> Tensor:
+def tensor_norm(self: Tensor, p: Order = "fro", dim: Dims = None, keepdim: bool = False, dtype=None) -> Tensor:
     return norm(self, p, dim, keepdim, dtype=dtype)
 
 

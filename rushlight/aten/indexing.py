@@ -6,8 +6,6 @@ the sequences and bools that are converted to them. It goes to the operators `in
 `torch/csrc/autograd/python_variable_indexing.cpp`.
 """
 
-from __future__ import annotations
-
 import operator
 import warnings
 from collections.abc import Sequence

@@ -110,9 +110,8 @@ def loop_geometry(sizes: tuple[int, ...], operands: tuple[Geometry, ...]) -> tup
     the result is the innermost."""
     strides = [broadcast_strides(*operand, sizes) for operand in operands]
     order = reorder_dimensions(sizes, strides)
-    sizes, strides = coalesce_dimensions(
-        [sizes[d] for d in order], [[operand[d] for d in order] for operand in strides]
-    )
+    in_order = [[operand[d] for d in order] for operand in strides]
+    sizes, strides = coalesce_dimensions([sizes[d] for d in order], in_order)
     return sizes[::-1], tuple(operand[::-1] for operand in strides)
 
 
@@ -282,13 +281,7 @@ def read(operands: Sequence[Operand | str | None]) -> tuple[tuple, list]:
     return tuple(key), values
 
 
-def plan(
-    function: Callable,
-    output: tuple,
-    operands: Sequence,
-    converters: Sequence[Callable | None],
-    is_pointwise: bool = True,
-) -> Plan:
+def plan(function: Callable, output: tuple, operands: Sequence, converters: Sequence, is_pointwise=True) -> Plan:
     """Set up the loop of `function` over these operands. A run tests nothing that the key of `read` holds.
 
     If numpy gives the result the strides that PyTorch does, the function itself is the loop. Otherwise the result is allocated

@@ -1,7 +1,5 @@
 """How many threads share the work of a large kernel. In PyTorch: `aten/src/ATen/Parallel.h`."""
 
-from __future__ import annotations
-
 import os
 
 __all__ = ["get_num_threads", "set_num_threads"]

@@ -5,8 +5,6 @@ large and small numbers are mixed. Rows are broken at 80 columns. Of more than 1
 end of a dimension are shown. `set_printoptions` changes these numbers.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from types import SimpleNamespace
@@ -30,9 +28,8 @@ def set_printoptions(
     the columns. `profile` is "default", "short" or "full". Without `sci_mode` the numbers decide about scientific notation.
     Source: `torch/_tensor_str.py`, `set_printoptions`."""
     given = zip(OPTIONS, (precision, threshold, edgeitems, linewidth))
-    options = dict(zip(OPTIONS, PROFILES.get(profile, ()))) | {
-        name: value for name, value in given if value is not None
-    }
+    options = dict(zip(OPTIONS, PROFILES.get(profile, ())))
+    options |= {name: value for name, value in given if value is not None}
     PRINT_OPTS.__dict__.update(options, sci_mode=sci_mode)
 
 

@@ -824,9 +824,8 @@ def view(self: Tensor, shape: Sequence[int]) -> Tensor:
     strides = compute_stride(self.shape, self.stride(), sizes)
     if strides is None:
         old = f"size {list(self.shape)} and stride {list(self.stride())}: a dimension would span two that are apart"
-        raise RuntimeError(
-            f"view size {list(sizes)} is not compatible with the tensor's {old}. Use .reshape(...) instead."
-        )
+        problem = f"view size {list(sizes)} is not compatible with the tensor's {old}"
+        raise RuntimeError(f"{problem}. Use .reshape(...) instead.")
     return alias(self, sizes, strides, self.storage_offset())
 
 

@@ -19,6 +19,7 @@ from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partia
 from rushlight.aten.strided import META, Size, Tensor, contiguous_strides, empty_strided, storage_size
 from rushlight.c10.dispatch import Cache, fast_form_of
 from rushlight.c10.dtypes import FLOATING, can_cast, dtype
+from rushlight.c10.memory_formats import channels_last, channels_last_strides, suggest_memory_format
 
 
 class Output(NamedTuple):
@@ -206,6 +207,12 @@ def allocate(output: Output, device: str = "cpu") -> Tensor:
     return empty_strided(output.sizes, strides, output.dtype, device)
 
 
+def output_like(self: Tensor, sizes: Sequence[int], dtype: dtype | None = None) -> Output:
+    """The metadata of a result of images, with the memory format of `self`."""
+    is_last = len(sizes) == 4 and suggest_memory_format(self.shape, self.stride()) is channels_last
+    return Output(sizes, channels_last_strides(sizes) if is_last else None, dtype or self.dtype)
+
+
 def call_functional(kernel: Structured, args: Sequence) -> Tensor:
     """The functional form: a new tensor, filled by the kernel.
 
@@ -361,9 +368,8 @@ def resize_(self: Tensor, sizes: Sequence[int], strides: Sequence[int] | None = 
 
 def write_inplace(self: Tensor, result: Tensor) -> Tensor:
     if result.shape != self.shape:
-        raise RuntimeError(
-            f"output with shape {list(self.shape)} doesn't match the broadcast shape {list(result.shape)}"
-        )
+        broadcast = f"the broadcast shape {list(result.shape)}"
+        raise RuntimeError(f"output with shape {list(self.shape)} doesn't match {broadcast}")
     write_out(result, self)
     return self
 

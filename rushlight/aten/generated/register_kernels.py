@@ -204,14 +204,46 @@ implement(
         creation.new_empty(self, size, dtype, layout, device), creation.as_number(fill_value)
     ),
 )
-implement("new_ones", CompositeExplicitAutograd=creation.new_ones)
-implement("new_zeros", CompositeExplicitAutograd=creation.new_zeros)
-implement("ones", CompositeExplicitAutograd=creation.ones, factory=True)
-implement("ones.out", CompositeExplicitAutograd=creation.ones_out)
-implement("ones_like", CompositeExplicitAutograd=creation.ones_like)
-implement("zeros", CompositeExplicitAutograd=creation.zeros, factory=True)
-implement("zeros.out", CompositeExplicitAutograd=creation.zeros_out)
-implement("zeros_like", CompositeExplicitAutograd=creation.zeros_like)
+implement(
+    "new_ones",
+    CompositeExplicitAutograd=lambda self, size, dtype, layout, device, pin_memory: creation.filled(
+        creation.new_empty(self, size, dtype, layout, device), 1
+    ),
+)
+implement(
+    "new_zeros",
+    CompositeExplicitAutograd=lambda self, size, dtype, layout, device, pin_memory: creation.filled(
+        creation.new_empty(self, size, dtype, layout, device), 0
+    ),
+)
+implement(
+    "ones",
+    CompositeExplicitAutograd=lambda size, dtype, layout, device, pin_memory: creation.filled(
+        creation._new(size, dtype, device), 1
+    ),
+    factory=True,
+)
+implement("ones.out", CompositeExplicitAutograd=lambda size, out: creation.fill_(creation.resize_(out, size), 1))
+implement(
+    "ones_like",
+    CompositeExplicitAutograd=lambda self, dtype, layout, device, pin_memory, memory_format: creation.filled(
+        creation.empty_like(self, dtype, layout, device, pin_memory, memory_format), 1
+    ),
+)
+implement(
+    "zeros",
+    CompositeExplicitAutograd=lambda size, dtype, layout, device, pin_memory: creation.filled(
+        creation._new(size, dtype, device), 0
+    ),
+    factory=True,
+)
+implement("zeros.out", CompositeExplicitAutograd=lambda size, out: creation.fill_(creation.resize_(out, size), 0))
+implement(
+    "zeros_like",
+    CompositeExplicitAutograd=lambda self, dtype, layout, device, pin_memory, memory_format: creation.filled(
+        creation.empty_like(self, dtype, layout, device, pin_memory, memory_format), 0
+    ),
+)
 implement(
     "tril_indices",
     CompositeExplicitAutograd=lambda row, col, offset, dtype, layout, device, pin_memory: functions.stack(
@@ -777,8 +809,18 @@ implement("index_put_", CompositeExplicitAutograd=gather_scatter.index_put_)
 implement("_index_put_impl_", CPU=gather_scatter.index_put_, Meta=gather_scatter.index_put_)
 implement("index_select", CPU=gather_scatter.index_select.functional, Meta=gather_scatter.index_select.on_meta)
 implement("index_select.out", CPU=gather_scatter.index_select.out, Meta=gather_scatter.index_select.out)
-implement("masked_fill.Tensor", CompositeExplicitAutograd=gather_scatter.masked_fill)
-implement("masked_fill.Scalar", CompositeExplicitAutograd=gather_scatter.masked_fill)
+implement(
+    "masked_fill.Tensor",
+    CompositeExplicitAutograd=lambda self, mask, value: gather_scatter.masked_fill_(
+        gather_scatter.broadcast_copy(self, mask), mask, value
+    ),
+)
+implement(
+    "masked_fill.Scalar",
+    CompositeExplicitAutograd=lambda self, mask, value: gather_scatter.masked_fill_(
+        gather_scatter.broadcast_copy(self, mask), mask, value
+    ),
+)
 implement("masked_fill_.Tensor", CPU=gather_scatter.masked_fill_, Meta=gather_scatter.masked_fill_)
 implement("masked_fill_.Scalar", CPU=gather_scatter.masked_fill_, Meta=gather_scatter.masked_fill_)
 implement("one_hot", CompositeImplicitAutograd=gather_scatter.one_hot)
@@ -859,20 +901,39 @@ implement("max.other", CompositeImplicitAutograd=lambda self, other: functions.m
 implement("max.out", CompositeImplicitAutograd=lambda self, other, out: functions.maximum(self, other, out=out))
 implement("max.dim", CPU=reductions.max_dim, Meta=reductions.max_dim)
 implement("max.dim_max", CPU=reductions.max_dim_out, Meta=reductions.max_dim_out)
-implement("mean", CompositeExplicitAutograd=reductions.mean_all)
+implement(
+    "mean",
+    CompositeExplicitAutograd=lambda self, dtype: (
+        reductions.mean_dim.on_meta if self.is_meta else pointwise.form_of[reductions.mean_dim.functional]
+    )(self, None, False, dtype),
+)
 implement("mean.dim", CPU=reductions.mean_dim.functional, Meta=reductions.mean_dim.on_meta)
 implement("mean.out", CPU=reductions.mean_dim.out, Meta=reductions.mean_dim.out)
-implement("mean.dtype_out", CompositeExplicitAutograd=reductions.mean_all_out)
+implement(
+    "mean.dtype_out",
+    CompositeExplicitAutograd=lambda self, dtype, out: reductions.mean_dim.out(self, None, False, dtype, out),
+)
 implement("min", CPU=reductions.min_all.functional, Meta=reductions.min_all.on_meta)
 implement("min.unary_out", CPU=reductions.min_all.out, Meta=reductions.min_all.out)
 implement("min.other", CompositeImplicitAutograd=lambda self, other: functions.minimum(self, other, out=None))
 implement("min.out", CompositeImplicitAutograd=lambda self, other, out: functions.minimum(self, other, out=out))
 implement("min.dim", CPU=reductions.min_dim, Meta=reductions.min_dim)
 implement("min.dim_min", CPU=reductions.min_dim_out, Meta=reductions.min_dim_out)
-implement("prod", CPU=reductions.prod_all, Meta=reductions.prod_all)
+implement(
+    "prod",
+    CPU=lambda self, dtype: (
+        reductions.prod_dim.on_meta if self.is_meta else pointwise.form_of[reductions.prod_dim.functional]
+    )(self, None, False, dtype),
+    Meta=lambda self, dtype: (
+        reductions.prod_dim.on_meta if self.is_meta else pointwise.form_of[reductions.prod_dim.functional]
+    )(self, None, False, dtype),
+)
 implement("prod.dim_int", CPU=reductions.prod_dim.functional, Meta=reductions.prod_dim.on_meta)
 implement("prod.int_out", CPU=reductions.prod_dim.out, Meta=reductions.prod_dim.out)
-implement("prod.out", CompositeExplicitAutograd=reductions.prod_all_out)
+implement(
+    "prod.out",
+    CompositeExplicitAutograd=lambda self, dtype, out: reductions.prod_dim.out(self, None, False, dtype, out),
+)
 implement(
     "softmax.int",
     CompositeImplicitAutograd=lambda self, dim, dtype: functions._softmax(
@@ -937,10 +998,17 @@ implement(
     CPU=lambda self, dim, correction, keepdim: reductions.spread_and_mean(np.positive, self, dim, correction, keepdim),
     Meta=lambda self, dim, correction, keepdim: reductions.spread_and_mean(np.positive, self, dim, correction, keepdim),
 )
-implement("sum", CompositeExplicitAutograd=reductions.sum_all)
+implement(
+    "sum",
+    CompositeExplicitAutograd=lambda self, dtype: (
+        reductions.sum_dim.on_meta if self.is_meta else pointwise.form_of[reductions.sum_dim.functional]
+    )(self, None, False, dtype),
+)
 implement("sum.dim_IntList", CPU=reductions.sum_dim.functional, Meta=reductions.sum_dim.on_meta)
 implement("sum.IntList_out", CPU=reductions.sum_dim.out, Meta=reductions.sum_dim.out)
-implement("sum.out", CompositeExplicitAutograd=reductions.sum_all_out)
+implement(
+    "sum.out", CompositeExplicitAutograd=lambda self, dtype, out: reductions.sum_dim.out(self, None, False, dtype, out)
+)
 implement(
     "var",
     CompositeImplicitAutograd=lambda self, unbiased: functions.var_correction_op(self, None, correction=int(unbiased)),
@@ -1327,7 +1395,12 @@ implement(
     ),
 )
 implement("index_fill_.int_Scalar", CPU=advanced_indexing.index_fill_, Meta=advanced_indexing.index_fill_)
-implement("masked_scatter", CompositeExplicitAutograd=advanced_indexing.masked_scatter)
+implement(
+    "masked_scatter",
+    CompositeExplicitAutograd=lambda self, mask, source: gather_scatter.broadcast_copy(self, mask).masked_scatter_(
+        mask, source
+    ),
+)
 implement("masked_scatter_", CPU=advanced_indexing.masked_scatter_, Meta=advanced_indexing.masked_scatter_)
 implement(
     "masked_scatter_backward",

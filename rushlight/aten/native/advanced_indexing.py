@@ -4,8 +4,6 @@
 the device meta. In PyTorch: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import partial
@@ -15,13 +13,8 @@ import numpy as np
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap, convert
-from rushlight.aten.native.gather_scatter import (
-    _assert_no_overlap,
-    _at_least_1d,
-    _positions,
-    scatter_meta,
-    warn_if_expanded,
-)
+from rushlight.aten.native import gather_scatter
+from rushlight.aten.native.gather_scatter import _assert_no_overlap, _at_least_1d, _positions, copy_to
 from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, resize_output
 from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int32, int64
@@ -41,9 +34,8 @@ def nonzero(self: Tensor) -> Tensor:
 
 def nonzero_out(self: Tensor, out: Tensor) -> Tensor:
     if out.dtype is not int64:
-        raise RuntimeError(
-            f"nonzero: Expected out tensor to have scalar type Long but got scalar type {out.dtype.type_name}"
-        )
+        got = f"but got scalar type {out.dtype.type_name}"
+        raise RuntimeError(f"nonzero: Expected out tensor to have scalar type Long {got}")
     _assert_no_overlap(out, self)
     result = nonzero(self)
     resize_output(out, result.shape, result.stride())
@@ -65,8 +57,7 @@ def masked_select(self: Tensor, mask: Tensor) -> Tensor:
 def masked_select_out(self: Tensor, mask: Tensor, out: Tensor) -> Tensor:
     if out.dtype is not self.dtype:
         raise RuntimeError("masked_select(): self and result must have the same scalar type")
-    for operand in self, mask:
-        _assert_no_overlap(out, operand)
+    _assert_no_overlap(out, self, mask)
     result = masked_select(self, mask)
     resize_output(out, result.shape)
     return out.copy_(result)
@@ -81,13 +72,6 @@ def masked_select_backward(grad: Tensor, self: Tensor, mask: Tensor) -> Tensor:
     """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_select_backward`."""
     sizes = infer_size(self.shape, mask.shape)
     return functions.zeros_like(self.expand(sizes), memory_format=contiguous_format).masked_scatter(mask, grad)
-
-
-def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
-    """A copy, of the common sizes, with the elements of `source`, in order, where `mask` is true."""
-    sizes = infer_size(self.shape, mask.shape)
-    copy = functions.clone(functions.broadcast_to(self, sizes), memory_format=contiguous_format)
-    return copy.masked_scatter_(mask, source)
 
 
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
@@ -139,9 +123,8 @@ def index_copy_meta(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Ou
         raise RuntimeError(f"index_copy_(): self and source expected to have the same dtype, but got {dtypes}")
     slices = [[size for d, size in enumerate(tensor.shape) if d != dim] for tensor in (self, source)]
     if slices[0] != slices[1]:
-        raise RuntimeError(
-            f"index_copy_(): slices of shape {slices[1]} cannot be copied to slices of shape {slices[0]}"
-        )
+        shapes = f"{slices[1]} cannot be copied to slices of shape {slices[0]}"
+        raise RuntimeError(f"index_copy_(): slices of shape {shapes}")
     if source.dim() and source.size(dim) != count:
         raise IndexError(f"index_copy_(): Number of indices ({count}) should be equal to source.size(dim)")
     return Output(self.shape, None, self.dtype)
@@ -150,9 +133,7 @@ def index_copy_meta(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Ou
 @partial(Structured, index_copy_meta)
 def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor, out: Tensor) -> None:
     """Write the i-th slice of `source` to the slice that `index[i]` names."""
-    _assert_no_overlap(out, index, source)
-    if out is not self:
-        out._array[...] = self._array
+    copy_to(out, self, index, source)
     array, dim = _at_least_1d(out), wrap_dim(dim, self.dim())
     rows, indices = np.moveaxis(array, dim, 0), index._array.reshape(-1)
     wrong = indices[(indices < 0) | (indices >= len(rows))]
@@ -166,13 +147,12 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_fill_`."""
     if isinstance(value, Tensor):
         if value.dim():
-            raise RuntimeError(
-                f"index_fill_ only supports a 0-dimensional value tensor, but got {value.dim()} dimension(s)."
-            )
+            got = f"but got {value.dim()} dimension(s)."
+            raise RuntimeError(f"index_fill_ only supports a 0-dimensional value tensor, {got}")
         value = 0 if value.is_meta else value.item()
     if index.dtype not in (int32, int64):
         raise IndexError("index_fill_(): Expected dtype int64 for index.")
-    warn_if_expanded("index_fill_", self)
+    gather_scatter.warn_if_expanded("index_fill_", self)
     _assert_no_overlap(self, index)
     dim = wrap_dim(dim, self.dim())
     if index.dim() > 1:
@@ -180,9 +160,7 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -
     value = convert(value, self.dtype)
     if not self.is_meta:
         rows, indices = np.moveaxis(_at_least_1d(self), dim, 0), index._array.reshape(-1)
-        wrong = indices[(indices < -len(rows)) | (indices >= len(rows))]
-        if wrong.size:
-            raise IndexError(f"index {wrong[0]} is out of bounds for dimension {dim} with size {len(rows)}")
+        gather_scatter.refuse_out_of_bounds(indices, dim, len(rows), least=-len(rows))
         rows[indices] = value
     return self
 
@@ -193,22 +171,18 @@ REDUCTIONS = {"sum": np.add, "prod": np.multiply, "mean": np.add, "amax": np.max
 
 
 def scatter_reduce_meta(self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool) -> Output:
-    output = scatter_meta(self, dim, index, src)
+    output = gather_scatter.scatter_meta(self, dim, index, src)
     if reduce not in REDUCTIONS:
         raise RuntimeError(f"reduce argument must be either sum, prod, mean, amax or amin, got {reduce}")
     return output
 
 
 @partial(Structured, scatter_reduce_meta)
-def scatter_reduce(
-    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool, out: Tensor
-) -> None:
+def scatter_reduce(self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self, out: Tensor) -> None:
     """Reduce all elements of `src` with the same position, and, with `include_self`, the element of `self` there. Positions that
     `index` does not name keep their element.
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `TORCH_IMPL_FUNC(scatter_reduce_two)`."""
-    _assert_no_overlap(out, index, src)
-    if out is not self:
-        out._array[...] = self._array
+    copy_to(out, self, index, src)
     if not index.numel():
         return
     array = _at_least_1d(out)
@@ -225,11 +199,9 @@ def scatter_reduce(
 
 def identity(reduce: str, dtype: np.dtype) -> Scalar:
     """The element that does not change the result of a reduction."""
-    if reduce in ("sum", "mean"):
-        return 0
-    if reduce == "prod":
-        return 1
-    smallest = reduce == "amax"
+    known, smallest = REDUCTIONS[reduce].identity, reduce == "amax"
+    if known is not None:
+        return known
     if dtype == np.bool_:
         return not smallest
     if dtype.kind == "f":

@@ -4,14 +4,12 @@
 In PyTorch: `aten/src/ATen/native/transformers/attention.cpp`. Left out: the fused kernels of other devices.
 """
 
-from __future__ import annotations
-
 import ctypes
 import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -28,16 +26,7 @@ from rushlight.c10.storage import Size
 Mask = Tensor | None
 
 
-def scaled_dot_product_attention(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: Mask,
-    dropout_p: float,
-    is_causal: bool,
-    scale,
-    enable_gqa: bool,
-) -> Tensor:
+def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa) -> Tensor:
     """softmax(query @ key.mT * scale + attn_mask) @ value.
 
     The queries are (\\*, heads, L, E), the keys (\\*, heads, S, E), the values (\\*, heads, S, Ev), and the result is
@@ -82,15 +71,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Mask) -> None:
         raise RuntimeError(f"Expected attn_mask dtype to be bool or that of query, but got {attn_mask.dtype.name}")
 
 
-@overload
-def _additive(mask: Tensor, dtype: dtype) -> Tensor: ...
-
-
-@overload
-def _additive(mask: None, dtype: dtype) -> None: ...
-
-
-def _additive(mask: Mask, dtype: dtype) -> Mask:
+def _additive(mask: Mask, dtype: dtype) -> Any:
     """A bool mask as one that is added: minus infinity where the mask is False. Source: `convert_boolean_attn_mask`."""
     if mask is None or mask.dtype is not bool_:
         return mask
@@ -117,15 +98,7 @@ def _is_fused(query: Tensor, key: Tensor, value: Tensor, attn_mask: Mask, dropou
 
 
 def scaled_dot_product_attention_math(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    attn_mask: Mask,
-    dropout_p: float,
-    is_causal: bool,
-    dropout_mask: Mask,
-    scale: float | None,
-    enable_gqa: bool,
+    query, key, value, attn_mask, dropout_p, is_causal, dropout_mask, scale, enable_gqa
 ) -> tuple[Tensor, Tensor]:
     """The result, and the weights (\\*, heads, L, S). float16 and bfloat16 are computed in float32.
 
@@ -151,9 +124,8 @@ def scaled_dot_product_attention_math(
     attn = functions._safe_softmax(attn, -1)
     if dropout_p > 0 and dropout_mask is not None:
         dropped = attn.masked_fill(functions.logical_not(dropout_mask), 0.0)
-        return dropped.matmul(functions.mul_Scalar_op(value, 1 / (1 - dropout_p))).to(origin_dtype), attn.to(
-            origin_dtype
-        )
+        scaled = functions.mul_Scalar_op(value, 1 / (1 - dropout_p))
+        return dropped.matmul(scaled).to(origin_dtype), attn.to(origin_dtype)
     if dropout_p > 0:
         attn = functions.dropout(attn, dropout_p, True)
     return attn.matmul(value).to(origin_dtype), attn.to(origin_dtype)
@@ -167,9 +139,7 @@ def scaled_dot_product_attention_math(
 BLOCK = 128  # keys of a tile in numpy
 
 
-def flash_attention_for_cpu(
-    query: Tensor, key: Tensor, value: Tensor, dropout_p: float, is_causal: bool, attn_mask: Mask, scale: float | None
-) -> tuple[Tensor, Tensor]:
+def flash_attention_for_cpu(query, key, value, dropout_p, is_causal, attn_mask, scale) -> tuple[Tensor, Tensor]:
     """The fused kernel: the result for (batch, heads, length, width), and the logarithm of the sum of exp of each query's scores.
     From these the gradient computes the weights again. A query without keys gets zeros, and 0 as its logarithm. Left out:
     dropout, and half precision.
@@ -192,16 +162,7 @@ def meta_by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
 
 
 def flash_attention_for_cpu_backward(
-    grad_out: Tensor,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    out: Tensor,
-    logsumexp: Tensor,
-    dropout_p: float,
-    is_causal: bool,
-    attn_mask: Mask,
-    scale: float | None,
+    grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, attn_mask, scale
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Source: `aten/src/ATen/native/cpu/FlashAttentionKernel.cpp`, `cpu_flash_attention_backward`."""
     _check_fused(query, key, value, dropout_p, attn_mask)
@@ -217,25 +178,21 @@ def flash_attention_for_cpu_backward(
 
 
 def _check_fused(query: Tensor, key: Tensor, value: Tensor, dropout_p: float, attn_mask: Mask) -> None:
+    name = "scaled_dot_product_attention_flash_attention"
     if dropout_p > 0:
-        raise RuntimeError("scaled_dot_product_attention_flash_attention: Currently do not support dropout > 0")
+        raise RuntimeError(f"{name}: Currently do not support dropout > 0")
     if not len(query._sizes) == len(key._sizes) == len(value._sizes) == 4:
-        raise RuntimeError(
-            "scaled_dot_product_attention_flash_attention: Accept only 4 dims inputs shape of {B, H, T, K}"
-        )
+        raise RuntimeError(f"{name}: Accept only 4 dims inputs shape of {{B, H, T, K}}")
     (batch, heads, _, width), (key_batch, key_heads, _, key_width) = query._sizes, key._sizes
     if not width == key_width == tuple(value._sizes)[3]:
-        raise RuntimeError("scaled_dot_product_attention_flash_attention: Q/K/V should have the same head size")
+        raise RuntimeError(f"{name}: Q/K/V should have the same head size")
     if (batch, heads) != (key_batch, key_heads) or key._sizes != value._sizes:
-        raise RuntimeError(
-            "scaled_dot_product_attention_flash_attention: Q/K/V should have the same batch, heads and keys"
-        )
+        raise RuntimeError(f"{name}: Q/K/V should have the same batch, heads and keys")
     if not query.dtype is key.dtype is value.dtype or query.dtype not in SIMPLE_DTYPES:
         raise NotImplementedError("rushlight leaves out other dtypes than float32 and float64 in the fused kernel")
     if attn_mask is not None and attn_mask.dtype not in SIMPLE_DTYPES:
-        raise NotImplementedError(
-            "rushlight leaves out a mask of another dtype than float32 and float64 in the fused kernel"
-        )
+        left_out = "a mask of another dtype than float32 and float64 in the fused kernel"
+        raise NotImplementedError(f"rushlight leaves out {left_out}")
 
 
 def _by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
@@ -307,17 +264,8 @@ _GRAIN = 1 << 21  # multiplications
 # In numpy
 
 
-def tiled_forward(
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    mask: np.ndarray | None,
-    out: np.ndarray,
-    logsumexp: np.ndarray,
-    scale: float,
-    is_causal: bool,
-) -> None:
-    """Compute `out` and `logsumexp`, a block of keys at a time.
+def tiled_forward(query, key, value, mask, out, logsumexp, scale: float, is_causal: bool) -> None:
+    """Compute `out` and `logsumexp`, a block of keys at a time. All are numpy arrays; `mask` may be None.
 
     `largest` is the largest score of each query so far, `total` the sum of exp(score - largest), and `out` the sum of the values
     with these weights. If a block has a larger score, both sums are scaled before its own terms are added.
@@ -343,20 +291,9 @@ def tiled_forward(
 
 
 def tiled_backward(
-    grad: np.ndarray,
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    mask: np.ndarray | None,
-    out: np.ndarray,
-    logsumexp: np.ndarray,
-    grad_query: np.ndarray,
-    grad_key: np.ndarray,
-    grad_value: np.ndarray,
-    scale: float,
-    is_causal: bool,
+    grad, query, key, value, mask, out, logsumexp, grad_query, grad_key, grad_value, scale: float, is_causal: bool
 ) -> None:
-    """Compute the three gradients, a block of keys at a time.
+    """Compute the three gradients, a block of keys at a time. All are numpy arrays; `mask` may be None.
 
     exp(scores - logsumexp) are the weights. The gradient of a score is weight * (grad_weight - delta), where `delta` is the sum of
     weight * grad_weight over the keys of a query. It is the sum of grad * out too, so no pass over the keys is needed for it.
@@ -377,9 +314,7 @@ def tiled_backward(
         grad_value[:, :, begin:end] = weights.swapaxes(2, 3) @ of_out
 
 
-def _scores(
-    query: np.ndarray, key: np.ndarray, mask: np.ndarray | None, scale: float, is_causal: bool, begin: int
-) -> np.ndarray:
+def _scores(query, key, mask, scale: float, is_causal: bool, begin: int) -> np.ndarray:
     """The scores of a block of keys, for the queries that see any of them: with `is_causal` those from `begin` on."""
     first = begin if is_causal else 0
     scores = query[:, :, first:] @ key[:, :, begin : begin + BLOCK].swapaxes(2, 3)

@@ -5,8 +5,6 @@ A tensor that needs no conversion is returned itself, unless the caller requests
 `torch/csrc/autograd/python_variable.cpp` and `torch/csrc/utils/python_arg_parser.h` do. Left out: other layouts, pinned memory.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from rushlight.aten.generated import functions

@@ -10,8 +10,6 @@ A transposed convolution is the gradient of the input of a convolution with the 
 In PyTorch: `aten/src/ATen/native/Convolution.cpp`, `ConvolutionMM2d.cpp`, `NaiveConvolutionTranspose2d.cpp`, `Unfold2d.cpp`.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Iterator, Sequence
@@ -50,9 +48,7 @@ def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None, stride, padding, 
     return batched(2, input, weight, bias, stride, padding, dilation, groups)
 
 
-def batched(
-    ndim: int, input: Tensor, weight, bias, stride, padding, dilation, groups: int, output_padding=None
-) -> Tensor:
+def batched(ndim: int, input: Tensor, weight, bias, stride, padding, dilation, groups, output_padding=None) -> Tensor:
     """The same over `ndim` dimensions. With `output_padding`, it is transposed."""
     if input.dim() not in (ndim + 1, ndim + 2):
         name = f"conv{ndim}d" if output_padding is None else f"conv_transpose{ndim}d"
@@ -270,14 +266,12 @@ def _check(input: Tensor, weight: Tensor, bias: Tensor | None, settings: Setting
         raise RuntimeError(f"Given groups={groups}, {expected}, but got weight of size {kernel} instead")
     if input.size(1) != channels:
         expected = f"expected input{list(input.shape)} to have {channels} channels"
-        raise RuntimeError(
-            f"Given groups={groups}, weight of size {kernel}, {expected}, but got {input.size(1)} channels instead"
-        )
+        got = f"but got {input.size(1)} channels instead"
+        raise RuntimeError(f"Given groups={groups}, weight of size {kernel}, {expected}, {got}")
     if bias is not None and tuple(bias.shape) != (out_channels,):
         expected = f"expected bias to be 1-dimensional with {out_channels} elements"
-        raise RuntimeError(
-            f"Given weight of size {kernel}, {expected}, but got bias of size {list(bias.shape)} instead"
-        )
+        got = f"but got bias of size {list(bias.shape)} instead"
+        raise RuntimeError(f"Given weight of size {kernel}, {expected}, {got}")
     if 0 in input.shape[2:]:
         shape = list(input.shape)
         raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {shape}")

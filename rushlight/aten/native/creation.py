@@ -4,11 +4,9 @@ In PyTorch: `aten/src/ATen/native/TensorFactories.cpp` and, for Python data, `to
 `tensor_numpy.cpp`. Functions such as `zeros` accept `layout` and `pin_memory`, without effect.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial, reduce
 from operator import index
 from typing import Any
@@ -20,28 +18,11 @@ from rushlight.aten.dlpack import from_dlpack
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, convert
 from rushlight.aten.native.pointwise import copy_, fill_
-from rushlight.aten.strided import (
-    Tensor,
-    add_attributes,
-    contiguous_strides,
-    empty_strided,
-    strides_for,
-    wrap_contiguous,
-)
+from rushlight.aten.strided import Tensor, add_attributes, empty_strided, strides_for, wrap_contiguous
 from rushlight.aten.structured import resize_ as resize
 from rushlight.aten.structured import resize_output
 from rushlight.c10 import dtypes
-from rushlight.c10.dtypes import (
-    INTEGRAL,
-    Scalar,
-    as_dtype,
-    dtype,
-    from_numpy_dtype,
-    get_default_dtype,
-    int64,
-    promote_any,
-    scalar_type,
-)
+from rushlight.c10.dtypes import INTEGRAL, Scalar, as_dtype, dtype, get_default_dtype, int64, scalar_type
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, memory_format, preserve_format
 from rushlight.c10.storage import Device, TypedStorage, UntypedStorage, device
 from rushlight.library import leaf
@@ -68,7 +49,7 @@ def _new(size: Sequence[int], dtype: dtype | None, device: Device) -> Tensor:
             return wrap_contiguous(np.empty(size, dtype.numpy), dtype)
         except (ValueError, MemoryError):
             pass  # `empty_strided` raises PyTorch's error
-    return empty_strided(size, contiguous_strides(size), dtype, device_type(device))
+    return empty_strided(size, strided.contiguous_strides(size), dtype, device_type(device))
 
 
 def device_type(wanted: Device) -> str:
@@ -111,31 +92,11 @@ def new_empty(self, size, dtype=None, layout=None, device=None, pin_memory=None)
     return _new(size, dtype or self.dtype, device or self._storage.device_type)
 
 
-def filled(value: int) -> tuple[Callable, ...]:
-    """The kernels of `zeros` or `ones`, of its out= form, of `..._like` and of `new_...`."""
-
-    def fill(made: Tensor) -> Tensor:
-        if not made.is_meta:
-            made._array.fill(value)
-        return made
-
-    def new(size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
-        return fill(_new(size, dtype, device))
-
-    def out(size, out: Tensor) -> Tensor:
-        return full_out(size, value, out)
-
-    def like(self, *options) -> Tensor:
-        return fill(empty_like(self, *options))
-
-    def new_as(self, size, *options) -> Tensor:
-        return fill(new_empty(self, size, *options))
-
-    return new, out, like, new_as
-
-
-zeros, zeros_out, zeros_like, new_zeros = filled(0)
-ones, ones_out, ones_like, new_ones = filled(1)
+def filled(made: Tensor, value: int) -> Tensor:
+    """A new tensor after `zeros`, `ones` and the like have filled it."""
+    if not made.is_meta:
+        made._array.fill(value)
+    return made
 
 
 def arange(start, end, step=1, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
@@ -212,15 +173,10 @@ def linspace(start, end, steps, out: Tensor) -> Tensor:
     start, end = (convert(bound, out.dtype).astype(np.float64) for bound in (start, end))
     step, position = (end - start) / max(steps - 1, 1), np.arange(steps)
     # Counted from the nearer end, so that the last number is `end` exactly.
-    numbers = np.where(
-        position < steps // 2 + (steps == 1), start + step * position, end - step * (steps - 1 - position)
-    )
+    is_first = position < steps // 2 + (steps == 1)
+    numbers = np.where(is_first, start + step * position, end - step * (steps - 1 - position))
     out._array[...] = numbers.astype(out.dtype.numpy).reshape(out.shape)
     return out
-
-
-def full_out(size, fill_value, out: Tensor) -> Tensor:
-    return fill_(resize_(out, size), fill_value)
 
 
 def resize_(self: Tensor, size: Sequence[int], memory_format: memory_format | None = None) -> Tensor:
@@ -258,10 +214,8 @@ def tensor(
 
 
 def _warn_of_copy(stacklevel: int) -> None:
-    clearer = "x.detach().clone(), or x.detach().clone().requires_grad_()"
-    warnings.warn(
-        f"tensor(x) copies a tensor without its history: it is clearer to write {clearer}", stacklevel=stacklevel
-    )
+    clearer = "it is clearer to write x.detach().clone(), or x.detach().clone().requires_grad_()"
+    warnings.warn(f"tensor(x) copies a tensor without its history: {clearer}", stacklevel=stacklevel)
 
 
 def _tensor(data, dtype: dtype | type | None, device: Device) -> Tensor:
@@ -427,7 +381,7 @@ class tensortype(type):
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, Tensor) and TENSOR_TYPES.get(str(instance.type())) is cls
 
-    def available(cls) -> tensortype:
+    def available(cls) -> "tensortype":
         if cls.is_cuda:
             raise TypeError(f"type torch.cuda.{cls.__name__} not available. Torch not compiled with CUDA enabled.")
         return cls
@@ -471,9 +425,8 @@ def refuse_torch_function(cls: type) -> None:
     """Refuse a subclass of Tensor if PyTorch converts the results of operators to the subclass."""
     if cls is not Tensor and getattr(cls, "__torch_function__", None) is not strided.disabled_torch_function_impl:
         plain = "a subclass with `__torch_function__ = rushlight._C._disabled_torch_function_impl` has plain results"
-        raise NotImplementedError(
-            f"rushlight leaves out __torch_function__, also the inherited one of {cls.__name__}; {plain}"
-        )
+        inherited = f"also the inherited one of {cls.__name__}"
+        raise NotImplementedError(f"rushlight leaves out __torch_function__, {inherited}; {plain}")
 
 
 def new_tensor(
@@ -497,9 +450,9 @@ def _is_sequence(data) -> bool:
 
 def _infer_dtype(data) -> dtype:
     if _is_sequence(data) and not isinstance(data, np.ndarray):
-        return reduce(promote_any, map(_infer_dtype, data)) if len(data) else get_default_dtype()
+        return reduce(dtypes.promote_any, map(_infer_dtype, data)) if len(data) else get_default_dtype()
     if isinstance(data, (np.ndarray, np.generic)):
-        return from_numpy_dtype(data.dtype)
+        return dtypes.from_numpy_dtype(data.dtype)
     if isinstance(data, (str, bytes)):
         raise TypeError(f"a tensor holds numbers, not {type(data).__name__!r}")
     if not isinstance(data, (Tensor, bool, int, float)):
@@ -556,7 +509,7 @@ def _share(array: np.ndarray) -> Tensor:
         raise ValueError("the strides of the array are not a multiple of its itemsize; make a copy of it with .copy()")
     if not array.dtype.isnative:
         raise ValueError("the array has a foreign byte order; convert it with .astype(array.dtype.newbyteorder('='))")
-    dtype = from_numpy_dtype(array.dtype)
+    dtype = dtypes.from_numpy_dtype(array.dtype)
     strides = [stride // array.itemsize for stride in array.strides]
     nbytes = strided.storage_size(array.shape, strides) * array.itemsize
     storage = UntypedStorage.from_address(array.ctypes.data, nbytes, owner=array)
@@ -577,6 +530,5 @@ def inclusive_range(start: Scalar, end: Scalar, step: Scalar, dtype: dtype | Non
     """Like `arange`, with `end`, and of the default dtype. Source: `torch/csrc/autograd/python_torch_functions_manual.cpp`."""
     warnings.warn("torch.range is deprecated: use torch.arange, which produces values in [start, end).", stacklevel=4)
     count = max(math.floor((end - start) / step) + 1, 0)
-    return (functions.arange(count, dtype=dtypes.float64, device=device) * step + start).to(
-        dtype or get_default_dtype()
-    )
+    numbers = functions.arange(count, dtype=dtypes.float64, device=device) * step + start
+    return numbers.to(dtype or get_default_dtype())

@@ -1,8 +1,6 @@
 """How far vectors are from one another. In PyTorch: `aten/src/ATen/native/Distance.cpp`. `pairwise_distance`, `cdist` and
 `pdist` are formulas in `native_functions.yaml`."""
 
-from __future__ import annotations
-
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dispatch import BIT, excluding

@@ -5,8 +5,6 @@ They compute element by element, like the kernels of `pointwise.py`. Some have n
 activations with random numbers or learnt weights, and activations along a dimension (softmax, glu).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import partial
@@ -14,22 +12,8 @@ from functools import partial
 import numpy as np
 
 from rushlight.aten.iterator import convert, converter, parameter_converter
-from rushlight.aten.native.pointwise import (
-    BITS,
-    FLOATS,
-    NUMERIC,
-    WHOLE,
-    arithmetic,
-    between,
-    choose,
-    compare,
-    exact,
-    loop,
-    output_of,
-    pointwise,
-    refuse_bool,
-    to_floating,
-)
+from rushlight.aten.native import pointwise as loops
+from rushlight.aten.native.pointwise import FLOATS, NUMERIC, WHOLE, arithmetic, exact, loop, pointwise, to_floating
 from rushlight.aten.strided import Tensor, strides_for
 from rushlight.aten.structured import Output, Structured, planned
 from rushlight.c10.dispatch import fast_form_of, form_of
@@ -65,51 +49,44 @@ def logistic(x: np.ndarray) -> np.ndarray:
 
 
 absolute = pointwise(np.abs, exact, NUMERIC, casts=False)
-refuse_negation = refuse_bool("Negation of a bool tensor is not supported. To invert a mask, use `~`.")
+refuse_negation = loops.refuse_bool("Negation of a bool tensor is not supported. To invert a mask, use `~`.")
 neg = pointwise(np.negative, exact, check=refuse_negation, casts=False)
 signum = pointwise(sign, exact, casts=False)
-ceil, floor, trunc, rounded = (
-    pointwise(skip_integers(function), exact, NUMERIC, casts=False)
-    for function in (np.ceil, np.floor, np.trunc, np.rint)
-)
+rounding = map(skip_integers, (np.ceil, np.floor, np.trunc, np.rint))
+ceil, floor, trunc, rounded = (pointwise(function, exact, NUMERIC, casts=False) for function in rounding)
 rounded_to = pointwise(round_decimals, arithmetic, FLOATS, parameters=1, casts=False)
 
 float_function = partial(pointwise, dtypes=to_floating)
-exp, exp2, expm1, log, log2, log10, log1p = map(
-    float_function, (np.exp, np.exp2, np.expm1, np.log, np.log2, np.log10, np.log1p)
-)
+exp, exp2, expm1 = map(float_function, (np.exp, np.exp2, np.expm1))
+log, log2, log10, log1p = map(float_function, (np.log, np.log2, np.log10, np.log1p))
 sin, cos, tan, tanh, sigmoid = map(float_function, (np.sin, np.cos, np.tan, np.tanh, logistic))
 sqrt, rsqrt, reciprocal = map(float_function, (np.sqrt, lambda x: 1 / np.sqrt(x), np.reciprocal))
-acos, acosh, asin, asinh, atan, atanh, cosh, sinh, sinc = map(
-    float_function,
-    (np.arccos, np.arccosh, np.arcsin, np.arcsinh, np.arctan, np.arctanh, np.cosh, np.sinh, lambda x: np.sinc(x)),
-)
+acos, acosh, asin, asinh = map(float_function, (np.arccos, np.arccosh, np.arcsin, np.arcsinh))
+atan, atanh, cosh, sinh = map(float_function, (np.arctan, np.arctanh, np.cosh, np.sinh))
+sinc = float_function(lambda x: np.sinc(x))
 atan2, hypot, copysign = float_function(np.arctan2), pointwise(np.hypot, exact, FLOATS), float_function(np.copysign)
 logaddexp, logaddexp2 = (pointwise(function, exact, FLOATS) for function in (np.logaddexp, np.logaddexp2))
 fmax, fmin = (pointwise(function, exact) for function in (np.fmax, np.fmin))
 gcd, lcm = (pointwise(function, exact, (INTEGRAL,)) for function in (np.gcd, np.lcm))
-heaviside = pointwise(lambda x, values: choose(x == 0, values, (x > 0).astype(x.dtype)), exact)
-signbit, isposinf, isneginf = map(
-    compare,
-    (lambda x: x < 0 if x.dtype.kind in WHOLE else np.signbit(x), lambda x: x == np.inf, lambda x: x == -np.inf),
-)
+heaviside = pointwise(lambda x, values: loops.choose(x == 0, values, (x > 0).astype(x.dtype)), exact)
+signbit = loops.compare(lambda x: x < 0 if x.dtype.kind in WHOLE else np.signbit(x))
+isposinf, isneginf = loops.compare(lambda x: x == np.inf), loops.compare(lambda x: x == -np.inf)
 frac = pointwise(lambda x: x - np.trunc(x), exact, FLOATS)
 
 
 def nan_to_num_meta(self: Tensor, *values: float | None) -> Output:
-    return output_of(self.dtype, self)
+    return loops.output_of(self.dtype, self)
 
 
 @partial(Structured, nan_to_num_meta, casts=True)
 def nan_to_num(self: Tensor, nan: float | None, posinf: float | None, neginf: float | None, out: Tensor) -> None:
     """Other numbers for NaN and the infinities: by default 0, and the largest and the smallest number of the dtype."""
-    out._array[...] = (
-        self._array if self.dtype.category != FLOATING else np.nan_to_num(self._array, True, nan or 0.0, posinf, neginf)
-    )
+    is_floating = self.dtype.category == FLOATING
+    out._array[...] = np.nan_to_num(self._array, True, nan or 0.0, posinf, neginf) if is_floating else self._array
 
 
 def logit_meta(self: Tensor, eps: float | None) -> Output:
-    return output_of(to_floating(self)[1], self)
+    return loops.output_of(to_floating(self)[1], self)
 
 
 @partial(Structured, logit_meta, casts=True)
@@ -155,7 +132,7 @@ def pow_number_meta(self: Tensor, exponent: Scalar) -> Output:
     common = common_dtype(self, exponent)
     if common.category != FLOATING and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
-    return output_of(common, self)
+    return loops.output_of(common, self)
 
 
 def pow_number_impl(self: Tensor, exponent: Scalar, out: Tensor) -> None:
@@ -179,10 +156,13 @@ def set_up_pow_number(self: Tensor, exponent: Scalar) -> tuple[Callable, list[Ca
 
 pow_number = planned(Structured(pow_number_meta, pow_number_impl, casts=True), 2, set_up_pow_number)
 pow_tensor = pointwise(power, arithmetic, NUMERIC)
-pow_of_number = Structured(
-    lambda self, exponent: Output(exponent.shape, None, common_dtype(self, exponent)), pow_tensor.impl, casts=True
-)
 
+
+def pow_of_number_meta(self: Scalar, exponent: Tensor) -> Output:
+    return Output(exponent.shape, None, common_dtype(self, exponent))
+
+
+pow_of_number = Structured(pow_of_number_meta, pow_tensor.impl, casts=True)
 
 # The error function --------------------------------------------------------------------------------------------------
 
@@ -298,11 +278,8 @@ def trigamma(x: np.ndarray) -> np.ndarray:
 def zeta(s: int, q: np.ndarray) -> np.ndarray:
     """The sum of (q + k) ** -s over all k from 0, by the formula of Euler and Maclaurin."""
     large, steps = from_large(q, reflect=False)
-    value = (
-        sum(np.nan_to_num(step ** -float(s), posinf=np.inf) for step in steps)
-        + large ** (1.0 - s) / (s - 1)
-        + large ** -float(s) / 2
-    )
+    value = sum(np.nan_to_num(step ** -float(s), posinf=np.inf) for step in steps)
+    value = value + large ** (1.0 - s) / (s - 1) + large ** -float(s) / 2
     for n, b in enumerate(BERNOULLI):
         value += b / math.factorial(2 * n + 2) * math.prod(range(s, s + 2 * n + 1)) * large ** -float(s + 2 * n + 1)
     return value
@@ -316,7 +293,7 @@ def polygamma_impl(n: int, self: Tensor, out: Tensor) -> None:
 
 
 lgamma, digamma = float_function(log_gamma), float_function(psi)
-polygamma = Structured(lambda n, self: output_of(to_floating(self)[1], self), polygamma_impl, casts=True)
+polygamma = Structured(lambda n, self: loops.output_of(to_floating(self)[1], self), polygamma_impl, casts=True)
 
 # Activations ---------------------------------------------------------------------------------------------------------
 
@@ -358,46 +335,39 @@ def times_logistic(x: np.ndarray) -> np.ndarray:
 
 def soft_plus(x: np.ndarray, beta: np.ndarray, threshold: np.ndarray) -> np.ndarray:
     """log(1 + exp(beta * x)) / beta. Above the threshold the result is `x`, which is almost equal."""
-    return choose(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)
+    return loops.choose(x * beta > threshold, x, np.log1p(np.exp(x * beta)) / beta)
 
 
 def leaky(x: np.ndarray, negative_slope: np.ndarray) -> np.ndarray:
     if 0 < negative_slope <= 1:
         return np.maximum(x, x * negative_slope)
-    return choose(x > 0, x, x * negative_slope)
+    return loops.choose(x > 0, x, x * negative_slope)
 
 
 def exponential_linear(x: np.ndarray, alpha: np.ndarray, scale: np.ndarray, input_scale: np.ndarray) -> np.ndarray:
-    return choose(x < 0, np.expm1(x * input_scale) * (alpha * scale), x * scale)
+    return loops.choose(x < 0, np.expm1(x * input_scale) * (alpha * scale), x * scale)
 
 
 def replaced_up_to(x: np.ndarray, threshold: np.ndarray, value: np.ndarray) -> np.ndarray:
     return np.where(x <= threshold, value, x)
 
 
-relu = pointwise(rectified, arithmetic, NUMERIC, refuse_bool("Boolean inputs not supported for relu"), casts=False)
+refuse_mask = loops.refuse_bool("Boolean inputs not supported for relu")
+relu = pointwise(rectified, arithmetic, NUMERIC, refuse_mask, casts=False)
 gelu = pointwise(times_probability, arithmetic, FLOATS, check_gelu, parameters=1, casts=False)
 silu = pointwise(times_logistic, arithmetic, FLOATS, casts=False)
 softplus = pointwise(soft_plus, arithmetic, FLOATS, parameters=2, casts=False)
 leaky_relu = pointwise(leaky, arithmetic, FLOATS, parameters=1, casts=False)
 elu = pointwise(exponential_linear, arithmetic, FLOATS, parameters=3, casts=False)
 threshold = pointwise(replaced_up_to, exact, NUMERIC, parameters=2)
-clipped = pointwise(between, exact, NUMERIC, parameters=2, casts=False)
-hardsigmoid, hardswish, mish = (
-    pointwise(function, arithmetic, FLOATS, casts=False)
-    for function in (
-        lambda x: np.clip(x + 3, 0, 6) / 6,
-        lambda x: x * np.clip(x + 3, 0, 6) / 6,
-        lambda x: x * np.tanh(np.log1p(np.exp(x))),
-    )
-)
-hardshrink, softshrink = (
-    pointwise(function, arithmetic, FLOATS, parameters=1)
-    for function in (
-        lambda x, lambd: np.where(np.abs(x) <= lambd, 0, x),
-        lambda x, lambd: np.where(np.abs(x) <= lambd, 0, x - np.copysign(lambd, x)),
-    )
-)
+clipped = pointwise(loops.between, exact, NUMERIC, parameters=2, casts=False)
+activation = partial(pointwise, dtypes=arithmetic, kinds=FLOATS, casts=False)
+hardsigmoid = activation(lambda x: np.clip(x + 3, 0, 6) / 6)
+hardswish = activation(lambda x: x * np.clip(x + 3, 0, 6) / 6)
+mish = activation(lambda x: x * np.tanh(np.log1p(np.exp(x))))
+shrink = partial(pointwise, dtypes=arithmetic, kinds=FLOATS, parameters=1)
+hardshrink = shrink(lambda x, lambd: np.where(np.abs(x) <= lambd, 0, x))
+softshrink = shrink(lambda x, lambd: np.where(np.abs(x) <= lambd, 0, x - np.copysign(lambd, x)))
 
 
 def hardtanh_meta(self: Tensor, min_val: Scalar, max_val: Scalar) -> Output:
@@ -444,7 +414,7 @@ def logistic_slope(grad: np.ndarray, y: np.ndarray) -> np.ndarray:
 def where_above(grad: np.ndarray, x: np.ndarray, threshold: Scalar) -> np.ndarray:
     """The gradient where `x` is above the threshold, or NaN. A mask of all bits selects it: `np.where` takes three times as long,
     and a product with 0 would keep NaN."""
-    keep = (np.less_equal(x, threshold).view(np.int8) - np.int8(1)).astype(BITS[grad.dtype.itemsize])
+    keep = (np.less_equal(x, threshold).view(np.int8) - np.int8(1)).astype(loops.BITS[grad.dtype.itemsize])
     keep &= grad.view(keep.dtype)
     return keep.view(grad.dtype)
 
@@ -528,17 +498,17 @@ def leaky_slope(grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is
         slope = np.maximum((x > 0).astype(grad.dtype), negative_slope)
         slope *= grad
         return slope
-    return choose(x > 0, grad, grad * negative_slope)
+    return loops.choose(x > 0, grad, grad * negative_slope)
 
 
 def softplus_slope(grad: np.ndarray, x: np.ndarray, beta: Scalar, threshold: Scalar) -> np.ndarray:
     scaled = x * beta
-    return choose(scaled > threshold, grad, grad * logistic(scaled))
+    return loops.choose(scaled > threshold, grad, grad * logistic(scaled))
 
 
 def where_between(grad: np.ndarray, x: np.ndarray, min_val: Scalar, max_val: Scalar) -> np.ndarray:
     """The gradient where `x` is strictly between the limits, or NaN."""
-    return choose((x <= min_val) | (x >= max_val), grad.dtype.type(0), grad)
+    return loops.choose((x <= min_val) | (x >= max_val), grad.dtype.type(0), grad)
 
 
 tanh_backward = backward_kernel(tanh_slope)
@@ -559,7 +529,7 @@ def elu_slope(grad, x, alpha: Scalar, scale: Scalar, input_scale: Scalar, is_res
         curve = grad * input_scale * (x + alpha * scale)
     else:
         curve = grad * (input_scale * alpha * scale) * np.exp(x * input_scale)
-    return choose(x <= 0, curve, grad * scale)
+    return loops.choose(x <= 0, curve, grad * scale)
 
 
 elu_backward_of_two = backward_kernel(elu_slope, check_elu_side, parameters=4)

@@ -6,8 +6,6 @@ returns a copy of `self` in which the elements of that view are those of `src`.
 In PyTorch: `aten/src/ATen/native/Copy.cpp`, `TensorShape.cpp`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from rushlight.aten.generated import functions

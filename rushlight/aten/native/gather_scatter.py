@@ -6,8 +6,6 @@ In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`cat`, `repeat`), `TensorAdv
 indices. Left out: all reductions of `scatter` but "add" and "multiply".
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -101,6 +99,19 @@ def _assert_no_overlap(out: Tensor, *others: Tensor | Scalar | None) -> None:
         is_like = out.shape == other.shape and out.stride() == other.stride() and out.numel()
         if is_like and out.storage_offset() == other.storage_offset():
             refuse_overlap("the input tensor is the written-to tensor")
+
+
+def copy_to(out: Tensor, self: Tensor, *others: Tensor | Scalar) -> None:
+    """Begin a write to `out`, which must not overlap with the other arguments, with the elements of `self`."""
+    _assert_no_overlap(out, *others)
+    if out is not self:
+        out._array[...] = self._array
+
+
+def refuse_out_of_bounds(indices: np.ndarray, dim: int, size: int, least: int = 0, error: type = IndexError) -> None:
+    wrong = indices[(indices < least) | (indices >= size)]
+    if wrong.size:
+        raise error(f"index {wrong[0]} is out of bounds for dimension {dim} with size {size}")
 
 
 def cat_out(tensors: Sequence[Tensor], dim: int, out: Tensor) -> Tensor:
@@ -207,9 +218,7 @@ def index_add_meta(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha:
 @partial(Structured, index_add_meta)
 def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar, out: Tensor) -> None:
     """Add `alpha` times each slice of `source` to the slice that `index` names."""
-    _assert_no_overlap(out, index, source)
-    if out is not self:
-        out._array[...] = self._array
+    copy_to(out, self, index, source)
     array, slices, indices = _at_least_1d(out), _at_least_1d(source), index._array.reshape(-1)
     dim = wrap_dim(dim, array.ndim)
     if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
@@ -259,9 +268,7 @@ def _positions(array: np.ndarray, dim: int, index: Tensor) -> tuple[np.ndarray, 
     """For every element of `index`, the position in `array` to which it points: its own position, except in `dim`. One array
     per dimension."""
     indices, size = _at_least_1d(index), array.shape[dim]
-    wrong = indices[(indices < 0) | (indices >= size)]
-    if wrong.size:
-        raise RuntimeError(f"index {wrong[0]} is out of bounds for dimension {dim} with size {size}")
+    refuse_out_of_bounds(indices, dim, size, error=RuntimeError)
     positions = [*_own_positions(indices.shape)]
     positions[dim] = indices
     return tuple(positions)
@@ -308,9 +315,7 @@ def scatter(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, *args) 
     all of them. Without a reduction, the last one wins. In PyTorch the order is undefined. The last arguments are `reduce`, if
     there is one, and `out`."""
     *reduce, out = args
-    _assert_no_overlap(out, index, src)
-    if out is not self:
-        out._array[...] = self._array
+    copy_to(out, self, index, src)
     if not index.numel():
         return
     array = _at_least_1d(out)
@@ -387,10 +392,7 @@ class AdvancedIndex:
         """The key for numpy's indexing. Raises IndexError for an index out of range."""
         arrays = [index._array for index in self.indices]
         for dim, indices in enumerate(arrays, self.before):
-            size = self.src.size(dim)
-            wrong = indices[(indices < -size) | (indices >= size)]
-            if wrong.size:
-                raise IndexError(f"index {wrong[0]} is out of bounds for dimension {dim} with size {size}")
+            refuse_out_of_bounds(indices, dim, self.src.size(dim), least=-self.src.size(dim))
         return (slice(None),) * self.before + tuple(arrays)
 
 
@@ -479,9 +481,7 @@ def index_contiguous(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
         return index(self, indices)  # raises PyTorch's error
 
 
-def index_put_(
-    self: Tensor, indices: Sequence, values: Tensor, accumulate: bool = False, unsafe: bool = False
-) -> Tensor:
+def index_put_(self: Tensor, indices: Sequence, values: Tensor, accumulate: bool, unsafe: bool = False) -> Tensor:
     """Write `values`, broadcast, to the elements that `index` would return, or add them (`accumulate`). Repeated indices add
     all values. Without `accumulate`, the last one wins. In PyTorch the order is undefined. `unsafe` (do not check the indices)
     is an argument of `_index_put_impl_`, which the derivative of `index` calls. It is ignored.
@@ -637,11 +637,11 @@ def warn_if_expanded(name: str, self: Tensor) -> None:
         warnings.warn(f"{name} on an expanded tensor is deprecated; clone() it first", stacklevel=3)
 
 
-def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
-    """A copy, contiguous and of the common sizes, with `value` where `mask` is true."""
+def broadcast_copy(self: Tensor, mask: Tensor) -> Tensor:
+    """A copy of `self`, contiguous and of the sizes that it has in common with `mask`."""
     sizes = infer_size(self.shape, mask.shape)
     whole = self if sizes == self._sizes else functions.broadcast_to(self, sizes)
-    return masked_fill_(functions.clone(whole, memory_format=contiguous_format), mask, value)
+    return functions.clone(whole, memory_format=contiguous_format)
 
 
 def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:

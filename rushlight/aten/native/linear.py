@@ -5,9 +5,8 @@ columns, summed dimensions its inner dimension. Autograd records the operators t
 PyTorch's. In PyTorch: `aten/src/ATen/native/Linear.cpp` (`linear` is in `linear_algebra.py` here).
 """
 
-from __future__ import annotations
-
 import math
+import re
 import string
 from collections import Counter
 from collections.abc import Sequence
@@ -16,26 +15,19 @@ from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 
 ELLIPSIS = "..."
-LETTERS = (
-    string.ascii_uppercase + string.ascii_lowercase
-)  # the order of dimensions that an equation without `->` leaves open
+# The order of dimensions that an equation without `->` leaves open.
+LETTERS = string.ascii_uppercase + string.ascii_lowercase
 
 
 def parse_subscripts(text: str, where: str) -> list[str]:
     """The labels of one operand or of the output: letters, and at most one `...`."""
-    labels, position = [], 0
-    while position < len(text):
-        label = text[position]
-        position += 1
-        if label == " ":
-            continue
+    labels: list[str] = []
+    for label in re.findall(r"\.\.\.|[^ ]", text):
+        if label[0] == "." and ELLIPSIS in labels:
+            raise RuntimeError(f"einsum(): found '.' for {where} for which an ellipsis was already found")
         if label == ".":
-            if ELLIPSIS in labels:
-                raise RuntimeError(f"einsum(): found '.' for {where} for which an ellipsis was already found")
-            if text[position : position + 2] != "..":
-                raise RuntimeError(f"einsum(): found '.' for {where} that is not part of any ellipsis")
-            label, position = ELLIPSIS, position + 2
-        elif label not in LETTERS:
+            raise RuntimeError(f"einsum(): found '.' for {where} that is not part of any ellipsis")
+        if label != ELLIPSIS and label not in LETTERS:
             raise RuntimeError(f"einsum(): invalid subscript {label!r} for {where}, subscripts must be in [a-zA-Z]")
         labels.append(label)
     return labels
@@ -58,9 +50,8 @@ def einsum(equation: str, tensors: Sequence[Tensor], path: Sequence[int] | None 
         output = parse_subscripts(right, "output")
         for label in output:
             if label != ELLIPSIS and (not count[label] or output.count(label) > 1):
-                wrong = (
-                    "appears more than once in the output" if count[label] else "does not appear in any input operand"
-                )
+                wrong = "appears more than once in the output"
+                wrong = wrong if count[label] else "does not appear in any input operand"
                 raise RuntimeError(f"einsum(): output subscript {label} {wrong}")
     # All operands get the same dimensions: those of the output, then those that are summed.
     summed = [] if ELLIPSIS in output else [ELLIPSIS]
@@ -98,9 +89,8 @@ def ellipsis_dims(inputs: Sequence[Sequence[str]], tensors: Sequence[Tensor]) ->
         if rest < 0 or rest and not has_ellipsis:
             problem = "is more than" if has_ellipsis else "does not match"
             subscripts = f"the number of subscripts in the equation ({len(labels) - has_ellipsis})"
-            raise RuntimeError(
-                f"einsum(): {subscripts} {problem} the number of dimensions ({tensor.dim()}) for operand {i}"
-            )
+            problem += f" the number of dimensions ({tensor.dim()})"
+            raise RuntimeError(f"einsum(): {subscripts} {problem} for operand {i}")
         ndim = max(ndim, rest if has_ellipsis else 0)
     return ndim
 
@@ -123,17 +113,14 @@ def align(tensor: Tensor, labels: Sequence[str], dims: Sequence[str], ell_dims: 
             before = position[label]
             if tensor.size(dim) != tensor.size(before):
                 unequal = f"{tensor.size(dim)} != {tensor.size(before)}"
-                raise RuntimeError(
-                    f"einsum(): subscript {label} is repeated for operand {i} but the sizes differ, {unequal}"
-                )
+                problem = f"is repeated for operand {i} but the sizes differ, {unequal}"
+                raise RuntimeError(f"einsum(): subscript {label} {problem}")
             tensor = functions.movedim(functions.diagonal(tensor, 0, before, dim), -1, before)
             continue
         size = tensor.size(dim)
         if size != 1 and sizes.setdefault(label, size) != size:
-            problem = (
-                f"has size {size} for operand {i} which does not broadcast with previously seen size {sizes[label]}"
-            )
-            raise RuntimeError(f"einsum(): subscript {label} {problem}")
+            problem = f"which does not broadcast with previously seen size {sizes[label]}"
+            raise RuntimeError(f"einsum(): subscript {label} has size {size} for operand {i} {problem}")
         position[label] = dim
     for label in dims:
         if label not in position:

@@ -20,15 +20,7 @@ from rushlight.aten.iterator import convert
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
 from rushlight.aten.native.reductions import Dims, accumulate_dtype, axes, reduced_sizes
 from rushlight.aten.native.views import as_view, is_watched, runs_unseen
-from rushlight.aten.strided import (
-    Tensor,
-    contiguous_strides,
-    infer_size,
-    plain_alias,
-    plain_strides,
-    wrap_contiguous,
-    wrap_dim,
-)
+from rushlight.aten.strided import Tensor, infer_size, plain_alias, plain_strides, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
 from rushlight.c10.dispatch import fast_form_of, local
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, REDUCED_FLOATING, Scalar, bool_, dtype, float16, promote_any
@@ -75,9 +67,7 @@ def meta_mm(self: Tensor, mat2: Tensor) -> Output:
 def set_up_mm(self: Tensor, mat2: Tensor) -> Callable[..., np.ndarray]:
     assert_has_product("mm", self)
     rows = self.size(0)
-    if (
-        self._strides[0] == 0 and rows > 1 and self.dtype in SIMPLE_DTYPES
-    ):  # as in an expanded gradient: all rows are equal
+    if self._strides[0] == 0 and rows > 1 and self.dtype in SIMPLE_DTYPES:  # an expanded gradient: all rows are equal
         return lambda a, b: np.matmul(a[:1], b).repeat(rows, 0)
     return product if self.dtype in REDUCED_FLOATING else np.matmul
 
@@ -338,9 +328,7 @@ def outer(self: Tensor, vec2: Tensor, out: Tensor | None = None) -> Tensor:
 # Norms ---------------------------------------------------------------------------------------------------------------
 
 
-def vector_norm_meta(
-    self: Tensor, ord: Scalar, dim: Sequence[int] | None, keepdim: bool, dtype: dtype | None
-) -> Output:
+def vector_norm_meta(self: Tensor, ord: Scalar, dim: Dims, keepdim: bool, dtype: dtype | None) -> Output:
     """Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `TORCH_META_FUNC(linalg_vector_norm)`."""
     name = "linalg.vector_norm"
     if self.dtype.category != FLOATING:
@@ -367,9 +355,7 @@ def set_up_vector_norm(self: Tensor, ord: Scalar, dim: Dims, keepdim: bool, dtyp
 
 @partial(planned_by_value, set_up=set_up_vector_norm)
 @partial(Structured, vector_norm_meta)
-def vector_norm(
-    self: Tensor, ord: Scalar, dim: Sequence[int] | None, keepdim: bool, dtype: dtype | None, out: Tensor
-) -> None:
+def vector_norm(self: Tensor, ord: Scalar, dim: Dims, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
     """(sum of |x| ** ord) ** (1 / ord). For `inf` it is the largest |x|, for `-inf` the smallest, for 0 the number of elements
     that are not 0. float16 is computed in float32. Source: `aten/src/ATen/native/cpu/ReduceOpsKernel.cpp`, `norm_kernel`."""
     x, over = self._array.astype(accumulate_dtype(out.dtype), copy=False), axes(self, dim)
@@ -396,18 +382,12 @@ class _LinAlgError(RuntimeError):
     """Source: `torch/csrc/Exceptions.h`, `LinAlgError`."""
 
 
-def svd(
-    A: Tensor,
-    full_matrices: bool = False,
-    compute_uv: bool = True,
-    driver: str | None = None,  # noqa: N803
-) -> tuple[Tensor, ...]:
+def svd(A: Tensor, full_matrices: bool, compute_uv: bool, driver: str | None) -> tuple[Tensor, ...]:  # noqa: N803
     """Matrices U and Vh with orthogonal columns and rows, and the singular values S in descending order: A = U diag(S) Vh. Without
     `compute_uv`, U and Vh are empty. Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `_linalg_svd`."""
     if driver is not None:
-        raise RuntimeError(
-            "linalg.svd: keyword argument `driver=` is only supported on CUDA inputs with cuSOLVER backend."
-        )
+        supported = "only supported on CUDA inputs with cuSOLVER backend."
+        raise RuntimeError(f"linalg.svd: keyword argument `driver=` is {supported}")
     *batch, m, n = A.shape
     k = min(m, n)
     sizes = [(*batch, m, m if full_matrices else k), (*batch, k), (*batch, n if full_matrices else k, n)]
@@ -525,7 +505,7 @@ def kron(self: Tensor, other: Tensor) -> Tensor:
 def _column_major(sizes: Sequence[int]) -> tuple[int, ...]:
     """The strides of matrices as LAPACK leaves them. Source: `aten/src/ATen/native/BatchLinearAlgebra.h`."""
     *batch, rows, columns = sizes
-    *strides, column, row = contiguous_strides((*batch, columns, rows))
+    *strides, column, row = plain_strides((*batch, columns, rows))
     return (*strides, row, column)
 
 
@@ -545,14 +525,7 @@ def _check_precision(name: str, A: Tensor) -> None:  # noqa: N803
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {A.dtype.type_name}")
 
 
-def matrix_norm(
-    self: Tensor,
-    ord: Scalar | str = "fro",
-    dim: Sequence[int] = (-2, -1),
-    keepdim: bool = False,
-    dtype: dtype | None = None,
-    out: Tensor | None = None,
-) -> Tensor:
+def matrix_norm(self: Tensor, ord: Scalar | str, dim: Sequence[int], keepdim: bool, dtype, out=None) -> Tensor:
     """The norm of the matrices of two dimensions: "fro", the largest (1, inf) or smallest (-1, -inf) sum of the absolute values
     of a column or a row, the largest (2) or smallest (-2) singular value, or the sum of the singular values ("nuc").
     Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `linalg_matrix_norm`."""
@@ -659,10 +632,7 @@ def _matmul_folded(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
     if out is None:
         result = functions._unsafe_view(multiply(rows, small), sizes)
         return result.mT.contiguous() if transposed and kept else result
-    resize_output(out, sizes)
-    flat = out.reshape(rows.size(0), *kept)
-    multiply(rows, small, out=flat)
-    return out if flat._storage is out._storage else out.copy_(flat)
+    return _write_flat(multiply, rows, small, out, sizes, (rows.size(0), *kept))
 
 
 def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
@@ -683,10 +653,15 @@ def _matmul_batched(self: Tensor, other: Tensor, out: Tensor | None) -> Tensor:
     if out is None:
         result = functions.bmm(a, b)
         return functions._unsafe_view(result.squeeze(-1) if is_vector else result, sizes)
+    return _write_flat(functions.bmm, a, b, out, sizes, (many, rows, b.size(2)))
+
+
+def _write_flat(multiply: Callable, a: Tensor, b: Tensor, out: Tensor, sizes: Sequence[int], flat: Sequence) -> Tensor:
+    """Write a product into `out` of these sizes, by an operator whose result has other sizes, `flat`."""
     resize_output(out, sizes)
-    flat = out.reshape(many, rows, b.size(2))
-    functions.bmm(a, b, out=flat)
-    return out if flat._storage is out._storage else out.copy_(flat.view_as(out))
+    result = out.reshape(flat)
+    multiply(a, b, out=result)
+    return out if result._storage is out._storage else out.copy_(result.view_as(out))
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

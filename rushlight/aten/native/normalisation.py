@@ -83,24 +83,13 @@ def layer_norm(
 
 
 @fast_form_of(layer_norm, "autograd")
-def fast_layer_norm(
-    input: Tensor,
-    normalized_shape: Sequence[int],
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    eps: float = 1e-5,
-    cudnn_enable: bool = True,
-) -> Tensor:
+def fast_layer_norm(input: Tensor, normalized_shape, weight, bias, eps: float, cudnn_enable: bool) -> Tensor:
     """`layer_norm` of a contiguous input, which calls only one operator, as in PyTorch. Autograd then records one node, so this is
     a fast form of autograd too."""
     is_plain = fits_fast_path(input) and 0 not in input._sizes and not input._key_set & META
     if is_plain and not local.modes:
-        if (
-            weight is not None
-            and bias is not None
-            and runs_unseen(_OF_LAYER_NORM, input, weight, bias)
-            and fits_sample(input, tuple(normalized_shape), weight, bias)
-        ):
+        is_seen = not runs_unseen(_OF_LAYER_NORM, input, weight, bias)
+        if not is_seen and fits_sample(input, tuple(normalized_shape), weight, bias):
             x = input._array.reshape(-1, weight._array.size)
             result = _normalised(x, weight, bias, eps)[0] if len(x) > 1 else _normalised_row(x[0], weight, bias, eps)
             return wrap_like(result.reshape(input._sizes), input)
@@ -118,9 +107,7 @@ def fits_sample(input: Tensor, sizes: tuple[int, ...], weight: Tensor, bias: Ten
     return weight._sizes == sizes == bias._sizes and tuple(input._sizes)[-len(sizes) :] == sizes
 
 
-def native_layer_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, bias: Tensor | None, eps: float
-) -> tuple[Tensor, Tensor, Tensor]:
+def native_layer_norm(input: Tensor, normalized_shape, weight, bias, eps: float) -> tuple[Tensor, Tensor, Tensor]:
     """`layer_norm` of float32 and float64, and the mean and 1 / sqrt(variance + eps) of each sample, which its gradient needs.
     Source: `aten/src/ATen/native/layer_norm.cpp`, `layer_norm_cpu`."""
     check_normalized_shape(input, normalized_shape, weight, bias)
@@ -134,9 +121,7 @@ def native_layer_norm(
     return wrap_plain(result.reshape(input._sizes), input._sizes, input.dtype), of_samples[0], of_samples[1]
 
 
-def _normalised(
-    x: np.ndarray, weight: Tensor | None, bias: Tensor | None, eps: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _normalised(x: np.ndarray, weight: Tensor | None, bias: Tensor | None, eps: float) -> tuple[np.ndarray, ...]:
     """The result, mean and 1 / sqrt(variance + eps) of samples, which are rows."""
     count = x.shape[1]
     mean = line_sums(x, 1) / count
@@ -161,16 +146,7 @@ def _normalised_row(x: np.ndarray, weight: Tensor, bias: Tensor, eps: float) -> 
     return result
 
 
-def native_layer_norm_backward(
-    grad_out: Tensor,
-    input: Tensor,
-    normalized_shape: Sequence[int],
-    mean: Tensor,
-    rstd: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    output_mask: Sequence[bool],
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+def native_layer_norm_backward(grad_out, input, normalized_shape, mean, rstd, weight, bias, output_mask) -> tuple:
     """The gradients of `input`, `weight` and `bias`, those of `output_mask`.
     Source: `aten/src/ATen/native/layer_norm.cpp`, `layer_norm_backward_cpu`."""
     grad, x = (_samples(tensor, normalized_shape) for tensor in (grad_out, input))
@@ -190,7 +166,7 @@ def native_layer_norm_backward(
         result = slope - normal
         result *= rstd
         results[0] = wrap_contiguous(result.reshape(input.shape), dtype)
-    return results[0], results[1], results[2]
+    return tuple(results)
 
 
 def _samples(self: Tensor, normalized_shape: Sequence[int]) -> np.ndarray:
@@ -198,9 +174,7 @@ def _samples(self: Tensor, normalized_shape: Sequence[int]) -> np.ndarray:
     return np.ascontiguousarray(self._array).reshape(-1, math.prod(normalized_shape))
 
 
-def rms_norm(
-    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
-) -> Tensor:
+def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None, eps: float | None) -> Tensor:
     """x / sqrt(mean of the squares + eps) of each sample, then times `weight`, if it is given: `layer_norm` without the mean.
     `eps` is by default the distance from 1 to the next number in the dtype of the computation.
     Source: `aten/src/ATen/native/layer_norm.cpp`, `rms_norm`."""
@@ -215,17 +189,7 @@ def rms_norm(
     return result.to(input.dtype)
 
 
-def instance_norm(
-    input: Tensor,
-    weight,
-    bias,
-    running_mean,
-    running_var,
-    use_input_stats: bool,
-    momentum: float,
-    eps: float,
-    cudnn_enabled: bool,
-) -> Tensor:
+def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn) -> Tensor:
     """`batch_norm` of each sample: the channels of all samples become the channels of one.
     Source: `aten/src/ATen/native/Normalization.cpp`, `instance_norm`."""
     if not use_input_stats and (running_mean is None or running_var is None):
@@ -233,7 +197,7 @@ def instance_norm(
     batch, channels = input.shape[:2]
     mean, var, scale, shift = (x if x is None else x.repeat(batch) for x in (running_mean, running_var, weight, bias))
     one = input.contiguous().view((1, batch * channels, *input.shape[2:]))
-    out = functions.batch_norm(one, scale, shift, mean, var, use_input_stats, momentum, eps, cudnn_enabled)
+    out = functions.batch_norm(one, scale, shift, mean, var, use_input_stats, momentum, eps, cudnn)
     for running, repeated in ((running_mean, mean), (running_var, var)):
         if running is not None and repeated is not None:
             functions.alias(running).copy_(repeated.view((batch, channels)).mean(0))
@@ -286,9 +250,7 @@ def widened(input: Tensor):
     return float32 if input.dtype in REDUCED_FLOATING else input.dtype
 
 
-def batch_norm(
-    input: Tensor, weight, bias, running_mean, running_var, training: bool, momentum: float, eps: float, cudnn_enabled
-) -> Tensor:
+def batch_norm(input: Tensor, weight, bias, running_mean, running_var, training, momentum, eps, cudnn) -> Tensor:
     """(x - mean) / sqrt(variance + eps) of each feature, then times `weight`, then plus `bias`, if they are given.
 
     `input` is (batch, features, \\*). In training, mean and variance are those of the batch: for each feature over all other

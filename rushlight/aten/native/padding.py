@@ -4,18 +4,16 @@
 PyTorch: `aten/src/ATen/native/PadNd.cpp`, `ReflectionPad.cpp`, `ReplicationPadding.cpp`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import copy_, fill_, widened
-from rushlight.aten.strided import Tensor, clone, contiguous_strides
-from rushlight.aten.structured import Output, Structured
+from rushlight.aten.strided import Tensor, clone
+from rushlight.aten.structured import Output, Structured, output_like
 from rushlight.c10.dtypes import Scalar, bool_
-from rushlight.c10.memory_formats import channels_last, channels_last_strides, suggest_memory_format
+from rushlight.c10.memory_formats import suggest_memory_format
 
 
 def pad(self: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
@@ -87,8 +85,7 @@ def _gathered(name: str, ndim: int, index: Callable) -> tuple[Structured, Struct
     Source: `aten/src/ATen/native/cpu/PaddingKernel.cpp`."""
 
     def output(self: Tensor, sizes: Sequence[int]) -> Output:
-        is_last = ndim == 2 and suggest_memory_format(self.shape, self.stride()) is channels_last
-        return Output(sizes, channels_last_strides(sizes) if is_last else contiguous_strides(sizes), self.dtype)
+        return output_like(self, sizes) if ndim == 2 else Output(sizes, None, self.dtype)
 
     def padded_sizes(self: Tensor, padding: Sequence[int]) -> list[int]:
         if self.dim() - ndim not in (1, 2) or 0 in self.shape[-ndim - 1 :]:

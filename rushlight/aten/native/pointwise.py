@@ -5,8 +5,6 @@ Each is a numpy function and a rule for dtypes. `iterator.py` does the rest. In 
 `elementary.py`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial, wraps
 
@@ -14,41 +12,12 @@ import numpy as np
 
 from rushlight.aten import iterator
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import (
-    Geometry,
-    Operand,
-    common_sizes,
-    convert,
-    converter,
-    for_each,
-    geometry,
-    loop_arrays,
-    output_strides,
-    parameter_converter,
-)
-from rushlight.aten.strided import (
-    META,
-    Tensor,
-    infer_size,
-    strides_for,
-)
+from rushlight.aten.iterator import Operand, common_sizes, convert, converter, for_each, geometry, parameter_converter
+from rushlight.aten.strided import META, Tensor, infer_size, strides_for
 from rushlight.aten.structured import Output, Structured, planned
+from rushlight.c10 import dtypes
 from rushlight.c10.dispatch import Cache, fast_form_of, fast_forms, form_of
-from rushlight.c10.dtypes import (
-    BOOLEAN,
-    FLOATING,
-    INTEGRAL,
-    REDUCED_FLOATING,
-    Scalar,
-    bool_,
-    common_dtype,
-    dtype,
-    float32,
-    float64,
-    get_default_dtype,
-    scalar_type,
-    uint8,
-)
+from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bool_, common_dtype, dtype, float32, float64, scalar_type
 from rushlight.c10.exception import warn_once
 
 # Rules for dtypes: each returns the dtype of the computation and the dtype of the result -----------------------------
@@ -74,20 +43,21 @@ def comparison(*operands: Operand) -> tuple[dtype, dtype]:
 def to_floating(*operands: Operand) -> tuple[dtype, dtype]:
     """Like `arithmetic`, but integers become the default floating type. Source: `build_borrowing_unary_float_op`."""
     common = common_dtype(*operands)
-    common = common if common.category == FLOATING else get_default_dtype()
+    common = common if common.category == FLOATING else dtypes.get_default_dtype()
     return widened(common), common
 
 
 def widened(common: dtype) -> dtype:
     """The dtype of the computation: float16 and bfloat16 are computed in float32 and rounded once, at the end.
     Source: `ATen/OpMathType.h`."""
-    return float32 if common in REDUCED_FLOATING else common
+    return float32 if common in dtypes.REDUCED_FLOATING else common
 
 
 # Making a kernel from a numpy function -------------------------------------------------------------------------------
 
-EVERY, NUMERIC = (BOOLEAN, INTEGRAL, FLOATING), (INTEGRAL, FLOATING)
-INTEGERS, FLOATS = (BOOLEAN, INTEGRAL), (FLOATING,)
+EVERY, NUMERIC = (dtypes.BOOLEAN, INTEGRAL, FLOATING), (INTEGRAL, FLOATING)
+INTEGERS, FLOATS = (dtypes.BOOLEAN, INTEGRAL), (FLOATING,)
+Array = np.ndarray
 WHOLE = "biu"  # numpy's kinds of bool and integers; the kind of bfloat16 is not that of its own floating types
 
 
@@ -157,10 +127,10 @@ def output_of(dtype: dtype, *operands: Operand, common: dtype | None = None) -> 
     """The result of a loop over these operands, which are first cast to `common`, by default the dtype of the result."""
     sizes = common_sizes(*operands)
     geometries = tuple(geometry_in(common or dtype, operand) for operand in operands)
-    return Output(sizes, output_strides(sizes, geometries), dtype)
+    return Output(sizes, iterator.output_strides(sizes, geometries), dtype)
 
 
-def geometry_in(common: dtype, operand: Operand) -> Geometry | None:
+def geometry_in(common: dtype, operand: Operand) -> iterator.Geometry | None:
     """The geometry of an operand in this dtype. A cast operand is a copy without holes.
     Source: `aten/src/ATen/TensorIterator.cpp`, `compute_types`."""
     if isinstance(operand, Tensor) and operand.dtype is not common:
@@ -366,7 +336,8 @@ def isclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-0
     if rtol == 0 and atol == 0:
         return close
     if self.dtype.category != FLOATING:
-        self, other = (self.to(get_default_dtype()) if self.dtype is bool_ else self), other.to(get_default_dtype())
+        wide = dtypes.get_default_dtype()
+        self, other = self.to(wide) if self.dtype is bool_ else self, other.to(wide)
     distance = (self - other).abs()
     return close | (distance.isfinite() & (distance <= (other * rtol).abs() + atol))
 
@@ -375,16 +346,16 @@ def isclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-0
 
 
 def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
-    if condition.dtype not in (bool_, uint8):
+    if condition.dtype not in (bool_, dtypes.uint8):
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got one of {condition.dtype.name}")
-    if condition.dtype is uint8:
+    if condition.dtype is dtypes.uint8:
         warn_once("where with a condition of uint8 is deprecated: make it bool", stacklevel=4)
     common, sizes = common_dtype(self, other), common_sizes(condition, self, other)
     for choice in self, other:
         if not isinstance(choice, Tensor):
             convert(choice, common)  # refused if it does not fit
     geometries = (geometry(condition), geometry_in(common, self), geometry_in(common, other))
-    return Output(sizes, output_strides(sizes, geometries), common)
+    return Output(sizes, iterator.output_strides(sizes, geometries), common)
 
 
 BITS = {4: np.int32, 8: np.int64}  # by the bytes of a number
@@ -404,10 +375,9 @@ def choose(condition: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def where_impl(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
-    result, choice, *arrays = form_of[loop_arrays](out, (condition, self, other), out.dtype)
-    result[...] = choose(
-        choice.astype(np.bool_, copy=False), *(array.astype(out.dtype.numpy, copy=False) for array in arrays)
-    )
+    result, choice, *arrays = form_of[iterator.loop_arrays](out, (condition, self, other), out.dtype)
+    choices = (array.astype(out.dtype.numpy, copy=False) for array in arrays)
+    result[...] = choose(choice.astype(np.bool_, copy=False), *choices)
 
 
 def set_up_where(condition: Tensor, self: Operand, other: Operand) -> tuple[Callable, list[Callable | None]]:
@@ -470,12 +440,14 @@ def clamp_tensor(self: Tensor, min: Tensor | None, max: Tensor | None, out: Tens
 
 
 clamp_both = pointwise(between, exact, NUMERIC)
-clamp_min = Structured(
-    lambda self, min: clamp_meta(self, min, None), lambda self, min, out: clamp_impl(self, min, None, out)
-)
-clamp_max = Structured(
-    lambda self, max: clamp_meta(self, None, max), lambda self, max, out: clamp_impl(self, None, max, out)
-)
+
+
+def with_bounds(of: Callable[[Scalar], tuple[Scalar | None, Scalar | None]]) -> Structured:
+    """`clamp` with the bounds, of which one is None, that a function makes of a number."""
+    return Structured(lambda x, n: clamp_meta(x, *of(n)), lambda x, n, out: clamp_impl(x, *of(n), out))
+
+
+clamp_min, clamp_max = with_bounds(lambda min: (min, None)), with_bounds(lambda max: (None, max))
 
 
 # Three operands ------------------------------------------------------------------------------------------------------
@@ -491,23 +463,16 @@ def interpolated(start: np.ndarray, end: np.ndarray, weight: np.ndarray) -> np.n
 
 def check_lerp(self: Tensor, end: Tensor, weight: Operand) -> None:
     for name, operand in ("end", end), ("weight", weight):
-        if (
-            isinstance(operand, Tensor)
-            and operand.dtype is not self.dtype
-            and not (name == "weight" and operand.dim() == 0)
-        ):
+        is_number = not isinstance(operand, Tensor) or name == "weight" and operand.dim() == 0
+        if isinstance(operand, Tensor) and not is_number and operand.dtype is not self.dtype:
             raise RuntimeError(f"expected dtype {self.dtype.name} for `{name}` but got dtype {operand.dtype.name}")
 
 
-def add_product(
-    x: np.ndarray, a: np.ndarray, b: np.ndarray, value: Scalar, out: np.ndarray | None = None
-) -> np.ndarray:
+def add_product(x: Array, a: Array, b: Array, value: Scalar, out: Array | None = None) -> Array:
     return np.add(x, value * a * b, out)
 
 
-def add_quotient(
-    x: np.ndarray, a: np.ndarray, b: np.ndarray, value: Scalar, out: np.ndarray | None = None
-) -> np.ndarray:
+def add_quotient(x: Array, a: Array, b: Array, value: Scalar, out: Array | None = None) -> Array:
     return np.add(x, value * a / b, out)
 
 

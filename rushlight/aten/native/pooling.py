@@ -8,8 +8,6 @@ In PyTorch: `aten/src/ATen/native/Pool.h`, `DilatedMaxPool2d.cpp`, `AveragePool2
 in `cpu/`. Left out: pooling over one and three dimensions, unpooling, and adaptive maxima.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -19,10 +17,10 @@ import numpy as np
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.pointwise import choose, widened
-from rushlight.aten.strided import Tensor, contiguous_strides
-from rushlight.aten.structured import Output, Structured, allocate
+from rushlight.aten.strided import Tensor
+from rushlight.aten.structured import Output, Structured, allocate, output_like
 from rushlight.c10.dtypes import FLOATING, bool_, int64
-from rushlight.c10.memory_formats import channels_last, channels_last_strides, suggest_memory_format
+from rushlight.c10.memory_formats import channels_last, suggest_memory_format
 
 Ints = Sequence[int]
 
@@ -57,10 +55,8 @@ def _windows(name: str, self: Tensor, kernel, stride, padding, dilation, ceil_mo
     counts = []
     for size, length, step, pad, inside in zip(self.shape[-2:], kernel, stride, padding, dilation):
         count = (size + 2 * pad - inside * (length - 1) - 1 + (step - 1 if ceil_mode else 0)) // step + 1
-        if (
-            ceil_mode and (count - 1) * step >= size + pad
-        ):  # the last window begins inside the image or the padding before it
-            count -= 1
+        if ceil_mode and (count - 1) * step >= size + pad:
+            count -= 1  # the last window begins inside the image or the padding before it
         counts.append(count)
     if min(counts) < 1:
         raise RuntimeError(f"{name}: Given input size {list(self.shape)}. Output size {counts} is too small")
@@ -96,31 +92,23 @@ def _positions(windows: Windows) -> Iterator[tuple[int, int]]:
     return ((i * windows.dilation[0], j * windows.dilation[1]) for i, j in np.ndindex(*windows.kernel))
 
 
+def _starts(windows: Windows) -> list[np.ndarray]:
+    """Where the windows begin in the image, in each dimension."""
+    parts = zip(windows.stride, windows.padding, windows.counts)
+    return [np.arange(count) * step - pad for step, pad, count in parts]
+
+
 def _at(padded: np.ndarray, position: tuple[int, int], windows: Windows) -> np.ndarray:
     """The element of every window at one position, as a view."""
-    rows, columns = (
-        slice(start, start + (count - 1) * step + 1, step)
-        for start, step, count in zip(position, windows.stride, windows.counts)
-    )
+    parts = zip(position, windows.stride, windows.counts)
+    rows, columns = (slice(start, start + (count - 1) * step + 1, step) for start, step, count in parts)
     return padded[..., rows, columns]
-
-
-def _output(self: Tensor, sizes: Ints, dtype=None) -> Output:
-    """The metadata of a result with the memory format of `self`."""
-    is_last = len(sizes) == 4 and suggest_memory_format(self.shape, self.stride()) is channels_last
-    return Output(sizes, channels_last_strides(sizes) if is_last else contiguous_strides(sizes), dtype or self.dtype)
-
-
-def _like(self: Tensor) -> Output:
-    return _output(self, self.shape)
 
 
 # Maxima --------------------------------------------------------------------------------------------------------------
 
 
-def max_pool2d_with_indices(
-    self: Tensor, kernel_size, stride, padding, dilation, ceil_mode: bool
-) -> tuple[Tensor, Tensor]:
+def max_pool2d_with_indices(self: Tensor, kernel_size, stride, padding, dilation, ceil_mode) -> tuple[Tensor, Tensor]:
     """The largest element of each window of (batch, channels, height, width), or of one image without the batch, and its index,
     as a number in height times width. Of several the first one counts. Of NaN the last one counts. The padding counts as minus
     infinity.
@@ -135,8 +123,8 @@ def max_pool2d_with_indices(
         raise NotImplementedError("max_pool2d is not implemented for 'Bool'")
     windows = _windows("max_pool2d", self, kernel_size, stride, padding, dilation, ceil_mode)
     sizes = (*self.shape[:-2], *windows.counts)
-    result = allocate(_output(self, sizes), self.device.type)
-    indices = allocate(_output(self, sizes, int64), self.device.type)
+    result = allocate(output_like(self, sizes), self.device.type)
+    indices = allocate(output_like(self, sizes, int64), self.device.type)
     if self.is_meta:
         return result, indices
     least = -np.inf if self.dtype.category == FLOATING else np.iinfo(self.dtype.numpy).min
@@ -156,22 +144,14 @@ def max_pool2d_with_indices(
 
 def _index(position: tuple[int, int], windows: Windows, width: int) -> np.ndarray:
     """The index of every window's element at one position: its row times the width plus its column."""
-    row, column = (
-        np.arange(count) * step + start - pad
-        for start, step, pad, count in zip(position, windows.stride, windows.padding, windows.counts)
-    )
+    row, column = (first + start for first, start in zip(_starts(windows), position))
     return row[:, None] * width + column
 
 
 def _first_index(windows: Windows, width: int) -> np.ndarray:
     """The index of every window's first element that is not padding."""
-    row, column = (
-        start + np.maximum(-(start // step), 0) * step
-        for start, step in (
-            (np.arange(count) * stride - pad, inside)
-            for stride, pad, inside, count in zip(*windows[1:4], windows.counts)
-        )
-    )
+    placed = zip(_starts(windows), windows.dilation)
+    row, column = (start + np.maximum(-(start // step), 0) * step for start, step in placed)
     return row[:, None] * width + column
 
 
@@ -180,7 +160,7 @@ def max_pool2d_backward_meta(grad_output, self, kernel_size, stride, padding, di
     sizes = (*self.shape[:-2], *windows.counts)
     if tuple(grad_output.shape) != sizes or tuple(indices.shape) != sizes:
         raise RuntimeError(f"Expected a grad_output of shape {list(sizes)}, but got {list(grad_output.shape)}")
-    return _like(self)
+    return output_like(self, self.shape)
 
 
 @partial(Structured, max_pool2d_backward_meta)
@@ -206,7 +186,7 @@ def avg_pool2d_meta(self, kernel_size, stride, padding, ceil_mode, count_include
     windows = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override)
     if self.dtype is bool_:
         raise NotImplementedError("avg_pool2d is not implemented for 'Bool'")
-    return _output(self, (*self.shape[:-2], *windows.counts))
+    return output_like(self, (*self.shape[:-2], *windows.counts))
 
 
 @partial(Structured, avg_pool2d_meta)
@@ -227,36 +207,28 @@ def avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad,
 
 def _divisors(windows: Windows, sizes: Ints, count_include_pad: bool) -> np.ndarray:
     """The number of elements of each window. What a window has beyond the padding never counts."""
-    height, width = (
-        np.minimum(start + length, size + (pad if count_include_pad else 0))
-        - (start if count_include_pad else start.clip(0))
-        for start, length, pad, size in (
-            (np.arange(count) * step - pad, length, pad, size)
-            for length, step, pad, count, size in zip(*windows[:3], windows.counts, sizes)
-        )
-    )
-    return height[:, None] * width
+    lengths = []
+    for start, length, pad, size in zip(_starts(windows), windows.kernel, windows.padding, sizes):
+        end = np.minimum(start + length, size + (pad if count_include_pad else 0))
+        lengths.append(end - (start if count_include_pad else start.clip(0)))
+    return lengths[0][:, None] * lengths[1]
 
 
-def avg_pool2d_backward_meta(
-    grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-) -> Output:
-    windows = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override)
-    if tuple(grad_output.shape) != (*self.shape[:-2], *windows.counts):
-        raise RuntimeError(f"avg_pool2d_backward: got a grad_output of shape {list(grad_output.shape)}")
-    return _like(self)
+def avg_pool2d_backward_meta(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor) -> Output:
+    windows = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor)
+    if tuple(grad.shape) != (*self.shape[:-2], *windows.counts):
+        raise RuntimeError(f"avg_pool2d_backward: got a grad_output of shape {list(grad.shape)}")
+    return output_like(self, self.shape)
 
 
 @partial(Structured, avg_pool2d_backward_meta)
-def avg_pool2d_backward(
-    grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override, out
-) -> None:
+def avg_pool2d_backward(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor, out) -> None:
     """Each element gets an equal part of the gradient of every window that it is in.
     Source: `aten/src/ATen/native/cpu/AvgPoolKernel.cpp`, `cpu_avg_pool2d_backward`."""
-    windows = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override)
+    windows = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor)
     computed = widened(self.dtype).numpy
-    divisor = divisor_override or _divisors(windows, self.shape[-2:], count_include_pad)
-    part = (grad_output._array.astype(computed, copy=False) / divisor).astype(computed, copy=False)
+    divisor = divisor or _divisors(windows, self.shape[-2:], count_include_pad)
+    part = (grad._array.astype(computed, copy=False) / divisor).astype(computed, copy=False)
     padded = _padded(np.zeros(self.shape, computed), windows, 0)
     for position in _positions(windows):
         view = _at(padded, position, windows)
@@ -308,7 +280,7 @@ def _adaptive_avg_pool2d(self: Tensor, output_size: Ints) -> Tensor:
     if self.dtype.category != FLOATING:
         raise NotImplementedError(f"adaptive_avg_pool2d is not implemented for '{self.dtype.type_name}'")
     sizes = _adaptive_sizes(output_size)
-    out = allocate(_output(self, (*self.shape[:-2], *sizes)), self.device.type)
+    out = allocate(output_like(self, (*self.shape[:-2], *sizes)), self.device.type)
     if not out.is_meta:
         computed = widened(self.dtype).numpy
         array, means = _full(self.shape, 0, computed), _full(out.shape, 0, computed)
@@ -323,7 +295,7 @@ def _adaptive_avg_pool2d_backward(grad_output: Tensor, self: Tensor) -> Tensor:
     if 0 in grad_output.shape[1:]:
         expected = "Expected grad_output to have non-zero size for non-batch dimensions"
         raise RuntimeError(f"adaptive_avg_pool2d_backward(): {expected}, but got {list(grad_output.shape)}")
-    out = allocate(_like(self), self.device.type)
+    out = allocate(output_like(self, self.shape), self.device.type)
     if not out.is_meta:
         total = _full(self.shape, 0, widened(self.dtype).numpy)
         for cell, window, count in _cells(self.shape[-2:], grad_output.shape[-2:]):

@@ -17,9 +17,7 @@ from rushlight.aten.structured import check_floating
 from rushlight.c10.dtypes import REDUCED_FLOATING, bool_, float32, float64, int32
 
 
-def fake_quantize_per_tensor_affine_cachemask(
-    self: Tensor, scale: float, zero_point: int, quant_min: int, quant_max: int
-) -> tuple[Tensor, Tensor]:
+def fake_quantize_per_tensor_affine_cachemask(self, scale, zero_point, quant_min, quant_max) -> tuple[Tensor, Tensor]:
     _check_range(quant_min, quant_max)
     if not quant_min <= zero_point <= quant_max:
         raise RuntimeError("`zero_point` must be between `quant_min` and `quant_max`.")
@@ -37,9 +35,7 @@ def fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
     return _with_mask(self, float(np.float32(scale.item())), int(zero_point.item()), quant_min, quant_max)
 
 
-def fake_quantize_per_channel_affine_cachemask(
-    self: Tensor, scale: Tensor, zero_point: Tensor, axis: int, quant_min: int, quant_max: int
-) -> tuple[Tensor, Tensor]:
+def fake_quantize_per_channel_affine_cachemask(self, scale, zero_point, axis, quant_min, quant_max) -> tuple:
     """(PyTorch converts to int64 before it compares with the range, so beyond 2**63 a value overflows there.)"""
     if scale.dtype is not float32:
         raise RuntimeError(f"Scale must be Float or BFloat16, found {scale.dtype.type_name}")

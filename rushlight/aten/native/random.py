@@ -10,7 +10,7 @@ multiply-add and approximate logarithms and sines. So numbers of `uniform_` with
 except for rounding: 1e-6 of the standard deviation in float32. Left out: other distributions, and generators of other devices.
 """
 
-from __future__ import annotations
+from __future__ import annotations  # numpy imports its generators lazily
 
 import os
 import warnings
@@ -25,21 +25,9 @@ from rushlight.aten.iterator import assert_no_internal_overlap, loop_arrays
 from rushlight.aten.native.pointwise import copy_
 from rushlight.aten.strided import Tensor, empty_strided, expand, infer_size
 from rushlight.aten.structured import Output, allocate, check_floating, resize_, resize_output
-from rushlight.c10 import storage
+from rushlight.c10 import dtypes, storage
 from rushlight.c10.dispatch import BIT, excluding, form_of
-from rushlight.c10.dtypes import (
-    BOOLEAN,
-    FLOATING,
-    REDUCED_FLOATING,
-    bool_,
-    dtype,
-    float16,
-    float32,
-    float64,
-    int64,
-    numpy_finfo,
-    uint8,
-)
+from rushlight.c10.dtypes import FLOATING, REDUCED_FLOATING, bool_, dtype, float32, float64, int64, numpy_finfo
 from rushlight.c10.memory_formats import contiguous_format
 
 __all__ = ["Generator", "default_generator", "manual_seed", "initial_seed", "seed", "get_rng_state", "set_rng_state"]
@@ -122,7 +110,7 @@ class Generator:
         if self.next_float_normal_sample is not None:
             state["is_next_float_normal_sample_valid"] = True
             state["next_float_normal_sample"] = self.next_float_normal_sample
-        out = empty_strided((STATE.itemsize,), (1,), uint8)
+        out = empty_strided((STATE.itemsize,), (1,), dtypes.uint8)
         out._array[...] = np.frombuffer(state.tobytes(), np.uint8)
         return out
 
@@ -130,15 +118,13 @@ class Generator:
         """Continue from a state that `get_state` returned, here or in PyTorch."""
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
-        if new_state.dtype is not uint8 or new_state.is_meta:
+        if new_state.dtype is not dtypes.uint8 or new_state.is_meta:
             raise TypeError("RNG state must be a torch.ByteTensor")
         if not new_state.is_contiguous():
             raise RuntimeError("RNG state must be contiguous")
         if new_state.numel() != STATE.itemsize:
-            raise RuntimeError(
-                f"Expected a CPUGeneratorImplState of size {STATE.itemsize} but found the input RNG state size to be "
-                f"{new_state.numel()}"
-            )
+            found = f"found the input RNG state size to be {new_state.numel()}"
+            raise RuntimeError(f"Expected a CPUGeneratorImplState of size {STATE.itemsize} but {found}")
         state = np.frombuffer(new_state._array.tobytes(), STATE)[0]
         legacy = state["legacy_pod"]
         if not (legacy["seeded"] and 0 < legacy["left"] <= WORDS and legacy["next"] <= WORDS):
@@ -301,10 +287,8 @@ def exponential_(self: Tensor, lambd: float = 1.0, generator: Generator | None =
     if not self.numel():
         return self
     if self.dtype.category != FLOATING:
-        raise RuntimeError(
-            "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
-            f"specified {self.dtype.type_name}"
-        )
+        wanted = f"dtype must be a floating point but you specified {self.dtype.type_name}"
+        raise RuntimeError(f"Exponential distribution is a continuous probability distribution. {wanted}")
     return _fill(self, generator, lambda bits, count: -1.0 / lambd * np.log1p(-uniform_real(bits, count, np.float64)))
 
 
@@ -350,22 +334,21 @@ def random_from_(self: Tensor, from_: int, to: int | None, generator: Generator 
         from_ = _update_from(from_, self.dtype)
         last = last if to is None else _update_to(to, self.dtype) - 1
         if from_ > last or (to is None and from_ == last):
-            raise RuntimeError(
-                f"random_ expects 'from' casted to dtype to be less than 'to', but got {from_} and {last + 1}"
-            )
+            got = f"but got {from_} and {last + 1}"
+            raise RuntimeError(f"random_ expects 'from' casted to dtype to be less than 'to', {got}")
     _check_in_range(self.dtype, from_, last)
     return _fill(self, generator, lambda bits, count: uniform_int(bits, count, last - from_ + 1, from_))
 
 
 def _all_64_bits(dtype: dtype, generator: Generator, count: int) -> np.ndarray:
     if dtype not in (int64, float32, float64):
-        error = NotImplementedError if dtype in (bool_, float16) else RuntimeError
+        error = NotImplementedError if dtype in (bool_, dtypes.float16) else RuntimeError
         raise error("random_full_64_bits_range_kernel_cpu handles only int64, double and float")
     return generator.random64(count).view(np.int64)
 
 
 def _largest(dtype: dtype) -> int:
-    if dtype.category == BOOLEAN:
+    if dtype is bool_:
         return 1
     return 2 ** digits(dtype) if dtype.category == FLOATING else int(np.iinfo(dtype.numpy).max)
 
@@ -397,11 +380,9 @@ def _check_in_range(dtype: dtype, *bounds: int) -> None:
         if not smallest <= bound <= largest:
             raise RuntimeError(f"{name} is out of bounds for {dtype.name}")
         if dtype.category == FLOATING and abs(bound) > _largest(dtype):
-            warnings.warn(
-                f"{name} is out of bounds [-(2^{digits(dtype)}), 2^{digits(dtype)}]. Due to precision limitations {dtype.name} "
-                "can support discrete uniform distribution only within this range.",
-                stacklevel=2,
-            )
+            bounds = f"{name} is out of bounds [-(2^{digits(dtype)}), 2^{digits(dtype)}]. Due to precision limitations"
+            support = "can support discrete uniform distribution only within this range."
+            warnings.warn(f"{bounds} {dtype.name} {support}", stacklevel=2)
 
 
 # New tensors ---------------------------------------------------------------------------------------------------------
@@ -524,9 +505,7 @@ def multinomial(self: Tensor, num_samples: int, replacement: bool, generator: Ge
     return out
 
 
-def multinomial_out(
-    self: Tensor, num_samples: int, replacement: bool, generator: Generator | None, out: Tensor
-) -> Tensor:
+def multinomial_out(self: Tensor, num_samples: int, replacement: bool, generator, out: Tensor) -> Tensor:
     if out.dtype is not int64:
         raise RuntimeError(f"multinomial expects Long tensor out, got: {out.dtype.type_name}")
     drawn = multinomial(self, num_samples, replacement, generator)
@@ -621,10 +600,8 @@ def times_noise(input: Tensor, p: float, train: bool, feature: bool, alpha: bool
         return multiply(input, functions.zeros((), dtype=input.dtype, device=input.device))
     if feature and input.dim() < 2:
         raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
-    noise = (
-        input.new_empty((*input.shape[:2], *(1 for _ in input.shape[2:]))) if feature else functions.empty_like(input)
-    )
-    noise.bernoulli_(1 - p)
+    sizes = (*input.shape[:2], *(1 for _ in input.shape[2:]))
+    noise = (input.new_empty(sizes) if feature else functions.empty_like(input)).bernoulli_(1 - p)
     if not alpha:
         return multiply(input, noise.div_(1 - p))
     least = 1.7580993408473766  # of selu, negated

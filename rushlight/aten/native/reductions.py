@@ -18,22 +18,11 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap
 from rushlight.aten.native.creation import from_numpy
-from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
+from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path, to_floating
 from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
-from rushlight.c10.dispatch import fast_form_of, form_of, local
-from rushlight.c10.dtypes import (
-    FLOATING,
-    REDUCED_FLOATING,
-    Scalar,
-    bfloat16,
-    bool_,
-    dtype,
-    get_default_dtype,
-    int64,
-    intp,
-    uint8,
-)
+from rushlight.c10.dispatch import fast_form_of, local
+from rushlight.c10.dtypes import FLOATING, REDUCED_FLOATING, Scalar, bfloat16, bool_, dtype, int64, intp, uint8
 
 Dims = Sequence[int] | None  # None, and mostly (), for all dimensions
 
@@ -86,7 +75,7 @@ def sum_dtype(self: Tensor) -> dtype:
 
 
 def floating_dtype(self: Tensor) -> dtype:
-    return self.dtype if self.dtype.category == FLOATING else get_default_dtype()
+    return to_floating(self)[1]
 
 
 def accumulate_dtype(dtype: dtype) -> np.dtype:
@@ -95,9 +84,7 @@ def accumulate_dtype(dtype: dtype) -> np.dtype:
     return np.dtype(np.float32) if dtype in REDUCED_FLOATING else dtype.numpy
 
 
-def reduce_into(
-    function: np.ufunc, self: Tensor, dims: Dims, keepdim: bool, out: Tensor, divisor: int | None = None
-) -> None:
+def reduce_into(function: np.ufunc, self: Tensor, dims: Dims, keepdim: bool, out: Tensor, divisor=None) -> None:
     """Reduce `dims` with `function` into `out`, and divide by `divisor`. Elements are first cast to the dtype of `out`."""
     array = self._array.astype(out.dtype.numpy, copy=False)
     if out.dtype in REDUCED_FLOATING and function is np.add:  # PyTorch rounds each step of a product
@@ -121,18 +108,6 @@ class ToDtype(Structured):
     def inplace(self, *args):
         *args, dtype = args
         return super().inplace(*args, dtype or args[0].dtype)
-
-
-def over_all(kernel: Structured) -> tuple[Callable, Callable]:
-    """The kernels of the form without dims, which reduces all, `sum(self, *, dtype)`, and of its out= form."""
-
-    def reduce_all(self: Tensor, dtype: dtype | None = None) -> Tensor:
-        return (kernel.on_meta if self.is_meta else form_of[kernel.functional])(self, None, False, dtype)
-
-    def reduce_all_out(self: Tensor, dtype: dtype | None, out: Tensor) -> Tensor:
-        return kernel.out(self, None, False, dtype, out)
-
-    return reduce_all, reduce_all_out
 
 
 # Sum, product, mean, variance ----------------------------------------------------------------------------------------
@@ -168,14 +143,10 @@ def sum_dim(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: T
     reduce_into(np.add, self, dims, keepdim, out)
 
 
-sum_all, sum_all_out = over_all(sum_dim)
-
-
 prod_dim = ToDtype(
     lambda self, dim, *options: meta_sum(self, None if dim is None else (dim,), *options),
     lambda self, dim, keepdim, dtype, out: reduce_into(np.multiply, self, dim if dim is None else (dim,), keepdim, out),
 )
-prod_all, prod_all_out = over_all(prod_dim)
 
 
 def meta_mean(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) -> Output:
@@ -201,9 +172,6 @@ def set_up_mean(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None) ->
 @partial(ToDtype, meta_mean)
 def mean_dim(self: Tensor, dims: Dims, keepdim: bool, dtype: dtype | None, out: Tensor) -> None:
     reduce_into(np.add, self, dims, keepdim, out, divisor=count(self, dims))
-
-
-mean_all, mean_all_out = over_all(mean_dim)
 
 
 def meta_var(self: Tensor, dims: Dims, correction: Scalar | None, keepdim: bool) -> Output:
@@ -232,9 +200,7 @@ def std_correction(self: Tensor, dims: Dims, correction: Scalar | None, keepdim:
     out._array[...] = np.sqrt(variance(self, dims, correction, keepdim))
 
 
-def spread_and_mean(
-    function: Callable, self: Tensor, dim: Dims, correction: Scalar | None, keepdim: bool
-) -> tuple[Tensor, Tensor]:
+def spread_and_mean(function: Callable, self: Tensor, dim: Dims, correction, keepdim: bool) -> tuple[Tensor, Tensor]:
     """`function` of the variance, and the mean. Source: `aten/src/ATen/native/ReduceOps.cpp`, `std_var_mean_out`."""
     spread, mean = (allocate(meta_var(self, dim, correction, keepdim), self.device.type) for _ in range(2))
     if not self.is_meta:
@@ -284,8 +250,7 @@ def index_of_extreme(name: str, function: Callable) -> Structured:
         return Output(reduced_sizes(self.shape, dims, keepdim), None, int64)
 
     def impl(self: Tensor, dim: int | None, keepdim: bool, out: Tensor) -> None:
-        axis = wrap_dim(dim, self.dim()) if dim is not None and self.dim() else None
-        out._array[...] = function(self._array, axis, keepdims=keepdim)
+        out._array[...] = set_up(self, dim, keepdim)(self._array)
 
     def set_up(self: Tensor, dim: int | None, keepdim: bool) -> Callable[[np.ndarray], np.ndarray]:
         axis = wrap_dim(dim, self.dim()) if dim is not None and self.dim() else None
@@ -306,47 +271,81 @@ max_all, min_all = extreme("max", np.maximum, casts=True), extreme("min", np.min
 argmax, argmin = index_of_extreme("argmax", np.argmax), index_of_extreme("argmin", np.argmin)
 
 
-def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable]:
-    """The kernels for the extremes along one dimension and their indices: the functional and the out= form.
-    Source: `aten/src/ATen/native/TensorCompare.cpp`."""
+def values_and_indices(meta: Callable[..., Output], dim: int) -> Callable[[Callable], tuple[Callable, Callable]]:
+    """Decorator: the functional and the out= kernel of an operator that returns chosen elements and their indices along a
+    dimension.
 
-    def meta(self: Tensor, dim: int, keepdim: bool) -> tuple[Output, Output]:
+    The function gets the array, with at least one dimension, the dimension, and the other arguments. It returns indices, with
+    the dimension kept. `meta` returns the metadata of the values; `dim` is the position of that argument in the schema.
+    """
+
+    def kernels(choose: Callable[..., np.ndarray]) -> tuple[Callable, Callable]:
+        def fill(args: Sequence, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
+            self = args[0]
+            if not (self.is_meta or values.is_meta):
+                array, axis = np.atleast_1d(self._array), wrap_dim(args[dim], self.dim())
+                chosen = choose(comparable(array), axis, *args[1:dim], *args[dim + 1 :])
+                indices._array[...] = chosen.reshape(indices.shape)
+                values._array[...] = np.take_along_axis(array, chosen, axis).reshape(values.shape)
+            return values, indices
+
+        def kernel(*args) -> tuple[Tensor, Tensor]:
+            output, device = meta(*args), args[0].device.type
+            return fill(args, allocate(output, device), allocate(output._replace(dtype=int64), device))
+
+        def kernel_out(*args) -> tuple[Tensor, Tensor]:
+            *args, values, indices = args
+            output = meta(*args)
+            for out, wanted in ((values, output.dtype), (indices, int64)):
+                if out.dtype is not wanted:
+                    expected = f"Expected out tensor to have dtype {wanted.name}"
+                    raise RuntimeError(f"{expected}, but got {out.dtype.name} instead")
+                assert_no_internal_overlap(out)
+                assert_no_partial_overlap(out, args[0])
+            for out in (values, indices):
+                resize_output(out, output.sizes, output.strides)
+            return fill(args, values, indices)
+
+        return kernel, kernel_out
+
+    return kernels
+
+
+def comparable(array: np.ndarray) -> np.ndarray:
+    """The array, or float32 in place of bfloat16: numpy sorts NaN last only in its own types."""
+    return array.astype(np.float32) if array.dtype.kind == "V" else array
+
+
+def one_of_each_line(name: str) -> Callable[..., Output]:
+    """The `meta` of an operator that chooses one element of each line along a dimension."""
+
+    def meta(self: Tensor, dim: int, keepdim: bool) -> Output:
         sizes = reduced_sizes(self.shape, (dim,), keepdim)
         assert_not_empty(name, self, (dim,), IndexError)
-        return Output(sizes, None, self.dtype), Output(sizes, None, int64)
+        return Output(sizes, None, self.dtype)
 
-    def impl(self: Tensor, dim: int, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
-        if not self.is_meta:
-            array, axis = np.atleast_1d(self._array), wrap_dim(dim, self.dim())
-            positions = function(array, axis, keepdims=True)
-            indices._array[...] = positions.reshape(indices.shape)
-            values._array[...] = at_indices(array, positions, axis).reshape(values.shape)
-        return values, indices
+    return meta
 
-    def kernel(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-        return impl(self, dim, *(allocate(output, self.device.type) for output in meta(self, dim, keepdim)))
 
-    @fast_form_of(kernel)
-    def of_contiguous(self: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+def extreme_and_index(name: str, function: Callable) -> tuple[Callable, Callable]:
+    """The kernels for the extremes along one dimension and their indices. Source: `aten/src/ATen/native/TensorCompare.cpp`."""
+
+    @values_and_indices(one_of_each_line(name), dim=1)
+    def kernels(array: np.ndarray, dim: int, keepdim: bool) -> np.ndarray:
+        return function(array, dim, keepdims=True)
+
+    @fast_form_of(kernels[0])
+    def of_contiguous(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
         if intp is not int64 or self.is_meta or not fits_fast_path(self):
-            return kernel(self, dim, keepdim)
+            return kernels[0](self, dim, keepdim)
         if not self._array.size or not -self.dim() <= dim < self.dim():
-            return kernel(self, dim, keepdim)
+            return kernels[0](self, dim, keepdim)
         indices = function(self._array, dim, keepdims=True)
         both = at_indices(self._array, indices, dim), indices
         values, indices = both if keepdim else (array.squeeze(dim) for array in both)
         return wrap_contiguous(values, self.dtype), wrap_contiguous(indices, int64)
 
-    def kernel_out(self: Tensor, dim: int, keepdim: bool, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
-        for out, output in zip((values, indices), meta(self, dim, keepdim)):
-            if out.dtype is not output.dtype:
-                raise RuntimeError(f"Expected out tensor to have dtype {output.dtype.name}, but got {out.dtype.name}")
-            resize_output(out, output.sizes)
-            assert_no_internal_overlap(out)
-            assert_no_partial_overlap(out, self)
-        return impl(self, dim, values, indices)
-
-    return kernel, kernel_out
+    return kernels
 
 
 max_dim, max_dim_out = extreme_and_index("max", np.argmax)
@@ -458,14 +457,6 @@ def fast_softmax(array: np.ndarray, dim: int) -> np.ndarray:
     return weights
 
 
-def fast_log_softmax(array: np.ndarray, dim: int) -> np.ndarray:
-    """`log_softmax` of a contiguous array of float32 or float64."""
-    shifted = array - line_maxima(array, dim)
-    total = line_sums(np.exp(shifted), dim)
-    shifted -= np.log(total, total)
-    return shifted
-
-
 def line_maxima(array: np.ndarray, dim: int) -> np.ndarray:
     """The largest elements along a dimension, which stays with size 1. numpy takes long for many short rows, so they become
     columns."""
@@ -496,9 +487,7 @@ def _ones(count: int, dtype: np.dtype) -> np.ndarray:
     return np.ones(count, dtype)
 
 
-def softmax_kernel(
-    name: str, kernel: Callable[[np.ndarray, int], np.ndarray], fast: Callable | None = None
-) -> Structured:
+def softmax_kernel(name: str, kernel: Callable[..., np.ndarray], fast: Callable | None = None) -> Structured:
     """The structured kernel of `_softmax` or `_log_softmax`. `fast` replaces `kernel` on the fast path.
 
     If the largest element of a row is infinite, numpy warns of infinity minus infinity. PyTorch gives NaN without a word.
@@ -536,7 +525,7 @@ def without_warning(function: Callable, array: np.ndarray, dim: int) -> np.ndarr
 
 
 softmax_along = softmax_kernel("softmax", softmax, fast_softmax)
-log_softmax_along = softmax_kernel("log_softmax", log_softmax, fast_log_softmax)
+log_softmax_along = softmax_kernel("log_softmax", log_softmax)
 
 
 def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray, int], np.ndarray]) -> Structured:
@@ -551,10 +540,8 @@ def softmax_backward_kernel(name: str, kernel: Callable[[np.ndarray, np.ndarray,
 
     def impl(grad_output: Tensor, output: Tensor, dim: int, input_dtype: dtype, out: Tensor) -> None:
         if output.numel():
-            grad, result = (
-                np.atleast_1d(tensor._array.astype(accumulate_dtype(tensor.dtype), copy=False))
-                for tensor in (grad_output, output)
-            )
+            arrays = (x._array.astype(accumulate_dtype(x.dtype), copy=False) for x in (grad_output, output))
+            grad, result = map(np.atleast_1d, arrays)
             slope = kernel(grad, result, wrap_dim(dim, output.dim()))
             out._array[...] = slope.reshape(output.shape)
 
@@ -585,16 +572,13 @@ softmax_backward = softmax_backward_kernel("softmax_backward", softmax_slope)
 log_softmax_backward = softmax_backward_kernel("log_softmax_backward", log_softmax_slope)
 
 
-def value_selecting_reduction_backward(
-    grad: Tensor, dim: int, indices: Tensor, sizes: Sequence[int], keepdim: bool
-) -> Tensor:
+def value_selecting_reduction_backward(grad: Tensor, dim: int, indices: Tensor, sizes, keepdim: bool) -> Tensor:
     """The gradient at the index of an extreme, 0 elsewhere. Source: `aten/src/ATen/native/ReduceOps.cpp`."""
     if not keepdim and len(sizes):
         grad, indices = grad.unsqueeze(dim), indices.unsqueeze(dim)
     zeros = grad.new_zeros(sizes)
-    if local.modes:  # a captured graph must not write in place
-        return zeros.scatter(dim, indices, grad)
-    return zeros.scatter_(dim, indices, grad)
+    write = zeros.scatter if local.modes else zeros.scatter_  # a captured graph must not write in place
+    return write(dim, indices, grad)
 
 
 def to_dtype(self: Tensor, dtype: dtype | None) -> Tensor:
@@ -641,9 +625,8 @@ def accumulated(self: Tensor, dim: int, function: np.ufunc) -> Tensor:
 def running(self: Tensor, dim: int, function: np.ufunc) -> tuple[Tensor, Tensor]:
     """The largest or the smallest element so far, and the last index of it. Source: `ReduceOps.cpp`, `cummax_helper_cpu`."""
     values = accumulated(self, dim, function)
-    positions = functions.arange(self.size(dim) if self.dim() else 1).view(
-        [-1] + [1] * max(self.dim() - 1 - wrap_dim(dim, self.dim()), 0)
-    )
+    sizes = [-1] + [1] * max(self.dim() - 1 - wrap_dim(dim, self.dim()), 0)
+    positions = functions.arange(self.size(dim) if self.dim() else 1).view(sizes)
     chosen = functions.where((self == values) | (self != self), positions, 0).view(self.shape)
     return values, accumulated(chosen, dim, np.maximum)
 

@@ -6,8 +6,6 @@ one tensor, or two for an LSTM, the output and the cell state. The layers of gat
 does on CUDA. In PyTorch: `aten/src/ATen/native/RNN.cpp`, `cuda/RNN.cu`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,12 +23,11 @@ State = tuple[Tensor, ...]
 # One step: the gates of the input, those of the hidden state, and the hidden state, to the next hidden state -------------
 
 
-def rnn_tanh_step(input: Tensor, hidden: Tensor, state: State) -> State:
-    return (functions.tanh(hidden + input),)
+def plain_step(activation: Callable[[Tensor], Tensor]) -> Callable[[Tensor, Tensor, State], State]:
+    return lambda input, hidden, state: (activation(hidden + input),)
 
 
-def rnn_relu_step(input: Tensor, hidden: Tensor, state: State) -> State:
-    return (functions.relu(hidden + input),)
+rnn_tanh_step, rnn_relu_step = plain_step(functions.tanh), plain_step(functions.relu)
 
 
 def lstm_step(input: Tensor, hidden: Tensor, state: State) -> State:
@@ -179,9 +176,7 @@ def cell(step: Callable, input: Tensor, state: Sequence[Tensor], w_ih: Tensor, w
 # Layers: all steps, in one direction or in both, one layer on the other -----------------------------------------------
 
 
-def _layer(
-    step: Callable, input: Tensor, state: State, params: Sequence[Tensor], has_biases: bool, reverse: bool, sizes
-):
+def _layer(step: Callable, input: Tensor, state: State, params: Sequence, has_biases: bool, reverse: bool, sizes):
     """The outputs of all steps, (steps, batch, hidden), and the last state. An LSTM with projections has one more parameter, by
     which its output is multiplied. A packed sequence has a batch of another of the `sizes` at each step."""
     w_ih, w_hh, *rest = params

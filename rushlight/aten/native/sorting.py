@@ -5,69 +5,19 @@ elements `topk` chooses is arbitrary, as in PyTorch.
 In PyTorch: `aten/src/ATen/native/Sorting.cpp`, `TopKImpl.h`, `Unique.cpp`.
 """
 
-from __future__ import annotations
-
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import assert_no_partial_overlap
-from rushlight.aten.native.reductions import assert_not_empty, reduced_sizes
+from rushlight.aten.native.reductions import comparable, one_of_each_line, values_and_indices
 from rushlight.aten.strided import Tensor, strides_for, wrap_contiguous, wrap_dim
-from rushlight.aten.structured import Output, allocate, resize_output
+from rushlight.aten.structured import Output, allocate
 from rushlight.c10.dtypes import int32, int64
 
-# Values and their indices --------------------------------------------------------------------------------------------
-
-
-def values_and_indices(meta: Callable[..., Output], dim: int) -> Callable[[Callable], tuple[Callable, Callable]]:
-    """Decorator: the functional and the out= kernel of an operator that returns chosen elements and their indices along a
-    dimension.
-
-    The function gets the array, with at least one dimension, the dimension, and the other arguments. It returns indices, with
-    the dimension kept. `meta` returns the metadata of the values; `dim` is the position of that argument in the schema.
-    """
-
-    def kernels(choose: Callable[..., np.ndarray]) -> tuple[Callable, Callable]:
-        def fill(args: Sequence, values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
-            self = args[0]
-            if not (self.is_meta or values.is_meta):
-                array, axis = np.atleast_1d(self._array), wrap_dim(args[dim], self.dim())
-                chosen = choose(comparable(array), axis, *args[1:dim], *args[dim + 1 :])
-                indices._array[...] = chosen.reshape(indices.shape)
-                values._array[...] = np.take_along_axis(array, chosen, axis).reshape(values.shape)
-            return values, indices
-
-        def kernel(*args) -> tuple[Tensor, Tensor]:
-            output = meta(*args)
-            return fill(
-                args, *(allocate(metadata, args[0].device.type) for metadata in (output, output._replace(dtype=int64)))
-            )
-
-        def kernel_out(*args) -> tuple[Tensor, Tensor]:
-            *args, values, indices = args
-            output = meta(*args)
-            for out, dtype in ((values, output.dtype), (indices, int64)):
-                if out.dtype is not dtype:
-                    raise RuntimeError(
-                        f"Expected out tensor to have dtype {dtype.name}, but got {out.dtype.name} instead"
-                    )
-                assert_no_partial_overlap(out, args[0])
-            for out in (values, indices):
-                resize_output(out, output.sizes, output.strides)
-            return fill(args, values, indices)
-
-        return kernel, kernel_out
-
-    return kernels
-
-
-def comparable(array: np.ndarray) -> np.ndarray:
-    """The array, or float32 in place of bfloat16: numpy sorts NaN last only in its own types."""
-    return array.astype(np.float32) if array.dtype.kind == "V" else array
+# Sorted elements ------------------------------------------------------------------------------------------------------
 
 
 def stable_order(array: np.ndarray, dim: int, descending: bool) -> np.ndarray:
@@ -84,12 +34,8 @@ def sort_meta(self: Tensor, stable: bool | None, dim: int, descending: bool) -> 
     return Output(self.shape, strides_for(self, None), self.dtype)
 
 
-@values_and_indices(sort_meta, dim=2)
-def sort_kernels(array: np.ndarray, dim: int, stable: bool | None, descending: bool) -> np.ndarray:
-    return stable_order(array, dim, descending)
-
-
-sort_stable, sort_stable_out = sort_kernels
+ordered = values_and_indices(sort_meta, dim=2)
+sort_stable, sort_stable_out = ordered(lambda array, dim, stable, descending: stable_order(array, dim, descending))
 
 
 def topk_meta(self: Tensor, k: int, dim: int, largest: bool, sorted: bool) -> Output:
@@ -119,12 +65,7 @@ topk, topk_out = topk_kernels
 # Median: the lower of the two in the middle --------------------------------------------------------------------------
 
 
-def median_meta(self: Tensor, dim: int, keepdim: bool) -> Output:
-    assert_not_empty("median", self, (dim,), IndexError)
-    return Output(reduced_sizes(self.shape, (dim,), keepdim), None, self.dtype)
-
-
-@values_and_indices(median_meta, dim=1)
+@values_and_indices(one_of_each_line("median"), dim=1)
 def median_kernels(array: np.ndarray, dim: int, keepdim: bool) -> np.ndarray:
     """The index of the median; of the first NaN if there is one.
     Source: `aten/src/ATen/native/Sorting.cpp`, `median_with_indices_impl`."""
@@ -159,9 +100,7 @@ def refuse_bool_median(array: np.ndarray) -> None:
 # Unique elements -----------------------------------------------------------------------------------------------------
 
 
-def unique2(
-    self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
-) -> tuple[Tensor, Tensor, Tensor]:
+def unique2(self: Tensor, sorted: bool, return_inverse: bool, return_counts: bool) -> tuple[Tensor, ...]:
     """The different elements, in order also if `sorted` is false; the index of each element among them; how often each occurs.
     Results that are not requested have no elements. Every NaN differs from every other.
     Source: `aten/src/ATen/native/Unique.cpp`, `_unique2_cpu`."""
@@ -169,23 +108,18 @@ def unique2(
     return _unique_results(self, results, self.shape, return_inverse, return_counts)
 
 
-def unique_dim(
-    self: Tensor, dim: int, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
-) -> tuple[Tensor, Tensor, Tensor]:
+def unique_dim(self: Tensor, dim: int, sorted: bool, return_inverse: bool, return_counts: bool) -> tuple[Tensor, ...]:
     """The different slices along a dimension, in lexicographic order. Source: `aten/src/ATen/native/Unique.cpp`."""
     dim = wrap_dim(dim, self.dim())
     if self.numel() == 0:
         return _unique_of_none(self, dim)
-    values, inverse, counts = np.unique(
-        np.moveaxis(comparable(self._array), dim, 0), return_inverse=True, return_counts=True, axis=0, equal_nan=False
-    )
-    results = _unique_results(self, (values, inverse, counts), (self.size(dim),), return_inverse, return_counts)
+    slices = np.moveaxis(comparable(self._array), dim, 0)
+    results = np.unique(slices, return_inverse=True, return_counts=True, axis=0, equal_nan=False)
+    results = _unique_results(self, results, (self.size(dim),), return_inverse, return_counts)
     return functions.movedim(results[0], 0, dim), *results[1:]
 
 
-def unique_consecutive(
-    self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
+def unique_consecutive(self: Tensor, return_inverse: bool, return_counts: bool, dim: int | None) -> tuple[Tensor, ...]:
     """The elements, or slices along a dimension, that differ from the one before.
     Source: `aten/src/ATen/native/Unique.cpp`, `unique_consecutive_cpu`."""
     if dim is not None and self.numel() == 0:
@@ -200,22 +134,16 @@ def unique_consecutive(
     return results if dim is None else (functions.movedim(results[0], 0, dim), *results[1:])
 
 
-def _unique_of_none(self: Tensor, dim: int) -> tuple[Tensor, Tensor, Tensor]:
+def _unique_of_none(self: Tensor, dim: int) -> tuple[Tensor, ...]:
     """The results for a tensor without elements, which must have no slices."""
     if self.size(dim) != 0:
         raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
     if self.shape.count(0) > 1:
         raise RuntimeError("Number of zero sized dimensions is more than one, so unique cannot be applied ")
-    return (
-        functions.empty(self.shape, dtype=self.dtype),
-        functions.empty(0, dtype=int64),
-        functions.empty(0, dtype=int64),
-    )
+    return functions.empty(self.shape, dtype=self.dtype), *(functions.empty(0, dtype=int64) for _ in range(2))
 
 
-def _unique_results(
-    self: Tensor, results: tuple, sizes: Sequence[int], return_inverse: bool, return_counts: bool
-) -> tuple:
+def _unique_results(self: Tensor, results: tuple, sizes: Sequence[int], return_inverse, return_counts) -> tuple:
     values, inverse, counts = results
     kept = inverse.reshape(sizes) if return_inverse else np.empty(0), counts if return_counts else np.empty(0)
     indices = (wrap_contiguous(np.ascontiguousarray(array, np.int64).reshape(array.shape), int64) for array in kept)
@@ -248,10 +176,8 @@ def mode(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
     largest = counts == counts.max(-1, keepdims=True)
     values = np.where(largest, rows, rows.max()).min(-1, keepdims=True)
     last = rows.shape[-1] - 1 - (rows == values)[..., ::-1].argmax(-1, keepdims=True)
-    results = (
-        wrap_contiguous(np.ascontiguousarray(np.moveaxis(x, -1, dim)), kind)
-        for x, kind in ((values, self.dtype), (last, int64))
-    )
+    found = (np.ascontiguousarray(np.moveaxis(x, -1, dim)) for x in (values, last))
+    results = map(wrap_contiguous, found, (self.dtype, int64))
     return tuple(x if keepdim else x.squeeze(dim) for x in results)
 
 
@@ -267,17 +193,14 @@ def quantile(self: Tensor, q, dim: int | None, keepdim: bool, interpolation: str
         rank = functions.where(x.isnan().any(-1, True), x.size(-1) - 1, rank)
     rank = {"lower": rank.floor, "higher": rank.ceil, "nearest": rank.round}.get(interpolation, rank.clone)()
     below = rank.floor().long()
-    low, high = (
-        functions.take_along_dim(x, index, -1) for index in (below.clamp_min(0), rank.ceil().long().clamp_min(0))
-    )
+    indices = below.clamp_min(0), rank.ceil().long().clamp_min(0)
+    low, high = (functions.take_along_dim(x, index, -1) for index in indices)
     weight = functions.full_like(rank, 0.5) if interpolation == "midpoint" else rank - below
     result = functions.lerp(low, high, weight).movedim(-1, 0)
-    if keepdim:
-        result = (
-            result.reshape((q.numel(), *(1 for _ in self.shape)))
-            if dim is None
-            else result.unsqueeze(1 + wrap_dim(dim, self.dim()))
-        )
+    if keepdim and dim is not None:
+        result = result.unsqueeze(1 + wrap_dim(dim, self.dim()))
+    elif keepdim:
+        result = result.reshape((q.numel(), *(1 for _ in self.shape)))
     return result if q.dim() else result.squeeze(0)
 
 

@@ -4,10 +4,8 @@ In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`hstack`, `meshgrid`), `Tens
 `Repeat.cpp`.
 """
 
-from __future__ import annotations
-
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -39,44 +37,31 @@ def atleast_3d(self: Tensor) -> Tensor:
 # Stacks --------------------------------------------------------------------------------------------------------------
 
 
-def hstack(tensors: Sequence[Tensor], out: Tensor | None = None) -> Tensor:
-    """The tensors side by side: along dimension 1, vectors along dimension 0."""
-    _refuse_empty("hstack", tensors)
-    rows = [atleast_1d(tensor) for tensor in tensors]
-    return functions.cat(rows, 0 if rows[0].dim() == 1 else 1, out=out)
+def stacked(name: str, at_least: Callable[[Tensor], Tensor], dim: int) -> Callable[..., Tensor]:
+    """The kernel that joins tensors along a dimension, or along the last one that they have."""
+
+    def stack(tensors: Sequence[Tensor], out: Tensor | None = None) -> Tensor:
+        if not tensors:
+            raise RuntimeError(f"{name} expects a non-empty TensorList")
+        parts = [at_least(tensor) for tensor in tensors]
+        return functions.cat(parts, min(dim, parts[0].dim() - 1), out=out)
+
+    return stack
 
 
-def vstack(tensors: Sequence[Tensor], out: Tensor | None = None) -> Tensor:
-    """The tensors on top of each other, vectors as rows."""
-    _refuse_empty("vstack", tensors)
-    return functions.cat([atleast_2d(tensor) for tensor in tensors], 0, out=out)
+def column(self: Tensor) -> Tensor:
+    return self.reshape(self.numel(), 1) if self.dim() < 2 else self
 
 
-def dstack(tensors: Sequence[Tensor], out: Tensor | None = None) -> Tensor:
-    """The tensors behind each other, along dimension 2."""
-    _refuse_empty("dstack", tensors)
-    return functions.cat([atleast_3d(tensor) for tensor in tensors], 2, out=out)
-
-
-def column_stack(tensors: Sequence[Tensor], out: Tensor | None = None) -> Tensor:
-    """Like `hstack`, but vectors are columns."""
-    _refuse_empty("column_stack", tensors)
-    columns = [tensor.reshape(tensor.numel(), 1) if tensor.dim() < 2 else tensor for tensor in tensors]
-    return functions.hstack(columns, out=out)
-
-
-def _refuse_empty(name: str, tensors: Sequence[Tensor]) -> None:
-    if not tensors:
-        raise RuntimeError(f"{name} expects a non-empty TensorList")
-
+hstack, vstack = stacked("hstack", atleast_1d, 1), stacked("vstack", atleast_2d, 0)
+dstack, column_stack = stacked("dstack", atleast_3d, 2), stacked("column_stack", column, 1)
 
 # Grids ---------------------------------------------------------------------------------------------------------------
 
 
 def meshgrid(tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    warnings.warn(
-        "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", stacklevel=4
-    )
+    problem = "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument."
+    warnings.warn(problem, stacklevel=4)
     return meshgrid_indexing(tensors, "ij")
 
 
@@ -124,9 +109,7 @@ def repeat_interleave(repeats: Tensor, output_size: int | None = None) -> Tensor
     return from_numpy(np.repeat(np.arange(times.size, dtype=times.dtype), times.astype(np.intp, copy=False)))
 
 
-def repeat_interleave_tensor(
-    self: Tensor, repeats: Tensor, dim: int | None = None, output_size: int | None = None
-) -> Tensor:
+def repeat_interleave_tensor(self: Tensor, repeats: Tensor, dim: int | None, output_size: int | None) -> Tensor:
     """Each slice along `dim` as often as `repeats` says. Without `dim`, the elements of the flattened tensor.
     Source: `aten/src/ATen/native/Repeat.cpp`, `repeat_interleave_symint`."""
     if dim is None:
@@ -142,7 +125,7 @@ def repeat_interleave_tensor(
     return self.index_select(dim, functions.repeat_interleave_Tensor_op(repeats, output_size=output_size))
 
 
-def repeat_interleave_int(self: Tensor, repeats: int, dim: int | None = None, output_size: int | None = None) -> Tensor:
+def repeat_interleave_int(self: Tensor, repeats: int, dim: int | None, output_size: int | None) -> Tensor:
     """Each slice along `dim` so often. Source: `aten/src/ATen/native/Repeat.cpp`, `repeat_interleave_symint`."""
     dims = self.dim()
     if dim is None:
@@ -152,9 +135,8 @@ def repeat_interleave_int(self: Tensor, repeats: int, dim: int | None = None, ou
         raise RuntimeError("Repeats must be non-negative")
     sizes = [*self.shape]
     if output_size not in (None, repeats * sizes[dim]):
-        raise RuntimeError(
-            f"repeat_interleave: Invalid output_size, expected {repeats * sizes[dim]} but got {output_size}"
-        )
+        expected = f"expected {repeats * sizes[dim]} but got {output_size}"
+        raise RuntimeError(f"repeat_interleave: Invalid output_size, {expected}")
     sizes.insert(dim + 1, repeats)
     copies = self.unsqueeze(dim + 1).expand(sizes)
     return functions.clone(copies, memory_format=contiguous_format).flatten(dim, dim + 1)

@@ -4,16 +4,13 @@
 `aten/src/ATen/native/UpSample.h`, `cpu/UpSampleKernel.cpp`. Left out: antialiasing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np
 
 from rushlight.aten.native.pointwise import widened
 from rushlight.aten.strided import Tensor, contiguous_strides
-from rushlight.aten.structured import Output, allocate
-from rushlight.c10.memory_formats import channels_last, channels_last_strides, suggest_memory_format
+from rushlight.aten.structured import allocate, output_like
 
 
 def taps(mode: str, size: int, count: int, align_corners: bool, scale: float | None, dtype: np.dtype) -> list[tuple]:
@@ -40,11 +37,11 @@ def taps(mode: str, size: int, count: int, align_corners: bool, scale: float | N
 
 
 def _output(self: Tensor, sizes: Sequence[int]) -> Tensor:
-    is_last = len(sizes) == 4 and suggest_memory_format(self.shape, self.stride()) is channels_last
-    strides = channels_last_strides(sizes) if is_last else contiguous_strides(sizes)
+    output = output_like(self, sizes)
     if len(sizes) == 5 and self.stride(1) == 1 < self.size(1):
-        strides = (strides[0], 1, *(stride * sizes[1] for stride in strides[2:]))
-    return allocate(Output(sizes, strides, self.dtype), self.device.type)
+        first, _, *strides = contiguous_strides(sizes)
+        output = output._replace(strides=(first, 1, *(stride * sizes[1] for stride in strides)))
+    return allocate(output, self.device.type)
 
 
 def _check(sizes: Sequence[int], counts: Sequence[int]) -> None:
@@ -53,9 +50,7 @@ def _check(sizes: Sequence[int], counts: Sequence[int]) -> None:
         raise RuntimeError(f"{expected}, but got input {list(sizes)} and output {list(counts)}")
 
 
-def upsample(
-    mode: str, self: Tensor, counts: Sequence[int], align_corners: bool, scales: Sequence[float | None]
-) -> Tensor:
+def upsample(mode: str, self: Tensor, counts: Sequence[int], align_corners: bool, scales: Sequence) -> Tensor:
     """(batch, channels, *sizes) as (batch, channels, *counts)."""
     _check(self.shape, counts)
     out = _output(self, (*self.shape[:2], *counts))

@@ -6,8 +6,6 @@ Composite views (`CompositeImplicitAutograd`) call other operators through the d
 record these operators. The other views compute the metadata directly.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from enum import IntEnum
@@ -136,9 +134,7 @@ def reshape(self: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 @cached
-def _reshaped(
-    sizes: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ...]
-) -> tuple[Sequence[int], Sequence[int] | None]:
+def _reshaped(sizes: tuple[int, ...], strides: tuple[int, ...], shape: tuple[int, ...]) -> tuple[Size, Any]:
     """The sizes that `shape` means, and the strides of a view with them, if there is one."""
     wanted = Size(strided.infer_view_size(shape, math.prod(sizes)))
     return wanted, strided.compute_stride(sizes, strides, wanted)
@@ -220,9 +216,8 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if start_dim == end_dim and sizes:
         return self
-    return functions.reshape(
-        self, (*sizes[:start_dim], math.prod(sizes[start_dim : end_dim + 1]), *sizes[end_dim + 1 :])
-    )
+    joined = math.prod(sizes[start_dim : end_dim + 1])
+    return functions.reshape(self, (*sizes[:start_dim], joined, *sizes[end_dim + 1 :]))
 
 
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
