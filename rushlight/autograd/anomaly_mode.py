@@ -6,8 +6,6 @@ registers hooks on all nodes before it runs. In PyTorch: `torch/autograd/anomaly
 `torch/csrc/autograd/anomaly_mode.cpp` and `python_anomaly_mode.cpp`.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -64,8 +62,7 @@ def print_stack(node: Node) -> None:
     """Warn of an error in a node. Source: `torch/csrc/autograd/python_anomaly_mode.cpp`, `PyAnomalyMetadata::print_stack`."""
     stack = node.metadata.get("traceback_")
     if stack is None:
-        what = "No forward pass information available. Enable detect anomaly during forward pass for more information."
-        warnings.warn(f"Error detected in {node.name()}. {what}", stacklevel=1)
+        warnings.warn(f"Error detected in {node.name()}. {_UNKNOWN}", stacklevel=1)
         return
     what = f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n"
     warnings.warn(what + "".join(stack), stacklevel=1)
@@ -73,12 +70,13 @@ def print_stack(node: Node) -> None:
         what = f"\n\nPrevious calculation was induced by {node.name()}. "
         stack = node.metadata.get("traceback_")
         if stack is None:
-            what += (
-                "No forward pass information available. Enable detect anomaly during forward pass for more information."
-            )
+            what += _UNKNOWN
         else:
             what += "Traceback of forward call that induced the previous calculation:\n" + "".join(stack)
         warnings.warn(what, stacklevel=1)
+
+
+_UNKNOWN = "No forward pass information available. Enable detect anomaly during forward pass for more information."
 
 
 @contextmanager

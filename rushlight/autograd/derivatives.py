@@ -91,9 +91,7 @@ def replace_none_by_zeros(grads: Sequence[Tensor | None], sizes: Sequence, dtype
     return [given.new_zeros(size, dtype=dtype) if grad is None else grad for grad, size in zip(grads, sizes)]
 
 
-def split_with_sizes_backward(
-    grads, split_sizes: Sequence[int], dim: int, sizes: Sequence[int], dtype: dtype
-) -> Tensor:
+def split_with_sizes_backward(grads, split_sizes: Sequence[int], dim: int, sizes, dtype: dtype) -> Tensor:
     """Source: `torch/csrc/autograd/FunctionsManual.cpp`, `split_with_sizes_backward`."""
     dim = wrap_dim(dim, len(sizes))
     if any(grad is None for grad in grads):
@@ -215,16 +213,6 @@ def clamp_mask(self: Tensor, min, max) -> Tensor:
     return self >= min if max is None else (self >= min).logical_and(self <= max)
 
 
-def clamp_backward_min(grad: Tensor, self: Tensor, min: Tensor, max: Tensor | None) -> Tensor:
-    low = self < min
-    return where(low if max is None else low.logical_and(min < max), grad, 0.0)
-
-
-def clamp_backward_max(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor) -> Tensor:
-    high = self > max
-    return where(high if min is None else high.logical_or(max < min), grad, 0.0)
-
-
 def halve_grad_of_ties(grad: Tensor, equal: Tensor, passed_over: Tensor) -> Tensor:
     """The gradient of one argument of `maximum` or `minimum`: halved where both are equal, 0 where the other was selected."""
     return where(equal, div_scalar(grad, 2), grad).masked_fill(passed_over, 0)
@@ -244,13 +232,6 @@ def pow_backward_exponent(grad: Tensor, self: Tensor | Scalar, exponent: Tensor,
     return grad * where(exponent >= 0, 0.0, slope) if self == 0 else grad * slope
 
 
-def elu_double_backward(grad, grad_output, alpha, scale, input_scale, is_result: bool, self_or_result) -> Tensor:
-    if is_result:
-        return grad * grad_output * input_scale * (self_or_result < 0)
-    slope = functions.elu_backward(grad * grad_output * input_scale, alpha, scale, input_scale, False, self_or_result)
-    return slope * (self_or_result < 0)
-
-
 def gelu_double_backward(grad: Tensor, grad_output: Tensor, self: Tensor, approximate: str) -> Tensor:
     if approximate == "tanh":
         scale = math.sqrt(2 / math.pi)
@@ -262,14 +243,7 @@ def gelu_double_backward(grad: Tensor, grad_output: Tensor, self: Tensor, approx
     return grad * grad_output * second
 
 
-def infinitely_differentiable_silu_backward(grad: Tensor, self: Tensor) -> Tensor:
-    sigmoid = self.sigmoid()
-    return grad * sigmoid * add_scalar(self * rsub_scalar(1.0, sigmoid), 1.0)
-
-
-def layer_norm_backward(
-    grad: Tensor, input: Tensor, normalized_shape, mean: Tensor, rstd: Tensor, weight, bias, mask
-) -> Sequence[Tensor | None]:
+def layer_norm_backward(grad: Tensor, input: Tensor, normalized_shape, mean, rstd, weight, bias, mask) -> Sequence:
     """Call `native_layer_norm_backward`. If this backward pass is recorded, call simpler operators instead. They compute the mean
     and 1 / sqrt(variance + eps) again, because the gradient goes through them too.
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `layer_norm_double_backward`."""
@@ -335,27 +309,12 @@ def gather_backward(grad: Tensor, self: Tensor, dim: int, index: Tensor, sparse_
     return grad.new_zeros(self.shape).scatter_add(dim, index, grad)
 
 
-def masked_fill_backward(grad: Tensor, mask: Tensor) -> Tensor:
-    """The gradient of the value: the sum over the elements of the mask.
-    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `masked_fill_backward`."""
-    if local.modes:  # a captured graph does not know how many elements the mask selects
-        return where(mask, grad, 0.0).sum()
-    return grad.masked_select(mask).sum()
-
-
 def embedding_dense_double_backward(grad: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
     """As in PyTorch, `scale_grad_by_freq` is ignored."""
     rows = grad.index_select(0, indices.reshape(-1))
     if padding_idx >= 0:
         rows = rows.masked_fill((indices == padding_idx).reshape(-1, 1), 0)
     return rows.view((*indices.shape, grad.shape[1]))
-
-
-def index_fill_backward_value(grad: Tensor, dim: int, index: Tensor) -> Tensor:
-    """The sum over the filled slices, each once."""
-    if local.modes:  # a captured graph does not know how many slices there are
-        return (grad * zeros_like(grad).index_fill(dim, index, 1)).sum()
-    return grad.index_select(dim, functions._unique2(index, False)[0]).sum()
 
 
 def scatter_reduce_backward_self(grad, self, dim, index, src, reduce: str, include_self: bool, result) -> Tensor:
@@ -461,12 +420,6 @@ def evenly_distribute_backward(grad: Tensor, self: Tensor, result: Tensor) -> Te
     return grad.new_zeros(self.shape).masked_fill_(mask, grad / mask.sum())
 
 
-def cumsum_backward(grad: Tensor, dim: int) -> Tensor:
-    if grad.dim() == 0 or grad.numel() <= 1:
-        return grad
-    return grad.flip([dim]).cumsum(dim).flip([dim])
-
-
 def cumprod_backward(grad: Tensor, self: Tensor, dim: int, result: Tensor) -> Tensor:
     """Up to the first 0, the sum of the later results times their gradients, divided by the element. The first 0 gets the
     products without it. Source: `torch/csrc/autograd/FunctionsManual.cpp`, `cumprod_backward`."""
@@ -517,7 +470,7 @@ def prod_backward(grad: Tensor, self: Tensor, result: Tensor, dim: int | None = 
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `prod_backward`."""
     if self.dim() == 0:
         return grad
-    if not keepdim:
+    if dim is not None and not keepdim:
         grad, result = grad.unsqueeze(dim), result.unsqueeze(dim)
     if (self == 0).sum().item() == 0:
         return grad * (result / self)
@@ -753,21 +706,6 @@ def max_pool_double_backward(grad: Tensor, indices: Tensor, dim: int) -> Tensor:
 
 def divide_for_mean(grad: Tensor, self: Tensor, reduction: int) -> Tensor:
     return div_scalar(grad, self.numel()) if reduction == 1 else grad
-
-
-def smooth_l1_loss_double_backward(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
-    """With `beta` 0 the loss is piecewise linear, so the second derivative is 0."""
-    if beta == 0:
-        return zeros_like(grad)
-    distance = (self - target).abs()
-    return divide_for_mean(grad * (distance < beta) / beta, self, reduction)
-
-
-def huber_loss_double_backward_grad_output(grad, grad_output, self, target, reduction: int, delta: float) -> Tensor:
-    if reduction == 0:
-        return functions.huber_loss_backward(grad, self, target, reduction, delta)
-    ones = functions.ones_like(grad_output)
-    return (functions.huber_loss_backward(ones, self, target, reduction, delta) * grad).sum()
 
 
 def binary_cross_entropy_with_logits_backward(grad, self, target, weight, pos_weight, reduction: int) -> Tensor:

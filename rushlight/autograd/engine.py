@@ -409,10 +409,8 @@ class GraphTask:
     def will_execute(self, node: Node) -> bool:
         """Source: `torch/csrc/autograd/init.cpp`, `_will_engine_execute_node`."""
         if isinstance(node, AccumulateGrad) and self.captures and self.captures.get(Edge(node)):
-            problem = (
-                "A leaf node was passed to _will_engine_execute_node but we are currently running autograd.grad()."
-            )
-            raise RuntimeError(f"{problem} This is currently not supported.")
+            problem = "A leaf node was passed to _will_engine_execute_node but we are currently running"
+            raise RuntimeError(f"{problem} autograd.grad(). This is currently not supported.")
         return node in self.nodes
 
 

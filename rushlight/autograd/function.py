@@ -196,10 +196,9 @@ def check_saved(ctx: FunctionCtx, args: Sequence, output: Any) -> None:
         if isinstance(tensor, Tensor) and is_in(tensor, args) and is_in(tensor, outputs):
             detached = is_in(tensor, ctx.non_differentiable) and requires_grad(tensor)
             if not detached and not is_in(tensor, ctx.dirty_tensors):
-                problem = (
-                    "An input that has been returned as-is as output is being saved for backward. This is not supported"
-                )
-                raise RuntimeError(f"{problem} if you override setup_context. Return and save x.view_as(x) instead.")
+                problem = "An input that has been returned as-is as output is being saved for backward."
+                override = "This is not supported if you override setup_context."
+                raise RuntimeError(f"{problem} {override} Return and save x.view_as(x) instead.")
 
 
 def attach(ctx: FunctionCtx, output: Any, args: Sequence, recorded: bool) -> Any:
@@ -289,9 +288,8 @@ def once_differentiable(backward: Callable) -> Callable:
         if not local.grad_enabled or not any_requires_grad(grads):
             return result
         outputs = result if isinstance(result, tuple) else (result,)
-        return delayed_error(
-            "trying to differentiate twice a function that was marked with @once_differentiable", outputs
-        )
+        problem = "trying to differentiate twice a function that was marked with @once_differentiable"
+        return delayed_error(problem, outputs)
 
     return run
 
@@ -309,10 +307,8 @@ class Error(Node):
 
 def delayed_error(message: str, tensors: Sequence[Tensor | None]) -> tuple[Tensor | None, ...]:
     """The tensors with a history that raises in backward. Source: `torch/csrc/autograd/functions/basic_ops.cpp`, `DelayedError`."""
-    node, inputs = (
-        Error(message),
-        [tensor if tensor is None else tensor.detach().requires_grad_() for tensor in tensors],
-    )
+    node = Error(message)
+    inputs = [tensor if tensor is None else tensor.detach().requires_grad_() for tensor in tensors]
     node.next_edges = [NO_EDGE if tensor is None else gradient_edge(tensor) for tensor in inputs]
     outputs = tuple(tensor if tensor is None else functions.detach(tensor) for tensor in inputs)
     for i, output in enumerate(outputs):

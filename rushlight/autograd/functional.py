@@ -6,8 +6,6 @@ in its `grad_outputs`, so its derivative with respect to `grad_outputs` is that 
 chooses between two implementations with the same result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -19,12 +17,12 @@ from rushlight.autograd.grad_mode import enable_grad
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
 Tensors = Tensor | tuple[Tensor, ...]
+Vector = Tensors | None  # may be left out if it has one element
+Pair = tuple[Tensors, Tensors]
 
 
 @enable_grad()
-def vjp(
-    func: Callable, inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Tensors, Tensors]:
+def vjp(func: Callable, inputs: Tensors, v: Vector = None, create_graph: bool = False, strict: bool = False) -> Pair:
     """The result of `func(*inputs)`, and the product of the vector `v` and the Jacobian."""
     xs, ys, one_x, one_y = _call("vjp", func, inputs, create_graph, strict)
     grads = _grad(ys, xs, _vector(v, ys), create_graph)
@@ -32,9 +30,7 @@ def vjp(
 
 
 @enable_grad()
-def jvp(
-    func: Callable, inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Tensors, Tensors]:
+def jvp(func: Callable, inputs: Tensors, v: Vector = None, create_graph: bool = False, strict: bool = False) -> Pair:
     """The result of `func(*inputs)`, and the product of the Jacobian and the vector `v`."""
     xs, ys, _, one_y = _call("jvp", func, inputs, create_graph, strict)
     dual = [functions.zeros_like(y, requires_grad=True) for y in ys]
@@ -43,9 +39,7 @@ def jvp(
 
 
 @enable_grad()
-def vhp(
-    func: Callable, inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Tensors, Tensors]:
+def vhp(func: Callable, inputs: Tensors, v: Vector = None, create_graph: bool = False, strict: bool = False) -> Pair:
     """The result of `func(*inputs)`, one element, and the product of the vector `v` and the Hessian."""
     xs, ys, one_x, one_y = _call("vhp", func, inputs, create_graph, strict)
     _check_scalar("vhp", ys, one_y)
@@ -54,9 +48,7 @@ def vhp(
 
 
 @enable_grad()
-def hvp(
-    func: Callable, inputs: Tensors, v: Tensors | None = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Tensors, Tensors]:
+def hvp(func: Callable, inputs: Tensors, v: Vector = None, create_graph: bool = False, strict: bool = False) -> Pair:
     """The result of `func(*inputs)`, one element, and the product of the Hessian and the vector `v`."""
     xs, ys, one_x, one_y = _call("hvp", func, inputs, create_graph, strict)
     _check_scalar("hvp", ys, one_y)
@@ -128,9 +120,8 @@ def _as_tuple(name: str, what: str, values: Any) -> tuple[tuple[Tensor, ...], bo
     values = (values,) if one else values
     for value in values:
         if not isinstance(value, Tensor):
-            raise TypeError(
-                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors, not {type(value)}"
-            )
+            wanted = f"must be either a Tensor or a tuple of Tensors, not {type(value)}"
+            raise TypeError(f"The {what} given to {name} {wanted}")
     return values, one
 
 
@@ -142,9 +133,8 @@ def _check_scalar(name: str, ys: Sequence[Tensor], one: bool) -> None:
 def _vector(v: Tensors | None, like: Sequence[Tensor]) -> Sequence[Tensor] | None:
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            raise RuntimeError(
-                "The vector v can only be None if there is one Tensor with a single element in its place"
-            )
+            needed = "one Tensor with a single element in its place"
+            raise RuntimeError(f"The vector v can only be None if there is {needed}")
         return [functions.ones_like(like[0])]
     v = v if isinstance(v, (tuple, list)) else (v,)
     if [given.shape for given in v] != [wanted.shape for wanted in like]:
@@ -152,9 +142,7 @@ def _vector(v: Tensors | None, like: Sequence[Tensor]) -> Sequence[Tensor] | Non
     return v
 
 
-def _grad(
-    ys: Sequence[Tensor], xs: Sequence[Tensor], v: Any, create_graph: bool, retain_graph: bool | None = None
-) -> list[Tensor]:
+def _grad(ys: Sequence[Tensor], xs: Sequence[Tensor], v: Any, create_graph: bool, retain_graph=None) -> list[Tensor]:
     """`autograd.grad` with zeros for each input that no result depends on."""
     pairs = [(y, None if v is None else v[i]) for i, y in enumerate(ys) if y.requires_grad]
     grads: Sequence[Tensor | None] = [None] * len(xs)

@@ -4,8 +4,6 @@ PyTorch's engine runs each node alone. Here this is a fast path of the engine (`
 tensors and their errors stay as in PyTorch. A function of this module returns None for a pair that the nodes must run themselves.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from rushlight.aten.generated import functions
@@ -64,7 +62,4 @@ def linear(addmm: Generated, t: Generated, grad: Tensor | None) -> tuple[Tensor 
 
 # By the first node: the number of the edge to the next node, the type of that node, and the function of both. The function returns
 # the gradients for the edges of the first node, and in the place of the edge to the next node those for the edges of that node.
-FUSED = {
-    NllLossBackward0: (0, LogSoftmaxBackward0, cross_entropy),
-    AddmmBackward0: (2, TBackward0, linear),
-}
+FUSED = {NllLossBackward0: (0, LogSoftmaxBackward0, cross_entropy), AddmmBackward0: (2, TBackward0, linear)}

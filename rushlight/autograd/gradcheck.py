@@ -76,9 +76,8 @@ def check_inputs(inputs: Sequence[Any]) -> list[Tensor]:
         if not requires_grad(x):
             continue
         if x.dtype is not float64:
-            warnings.warn(
-                f"Input #{i} requires gradient and is not float64. This check will likely fail.", stacklevel=3
-            )
+            problem = f"Input #{i} requires gradient and is not float64."
+            warnings.warn(f"{problem} This check will likely fail.", stacklevel=3)
         if any(stride == 0 and size > 1 for size, stride in zip(x.shape, x.stride())):
             problem = f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are non-overlapping."
             raise RuntimeError(f"{problem} Call .contiguous on it first.")
@@ -117,17 +116,15 @@ def check_jacobian(output: Tensor, number: int, checked: Sequence[Tensor], numer
     for j in range(output.numel()):
         cotangent = functions.zeros(output.shape, dtype=output.dtype)  # contiguous, so that `view` works
         cotangent.view(-1)[j] = 1.0
+        twice = [grad(output, checked, cotangent, retain_graph=True, allow_unused=True) for _ in range(2)]
         rows, again = (
             [[0.0] * x.numel() if dx is None else dx.reshape(-1).tolist() for x, dx in zip(checked, input_grads)]
-            for input_grads in (
-                grad(output, checked, cotangent, retain_graph=True, allow_unused=True) for _ in range(2)
-            )
+            for input_grads in twice
         )
         if any(abs(a - b) > nondet_tol for mine, other in zip(rows, again) for a, b in zip(mine, other)):
-            problem = (
-                "Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives"
-            )
-            raise GradcheckError(f"{problem} different values. The tolerance for nondeterminism was {nondet_tol}.")
+            again = "running backward with same input and grad_output multiple times gives different values."
+            tolerance = f"The tolerance for nondeterminism was {nondet_tol}."
+            raise GradcheckError(f"Backward is not reentrant, i.e., {again} {tolerance}")
         for k, (mine, expected) in enumerate(zip(rows, numerical)):
             for i, (a, b) in enumerate(zip(mine, [column[j] for column in expected])):
                 if not abs(a - b) <= atol + rtol * abs(b):

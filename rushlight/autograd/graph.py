@@ -182,6 +182,13 @@ class AutogradMeta:
         self.retains_grad = False
 
 
+def autograd_meta(tensor: Tensor) -> AutogradMeta:
+    """The metadata of a tensor, made at the first call. Source: `variable.cpp`, `materialize_autograd_meta`."""
+    if tensor._autograd is None:
+        tensor._autograd = AutogradMeta()
+    return tensor._autograd
+
+
 class AccumulateGrad(Node):
     """The end of every path: it adds the gradient that arrives to the `grad` of a leaf.
     Source: `torch/csrc/autograd/functions/accumulate_grad.h`."""
@@ -492,26 +499,19 @@ def tensor_getters(slot: str) -> tuple[property, property]:
     return property(unpacked), property(raw)
 
 
-def value_getter(slot: str) -> property:
+def value_getter(slot: str, shown: Callable[[Any], Any] = lambda value: value) -> property:
     """The attribute `_saved_*` of a node for a value that is not a tensor. A list becomes a tuple."""
 
     def read(node: Node) -> Any:
         value = getattr(node, slot)
-        return tuple(value) if isinstance(value, (list, tuple)) else value
+        return tuple(map(shown, value)) if isinstance(value, (list, tuple)) else shown(value)
 
     return property(read)
 
 
 def int_getter(slot: str) -> property:
     """`value_getter` for an argument of type int. As in PyTorch, the number is read as an unsigned one: -1 is `2**64 - 1`."""
-
-    def read(node: Node) -> Any:
-        value = getattr(node, slot)
-        if isinstance(value, (list, tuple)):
-            return tuple(int(number) % 2**64 for number in value)
-        return None if value is None else int(value) % 2**64
-
-    return property(read)
+    return value_getter(slot, lambda number: None if number is None else int(number) % 2**64)
 
 
 # Hooks of saved tensors, and a hook of several gradients -------------------------------------------------------------

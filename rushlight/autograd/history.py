@@ -17,7 +17,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native.views import CreationMeta, as_view
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import AUTOGRAD, set_grad_enabled
-from rushlight.autograd.graph import AutogradMeta, Node, gradient_edge, unpack
+from rushlight.autograd.graph import AutogradMeta, Node, autograd_meta, gradient_edge, unpack
 from rushlight.c10.dispatch import Operator, call, local, tensors_in
 from rushlight.c10.memory_formats import contiguous_format
 
@@ -86,9 +86,8 @@ def set_history(result: Any, node: Node, differentiable: Sequence[bool] | None =
 def set_history_inplace(self: Tensor, node: Node) -> None:
     """Make `node` the history of a tensor whose sizes and strides an operator such as `t_` changed in place. No element changed,
     so the base of a view keeps its history. Source: `torch/csrc/autograd/functions/utils.h`, `set_history`."""
-    if self._autograd is None:
-        self._autograd = AutogradMeta()
-    self._autograd.grad_fn, self._autograd.output_nr = node, 0
+    meta = autograd_meta(self)
+    meta.grad_fn, meta.output_nr = node, 0
     self._view_version = self._storage.version
     node.input_metadata.append((self._sizes, self.dtype))
 
@@ -233,9 +232,7 @@ def copy_slices(function: Callable, grad: Tensor, base: tuple, view: tuple) -> l
     return [result, *others]
 
 
-def copy_slices_with_view_fn(
-    function: Callable, grad: Tensor, base: tuple, view_fn: Sequence[tuple]
-) -> list[Tensor | None]:
+def copy_slices_with_view_fn(function: Callable, grad: Tensor, base: tuple, view_fn: Sequence) -> list[Tensor | None]:
     """`copy_slices` for a view that was made under a mode. It replays the operators that made the view, so the mode sees them."""
     sizes, strides, _ = base
     result = grad.new_empty_strided(sizes, strides)
@@ -282,9 +279,7 @@ def rebase_history(self: Tensor, node: Node) -> Tensor:
 def _move_retains_grad_hook(before: AutogradMeta | None, self: Tensor) -> None:
     """A tensor that retains its gradient retains it with the new history too. Other hooks stay with the old history."""
     if before is not None:
-        meta = self._autograd
-        assert meta is not None, "it has a new history"
-        meta.grad = before.grad
+        autograd_meta(self).grad = before.grad
         if before.retains_grad:
             self.retain_grad()
 
@@ -343,9 +338,7 @@ class NotImplementedNode(Node):
         raise RuntimeError(f"derivative for {schema.namespace}::{schema.name} is not implemented")
 
 
-def autograd_not_implemented(
-    operator: Operator, key_set: int, *stack: Any, node_class: type[NotImplementedNode] = NotImplementedNode
-) -> Any:
+def autograd_not_implemented(operator: Operator, key_set: int, *stack: Any, node_class=NotImplementedNode) -> Any:
     """The kernel for Autograd of an operator without a derivative. The call works, and its backward raises.
     Source: `torch/csrc/autograd/autograd_not_implemented_fallback.cpp`."""
     tensors = list(tensors_in(stack))

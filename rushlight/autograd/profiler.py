@@ -7,14 +7,13 @@ In PyTorch: `torch/autograd/profiler.py`, `aten/src/ATen/record_function.h`, `to
 calls that kernels make in numpy are not seen, so a kernel of rushlight often has fewer children than torch's.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ContextDecorator, contextmanager
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
 
@@ -31,34 +30,26 @@ TYPES = {  # of C++, by the names of dtypes
     "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char", "bool": "bool",
 }  # fmt: skip
 
-recording: list[Recorder] = []  # those that are on; the last one gets the events
+recording: "list[Recorder]" = []  # those that are on; the last one gets the events
 
 
+@dataclass(eq=False)
 class Recorder:
     """The events of a program while it runs (`with`). Times are in microseconds."""
 
-    def __init__(
-        self,
-        record_shapes: bool = False,
-        profile_memory: bool = False,
-        with_stack: bool = False,
-        flops: Callable | None = None,
-    ) -> None:
-        self.record_shapes, self.profile_memory, self.with_stack, self.flops = (
-            record_shapes,
-            profile_memory,
-            with_stack,
-            flops,
-        )
-        self.events: list[FunctionEvent] = []
-        self.arguments: list[dict[str, Any]] = []  # of each event, as in a trace
-        self.memory: list[tuple[float, int, int, int]] = []  # time, bytes, address, all bytes that are allocated
-        self.allocated = 0
-        self._known: dict[Any, Any] = {}
-        self._open: list[FunctionEvent] = []
-        self._observing: AbstractContextManager | None = None
+    record_shapes: bool = False
+    profile_memory: bool = False
+    with_stack: bool = False
+    flops: Callable | None = None
+    events: list[FunctionEvent] = field(default_factory=list)
+    arguments: list[dict[str, Any]] = field(default_factory=list)  # of each event, as in a trace
+    memory: list[tuple[float, int, int, int]] = field(default_factory=list)  # time, bytes, address, all allocated bytes
+    allocated: int = 0
+    _known: dict[Any, Any] = field(default_factory=dict)
+    _open: list[FunctionEvent] = field(default_factory=list)
+    _observing: AbstractContextManager | None = None
 
-    def __enter__(self) -> Recorder:
+    def __enter__(self) -> "Recorder":
         self._observing = observing = dispatch.observing(self._call)
         observing.__enter__()
         recording.append(self)
@@ -192,7 +183,7 @@ class record_function(ContextDecorator):  # noqa: N801
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name, self.args = name, args
 
-    def __enter__(self) -> record_function:
+    def __enter__(self) -> "record_function":
         self.recorder = recording[-1] if recording else None
         self.event = self.recorder.begin(self.name, scope=USER_SCOPE) if self.recorder else None
         return self

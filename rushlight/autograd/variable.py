@@ -3,13 +3,11 @@
 In PyTorch: `torch/csrc/autograd/variable.h`, `variable.cpp`, `torch/_tensor.py`.
 """
 
-from __future__ import annotations
-
 import copy
 import warnings
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, SupportsIndex
 
 from rushlight.aten.generated.functions import alias, clone, detach
 from rushlight.aten.native.creation import refuse_torch_function
@@ -17,7 +15,7 @@ from rushlight.aten.native.views import CreationMeta
 from rushlight.aten.strided import Tensor, add_attributes
 from rushlight.autograd.engine import backward
 from rushlight.autograd.grad_mode import is_inference
-from rushlight.autograd.graph import AutogradMeta, RemovableHandle, _sequence
+from rushlight.autograd.graph import RemovableHandle, _sequence, autograd_meta
 from rushlight.autograd.history import grad_fn, requires_grad
 from rushlight.c10.dispatch import local
 from rushlight.c10.memory_formats import contiguous_format
@@ -34,9 +32,7 @@ def _set_requires_grad(self: Tensor, wanted: bool) -> None:
         raise RuntimeError(problem if wanted else f"{problem} {use} var_no_grad = var.detach().")
     if wanted and self.is_inference() and not local.inference:
         raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-    if self._autograd is None:
-        self._autograd = AutogradMeta()
-    self._autograd.requires_grad = wanted
+    autograd_meta(self).requires_grad = wanted
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
@@ -72,9 +68,7 @@ def _set_grad(self: Tensor, grad: Tensor | None) -> None:
             raise RuntimeError(f"assigned grad has data of a different type: {grad.dtype}, and not {self.dtype}")
         if grad.shape != self.shape:
             raise RuntimeError("assigned grad has data of a different size")
-    if self._autograd is None:
-        self._autograd = AutogradMeta()
-    self._autograd.grad = grad
+    autograd_meta(self).grad = grad
 
 
 def _get_grad(self: Tensor) -> Tensor | None:
@@ -84,10 +78,9 @@ def _get_grad(self: Tensor) -> Tensor | None:
     if meta is None:
         return None
     if meta.grad is None and meta.grad_fn is not None and not meta.retains_grad:
-        problem = (
-            "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its gradient is not kept"
-        )
-        warnings.warn(f"{problem}: call x.retain_grad() before the backward pass", stacklevel=2)
+        problem = "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed."
+        kept = "Its gradient is not kept: call x.retain_grad() before the backward pass"
+        warnings.warn(f"{problem} {kept}", stacklevel=2)
     return meta.grad
 
 
@@ -121,9 +114,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     is_leaf = self.is_leaf  # may make the metadata of a view
-    if self._autograd is None:
-        self._autograd = AutogradMeta()
-    meta = self._autograd
+    meta = autograd_meta(self)
     if is_leaf:
         if meta.hooks is None:
             meta.hooks = {}
@@ -143,21 +134,17 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     if not self.is_leaf:
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    if self._autograd is None:
-        self._autograd = AutogradMeta()
-    if self._autograd.post_hooks is None:
-        self._autograd.post_hooks = {}
-    return RemovableHandle(self._autograd.post_hooks, hook)
+    meta = autograd_meta(self)
+    meta.post_hooks = {} if meta.post_hooks is None else meta.post_hooks
+    return RemovableHandle(meta.post_hooks, hook)
 
 
 def _deepcopy(self: Tensor, memo: dict) -> Tensor:
     """A leaf on a copy of the memory, with the other attributes. Copies of tensors on one storage are on one storage again.
     Source: `torch/_tensor.py`, `Tensor.__deepcopy__`."""
     if not self.is_leaf:
-        problem = (
-            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment."
-        )
-        raise RuntimeError(f"{problem} Copy x.detach() instead.")
+        problem = "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol"
+        raise RuntimeError(f"{problem} at the moment. Copy x.detach() instead.")
     if id(self) in memo:
         return memo[id(self)]
     state = {name: value for name, value in self.__getstate__().items() if name not in _NOT_COPIED}
@@ -171,7 +158,7 @@ def _deepcopy(self: Tensor, memo: dict) -> Tensor:
     return new
 
 
-def _reduce_ex(self: Tensor, protocol: int) -> tuple:
+def _reduce_ex(self: Tensor, protocol: SupportsIndex) -> tuple:
     """For pickles and shallow copies: a leaf, which is no view and has no gradient, with the other attributes.
     Source: `torch/_tensor.py`, `Tensor.__reduce_ex__`."""
     state = {name: value for name, value in self.__getstate__().items() if name not in _NOT_COPIED}
@@ -229,9 +216,8 @@ class Variable(metaclass=VariableMeta):
         if not isinstance(data, Tensor | None):
             raise TypeError(f"Variable data has to be a tensor, but got {type(data).__name__}")
         if volatile:
-            warnings.warn(
-                "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.", stacklevel=2
-            )
+            use = "Use `with torch.no_grad():` instead."
+            warnings.warn(f"volatile was removed and now has no effect. {use}", stacklevel=2)
         return (Tensor() if data is None else detach(data)).requires_grad_(bool(requires_grad))
 
 

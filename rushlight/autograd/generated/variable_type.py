@@ -805,8 +805,16 @@ class ClampBackward0(Node):
         max = unpack(node, node.saved_max) if edges[0].node or edges[1].node or edges[2].node else None
         min = unpack(node, node.saved_min) if edges[0].node or edges[1].node or edges[2].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
-        grad_max = clamp_backward_max(grad, self, min, max) if edges[2].node else None
-        grad_min = clamp_backward_min(grad, self, min, max) if edges[1].node else None
+        grad_max = (
+            (where(self > max if min is None else (self > max).logical_or(max < min), grad, 0.0))
+            if edges[2].node
+            else None
+        )
+        grad_min = (
+            (where(self < min if max is None else (self < min).logical_and(min < max), grad, 0.0))
+            if edges[1].node
+            else None
+        )
         grad_self = where(clamp_mask(self, min, max), grad, 0.0) if edges[0].node else None
         return (
             grad_self,
@@ -1675,7 +1683,7 @@ class SiluBackward0(Node):
             return (None,)
         self = unpack(node, node.saved_self)
         return (
-            infinitely_differentiable_silu_backward(grad, self)
+            grad * (sigmoid := self.sigmoid()) * add_scalar(self * rsub_scalar(1.0, sigmoid), 1.0)
             if local.grad_enabled
             else functions.silu_backward(grad, self),
         )
@@ -2918,7 +2926,9 @@ class MaskedFillBackward1(Node):
         mask = unpack(node, node.saved_mask) if edges[0].node or edges[1].node else None
         return (
             grad.masked_fill(mask, 0) if edges[0].node else None,
-            masked_fill_backward(grad, mask) if edges[1].node else None,
+            (where(mask, grad, 0.0).sum() if local.modes else grad.masked_select(mask).sum())
+            if edges[1].node
+            else None,
         )
 
     def release_variables(node):
@@ -3153,7 +3163,9 @@ class CumsumBackward0(Node):
     def apply(node, grad):
         if grad is None:
             return (None,)
-        return (cumsum_backward(grad, node.dim),)
+        return (
+            grad if grad.dim() == 0 or grad.numel() <= 1 else grad.flip([node.dim]).cumsum(node.dim).flip([node.dim]),
+        )
 
 
 class LogsumexpBackward0(Node):
@@ -3884,7 +3896,13 @@ class IndexFillBackward1(Node):
         index = unpack(node, node.saved_index) if edges[0].node or edges[1].node else None
         return (
             grad.index_fill(node.dim, index, 0) if edges[0].node else None,
-            index_fill_backward_value(grad, node.dim, index) if edges[1].node else None,
+            (
+                (grad * zeros_like(grad).index_fill(node.dim, index, 1)).sum()
+                if local.modes
+                else grad.index_select(node.dim, functions._unique2(index, False)[0]).sum()
+            )
+            if edges[1].node
+            else None,
         )
 
     def release_variables(node):
@@ -5849,8 +5867,20 @@ class EluBackwardBackward0(Node):
             functions.elu_backward(grad, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result)
             if edges[0].node
             else None,
-            elu_double_backward(
-                grad, grad_output, node.alpha, node.scale, node.input_scale, node.is_result, self_or_result
+            (
+                (
+                    grad * grad_output * node.input_scale
+                    if node.is_result
+                    else functions.elu_backward(
+                        grad * grad_output * node.input_scale,
+                        node.alpha,
+                        node.scale,
+                        node.input_scale,
+                        False,
+                        self_or_result,
+                    )
+                )
+                * (self_or_result < 0)
             )
             if edges[1].node
             else None,
@@ -5950,7 +5980,16 @@ class HuberLossBackwardBackward0(Node):
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node or edges[2].node else None
         target = unpack(node, node.saved_target) if edges[0].node or edges[1].node or edges[2].node else None
         return (
-            huber_loss_double_backward_grad_output(grad, grad_output, self, target, node.reduction, node.delta)
+            (
+                functions.huber_loss_backward(grad, self, target, node.reduction, node.delta)
+                if node.reduction == 0
+                else (
+                    functions.huber_loss_backward(
+                        functions.ones_like(grad_output), self, target, node.reduction, node.delta
+                    )
+                    * grad
+                ).sum()
+            )
             if edges[0].node
             else None,
             divide_for_mean(grad * grad_output * ((self - target).abs() < node.delta), self, node.reduction)
@@ -6143,10 +6182,24 @@ class SmoothL1LossBackwardBackward0(Node):
         grad_output = unpack(node, node.saved_grad_output) if edges[1].node or edges[2].node else None
         return (
             functions.smooth_l1_loss_backward(grad, self, target, node.reduction, node.beta) if edges[0].node else None,
-            smooth_l1_loss_double_backward(grad * grad_output, self, target, node.reduction, node.beta)
+            (
+                zeros_like(grad)
+                if node.beta == 0
+                else divide_for_mean(
+                    grad * grad_output * ((self - target).abs() < node.beta) / node.beta, self, node.reduction
+                )
+            )
             if edges[1].node
             else None,
-            -smooth_l1_loss_double_backward(grad * grad_output, self, target, node.reduction, node.beta)
+            (
+                -(
+                    zeros_like(grad)
+                    if node.beta == 0
+                    else divide_for_mean(
+                        grad * grad_output * ((self - target).abs() < node.beta) / node.beta, self, node.reduction
+                    )
+                )
+            )
             if edges[2].node
             else None,
         )
