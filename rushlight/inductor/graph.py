@@ -215,6 +215,11 @@ DECOMPOSED = """
 """
 
 
+def softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    powers = functions.exp(x - functions.amax(x, [dim], True))
+    return powers * functions.reciprocal(functions.sum(powers, [dim], True))  # one division for each row
+
+
 def classes_of(x: Tensor, target: Tensor, ignore_index: int) -> tuple[Tensor, Tensor]:
     """Whether a target is ignored, and its class: 0 for an ignored target. A negative class is made too large, because an index
     that is too large is an error."""
@@ -256,6 +261,7 @@ FORMULAS |= dict.fromkeys(
     lambda self, mask, value: functions.where(mask, value, self).to(self.dtype),
 )
 FORMULAS |= {
+    "_softmax": softmax,
     "nll_loss_forward": nll_loss,
     "nll_loss_backward": nll_loss_backward,
     "tril": lambda self, diagonal: functions.where(below(self, diagonal), self, self.new_zeros(())),
@@ -288,7 +294,7 @@ def decomposed(function: Callable, *args: Any) -> Any:
             graph.node = node
             return map_arg(step.args[0], graph.boxes.__getitem__)
         step.name, graph.node = node.name, step
-        graph.boxes[step] = next(rest) if step.op == "placeholder" else graph.call_function(step)
+        graph.boxes[step] = next(rest) if step.op == "placeholder" else graph.run_node(step)
     return None
 
 

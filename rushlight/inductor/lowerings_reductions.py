@@ -1,4 +1,4 @@
-"""Lowering rules of reductions, of softmax and a loss, and of products of matrices.
+"""Lowering rules of reductions, and of products of matrices.
 
 In PyTorch: `torch/_inductor/lowering.py` (`make_reduction`), `decomposition.py`, and `kernel/mm.py`.
 """
@@ -10,8 +10,8 @@ from typing import Any
 from rushlight.c10.dtypes import bool_, dtype, float32, float64, int64, uint8
 from rushlight.inductor import lowering
 from rushlight.inductor.index import ZERO
-from rushlight.inductor.ir import ExternKernel, Pointwise, Reduction, ReinterpretView, op
-from rushlight.inductor.lowering import TensorBox, Unsupported, V, box, reduction, register_lowering
+from rushlight.inductor.ir import ExternKernel, Pointwise, Reduction, ReinterpretView
+from rushlight.inductor.lowering import TensorBox, Unsupported, V, reduction, register_lowering
 from rushlight.inductor.lowerings_pointwise import make_pointwise, to_dtype
 from rushlight.inductor.lowerings_views import filled, meta_result
 
@@ -75,20 +75,6 @@ def argmax(x: TensorBox, dim: int | None = None, keepdim: bool = False) -> Any:
     if loops.reduced_sizes == (1,):
         return filled(loops.sizes, 0, int64)
     return Reduction(loops.sizes, int64, loops.inner, loops.reduced_sizes, loops.kind)
-
-
-# Softmax and losses --------------------------------------------------------------------------------------------------
-
-
-@register_lowering("_softmax")
-def softmax(x: TensorBox, dim: int, half_to_float: bool) -> Any:
-    if not x.sizes:
-        return filled((), 1, x.dtype)
-    dims = [dim % len(x.sizes)]
-    powers = make_pointwise(lambda x, m: op("exp", x - m), [x, box(reduce("max", x, dims, True))], x.dtype)
-    powers.in_memory()
-    total = box(reduce("sum", powers, dims, True))
-    return make_pointwise(lambda p, t: p * op("reciprocal", t), [powers, total], x.dtype)  # one division for each row
 
 
 # Products of matrices ------------------------------------------------------------------------------------------------
