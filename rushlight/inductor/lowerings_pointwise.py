@@ -1,4 +1,4 @@
-"""Lowering rules of operators on single elements: one operation. Formulas of several are in `graph`.
+"""Lowering rules of operators on single elements: one operation. Formulas of several are in `decomposition`.
 
 A rule gets the operator's arguments in the order of its schema, with a `TensorBox` for every tensor. It returns a `Pointwise` or a
 box. In PyTorch: `torch/_inductor/lowering.py` (`register_pointwise`).
