@@ -67,10 +67,6 @@ def _rebuild_meta_tensor_no_storage(dtype: dtypes.dtype, size: tuple, stride: tu
     return functions.empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
 
 
-def _encode(text: str, encoding: str) -> bytes:
-    return text.encode(encoding)
-
-
 _NAMES = {function: ("torch._utils", function.__name__)
           for function in (_rebuild_tensor_v2, _rebuild_parameter, _rebuild_meta_tensor_no_storage)}  # fmt: skip
 _NAMES |= {dtype: ("torch", dtype.name) for dtype in dtypes.ALL}
@@ -81,7 +77,7 @@ _ALLOWED = {name: value for value, name in _NAMES.items()}
 _ALLOWED |= {
     ("collections", "OrderedDict"): OrderedDict,
     ("collections", "Counter"): Counter,
-    ("_codecs", "encode"): _encode,
+    ("_codecs", "encode"): str.encode,
 }
 _ALLOWED |= {("__builtin__", cls.__name__): cls for cls in (set, complex, bytearray)}  # protocol 2 has Python 2's names
 _CALLABLE = {value for value in _ALLOWED.values() if callable(value)}

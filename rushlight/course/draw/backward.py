@@ -32,10 +32,8 @@ def _input_sizes(node: Any) -> list[str]:
 
 def _saved(node: Any) -> list[str]:
     """A line for each tensor that a node saves: its name and sizes."""
-    saved = {}
     try:
-        for i, tensor in enumerate(getattr(node, "saved_tensors", None) or ()):
-            saved[str(i)] = tensor
+        saved = {str(i): tensor for i, tensor in enumerate(getattr(node, "saved_tensors", None) or ())}
         for attribute in dir(node):
             if attribute.startswith("_saved_"):  # torch
                 value = getattr(node, attribute)

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from statistics import fmean, median, pstdev
 
+import numpy as np
+
 __all__ = ["Measurement", "TaskSpec", "quantile", "select_unit", "significant_figures", "trim_sigfig"]
 
 MAX_SIGNIFICANT_FIGURES = 4
@@ -41,11 +43,8 @@ class TaskSpec:
 
 
 def quantile(times: Sequence[float], q: float) -> float:
-    """With linear interpolation between the two nearest. `times` is sorted."""
-    position = q * (len(times) - 1)
-    low = math.floor(position)
-    high = min(low + 1, len(times) - 1)
-    return times[low] + (times[high] - times[low]) * (position - low)
+    """With linear interpolation between the two nearest."""
+    return float(np.quantile(times, q))
 
 
 def significant_figures(times: Sequence[float]) -> int:
