@@ -11,8 +11,6 @@ each other by the environment (`init_process_group()` without a store). In PyTor
 `torch/distributed/run.py`; in Python: `multiprocessing/forkserver.py`.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import ctypes
@@ -163,7 +161,7 @@ def _pack(fn: Callable, args: tuple) -> bytes:
         raise
 
 
-def _unpack(rank: _Rank) -> Any:
+def _unpack(rank: "_Rank") -> Any:
     try:
         return cloudpickle.loads(rank.result)
     except Exception as error:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rushlight.course.draw import paper
 from rushlight.course.draw.paper import INCHES, INK, LETTER, MARGIN, MARK, MONO, ROOM, Picture, cell, charts, sheet
 
 GREYS = ("0.45", "0.92", "0.65", "0.8", "0.3")
@@ -58,15 +59,14 @@ def part_shares(rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Pict
 
 def slower(panels: Sequence[tuple[str, Sequence[tuple[str, float, int]]]], unit: str = "ms") -> Picture:
     """For each panel bars of the paths that take longer, with how many more calls they have. The longest is marked."""
-    figure, grid = charts(INCHES, 0.7 + 1.5 * ((len(panels) + 1) // 2), (len(panels) + 1) // 2, 2)
-    for axes, (title, rows) in zip(grid.flat, panels):
+    figure, grid = paper.panels([title for title, _ in panels], 2, paper.INCHES / 2, 1.9)
+    for axes, (_, rows) in zip(grid.flat, panels):
         for i, (_, time, calls) in enumerate(rows):
             axes.barh(i, time, 0.7, color=MARK if i == 0 else "0.75")
             axes.text(time, i, f"  {calls:+d} calls" if calls else "", size=8.5, va="center", color=INK)
         paths = [path if len(path) < 27 else "…" + path[-25:] for path, *_ in rows]
         axes.set_yticks(range(len(rows)), paths, fontsize=9)
         axes.set_xlim(0, 1.35 * max(time for _, time, _ in rows))
-        axes.set_title(title, fontsize=10.8, loc="left")
         axes.set_xlabel(unit, fontsize=10.8)
         axes.invert_yaxis()
     return figure

@@ -91,6 +91,17 @@ def charts(width: float, height: float, rows: int = 1, columns: int = 1, **shape
     return figure, grid
 
 
+def panels(titles: Sequence[str], columns: int, wide: float, tall: float, **shape: Any) -> tuple[Picture, Any]:
+    """Charts with titles, `columns` in a line, and an array of their axes. Each is so many inches wide and tall."""
+    rows = -(-len(titles) // columns)
+    figure, grid = charts(wide * columns, tall * rows, rows, columns, **shape)
+    for axes, title in zip(grid.flat, titles):
+        axes.set_title(title, size=9, loc="left")
+    for axes in grid.flat[len(titles) :]:
+        axes.set_axis_off()
+    return figure, grid
+
+
 def in_lines(widths: Sequence[float], gap: float, most: int = 100) -> list[range]:
     """Panels in lines: the indices of those that fit beside each other on a figure, at most `most` in a line."""
     lines, end = [range(0, 0)], -gap

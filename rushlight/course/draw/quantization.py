@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 
-from rushlight.course.draw.paper import FAINT, INK, MARK, OURS, TORCH, Picture, charts
+from rushlight.course.draw.paper import FAINT, INK, MARK, OURS, TORCH, Picture, charts, panels
 
 Range = tuple[str, float, float]
 
@@ -62,18 +62,15 @@ def masks(weight: np.ndarray, drawn: Sequence[tuple[str, np.ndarray]], grid: int
     """A weight under several masks, two panels in a line: the darker a cell, the larger the number, and a removed number leaves
     its cell empty. `drawn`: for each its name, and the mask. `grid`: the distance of the lines that show the blocks."""
     height, width = weight.shape
-    figure, axes_grid = charts(8.6, 0.5 + 2.25 * -(-len(drawn) // 2), -(-len(drawn) // 2), 2)
+    figure, axes_grid = panels([name for name, _ in drawn], 2, 4.3, 2.5)
     shade = 0.25 + 0.75 * (np.abs(weight) / np.abs(weight).max()) ** 0.5  # the root makes small numbers visible
-    for axes, (name, mask) in zip(axes_grid.flat, drawn):
+    for axes, (_, mask) in zip(axes_grid.flat, drawn):
         axes.imshow(np.where(mask, shade, 0.0), cmap="Greys", vmin=0, vmax=1.3, extent=(0, width, height, 0))
         axes.set_xticks(range(0, width + 1, grid), [])
         axes.set_yticks(range(0, height + 1, grid), [])
         axes.grid(color=MARK, linewidth=0.5)
         axes.tick_params(length=0)
         axes.spines[:].set_visible(True)
-        axes.set_title(name, size=10, loc="left")
-    for axes in axes_grid.flat[len(drawn) :]:
-        axes.set_axis_off()
     return figure
 
 

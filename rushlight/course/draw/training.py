@@ -118,25 +118,21 @@ def panels(
     """Panels on the same axes, each with a title and up to four lines: the name of the line, its x and its y. `log`: whether
     the vertical axis is logarithmic."""
     columns = min(columns, len(drawn))
-    rows = -(-len(drawn) // columns)
-    wide, tall = (6.0, 2.9) if len(drawn) == 1 else (2.9 * columns, 2.0 * rows)
-    figure, grid = charts(wide + 0.4, tall + 0.4, rows, columns, sharex=True, sharey=True)
-    for axes, (title, lines) in zip(grid.flat, drawn):
+    room = (6.4, 3.3) if len(drawn) == 1 else (2.9 + 0.4 / columns, 2.2)  # also for the names of the axes
+    figure, grid = paper.panels([title for title, _ in drawn], columns, *room, sharex=True, sharey=True)
+    for axes, (_, lines) in zip(grid.flat, drawn):
         if all(float(value).is_integer() for _, at, _ in lines for value in at):
             axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         for (name, at, values), style in zip(lines, STYLES if len(lines) > 1 else STYLES[1:]):
             axes.plot(at, values, label=name, **style)
-        axes.set_title(title, size=9, loc="left")
         if log:
             axes.set_yscale("log")
         if any(name for name, *_ in lines):
             axes.legend(frameon=False, fontsize=8)
-    for axes in grid.flat[len(drawn) :]:
-        axes.set_axis_off()
     for row in grid:
         row[0].set_ylabel(y)
     for column in range(columns):
-        last = max(row for row in range(rows) if row * columns + column < len(drawn))
+        last = max(row for row in range(len(grid)) if row * columns + column < len(drawn))
         grid[last, column].set_xlabel(x)
         grid[last, column].tick_params(labelbottom=True)
     return figure
@@ -151,29 +147,25 @@ def paths(walked: Sequence[tuple[str, Landscape, Sequence[Sequence[float]]]], bo
     smallest and largest y."""
     left, right, bottom, top = bounds
     x, y = np.meshgrid(np.linspace(left, right, 200), np.linspace(bottom, top, 200))
-    columns = min(len(walked), 3)
-    rows = -(-len(walked) // columns)
-    figure, grid = charts(3.0 * columns, 2.2 * rows, rows, columns, sharex=True, sharey=True)
-    for axes, (name, landscape, points) in zip(grid.flat, walked):
+    names = [name for name, *_ in walked]
+    figure, grid = paper.panels(names, min(len(walked), 3), 3.0, 2.2, sharex=True, sharey=True)
+    for axes, (_, landscape, points) in zip(grid.flat, walked):
         heights = landscape(x, y)
         axes.contour(x, y, heights, heights.max() * np.geomspace(1e-3, 1, 10), colors="0.8", linewidths=0.7)
         path = np.asarray(points, dtype=np.float64)
         axes.plot(path[:, 0], path[:, 1], color=INK, linewidth=0.9, marker="o", markersize=2.2)
         axes.plot(*path[0], marker="o", markersize=6, markerfacecolor="white", color=INK)
         axes.plot(*path[-1], marker="x", markersize=8, markeredgewidth=2, color=INK)
-        axes.set_title(name, size=9, loc="left")
         axes.set(xlim=(left, right), ylim=(bottom, top))
-    for axes in grid.flat[len(walked) :]:
-        axes.set_axis_off()
     return figure
 
 
 def spreads(networks: Sequence[tuple[str, Sequence[np.ndarray]]], low: float, high: float, y: str) -> paper.Picture:
     """The distribution of numbers from layer to layer: for each network a panel, for each layer a column of grey, darker
     where more of its numbers are. Below each column is the standard deviation."""
-    figure, grid = charts(3.1 * len(networks) + 0.3, 2.9, 1, len(networks), sharey=True)
+    figure, grid = paper.panels([name for name, _ in networks], len(networks), 3.2, 2.9, sharey=True)
     edges = np.linspace(low, high, 42)
-    for axes, (name, layers) in zip(grid[0], networks):
+    for axes, (_, layers) in zip(grid[0], networks):
         axes.spines[:].set_visible(True)
         counts = np.stack([np.histogram(np.clip(layer, low, high), edges)[0] for layer in layers], 1).astype(float)
         shade = (counts / counts.max(0)) ** 0.5  # the root makes small counts visible
@@ -181,7 +173,6 @@ def spreads(networks: Sequence[tuple[str, Sequence[np.ndarray]]], low: float, hi
         axes.imshow(shade, cmap="Greys", aspect="auto", origin="lower", extent=extent, vmin=0)
         marks = range(1, len(layers) + 1, max(1, len(layers) // 3))
         axes.set_xticks(marks, [f"{layer}\n{np.std(layers[layer - 1]):.2g}" for layer in marks], size=8)
-        axes.set_title(name, size=9, loc="left")
         axes.set_xlabel("layer, and below it the deviation", size=8)
     grid[0, 0].set_ylabel(y)
     return figure

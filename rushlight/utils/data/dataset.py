@@ -5,8 +5,6 @@ The main process and the workers fetch in the same way. In PyTorch: `torch/utils
 `torch/utils/data/_utils/fetch.py` and, for `get_worker_info`, `torch/utils/data/_utils/worker.py`. Left out: `StackDataset`.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,14 +31,14 @@ class Dataset(Generic[T]):
     def __getitem__(self, index: Any) -> T:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
-    def __add__(self, other: Dataset) -> ConcatDataset:
+    def __add__(self, other: "Dataset") -> "ConcatDataset":
         return ConcatDataset([self, other])
 
 
 class IterableDataset(Dataset[T], Iterable[T]):
     """Samples from an iterator: a subclass defines `__iter__`."""
 
-    def __add__(self, other: Dataset) -> ChainDataset:
+    def __add__(self, other: Dataset) -> "ChainDataset":
         return ChainDataset([self, other])
 
 
