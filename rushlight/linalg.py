@@ -19,8 +19,6 @@ __all__ = [
 cholesky, qr, svd, eigh = functions.linalg_cholesky, functions.linalg_qr, functions.linalg_svd, functions.linalg_eigh
 inv, pinv, solve, cross = functions.linalg_inv, functions.linalg_pinv, functions.linalg_solve, functions.linalg_cross
 det, slogdet = functions.linalg_det, functions.linalg_slogdet
-
-
 vector_norm, matrix_norm = functions.linalg_vector_norm, functions.linalg_matrix_norm
 
 

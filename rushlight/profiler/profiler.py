@@ -87,10 +87,6 @@ def schedule(
     return partial(schedule_action, **numbers, skip_first_wait=skip_first_wait)
 
 
-def _always(step: int) -> ProfilerAction:
-    return ProfilerAction.RECORD
-
-
 class profile:  # noqa: N801
     """Record what runs in a `with` block, or between `start` and `stop`.
 
@@ -112,7 +108,7 @@ class profile:  # noqa: N801
         with_flops: bool = False,
     ) -> None:
         self.activities = set(activities or [ProfilerActivity.CPU])
-        self.schedule, self.on_trace_ready = schedule or _always, on_trace_ready
+        self.schedule, self.on_trace_ready = schedule or (lambda step: ProfilerAction.RECORD), on_trace_ready
         self.has_schedule = schedule is not None
         self.options = {"record_shapes": record_shapes or with_flops, "flops": compute_flops if with_flops else None}
         self.options |= {"profile_memory": profile_memory, "with_stack": with_stack}
