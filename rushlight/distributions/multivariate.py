@@ -100,9 +100,8 @@ class MultivariateNormal(Distribution):
             raise NotImplementedError(f"rushlight leaves out {what}: give scale_tril")
         if (covariance_matrix is None) == (scale_tril is None):
             raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        name, matrix = (
-            ("scale_tril", scale_tril) if covariance_matrix is None else ("covariance_matrix", covariance_matrix)
-        )
+        name = "scale_tril" if covariance_matrix is None else "covariance_matrix"
+        matrix = scale_tril if covariance_matrix is None else covariance_matrix
         if loc.dim() < 1 or matrix.dim() < 2:
             raise ValueError(f"loc must be at least one-dimensional, and {name} at least two-dimensional")
         batch = np.broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])

@@ -358,9 +358,8 @@ def _sum(names: Sequence[str], values: Sequence[int], assignments: Sequence[Mapp
     for term in terms[1:]:
         total = ("+", total, term)
     total = line(total, 1, summand)
-    return (
-        total if all(evaluate(total, assignment) == value for assignment, value in zip(assignments, values)) else None
-    )
+    fits = all(evaluate(total, assignment) == value for assignment, value in zip(assignments, values))
+    return total if fits else None
 
 
 # In a graph ----------------------------------------------------------------------------------------------------------

@@ -24,9 +24,7 @@ def make_pointwise(
         sizes = broadcast_shapes(*(operand.sizes for operand in operands if isinstance(operand, TensorBox)))
 
     def inner(indices: Sequence[Index]) -> Expr:
-        values = (
-            load_broadcast(operand, indices) if isinstance(operand, TensorBox) else operand for operand in operands
-        )
+        values = (load_broadcast(x, indices) if isinstance(x, TensorBox) else x for x in operands)
         return ir.cast(function(*values), dtype)
 
     return box(Pointwise(tuple(sizes), dtype, inner))

@@ -140,10 +140,7 @@ def live_operations(graph: GraphLowering) -> list[Operation]:
 
 def create_nodes(operations: Sequence[Operation]) -> list[BaseSchedulerNode]:
     """A node for each operation."""
-    return [
-        FusedSchedulerNode.of(operation) if isinstance(operation, ComputedBuffer) else operation
-        for operation in operations
-    ]
+    return [FusedSchedulerNode.of(work) if isinstance(work, ComputedBuffer) else work for work in operations]
 
 
 def fuse_nodes(nodes: list[BaseSchedulerNode], layouts: dict[str, Layout]) -> list[BaseSchedulerNode]:

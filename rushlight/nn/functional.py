@@ -550,10 +550,8 @@ smooth_l1_loss = _of_pair("smooth_l1_loss", **_REDUCED, beta=1.0)
 huber_loss = _of_pair("huber_loss", mean_of_weights=False, reduction="mean", delta=1.0, weight=None)
 hinge_embedding_loss = _loss("hinge_embedding_loss", margin=1.0, **_REDUCED)
 multi_margin_loss = _loss("multi_margin_loss", p=1, margin=1.0, weight=None, **_REDUCED)
-multilabel_margin_loss, soft_margin_loss = (
-    _loss("multilabel_margin_loss", **_REDUCED),
-    _loss("soft_margin_loss", **_REDUCED),
-)
+multilabel_margin_loss = _loss("multilabel_margin_loss", **_REDUCED)
+soft_margin_loss = _loss("soft_margin_loss", **_REDUCED)
 _POISSON = {"log_input": True, "full": False, "size_average": None, "eps": 1e-8, "reduce": None, "reduction": "mean"}
 poisson_nll_loss = _loss("poisson_nll_loss", **_POISSON)
 _PAIR, _TRIPLET = ("input1", "input2", "target"), ("anchor", "positive", "negative")

@@ -53,18 +53,13 @@ def fuse_conv_bn_relu(conv: nn.Module, bn: nn.Module, relu: nn.Module) -> nn.Mod
 RELUS = (nn.ReLU, F.relu)
 BACKEND_CONFIG: dict[Pattern, BackendPatternConfig] = {}
 
-for _conv, _bn, _fused in (
-    (nn.Conv1d, nn.BatchNorm1d, intrinsic.ConvReLU1d),
-    (nn.Conv2d, nn.BatchNorm2d, intrinsic.ConvReLU2d),
-):
-    BACKEND_CONFIG |= {_conv: BackendPatternConfig(), _fused: BackendPatternConfig()}
-    BACKEND_CONFIG |= {(_relu, _conv): BackendPatternConfig(fuser_method=_fused) for _relu in RELUS}
+WITH_RELU = {nn.Conv1d: intrinsic.ConvReLU1d, nn.Conv2d: intrinsic.ConvReLU2d, nn.Linear: intrinsic.LinearReLU}
+for _layer, _fused in (WITH_RELU | {nn.BatchNorm2d: intrinsic.BNReLU2d}).items():
+    BACKEND_CONFIG |= {_layer: BackendPatternConfig(), _fused: BackendPatternConfig()}
+    BACKEND_CONFIG |= {(_relu, _layer): BackendPatternConfig(fuser_method=_fused) for _relu in RELUS}
+for _conv, _bn in ((nn.Conv1d, nn.BatchNorm1d), (nn.Conv2d, nn.BatchNorm2d)):
     BACKEND_CONFIG[_bn, _conv] = BackendPatternConfig(fuser_method=fuse_conv_bn_eval)
     BACKEND_CONFIG |= {(_relu, (_bn, _conv)): BackendPatternConfig(fuser_method=fuse_conv_bn_relu) for _relu in RELUS}
-BACKEND_CONFIG |= {nn.Linear: BackendPatternConfig(), intrinsic.LinearReLU: BackendPatternConfig()}
-BACKEND_CONFIG |= {(_relu, nn.Linear): BackendPatternConfig(fuser_method=intrinsic.LinearReLU) for _relu in RELUS}
-BACKEND_CONFIG |= {nn.BatchNorm2d: BackendPatternConfig(), intrinsic.BNReLU2d: BackendPatternConfig()}
-BACKEND_CONFIG |= {(_relu, nn.BatchNorm2d): BackendPatternConfig(fuser_method=intrinsic.BNReLU2d) for _relu in RELUS}
 BACKEND_CONFIG[nn.BatchNorm1d, nn.Linear] = BackendPatternConfig(fuser_method=fuse_linear_bn_eval)
 for _binary in (operator.add, rl.add, operator.mul, rl.mul):
     for _pattern in (*((_relu, _binary) for _relu in (*RELUS, rl.relu)), _binary):

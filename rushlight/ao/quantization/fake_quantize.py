@@ -98,11 +98,8 @@ class FakeQuantize(FakeQuantizeBase):
         return functions.fake_quantize_per_tensor_affine(X, self.scale, self.zero_point, self.quant_min, self.quant_max)
 
     def extra_repr(self) -> str:
-        return (
-            f"fake_quant_enabled={self.fake_quant_enabled}, observer_enabled={self.observer_enabled}, "
-            f"quant_min={self.quant_min}, quant_max={self.quant_max}, dtype={self.dtype}, qscheme={self.qscheme}, "
-            f"ch_axis={self.ch_axis}, scale={self.scale}, zero_point={self.zero_point}"
-        )
+        names = "fake_quant_enabled observer_enabled quant_min quant_max dtype qscheme ch_axis scale zero_point"
+        return ", ".join(f"{name}={getattr(self, name)}" for name in names.split())
 
 
 def _dtype_of(observer: Any, kwargs: dict) -> Any:

@@ -322,10 +322,9 @@ class _BatchNorm(_Norm):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def extra_repr(self) -> str:
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, affine={self.affine}, "
-            f"bias={self.bias is not None}, track_running_stats={self.track_running_stats}"
-        )
+        affine = f"affine={self.affine}, bias={self.bias is not None}"
+        running = f"momentum={self.momentum}, {affine}, track_running_stats={self.track_running_stats}"
+        return f"{self.num_features}, eps={self.eps}, {running}"
 
 
 class BatchNorm1d(_BatchNorm):

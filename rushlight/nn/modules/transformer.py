@@ -216,13 +216,8 @@ class TransformerEncoder(Module):
         return output if self.norm is None else self.norm(output)
 
     def _leaves_padding_out(self, src: Tensor, mask: Tensor | None, padding: Tensor | None) -> bool:
-        if (
-            not self.use_nested_tensor
-            or self.layers[0].training
-            or src.dim() != 3
-            or padding is None
-            or mask is not None
-        ):
+        is_fast = self.use_nested_tensor and not self.layers[0].training
+        if not is_fast or src.dim() != 3 or padding is None or mask is not None:
             return False
         if is_grad_enabled() and any(x.requires_grad for x in (src, *self.layers[0].parameters())):
             return False

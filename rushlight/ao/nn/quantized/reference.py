@@ -25,11 +25,8 @@ class _Reference:
         new.register_buffer("weight_scale", scale.detach().clone())
         new.register_buffer("weight_zero_point", zero_point.detach().clone())
         new.weight_axis = observer.ch_axis if observer.qscheme.is_per_channel else None
-        new.weight_dtype, new.weight_quant_min, new.weight_quant_max = (
-            observer.dtype,
-            observer.quant_min,
-            observer.quant_max,
-        )
+        new.weight_dtype = observer.dtype
+        new.weight_quant_min, new.weight_quant_max = observer.quant_min, observer.quant_max
         return new
 
     def _call(self, name: str, values: Tensor) -> Tensor:

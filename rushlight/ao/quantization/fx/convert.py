@@ -94,10 +94,8 @@ def lower(model: GraphModule) -> GraphModule:
 
     The dequantise node stays if another node uses it. Source: `torch/ao/quantization/fx/_lower_to_native_backend.py`."""
     modules = dict(model.named_modules(remove_duplicate=False))
-    quantize, dequantize = (
-        ops.quantized_decomposed.quantize_per_tensor.default,
-        ops.quantized_decomposed.dequantize_per_tensor.default,
-    )
+    quantize = ops.quantized_decomposed.quantize_per_tensor.default
+    dequantize = ops.quantized_decomposed.dequantize_per_tensor.default
     for node in list(model.graph.nodes):
         if node.op != "call_module" or len(node.users) != 1:
             continue
