@@ -54,11 +54,7 @@ def _is_lower(self: Constraint, x: Tensor) -> Tensor:
 _Above = _kind("GreaterThan", lambda self, x: self.lower_bound < x)
 _AtLeast = _kind("GreaterThanEq", lambda self, x: self.lower_bound <= x)
 _Interval = _kind("Interval", lambda self, x: (self.lower_bound <= x) & (x <= self.upper_bound))
-_Integers = _kind(
-    "IntegerInterval",
-    lambda self, x: (x % 1 == 0) & (self.lower_bound <= x) & (x <= self.upper_bound),
-    is_discrete=True,
-)
+_Integers = _kind("IntegerInterval", lambda self, x: (x % 1 == 0) & _Interval.check(self, x), is_discrete=True)
 
 
 def interval(lower_bound: Any, upper_bound: Any, kind: type[Constraint] = _Interval) -> Constraint:

@@ -126,9 +126,8 @@ class SymInt(int):
         return self
 
     def compare(self, comparison: str, other: Any) -> bool:
-        result = COMPARISONS[comparison](
-            int.__int__(self), other if not isinstance(other, SymInt) else int.__int__(other)
-        )
+        number = int.__int__(other) if isinstance(other, SymInt) else other
+        result = COMPARISONS[comparison](int.__int__(self), number)
         if local_state.guards is not None and result is not NotImplemented:
             right = expression_of(other)
             if self.expression is UNKNOWN or right is UNKNOWN:
@@ -379,9 +378,8 @@ class SizeNodes:
 
     def node(self, key: Any, function: Any, *args: Any) -> Node:
         if key not in self.known:
-            self.known[key] = self.graph.call_function(
-                function, args, name="sym_size_int" if function is sym_size else None
-            )
+            name = "sym_size_int" if function is sym_size else None
+            self.known[key] = self.graph.call_function(function, args, name=name)
             self.known[key].meta |= {"val": 0, "sizes": None}
         return self.known[key]
 

@@ -93,9 +93,8 @@ register_operations(COMPARISONS, dtype=bool_)
 register_operations(LOGICAL, lambda *x: [to_dtype(operand, bool_) for operand in x], bool_)
 register_operations({name: name for name in FLOATING}, to_floating)
 register_operations({"isnan": "isnan", "isinf": "isinf"}, to_floating, bool_)
-register_operations(
-    {"remainder.Tensor": "mod", "remainder.Scalar": "mod", "pow.Tensor_Tensor": "pow"}, require_floating
-)
+register_operations({"remainder.Tensor": "mod", "remainder.Scalar": "mod"}, require_floating)
+register_operations({"pow.Tensor_Tensor": "pow"}, require_floating)
 register_lowering("bitwise_not")(lambda x: pointwise("not" if x.dtype is bool_ else "bitnot", [x]))
 
 

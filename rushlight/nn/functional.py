@@ -708,13 +708,13 @@ def multi_head_attention_forward(
             raise AssertionError("bias cannot be added to static key or value.")
         k, v = (functions.cat([x, bias.repeat((1, batch, 1))]) for x, bias in ((k, bias_k), (v, bias_v)))
         masks = [_one_more_key(mask) for mask in masks]
-    q = q.view((length, batch * num_heads, head_dim)).transpose(0, 1)
-    k, v = (
-        x.view((x.size(0), batch * num_heads, head_dim)).transpose(0, 1)
-        if static is None
-        else _check_static(static, batch * num_heads, head_dim)
-        for x, static in ((k, static_k), (v, static_v))
-    )
+
+    def heads(x: Tensor, static: Tensor | None = None) -> Tensor:
+        if static is not None:
+            return _check_static(static, batch * num_heads, head_dim)
+        return x.view((x.size(0), batch * num_heads, head_dim)).transpose(0, 1)
+
+    q, k, v = heads(q), heads(k, static_k), heads(v, static_v)
     if add_zero_attn:  # one more key and value, which are zeros
         zeros = functions.zeros((batch * num_heads, 1, head_dim), dtype=k.dtype, device=k.device)
         k, v = functions.cat([k, zeros], 1), functions.cat([v, zeros], 1)

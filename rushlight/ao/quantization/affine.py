@@ -295,11 +295,8 @@ def quantize_per_channel_group(
     """The integers for a matrix (rows, columns), with a scale for each group of `group_size` neighbours in a row. `scales` and
     `zero_points` are (rows, groups).
     Source: `torch/ao/quantization/fx/_decomposed.py`, `quantize_per_channel_group`."""
-    groups = input.reshape(-1, group_size)
-    quantized = quantize_per_channel(
-        groups, scales.reshape(-1), zero_points.reshape(-1), 0, quant_min, quant_max, dtype
-    )
-    return quantized.reshape(input.shape)
+    groups, qparams = input.reshape(-1, group_size), (scales.reshape(-1), zero_points.reshape(-1))
+    return quantize_per_channel(groups, *qparams, 0, quant_min, quant_max, dtype).reshape(input.shape)
 
 
 # Operators -----------------------------------------------------------------------------------------------------------

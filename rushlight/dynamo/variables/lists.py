@@ -40,9 +40,8 @@ class ContainerVariable(VariableTracker):
         if not hasattr(self.cls, name) or name == "__class__":
             return super().var_getattr(tx, name)
         attribute = static_getattr(self.cls, name)
-        return (
-            tx.builder.method(attribute, self) if isinstance(attribute, FunctionType) else GetAttrVariable(self, name)
-        )
+        is_function = isinstance(attribute, FunctionType)
+        return tx.builder.method(attribute, self) if is_function else GetAttrVariable(self, name)
 
     def call_method(self, tx, name, args, kwargs):
         if name in PROTOCOL:

@@ -34,9 +34,7 @@ class _ConvNd(_AffineMap):
             if channels % groups:
                 raise ValueError(f"{name} must be divisible by groups")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size, self.stride, self.dilation = (
-            self._repeated(setting) for setting in (kernel_size, stride, dilation)
-        )
+        self.kernel_size, self.stride, self.dilation = map(self._repeated, (kernel_size, stride, dilation))
         self.padding = padding if isinstance(padding, str) else self._repeated(padding)
         if isinstance(padding, str):
             if padding not in ("same", "valid"):

@@ -60,9 +60,7 @@ def packed(weight: Tensor, zero_points: Tensor) -> int8_kernel.PackedWeight:
     if int8_kernel.library() is None:
         return int8_kernel.PackedWeight(weight, zero_points)
     key = (weight.shape, ref(zero_points._storage))
-    key += tuple(
-        (tensor._storage.version, tensor.storage_offset(), tensor.stride()) for tensor in (weight, zero_points)
-    )
+    key += tuple((x._storage.version, x.storage_offset(), x.stride()) for x in (weight, zero_points))
     known, result = _packed.get(weight._storage, (None, None))
     if known != key:
         result = int8_kernel.PackedWeight(weight, zero_points)
