@@ -40,12 +40,11 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2, out: Tensor | None
     return result if out is None else out.resize_(result.shape).copy_(result)
 
 
-def block_diag(*tensors: Tensor) -> Tensor:
-    return functions.block_diag(tensors)
+def _of_several(function: Callable) -> Callable[..., Tensor]:
+    return wraps(function)(lambda *tensors: function(tensors))
 
 
-def cartesian_prod(*tensors: Tensor) -> Tensor:
-    return functions.cartesian_prod(tensors)
+block_diag, cartesian_prod = _of_several(functions.block_diag), _of_several(functions.cartesian_prod)
 
 
 def numel(input: Tensor) -> int:
@@ -113,6 +112,7 @@ def tensor_nonzero(self: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Te
     return nonzero(self, as_tuple=as_tuple)
 
 
+Results = Tensor | tuple[Tensor, ...]
 Order = Scalar | str | None
 Dims = int | Sequence[int] | None
 
@@ -140,13 +140,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     return functions.cdist(x1, x2, p, None)
 
 
-def unique(
-    input: Tensor,
-    sorted: bool = True,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    dim: int | None = None,
-) -> Tensor | tuple[Tensor, ...]:
+def unique(input: Tensor, sorted=True, return_inverse: bool = False, return_counts: bool = False, dim=None) -> Results:
     """The different elements, or slices along `dim`, in order; if requested, the index of each element among them, and how
     often each occurs. Source: `torch/functional.py`, `_unique_impl`."""
     if dim is None:
@@ -156,15 +150,13 @@ def unique(
     return _requested(results, return_inverse, return_counts)
 
 
-def unique_consecutive(
-    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
-) -> Tensor | tuple[Tensor, ...]:
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim=None) -> Results:
     """The elements, or slices along `dim`, that differ from the one before. The other results are those of `unique`."""
     results = functions.unique_consecutive(input, return_inverse, return_counts, dim)
     return _requested(results, return_inverse, return_counts)
 
 
-def _requested(outputs: tuple[Tensor, ...], return_inverse: bool, return_counts: bool) -> Tensor | tuple[Tensor, ...]:
+def _requested(outputs: tuple[Tensor, ...], return_inverse: bool, return_counts: bool) -> Results:
     values, inverse, counts = outputs
     results = (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
     return results if len(results) > 1 else values

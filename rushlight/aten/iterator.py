@@ -210,10 +210,8 @@ def loop_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[n
         return [np.empty(0, out.dtype.numpy)] + [np.empty(0, common.numpy) for _ in inputs]
     operands = tuple(geometry(operand) or ((), ()) for operand in (out, *inputs))
     sizes, strides = loop_geometry(tuple(out._sizes), operands)
-    return [
-        _array(operand, sizes, steps) if isinstance(operand, Tensor) else number(operand, common)
-        for operand, steps in zip((out, *inputs), strides)
-    ]
+    pairs = zip((out, *inputs), strides)
+    return [_array(x, sizes, steps) if isinstance(x, Tensor) else number(x, common) for x, steps in pairs]
 
 
 @fast_form_of(loop_arrays)

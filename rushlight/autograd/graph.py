@@ -306,8 +306,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """Source: `torch/autograd/graph.py`, `get_gradient_edge`."""
     edge = gradient_edge(tensor)
     if edge.node is None:
-        problem = "It is not possible to get the gradient edge for a Tensor that does not require gradients"
-        raise RuntimeError(problem)
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
     return GradientEdge(edge.node, edge.input_nr)
 
 

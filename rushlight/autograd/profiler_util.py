@@ -296,10 +296,9 @@ def _tail(line: str, width: int = 75) -> str:
 
 
 def _format_time(microseconds: float) -> str:
-    for unit, scale in ("s", 1e6), ("ms", 1e3):
-        if microseconds >= scale:
-            return f"{microseconds / scale:.3f}{unit}"
-    return f"{microseconds:.3f}us"
+    units = {"s": 1e6, "ms": 1e3, "us": 1}
+    unit = next((unit for unit, scale in units.items() if microseconds >= scale), "us")
+    return f"{microseconds / units[unit]:.3f}{unit}"
 
 
 def _format_memory(nbytes: int) -> str:

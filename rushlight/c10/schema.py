@@ -458,10 +458,8 @@ def fit(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list 
     except RuntimeError:
         return None
     stack = [_converted(argument, value) for argument, value in zip(schema.arguments, stack)]
-    fits = (
-        is_of_type(argument, value) or isinstance(value, NUMBERS) and may_be_number(schema, argument)
-        for argument, value in zip(schema.arguments, stack)
-    )
+    pairs = zip(schema.arguments, stack)
+    fits = (is_of_type(a, value) or isinstance(value, NUMBERS) and may_be_number(schema, a) for a, value in pairs)
     return stack if all(fits) else None
 
 

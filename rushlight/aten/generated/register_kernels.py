@@ -148,7 +148,12 @@ implement(
     "full.out",
     CompositeExplicitAutograd=lambda size, fill_value, out: creation.fill_(creation.resize_(out, size), fill_value),
 )
-implement("full_like", CompositeExplicitAutograd=creation.full_like)
+implement(
+    "full_like",
+    CompositeExplicitAutograd=lambda self, fill_value, dtype, layout, device, pin_memory, memory_format: creation.fill_(
+        creation.empty_like(self, dtype, layout, device, pin_memory, memory_format), creation.as_number(fill_value)
+    ),
+)
 implement(
     "linspace",
     CompositeExplicitAutograd=lambda start, end, steps, dtype, layout, device, pin_memory: creation.linspace(
@@ -384,7 +389,7 @@ implement("eq.Tensor_out", CPU=pointwise.eq.out, Meta=pointwise.eq.out)
 implement(
     "eq.Scalar", CPU=lambda self, other: functions.eq(self, other), Meta=lambda self, other: functions.eq(self, other)
 )
-implement("equal", CPU=pointwise.equal)
+implement("equal", CPU=lambda self, other: self.shape == other.shape and bool(np.all(self._array == other._array)))
 implement("erf", CPU=elementary.erf.functional, Meta=elementary.erf.on_meta)
 implement("erf_", CPU=elementary.erf.inplace, Meta=elementary.erf.inplace)
 implement("erf.out", CPU=elementary.erf.out, Meta=elementary.erf.out)
@@ -422,8 +427,20 @@ implement("hardtanh", CPU=elementary.hardtanh.functional, Meta=elementary.hardta
 implement("hardtanh_", CPU=elementary.hardtanh.inplace, Meta=elementary.hardtanh.inplace)
 implement("hardtanh.out", CPU=elementary.hardtanh.out, Meta=elementary.hardtanh.out)
 implement("isclose", CompositeImplicitAutograd=pointwise.isclose)
-implement("isfinite", CompositeImplicitAutograd=pointwise.isfinite)
-implement("isinf", CompositeExplicitAutograd=pointwise.isinf)
+implement(
+    "isfinite",
+    CompositeImplicitAutograd=lambda self: (
+        (self == self) * (self.abs() != math.inf)
+        if self.dtype.is_floating_point
+        else functions.ones_like(self, dtype=pointwise.bool_)
+    ),
+)
+implement(
+    "isinf",
+    CompositeExplicitAutograd=lambda self: (
+        self.abs() == math.inf if self.dtype.is_floating_point else functions.zeros_like(self, dtype=pointwise.bool_)
+    ),
+)
 implement("isnan", CPU=lambda self: self != self, Meta=lambda self: self != self)
 implement("le.Tensor", CPU=pointwise.le.functional, Meta=pointwise.le.on_meta)
 implement("le_.Tensor", CPU=pointwise.le.inplace, Meta=pointwise.le.inplace)
@@ -1409,7 +1426,12 @@ implement(
 )
 implement("masked_select", CPU=advanced_indexing.masked_select)
 implement("masked_select.out", CPU=advanced_indexing.masked_select_out)
-implement("masked_select_backward", CompositeImplicitAutograd=advanced_indexing.masked_select_backward)
+implement(
+    "masked_select_backward",
+    CompositeImplicitAutograd=lambda grad, input, mask: functions.zeros_like(
+        input.expand(advanced_indexing.infer_size(input.shape, mask.shape)), memory_format=views.contiguous_format
+    ).masked_scatter(mask, grad),
+)
 implement("nonzero", CPU=advanced_indexing.nonzero)
 implement("nonzero.out", CPU=advanced_indexing.nonzero_out)
 implement(
@@ -2227,12 +2249,17 @@ implement(
 )
 implement("multi_margin_loss", CompositeExplicitAutograd=losses.multi_margin_loss)
 implement("multilabel_margin_loss", CompositeImplicitAutograd=losses.multilabel_margin_loss)
-implement("bernoulli", CompositeExplicitAutograd=random.bernoulli)
+implement(
+    "bernoulli",
+    CompositeExplicitAutograd=lambda self, generator: random.bernoulli_tensor_(
+        functions.empty_like(self, memory_format=views.contiguous_format), self, generator
+    ),
+)
 implement("bernoulli.out", CPU=random.bernoulli_out)
 implement(
     "bernoulli.p",
     CompositeExplicitAutogradNonFunctional=lambda self, p, generator: random.bernoulli_float_(
-        functions.empty_like(self, memory_format=random.contiguous_format), p, generator
+        functions.empty_like(self, memory_format=views.contiguous_format), p, generator
     ),
 )
 implement(

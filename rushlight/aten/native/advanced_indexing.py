@@ -18,7 +18,6 @@ from rushlight.aten.native.gather_scatter import _assert_no_overlap, _at_least_1
 from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, resize_output
 from rushlight.c10.dtypes import INTEGRAL, Scalar, bool_, int32, int64
-from rushlight.c10.memory_formats import contiguous_format
 
 # Elements that are not 0 ---------------------------------------------------------------------------------------------
 
@@ -66,12 +65,6 @@ def masked_select_out(self: Tensor, mask: Tensor, out: Tensor) -> Tensor:
 def _check_mask_dtype(name: str, mask: Tensor) -> None:
     if mask.dtype is not bool_:
         raise RuntimeError(f"{name}: expected BoolTensor for mask")
-
-
-def masked_select_backward(grad: Tensor, self: Tensor, mask: Tensor) -> Tensor:
-    """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_select_backward`."""
-    sizes = infer_size(self.shape, mask.shape)
-    return functions.zeros_like(self.expand(sizes), memory_format=contiguous_format).masked_scatter(mask, grad)
 
 
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:

@@ -81,12 +81,6 @@ def empty_like(self, dtype=None, layout=None, device=None, pin_memory=None, memo
     return empty_strided(self.shape, strides_for(self, memory_format), dtype or self.dtype, target)
 
 
-def full_like(self, fill_value, dtype=None, layout=None, device=None, pin_memory=None, memory_format=None) -> Tensor:
-    """A tensor of one value."""
-    fill_value = as_number(fill_value)
-    return fill_(empty_like(self, dtype, layout, device, pin_memory, memory_format), fill_value)
-
-
 def new_empty(self, size, dtype=None, layout=None, device=None, pin_memory=None) -> Tensor:
     """`self.new_...`: a tensor of other sizes with, by default, the dtype and the device of `self`."""
     return _new(size, dtype or self.dtype, device or self._storage.device_type)

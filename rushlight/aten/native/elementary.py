@@ -74,22 +74,14 @@ isposinf, isneginf = loops.compare(lambda x: x == np.inf), loops.compare(lambda 
 frac = pointwise(lambda x: x - np.trunc(x), exact, FLOATS)
 
 
-def nan_to_num_meta(self: Tensor, *values: float | None) -> Output:
-    return loops.output_of(self.dtype, self)
-
-
-@partial(Structured, nan_to_num_meta, casts=True)
+@partial(Structured, lambda self, *values: loops.output_of(self.dtype, self), casts=True)
 def nan_to_num(self: Tensor, nan: float | None, posinf: float | None, neginf: float | None, out: Tensor) -> None:
     """Other numbers for NaN and the infinities: by default 0, and the largest and the smallest number of the dtype."""
     is_floating = self.dtype.category == FLOATING
     out._array[...] = np.nan_to_num(self._array, True, nan or 0.0, posinf, neginf) if is_floating else self._array
 
 
-def logit_meta(self: Tensor, eps: float | None) -> Output:
-    return loops.output_of(to_floating(self)[1], self)
-
-
-@partial(Structured, logit_meta, casts=True)
+@partial(Structured, lambda self, eps: loops.output_of(to_floating(self)[1], self), casts=True)
 def logit(self: Tensor, eps: float | None, out: Tensor) -> None:
     def log_odds(x: np.ndarray) -> np.ndarray:
         x = x if eps is None else np.clip(x, x.dtype.type(eps), x.dtype.type(1 - eps))

@@ -547,11 +547,7 @@ def nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_ind
     return out
 
 
-def binary_cross_entropy_backward_meta(grad_output, self, target, weight, reduction: int) -> Output:
-    return Output(self.shape, strides_for(self, None), self.dtype)
-
-
-@partial(Structured, binary_cross_entropy_backward_meta)
+@partial(Structured, lambda grad, self, *rest: Output(self.shape, strides_for(self, None), self.dtype))
 def binary_cross_entropy_backward(grad_output, self, target, weight, reduction: int, out: Tensor) -> None:
     """weight * (x - t) / (x * (1 - x)) times the gradient. The divisor is at least 1e-12.
     Source: `aten/src/ATen/native/Loss.cpp`, `binary_cross_entropy_backward_out_cpu`."""

@@ -88,16 +88,13 @@ def fast_layer_norm(input: Tensor, normalized_shape, weight, bias, eps: float, c
     a fast form of autograd too."""
     is_plain = fits_fast_path(input) and 0 not in input._sizes and not input._key_set & META
     if is_plain and not local.modes:
-        is_seen = not runs_unseen(_OF_LAYER_NORM, input, weight, bias)
+        is_seen = not runs_unseen(("aten::native_layer_norm",), input, weight, bias)
         if not is_seen and fits_sample(input, tuple(normalized_shape), weight, bias):
             x = input._array.reshape(-1, weight._array.size)
             result = _normalised(x, weight, bias, eps)[0] if len(x) > 1 else _normalised_row(x[0], weight, bias, eps)
             return wrap_like(result.reshape(input._sizes), input)
         return functions.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
     return layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable)
-
-
-_OF_LAYER_NORM = ("aten::native_layer_norm",)
 
 
 def fits_sample(input: Tensor, sizes: tuple[int, ...], weight: Tensor, bias: Tensor) -> bool:

@@ -11,7 +11,6 @@ from functools import partial, wraps
 import numpy as np
 
 from rushlight.aten import iterator
-from rushlight.aten.generated import functions
 from rushlight.aten.iterator import Operand, common_sizes, convert, converter, for_each, geometry, parameter_converter
 from rushlight.aten.strided import META, Tensor, infer_size, strides_for
 from rushlight.aten.structured import Output, Structured, planned
@@ -301,25 +300,6 @@ bitwise_and, bitwise_or, bitwise_xor = map(combine_bits, (np.bitwise_and, np.bit
 shift_bits = partial(pointwise, dtypes=exact, kinds=(INTEGRAL,))  # by less than 0 or more than all bits: as numpy
 bitwise_left_shift, bitwise_right_shift = map(shift_bits, (np.left_shift, np.right_shift))
 bitwise_not = pointwise(np.invert, exact, INTEGERS, casts=False)
-
-
-def equal(self: Tensor, other: Tensor) -> bool:
-    """Whether two tensors have the same sizes and equal elements. Source: `aten/src/ATen/native/ReduceOps.cpp`,
-    `cpu_equal`."""
-    return self.shape == other.shape and bool(np.all(self._array == other._array))
-
-
-def isinf(self: Tensor) -> Tensor:
-    """Source: `aten/src/ATen/native/TensorCompare.cpp`, `isinf`."""
-    if self.dtype.category != FLOATING:
-        return functions.zeros_like(self, dtype=bool_)
-    return self.abs() == float("inf")
-
-
-def isfinite(self: Tensor) -> Tensor:
-    if self.dtype.category != FLOATING:
-        return functions.ones_like(self, dtype=bool_)
-    return (self == self) * (self.abs() != float("inf"))
 
 
 def isclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:

@@ -28,7 +28,6 @@ from rushlight.aten.structured import Output, allocate, check_floating, resize_,
 from rushlight.c10 import dtypes, storage
 from rushlight.c10.dispatch import BIT, excluding, form_of
 from rushlight.c10.dtypes import FLOATING, REDUCED_FLOATING, bool_, dtype, float32, float64, int64, numpy_finfo
-from rushlight.c10.memory_formats import contiguous_format
 
 __all__ = ["Generator", "default_generator", "manual_seed", "initial_seed", "seed", "get_rng_state", "set_rng_state"]
 
@@ -460,11 +459,6 @@ randint_low, randint_low_generator, randint_low_out, randint_low_generator_out, 
     random_from_, int64
 )
 randperm, randperm_generator, randperm_out, randperm_generator_out, _ = factory(_permutation, int64)
-
-
-def bernoulli(self: Tensor, generator: Generator | None = None) -> Tensor:
-    """1 with the probability in each element of `self`, else 0."""
-    return bernoulli_tensor_(functions.empty_like(self, memory_format=contiguous_format), self, generator)
 
 
 def bernoulli_out(self: Tensor, generator: Generator | None, out: Tensor) -> Tensor:

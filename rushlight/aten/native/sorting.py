@@ -153,17 +153,13 @@ def _unique_results(self: Tensor, results: tuple, sizes: Sequence[int], return_i
 # Order statistics ----------------------------------------------------------------------------------------------------
 
 
-def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
+def kthvalue(self: Tensor, k: int, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
     """The k-th smallest element, from 1, and its index."""
     if self.dim() and not 1 <= k <= self.size(dim):
         raise RuntimeError("selected number k out of range for dimension")
-    return _selected(self.sort(dim), k - 1, dim, keepdim)
-
-
-def _selected(results: tuple, position: int, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
-    if not results[0].dim():
-        return tuple(results)
-    selected = (x.narrow(dim, position, 1) for x in results)
+    if not self.dim():
+        return tuple(self.sort(dim))
+    selected = (x.narrow(dim, k - 1, 1) for x in self.sort(dim))
     return tuple(x.clone() if keepdim else x.squeeze(dim).clone() for x in selected)
 
 
