@@ -12,13 +12,14 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import Scalar, dtype
 
 __all__ = [
-    "LinAlgError", "cholesky", "cross", "det", "eigh", "inv", "matrix_norm", "norm", "pinv", "qr", "slogdet", "solve", "svd",
-    "svdvals", "vector_norm",
+    "LinAlgError", "cholesky", "cross", "det", "eigh", "eigvalsh", "inv", "matrix_norm", "norm", "pinv", "qr", "slogdet", "solve",
+    "solve_triangular", "svd", "svdvals", "vector_norm",
 ]  # fmt: skip
 
 cholesky, qr, svd, eigh = functions.linalg_cholesky, functions.linalg_qr, functions.linalg_svd, functions.linalg_eigh
 inv, pinv, solve, cross = functions.linalg_inv, functions.linalg_pinv, functions.linalg_solve, functions.linalg_cross
-det, slogdet = functions.linalg_det, functions.linalg_slogdet
+det, slogdet, eigvalsh = functions.linalg_det, functions.linalg_slogdet, functions.linalg_eigvalsh
+solve_triangular = functions.linalg_solve_triangular
 vector_norm, matrix_norm = functions.linalg_vector_norm, functions.linalg_matrix_norm
 
 

@@ -30,15 +30,15 @@ __all__ = [
     "atanh", "atanh_", "avg_pool1d", "baddbmm", "batch_norm", "bernoulli", "bilinear",
     "binary_cross_entropy_with_logits", "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
     "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "bucketize", "cat", "ceil", "ceil_", "celu", "celu_",
-    "channel_shuffle", "cholesky", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min", "clamp_min_",
-    "clip", "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "constant_pad_nd", "conv1d", "conv2d",
-    "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign", "copysign_", "cos",
-    "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cross", "cummax", "cummin",
-    "cumprod", "cumsum", "deg2rad", "deg2rad_", "det", "detach", "diag", "diag_embed", "diagflat", "diagonal",
-    "diagonal_copy", "diagonal_scatter", "diff", "digamma", "digamma_", "dist", "div", "divide", "dot", "dropout",
-    "dropout_", "dsplit", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided", "eq",
-    "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expm1", "expm1_",
-    "eye", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
+    "channel_shuffle", "cholesky", "cholesky_solve", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
+    "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "constant_pad_nd",
+    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign",
+    "copysign_", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cross",
+    "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_", "det", "detach", "diag", "diag_embed", "diagflat",
+    "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma", "digamma_", "dist", "div", "divide", "dot",
+    "dropout", "dropout_", "dsplit", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided",
+    "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expm1",
+    "expm1_", "eye", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "feature_alpha_dropout",
     "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "fill", "fill_", "fix", "fix_", "flatten", "flip",
     "fliplr", "flipud", "float_power", "floor", "floor_", "floor_divide", "fmax", "fmin", "fmod", "frac", "frac_",
     "full", "full_like", "gather", "gcd", "gcd_", "ge", "ger", "greater", "greater_equal", "group_norm", "gru",
@@ -4246,6 +4246,36 @@ def linalg_eigh(input=None, UPLO="L", **numpy_names):
     except AttributeError:
         return return_types.named(return_types.linalg_eigh, invoke(linalg_eigh_op, input, UPLO))
     return return_types.named(return_types.linalg_eigh, linalg_eigh_op.table[key_set](input, UPLO))
+
+
+def linalg_eigvalsh(input=None, UPLO="L", **numpy_names):
+    if numpy_names:
+        return call_by_name([linalg_eigvalsh_op], locals())
+    try:
+        key_set = (input._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(linalg_eigvalsh_op, input, UPLO)
+    return linalg_eigvalsh_op.table[key_set](input, UPLO)
+
+
+def linalg_solve_triangular(input=None, B=None, *, upper=None, left=True, unitriangular=False, **numpy_names):
+    if numpy_names or upper is None:
+        return call_by_name([linalg_solve_triangular_op], locals())
+    try:
+        key_set = (input._key_set | B._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(linalg_solve_triangular_op, input, B, upper, left, unitriangular)
+    return linalg_solve_triangular_op.table[key_set](input, B, upper, left, unitriangular)
+
+
+def cholesky_solve(input=None, input2=None, upper=False, **numpy_names):
+    if numpy_names:
+        return call_by_name([cholesky_solve_op], locals())
+    try:
+        key_set = (input._key_set | input2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cholesky_solve_op, input, input2, upper)
+    return cholesky_solve_op.table[key_set](input, input2, upper)
 
 
 def linalg_qr(A):
@@ -11576,6 +11606,17 @@ def tensor_cholesky(self, upper=False):
 Tensor.cholesky = tensor_cholesky
 
 
+def tensor_cholesky_solve(self, input2, upper=False):
+    try:
+        key_set = (self._key_set | input2._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(cholesky_solve_op, self, input2, upper)
+    return cholesky_solve_op.table[key_set](self, input2, upper)
+
+
+Tensor.cholesky_solve = tensor_cholesky_solve
+
+
 def tensor_qr(self):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -14096,6 +14137,11 @@ _linalg_solve_op = declare("_linalg_solve(Tensor A, Tensor B) -> Tensor")
 linalg_solve_op = declare("linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor")
 _linalg_eigh_op = declare('_linalg_eigh(Tensor A, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)')
 linalg_eigh_op = declare('linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)')
+linalg_eigvalsh_op = declare('linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor')
+linalg_solve_triangular_op = declare(
+    "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor"
+)
+cholesky_solve_op = declare("cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor")
 linalg_qr_op = declare("linalg_qr(Tensor A) -> (Tensor Q, Tensor R)")
 qr_op = declare("qr(Tensor self) -> (Tensor Q, Tensor R)")
 trace_op = declare("trace(Tensor self) -> Tensor")

@@ -1453,7 +1453,9 @@ implement("_linalg_svd", CPU=linear_algebra.svd, Meta=linear_algebra.svd)
 implement("linalg_svdvals", CompositeImplicitAutograd=linear_algebra.svdvals)
 implement(
     "linalg_svd",
-    CompositeImplicitAutograd=lambda A, full_matrices, driver: functions._linalg_svd(A, full_matrices, driver=driver),
+    CompositeImplicitAutograd=lambda A, full_matrices, driver: tuple(
+        functions._linalg_svd(A, full_matrices, driver=driver)
+    ),
 )
 implement(
     "svd",
@@ -1470,7 +1472,7 @@ implement("pinverse", CompositeImplicitAutograd=linear_algebra.pinv)
 implement("linalg_det", CPU=linear_algebra.det, Meta=linear_algebra.det)
 implement("det", CompositeImplicitAutograd=lambda self: functions.linalg_det(self))
 implement("linalg_slogdet", CPU=linear_algebra.slogdet, Meta=linear_algebra.slogdet)
-implement("slogdet", CompositeImplicitAutograd=lambda self: functions.linalg_slogdet(self))
+implement("slogdet", CompositeImplicitAutograd=lambda self: tuple(functions.linalg_slogdet(self)))
 implement(
     "logdet",
     CompositeImplicitAutograd=lambda self: functions.where(
@@ -1491,9 +1493,27 @@ implement(
     ),
 )
 implement("_linalg_eigh", CPU=linear_algebra.eigh, Meta=linear_algebra.eigh)
-implement("linalg_eigh", CompositeImplicitAutograd=lambda self, UPLO: functions._linalg_eigh(self, UPLO))
+implement("linalg_eigh", CompositeImplicitAutograd=lambda self, UPLO: tuple(functions._linalg_eigh(self, UPLO)))
+implement("linalg_eigvalsh", CompositeImplicitAutograd=lambda self, UPLO: functions._linalg_eigh(self, UPLO)[0])
+implement(
+    "linalg_solve_triangular",
+    CompositeImplicitAutograd=lambda self, B, upper, left, unitriangular: functions.linalg_solve(
+        (self.triu(int(unitriangular)) if upper else self.tril(-int(unitriangular)))
+        + int(unitriangular) * functions.eye(self.size(-1), dtype=self.dtype),
+        B,
+        left=left,
+    ),
+)
+implement(
+    "cholesky_solve",
+    CompositeImplicitAutograd=lambda self, input2, upper: functions.linalg_solve_triangular(
+        (lower := input2.mT if upper else input2).mT,
+        functions.linalg_solve_triangular(lower, self, upper=False),
+        upper=True,
+    ),
+)
 implement("linalg_qr", CPU=linear_algebra.qr, Meta=linear_algebra.qr)
-implement("qr", CompositeImplicitAutograd=lambda self: functions.linalg_qr(self))
+implement("qr", CompositeImplicitAutograd=lambda self: tuple(functions.linalg_qr(self)))
 implement("trace", CompositeExplicitAutograd=linear_algebra.trace)
 implement("kron", CompositeImplicitAutograd=linear_algebra.kron)
 implement("linalg_vector_norm", CPU=linear_algebra.vector_norm.functional, Meta=linear_algebra.vector_norm.on_meta)

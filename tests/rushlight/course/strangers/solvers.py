@@ -20,6 +20,10 @@ results = {
     "upper": torch.linalg.cholesky(a, upper=True),
     "eigenvalues": torch.linalg.eigh(a).eigenvalues,
     "eigenvectors": torch.linalg.eigh(a).eigenvectors.abs(),
+    "eigenvalues alone": torch.linalg.eigvalsh(a),
+    "lower": torch.linalg.solve_triangular(x, b, upper=False),
+    "unit": torch.linalg.solve_triangular(x, b, upper=True, unitriangular=True),
+    "from cholesky": torch.cholesky_solve(b, torch.linalg.cholesky(a)),
     "q": torch.linalg.qr(x).Q,
     "r": torch.linalg.qr(x).R,
     "singular values": torch.svd(x)[1],
@@ -30,6 +34,7 @@ results = {
 for name, result in results.items():
     (gradient,) = torch.autograd.grad((result.sin() * torch.linspace(0, 1, 4).sum()).sum(), x, retain_graph=True)
     print(name, tuple(result.shape), result.stride(), f"{result.sum().item():.5f} {gradient.pow(2).sum().item():.4f}")
+print(*(type(make(torch.eye(2))) for make in (torch.linalg.svd, torch.linalg.eigh, torch.slogdet, torch.qr)))
 for statement in "torch.inverse(b)", "torch.inverse(b[0, 0])":
     try:
         eval(statement)
