@@ -59,6 +59,15 @@ def nll_loss_backward(grad, x, target, weight, reduction, ignore_index, total_we
     return functions.where(functions.arange(x.size(1)) == classes.unsqueeze(1), value.unsqueeze(1), 0.0)
 
 
+def scatter_value(x: Tensor, dim: int, index: Tensor, value: float) -> Tensor:
+    """One value for each row, at the position in `index`."""
+    others = [1 if d == dim % x.dim() else size for d, size in enumerate(x.shape)]
+    if not others or [*index.shape] != others:
+        raise Unsupported
+    positions = functions.arange(x.size(dim)).reshape([-1 if d == dim % x.dim() else 1 for d in range(x.dim())])
+    return functions.where(index == positions, value, x).to(x.dtype)
+
+
 def below(x: Tensor, diagonal: int) -> Tensor:
     """Whether an element of a matrix is on a diagonal or below it."""
     return functions.arange(x.size(-1)) <= functions.arange(x.size(-2)).unsqueeze(1) + diagonal
@@ -73,6 +82,7 @@ FORMULAS |= {
     "_softmax": softmax,
     "nll_loss_forward": nll_loss,
     "nll_loss_backward": nll_loss_backward,
+    "scatter.value": scatter_value,
     "tril": lambda self, diagonal: functions.where(below(self, diagonal), self, self.new_zeros(())),
     "triu": lambda self, diagonal: functions.where(below(self, diagonal - 1), self.new_zeros(()), self),
     "select_backward": lambda grad, sizes, dim, index: functions.slice_scatter(

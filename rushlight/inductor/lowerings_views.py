@@ -10,7 +10,7 @@ from typing import Any
 from rushlight.aten.native.views import broadcast_shapes
 from rushlight.c10.dtypes import bool_, dtype, int64
 from rushlight.inductor import ir, lowering
-from rushlight.inductor.index import ZERO, Index, Indirect, reshaped_indices
+from rushlight.inductor.index import Index, Indirect, reshaped_indices
 from rushlight.inductor.ir import Expr, Pointwise, constant, op
 from rushlight.inductor.lowering import TensorBox, Unsupported, V, View, box, load_broadcast, register_lowering
 from rushlight.inductor.lowerings_pointwise import comparison, identity, where
@@ -243,22 +243,6 @@ def index_tensor(x: TensorBox, indices: Sequence[TensorBox | None]) -> Pointwise
         return x.load([*at[:first], *own, *at[first + len(shape) :]])
 
     return Pointwise(tuple(meta_result().shape), x.dtype, inner)
-
-
-@register_lowering("scatter.value")
-def scatter_value(x: TensorBox, dim: int, index: TensorBox, value: float) -> Pointwise:
-    if not x.sizes:
-        raise Unsupported
-    dim = dim % len(x.sizes)
-    if tuple(index.sizes) != tuple(1 if d == dim else size for d, size in enumerate(x.sizes)):
-        raise Unsupported
-
-    def inner(at: Sequence[Index]) -> Expr:
-        target = ir.cast(index.load([*at[:dim], ZERO, *at[dim + 1 :]]), int64)
-        here = comparison("eq", target, index_value(at[dim]))
-        return where(here, constant(value, x.dtype), x.load(at))
-
-    return Pointwise(x.sizes, x.dtype, inner)
 
 
 @register_lowering("slice_scatter")
