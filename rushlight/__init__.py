@@ -86,7 +86,6 @@ promote_types, result_type = _dtypes.promote_any, _dtypes.common_dtype
 half, float, double, int, long = float16, float32, float64, int32, int64
 
 newaxis = None
-del trace  # noqa: F821 - in labs it is the module `on_torch.trace`; `course.as_torch` gives programs the operator
 
 Tensor.T, Tensor.mT = property(Tensor.numpy_T), property(Tensor.mT)
 for _dtype in _dtypes.ALL:  # x.long(), x.float() and so on
@@ -105,4 +104,3 @@ for _module in (
     "backends", "c10.dtypes", "c10.memory_formats", "c10.qschemes", "c10.storage", "c10.type_info", "serialization",
 ):  # fmt: skip
     __all__ += sys.modules[f"rushlight.{_module}"].__all__
-__all__.remove("trace")

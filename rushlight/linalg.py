@@ -1,7 +1,6 @@
-"""Linear algebra, by torch's names: norms, solvers and decompositions.
+"""Linear algebra, by torch's names: norms and singular values.
 
-In PyTorch: `torch/linalg/__init__.py`, `aten/src/ATen/native/LinearAlgebra.cpp`. Left out: complex eigenvalues, and factors of
-LU and LDL.
+In PyTorch: `torch/linalg/__init__.py`, `aten/src/ATen/native/LinearAlgebra.cpp`. Left out: decompositions and solvers.
 """
 
 from collections.abc import Sequence
@@ -11,15 +10,9 @@ from rushlight.aten.native.linear_algebra import _LinAlgError as LinAlgError
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import Scalar, dtype
 
-__all__ = [
-    "LinAlgError", "cholesky", "cross", "det", "eigh", "eigvalsh", "inv", "matrix_norm", "norm", "pinv", "qr", "slogdet", "solve",
-    "solve_triangular", "svd", "svdvals", "vector_norm",
-]  # fmt: skip
+__all__ = ["LinAlgError", "cross", "inv", "matrix_norm", "norm", "svdvals", "vector_norm"]
 
-cholesky, qr, svd, eigh = functions.linalg_cholesky, functions.linalg_qr, functions.linalg_svd, functions.linalg_eigh
-inv, pinv, solve, cross = functions.linalg_inv, functions.linalg_pinv, functions.linalg_solve, functions.linalg_cross
-det, slogdet, eigvalsh = functions.linalg_det, functions.linalg_slogdet, functions.linalg_eigvalsh
-solve_triangular = functions.linalg_solve_triangular
+inv, cross = functions.linalg_inv, functions.linalg_cross
 vector_norm, matrix_norm = functions.linalg_vector_norm, functions.linalg_matrix_norm
 
 

@@ -556,39 +556,6 @@ def svd_backward(grads, full_matrices: bool, U: Tensor, S: Tensor, Vh: Tensor, k
     return U @ (inner @ Vh) if rows >= columns else (U @ inner) @ Vh
 
 
-def cholesky_backward(grad: Tensor, result: Tensor, upper: bool) -> Tensor:
-    """Return the gradient of A = L Lᵀ from that of L. Source: `torch/csrc/autograd/FunctionsManual.cpp`, `cholesky_backward`."""
-    L, grad = (result.mT, grad.mT) if upper else (result, grad)  # noqa: N806
-    product, inverse = L.mT @ grad, functions.linalg_inv(L)
-    return inverse.mT @ ((product.tril() + product.tril(-1).mT) / 2) @ inverse
-
-
-def eigh_backward(grads, L: Tensor, V: Tensor) -> Tensor:  # noqa: N803
-    """Return the gradient of A = V diag(L) Vᵀ from those of L and V, of which one may be None.
-    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `linalg_eig_backward`."""
-    gL, gV = grads  # noqa: N806
-    inner: Any = 0 if gL is None else functions.diagonal_backward(gL, V.shape, 0, -2, -1)
-    if gV is not None:
-        gaps = L.unsqueeze(-2) - L.unsqueeze(-1)
-        gaps.diagonal(0, -2, -1).fill_(math.inf)
-        turn = V.mT @ gV
-        inner = inner + (turn - turn.mT) / (2 * gaps)
-    return V @ inner @ V.mT
-
-
-def qr_backward(grads, Q: Tensor, R: Tensor) -> Tensor:  # noqa: N803
-    """Return the gradient of A = Q R, with at least as many rows as columns, from those of Q and R, of which one may be None.
-    Source: `torch/csrc/autograd/FunctionsManual.cpp`, `linalg_qr_backward`."""
-    gQ, gR = grads  # noqa: N806
-    if Q.shape[-1] < R.shape[-1]:
-        raise NotImplementedError(
-            "rushlight leaves out the gradient of linalg.qr for matrices with more columns than rows"
-        )
-    product: Any = (0 if gR is None else gR @ R.mT) - (0 if gQ is None else Q.mT @ gQ)
-    inner = Q @ (product.triu(1) + product.triu().mT)
-    return (inner if gQ is None else gQ + inner) @ functions.linalg_inv(R).mT
-
-
 def norm_backward(grad: Tensor, self: Tensor, p: float, norm: Tensor, dim, keepdim: bool) -> Tensor | None:
     """The gradient of a vector norm: 0 where it is not defined. None for the 0-norm, which counts.
     Source: `torch/csrc/autograd/FunctionsManual.cpp`, `norm_backward`."""

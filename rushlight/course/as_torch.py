@@ -54,7 +54,7 @@ def install() -> None:
         word.replace("from multi", ours) if isinstance(word, str) else word for word in command(**options)
     ]
     versions = [rushlight.version.__version__, *(torch.version for torch in metadata.distributions(name="torch"))]
-    rushlight.trace = rushlight.functions.trace
+    rushlight.trace = rushlight.Tensor.trace
     rushlight.__version__ = TorchVersion(max(version for version in versions if version.startswith(versions[0])))
     named = [getattr(rushlight, name) for name in NAMED]
     for kind in named:

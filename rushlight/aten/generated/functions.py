@@ -18,23 +18,22 @@ from rushlight.library import call_by_name, check_out_options, declare, invoke, 
 
 __all__ = [
     "_adaptive_avg_pool2d", "_cdist_forward", "_fake_quantize_per_tensor_affine_cachemask_tensor_qparams",
-    "_index_put_impl_", "_linalg_eigh", "_linalg_solve", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data",
-    "_prelu_kernel", "_reshape_alias", "_safe_softmax", "_scaled_dot_product_attention_math",
-    "_scaled_dot_product_flash_attention_for_cpu", "_softmax", "_softmax_backward_data", "_thnn_fused_gru_cell",
-    "_thnn_fused_lstm_cell", "_to_copy", "_unique2", "_unsafe_view", "abs", "abs_", "absolute", "absolute_", "acos",
-    "acos_", "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addcdiv", "addcmul", "addmm", "addmv", "addmv_", "addr",
-    "addr_", "alias", "all", "allclose", "alpha_dropout", "alpha_dropout_", "amax", "amin", "aminmax", "any", "arange",
-    "arccos", "arccos_", "arccosh", "arccosh_", "arcsin", "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2",
-    "arctan2_", "arctan_", "arctanh", "arctanh_", "argmax", "argmin", "argsort", "argwhere", "as_strided",
-    "as_strided_", "as_strided_scatter", "asin", "asin_", "asinh", "asinh_", "atan", "atan2", "atan2_", "atan_",
-    "atanh", "atanh_", "avg_pool1d", "baddbmm", "batch_norm", "bernoulli", "bilinear",
-    "binary_cross_entropy_with_logits", "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or",
-    "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "bucketize", "cat", "ceil", "ceil_", "celu", "celu_",
-    "channel_shuffle", "cholesky", "cholesky_solve", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
+    "_index_put_impl_", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data", "_prelu_kernel", "_reshape_alias",
+    "_safe_softmax", "_scaled_dot_product_attention_math", "_scaled_dot_product_flash_attention_for_cpu", "_softmax",
+    "_softmax_backward_data", "_thnn_fused_gru_cell", "_thnn_fused_lstm_cell", "_to_copy", "_unique2", "_unsafe_view",
+    "abs", "abs_", "absolute", "absolute_", "acos", "acos_", "acosh", "acosh_", "adaptive_avg_pool1d", "add", "addcdiv",
+    "addcmul", "addmm", "addmv", "addmv_", "addr", "addr_", "alias", "all", "allclose", "alpha_dropout",
+    "alpha_dropout_", "amax", "amin", "aminmax", "any", "arange", "arccos", "arccos_", "arccosh", "arccosh_", "arcsin",
+    "arcsin_", "arcsinh", "arcsinh_", "arctan", "arctan2", "arctan2_", "arctan_", "arctanh", "arctanh_", "argmax",
+    "argmin", "argsort", "argwhere", "as_strided", "as_strided_", "as_strided_scatter", "asin", "asin_", "asinh",
+    "asinh_", "atan", "atan2", "atan2_", "atan_", "atanh", "atanh_", "avg_pool1d", "baddbmm", "batch_norm", "bernoulli",
+    "bilinear", "binary_cross_entropy_with_logits", "bincount", "bitwise_and", "bitwise_left_shift", "bitwise_not",
+    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "bmm", "broadcast_to", "bucketize", "cat", "ceil", "ceil_",
+    "celu", "celu_", "channel_shuffle", "chunk", "clamp", "clamp_", "clamp_max", "clamp_max_", "clamp_min",
     "clamp_min_", "clip", "clip_", "clone", "column_stack", "concat", "concatenate", "conj", "constant_pad_nd",
     "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution", "copysign",
     "copysign_", "cos", "cos_", "cosh", "cosh_", "cosine_embedding_loss", "cosine_similarity", "count_nonzero", "cross",
-    "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_", "det", "detach", "diag", "diag_embed", "diagflat",
+    "cummax", "cummin", "cumprod", "cumsum", "deg2rad", "deg2rad_", "detach", "diag", "diag_embed", "diagflat",
     "diagonal", "diagonal_copy", "diagonal_scatter", "diff", "digamma", "digamma_", "dist", "div", "divide", "dot",
     "dropout", "dropout_", "dsplit", "dstack", "embedding", "embedding_renorm_", "empty", "empty_like", "empty_strided",
     "eq", "equal", "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expm1",
@@ -45,27 +44,27 @@ __all__ = [
     "gru_cell", "gt", "hardshrink", "heaviside", "heaviside_", "hinge_embedding_loss", "histc", "histogram", "hsplit",
     "hstack", "hypot", "hypot_", "index", "index_add", "index_copy", "index_fill", "index_put", "index_put_",
     "index_select", "inner", "instance_norm", "inverse", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf",
-    "isposinf", "isreal", "kl_div", "kron", "kthvalue", "layer_norm", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp",
-    "less", "less_equal", "lgamma", "lgamma_", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_",
-    "log_", "log_softmax", "logaddexp", "logaddexp2", "logdet", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logit", "logit_", "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss", "masked_fill",
-    "masked_scatter", "masked_select", "matmul", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d",
-    "maximum", "mean", "median", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial",
-    "multiply", "mv", "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nanquantile", "nansum", "narrow", "ne",
-    "neg", "neg_", "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance",
-    "pdist", "permute", "pinverse", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive",
-    "pow", "prelu", "prod", "qr", "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like",
-    "randn", "randn_like", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_",
-    "remainder", "renorm", "renorm_", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "rms_norm",
-    "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu",
-    "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select",
-    "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_",
-    "sinh", "sinh_", "slice", "slice_scatter", "slogdet", "softmax", "sort", "split", "split_with_sizes", "sqrt",
-    "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "subtract", "sum", "svd", "swapaxes",
-    "swapdims", "t", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold",
-    "threshold_", "tile", "topk", "trace", "transpose", "trapezoid", "trapz", "tril", "tril_indices",
-    "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze",
-    "vander", "var", "var_mean", "vdot", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "isposinf", "isreal", "kl_div", "kthvalue", "layer_norm", "lcm", "lcm_", "ldexp", "ldexp_", "le", "lerp", "less",
+    "less_equal", "lgamma", "lgamma_", "linspace", "log", "log10", "log10_", "log1p", "log1p_", "log2", "log2_", "log_",
+    "log_softmax", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "logit",
+    "logit_", "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss", "masked_fill", "masked_scatter",
+    "masked_select", "matmul", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "maximum", "mean",
+    "median", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv",
+    "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nanquantile", "nansum", "narrow", "ne", "neg", "neg_",
+    "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance", "pdist",
+    "permute", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow", "prelu", "prod",
+    "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
+    "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm",
+    "renorm_", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "rms_norm", "rnn_relu", "rnn_relu_cell",
+    "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_",
+    "rsub", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select", "select_scatter", "selu", "selu_",
+    "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice",
+    "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze",
+    "stack", "std", "std_mean", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take", "take_along_dim", "tan",
+    "tan_", "tanh", "tanh_", "tensor_split", "threshold", "threshold_", "tile", "topk", "transpose", "trapezoid",
+    "trapz", "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_",
+    "unbind", "unflatten", "unsqueeze", "vander", "var", "var_mean", "vdot", "vsplit", "vstack", "where", "xlogy",
+    "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -4084,30 +4083,12 @@ def _linalg_svd(A, full_matrices=False, compute_uv=True, *, driver=None):
     )
 
 
-def linalg_svdvals(A, *, driver=None):
+def linalg_inv_ex(A, *, check_errors=False):
     try:
         key_set = (A._key_set | local.included) & ~local.excluded
     except AttributeError:
-        return invoke(linalg_svdvals_op, A, driver)
-    return linalg_svdvals_op.table[key_set](A, driver)
-
-
-def linalg_svd(A, full_matrices=True, *, driver=None):
-    try:
-        key_set = (A._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return return_types.named(return_types.linalg_svd, invoke(linalg_svd_op, A, full_matrices, driver))
-    return return_types.named(return_types.linalg_svd, linalg_svd_op.table[key_set](A, full_matrices, driver))
-
-
-def svd(input=None, some=True, compute_uv=True, **numpy_names):
-    if numpy_names:
-        return return_types.named(return_types.svd, call_by_name([svd_op], locals()))
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return return_types.named(return_types.svd, invoke(svd_op, input, some, compute_uv))
-    return return_types.named(return_types.svd, svd_op.table[key_set](input, some, compute_uv))
+        return return_types.named(return_types.linalg_inv_ex, invoke(linalg_inv_ex_op, A, check_errors))
+    return return_types.named(return_types.linalg_inv_ex, linalg_inv_ex_op.table[key_set](A, check_errors))
 
 
 def linalg_inv(A):
@@ -4128,192 +4109,12 @@ def inverse(input=None, **numpy_names):
     return inverse_op.table[key_set](input)
 
 
-def linalg_pinv(input=None, rcond=1e-15, hermitian=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([linalg_pinv_op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(linalg_pinv_op, input, rcond, hermitian)
-    return linalg_pinv_op.table[key_set](input, rcond, hermitian)
-
-
-def pinverse(input=None, rcond=1e-15, **numpy_names):
-    if numpy_names:
-        return call_by_name([pinverse_op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(pinverse_op, input, rcond)
-    return pinverse_op.table[key_set](input, rcond)
-
-
-def linalg_det(A):
+def linalg_svdvals(A, *, driver=None):
     try:
         key_set = (A._key_set | local.included) & ~local.excluded
     except AttributeError:
-        return invoke(linalg_det_op, A)
-    return linalg_det_op.table[key_set](A)
-
-
-def det(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([det_op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(det_op, input)
-    return det_op.table[key_set](input)
-
-
-def linalg_slogdet(A):
-    try:
-        key_set = (A._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return return_types.named(return_types.linalg_slogdet, invoke(linalg_slogdet_op, A))
-    return return_types.named(return_types.linalg_slogdet, linalg_slogdet_op.table[key_set](A))
-
-
-def slogdet(input=None, **numpy_names):
-    if numpy_names:
-        return return_types.named(return_types.slogdet, call_by_name([slogdet_op], locals()))
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return return_types.named(return_types.slogdet, invoke(slogdet_op, input))
-    return return_types.named(return_types.slogdet, slogdet_op.table[key_set](input))
-
-
-def logdet(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([logdet_op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(logdet_op, input)
-    return logdet_op.table[key_set](input)
-
-
-def linalg_cholesky(input=None, *, upper=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([linalg_cholesky_op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(linalg_cholesky_op, input, upper)
-    return linalg_cholesky_op.table[key_set](input, upper)
-
-
-def cholesky(input=None, upper=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([cholesky_op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(cholesky_op, input, upper)
-    return cholesky_op.table[key_set](input, upper)
-
-
-def _linalg_solve(A, B):
-    try:
-        key_set = (A._key_set | B._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(_linalg_solve_op, A, B)
-    return _linalg_solve_op.table[key_set](A, B)
-
-
-def linalg_solve(A, B, *, left=True):
-    try:
-        key_set = (A._key_set | B._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(linalg_solve_op, A, B, left)
-    return linalg_solve_op.table[key_set](A, B, left)
-
-
-def _linalg_eigh(A, UPLO="L"):
-    try:
-        key_set = (A._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return return_types.named(return_types._linalg_eigh, invoke(_linalg_eigh_op, A, UPLO))
-    return return_types.named(return_types._linalg_eigh, _linalg_eigh_op.table[key_set](A, UPLO))
-
-
-def linalg_eigh(input=None, UPLO="L", **numpy_names):
-    if numpy_names:
-        return return_types.named(return_types.linalg_eigh, call_by_name([linalg_eigh_op], locals()))
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return return_types.named(return_types.linalg_eigh, invoke(linalg_eigh_op, input, UPLO))
-    return return_types.named(return_types.linalg_eigh, linalg_eigh_op.table[key_set](input, UPLO))
-
-
-def linalg_eigvalsh(input=None, UPLO="L", **numpy_names):
-    if numpy_names:
-        return call_by_name([linalg_eigvalsh_op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(linalg_eigvalsh_op, input, UPLO)
-    return linalg_eigvalsh_op.table[key_set](input, UPLO)
-
-
-def linalg_solve_triangular(input=None, B=None, *, upper=None, left=True, unitriangular=False, **numpy_names):
-    if numpy_names or upper is None:
-        return call_by_name([linalg_solve_triangular_op], locals())
-    try:
-        key_set = (input._key_set | B._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(linalg_solve_triangular_op, input, B, upper, left, unitriangular)
-    return linalg_solve_triangular_op.table[key_set](input, B, upper, left, unitriangular)
-
-
-def cholesky_solve(input=None, input2=None, upper=False, **numpy_names):
-    if numpy_names:
-        return call_by_name([cholesky_solve_op], locals())
-    try:
-        key_set = (input._key_set | input2._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(cholesky_solve_op, input, input2, upper)
-    return cholesky_solve_op.table[key_set](input, input2, upper)
-
-
-def linalg_qr(A):
-    try:
-        key_set = (A._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return return_types.named(return_types.linalg_qr, invoke(linalg_qr_op, A))
-    return return_types.named(return_types.linalg_qr, linalg_qr_op.table[key_set](A))
-
-
-def qr(input=None, **numpy_names):
-    if numpy_names:
-        return return_types.named(return_types.qr, call_by_name([qr_op], locals()))
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return return_types.named(return_types.qr, invoke(qr_op, input))
-    return return_types.named(return_types.qr, qr_op.table[key_set](input))
-
-
-def trace(input=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([trace_op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(trace_op, input)
-    return trace_op.table[key_set](input)
-
-
-def kron(input=None, other=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([kron_op], locals())
-    try:
-        key_set = (input._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(kron_op, input, other)
-    return kron_op.table[key_set](input, other)
+        return invoke(linalg_svdvals_op, A, driver)
+    return linalg_svdvals_op.table[key_set](A, driver)
 
 
 def linalg_vector_norm(input=None, ord=2, dim=None, keepdim=False, *, dtype=None, out=None, **numpy_names):
@@ -11529,17 +11330,6 @@ def tensor_scatter_reduce_(self, dim=None, index=None, src=None, reduce=None, *,
 Tensor.scatter_reduce_ = tensor_scatter_reduce_
 
 
-def tensor_svd(self, some=True, compute_uv=True):
-    try:
-        key_set = (self._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return return_types.named(return_types.svd, invoke(svd_op, self, some, compute_uv))
-    return return_types.named(return_types.svd, svd_op.table[key_set](self, some, compute_uv))
-
-
-Tensor.svd = tensor_svd
-
-
 def tensor_inverse(self):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -11551,83 +11341,6 @@ def tensor_inverse(self):
 Tensor.inverse = tensor_inverse
 
 
-def tensor_pinverse(self, rcond=1e-15):
-    try:
-        key_set = (self._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(pinverse_op, self, rcond)
-    return pinverse_op.table[key_set](self, rcond)
-
-
-Tensor.pinverse = tensor_pinverse
-
-
-def tensor_det(self):
-    try:
-        key_set = (self._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(det_op, self)
-    return det_op.table[key_set](self)
-
-
-Tensor.det = tensor_det
-
-
-def tensor_slogdet(self):
-    try:
-        key_set = (self._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return return_types.named(return_types.slogdet, invoke(slogdet_op, self))
-    return return_types.named(return_types.slogdet, slogdet_op.table[key_set](self))
-
-
-Tensor.slogdet = tensor_slogdet
-
-
-def tensor_logdet(self):
-    try:
-        key_set = (self._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(logdet_op, self)
-    return logdet_op.table[key_set](self)
-
-
-Tensor.logdet = tensor_logdet
-
-
-def tensor_cholesky(self, upper=False):
-    try:
-        key_set = (self._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(cholesky_op, self, upper)
-    return cholesky_op.table[key_set](self, upper)
-
-
-Tensor.cholesky = tensor_cholesky
-
-
-def tensor_cholesky_solve(self, input2, upper=False):
-    try:
-        key_set = (self._key_set | input2._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(cholesky_solve_op, self, input2, upper)
-    return cholesky_solve_op.table[key_set](self, input2, upper)
-
-
-Tensor.cholesky_solve = tensor_cholesky_solve
-
-
-def tensor_qr(self):
-    try:
-        key_set = (self._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return return_types.named(return_types.qr, invoke(qr_op, self))
-    return return_types.named(return_types.qr, qr_op.table[key_set](self))
-
-
-Tensor.qr = tensor_qr
-
-
 def tensor_trace(self):
     try:
         key_set = (self._key_set | local.included) & ~local.excluded
@@ -11637,17 +11350,6 @@ def tensor_trace(self):
 
 
 Tensor.trace = tensor_trace
-
-
-def tensor_kron(self, other):
-    try:
-        key_set = (self._key_set | other._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(kron_op, self, other)
-    return kron_op.table[key_set](self, other)
-
-
-Tensor.kron = tensor_kron
 
 
 def tensor_argsort(self, *args, **kwargs):
@@ -13099,14 +12801,7 @@ return_types.define("mode_out", ("values", "indices"))
 return_types.define("aminmax", ("min", "max"))
 return_types.define("aminmax_out", ("min", "max"))
 return_types.define("_linalg_svd", ("U", "S", "Vh"))
-return_types.define("linalg_svd", ("U", "S", "Vh"))
-return_types.define("svd", ("U", "S", "V"))
-return_types.define("linalg_slogdet", ("sign", "logabsdet"))
-return_types.define("slogdet", ("sign", "logabsdet"))
-return_types.define("_linalg_eigh", ("eigenvalues", "eigenvectors"))
-return_types.define("linalg_eigh", ("eigenvalues", "eigenvectors"))
-return_types.define("linalg_qr", ("Q", "R"))
-return_types.define("qr", ("Q", "R"))
+return_types.define("linalg_inv_ex", ("inverse", "info"))
 return_types.define("median", ("values", "indices"))
 return_types.define("median_out", ("values", "indices"))
 return_types.define("sort", ("values", "indices"))
@@ -14117,35 +13812,11 @@ linalg_matrix_norm_str_ord_out_op = declare(
 _linalg_svd_op = declare(
     "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"
 )
-linalg_svdvals_op = declare("linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor")
-linalg_svd_op = declare(
-    "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)"
-)
-svd_op = declare("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)")
+linalg_inv_ex_op = declare("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)")
 linalg_inv_op = declare("linalg_inv(Tensor A) -> Tensor")
 inverse_op = declare("inverse(Tensor self) -> Tensor")
-linalg_pinv_op = declare("linalg_pinv(Tensor self, float rcond=1e-15, bool hermitian=False) -> Tensor")
-pinverse_op = declare("pinverse(Tensor self, float rcond=1e-15) -> Tensor")
-linalg_det_op = declare("linalg_det(Tensor A) -> Tensor")
-det_op = declare("det(Tensor self) -> Tensor")
-linalg_slogdet_op = declare("linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)")
-slogdet_op = declare("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)")
-logdet_op = declare("logdet(Tensor self) -> Tensor")
-linalg_cholesky_op = declare("linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor")
-cholesky_op = declare("cholesky(Tensor self, bool upper=False) -> Tensor")
-_linalg_solve_op = declare("_linalg_solve(Tensor A, Tensor B) -> Tensor")
-linalg_solve_op = declare("linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor")
-_linalg_eigh_op = declare('_linalg_eigh(Tensor A, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)')
-linalg_eigh_op = declare('linalg_eigh(Tensor self, str UPLO="L") -> (Tensor eigenvalues, Tensor eigenvectors)')
-linalg_eigvalsh_op = declare('linalg_eigvalsh(Tensor self, str UPLO="L") -> Tensor')
-linalg_solve_triangular_op = declare(
-    "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor"
-)
-cholesky_solve_op = declare("cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor")
-linalg_qr_op = declare("linalg_qr(Tensor A) -> (Tensor Q, Tensor R)")
-qr_op = declare("qr(Tensor self) -> (Tensor Q, Tensor R)")
 trace_op = declare("trace(Tensor self) -> Tensor")
-kron_op = declare("kron(Tensor self, Tensor other) -> Tensor")
+linalg_svdvals_op = declare("linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor")
 linalg_vector_norm_op = declare(
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor"
 )

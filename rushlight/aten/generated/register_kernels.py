@@ -1450,72 +1450,11 @@ implement("linalg_matrix_norm.out", CompositeImplicitAutograd=linear_algebra.mat
 implement("linalg_matrix_norm.str_ord", CompositeImplicitAutograd=linear_algebra.matrix_norm)
 implement("linalg_matrix_norm.str_ord_out", CompositeImplicitAutograd=linear_algebra.matrix_norm)
 implement("_linalg_svd", CPU=linear_algebra.svd, Meta=linear_algebra.svd)
-implement("linalg_svdvals", CompositeImplicitAutograd=linear_algebra.svdvals)
-implement(
-    "linalg_svd",
-    CompositeImplicitAutograd=lambda A, full_matrices, driver: tuple(
-        functions._linalg_svd(A, full_matrices, driver=driver)
-    ),
-)
-implement(
-    "svd",
-    CompositeImplicitAutograd=lambda self, some, compute_uv: (
-        (usv := functions._linalg_svd(self, not some))[0],
-        usv[1],
-        usv[2].mT,
-    ),
-)
-implement("linalg_inv", CPU=linear_algebra.inv, Meta=linear_algebra.inv)
+implement("linalg_inv_ex", CPU=linear_algebra.inv_ex, Meta=linear_algebra.inv_ex)
+implement("linalg_inv", CompositeImplicitAutograd=lambda A: functions.linalg_inv_ex(A, check_errors=True)[0])
 implement("inverse", CompositeImplicitAutograd=lambda self: functions.linalg_inv(self))
-implement("linalg_pinv", CompositeImplicitAutograd=lambda self, rcond, hermitian: linear_algebra.pinv(self, rcond))
-implement("pinverse", CompositeImplicitAutograd=linear_algebra.pinv)
-implement("linalg_det", CPU=linear_algebra.det, Meta=linear_algebra.det)
-implement("det", CompositeImplicitAutograd=lambda self: functions.linalg_det(self))
-implement("linalg_slogdet", CPU=linear_algebra.slogdet, Meta=linear_algebra.slogdet)
-implement("slogdet", CompositeImplicitAutograd=lambda self: tuple(functions.linalg_slogdet(self)))
-implement(
-    "logdet",
-    CompositeImplicitAutograd=lambda self: functions.where(
-        (both := functions.linalg_slogdet(self))[0] == -1, math.nan, both[1]
-    ),
-)
-implement("linalg_cholesky", CPU=linear_algebra.cholesky, Meta=linear_algebra.cholesky)
-implement("cholesky", CompositeImplicitAutograd=lambda self, upper: functions.linalg_cholesky(self, upper=upper))
-implement("_linalg_solve", CPU=linear_algebra.solve, Meta=linear_algebra.solve)
-implement(
-    "linalg_solve",
-    CompositeImplicitAutograd=lambda A, B, left: (
-        functions._linalg_solve(A, B.unsqueeze(-1)).squeeze(-1)
-        if B.dim() == 1 or A.dim() > 2 and B.shape == A.shape[:-1]
-        else functions._linalg_solve(A, B)
-        if left
-        else functions._linalg_solve(A.mT, B.mT).mT
-    ),
-)
-implement("_linalg_eigh", CPU=linear_algebra.eigh, Meta=linear_algebra.eigh)
-implement("linalg_eigh", CompositeImplicitAutograd=lambda self, UPLO: tuple(functions._linalg_eigh(self, UPLO)))
-implement("linalg_eigvalsh", CompositeImplicitAutograd=lambda self, UPLO: functions._linalg_eigh(self, UPLO)[0])
-implement(
-    "linalg_solve_triangular",
-    CompositeImplicitAutograd=lambda self, B, upper, left, unitriangular: functions.linalg_solve(
-        (self.triu(int(unitriangular)) if upper else self.tril(-int(unitriangular)))
-        + int(unitriangular) * functions.eye(self.size(-1), dtype=self.dtype),
-        B,
-        left=left,
-    ),
-)
-implement(
-    "cholesky_solve",
-    CompositeImplicitAutograd=lambda self, input2, upper: functions.linalg_solve_triangular(
-        (lower := input2.mT if upper else input2).mT,
-        functions.linalg_solve_triangular(lower, self, upper=False),
-        upper=True,
-    ),
-)
-implement("linalg_qr", CPU=linear_algebra.qr, Meta=linear_algebra.qr)
-implement("qr", CompositeImplicitAutograd=lambda self: tuple(functions.linalg_qr(self)))
 implement("trace", CompositeExplicitAutograd=linear_algebra.trace)
-implement("kron", CompositeImplicitAutograd=linear_algebra.kron)
+implement("linalg_svdvals", CompositeImplicitAutograd=linear_algebra.svdvals)
 implement("linalg_vector_norm", CPU=linear_algebra.vector_norm.functional, Meta=linear_algebra.vector_norm.on_meta)
 implement("linalg_vector_norm.out", CPU=linear_algebra.vector_norm.out, Meta=linear_algebra.vector_norm.out)
 implement(

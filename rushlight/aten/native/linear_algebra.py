@@ -23,7 +23,7 @@ from rushlight.aten.native.views import as_view, is_watched, runs_unseen
 from rushlight.aten.strided import Tensor, infer_size, plain_alias, plain_strides, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
 from rushlight.c10.dispatch import fast_form_of, local
-from rushlight.c10.dtypes import FLOATING, INTEGRAL, REDUCED_FLOATING, Scalar, bool_, dtype, float16, promote_any
+from rushlight.c10.dtypes import FLOATING, INTEGRAL, REDUCED_FLOATING, Scalar, bool_, dtype, float16, int32, promote_any
 from rushlight.c10.storage import Size
 
 # Checks --------------------------------------------------------------------------------------------------------------
@@ -393,113 +393,43 @@ def svd(A: Tensor, full_matrices: bool, compute_uv: bool, driver: str | None) ->
     sizes = [(*batch, m, m if full_matrices else k), (*batch, k), (*batch, n if full_matrices else k, n)]
     if not compute_uv:
         sizes[0] = sizes[2] = (0,)
-    if not (A.is_meta or np.isfinite(A._array).all()):
+    outputs = [Output(shape, _column_major(shape) if len(shape) > len(batch) + 1 else None, A.dtype) for shape in sizes]
+    results = tuple(allocate(output, A.device.type) for output in outputs)
+    if A.is_meta:
+        return results
+    if not np.isfinite(A._array).all():
         cause = "because the input matrix contained non-finite values."
         raise _LinAlgError(f"linalg.svd: The algorithm failed to converge {cause}")
     if not compute_uv:
-        nothing = np.empty(0)
-        return _matrices(lambda a: (nothing, np.linalg.svd(a, full_matrices, compute_uv=False), nothing), [A], sizes)
-    return _matrices(lambda a: np.linalg.svd(a, full_matrices), [A], sizes)
-
-
-def _matrices(
-    compute: Callable[..., Any], args: Sequence[Tensor], sizes: Sequence[Sequence[int]], problem: str = ""
-) -> tuple[Tensor, ...]:
-    """The results of these sizes that `compute` makes of the arrays, with LAPACK. `problem` is its error in PyTorch's words."""
-    ndim = args[0].dim()
-    outputs = [Output(size, _column_major(size) if len(size) == ndim else None, args[0].dtype) for size in sizes]
-    results = tuple(allocate(output, args[0].device.type) for output in outputs)
-    if not args[0].is_meta:
-        try:
-            arrays = compute(*(arg._array for arg in args))
-        except np.linalg.LinAlgError as error:
-            raise _LinAlgError(problem or str(error)) from None
-        for result, array in zip(results, arrays):
-            result._array[...] = array
+        results[1]._array[...] = np.linalg.svd(A._array, full_matrices, compute_uv=False)
+        return results
+    for out, array in zip(results, np.linalg.svd(A._array, full_matrices)):
+        out._array[...] = array
     return results
 
 
-def _square(name: str, A: Tensor) -> None:  # noqa: N803
+def inv_ex(A: Tensor, check_errors: bool = False) -> tuple[Tensor, ...]:  # noqa: N803
+    """The inverses of matrices, and for each an int32 that is 0. A singular matrix raises, also without `check_errors`.
+    Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `linalg_inv_ex`."""
     if A.dim() < 2:
-        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+        raise RuntimeError("linalg.inv: The input tensor A must have at least 2 dimensions.")
     if A.shape[-1] != A.shape[-2]:
         sizes = f"{A.shape[-2]} by {A.shape[-1]} matrices"
-        raise RuntimeError(f"{name}: A must be batches of square matrices, but they are {sizes}")
-    _check_precision(name, A)
-
-
-def inv(A: Tensor) -> Tensor:  # noqa: N803
-    """The inverses of matrices. Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `linalg_inv`."""
-    _square("linalg.inv", A)
-    problem = "linalg.inv: The inversion could not be completed because the input matrix is singular."
-    return _matrices(lambda a: [np.linalg.inv(a)], [A], [A.shape], problem)[0]
-
-
-def slogdet(A: Tensor) -> tuple[Tensor, ...]:  # noqa: N803
-    """The signs and the logarithms of the absolute values of determinants."""
-    _square("linalg.slogdet", A)
-    return _matrices(np.linalg.slogdet, [A], [A.shape[:-2]] * 2)
-
-
-def det(A: Tensor) -> Tensor:  # noqa: N803
-    """The determinants of matrices. Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `linalg_det`."""
-    _square("linalg.det", A)
-    return _matrices(lambda a: [np.linalg.det(a)], [A], [A.shape[:-2]])[0]
-
-
-def cholesky(A: Tensor, upper: bool = False) -> Tensor:  # noqa: N803
-    """The lower triangular L with A = L Lᵀ, or Lᵀ. Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `linalg_cholesky`."""
-    _square("linalg.cholesky", A)
-    problem = "linalg.cholesky: The factorization could not be completed because the input is not positive-definite."
-    return _matrices(lambda a: [np.linalg.cholesky(a, upper=upper)], [A], [A.shape], problem)[0]
-
-
-def solve(A: Tensor, B: Tensor) -> Tensor:  # noqa: N803
-    """The matrices X with A X = B. Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `linalg_solve`."""
-    _square("linalg.solve", A)
-    problem = "torch.linalg.solve: The solver failed because the input matrix is singular."
-    sizes = (*infer_size(A.shape[:-2], B.shape[:-2]), *B.shape[-2:])
-    return _matrices(lambda a, b: [np.linalg.solve(a, b)], [A, B], [sizes], problem)[0]
-
-
-def eigh(A: Tensor, UPLO: Any = "L") -> tuple[Tensor, ...]:  # noqa: N803
-    """The eigenvalues, ascending, and the eigenvectors, as columns, of symmetric matrices, of which the lower (L) or the upper (U)
-    triangle is read.
-    Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`, `linalg_eigh`."""
-    _square("linalg.eigh", A)
-    return _matrices(lambda a: np.linalg.eigh(a, UPLO), [A], [A.shape[:-1], A.shape])
-
-
-def qr(A: Tensor) -> tuple[Tensor, ...]:  # noqa: N803
-    """Q with orthogonal columns and an upper triangular R: A = Q R. Source: `aten/src/ATen/native/BatchLinearAlgebra.cpp`."""
-    if A.dim() < 2:
-        raise RuntimeError("linalg.qr: The input tensor A must have at least 2 dimensions.")
-    _check_precision("linalg.qr", A)
-    *batch, m, n = A.shape
-    return _matrices(np.linalg.qr, [A], [(*batch, m, min(m, n)), (*batch, min(m, n), n)])
-
-
-def pinv(A: Tensor, rcond: float = 1e-15) -> Tensor:  # noqa: N803
-    """The pseudoinverse: A = U S Vᵀ without the singular values that are at most `rcond` times the largest."""
-    U, S, Vh = functions._linalg_svd(A)  # noqa: N806
-    kept = rcond * S[..., :1] < S  # the first one is the largest
-    return Vh.mT @ (functions.where(kept, 1 / S, 0).unsqueeze(-1) * U.mT)
+        raise RuntimeError(f"linalg.inv: A must be batches of square matrices, but they are {sizes}")
+    _check_precision("linalg.inv", A)
+    inverse = allocate(Output(A.shape, _column_major(A.shape), A.dtype), A.device.type)
+    if not A.is_meta:
+        try:
+            inverse._array[...] = np.linalg.inv(A._array)
+        except np.linalg.LinAlgError:
+            problem = "linalg.inv: The inversion could not be completed because the input matrix is singular."
+            raise _LinAlgError(problem) from None
+    return inverse, functions.zeros(A.shape[:-2], dtype=int32, device=A.device)
 
 
 def trace(self: Tensor) -> Tensor:
     assert_dim(self, 2, "trace: expected a matrix")
     return self.diagonal().sum()
-
-
-def kron(self: Tensor, other: Tensor) -> Tensor:
-    """The Kronecker product: each element of `self` times `other`, as blocks.
-    Source: `aten/src/ATen/native/LinearAlgebra.cpp`, `kron`."""
-    ndim = max(self.dim(), other.dim())
-    left, right = ((1,) * (ndim - x.dim()) + tuple(x.shape) for x in (self, other))
-    blocks = self.reshape([n for size in left for n in (size, 1)]) * other.reshape(
-        [n for size in right for n in (1, size)]
-    )
-    return functions._unsafe_view(blocks, [a * b for a, b in zip(left, right)])
 
 
 def _column_major(sizes: Sequence[int]) -> tuple[int, ...]:

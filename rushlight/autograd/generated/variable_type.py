@@ -9,24 +9,23 @@ import math
 
 from rushlight.aten.generated.functions import (
     _adaptive_avg_pool2d_backward_op, _adaptive_avg_pool2d_op, _cdist_forward_op,
-    _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op, _index_put_impl__op, _linalg_eigh_op,
-    _linalg_solve_op, _linalg_svd_op, _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op,
-    _log_softmax_out_op, _prelu_kernel_op, _reshape_alias_op, _safe_softmax_op,
-    _scaled_dot_product_flash_attention_for_cpu_op, _softmax_backward_data_op, _softmax_backward_data_out_op,
-    _softmax_op, _softmax_out_op, _thnn_fused_gru_cell_op, _thnn_fused_lstm_cell_op, _to_copy_op, _unique2_op,
-    _unsafe_view_op, _upsample_nearest_exact1d_backward_op, _upsample_nearest_exact1d_op,
-    _upsample_nearest_exact1d_out_op, _upsample_nearest_exact2d_backward_op, _upsample_nearest_exact2d_op,
-    _upsample_nearest_exact2d_out_op, _upsample_nearest_exact3d_backward_op, _upsample_nearest_exact3d_op,
-    _upsample_nearest_exact3d_out_op, abs__op, abs_op, abs_out_op, acos__op, acos_op, acos_out_op, acosh__op, acosh_op,
-    acosh_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op, addcdiv__op, addcdiv_op, addcdiv_out_op,
-    addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op, addmv__op, addmv_op, addmv_out_op,
-    addr__op, addr_op, addr_out_op, alias_op, all_all_out_op, all_dims_out_op, all_out_op, amax_op, amax_out_op,
-    amin_op, amin_out_op, aminmax_op, aminmax_out_op, any_all_out_op, any_dims_out_op, any_out_op, arange_out_op,
-    arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op, as_strided_op, as_strided_scatter_op, asin__op,
-    asin_op, asin_out_op, asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op, atan2_out_op, atan__op, atan_op,
-    atan_out_op, atanh__op, atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op, avg_pool2d_backward_op,
-    avg_pool2d_op, avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op, bernoulli_Tensor_op,
-    bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op,
+    _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op, _index_put_impl__op, _linalg_svd_op,
+    _log_softmax_backward_data_op, _log_softmax_backward_data_out_op, _log_softmax_op, _log_softmax_out_op,
+    _prelu_kernel_op, _reshape_alias_op, _safe_softmax_op, _scaled_dot_product_flash_attention_for_cpu_op,
+    _softmax_backward_data_op, _softmax_backward_data_out_op, _softmax_op, _softmax_out_op, _thnn_fused_gru_cell_op,
+    _thnn_fused_lstm_cell_op, _to_copy_op, _unique2_op, _unsafe_view_op, _upsample_nearest_exact1d_backward_op,
+    _upsample_nearest_exact1d_op, _upsample_nearest_exact1d_out_op, _upsample_nearest_exact2d_backward_op,
+    _upsample_nearest_exact2d_op, _upsample_nearest_exact2d_out_op, _upsample_nearest_exact3d_backward_op,
+    _upsample_nearest_exact3d_op, _upsample_nearest_exact3d_out_op, abs__op, abs_op, abs_out_op, acos__op, acos_op,
+    acos_out_op, acosh__op, acosh_op, acosh_out_op, add_Scalar_op, add_Tensor_op, add__Tensor_op, add_out_op,
+    addcdiv__op, addcdiv_op, addcdiv_out_op, addcmul__op, addcmul_op, addcmul_out_op, addmm__op, addmm_op, addmm_out_op,
+    addmv__op, addmv_op, addmv_out_op, addr__op, addr_op, addr_out_op, alias_op, all_all_out_op, all_dims_out_op,
+    all_out_op, amax_op, amax_out_op, amin_op, amin_out_op, aminmax_op, aminmax_out_op, any_all_out_op, any_dims_out_op,
+    any_out_op, arange_out_op, arange_start_out_op, argmax_out_op, argmin_out_op, as_strided__op, as_strided_op,
+    as_strided_scatter_op, asin__op, asin_op, asin_out_op, asinh__op, asinh_op, asinh_out_op, atan2__op, atan2_op,
+    atan2_out_op, atan__op, atan_op, atan_out_op, atanh__op, atanh_op, atanh_out_op, avg_pool2d_backward_grad_input_op,
+    avg_pool2d_backward_op, avg_pool2d_op, avg_pool2d_out_op, baddbmm__op, baddbmm_op, baddbmm_out_op,
+    bernoulli_Tensor_op, bernoulli__Tensor_op, bernoulli__float_op, bernoulli_op, bernoulli_out_op, bernoulli_p_op,
     binary_cross_entropy_backward_grad_input_op, binary_cross_entropy_backward_op, binary_cross_entropy_op,
     binary_cross_entropy_out_op, binary_cross_entropy_with_logits_op, bitwise_and_Tensor_out_op, bitwise_and__Tensor_op,
     bitwise_left_shift_Tensor_out_op, bitwise_left_shift__Tensor_op, bitwise_not__op, bitwise_not_out_op,
@@ -63,64 +62,63 @@ from rushlight.aten.generated.functions import (
     lcm_out_op, ldexp_Tensor_op, ldexp__op, ldexp_out_op, le_Tensor_out_op, le__Tensor_op, leaky_relu__op,
     leaky_relu_backward_grad_input_op, leaky_relu_backward_op, leaky_relu_op, leaky_relu_out_op, lerp_Scalar_op,
     lerp_Scalar_out_op, lerp_Tensor_op, lerp_Tensor_out_op, lerp__Scalar_op, lerp__Tensor_op, lgamma__op, lgamma_op,
-    lgamma_out_op, linalg_cholesky_op, linalg_cross_op, linalg_det_op, linalg_inv_op, linalg_qr_op, linalg_slogdet_op,
-    linalg_vector_norm_op, linalg_vector_norm_out_op, linear_out_op, linspace_Scalar_Tensor_out_op,
-    linspace_Tensor_Scalar_out_op, linspace_Tensor_Tensor_out_op, linspace_out_op, log10__op, log10_op, log10_out_op,
-    log1p__op, log1p_op, log1p_out_op, log2__op, log2_op, log2_out_op, log__op, log_op, log_out_op,
-    log_sigmoid_backward_op, log_sigmoid_forward_op, log_softmax_int_out_op, logaddexp2_op, logaddexp2_out_op,
-    logaddexp_op, logaddexp_out_op, logical_and__op, logical_and_out_op, logical_not__op, logical_not_out_op,
-    logical_or__op, logical_or_out_op, logical_xor__op, logical_xor_out_op, logit__op, logit_op, logit_out_op,
-    logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op, masked_fill_Tensor_op,
-    masked_fill__Scalar_op, masked_fill__Tensor_op, masked_scatter__op, masked_scatter_backward_op, masked_scatter_op,
-    masked_select_op, masked_select_out_op, max_dim_max_op, max_dim_op, max_op,
-    max_pool2d_with_indices_backward_grad_input_op, max_pool2d_with_indices_backward_op, max_pool2d_with_indices_op,
-    max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op, mean_out_op, median_dim_op,
-    median_dim_values_op, median_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op, minimum_op, minimum_out_op,
-    mish__op, mish_op, mish_out_op, mm_op, mm_out_op, mode_op, mode_values_op, mse_loss_backward_grad_input_op,
-    mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op, mul__Tensor_op, mul_out_op,
-    multi_margin_loss_op, multinomial_out_op, mv_op, mv_out_op, nan_to_num__op, nan_to_num_op, nan_to_num_out_op,
-    nansum_op, nansum_out_op, native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op, neg__op, neg_op, neg_out_op,
-    nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op, nll_loss_backward_op,
-    nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op, normal_Tensor_Tensor_op, normal_Tensor_Tensor_out_op,
-    normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op, normal_float_Tensor_out_op,
-    normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op, pixel_shuffle_op, pixel_shuffle_out_op,
-    pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op, polygamma_out_op, pow_Scalar_op,
-    pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op, pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op,
-    pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op, prod_op, prod_out_op, rad2deg__op, rad2deg_op,
-    rad2deg_out_op, rand_out_op, randint_generator_out_op, randint_low_generator_out_op, randint_low_out_op,
-    randint_out_op, random__from_op, random__op, random__to_op, random_from_op, random_op, random_to_op,
-    randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op, reciprocal_out_op,
-    reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op, reflection_pad1d_out_op,
-    reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op, reflection_pad2d_out_op,
-    reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op, reflection_pad3d_out_op,
-    relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op, remainder_Tensor_out_op,
-    remainder__Scalar_op, remainder__Tensor_op, renorm__op, renorm_op, renorm_out_op, repeat_interleave_Tensor_op,
-    repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op, replication_pad1d_op,
-    replication_pad1d_out_op, replication_pad2d_backward_grad_input_op, replication_pad2d_backward_op,
-    replication_pad2d_op, replication_pad2d_out_op, replication_pad3d_backward_grad_input_op,
-    replication_pad3d_backward_op, replication_pad3d_op, replication_pad3d_out_op, resize__op, roll_op, rot90_op,
-    round__decimals_op, round__op, round_decimals_op, round_decimals_out_op, round_op, round_out_op,
-    rrelu_with_noise_op, rsqrt__op, rsqrt_op, rsqrt_out_op, rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op,
-    scatter__src_op, scatter__value_op, scatter__value_reduce_op, scatter_add__op, scatter_add_op, scatter_add_out_op,
-    scatter_reduce__two_op, scatter_reduce_op, scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op,
-    scatter_src_op, scatter_src_out_op, scatter_value_op, scatter_value_out_op, scatter_value_reduce_op,
-    scatter_value_reduce_out_op, select_backward_op, select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op,
-    sigmoid__op, sigmoid_backward_grad_input_op, sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op,
-    sign_out_op, signbit_out_op, silu__op, silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op,
-    sin_op, sin_out_op, sinc__op, sinc_op, sinc_out_op, sinh__op, sinh_op, sinh_out_op, slice_Tensor_op,
-    slice_backward_op, slice_scatter_op, smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op,
-    smooth_l1_loss_op, smooth_l1_loss_out_op, soft_margin_loss_op, soft_margin_loss_out_op, softmax_int_out_op,
-    softplus_backward_grad_input_op, softplus_backward_op, softplus_op, softplus_out_op, softshrink_backward_op,
-    softshrink_op, softshrink_out_op, sort_op, sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op,
-    split_with_sizes_op, sqrt__op, sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op,
-    squeeze_dims_op, squeeze_op, stack_op, stack_out_op, std_correction_op, std_correction_out_op,
-    std_mean_correction_op, sub_Scalar_op, sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op,
-    sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op, take_op, take_out_op, tan__op, tan_op, tan_out_op, tanh__op,
-    tanh_backward_grad_input_op, tanh_backward_op, tanh_op, tanh_out_op, threshold__op,
-    threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op, topk_op, topk_values_op,
-    trace_op, transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op, triu_op, triu_out_op,
-    trunc__op, trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op, uniform_op,
-    unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_op, upsample_bicubic2d_backward_op,
+    lgamma_out_op, linalg_cross_op, linalg_inv_ex_op, linalg_vector_norm_op, linalg_vector_norm_out_op, linear_out_op,
+    linspace_Scalar_Tensor_out_op, linspace_Tensor_Scalar_out_op, linspace_Tensor_Tensor_out_op, linspace_out_op,
+    log10__op, log10_op, log10_out_op, log1p__op, log1p_op, log1p_out_op, log2__op, log2_op, log2_out_op, log__op,
+    log_op, log_out_op, log_sigmoid_backward_op, log_sigmoid_forward_op, log_softmax_int_out_op, logaddexp2_op,
+    logaddexp2_out_op, logaddexp_op, logaddexp_out_op, logical_and__op, logical_and_out_op, logical_not__op,
+    logical_not_out_op, logical_or__op, logical_or_out_op, logical_xor__op, logical_xor_out_op, logit__op, logit_op,
+    logit_out_op, logsumexp_op, logsumexp_out_op, lt_Tensor_out_op, lt__Tensor_op, masked_fill_Scalar_op,
+    masked_fill_Tensor_op, masked_fill__Scalar_op, masked_fill__Tensor_op, masked_scatter__op,
+    masked_scatter_backward_op, masked_scatter_op, masked_select_op, masked_select_out_op, max_dim_max_op, max_dim_op,
+    max_op, max_pool2d_with_indices_backward_grad_input_op, max_pool2d_with_indices_backward_op,
+    max_pool2d_with_indices_op, max_unary_out_op, maximum_op, maximum_out_op, mean_dim_op, mean_dtype_out_op, mean_op,
+    mean_out_op, median_dim_op, median_dim_values_op, median_op, min_dim_min_op, min_dim_op, min_op, min_unary_out_op,
+    minimum_op, minimum_out_op, mish__op, mish_op, mish_out_op, mm_op, mm_out_op, mode_op, mode_values_op,
+    mse_loss_backward_grad_input_op, mse_loss_backward_op, mse_loss_op, mse_loss_out_op, mul_Scalar_op, mul_Tensor_op,
+    mul__Tensor_op, mul_out_op, multi_margin_loss_op, multinomial_out_op, mv_op, mv_out_op, nan_to_num__op,
+    nan_to_num_op, nan_to_num_out_op, nansum_op, nansum_out_op, native_layer_norm_op, ne_Tensor_out_op, ne__Tensor_op,
+    neg__op, neg_op, neg_out_op, nll_loss2d_backward_op, nll_loss2d_forward_op, nll_loss_backward_grad_input_op,
+    nll_loss_backward_op, nll_loss_forward_op, nonzero_out_op, norm_ScalarOpt_dim_op, normal_Tensor_Tensor_op,
+    normal_Tensor_Tensor_out_op, normal_Tensor_float_op, normal_Tensor_float_out_op, normal__op, normal_float_Tensor_op,
+    normal_float_Tensor_out_op, normal_float_float_out_op, normal_functional_op, ones_out_op, permute_op,
+    pixel_shuffle_op, pixel_shuffle_out_op, pixel_unshuffle_op, pixel_unshuffle_out_op, polygamma__op, polygamma_op,
+    polygamma_out_op, pow_Scalar_op, pow_Scalar_out_op, pow_Tensor_Scalar_op, pow_Tensor_Scalar_out_op,
+    pow_Tensor_Tensor_op, pow_Tensor_Tensor_out_op, pow__Scalar_op, pow__Tensor_op, prod_dim_int_op, prod_int_out_op,
+    prod_op, prod_out_op, rad2deg__op, rad2deg_op, rad2deg_out_op, rand_out_op, randint_generator_out_op,
+    randint_low_generator_out_op, randint_low_out_op, randint_out_op, random__from_op, random__op, random__to_op,
+    random_from_op, random_op, random_to_op, randperm_generator_out_op, randperm_out_op, reciprocal__op, reciprocal_op,
+    reciprocal_out_op, reflection_pad1d_backward_grad_input_op, reflection_pad1d_backward_op, reflection_pad1d_op,
+    reflection_pad1d_out_op, reflection_pad2d_backward_grad_input_op, reflection_pad2d_backward_op, reflection_pad2d_op,
+    reflection_pad2d_out_op, reflection_pad3d_backward_grad_input_op, reflection_pad3d_backward_op, reflection_pad3d_op,
+    reflection_pad3d_out_op, relu__op, relu_op, remainder_Scalar_op, remainder_Scalar_out_op, remainder_Tensor_op,
+    remainder_Tensor_out_op, remainder__Scalar_op, remainder__Tensor_op, renorm__op, renorm_op, renorm_out_op,
+    repeat_interleave_Tensor_op, repeat_op, replication_pad1d_backward_grad_input_op, replication_pad1d_backward_op,
+    replication_pad1d_op, replication_pad1d_out_op, replication_pad2d_backward_grad_input_op,
+    replication_pad2d_backward_op, replication_pad2d_op, replication_pad2d_out_op,
+    replication_pad3d_backward_grad_input_op, replication_pad3d_backward_op, replication_pad3d_op,
+    replication_pad3d_out_op, resize__op, roll_op, rot90_op, round__decimals_op, round__op, round_decimals_op,
+    round_decimals_out_op, round_op, round_out_op, rrelu_with_noise_op, rsqrt__op, rsqrt_op, rsqrt_out_op,
+    rsub_Scalar_op, rsub_Tensor_op, scatter__reduce_op, scatter__src_op, scatter__value_op, scatter__value_reduce_op,
+    scatter_add__op, scatter_add_op, scatter_add_out_op, scatter_reduce__two_op, scatter_reduce_op,
+    scatter_reduce_out_op, scatter_reduce_two_op, scatter_reduce_two_out_op, scatter_src_op, scatter_src_out_op,
+    scatter_value_op, scatter_value_out_op, scatter_value_reduce_op, scatter_value_reduce_out_op, select_backward_op,
+    select_int_op, select_scatter_op, sgn__op, sgn_op, sgn_out_op, sigmoid__op, sigmoid_backward_grad_input_op,
+    sigmoid_backward_op, sigmoid_op, sigmoid_out_op, sign__op, sign_op, sign_out_op, signbit_out_op, silu__op,
+    silu_backward_grad_input_op, silu_backward_op, silu_op, silu_out_op, sin__op, sin_op, sin_out_op, sinc__op, sinc_op,
+    sinc_out_op, sinh__op, sinh_op, sinh_out_op, slice_Tensor_op, slice_backward_op, slice_scatter_op,
+    smooth_l1_loss_backward_grad_input_op, smooth_l1_loss_backward_op, smooth_l1_loss_op, smooth_l1_loss_out_op,
+    soft_margin_loss_op, soft_margin_loss_out_op, softmax_int_out_op, softplus_backward_grad_input_op,
+    softplus_backward_op, softplus_op, softplus_out_op, softshrink_backward_op, softshrink_op, softshrink_out_op,
+    sort_op, sort_stable_op, sort_values_op, sort_values_stable_op, split_Tensor_op, split_with_sizes_op, sqrt__op,
+    sqrt_op, sqrt_out_op, squeeze__dim_op, squeeze__dims_op, squeeze__op, squeeze_dim_op, squeeze_dims_op, squeeze_op,
+    stack_op, stack_out_op, std_correction_op, std_correction_out_op, std_mean_correction_op, sub_Scalar_op,
+    sub_Tensor_op, sub__Tensor_op, sub_out_op, sum_IntList_out_op, sum_dim_IntList_op, sum_op, sum_out_op, t__op, t_op,
+    take_op, take_out_op, tan__op, tan_op, tan_out_op, tanh__op, tanh_backward_grad_input_op, tanh_backward_op, tanh_op,
+    tanh_out_op, threshold__op, threshold_backward_grad_input_op, threshold_backward_op, threshold_op, threshold_out_op,
+    topk_op, topk_values_op, trace_op, transpose__op, transpose_int_op, tril__op, tril_op, tril_out_op, triu__op,
+    triu_op, triu_out_op, trunc__op, trunc_op, trunc_out_op, unbind_int_op, unfold_backward_op, unfold_op, uniform__op,
+    uniform_op, unique_consecutive_op, unique_dim_op, unsqueeze__op, unsqueeze_op, upsample_bicubic2d_backward_op,
     upsample_bicubic2d_op, upsample_bicubic2d_out_op, upsample_bilinear2d_backward_op, upsample_bilinear2d_op,
     upsample_bilinear2d_out_op, upsample_linear1d_backward_op, upsample_linear1d_op, upsample_linear1d_out_op,
     upsample_nearest1d_backward_op, upsample_nearest1d_op, upsample_nearest1d_out_op, upsample_nearest2d_backward_op,
@@ -4027,132 +4025,19 @@ class LinalgSvdBackward0(Node):
 
 
 class LinalgInvExBackward0(Node):
-    saved_result = None
-    _saved_result, _raw_saved_result = tensor_getters("saved_result")
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_result])
-            return (None,)
-        result = unpack(node, node.saved_result)
-        return (-(result.mT @ (grad @ result.mT)),)
-
-    def release_variables(node):
-        node.saved_result = None
-        node.released = True
-
-
-class LinalgDetBackward0(Node):
-    saved_A = saved_result = None
-    _saved_A, _raw_saved_A = tensor_getters("saved_A")
-    _saved_result, _raw_saved_result = tensor_getters("saved_result")
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_A, node.saved_result])
-            return (None,)
-        A = unpack(node, node.saved_A)
-        result = unpack(node, node.saved_result)
-        return ((grad * result).unsqueeze(-1).unsqueeze(-1) * functions.linalg_inv(A).mT,)
-
-    def release_variables(node):
-        node.saved_A = node.saved_result = None
-        node.released = True
-
-
-class LinalgSlogdetBackward0(Node):
-    saved_A = None
-    _saved_A, _raw_saved_A = tensor_getters("saved_A")
+    saved_inverse = None
+    _saved_inverse, _raw_saved_inverse = tensor_getters("saved_inverse")
 
     def apply(node, *grads):
         if all(grad is None for grad in grads):
-            unpack(node, [node.saved_A])
+            unpack(node, [node.saved_inverse])
             return (None,)
-        A = unpack(node, node.saved_A)
-        return (grads[1].unsqueeze(-1).unsqueeze(-1) * functions.linalg_inv(A).mT if grads[1] is not None else None,)
+        grad = grads[0]
+        inverse = unpack(node, node.saved_inverse)
+        return (-(inverse.mT @ (grad @ inverse.mT)),)
 
     def release_variables(node):
-        node.saved_A = None
-        node.released = True
-
-
-class LinalgCholeskyExBackward0(Node):
-    saved_result = None
-    _saved_result, _raw_saved_result = tensor_getters("saved_result")
-    _saved_upper = value_getter("upper")
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_result])
-            return (None,)
-        result = unpack(node, node.saved_result)
-        return (cholesky_backward(grad, result, node.upper),)
-
-    def release_variables(node):
-        node.saved_result = None
-        node.released = True
-
-
-class LinalgSolveExBackward0(Node):
-    saved_A = saved_result = None
-    _saved_A, _raw_saved_A = tensor_getters("saved_A")
-    _saved_result, _raw_saved_result = tensor_getters("saved_result")
-    _saved_A_sym_sizes = value_getter("A_shape")
-    _saved_B_sym_sizes = value_getter("B_shape")
-
-    def apply(node, grad):
-        if grad is None:
-            unpack(node, [node.saved_A, node.saved_result])
-            return (
-                None,
-                None,
-            )
-        edges = node.next_edges
-        A = unpack(node, node.saved_A) if edges[0].node or edges[1].node else None
-        result = unpack(node, node.saved_result) if edges[0].node else None
-        return (
-            sum_to(-(functions._linalg_solve(A.mT, grad) @ result.mT), node.A_shape) if edges[0].node else None,
-            sum_to(functions._linalg_solve(A.mT, grad), node.B_shape) if edges[1].node else None,
-        )
-
-    def release_variables(node):
-        node.saved_A = node.saved_result = None
-        node.released = True
-
-
-class LinalgEighBackward0(Node):
-    saved_eigenvalues = saved_eigenvectors = None
-    _saved_eigenvalues, _raw_saved_eigenvalues = tensor_getters("saved_eigenvalues")
-    _saved_eigenvectors, _raw_saved_eigenvectors = tensor_getters("saved_eigenvectors")
-
-    def apply(node, *grads):
-        if all(grad is None for grad in grads):
-            unpack(node, [node.saved_eigenvalues, node.saved_eigenvectors])
-            return (None,)
-        eigenvalues = unpack(node, node.saved_eigenvalues)
-        eigenvectors = unpack(node, node.saved_eigenvectors)
-        return (eigh_backward(grads, eigenvalues, eigenvectors),)
-
-    def release_variables(node):
-        node.saved_eigenvalues = node.saved_eigenvectors = None
-        node.released = True
-
-
-class LinalgQrBackward0(Node):
-    saved_Q = saved_R = None
-    _saved_Q, _raw_saved_Q = tensor_getters("saved_Q")
-    _saved_R, _raw_saved_R = tensor_getters("saved_R")
-
-    def apply(node, *grads):
-        if all(grad is None for grad in grads):
-            unpack(node, [node.saved_Q, node.saved_R])
-            return (None,)
-        Q = unpack(node, node.saved_Q)
-        R = unpack(node, node.saved_R)
-        return (qr_backward(grads, Q, R),)
-
-    def release_variables(node):
-        node.saved_Q = node.saved_R = None
+        node.saved_inverse = None
         node.released = True
 
 
@@ -11636,109 +11521,17 @@ def _linalg_svd(key_set, A, full_matrices, compute_uv, driver):
     return result
 
 
-def linalg_inv(key_set, A):
+def linalg_inv_ex(key_set, A, check_errors):
     if not local.grad_enabled or A._autograd is None is A._base:
-        return linalg_inv_op.below[key_set](A)
+        return linalg_inv_ex_op.below[key_set](A, check_errors)
     edges = [gradient_edge(A)]
     if edges[0].node is None and not any_requires_grad([A]):
-        return linalg_inv_op.below[key_set](A)
+        return linalg_inv_ex_op.below[key_set](A, check_errors)
     node = LinalgInvExBackward0()
     node.next_edges = edges
-    result = call_below(linalg_inv_op.below[key_set], A)
-    set_history(result, node)
-    node.saved_result = save(result, True)
-    return result
-
-
-def linalg_det(key_set, A):
-    if not local.grad_enabled or A._autograd is None is A._base:
-        return linalg_det_op.below[key_set](A)
-    edges = [gradient_edge(A)]
-    if edges[0].node is None and not any_requires_grad([A]):
-        return linalg_det_op.below[key_set](A)
-    node = LinalgDetBackward0()
-    node.next_edges = edges
-    node.saved_A = save(A)
-    result = call_below(linalg_det_op.below[key_set], A)
-    set_history(result, node)
-    node.saved_result = save(result, True)
-    return result
-
-
-def linalg_slogdet(key_set, A):
-    if not local.grad_enabled or A._autograd is None is A._base:
-        return linalg_slogdet_op.below[key_set](A)
-    edges = [gradient_edge(A)]
-    if edges[0].node is None and not any_requires_grad([A]):
-        return linalg_slogdet_op.below[key_set](A)
-    node = LinalgSlogdetBackward0()
-    node.next_edges = edges
-    node.saved_A = save(A)
-    result = call_below(linalg_slogdet_op.below[key_set], A)
-    set_history(result, node)
-    return result
-
-
-def linalg_cholesky(key_set, self, upper):
-    if not local.grad_enabled or self._autograd is None is self._base:
-        return linalg_cholesky_op.below[key_set](self, upper)
-    edges = [gradient_edge(self)]
-    if edges[0].node is None and not any_requires_grad([self]):
-        return linalg_cholesky_op.below[key_set](self, upper)
-    node = LinalgCholeskyExBackward0()
-    node.next_edges = edges
-    node.upper = upper
-    result = call_below(linalg_cholesky_op.below[key_set], self, upper)
-    set_history(result, node)
-    node.saved_result = save(result, True)
-    return result
-
-
-def _linalg_solve(key_set, A, B):
-    if not local.grad_enabled or A._autograd is None is A._base and B._autograd is None is B._base:
-        return _linalg_solve_op.below[key_set](A, B)
-    edges = [gradient_edge(A), gradient_edge(B)]
-    if edges[0].node is edges[1].node is None and not any_requires_grad([A, B]):
-        return _linalg_solve_op.below[key_set](A, B)
-    node = LinalgSolveExBackward0()
-    node.next_edges = edges
-    node.A_shape = A.shape
-    node.B_shape = B.shape
-    node.saved_A = save(A)
-    result = call_below(_linalg_solve_op.below[key_set], A, B)
-    set_history(result, node)
-    if edges[0].node:
-        node.saved_result = save(result, True)
-    return result
-
-
-def _linalg_eigh(key_set, A, UPLO):
-    if not local.grad_enabled or A._autograd is None is A._base:
-        return _linalg_eigh_op.below[key_set](A, UPLO)
-    edges = [gradient_edge(A)]
-    if edges[0].node is None and not any_requires_grad([A]):
-        return _linalg_eigh_op.below[key_set](A, UPLO)
-    node = LinalgEighBackward0()
-    node.next_edges = edges
-    result = call_below(_linalg_eigh_op.below[key_set], A, UPLO)
-    set_history(result, node)
-    node.saved_eigenvalues = save(result[0], True)
-    node.saved_eigenvectors = save(result[1], True)
-    return result
-
-
-def linalg_qr(key_set, A):
-    if not local.grad_enabled or A._autograd is None is A._base:
-        return linalg_qr_op.below[key_set](A)
-    edges = [gradient_edge(A)]
-    if edges[0].node is None and not any_requires_grad([A]):
-        return linalg_qr_op.below[key_set](A)
-    node = LinalgQrBackward0()
-    node.next_edges = edges
-    result = call_below(linalg_qr_op.below[key_set], A)
-    set_history(result, node)
-    node.saved_Q = save(result[0], True)
-    node.saved_R = save(result[1], True)
+    result = call_below(linalg_inv_ex_op.below[key_set], A, check_errors)
+    set_history(result, node, [True, False])
+    node.saved_inverse = save(result[0], True)
     return result
 
 
@@ -14022,16 +13815,14 @@ AUTOGRAD = {
     index_fill_int_Tensor_op: index_fill_int_Tensor, index_fill__int_Tensor_op: index_fill__int_Tensor,
     masked_scatter_op: masked_scatter, masked_scatter__op: masked_scatter_, masked_scatter_backward_op:
     masked_scatter_backward, masked_select_op: masked_select, scatter_reduce_two_op: scatter_reduce_two,
-    scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd, linalg_inv_op: linalg_inv, linalg_det_op:
-    linalg_det, linalg_slogdet_op: linalg_slogdet, linalg_cholesky_op: linalg_cholesky, _linalg_solve_op: _linalg_solve,
-    _linalg_eigh_op: _linalg_eigh, linalg_qr_op: linalg_qr, trace_op: trace, linalg_vector_norm_op: linalg_vector_norm,
-    norm_ScalarOpt_dim_op: norm_ScalarOpt_dim, _cdist_forward_op: _cdist_forward, median_op: median, median_dim_op:
-    median_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op: topk, unique_consecutive_op: unique_consecutive,
-    unique_dim_op: unique_dim, _unique2_op: _unique2, addmm_op: addmm, addmm__op: addmm_, baddbmm_op: baddbmm,
-    baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv, convolution_op: convolution,
-    convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd, reflection_pad1d_op:
-    reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op: reflection_pad2d,
-    reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
+    scatter_reduce__two_op: scatter_reduce__two, _linalg_svd_op: _linalg_svd, linalg_inv_ex_op: linalg_inv_ex, trace_op:
+    trace, linalg_vector_norm_op: linalg_vector_norm, norm_ScalarOpt_dim_op: norm_ScalarOpt_dim, _cdist_forward_op:
+    _cdist_forward, median_op: median, median_dim_op: median_dim, sort_op: sort, sort_stable_op: sort_stable, topk_op:
+    topk, unique_consecutive_op: unique_consecutive, unique_dim_op: unique_dim, _unique2_op: _unique2, addmm_op: addmm,
+    addmm__op: addmm_, baddbmm_op: baddbmm, baddbmm__op: baddbmm_, bmm_op: bmm, dot_op: dot, mm_op: mm, mv_op: mv,
+    convolution_op: convolution, convolution_backward_op: convolution_backward, constant_pad_nd_op: constant_pad_nd,
+    reflection_pad1d_op: reflection_pad1d, reflection_pad1d_backward_op: reflection_pad1d_backward, reflection_pad2d_op:
+    reflection_pad2d, reflection_pad2d_backward_op: reflection_pad2d_backward, reflection_pad3d_op: reflection_pad3d,
     reflection_pad3d_backward_op: reflection_pad3d_backward, replication_pad1d_op: replication_pad1d,
     replication_pad1d_backward_op: replication_pad1d_backward, replication_pad2d_op: replication_pad2d,
     replication_pad2d_backward_op: replication_pad2d_backward, replication_pad3d_op: replication_pad3d,
