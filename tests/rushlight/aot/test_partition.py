@@ -181,7 +181,7 @@ def test_every_operator_that_writes_in_place_has_a_form_or_is_known_to_have_none
         except NotImplementedError:
             without.add(schema.name)
     dropouts = {"dropout_", "alpha_dropout_", "feature_dropout_", "feature_alpha_dropout_"}
-    assert without == dropouts | {"_index_put_impl_", "embedding_renorm_", "polygamma_", "resize_"}
+    assert without == dropouts | {"_index_put_impl_", "embedding_renorm_", "polygamma_", "resize_", "resize_as_"}
 
 
 def test_a_scatter_is_torchs():
