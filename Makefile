@@ -22,7 +22,7 @@ test: setup             ## run the tests (about 8 minutes on two cores): a fixed
 	@$(BIN)/python docs/browser/parts.py || true  # without them, tests of the pages that run Python are skipped
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/python -m pytest -n 4 --durations 10
+	@$(BIN)/python -m pytest -n 3 --durations 10
 
 test-all: setup         ## run everything (hours), or a part of it: make test-all SHARD=3/8
 	@sh system.sh chromium hub

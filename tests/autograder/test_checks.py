@@ -16,6 +16,7 @@ WITH_RANKS = [check for check in CHECKS if check.lab.startswith("09")]  # these 
 LONG = [  # made of pieces that others try, or of opcheck and Inductor (see also `test_torch_dumps.py`)
     "ao.quantization.observer.non_linear_search",
     "together.device",
+    "together.dump",
     "together.broken",
     "on_torch.custom_ops.register_fused_linear.inductor",
     "on_torch.custom_ops.register_fused_linear.judged",
