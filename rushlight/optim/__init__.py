@@ -1,13 +1,12 @@
 """Optimizers and learning rate schedulers. In PyTorch: `torch/optim/`."""
 
-from rushlight.optim import lr_scheduler, optimizer, swa_utils
-from rushlight.optim.lbfgs import LBFGS
+from rushlight.optim import lr_scheduler, optimizer
 from rushlight.optim.optimizer import SGD, Adam, AdamW, Optimizer, adam, add_param_group, sgd
-from rushlight.optim.rules import ASGD, Adadelta, Adagrad, Adamax, NAdam, RAdam, RMSprop, Rprop
+from rushlight.optim.rules import Adadelta, Adagrad, RAdam, RMSprop
 
 __all__ = [
-    "ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "NAdam", "Optimizer", "RAdam", "RMSprop", "Rprop", "SGD",
-    "adam", "add_param_group", "lr_scheduler", "optimizer", "sgd", "swa_utils",
+    "Adadelta", "Adagrad", "Adam", "AdamW", "Optimizer", "RAdam", "RMSprop", "SGD", "adam", "add_param_group", "lr_scheduler",
+    "optimizer", "sgd",
 ]  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 Most rules are *chainable*: they compute the next learning rate from the current one, not from the number of steps. So several
 schedulers can act on one optimizer, and each multiplies the current learning rate. The closed form computes it from the first
 learning rate and the number of steps. In PyTorch: `torch/optim/lr_scheduler.py`. Left out: `CyclicLR`,
-learning rates that are tensors.
+`CosineAnnealingWarmRestarts`, `PolynomialLR`, `ChainedScheduler`, and learning rates that are tensors.
 """
 
 from __future__ import annotations
@@ -272,23 +272,6 @@ class ExponentialLR(_FactorLR):
         return self.gamma**self.last_epoch
 
 
-class PolynomialLR(_FactorLR):
-    """From the first learning rate to 0 in `total_iters` steps, along a polynomial."""
-
-    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
-        self.total_iters, self.power = total_iters, power
-        super().__init__(optimizer, last_epoch)
-
-    def _factor(self) -> float:
-        if self._is_initial or self.last_epoch > self.total_iters:
-            return 1
-        left = 1.0 - self.last_epoch / self.total_iters
-        return (left / (1.0 - (self.last_epoch - 1) / self.total_iters)) ** self.power
-
-    def _product(self) -> float:
-        return (1.0 - min(self.total_iters, self.last_epoch) / self.total_iters) ** self.power
-
-
 def cosine_annealing(lr: float, base_lr: float, last_epoch: int, T_max: int, eta_min: float) -> float:
     """The learning rate after `last_epoch` steps (1 or more), from the previous one, `lr`: along a cosine, down and up again.
 
@@ -334,87 +317,7 @@ class CosineAnnealingLR(LRScheduler):
         return [self.eta_min + (base_lr - self.eta_min) * height / 2 for base_lr in self.base_lrs]
 
 
-class CosineAnnealingWarmRestarts(LRScheduler):
-    """From the first learning rate to `eta_min` in `T_0` steps, along half a cosine, and again from the first learning rate.
-    Each time takes `T_mult` times as many steps."""
-
-    def __init__(
-        self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
-    ) -> None:
-        if not isinstance(T_0, int) or T_0 <= 0:
-            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
-        if not isinstance(T_mult, int) or T_mult < 1:
-            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
-        if not isinstance(eta_min, (float, int)):
-            raise ValueError(f"Expected float or int eta_min, but got {eta_min} of type {type(eta_min)}")
-        self.T_0 = self.T_i = T_0
-        self.T_mult, self.eta_min, self.T_cur = T_mult, eta_min, last_epoch
-        super().__init__(optimizer, last_epoch)
-
-    def _lrs(self) -> list[float]:
-        height = 1 + math.cos(math.pi * self.T_cur / self.T_i)
-        return [self.eta_min + (base_lr - self.eta_min) * height / 2 for base_lr in self.base_lrs]
-
-    def step(self, epoch: float | None = None) -> None:
-        """Advance by one step, or to `epoch`, which may be a fraction."""
-        if epoch is None and self.last_epoch >= 0:
-            epoch = self.last_epoch + 1
-            self.T_cur += 1
-            if self.T_cur >= self.T_i:
-                self.T_cur, self.T_i = self.T_cur % self.T_i, self.T_i * self.T_mult
-        else:
-            epoch = 0 if epoch is None else epoch
-            if epoch < 0:
-                raise ValueError(f"Expected non-negative epoch, but got {epoch}")
-            restarts = int(epoch / self.T_0)
-            if self.T_mult > 1:
-                restarts = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
-            self.T_i = self.T_0 * self.T_mult**restarts
-            self.T_cur = epoch - sum(self.T_0 * self.T_mult**i for i in range(restarts))
-        self._update_lr(math.floor(epoch))
-
-
-class _OfSchedulers(LRScheduler):
-    """A scheduler that consists of others."""
-
-    _schedulers: Sequence[LRScheduler]
-
-    def _take(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer) -> None:
-        name = type(self).__name__
-        for i, scheduler in enumerate(schedulers):
-            if not hasattr(scheduler, "optimizer"):
-                raise TypeError(f"{name}: the scheduler at index {i} has no `optimizer`")
-            if isinstance(scheduler, ReduceLROnPlateau):
-                raise ValueError(f"{name}: ReduceLROnPlateau at index {i} needs a metric at each step")
-            if scheduler.optimizer is not optimizer:
-                raise ValueError(f"{name}: the scheduler at index {i} belongs to another optimizer")
-        self._schedulers, self.optimizer = schedulers, optimizer
-
-    def state_dict(self) -> dict[str, Any]:
-        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
-        for ours, saved in zip(self._schedulers, state_dict["_schedulers"]):
-            ours.load_state_dict(saved)
-
-
-class ChainedScheduler(_OfSchedulers):
-    """Several chainable schedulers, all of which act at each step."""
-
-    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
-        if not schedulers:
-            raise ValueError("ChainedScheduler expects at least one scheduler to be chained, but got no scheduler.")
-        self._take(schedulers, optimizer or schedulers[0].optimizer)
-        self._last_lr = self._current()
-
-    def step(self) -> None:
-        for scheduler in self._schedulers:
-            scheduler.step()
-        self._last_lr = self._current()
-
-
-class SequentialLR(_OfSchedulers):
+class SequentialLR(LRScheduler):
     """Schedulers in sequence: at each milestone, a number of steps, the next scheduler starts from its step 0."""
 
     def __init__(
@@ -422,9 +325,16 @@ class SequentialLR(_OfSchedulers):
     ) -> None:
         if not schedulers:
             raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
-        self._take(schedulers, optimizer)
+        for i, scheduler in enumerate(schedulers):
+            if not hasattr(scheduler, "optimizer"):
+                raise TypeError(f"SequentialLR: the scheduler at index {i} has no `optimizer`")
+            if isinstance(scheduler, ReduceLROnPlateau):
+                raise ValueError(f"SequentialLR: ReduceLROnPlateau at index {i} needs a metric at each step")
+            if scheduler.optimizer is not optimizer:
+                raise ValueError(f"SequentialLR: the scheduler at index {i} belongs to another optimizer")
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(f"SequentialLR: {len(schedulers)} schedulers need {len(schedulers) - 1} milestones")
+        self._schedulers, self.optimizer = schedulers, optimizer
         self._milestones, self.last_epoch = milestones, last_epoch + 1
         # Each scheduler took its first step when it was constructed. Undo all of them, and let only the active one repeat it.
         for group in optimizer.param_groups:
@@ -450,6 +360,14 @@ class SequentialLR(_OfSchedulers):
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {**super().state_dict(), "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
+        for ours, saved in zip(self._schedulers, state_dict["_schedulers"]):
+            ours.load_state_dict(saved)
 
 
 class OneCycleLR(LRScheduler):

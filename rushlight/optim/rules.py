@@ -1,8 +1,7 @@
 """Optimizers that change one parameter after the other by a formula: p is the parameter, g its gradient, t the number of steps.
 
-In PyTorch: `torch/optim/` (`adadelta.py`, `adagrad.py`,
-`adamax.py`, `asgd.py`, `nadam.py`, `radam.py`, `rmsprop.py`, `rprop.py`), the functions `_single_tensor_...`. Left out:
-`Adafactor`, `Muon`, `SparseAdam`.
+In PyTorch: `torch/optim/` (`adadelta.py`, `adagrad.py`, `radam.py`, `rmsprop.py`), the functions `_single_tensor_...`. Left
+out: the other optimizers of PyTorch, such as `LBFGS`.
 """
 
 from collections.abc import Callable
@@ -10,12 +9,11 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from rushlight.aten.generated import functions
-from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
 from rushlight.optim.optimizer import Optimizer, _refuse_negative
 
 Settings = dict[str, Any]
-SIGNED = {"decoupled_weight_decay", "centered", "lambd", "t0", "foreach"}  # settings that may be negative or None
+SIGNED = {"decoupled_weight_decay", "centered", "foreach"}  # settings that may be negative or None
 
 
 def _zeros(param: Tensor, group: Settings) -> Tensor:
@@ -26,7 +24,6 @@ def _zeros(param: Tensor, group: Settings) -> Tensor:
 CHECKS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "betas": (lambda betas: all(0 <= beta < 1 for beta in betas), "Invalid betas: {0}"),
     "rho": (lambda rho: not rho > 1, "Invalid rho value: {0}"),
-    "etas": (lambda etas: 0 < etas[0] < 1 < etas[1], "Invalid eta values: {0[0]}, {0[1]}"),
 }
 
 
@@ -73,7 +70,7 @@ class _Rule(Optimizer):
     def _update(self, group: Settings, params: list[Tensor]) -> None:
         for param in params:
             step, *state = self._start(param, group).values()
-            grad, decay = -param.grad if group["maximize"] else param.grad, group.get("weight_decay", 0)
+            grad, decay = -param.grad if group["maximize"] else param.grad, group["weight_decay"]
             if decay != 0 and group.get("decoupled_weight_decay"):
                 param.mul_(1 - group["lr"] * decay)
             elif decay != 0:
@@ -114,63 +111,6 @@ class Adagrad(_Rule):
         total.addcmul_(grad, grad, value=1)
         rate = group["lr"] / (1 + (steps - 1) * group["lr_decay"])
         param.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-rate)
-
-
-class Adamax(_Rule):
-    """m := m + (1 - beta1) (g - m), u := max(beta2 u, |g| + eps), p := p - lr / (1 - beta1^t) m / u."""
-
-    numbers = {"lr": 2e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0}
-    flags = "foreach * maximize differentiable capturable"
-    order = "lr betas eps weight_decay foreach maximize differentiable capturable"
-    initial = {"exp_avg": _zeros, "exp_inf": _zeros}
-
-    def _rule(self, param, grad, steps, group, exp_avg, exp_inf) -> None:
-        beta1, beta2 = group["betas"]
-        exp_avg.lerp_(grad, 1 - beta1)
-        exp_inf.copy_(functions.maximum(exp_inf.mul_(beta2), grad.abs().add_(group["eps"])))
-        param.addcdiv_(exp_avg, exp_inf, value=-group["lr"] / (1 - beta1**steps))
-
-
-class ASGD(_Rule):
-    """p := p (1 - lambd eta) - eta g, eta := lr / (1 + lambd lr t)^alpha. `ax` is the average of p after `t0` steps."""
-
-    numbers = {"lr": 1e-2, "lambd": 1e-4, "alpha": 0.75, "t0": 1e6, "weight_decay": 0}
-    flags = "foreach maximize differentiable capturable"
-    order = "lr lambd alpha t0 weight_decay foreach maximize differentiable capturable"
-    initial = {
-        "eta": lambda param, group: creation.tensor(float(group["lr"])),
-        "mu": lambda param, group: functions.ones(()),
-        "ax": _zeros,
-    }
-
-    def _rule(self, param, grad, steps, group, eta, mu, ax) -> None:
-        rate, lr, lambd = eta.item(), group["lr"], group["lambd"]
-        param.mul_(1 - lambd * rate).add_(grad, alpha=-rate)
-        if mu.item() != 1:
-            ax.add_(param.sub(ax).mul_(mu))
-        else:
-            ax.copy_(param)
-        eta.fill_(lr / (1 + lambd * lr * steps) ** group["alpha"])
-        mu.fill_(1 / max(1, steps - group["t0"]))
-
-
-class NAdam(_Rule):
-    """Adam with Nesterov momentum, whose factor mu changes with t."""
-
-    numbers = {"lr": 2e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0, "momentum_decay": 4e-3}
-    flags = "decoupled_weight_decay * foreach maximize capturable differentiable"
-    order = "lr betas eps weight_decay momentum_decay decoupled_weight_decay maximize foreach capturable differentiable"
-    initial = {"mu_product": lambda param, group: functions.ones(()), "exp_avg": _zeros, "exp_avg_sq": _zeros}
-
-    def _rule(self, param, grad, steps, group, mu_product, exp_avg, exp_avg_sq) -> None:
-        (beta1, beta2), lr = group["betas"], group["lr"]
-        mu, next_mu = (beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (steps, steps + 1))
-        product = mu_product.mul_(mu).item()
-        exp_avg.lerp_(grad, 1 - beta1)
-        exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-        root = exp_avg_sq.div(1 - beta2**steps).sqrt().add_(group["eps"])
-        param.addcdiv_(grad, root, value=-lr * (1 - mu) / (1 - product))
-        param.addcdiv_(exp_avg, root, value=-lr * next_mu / (1 - product * next_mu))
 
 
 class RAdam(_Rule):
@@ -220,20 +160,3 @@ class RMSprop(_Rule):
             param.add_(buffer, alpha=-group["lr"])
         else:
             param.addcdiv_(grad, root, value=-group["lr"])
-
-
-class Rprop(_Rule):
-    """Only the sign of the gradient counts: each element has its own step size, which grows while the sign stays."""
-
-    numbers = {"lr": 1e-2, "etas": (0.5, 1.2), "step_sizes": (1e-6, 50)}
-    flags = "* capturable foreach maximize differentiable"
-    order = "lr etas step_sizes foreach maximize differentiable capturable"
-    initial = {"prev": _zeros, "step_size": lambda param, group: functions.full_like(param, group["lr"])}
-
-    def _rule(self, param, grad, steps, group, prev, step_size) -> None:
-        shrink, grow = group["etas"]
-        sign = grad.mul(prev).sign()
-        factor = sign.masked_fill(sign == 0, 1).masked_fill_(sign > 0, grow).masked_fill_(sign < 0, shrink)
-        step_size.mul_(factor).clamp_(*group["step_sizes"])
-        prev.copy_(grad.masked_fill(sign < 0, 0))
-        param.addcmul_(prev.sign(), step_size, value=-1)

@@ -54,7 +54,6 @@ from torch.amp.autocast_mode import autocast
 from torch.amp import autocast
 from torch.amp import GradScaler
 from torch.amp.grad_scaler import GradScaler
-from torch.optim.swa_utils import AveragedModel
 from torch.autograd.functional import jacobian
 from torch.nn.modules.module import register_module_forward_hook
 import torch.cuda

@@ -72,36 +72,5 @@ def test_a_scaler_refuses(name):
     agree(program)
 
 
-AVERAGES = {
-    "the mean": lambda utils: {},
-    "swa": lambda utils: {"avg_fn": utils.get_swa_avg_fn()},
-    "ema": lambda utils: {"avg_fn": utils.get_ema_avg_fn(0.5)},
-    "swa of lists": lambda utils: {"multi_avg_fn": utils.get_swa_multi_avg_fn()},
-    "ema of lists": lambda utils: {"multi_avg_fn": utils.get_ema_multi_avg_fn(0.5)},
-    "with buffers": lambda utils: {"avg_fn": utils.get_ema_avg_fn(0.5), "use_buffers": True},
-    "both": lambda utils: {"avg_fn": utils.get_ema_avg_fn(0.5), "multi_avg_fn": utils.get_swa_multi_avg_fn()},
-}
-
-
-@pytest.mark.parametrize("name", AVERAGES)
-def test_an_averaged_model(name):
-    def program(xp):
-        from importlib import import_module
-
-        utils = import_module(f"{xp.__name__}.optim.swa_utils")
-        model, seen = net(xp), []
-        model.register_buffer("count", xp.zeros(1))
-        averaged = utils.AveragedModel(model, **AVERAGES[name](utils))
-        for _ in range(4):
-            with xp.no_grad():
-                model.weight.add_(1.0)
-                model.count.add_(2.0)
-            averaged.update_parameters(model)
-            seen += [averaged.module.weight.detach().clone(), averaged.module.count.clone(), averaged.n_averaged.item()]
-        return seen, list(averaged.state_dict()), averaged(xp.ones(1, 2))
-
-    agree(program)
-
-
 def test_there_is_no_gpu():
     agree(lambda xp: (xp.cuda.is_available() and False, str(xp.ones(1).cpu().device), xp.ones(1).cpu().dtype))
