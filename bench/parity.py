@@ -134,7 +134,8 @@ def on_rushlight(function: Callable, name: str) -> Callable | None:
         return copy
     if isinstance(function, partial):
         return partial(find(rl, name), *function.args, **function.keywords)
-    return find(rl, name)
+    counterpart = find(rl, name)
+    return counterpart if callable(counterpart) else None  # `rl.trace` is a module
 
 
 # ------------------------------------------------------------------------------------------------------------
