@@ -13,7 +13,7 @@ from rushlight.c10.schema import NUMBERS
 from rushlight.library import invoke, through_table
 
 __all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cdist", "einsum",
+    "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors", "cdist", "einsum",
     "is_complex", "is_floating_point", "is_tensor", "meshgrid", "nonzero", "norm", "numel", "tensordot", "unique",
     "unique_consecutive",
 ]  # fmt: skip
@@ -38,13 +38,6 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence = 2, out: Tensor | None
     given = (list(range(-dims, 0)), list(range(dims))) if isinstance(dims, int) else dims
     result = functions.tensordot(a, b, *([dim] if isinstance(dim, int) else list(dim) for dim in given))
     return result if out is None else out.resize_(result.shape).copy_(result)
-
-
-def _of_several(function: Callable) -> Callable[..., Tensor]:
-    return wraps(function)(lambda *tensors: function(tensors))
-
-
-block_diag, cartesian_prod = _of_several(functions.block_diag), _of_several(functions.cartesian_prod)
 
 
 def numel(input: Tensor) -> int:

@@ -44,7 +44,7 @@ class Elementwise(Distribution):
 
 
 METHODS = {"draw": "_draw", "log_prob": "_log_prob", "cdf": "_cdf"}
-METHODS |= {name: name for name in ("icdf", "entropy", "__repr__")}
+METHODS |= {name: name for name in ("icdf", "entropy")}
 
 
 def define(name: str, arg_constraints: dict, support: Any, **formulas: Callable) -> type[Elementwise]:
@@ -65,15 +65,6 @@ Normal = define(
     cdf=lambda d, x: 0.5 * (1 + functions.erf((x - d.loc) * d.scale.reciprocal() / math.sqrt(2))),
     icdf=lambda d, p: d.loc + d.scale * functions.erfinv(2 * p - 1) * math.sqrt(2),
     entropy=lambda d: 0.5 + 0.5 * math.log(2 * math.pi) + d.scale.log(),
-)  # fmt: skip
-LogNormal = define(
-    "LogNormal", LOCATED, positive, __repr__=lambda d: "LogNormal()",
-    mean=lambda d: (d.loc + d.scale.pow(2) / 2).exp(), mode=lambda d: (d.loc - d.scale.square()).exp(),
-    variance=lambda d: d.scale.pow(2).expm1() * (2 * d.loc + d.scale.pow(2)).exp(),
-    draw=lambda d, shape: Normal._draw(d, shape).exp(),
-    log_prob=lambda d, x: -x.log() + Normal._log_prob(d, x.log()),
-    cdf=lambda d, x: Normal._cdf(d, x.log()), icdf=lambda d, p: Normal.icdf(d, p).exp(),
-    entropy=lambda d: Normal.entropy(d) + d.loc,
 )  # fmt: skip
 
 

@@ -83,4 +83,3 @@ FORMULAS: dict[type, Callable[..., Tensor]] = {
     multivariate.MultivariateNormal: _multivariate_normal,
 }  # fmt: skip
 KL.update({(kind, kind): formula for kind, formula in FORMULAS.items()})
-KL[formulas.LogNormal, formulas.LogNormal] = FORMULAS[formulas.Normal]

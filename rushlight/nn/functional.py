@@ -26,7 +26,7 @@ conv1d, conv2d, conv3d, avg_pool2d = functions.conv1d, functions.conv2d, functio
 conv_transpose1d, conv_transpose2d = functions.conv_transpose1d, functions.conv_transpose2d
 cosine_similarity, logsigmoid = functions.cosine_similarity, functions.log_sigmoid
 bilinear, hardshrink, pairwise_distance = functions.bilinear, functions.hardshrink, functions.pairwise_distance
-pdist, prelu, softshrink = functions.pdist, functions.prelu, functions.softshrink
+prelu, softshrink = functions.prelu, functions.softshrink
 pixel_shuffle, pixel_unshuffle = functions.pixel_shuffle, functions.pixel_unshuffle
 channel_shuffle, conv_transpose3d = functions.channel_shuffle, functions.conv_transpose3d
 celu_, rrelu_, selu_, threshold_ = functions.celu_, functions.rrelu_, functions.selu_, functions.threshold_
@@ -192,31 +192,6 @@ def embedding(
     if max_norm is not None:
         functions.embedding_renorm_(weight, input.contiguous(), max_norm, norm_type)
     return functions.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
-
-
-def embedding_bag(
-    input: Tensor, weight: Tensor, offsets: Tensor | None = None, max_norm: float | None = None, norm_type: float = 2,
-    scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False, padding_idx: int | None = None,
-) -> Tensor:  # fmt: skip
-    """The sum, or the mean, of the rows of each bag of indices. A bag is a row of `input`, or begins at an offset in it.
-    Source: `torch/nn/functional.py`, `embedding_bag`."""
-    if mode not in ("mean", "sum") or padding_idx is not None:
-        raise NotImplementedError("rushlight leaves out the mode max and padding_idx of embedding_bag")
-    if per_sample_weights is not None and (mode != "sum" or per_sample_weights.shape != input.shape):
-        raise ValueError("per_sample_weights must have the sizes of input, and the mode must be sum")
-    if (input.dim() == 2) != (offsets is None):
-        raise ValueError("offsets must be given for input with one dimension, and only for it")
-    if offsets is None:
-        counts = functions.full((input.size(0),), input.size(1), dtype=input.dtype)
-    else:
-        ends = offsets[1:] if include_last_offset else functions.cat([offsets[1:], offsets.new_tensor([input.numel()])])
-        counts = ends - offsets[: ends.numel()]
-    rows = embedding(input.reshape(-1), weight, None, max_norm, norm_type, scale_grad_by_freq, sparse)
-    rows = rows if per_sample_weights is None else rows * per_sample_weights.reshape((-1, 1))
-    bags = functions.arange(counts.numel()).repeat_interleave(counts)
-    sums = weight.new_zeros((counts.numel(), weight.size(1))).index_add(0, bags, rows)
-    return sums / counts.clamp(min=1).unsqueeze(1).to(sums.dtype) if mode == "mean" else sums
 
 
 def layer_norm(
@@ -550,7 +525,6 @@ smooth_l1_loss = _of_pair("smooth_l1_loss", **_REDUCED, beta=1.0)
 huber_loss = _of_pair("huber_loss", mean_of_weights=False, reduction="mean", delta=1.0, weight=None)
 hinge_embedding_loss = _loss("hinge_embedding_loss", margin=1.0, **_REDUCED)
 multi_margin_loss = _loss("multi_margin_loss", p=1, margin=1.0, weight=None, **_REDUCED)
-multilabel_margin_loss = _loss("multilabel_margin_loss", **_REDUCED)
 soft_margin_loss = _loss("soft_margin_loss", **_REDUCED)
 _POISSON = {"log_input": True, "full": False, "size_average": None, "eps": 1e-8, "reduce": None, "reduction": "mean"}
 poisson_nll_loss = _loss("poisson_nll_loss", **_POISSON)

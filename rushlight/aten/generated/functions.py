@@ -50,21 +50,20 @@ __all__ = [
     "logit_", "logsumexp", "lstm", "lstm_cell", "lt", "margin_ranking_loss", "masked_fill", "masked_scatter",
     "masked_select", "matmul", "max", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "maximum", "mean",
     "median", "min", "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply", "mv",
-    "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nanquantile", "nansum", "narrow", "ne", "neg", "neg_",
-    "negative", "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance", "pdist",
-    "permute", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow", "prelu", "prod",
-    "quantile", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like",
-    "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm",
-    "renorm_", "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "rms_norm", "rnn_relu", "rnn_relu_cell",
-    "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_",
-    "rsub", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "select", "select_scatter", "selu", "selu_",
-    "sgn", "sigmoid", "sigmoid_", "sign", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice",
-    "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze",
-    "stack", "std", "std_mean", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take", "take_along_dim", "tan",
-    "tan_", "tanh", "tanh_", "tensor_split", "threshold", "threshold_", "tile", "topk", "transpose", "trapezoid",
-    "trapz", "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_",
-    "unbind", "unflatten", "unsqueeze", "vander", "var", "var_mean", "vdot", "vsplit", "vstack", "where", "xlogy",
-    "xlogy_", "zero_", "zeros", "zeros_like",
+    "mvlgamma", "nan_to_num", "nan_to_num_", "nanmean", "nansum", "narrow", "ne", "neg", "neg_", "negative",
+    "negative_", "normal", "not_equal", "ones", "ones_like", "outer", "pairwise_distance", "permute", "pixel_shuffle",
+    "pixel_unshuffle", "poisson_nll_loss", "polygamma", "positive", "pow", "prelu", "prod", "rad2deg", "rad2deg_",
+    "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "range", "ravel", "real",
+    "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "renorm_", "repeat_interleave", "reshape",
+    "resize_as_", "resolve_conj", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90",
+    "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "scatter", "scatter_add",
+    "scatter_reduce", "searchsorted", "select", "select_scatter", "selu", "selu_", "sgn", "sigmoid", "sigmoid_", "sign",
+    "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice", "slice_scatter", "softmax", "sort", "split",
+    "split_with_sizes", "sqrt", "sqrt_", "square", "square_", "squeeze", "stack", "std", "std_mean", "sub", "subtract",
+    "sum", "swapaxes", "swapdims", "t", "take", "tan", "tan_", "tanh", "tanh_", "tensor_split", "threshold",
+    "threshold_", "tile", "topk", "transpose", "trapezoid", "trapz", "tril", "tril_indices", "triplet_margin_loss",
+    "triu", "triu_indices", "true_divide", "trunc", "trunc_", "unbind", "unflatten", "unsqueeze", "vander", "var",
+    "var_mean", "vdot", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -3053,18 +3052,6 @@ def stack(tensors=None, dim=0, *, out=None, **numpy_names):
     return invoke(stack_op, tensors, dim)
 
 
-def take_along_dim(input=None, indices=None, dim=None, *, out=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([take_along_dim_op, take_along_dim_out_op], locals())
-    if out is not None:
-        return invoke(take_along_dim_out_op, input, indices, dim, out)
-    try:
-        key_set = (input._key_set | indices._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(take_along_dim_op, input, indices, dim)
-    return take_along_dim_op.table[key_set](input, indices, dim)
-
-
 def tile(input=None, dims=None, **numpy_names):
     if numpy_names or dims is None:
         return call_by_name([tile_op], locals())
@@ -3599,28 +3586,6 @@ def diff(input=None, n=1, dim=-1, prepend=None, append=None, *, out=None, **nump
     return diff_op.table[key_set](input, n, dim, prepend, append)
 
 
-def quantile(*args, **kwargs):
-    return resolve(
-        (
-            quantile_op,
-            quantile_scalar_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
-def nanquantile(*args, **kwargs):
-    return resolve(
-        (
-            nanquantile_op,
-            nanquantile_scalar_op,
-        ),
-        args,
-        kwargs,
-    )
-
-
 def searchsorted(*args, **kwargs):
     return resolve(
         (
@@ -3941,14 +3906,6 @@ def dsplit(*args, **kwargs):
         args,
         kwargs,
     )
-
-
-def block_diag(tensors):
-    return invoke(block_diag_op, tensors)
-
-
-def cartesian_prod(tensors):
-    return invoke(cartesian_prod_op, tensors)
 
 
 def vander(x, N=None, increasing=False):
@@ -5997,16 +5954,6 @@ def cdist(x1, x2, p=2.0, compute_mode=None):
     return cdist_op.table[key_set](x1, x2, p, compute_mode)
 
 
-def pdist(input=None, p=2.0, **numpy_names):
-    if numpy_names:
-        return call_by_name([pdist_op], locals())
-    try:
-        key_set = (input._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(pdist_op, input, p)
-    return pdist_op.table[key_set](input, p)
-
-
 def binary_cross_entropy(input=None, target=None, weight=None, reduction=1, *, out=None, **numpy_names):
     if numpy_names:
         return call_by_name([binary_cross_entropy_op, binary_cross_entropy_out_op], locals())
@@ -6233,16 +6180,6 @@ def multi_margin_loss(input=None, target=None, p=1, margin=1, weight=None, reduc
     except AttributeError:
         return invoke(multi_margin_loss_op, input, target, p, margin, weight, reduction)
     return multi_margin_loss_op.table[key_set](input, target, p, margin, weight, reduction)
-
-
-def multilabel_margin_loss(input=None, target=None, reduction=1, **numpy_names):
-    if numpy_names:
-        return call_by_name([multilabel_margin_loss_op], locals())
-    try:
-        key_set = (input._key_set | target._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(multilabel_margin_loss_op, input, target, reduction)
-    return multilabel_margin_loss_op.table[key_set](input, target, reduction)
 
 
 def bernoulli(*args, **kwargs):
@@ -10409,19 +10346,6 @@ def tensor_scatter_add_(self, dim=None, index=None, src=None, **numpy_names):
 Tensor.scatter_add_ = tensor_scatter_add_
 
 
-def tensor_take_along_dim(self, indices=None, dim=None, **numpy_names):
-    if numpy_names:
-        return call_by_name([take_along_dim_op], locals())
-    try:
-        key_set = (self._key_set | indices._key_set | local.included) & ~local.excluded
-    except AttributeError:
-        return invoke(take_along_dim_op, self, indices, dim)
-    return take_along_dim_op.table[key_set](self, indices, dim)
-
-
-Tensor.take_along_dim = tensor_take_along_dim
-
-
 def tensor_tile(self, *dims, **named):
     dims = int_list(dims, "dims", named)
     try:
@@ -10972,34 +10896,6 @@ def tensor_diff(self, n=1, dim=-1, prepend=None, append=None, **numpy_names):
 
 
 Tensor.diff = tensor_diff
-
-
-def tensor_quantile(self, *args, **kwargs):
-    return resolve(
-        (
-            quantile_op,
-            quantile_scalar_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.quantile = tensor_quantile
-
-
-def tensor_nanquantile(self, *args, **kwargs):
-    return resolve(
-        (
-            nanquantile_op,
-            nanquantile_scalar_op,
-        ),
-        (self, *args),
-        kwargs,
-    )
-
-
-Tensor.nanquantile = tensor_nanquantile
 
 
 def tensor_msort(self):
@@ -13494,10 +13390,6 @@ scatter_add_out_op = declare(
 )
 stack_op = declare("stack(Tensor[] tensors, int dim=0) -> Tensor")
 stack_out_op = declare("stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)")
-take_along_dim_op = declare("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor")
-take_along_dim_out_op = declare(
-    "take_along_dim.out(Tensor self, Tensor indices, int? dim=None, *, Tensor(a!) out) -> Tensor(a!)"
-)
 tile_op = declare("tile(Tensor self, int[] dims) -> Tensor")
 tril_op = declare("tril(Tensor self, int diagonal=0) -> Tensor")
 tril__op = declare("tril_(Tensor(a!) self, int diagonal=0) -> Tensor(a!)")
@@ -13674,18 +13566,6 @@ diff_op = declare("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, 
 diff_out_op = declare(
     "diff.out(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None, *, Tensor(a!) out) -> Tensor(a!)"
 )
-quantile_op = declare(
-    "quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
-)
-quantile_scalar_op = declare(
-    "quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
-)
-nanquantile_op = declare(
-    "nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
-)
-nanquantile_scalar_op = declare(
-    "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor"
-)
 searchsorted_Tensor_op = declare(
     "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, Tensor? sorter=None) -> Tensor"
 )
@@ -13760,8 +13640,6 @@ vsplit_int_op = declare("vsplit.int(Tensor(a -> *) self, int sections) -> Tensor
 vsplit_array_op = declare("vsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
 dsplit_int_op = declare("dsplit.int(Tensor(a -> *) self, int sections) -> Tensor(a)[]")
 dsplit_array_op = declare("dsplit.array(Tensor(a -> *) self, int[] indices) -> Tensor(a)[]")
-block_diag_op = declare("block_diag(Tensor[] tensors) -> Tensor")
-cartesian_prod_op = declare("cartesian_prod(Tensor[] tensors) -> Tensor")
 vander_op = declare("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor")
 swapdims__op = declare("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)")
 swapaxes__op = declare("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)")
@@ -14203,7 +14081,6 @@ pairwise_distance_op = declare(
 )
 _cdist_forward_op = declare("_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor")
 cdist_op = declare("cdist(Tensor x1, Tensor x2, float p=2, int? compute_mode=None) -> Tensor")
-pdist_op = declare("pdist(Tensor self, float p=2) -> Tensor")
 binary_cross_entropy_op = declare(
     "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor"
 )
@@ -14265,7 +14142,6 @@ soft_margin_loss_out_op = declare(
 multi_margin_loss_op = declare(
     "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) -> Tensor"
 )
-multilabel_margin_loss_op = declare("multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor")
 bernoulli_op = declare("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor")
 bernoulli_out_op = declare("bernoulli.out(Tensor self, *, Generator? generator=None, Tensor(a!) out) -> Tensor(a!)")
 bernoulli_p_op = declare("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor")

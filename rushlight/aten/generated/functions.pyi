@@ -722,7 +722,6 @@ def scatter(
 ) -> Tensor: ...
 def scatter_add(input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor: ...
-def take_along_dim(input: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None) -> Tensor: ...
 def tile(input: Tensor, dims: Sequence[_int]) -> Tensor: ...
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor: ...
 def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor: ...
@@ -929,22 +928,6 @@ def diff(
     out: Tensor | None = None,
 ) -> Tensor: ...
 @overload
-def quantile(
-    input: Tensor, q: Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = "linear"
-) -> Tensor: ...
-@overload
-def quantile(
-    input: Tensor, q: _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = "linear"
-) -> Tensor: ...
-@overload
-def nanquantile(
-    input: Tensor, q: Tensor, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = "linear"
-) -> Tensor: ...
-@overload
-def nanquantile(
-    input: Tensor, q: _float, dim: _int | None = None, keepdim: _bool = False, *, interpolation: _str = "linear"
-) -> Tensor: ...
-@overload
 def searchsorted(
     sorted_sequence: Tensor,
     input: Tensor,
@@ -1035,8 +1018,6 @@ def vsplit(input: Tensor, indices: Sequence[_int]) -> tuple[Tensor, ...]: ...
 def dsplit(input: Tensor, sections: _int) -> tuple[Tensor, ...]: ...
 @overload
 def dsplit(input: Tensor, indices: Sequence[_int]) -> tuple[Tensor, ...]: ...
-def block_diag(tensors: Sequence[Tensor]) -> Tensor: ...
-def cartesian_prod(tensors: Sequence[Tensor]) -> Tensor: ...
 def vander(x: Tensor, N: _int | None = None, increasing: _bool = False) -> Tensor: ...
 def index_copy(input: Tensor, dim: _int, index: Tensor, source: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 @overload
@@ -1777,7 +1758,6 @@ def pairwise_distance(
 ) -> Tensor: ...
 def _cdist_forward(x1: Tensor, x2: Tensor, p: _float, compute_mode: _int | None) -> Tensor: ...
 def cdist(x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: _int | None = None) -> Tensor: ...
-def pdist(input: Tensor, p: _float = 2.0) -> Tensor: ...
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: _int = 1, *, out: Tensor | None = None
 ) -> Tensor: ...
@@ -1840,7 +1820,6 @@ def soft_margin_loss(input: Tensor, target: Tensor, reduction: _int = 1, *, out:
 def multi_margin_loss(
     input: Tensor, target: Tensor, p: Number = 1, margin: Number = 1, weight: Tensor | None = None, reduction: _int = 1
 ) -> Tensor: ...
-def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: _int = 1) -> Tensor: ...
 @overload
 def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor: ...
 @overload
@@ -2785,8 +2764,6 @@ scatter_add__op: OpOverload
 scatter_add_out_op: OpOverload
 stack_op: OpOverload
 stack_out_op: OpOverload
-take_along_dim_op: OpOverload
-take_along_dim_out_op: OpOverload
 tile_op: OpOverload
 tril_op: OpOverload
 tril__op: OpOverload
@@ -2897,10 +2874,6 @@ trapz_x_op: OpOverload
 trapz_dx_op: OpOverload
 diff_op: OpOverload
 diff_out_op: OpOverload
-quantile_op: OpOverload
-quantile_scalar_op: OpOverload
-nanquantile_op: OpOverload
-nanquantile_scalar_op: OpOverload
 searchsorted_Tensor_op: OpOverload
 searchsorted_Scalar_op: OpOverload
 bucketize_Tensor_op: OpOverload
@@ -2955,8 +2928,6 @@ vsplit_int_op: OpOverload
 vsplit_array_op: OpOverload
 dsplit_int_op: OpOverload
 dsplit_array_op: OpOverload
-block_diag_op: OpOverload
-cartesian_prod_op: OpOverload
 vander_op: OpOverload
 swapdims__op: OpOverload
 swapaxes__op: OpOverload
@@ -3158,7 +3129,6 @@ norm_ScalarOpt_dim_op: OpOverload
 pairwise_distance_op: OpOverload
 _cdist_forward_op: OpOverload
 cdist_op: OpOverload
-pdist_op: OpOverload
 binary_cross_entropy_op: OpOverload
 binary_cross_entropy_out_op: OpOverload
 binary_cross_entropy_with_logits_op: OpOverload
@@ -3184,7 +3154,6 @@ poisson_nll_loss_op: OpOverload
 soft_margin_loss_op: OpOverload
 soft_margin_loss_out_op: OpOverload
 multi_margin_loss_op: OpOverload
-multilabel_margin_loss_op: OpOverload
 bernoulli_op: OpOverload
 bernoulli_out_op: OpOverload
 bernoulli_p_op: OpOverload

@@ -860,8 +860,6 @@ implement("scatter_add_", CPU=gather_scatter.scatter_add.inplace, Meta=gather_sc
 implement("scatter_add.out", CPU=gather_scatter.scatter_add.out, Meta=gather_scatter.scatter_add.out)
 implement("stack", CompositeExplicitAutograd=gather_scatter.stack)
 implement("stack.out", CompositeExplicitAutograd=gather_scatter.stack_out)
-implement("take_along_dim", CompositeImplicitAutograd=gather_scatter.take_along_dim)
-implement("take_along_dim.out", CompositeImplicitAutograd=gather_scatter.take_along_dim)
 implement(
     "tile", CompositeImplicitAutograd=lambda self, dims: self.repeat((1,) * (self.dim() - len(dims)) + tuple(dims))
 )
@@ -1170,30 +1168,6 @@ implement(
     ),
 )
 implement(
-    "quantile",
-    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation: sorting.quantile(
-        self, q, dim, keepdim, interpolation, False
-    ),
-)
-implement(
-    "quantile.scalar",
-    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation: sorting.quantile(
-        self, q, dim, keepdim, interpolation, False
-    ),
-)
-implement(
-    "nanquantile",
-    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation: sorting.quantile(
-        self, q, dim, keepdim, interpolation, True
-    ),
-)
-implement(
-    "nanquantile.scalar",
-    CompositeImplicitAutograd=lambda self, q, dim, keepdim, interpolation: sorting.quantile(
-        self, q, dim, keepdim, interpolation, True
-    ),
-)
-implement(
     "searchsorted.Tensor",
     CompositeExplicitAutograd=lambda sorted_sequence, self, out_int32, right, side, sorter: sorting.searchsorted(
         sorted_sequence, self, out_int32, right or side == "right", sorter
@@ -1361,15 +1335,6 @@ implement("vsplit.int", CompositeImplicitAutograd=lambda self, sections: self.te
 implement("vsplit.array", CompositeImplicitAutograd=lambda self, indices: self.tensor_split(indices, 0))
 implement("dsplit.int", CompositeImplicitAutograd=lambda self, sections: self.tensor_split(sections, 2))
 implement("dsplit.array", CompositeImplicitAutograd=lambda self, indices: self.tensor_split(indices, 2))
-implement("block_diag", CompositeImplicitAutograd=tensor_shape.block_diag)
-implement(
-    "cartesian_prod",
-    CompositeImplicitAutograd=lambda tensors: (
-        tensors[0].view(-1)
-        if len(tensors) == 1
-        else functions.stack([grid.flatten() for grid in functions.meshgrid(tensors, indexing="ij")], 1)
-    ),
-)
 implement(
     "vander",
     CompositeImplicitAutograd=lambda x, N, increasing: functions.pow(
@@ -2143,12 +2108,6 @@ implement(
 implement(
     "cdist", CompositeImplicitAutograd=lambda x1, x2, p, compute_mode: functions._cdist_forward(x1, x2, p, compute_mode)
 )
-implement(
-    "pdist",
-    CompositeImplicitAutograd=lambda self, p: functions._cdist_forward(self, self, p, None)[
-        tuple(functions.triu_indices(len(self), len(self), 1))
-    ],
-)
 implement("binary_cross_entropy", CPU=losses.binary_cross_entropy.functional, Meta=losses.binary_cross_entropy.on_meta)
 implement("binary_cross_entropy.out", CPU=losses.binary_cross_entropy.out, Meta=losses.binary_cross_entropy.out)
 implement("binary_cross_entropy_with_logits", CompositeExplicitAutograd=losses.binary_cross_entropy_with_logits)
@@ -2207,7 +2166,6 @@ implement(
     ),
 )
 implement("multi_margin_loss", CompositeExplicitAutograd=losses.multi_margin_loss)
-implement("multilabel_margin_loss", CompositeImplicitAutograd=losses.multilabel_margin_loss)
 implement(
     "bernoulli",
     CompositeExplicitAutograd=lambda self, generator: random.bernoulli_tensor_(

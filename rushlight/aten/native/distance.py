@@ -1,5 +1,5 @@
-"""How far vectors are from one another. In PyTorch: `aten/src/ATen/native/Distance.cpp`. `pairwise_distance`, `cdist` and
-`pdist` are formulas in `native_functions.yaml`."""
+"""How far vectors are from one another. In PyTorch: `aten/src/ATen/native/Distance.cpp`. `pairwise_distance` and `cdist`
+are formulas in `native_functions.yaml`."""
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor

@@ -2,8 +2,8 @@
 
 In PyTorch: `aten/src/ATen/native/TensorShape.cpp` (`cat`, `repeat`), `TensorAdvancedIndexing.cpp` (`gather`, `scatter`,
 `index`, `index_put_`, `masked_fill`), `TensorTransformations.cpp` (`flip`, `roll`), `TriangularOps.cpp`, `Embedding.cpp`,
-`Onehot.cpp`. An index counts from 0 and must be within the size. Only `index`, `index_put_` and `take_along_dim` accept negative
-indices. Left out: all reductions of `scatter` but "add" and "multiply".
+`Onehot.cpp`. An index counts from 0 and must be within the size. Only `index` and `index_put_` accept negative indices.
+Left out: all reductions of `scatter` but "add" and "multiply".
 """
 
 import warnings
@@ -329,27 +329,6 @@ def scatter(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, *args) 
 
 
 scatter_add = Structured(scatter_meta, lambda *args: scatter.impl(*args[:-1], "add", args[-1]))
-
-
-def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None, out: Tensor | None = None) -> Tensor:
-    """Like `gather`, but the other dimensions broadcast. Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`."""
-    if indices.dtype is not int64:
-        raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {indices.dtype.type_name}")
-    if dim is None:
-        return functions.gather(self.reshape(-1), 0, indices.reshape(-1), out=out)
-    if self.dim() != indices.dim():
-        got = f"{self.dim()} dimensions for input, and {indices.dim()} dimensions for indices"
-        raise RuntimeError(f"torch.take_along_dim(): input and indices should have as many dimensions, but got {got}")
-    size = self.size(dim)
-    dim = wrap_dim(dim, self.dim())
-    sizes = [list(tensor.shape) for tensor in (self, indices)]
-    own = [shape[dim] for shape in sizes]
-    for shape in sizes:
-        shape[dim] = 1
-    common = infer_size(*sizes)
-    sizes = [(*common[:dim], length, *common[dim + 1 :]) for length in own]
-    self, indices = functions.broadcast_to(self, sizes[0]), functions.broadcast_to(indices, sizes[1])
-    return functions.gather(self, dim, functions.remainder(indices, size), out=out)  # indices out of range wrap around
 
 
 # Advanced indexing: index tensors for some of the dimensions ---------------------------------------------------------

@@ -458,17 +458,6 @@ def multi_margin_loss(self: Tensor, target: Tensor, p, margin, weight: Tensor | 
     return reduce(loss.reshape(target.shape) if reduction == NONE else loss, reduction)
 
 
-def multilabel_margin_loss(self: Tensor, target: Tensor, reduction: int) -> Tensor:
-    """The same for several targets, up to the first -1 of each row."""
-    self = self if self.dim() else self.unsqueeze(0)
-    scores, classes = self.reshape((-1, self.size(-1))), target.reshape((-1, self.size(-1)))
-    counts = (classes < 0).cumsum(1) == 0
-    is_target = functions.zeros_like(scores).scatter_add(1, classes.clamp_min(0), counts.to(scores.dtype)) > 0
-    distance = (1 - scores.gather(1, classes.clamp_min(0)).unsqueeze(2) + scores.unsqueeze(1)).clamp_min(0)
-    loss = (distance * (counts.unsqueeze(2) & ~is_target.unsqueeze(1))).sum((1, 2)) / self.size(-1)
-    return reduce(loss.reshape(target.shape[:-1]) if reduction == NONE else loss, reduction)
-
-
 def _log_sigmoid(self: Tensor) -> Tensor:
     check_floating("log_sigmoid", self)
     out = allocate(Output(self.shape, strides_for(self, None), self.dtype), self.device.type)

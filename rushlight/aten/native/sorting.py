@@ -177,29 +177,6 @@ def mode(self: Tensor, dim: int, keepdim: bool) -> tuple[Tensor, ...]:
     return tuple(x if keepdim else x.squeeze(dim) for x in results)
 
 
-def quantile(self: Tensor, q, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool) -> Tensor:
-    """Source: `aten/src/ATen/native/Sorting.cpp`, `quantile_compute`."""
-    q = q if isinstance(q, Tensor) else functions.full((), q, dtype=self.dtype)
-    if not self.dim():
-        self, dim, keepdim = self.reshape(1), 0, False
-    x = (self.flatten() if dim is None else self.movedim(dim, -1)).sort(-1)[0]
-    count = (~x.isnan()).sum(-1, True) if ignore_nan else functions.full((), x.size(-1))
-    rank = (q.reshape(-1) * (count - 1)).to(x.dtype)
-    if not ignore_nan:
-        rank = functions.where(x.isnan().any(-1, True), x.size(-1) - 1, rank)
-    rank = {"lower": rank.floor, "higher": rank.ceil, "nearest": rank.round}.get(interpolation, rank.clone)()
-    below = rank.floor().long()
-    indices = below.clamp_min(0), rank.ceil().long().clamp_min(0)
-    low, high = (functions.take_along_dim(x, index, -1) for index in indices)
-    weight = functions.full_like(rank, 0.5) if interpolation == "midpoint" else rank - below
-    result = functions.lerp(low, high, weight).movedim(-1, 0)
-    if keepdim and dim is not None:
-        result = result.unsqueeze(1 + wrap_dim(dim, self.dim()))
-    elif keepdim:
-        result = result.reshape((q.numel(), *(1 for _ in self.shape)))
-    return result if q.dim() else result.squeeze(0)
-
-
 def searchsorted(edges: Tensor, self: Tensor, out_int32: bool, right: bool, sorter: Tensor | None) -> Tensor:
     """Where each element belongs in the sorted rows of `edges`, before equal ones or, if `right`, after them."""
     edges = edges if sorter is None else edges.gather(-1, sorter)

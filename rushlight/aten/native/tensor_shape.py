@@ -167,11 +167,3 @@ def tensor_split(self: Tensor, parts: int | Sequence[int], dim: int) -> tuple[Te
             raise RuntimeError(f"number of sections must be larger than 0, got {parts}")
         parts = [i * (length // parts) + min(i, length % parts) for i in range(1, parts)]
     return tuple(functions.slice(self, dim, start, end) for start, end in zip([0, *parts], [*parts, length]))
-
-
-def block_diag(tensors: Sequence[Tensor]) -> Tensor:
-    blocks = [atleast_2d(tensor) for tensor in tensors]
-    rows, columns = (sum(block.size(dim) for block in blocks) for dim in (0, 1))
-    widths = [sum(block.size(1) for block in blocks[:i]) for i in range(len(blocks))]
-    padded = [functions.constant_pad_nd(b, (left, columns - left - b.size(1))) for b, left in zip(blocks, widths)]
-    return functions.cat(padded)

@@ -24,7 +24,7 @@ from rushlight.nn.modules.module import Module, unusual
 from rushlight.nn.parameter import Device, Dtype, Parameter
 
 __all__ = [
-    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear", "Embedding", "EmbeddingBag", "GroupNorm", "Identity", "InstanceNorm1d",
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "Bilinear", "Embedding", "GroupNorm", "Identity", "InstanceNorm1d",
     "InstanceNorm2d", "InstanceNorm3d", "LayerNorm", "Linear", "PReLU", "RMSNorm", "SyncBatchNorm",
 ]  # fmt: skip
 
@@ -169,35 +169,6 @@ class Embedding(Module):
 
     def extra_repr(self) -> str:
         settings = unusual(self, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False)
-        return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *settings])
-
-
-class EmbeddingBag(Module):
-    """The sum or the mean of the rows of each bag of indices. Source: `torch/nn/modules/sparse.py`, `EmbeddingBag`."""
-
-    def __init__(
-        self, num_embeddings: int, embedding_dim: int, max_norm: float | None = None, norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, _weight: Tensor | None = None,
-        include_last_offset: bool = False, padding_idx: int | None = None, device: Device = None, dtype: Dtype = None,
-    ) -> None:  # fmt: skip
-        super().__init__()
-        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        self.padding_idx, self.mode = padding_idx, mode
-        self.max_norm, self.norm_type, self.scale_grad_by_freq = max_norm, norm_type, scale_grad_by_freq
-        self.sparse, self.include_last_offset = sparse, include_last_offset
-        self.weight = _empty((num_embeddings, embedding_dim), device, dtype) if _weight is None else Parameter(_weight)
-        if _weight is None:
-            self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        init.normal_(self.weight)
-
-    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
-        options = self.max_norm, self.norm_type, self.scale_grad_by_freq, self.mode, self.sparse, per_sample_weights
-        return F.embedding_bag(input, self.weight, offsets, *options, self.include_last_offset, self.padding_idx)
-
-    def extra_repr(self) -> str:
-        settings = unusual(self, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, mode=None, padding_idx=None)
         return ", ".join([str(self.num_embeddings), str(self.embedding_dim), *settings])
 
 

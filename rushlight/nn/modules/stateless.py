@@ -331,7 +331,6 @@ define(
         "KLDivLoss": like(F.kl_div),
         "L1Loss": lambda size_average=None, reduce=None, reduction="mean": F.l1_loss,
         "MSELoss": lambda size_average=None, reduce=None, reduction="mean": F.mse_loss,
-        "MultiLabelMarginLoss": like(F.multilabel_margin_loss),
         "MultiLabelSoftMarginLoss": like(F.multilabel_soft_margin_loss),
         "MultiMarginLoss": like(F.multi_margin_loss),
         "NLLLoss": like(F.nll_loss),

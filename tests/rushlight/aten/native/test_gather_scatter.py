@@ -62,7 +62,6 @@ def test_what_is_picked_by_index_agrees_with_torch(data):
         agree(
             lambda xp: xp.index_select(filled(xp), dim, index(xp, index_shape[:1]).clamp(max=max(size - 1, 0) + shift))
         )
-    agree(lambda xp: xp.take_along_dim(filled(xp), index(xp, index_shape), dim))
     agree(lambda xp: xp.scatter_add(filled(xp), dim, index(xp, index_shape), numbered(xp, shape, "float64")))
     agree(lambda xp: filled(xp).scatter_(dim, index(xp, index_shape), 7))
     agree(lambda xp: filled(xp).scatter_(dim, index(xp, index_shape), 2, reduce="multiply"))
