@@ -17,15 +17,14 @@ from rushlight.distributions.discrete import Bernoulli, Categorical
 from rushlight.distributions.distribution import Distribution
 from rushlight.distributions.formulas import Exponential, Gamma, Laplace, Normal, Uniform
 from rushlight.distributions.kl import kl_divergence, register_kl
-from rushlight.distributions.multivariate import Beta, Dirichlet, Independent, MultivariateNormal
+from rushlight.distributions.multivariate import Beta, Dirichlet, Independent
 
 __all__ = [
     "Bernoulli", "Beta", "Categorical", "Dirichlet", "Distribution", "Exponential", "Gamma", "Independent", "Laplace",
-    "MultivariateNormal", "Normal", "Uniform", "constraints", "kl_divergence", "register_kl",
+    "Normal", "Uniform", "constraints", "kl_divergence", "register_kl",
 ]  # fmt: skip
 
 for _name in (
-    "bernoulli", "beta", "categorical", "dirichlet", "exponential", "gamma", "independent", "laplace", "multivariate_normal",
-    "normal", "uniform",
+    "bernoulli", "beta", "categorical", "dirichlet", "exponential", "gamma", "independent", "laplace", "normal", "uniform",
 ):  # fmt: skip
     sys.modules[f"{__name__}.{_name}"] = globals()[_name] = sys.modules[__name__]  # PyTorch's modules of one class

@@ -6,9 +6,6 @@ In PyTorch: `torch/distributions/constraints.py`. Left out: those that no distri
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
 
 
@@ -41,16 +38,6 @@ class independent(Constraint):  # noqa: N801 (PyTorch's name)
         return f"IndependentConstraint({self.base_constraint!r}, {self.dims})"
 
 
-def _is_positive_definite(self: Constraint, x: Tensor) -> Tensor:
-    array = x.detach().numpy()
-    symmetric = np.isclose(array, np.swapaxes(array, -1, -2), atol=1e-6).all((-1, -2))
-    return creation.tensor((symmetric & (np.linalg.eigvalsh(array).min(-1) > 0)).tolist())
-
-
-def _is_lower(self: Constraint, x: Tensor) -> Tensor:
-    return (x.tril() == x).flatten(-2).all(-1) & (x.diagonal(dim1=-2, dim2=-1) > 0).all(-1)
-
-
 _Above = _kind("GreaterThan", lambda self, x: self.lower_bound < x)
 _AtLeast = _kind("GreaterThanEq", lambda self, x: self.lower_bound <= x)
 _Interval = _kind("Interval", lambda self, x: (self.lower_bound <= x) & (x <= self.upper_bound))
@@ -67,5 +54,3 @@ real_vector, positive, nonnegative = independent(real, 1), _Above(lower_bound=0.
 unit_interval = interval(0.0, 1.0)
 boolean = _kind("Boolean", lambda self, x: (x == 0) | (x == 1), is_discrete=True)()
 simplex = _kind("Simplex", lambda self, x: (x >= 0).all(-1) & ((x.sum(-1) - 1).abs() < 1e-6), 1)()
-lower_cholesky = _kind("LowerCholesky", _is_lower, 2)()
-positive_definite = _kind("PositiveDefinite", _is_positive_definite, 2)()

@@ -111,9 +111,5 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     return tuple(functions.broadcast_tensors(tensors))
 
 
-def standard_normal(like: Tensor, shape: Sizes) -> Tensor:
-    return functions.empty(shape, dtype=like.dtype).normal_()
-
-
 def sum_rightmost(value: Tensor, dims: int) -> Tensor:
     return value.flatten(-dims).sum(-1) if dims else value

@@ -18,7 +18,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import is_grad_enabled
 from rushlight.c10.type_info import finfo
 from rushlight.distributions.constraints import dependent, interval, nonnegative, positive, real
-from rushlight.distributions.distribution import Distribution, Sizes, broadcast_all, standard_normal
+from rushlight.distributions.distribution import Distribution, Sizes, broadcast_all
 
 LOG_ROOT = math.log(math.sqrt(2 * math.pi))
 LOCATED = {"loc": real, "scale": positive}
@@ -43,8 +43,7 @@ class Elementwise(Distribution):
         return self._draw(self._extended_shape(sample_shape))
 
 
-METHODS = {"draw": "_draw", "log_prob": "_log_prob", "cdf": "_cdf"}
-METHODS |= {name: name for name in ("icdf", "entropy")}
+METHODS = {"draw": "_draw", "log_prob": "_log_prob", "cdf": "_cdf", "icdf": "icdf", "entropy": "entropy"}
 
 
 def define(name: str, arg_constraints: dict, support: Any, **formulas: Callable) -> type[Elementwise]:
@@ -60,7 +59,7 @@ def define(name: str, arg_constraints: dict, support: Any, **formulas: Callable)
 Normal = define(
     "Normal", LOCATED, real,
     mean=lambda d: d.loc, mode=lambda d: d.loc, stddev=lambda d: d.scale,
-    draw=lambda d, shape: d.loc + standard_normal(d.loc, shape) * d.scale,
+    draw=lambda d, shape: d.loc + functions.empty(shape, dtype=d.loc.dtype).normal_() * d.scale,
     log_prob=lambda d, x: -((x - d.loc) ** 2) / (2 * d.scale**2) - d.scale.log() - LOG_ROOT,
     cdf=lambda d, x: 0.5 * (1 + functions.erf((x - d.loc) * d.scale.reciprocal() / math.sqrt(2))),
     icdf=lambda d, p: d.loc + d.scale * functions.erfinv(2 * p - 1) * math.sqrt(2),

@@ -6,7 +6,6 @@ Left out: divergences between different classes, and those of exponential famili
 import math
 from collections.abc import Callable
 
-from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.distributions import discrete, formulas, multivariate
 from rushlight.distributions.distribution import Distribution, sum_rightmost
@@ -53,13 +52,6 @@ def _dirichlet(p, q):
     return gammas + ((a - b) * (a.digamma() - a.sum(-1).digamma().unsqueeze(-1))).sum(-1)
 
 
-def _multivariate_normal(p, q):
-    columns = [multivariate.solve_lower(q._root, column) for column in p._root.unbind(-1)]
-    trace = functions.stack(columns).pow(2).sum(0).sum(-1)
-    distance = multivariate.solve_lower(q._root, q.loc - p.loc).pow(2).sum(-1)
-    return q._half_log_det() - p._half_log_det() + 0.5 * (trace + distance - p.event_shape[0])
-
-
 def _independent(p, q):
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError
@@ -80,6 +72,5 @@ FORMULAS: dict[type, Callable[..., Tensor]] = {
     multivariate.Beta: lambda p, q: _dirichlet(p._dirichlet, q._dirichlet),
     multivariate.Dirichlet: _dirichlet,
     multivariate.Independent: _independent,
-    multivariate.MultivariateNormal: _multivariate_normal,
 }  # fmt: skip
 KL.update({(kind, kind): formula for kind, formula in FORMULAS.items()})

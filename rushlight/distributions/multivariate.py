@@ -1,12 +1,10 @@
 """Distributions of vectors, and batches that are taken for vectors.
 
-In PyTorch: the modules of `torch/distributions/` with the names of the classes. Left out: the gradient of a covariance matrix
-(`scale_tril` has one), `precision_matrix`, and gradients of samples of `Dirichlet` and `Beta`.
+In PyTorch: the modules of `torch/distributions/` with the names of the classes. Left out: `MultivariateNormal`, and gradients of
+samples of `Dirichlet` and `Beta`.
 """
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
@@ -15,7 +13,7 @@ from rushlight.aten.native import creation
 from rushlight.aten.strided import Tensor
 from rushlight.c10.dtypes import numpy_finfo
 from rushlight.distributions import constraints
-from rushlight.distributions.distribution import Distribution, Sizes, broadcast_all, standard_normal, sum_rightmost
+from rushlight.distributions.distribution import Distribution, Sizes, broadcast_all, sum_rightmost
 from rushlight.distributions.formulas import draw_gamma
 
 
@@ -77,61 +75,6 @@ class Beta(Distribution):
 
     def entropy(self) -> Tensor:
         return self._dirichlet.entropy()
-
-
-class MultivariateNormal(Distribution):
-    arg_constraints = {
-        "loc": constraints.real_vector,
-        "covariance_matrix": constraints.positive_definite,
-        "scale_tril": constraints.lower_cholesky,
-    }
-    support, has_rsample = constraints.real_vector, True
-    mean = mode = property(lambda self: self.loc)
-    variance = property(lambda self: self.scale_tril.pow(2).sum(-1))
-    scale_tril = property(lambda self: self._root)
-    covariance_matrix = property(lambda self: functions.matmul(self._root, self._root.mT))
-
-    def __init__(
-        self, loc: Tensor, covariance_matrix: Tensor | None = None, precision_matrix: Tensor | None = None,
-        scale_tril: Tensor | None = None, validate_args: bool | None = None,
-    ) -> None:  # fmt: skip
-        if precision_matrix is not None or covariance_matrix is not None and covariance_matrix.requires_grad:
-            what = "precision_matrix, and the gradient of covariance_matrix"
-            raise NotImplementedError(f"rushlight leaves out {what}: give scale_tril")
-        if (covariance_matrix is None) == (scale_tril is None):
-            raise ValueError("Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified.")
-        name = "scale_tril" if covariance_matrix is None else "covariance_matrix"
-        matrix = scale_tril if covariance_matrix is None else covariance_matrix
-        if loc.dim() < 1 or matrix.dim() < 2:
-            raise ValueError(f"loc must be at least one-dimensional, and {name} at least two-dimensional")
-        batch = np.broadcast_shapes(matrix.shape[:-2], loc.shape[:-1])
-        self.loc = loc.expand((*batch, -1))
-        self.__dict__[name] = matrix = matrix.expand((*batch, -1, -1))
-        super().__init__(batch, self.loc.shape[-1:], validate_args)
-        self._root = matrix if scale_tril is not None else creation.from_numpy(np.linalg.cholesky(matrix.numpy()))
-
-    def rsample(self, sample_shape: Sizes = ()) -> Tensor:
-        noise = standard_normal(self.loc, self._extended_shape(sample_shape))
-        return self.loc + functions.matmul(self._root, noise.unsqueeze(-1)).squeeze(-1)
-
-    def _half_log_det(self) -> Tensor:
-        return self._root.diagonal(dim1=-2, dim2=-1).log().sum(-1)
-
-    def _log_prob(self, value: Tensor) -> Tensor:
-        squares = solve_lower(self._root, value - self.loc).pow(2).sum(-1)
-        return -0.5 * (self._event_shape[0] * math.log(2 * math.pi) + squares) - self._half_log_det()
-
-    def entropy(self) -> Tensor:
-        return 0.5 * self._event_shape[0] * (1.0 + math.log(2 * math.pi)) + self._half_log_det()
-
-
-def solve_lower(matrix: Tensor, b: Tensor) -> Tensor:
-    """x in `matrix @ x = b`, for a lower triangular matrix: each element from the ones before it."""
-    solved: list[Tensor] = []
-    for i in range(b.size(-1)):
-        known = sum((matrix[..., i, j] * x for j, x in enumerate(solved)), 0.0)
-        solved.append((b[..., i] - known) / matrix[..., i, i])
-    return functions.stack(solved, -1)
 
 
 class Independent(Distribution):

@@ -2,10 +2,10 @@
 
 from rushlight.optim import lr_scheduler, optimizer
 from rushlight.optim.optimizer import SGD, Adam, AdamW, Optimizer, adam, add_param_group, sgd
-from rushlight.optim.rules import Adadelta, Adagrad, RAdam, RMSprop
+from rushlight.optim.rules import Adadelta, Adagrad, RMSprop
 
 __all__ = [
-    "Adadelta", "Adagrad", "Adam", "AdamW", "Optimizer", "RAdam", "RMSprop", "SGD", "adam", "add_param_group", "lr_scheduler",
+    "Adadelta", "Adagrad", "Adam", "AdamW", "Optimizer", "RMSprop", "SGD", "adam", "add_param_group", "lr_scheduler",
     "optimizer", "sgd",
 ]  # fmt: skip
 

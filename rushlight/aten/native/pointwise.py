@@ -154,7 +154,6 @@ def refuse_bool(refusal: str) -> Callable:
 
 
 SIMPLE_DTYPES = (float32, float64)  # in these, numpy computes as PyTorch does, also with Python numbers
-PLAIN_NUMBERS = (float, int)  # not bool, and not numpy's numbers, which have a dtype
 
 
 def fits_fast_path(self: Tensor) -> bool:

@@ -28,8 +28,6 @@ DISTRIBUTIONS = [
     lambda D, t: D.Bernoulli(logits=t([0.5, -2.0])),
     lambda D, t: D.Categorical(t([0.5, 0.1, 0.9])),
     lambda D, t: D.Categorical(logits=t([[0.5, -2.0, 0.0], [1.0, 2.0, 3.0]])),
-    lambda D, t: D.MultivariateNormal(t([0.0, 1.0]), t([[2.0, 0.5], [0.5, 1.0]])),
-    lambda D, t: D.MultivariateNormal(t([[0.0, 1.0], [2.0, 3.0]]), scale_tril=t([[2.0, 0.0], [0.5, 1.0]])),
     lambda D, t: D.Independent(D.Normal(t([[0.0, 1.0], [2.0, 3.0]]), 1.0), 1),
 ]
 
@@ -97,10 +95,8 @@ def test_a_distribution_is_torchs(make):
         ),
         lambda D, t, a, b: D.Beta(a, b).log_prob(t(0.3)).sum() + D.Gamma(a, b).entropy().sum(),
         lambda D, t, a, b: D.Laplace(a, b).rsample().sum() + D.Uniform(-b, a + 9).rsample().sum(),
-        lambda D, t, a, b: D.MultivariateNormal(a, t(M)).log_prob(b),
         lambda D, t, a, b: D.kl_divergence(D.Normal(a, b), D.Normal(0, 1)).sum(),
         lambda D, t, a, b: D.kl_divergence(D.Beta(a, b), D.Beta(b, a)).sum(),
-        lambda D, t, a, b: D.kl_divergence(D.MultivariateNormal(a, t(M)), D.MultivariateNormal(b, t(M) * 2)),
     ],
 )
 def test_gradients_are_torchs(loss):
@@ -111,9 +107,6 @@ def test_gradients_are_torchs(loss):
         loss(xp.distributions, xp.tensor, a, b).backward()
         grads.append([x.grad.tolist() for x in (a, b) if x.grad is not None])
     np.testing.assert_allclose(*grads, rtol=1e-5, atol=1e-6)
-
-
-M = [[2.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 3.0]]
 
 
 @in_one_test
@@ -136,10 +129,6 @@ M = [[2.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 3.0]]
         lambda xp, D: D.Categorical(xp.tensor([0.5, 0.5])).param_shape,
         lambda xp, D: D.Dirichlet(xp.tensor(1.0)),
         lambda xp, D: D.Dirichlet(xp.ones(2)).log_prob(xp.ones(2)),
-        lambda xp, D: D.MultivariateNormal(xp.zeros(2), -xp.eye(2)),
-        lambda xp, D: D.MultivariateNormal(xp.zeros(2)),
-        lambda xp, D: D.MultivariateNormal(xp.zeros(2), xp.eye(2) * 4).scale_tril.sum(0),
-        lambda xp, D: D.MultivariateNormal(xp.zeros(2), scale_tril=xp.eye(2) * 4).covariance_matrix,
         lambda xp, D: D.Independent(D.Normal(0.0, 1.0), 1),
         lambda xp, D: D.kl_divergence(D.Normal(0.0, 1.0), D.Bernoulli(0.5)),
         lambda xp, D: D.Normal(0.0, 1.0).enumerate_support(),
@@ -155,5 +144,3 @@ def test_a_gradient_of_a_gamma_variable_is_refused():
     assert rl.distributions.Gamma(rate, 1.0).sample().shape == (2,)
     with pytest.raises(NotImplementedError, match="leaves out gradients"):
         rl.distributions.Gamma(rate, 1.0).rsample()
-    with pytest.raises(NotImplementedError, match="leaves out"):
-        rl.distributions.MultivariateNormal(rl.zeros(2), precision_matrix=rl.eye(2))

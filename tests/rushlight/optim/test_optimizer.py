@@ -118,7 +118,6 @@ def test_adam_and_adamw_are_in_lockstep_with_torch(settings, name, dtype):
 RULES = {
     "Adadelta": [{"rho": 0.5, "eps": 0.1}, {"rho": 1.5}],
     "Adagrad": [{"lr_decay": 0.1, "initial_accumulator_value": 0.5, "eps": 0.1}],
-    "RAdam": [{"betas": (0.5, 0.6)}, {"decoupled_weight_decay": True, "weight_decay": 0.1}],
     "RMSprop": [{"centered": True, "alpha": 0.5}, {"momentum": 0.9, "eps": 0.1}],
 }
 
