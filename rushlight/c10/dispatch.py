@@ -583,8 +583,8 @@ def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
 
 # Fast paths: which functions run, and which results are kept ---------------------------------------------------------
 
-LAYERS = ("c10", "aten", "autograd", "optim")  # those that have fast paths, the lowest first
-C10, ATEN, AUTOGRAD, OPTIM, NONE = range(len(LAYERS) + 1)
+LAYERS = ("c10", "aten", "autograd", "optim", "utils")  # those that have fast paths, the lowest first
+C10, ATEN, AUTOGRAD, OPTIM, UTILS, NONE = range(len(LAYERS) + 1)
 slow_from = NONE  # the lowest layer that takes the slow path. All layers above it do too
 _given = NONE  # the layer that was given to `disable_fast_paths`
 _within: list[list[int]] = []  # the layer of each `fast_paths_disabled` that is active

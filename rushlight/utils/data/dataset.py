@@ -15,7 +15,11 @@ from warnings import warn
 
 from rushlight.aten.generated import functions
 from rushlight.aten.native.random import Generator, default_generator
-from rushlight.aten.strided import Tensor
+from rushlight.aten.native.views import CPU_TENSOR, is_watched
+from rushlight.aten.strided import Tensor, wrap_contiguous
+from rushlight.c10.dispatch import fast_form_of, form_of
+from rushlight.library import is_overridden
+from rushlight.utils.data.collate import default_collate
 
 __all__ = [
     "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "Subset", "TensorDataset", "get_worker_info", "random_split",
@@ -123,6 +127,25 @@ def fetch_samples(dataset: Dataset, indices: Sequence) -> list:
     return [dataset[index] for index in indices]
 
 
+def fetch_batch(dataset: Dataset, indices: Sequence, collate_fn: Callable) -> Any:
+    """The samples at these indices, collated."""
+    return collate_fn(fetch_samples(dataset, indices))
+
+
+@fast_form_of(fetch_batch, "utils")
+def index_tensors(dataset: Dataset, indices: Sequence, collate_fn: Callable) -> Any:
+    """`fetch_batch` of a `TensorDataset` that indexes each tensor once, in the place of a view for each sample and a stack."""
+    if type(dataset) is not TensorDataset or collate_fn is not default_collate or {*map(type, indices)} != {int}:
+        return fetch_batch(dataset, indices, collate_fn)
+    are_plain = all(tensor._key_set == CPU_TENSOR and tensor._has_plain_strides for tensor in dataset.tensors)
+    if not are_plain or any(map(is_watched, dataset.tensors)) or is_overridden("aten::select.int", "aten::stack"):
+        return fetch_batch(dataset, indices, collate_fn)
+    try:
+        return [wrap_contiguous(tensor._array[indices], tensor.dtype) for tensor in dataset.tensors]
+    except IndexError:
+        return fetch_batch(dataset, indices, collate_fn)  # raises PyTorch's error
+
+
 class Fetch(NamedTuple):
     """Fetches and collates the sample at one index or, if `batched`, the samples at a list of indices."""
 
@@ -136,7 +159,9 @@ class Fetch(NamedTuple):
         return partial(self._next, iter(self.dataset)) if isinstance(self.dataset, IterableDataset) else self._by_index
 
     def _by_index(self, index: Any) -> Any:
-        return self.collate_fn(fetch_samples(self.dataset, index) if self.batched else self.dataset[index])
+        if self.batched:
+            return form_of[fetch_batch](self.dataset, index, self.collate_fn)
+        return self.collate_fn(self.dataset[index])
 
     def _next(self, samples: Iterator, index: Any) -> Any:
         if not self.batched:

@@ -21,6 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rushlight as rl
+from rushlight.c10 import dispatch
 from rushlight.utils import data
 from rushlight.utils.data import worker
 
@@ -74,6 +75,27 @@ def test_a_tensor_dataset_gives_a_tuple_of_elements():
     same(program)
     same(lambda xp: xp.utils.data.TensorDataset(xp.zeros(3), xp.zeros(2)))
     same(lambda xp: xp.utils.data.TensorDataset(xp.zeros(3), xp.zeros(()))[0])
+
+
+TENSORS = {
+    "plain": lambda xp: [xp.arange(12.0).view(6, 2), xp.arange(6)],
+    "views": lambda xp: [xp.arange(12.0).view(6, 2).t(), xp.arange(4)[2:]],
+    "without elements": lambda xp: [xp.zeros(4, 0)],
+    "that require grad": lambda xp: [xp.ones(4, 2).requires_grad_()],
+}
+
+
+@pytest.mark.parametrize("sampler", [[0, 1], [1, -2, 1], [True], [0, 9]])
+@pytest.mark.parametrize("tensors", TENSORS)
+def test_a_batch_of_a_tensor_dataset_is_that_of_its_samples(tensors, sampler):
+    def program(xp):
+        dataset = xp.utils.data.TensorDataset(*TENSORS[tensors](xp))
+        (batch,) = xp.utils.data.DataLoader(dataset, 3, sampler=sampler)
+        return [(each, each.stride(), each._is_view(), type(each.grad_fn).__name__) for each in batch]
+
+    same(program)
+    with dispatch.fast_paths_disabled("utils"):
+        same(program)
 
 
 @given(st.lists(st.integers(0, 4), max_size=5), st.integers(-15, 15))
