@@ -133,11 +133,18 @@ template <class T> static inline T largest_of(const T* scores, int64_t wide) {
   return largest;
 }
 
+// exp(x), but 0 below `least`, where the result is hardly a normal number. A processor takes a hundred times as long for denormal
+// numbers, and half of the scores are minus infinity if `causal`.
+template <class T> static inline T weight_of(T x) {
+  const T least = std::log(std::numeric_limits<T>::min()) + 1, weight = exp_(x < least ? least : x);
+  return x < least ? T(0) : weight;
+}
+
 // scores = exp(scores - shift), and their sum
 template <class T> static inline T exponentials(T* scores, int64_t wide, T shift) {
   T sum = 0;
 #pragma omp simd reduction(+ : sum)
-  for (int64_t j = 0; j < wide; j++) sum += scores[j] = exp_(scores[j] - shift);
+  for (int64_t j = 0; j < wide; j++) sum += scores[j] = weight_of(scores[j] - shift);
   return sum;
 }
 
@@ -189,7 +196,7 @@ static void forward(const Array* query, const Array* key, const Array* value, co
             restrict_keys(row, begin + i, j, last, causal, mask ? &added : nullptr);
             const T before = largest[i], now = std::max(before, largest_of(row, across));
             const T sum = exponentials(row, across, now == NONE<T> ? T(0) : now);  // infinity - infinity is NaN
-            const T factor = before == now ? T(1) : exp_(before - now);
+            const T factor = before == now ? T(1) : weight_of(before - now);
             largest[i] = now;
             total[i] = total[i] * factor + sum;
             if (j > 0 && factor != 1)
