@@ -4042,25 +4042,16 @@ class LinalgInvExBackward0(Node):
 
 
 class TraceBackward0(Node):
-    saved_self = None
-    _saved_self, _raw_saved_self = tensor_getters("saved_self")
-    _saved_self_sym_numel = value_getter("self_numel")
     _saved_self_sym_sizes = value_getter("self_shape")
 
     def apply(node, grad):
         if grad is None:
-            unpack(node, [node.saved_self])
             return (None,)
-        self = unpack(node, node.saved_self)
         return (
-            grad.new_zeros(node.self_numel)
-            .index_fill_(0, functions.arange(sorted(node.self_shape)[0]) * (self.size(1) + 1), grad)
+            grad.new_zeros(math.prod(node.self_shape))
+            .index_fill_(0, functions.arange(sorted(node.self_shape)[0]) * (node.self_shape[1] + 1), grad)
             .view(node.self_shape),
         )
-
-    def release_variables(node):
-        node.saved_self = None
-        node.released = True
 
 
 class LinalgVectorNormBackward0(Node):
@@ -11557,8 +11548,6 @@ def trace(key_set, self):
     node = TraceBackward0()
     node.next_edges = edges
     node.self_shape = self.shape
-    node.self_numel = self.numel()
-    node.saved_self = save(self)
     result = call_below(trace_op.below[key_set], self)
     set_history(result, node)
     return result
