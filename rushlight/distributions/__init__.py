@@ -4,7 +4,7 @@
     distribution    the base class
     formulas        distributions of numbers, in a table
     discrete        distributions whose parameter is a probability
-    multivariate    distributions of vectors
+    independent     batches that are taken for events
     kl              the Kullback-Leibler divergence
 
 In PyTorch: `torch/distributions/`, where each class has its own module. Left out: distributions and transforms that are not here.
@@ -15,16 +15,14 @@ import sys
 from rushlight.distributions import constraints
 from rushlight.distributions.discrete import Bernoulli, Categorical
 from rushlight.distributions.distribution import Distribution
-from rushlight.distributions.formulas import Exponential, Gamma, Laplace, Normal, Uniform
+from rushlight.distributions.formulas import Beta, Exponential, Gamma, Laplace, Normal, Uniform
+from rushlight.distributions.independent import Independent
 from rushlight.distributions.kl import kl_divergence, register_kl
-from rushlight.distributions.multivariate import Beta, Dirichlet, Independent
 
 __all__ = [
-    "Bernoulli", "Beta", "Categorical", "Dirichlet", "Distribution", "Exponential", "Gamma", "Independent", "Laplace",
-    "Normal", "Uniform", "constraints", "kl_divergence", "register_kl",
+    "Bernoulli", "Beta", "Categorical", "Distribution", "Exponential", "Gamma", "Independent", "Laplace", "Normal", "Uniform",
+    "constraints", "kl_divergence", "register_kl",
 ]  # fmt: skip
 
-for _name in (
-    "bernoulli", "beta", "categorical", "dirichlet", "exponential", "gamma", "independent", "laplace", "normal", "uniform",
-):  # fmt: skip
+for _name in ("bernoulli", "beta", "categorical", "exponential", "gamma", "laplace", "normal", "uniform"):
     sys.modules[f"{__name__}.{_name}"] = globals()[_name] = sys.modules[__name__]  # PyTorch's modules of one class

@@ -1,8 +1,8 @@
 """Distributions of numbers, by their formulas: each element of a batch has its own parameters.
 
 A row has the constraints on the parameters, the support, and formulas of the distribution `d`: `draw` is a sample that has a
-gradient. In PyTorch: the modules of `torch/distributions/` with the names of the classes. Left out: the gradient of a sample of
-`Gamma`, whose numbers PyTorch draws one after the other until one is accepted.
+gradient. In PyTorch: the modules of `torch/distributions/` with the names of the classes. Left out: the gradients of samples of
+`Gamma` and `Beta`, whose numbers PyTorch draws one after the other until one is accepted.
 """
 
 import math
@@ -17,7 +17,7 @@ from rushlight.aten.native.random import default_generator, normal_distribution,
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import is_grad_enabled
 from rushlight.c10.type_info import finfo
-from rushlight.distributions.constraints import dependent, interval, nonnegative, positive, real
+from rushlight.distributions.constraints import dependent, interval, nonnegative, positive, real, unit_interval
 from rushlight.distributions.distribution import Distribution, Sizes, broadcast_all
 
 LOG_ROOT = math.log(math.sqrt(2 * math.pi))
@@ -43,7 +43,8 @@ class Elementwise(Distribution):
         return self._draw(self._extended_shape(sample_shape))
 
 
-METHODS = {"draw": "_draw", "log_prob": "_log_prob", "cdf": "_cdf", "icdf": "icdf", "entropy": "entropy"}
+METHODS = {"draw": "_draw", "log_prob": "_log_prob", "cdf": "_cdf"}
+METHODS |= {name: name for name in ("icdf", "entropy", "__repr__")}
 
 
 def define(name: str, arg_constraints: dict, support: Any, **formulas: Callable) -> type[Elementwise]:
@@ -151,4 +152,35 @@ Gamma = define(
     variance=lambda d: d.concentration / d.rate.pow(2),
     entropy=lambda d: d.concentration - d.rate.log() + functions.lgamma(d.concentration)
     + (1.0 - d.concentration) * functions.digamma(d.concentration),
+)  # fmt: skip
+
+
+def concentrations(d: Distribution) -> Tensor:
+    """Both parameters of a `Beta` in the last dimension."""
+    return functions.stack([d.concentration1, d.concentration0], -1)
+
+
+def _draw_beta(d: Distribution, shape: Sizes) -> Tensor:
+    """The first of two gamma variables, divided by their sum.
+    Source: `aten/src/ATen/native/Distributions.cpp`, `_s_dirichlet_cpu`."""
+    dtype, drawn = d.concentration1.dtype, draw_gamma(concentrations(d), (*shape, 2))
+    largest = np.nextafter(np.float32(1), np.float32(0))
+    return creation.from_numpy(np.clip(drawn[..., 0] / drawn.sum(-1), finfo(dtype).tiny, largest)).to(dtype)
+
+
+def _log_beta(d: Distribution, x: Tensor) -> Tensor:
+    a = concentrations(d)
+    return functions.xlogy(a - 1, functions.stack([x, 1.0 - x], -1)).sum(-1) + a.sum(-1).lgamma() - a.lgamma().sum(-1)
+
+
+def _entropy_of_beta(d: Distribution) -> Tensor:
+    a, total = concentrations(d), d.concentration1 + d.concentration0
+    return a.lgamma().sum(-1) - total.lgamma() - (2 - total) * total.digamma() - ((a - 1.0) * a.digamma()).sum(-1)
+
+
+Beta = define(
+    "Beta", {"concentration1": positive, "concentration0": positive}, unit_interval, __repr__=lambda d: "Beta()",
+    draw=_draw_beta, log_prob=_log_beta, entropy=_entropy_of_beta,
+    mean=lambda d: d.concentration1 / (d.concentration1 + d.concentration0),
+    variance=lambda d: d.mean * (1 - d.mean) / (d.concentration1 + d.concentration0 + 1),
 )  # fmt: skip

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 
 from rushlight.aten.strided import Tensor
-from rushlight.distributions import discrete, formulas, multivariate
+from rushlight.distributions import discrete, formulas, independent
 from rushlight.distributions.distribution import Distribution, sum_rightmost
 from rushlight.nn import functional as F
 
@@ -46,8 +46,8 @@ def _gamma(p, q):
     return b * (p.rate / q.rate).log() + gammas + (q.rate - p.rate) * (a / p.rate)
 
 
-def _dirichlet(p, q):
-    a, b = p.concentration, q.concentration
+def _beta(p, q):
+    a, b = formulas.concentrations(p), formulas.concentrations(q)
     gammas = a.sum(-1).lgamma() - b.sum(-1).lgamma() - (a.lgamma() - b.lgamma()).sum(-1)
     return gammas + ((a - b) * (a.digamma() - a.sum(-1).digamma().unsqueeze(-1))).sum(-1)
 
@@ -61,6 +61,7 @@ def _independent(p, q):
 FORMULAS: dict[type, Callable[..., Tensor]] = {
     discrete.Bernoulli: _bernoulli,
     discrete.Categorical: _categorical,
+    formulas.Beta: _beta,
     formulas.Exponential: lambda p, q: -(q.rate / p.rate).log() + q.rate / p.rate - 1,
     formulas.Gamma: _gamma,
     formulas.Laplace: lambda p, q: -(p.scale / q.scale).log() + (p.loc - q.loc).abs() / q.scale
@@ -69,8 +70,6 @@ FORMULAS: dict[type, Callable[..., Tensor]] = {
     - (p.scale / q.scale).pow(2).log()),
     formulas.Uniform: lambda p, q: ((q.high - q.low) / (p.high - p.low)).log().masked_fill(
         (q.low > p.low) | (q.high < p.high), math.inf),
-    multivariate.Beta: lambda p, q: _dirichlet(p._dirichlet, q._dirichlet),
-    multivariate.Dirichlet: _dirichlet,
-    multivariate.Independent: _independent,
+    independent.Independent: _independent,
 }  # fmt: skip
 KL.update({(kind, kind): formula for kind, formula in FORMULAS.items()})
