@@ -170,6 +170,16 @@ def _check_index_dtype(name: str, index: Tensor) -> None:
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, but got {index.dtype.name}")
 
 
+def plain_rows(self: Tensor, index: Tensor) -> np.ndarray | None:
+    """The indices of rows of a tensor, if numpy can read or write these rows without a check or a copy, else None. A negative index
+    is out of range too, because it is a large unsigned number."""
+    is_plain = self._has_plain_strides and index._has_plain_strides and self._sizes and index.dtype is intp
+    if not is_plain or (self._key_set | index._key_set) & META:
+        return None
+    rows = index._array
+    return rows if np.maximum.reduce(rows.view(np.uintp), None, initial=0) < len(self) else None
+
+
 def index_select_meta(self: Tensor, dim: int, index: Tensor) -> Output:
     """Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `index_select_out_cpu_`."""
     dim = wrap_dim(dim, self.dim())
@@ -227,6 +237,16 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scal
     if dim:
         array, slices = np.moveaxis(array, dim, 0), np.moveaxis(slices, dim, 0)
     add_rows(array, indices, slices)
+
+
+@fast_form_of(index_add.inplace)
+def index_add_rows_(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scalar) -> Tensor:
+    rows = plain_rows(self, index) if dim == 0 and alpha == 1 and len(index._sizes) == 1 else None
+    fits = source._sizes == (*index._sizes, *self._sizes[1:]) and source.dtype is self.dtype
+    if rows is None or not fits or self._storage in (source._storage, index._storage) or source._key_set & META:
+        return index_add.inplace(self, dim, index, source, alpha)
+    add_rows(self._array, rows, source._array)
+    return self
 
 
 def add_rows(array: np.ndarray, indices: np.ndarray, rows: np.ndarray) -> None:
@@ -531,11 +551,8 @@ def embedding(weight: Tensor, indices: Tensor, padding_idx=-1, scale_grad_by_fre
 def embedding_contiguous(weight: Tensor, indices: Tensor, *options) -> Tensor:
     """`embedding` of a contiguous table, without a call of `index_select` if nothing would see the call."""
     is_seen = dispatch.observer is not None or local.modes or is_overridden("aten::index_select")
-    is_plain = weight._has_plain_strides and indices._has_plain_strides and indices.dtype is intp
-    if is_seen or not is_plain or len(weight._sizes) != 2 or weight.is_meta or indices.is_meta:
-        return embedding(weight, indices, *options)
-    rows = indices._array
-    if not rows.size or rows.min() < 0 or rows.max() >= weight._sizes[0]:
+    rows = None if is_seen or len(weight._sizes) != 2 else plain_rows(weight, indices)
+    if rows is None:
         return embedding(weight, indices, *options)
     return wrap_contiguous(weight._array.take(rows, 0), weight.dtype)
 
