@@ -41,8 +41,8 @@ def linear(addmm: Generated, t: Generated, grad: Tensor | None) -> tuple[Tensor 
     """The gradients of a bias, of an input and of the weight, where `addmm` has multiplied by the transpose of the weight. The
     gradient of that transpose would be a product transposed, and the gradient of the weight the product transposed twice."""
     to_bias, to_input, _ = addmm.next_edges
-    saved, sizes = addmm.saved_mat1, addmm.mat2_shape
-    if grad is None or addmm.alpha != 1 or addmm.mat2_stride != (1, sizes[0]) or 0 in sizes:
+    saved, (inner, columns) = addmm.saved_mat1, addmm.mat2_shape
+    if grad is None or addmm.alpha != 1 or addmm.mat2_stride != (1, inner) or 0 in (inner, columns):
         return None
     if not can_read(saved) or to_input.node is not None and not can_read(addmm.saved_mat2):
         return None
@@ -53,7 +53,7 @@ def linear(addmm: Generated, t: Generated, grad: Tensor | None) -> tuple[Tensor 
     key_set = INFERENCE_KEYS["cpu"] & ~local.excluded  # of the kernels below autograd
     weight = functions.mm_op.table[key_set](views.t(grad), saved.tensor)
     bias = maybe_multiply(grad, addmm.beta) if to_bias.node is not None else None
-    if bias is grad and to_bias.node.input_metadata[to_bias.input_nr][0] == sizes[1:]:
+    if bias is grad and to_bias.node.input_metadata[to_bias.input_nr][0] == (columns,):
         bias = functions.sum_dim_IntList_op.table[key_set](grad, (0,), False, None)
     if to_input.node is None:
         return bias, None, weight

@@ -451,7 +451,7 @@ def probability_below(x: np.ndarray, bell: np.ndarray) -> np.ndarray:
     t = np.abs(x)
     t *= 0.3275911 * math.sqrt(0.5)
     t += 1
-    t = 1 / t
+    np.divide(1, t, t)
     tail = t * TAIL[0]
     for coefficient in TAIL[1:]:
         tail += coefficient
@@ -459,7 +459,7 @@ def probability_below(x: np.ndarray, bell: np.ndarray) -> np.ndarray:
     tail *= bell
     below = (x > 0).astype(x.dtype)
     below -= tail
-    return np.abs(below)
+    return np.abs(below, below)
 
 
 def silu_slope(grad: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -484,7 +484,6 @@ check_leaky_side, check_elu_side = check_sides("leaky_relu", "a negative slope")
 
 
 def leaky_slope(grad: np.ndarray, x: np.ndarray, negative_slope: Scalar, self_is_result: bool) -> np.ndarray:
-    check_leaky_side(grad, x, negative_slope, self_is_result)
     check_leaky_side(grad, x, negative_slope, self_is_result)
     if 0 <= negative_slope <= 1:
         slope = np.maximum((x > 0).astype(grad.dtype), negative_slope)

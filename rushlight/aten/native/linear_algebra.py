@@ -620,12 +620,12 @@ def linear_of_batches(input: Tensor, weight: Tensor, bias: Tensor | None = None)
     if len(sizes) != 3 or bias is None or not fits_fast_path(input) or not dtype is weight.dtype is bias.dtype:
         return linear(input, weight, bias)
     batch, length, features = sizes
-    fits = len(weight._sizes) == 2 and features == weight._sizes[1] and bias._sizes == weight._sizes[:1]
+    fits = len(bias._sizes) == 1 and weight._sizes == (*bias._sizes, features)
     if 0 in sizes or not fits or not runs_unseen(("aten::view", "aten::t", "aten::addmm"), input, weight, bias):
         return linear(input, weight, bias)
     product = input._array.reshape(batch * length, features).dot(weight._array.T)
     product += bias._array
-    rows, sizes = wrap_contiguous(product, dtype), Size((batch, length, bias._sizes[0]))
+    rows, sizes = wrap_contiguous(product, dtype), Size((batch, length, *bias._sizes))
     view = plain_alias(rows, sizes, plain_strides(sizes), 0)
     view._array, view._has_plain_strides = product.reshape(sizes), True
     return as_view(rows, view)
