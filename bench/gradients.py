@@ -151,6 +151,10 @@ MADE_OF_OTHERS = {
     ),
     **dict.fromkeys(("nn.functional.poisson_nll_loss", "nn.functional.triplet_margin_loss"), "numbers are tensors"),
     "nn.functional.max_pool3d": "no max_pool3d_with_indices",
+    "nn.functional.adaptive_max_pool2d": "no adaptive_max_pool2d of images",
+    "nn.functional.grid_sample": "no grid_sampler_2d",
+    "nn.functional.unfold": "no im2col",
+    "mvlgamma": "no mvlgamma_backward",
     "nn.functional.instance_norm": "",
     **dict.fromkeys(("diff", "inner", "sum_to_size", "tensordot", "trapezoid", "trapz"), "other views"),
 }
@@ -158,7 +162,7 @@ MADE_OF_OTHERS = {
 GRAPHS_APART = {
     "prod": "no cumprod",
     "nn.functional.binary_cross_entropy": "no logit",
-    **dict.fromkeys(("scatter_reduce", "atan2", "hypot", "cumprod"), "a formula for each gradient"),
+    **dict.fromkeys(("scatter_reduce", "atan2", "arctan2", "hypot", "cumprod"), "a formula for each gradient"),
     **dict.fromkeys(
         ("nn.functional.glu", "nn.functional.hardswish", "nn.functional.mish"),
         "no backward of its own",

@@ -797,7 +797,7 @@ implement(
 implement(
     "rrelu_",
     CompositeImplicitAutograd=lambda self, lower, upper, training, generator: self.copy_(
-        functions.rrelu(self, lower, upper, training, generator)
+        functions.rrelu(self.clone(), lower, upper, training, generator)
     ),
 )
 implement(

@@ -1954,7 +1954,7 @@ class AcoshBackward0(Node):
             unpack(node, [node.saved_self])
             return (None,)
         self = unpack(node, node.saved_self)
-        return (grad * sub_scalar(self.pow(2), 1).rsqrt(),)
+        return (grad * sub_scalar(self * self, 1).rsqrt(),)
 
     def release_variables(node):
         node.saved_self = None
@@ -2335,8 +2335,8 @@ class Logaddexp2Backward0(Node):
         edges = node.next_edges
         other = unpack(node, node.saved_other) if edges[0].node or edges[1].node else None
         self = unpack(node, node.saved_self) if edges[0].node or edges[1].node else None
-        grad_other = grad / add_scalar(functions.exp2(self - other), 1) if edges[1].node else None
-        grad_self = grad / add_scalar(functions.exp2(other - self), 1) if edges[0].node else None
+        grad_other = grad / add_scalar(functions.pow(2.0, self - other), 1) if edges[1].node else None
+        grad_self = grad / add_scalar(functions.pow(2.0, other - self), 1) if edges[0].node else None
         return (
             grad_self,
             grad_other,
