@@ -12,10 +12,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rushlight.aten import strided
 from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
+from rushlight.aten.native.views import as_view, runs_unseen
 from rushlight.aten.strided import Tensor, add_attributes
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import fast_form_of, form_of, local
 from rushlight.c10.dtypes import INT64_MAX, INTEGRAL, Scalar, bool_, int64, uint8
 from rushlight.library import through_table
 
@@ -25,12 +27,18 @@ def getitem(self: Tensor, key) -> Tensor:
     bools, a bool, or a tuple of these. A view, unless the key has a tensor, a sequence or a bool.
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `THPVariable_getitem`."""
     if type(key) is int and self._sizes:  # a short cut
-        try:
-            return functions.select_int_op.table[(self._key_set | local.included) & ~local.excluded](self, 0, key)
-        except IndexError:
-            raise out_of_bounds(key, 0, self.size(0)) from None
+        return _apply_select(self, 0, key, 0)
     if isinstance(key, slice):
         return _apply_slice(self, 0, key)
+    if key.__class__ is tuple and len(key) <= len(self._sizes) and _BASIC.issuperset(map(type, key)):
+        view, dim = self, 0  # from here on the steps of `_apply_slicing` that such a key needs
+        for position, part in enumerate(key):
+            if part.__class__ is int:
+                view = _apply_select(view, dim, part, position)
+            else:
+                view = view if part == _WHOLE else _apply_slice(view, dim, part, skip_whole=True)
+                dim += 1
+        return functions.alias(self) if view is self else view
     view, indices = _apply_slicing(self, key)
     if indices:
         return through_table(functions.index_Tensor_op, (view, indices))
@@ -76,7 +84,7 @@ def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
     unless its end is a symbol.
     Source: `torch/csrc/autograd/python_variable_indexing.cpp`, `applySlicing`."""
     keys = key if isinstance(key, tuple) else tuple(key) if _treat_sequence_as_tuple(key) else (key,)
-    mentioned = len(keys) if _BASIC.issuperset(map(type, keys)) else sum(map(_dimensions, keys))
+    mentioned = sum(map(_dimensions, keys))
     if mentioned > self.dim():
         if isinstance(key, int):
             raise IndexError("invalid index of a 0-dim tensor: item() gives its number")
@@ -104,10 +112,7 @@ def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
         elif isinstance(part, Tensor) and (part.dim() or part.dtype.category != INTEGRAL):
             passed, index = _dimensions(part), part
         else:
-            number, size = _as_int(part), view.size(dim)
-            if not -size <= number < size:
-                raise out_of_bounds(number, position, size)
-            view, passed = view.select(dim, number), 0
+            view, passed = _apply_select(view, dim, _as_int(part), position), 0
         dim += passed
         indices += [None] * passed if index is None else [index]
         indexed = indexed or index is not None
@@ -153,6 +158,13 @@ def out_of_bounds(index: int, position: int, size: int) -> IndexError:
     return IndexError(f"index {index} is out of bounds for dimension {position} with size {size}")
 
 
+def _apply_select(view: Tensor, dim: int, index: int, position: int) -> Tensor:
+    try:
+        return functions.select_int_op.table[(view._key_set | local.included) & ~local.excluded](view, dim, index)
+    except IndexError:
+        raise out_of_bounds(index, position, view.size(dim)) from None
+
+
 def _apply_slice(view: Tensor, dim: int, key: slice, skip_whole: bool = False) -> Tensor:
     try:
         start, end, step = key.start, key.stop, key.step
@@ -167,7 +179,15 @@ def _apply_slice(view: Tensor, dim: int, key: slice, skip_whole: bool = False) -
     is_symbol = key.stop.__class__ is not int and isinstance(key.stop, int) and not isinstance(key.stop, bool)
     if takes_all and skip_whole and not is_symbol:
         return view
-    return functions.slice(view, dim, start or 0, INT64_MAX if end is None else end, step or 1)
+    return form_of[functions.slice](view, dim, start or 0, INT64_MAX if end is None else end, step or 1)
+
+
+@fast_form_of(functions.slice)
+def _unseen_slice(view: Tensor, dim: int, start: int, end: int, step: int) -> Tensor:
+    """`slice` without the kernels of autograd, which record nothing but the base in `no_grad`."""
+    if runs_unseen(("aten::slice.Tensor",), view):
+        return as_view(view, form_of[strided.slice](view, dim, start, end, step))
+    return functions.slice(view, dim, start, end, step)
 
 
 _WHOLE, _BASIC, _PLAIN = slice(None), {slice, int}, (int, type(None))

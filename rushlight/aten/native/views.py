@@ -24,7 +24,7 @@ from rushlight.c10.dispatch import BIT, TENSOR_KEYS, Cache, fast_form_of, form_o
 from rushlight.c10.dtypes import INTEGRAL
 from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import contiguous_format
-from rushlight.library import is_overridden, through_table
+from rushlight.library import is_overridden
 
 __all__ = ["broadcast_shapes"]
 
@@ -37,9 +37,14 @@ def alias(self: Tensor) -> Tensor:
     return view
 
 
-def planned(kernel: Callable) -> Callable:
+def planned(kernel: Callable, operators: tuple[str, ...] = (), key_of: Callable[..., tuple] | None = None) -> Callable:
     """The fast form of the kernel of a view, or of several views, with a plan: for the same sizes, strides and arguments, the
-    metadata of a view are the same, and its storage offset is as much further."""
+    metadata of a view are the same, and its storage offset is as much further.
+
+    Args:
+        operators: which a composite kernel calls. If nothing records these calls, the fast form leaves them out.
+        key_of: returns numpy's key for the elements. Then a view of a base has its array already, because numpy indexes fast.
+    """
     plans = Cache("aten")
 
     @fast_form_of(kernel)
@@ -47,27 +52,39 @@ def planned(kernel: Callable) -> Callable:
         for arg in args:
             if arg.__class__ is not int and arg.__class__ is not tuple:  # 1.0 has the hash of 1, and a list has none
                 return kernel(self, *args)
+        if operators and not runs_unseen(operators, self):
+            return kernel(self, *args)
         key = self._sizes, self._strides, args
         plan = plans.get(key)
         if plan is None:
             result = kernel(self, *args)
             views = result if result.__class__ is tuple else (result,)
-            if all(view._storage is self._storage for view in views):
+            if all(view is not self and view._storage is self._storage for view in views):
                 pieces = [(view._sizes, view._strides, view._storage_offset - self._storage_offset) for view in views]
-                plans.add(key, pieces if views is result else pieces[0])
+                plans.add(key, pieces if views is result else (*pieces[0], key_of and key_of(self, *args)))
             return result
         start = self._storage_offset
         if plan.__class__ is list:
-            return tuple([plain_alias(self, sizes, strides, start + further) for sizes, strides, further in plan])
-        sizes, strides, further = plan
-        return plain_alias(self, sizes, strides, start + further)
+            views = tuple([plain_alias(self, sizes, strides, start + further) for sizes, strides, further in plan])
+            return tuple([as_view(self, view) for view in views]) if operators else views
+        sizes, strides, further, elements = plan
+        view = plain_alias(self, sizes, strides, start + further)
+        if elements is not None and self._base is None and not self._key_set & META:
+            view._array = self._array[elements]
+        return as_view(self, view) if operators else view
 
     return view
 
 
 view, expand = planned(strided.view), planned(strided.expand)
-transpose, slice_ = planned(strided.transpose), planned(strided.slice)
-_reshape = planned(strided.reshape)
+transpose, _reshape = planned(strided.transpose), planned(strided.reshape)
+
+
+def _key_of_slice(self: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> tuple:
+    return *[slice(None)] * wrap_dim(dim, self.dim()), slice(start, end, step)
+
+
+slice_ = planned(strided.slice, key_of=_key_of_slice)
 
 
 def is_watched(self: Tensor) -> bool:
@@ -101,20 +118,24 @@ class CreationMeta(IntEnum):
     INFERENCE_MODE = 4
 
 
-DEFAULT, AD_INPLACE_OR_VIEW = CreationMeta.DEFAULT, BIT["ADInplaceOrView"]
+DEFAULT, NO_GRAD_MODE, INFERENCE_MODE = CreationMeta.DEFAULT, CreationMeta.NO_GRAD_MODE, CreationMeta.INFERENCE_MODE
+AD_INPLACE_OR_VIEW = BIT["ADInplaceOrView"]
 
 
 def as_view(base: Tensor, view: Tensor, creation_meta: CreationMeta = DEFAULT) -> Tensor:
     """Record the base of a view: `base`, or, if `base` is a view itself, its base. A tensor on other memory and an inference
     tensor are not views. With `DEFAULT`, the creation meta of a view is that of `base`; that of inference mode always stays.
     Source: `torch/csrc/autograd/VariableTypeUtils.h`, `as_view`; `variable.h`, `propagate_creation_meta`."""
-    if view is not base and view._storage is base._storage and view._key_set & AD_INPLACE_OR_VIEW:
+    storage = view._storage
+    if view is not base and storage is base._storage and view._key_set & AD_INPLACE_OR_VIEW:
         view._base = base if base._base is None else base._base
-        view._view_version = view._storage.version
-        if not local.grad_enabled or local.inference:
-            creation_meta = CreationMeta.INFERENCE_MODE if local.inference else CreationMeta.NO_GRAD_MODE
+        view._view_version = storage.version
+        if local.inference:
+            creation_meta = INFERENCE_MODE
+        elif not local.grad_enabled:
+            creation_meta = NO_GRAD_MODE
         before = base._creation_meta
-        if before and (not creation_meta or before is CreationMeta.INFERENCE_MODE):
+        if before and (not creation_meta or before is INFERENCE_MODE):
             creation_meta = before
         if creation_meta:
             view._creation_meta = creation_meta
@@ -220,6 +241,9 @@ def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return functions.reshape(self, (*sizes[:start_dim], joined, *sizes[end_dim + 1 :]))
 
 
+planned(flatten, ("aten::reshape", "aten::view"))
+
+
 def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """One dimension as several, with these sizes. One of them may be -1."""
     if not sizes:
@@ -234,6 +258,9 @@ def _unflattened(before: Size, dim: int, sizes: tuple[int, ...]) -> tuple[int, .
     if not before:
         raise RuntimeError("unflatten: the tensor has no dimensions")
     return *before[:dim], *strided.infer_view_size(sizes, before[dim]), *before[dim + 1 :]
+
+
+planned(unflatten, ("aten::view",))
 
 
 def unfold(self: Tensor, dimension: int, size: int, step: int) -> Tensor:
@@ -310,7 +337,11 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     length = self.size(dim)
     if length == 0:
         return functions.split_with_sizes(self, [0] * chunks, dim)
-    return through_table(functions.split_Tensor_op, (self, -(-length // chunks), dim))
+    keys = (self._key_set | local.included) & ~local.excluded
+    return functions.split_Tensor_op.table[keys](self, -(-length // chunks), dim)
+
+
+planned(chunk, ("aten::split.Tensor", "aten::split_with_sizes"))
 
 
 @cached
