@@ -16,6 +16,7 @@ import numpy as np
 from rushlight.aten.generated import functions
 from rushlight.aten.iterator import cached
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES
+from rushlight.aten.native.views import runs_unseen
 from rushlight.aten.parallel import get_num_threads
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_dense, non_overlapping_and_dense, strides_for
 from rushlight.c10.dispatch import fast_form_of, local
@@ -55,6 +56,10 @@ def fused_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, e
     _check(query, key, value, attn_mask)
     can_run = query.dtype in SIMPLE_DTYPES and (not query.is_meta or local.on_meta) and (scale is None or scale > 0)
     if can_run and _is_fused(query, key, value, attn_mask, dropout_p):
+        unseen = ("aten::_scaled_dot_product_flash_attention_for_cpu",)
+        if attn_mask is None and key._sizes == value._sizes and runs_unseen(unseen, query, key, value):
+            logsumexp = np.empty(tuple(query._sizes)[:3], query.dtype.numpy)
+            return _attend(query, key, value, is_causal, None, scale, logsumexp)
         flash_attention, mask = functions._scaled_dot_product_flash_attention_for_cpu, _additive(attn_mask, query.dtype)
         return flash_attention(query, key, value, 0.0, is_causal, attn_mask=mask, scale=scale)[0]
     return scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)
@@ -65,7 +70,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Mask) -> None:
     if not query.dtype is key.dtype is value.dtype:
         dtypes = ", ".join(x.dtype.name for x in (query, key, value))
         raise RuntimeError(f"Expected query, key, and value to have the same dtype, but got {dtypes} instead.")
-    if min(query.dim(), key.dim(), value.dim()) < 2:
+    if min(len(query._sizes), len(key._sizes), len(value._sizes)) < 2:
         raise RuntimeError("Expected query, key, and value to all be at least 2 dimensional")
     if attn_mask is not None and attn_mask.dtype not in (bool_, query.dtype):
         raise RuntimeError(f"Expected attn_mask dtype to be bool or that of query, but got {attn_mask.dtype.name}")
@@ -83,10 +88,11 @@ def _is_fused(query: Tensor, key: Tensor, value: Tensor, attn_mask: Mask, dropou
     Source: `aten/src/ATen/native/transformers/sdp_utils_cpp.cpp`, `use_flash_attention_cpp`."""
     if dropout_p > 0 or not len(query._sizes) == len(key._sizes) == len(value._sizes) == 4:
         return False
-    (batch, heads, _, width), sizes, value_sizes = query._sizes, tuple(key._sizes), tuple(value._sizes)
-    if not (batch, heads, width) == (sizes[0], sizes[1], sizes[3]) == (value_sizes[0], value_sizes[1], value_sizes[3]):
+    (batch, heads, queries, width), (key_batch, key_heads, keys, key_width) = query._sizes, key._sizes
+    value_batch, value_heads, values, value_width = value._sizes
+    if not batch == key_batch == value_batch or not heads == key_heads == value_heads:
         return False
-    if 0 in query._sizes or 0 in sizes or 0 in value_sizes:
+    if not width == key_width == value_width or not (batch and heads and width and queries and keys and values):
         return False
     if not query._strides[3] == key._strides[3] == value._strides[3] == 1:
         return False
@@ -145,15 +151,21 @@ def flash_attention_for_cpu(query, key, value, dropout_p, is_causal, attn_mask, 
     dropout, and half precision.
     Source: `aten/src/ATen/native/cpu/FlashAttentionKernel.cpp`, `cpu_flash_attention`."""
     _check_fused(query, key, value, dropout_p, attn_mask)
-    out = empty_dense(query._sizes, _dense_strides(query._sizes, query._strides), query.dtype)
     logsumexp = _by_position(tuple(query._sizes)[:3], query.dtype)
-    mask, scale = _broadcast(attn_mask, query, key), 1 / math.sqrt(query.size(3)) if scale is None else scale
-    arrays = (query._array, key._array, value._array, mask, out._array, logsumexp._array)
+    mask = _broadcast(attn_mask, query, key)
+    return _attend(query, key, value, is_causal, mask, scale, logsumexp._array), logsumexp
+
+
+def _attend(query, key, value, is_causal, mask: np.ndarray | None, scale, logsumexp: np.ndarray) -> Tensor:
+    """The result of the fused kernel. It writes to `logsumexp`."""
+    out = empty_dense(query._sizes, _dense_strides(query._sizes, query._strides), query.dtype)
+    scale = 1 / math.sqrt(query.size(3)) if scale is None else scale
+    arrays = (query._array, key._array, value._array, mask, out._array, logsumexp)
     if kernels := compiled_kernels():
         kernels.flash_forward(*_by_address(arrays), scale, is_causal, threads_for(query, key))
     else:
         tiled_forward(*arrays, scale, is_causal)
-    return out, logsumexp
+    return out
 
 
 def meta_by_position(sizes: Sequence[int], dtype: dtype) -> Tensor:
@@ -249,13 +261,14 @@ def compiled_kernels() -> ctypes.CDLL | None:
 
 def _by_address(arrays: tuple[np.ndarray, *tuple[np.ndarray | None, ...]]) -> list[int]:
     """The arguments in C++: whether the numbers are float64, and the addresses of the array objects."""
-    return [arrays[0].itemsize == 8, *(0 if array is None else id(array) for array in arrays)]
+    return [arrays[0].itemsize == 8, *[0 if array is None else id(array) for array in arrays]]
 
 
 def threads_for(query: Tensor, key: Tensor) -> int:
     """As many threads as the compiler's kernels have, but none without a share of work that is worth its start."""
-    work = query.numel() * key.size(2)
-    return 1 if work < 2 * _GRAIN else min(get_num_threads(), work // _GRAIN, query.size(0) * query.size(1))
+    (batch, heads, queries, width), keys = query._sizes, key.size(2)
+    work = batch * heads * queries * width * keys
+    return 1 if work < 2 * _GRAIN else min(get_num_threads(), work // _GRAIN, batch * heads)
 
 
 _GRAIN = 1 << 21  # multiplications
