@@ -163,7 +163,7 @@ _registered: dict[str, dict[DispatchKey, list[Kernel]]] = {}  # by operator, whi
 
 def is_overridden(*names: str) -> bool:
     """Whether a `Library` has a kernel for one of these operators, which a fast path must not leave out."""
-    return not _registered.keys().isdisjoint(names)
+    return bool(_registered) and not _registered.keys().isdisjoint(names)
 
 
 def _kernel(fn: Callable, boxed: bool, with_key_set: bool) -> Kernel:

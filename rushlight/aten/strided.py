@@ -145,6 +145,11 @@ def wrap_dim(dim: int, ndim: int) -> int:
     return dim + ndim if dim < 0 else dim
 
 
+@lru_cache(4096)
+def _in_bytes(strides: tuple[int, ...], step: int) -> tuple[int, ...]:
+    return tuple([stride * step for stride in strides])
+
+
 def int_list(args: tuple, name: str = "", named: dict | None = None) -> tuple[int, ...]:
     """The ints of `f(2, 3)`, of `f((2, 3))` or, if `name` is "size", of `f(size=(2, 3))`."""
     if named:
@@ -187,19 +192,18 @@ class Tensor(TensorBase):
     @lazy
     def _array(self) -> np.ndarray:
         """This tensor as a numpy array on the same memory. Kernels compute with it."""
-        if 0 in self._sizes:  # numpy requires even an empty array to be within its buffer
-            return np.empty(self._sizes, self.dtype.numpy)
-        step = self.dtype.itemsize
-        strides = [stride * step for stride in self._strides]
-        offset = self._storage_offset * step
+        sizes, step = tuple(self._sizes), self.dtype.itemsize  # numpy reads a plain tuple faster
+        if 0 in sizes:  # numpy requires even an empty array to be within its buffer
+            return np.empty(sizes, self.dtype.numpy)
+        strides, offset = _in_bytes(self._strides, step), self._storage_offset * step
         try:
-            return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
+            return np.ndarray(sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
         except ValueError:
             if len(strides) > 64:
                 raise NotImplementedError("rushlight leaves out computing with more than 64 dimensions") from None
             # The stride of a dimension of size 1 is never used. It may be a number that is too large for numpy.
-            strides = [stride if size > 1 else 0 for size, stride in zip(self._sizes, strides)]
-            return np.ndarray(self._sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
+            strides = tuple([stride if size > 1 else 0 for size, stride in zip(sizes, strides)])
+            return np.ndarray(sizes, self.dtype.numpy, self._storage._buffer, offset, strides)
 
     @lazy
     def _has_plain_strides(self) -> bool:

@@ -87,7 +87,8 @@ def planned(
 
     def of_two(self: Any, other: Any) -> Tensor:
         if not isinstance(other, Tensor):
-            plan = plans.get((self._sizes, self._strides, self.dtype, other.__class__))
+            kind = other if other.__class__ is str else other.__class__
+            plan = plans.get((self._sizes, self._strides, self.dtype, kind))
             if plan is not None:
                 return wrap(plan.run(self._array, other), plan)
         elif isinstance(self, Tensor):

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import convert
+from rushlight.aten.iterator import cached, convert
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
 from rushlight.aten.native.reductions import Dims, accumulate_dtype, axes, reduced_sizes
 from rushlight.aten.native.views import as_view, is_watched, runs_unseen
-from rushlight.aten.strided import Tensor, infer_size, plain_alias, plain_strides, wrap_contiguous, wrap_dim
+from rushlight.aten.strided import Tensor, infer_size, plain_alias, plain_strides, wrap_dim, wrap_plain
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
 from rushlight.c10.dispatch import fast_form_of, local
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, REDUCED_FLOATING, Scalar, bool_, dtype, float16, int32, promote_any
@@ -616,19 +616,29 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 @fast_form_of(linear)
 def linear_of_batches(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`linear` of a contiguous input of three dimensions, without the calls of `view`, `t`, `addmm` and `view`."""
-    sizes, dtype = input._sizes, input.dtype
-    if len(sizes) != 3 or bias is None or not fits_fast_path(input) or not dtype is weight.dtype is bias.dtype:
+    dtype = input.dtype
+    if bias is None or not fits_fast_path(input) or not dtype is weight.dtype is bias.dtype:
         return linear(input, weight, bias)
-    batch, length, features = sizes
-    fits = len(bias._sizes) == 1 and weight._sizes == (*bias._sizes, features)
-    if 0 in sizes or not fits or not runs_unseen(("aten::view", "aten::t", "aten::addmm"), input, weight, bias):
+    plan = _plan_of_batches(input._sizes, weight._sizes, bias._sizes)
+    if plan is None or not runs_unseen(("aten::view", "aten::t", "aten::addmm"), input, weight, bias):
         return linear(input, weight, bias)
-    product = input._array.reshape(batch * length, features).dot(weight._array.T)
-    product += bias._array
-    rows, sizes = wrap_contiguous(product, dtype), Size((batch, length, *bias._sizes))
+    given, computed, sizes = plan
+    product = input._array.reshape(given).dot(weight._array.T)
+    flat = product[0] if len(product) == 1 else product  # numpy adds arrays of the same sizes faster
+    flat += bias._array
+    rows = wrap_plain(product, computed, dtype)
     view = plain_alias(rows, sizes, plain_strides(sizes), 0)
-    view._array, view._has_plain_strides = product.reshape(sizes), True
+    view._array, view._has_plain_strides = product.reshape(tuple(sizes)), True
     return as_view(rows, view)
+
+
+@cached
+def _plan_of_batches(input: Size, weight: Size, bias: Size) -> tuple[tuple[int, ...], Size, Size] | None:
+    """The sizes of the input and of the result as matrices, and of the result. None if `linear_of_batches` is not for them."""
+    if len(input) != 3 or 0 in input or len(bias) != 1 or weight != (*bias, input[2]):
+        return None
+    batch, length, features = input
+    return (batch * length, features), Size((batch * length, *bias)), Size((batch, length, *bias))
 
 
 def linear_out(input: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor) -> Tensor:

@@ -90,9 +90,12 @@ def fast_layer_norm(input: Tensor, normalized_shape, weight, bias, eps: float, c
     if is_plain and not local.modes:
         is_seen = not runs_unseen(("aten::native_layer_norm",), input, weight, bias)
         if not is_seen and fits_sample(input, tuple(normalized_shape), weight, bias):
-            x = input._array.reshape(-1, weight._array.size)
-            result = _normalised(x, weight, bias, eps)[0] if len(x) > 1 else _normalised_row(x[0], weight, bias, eps)
-            return wrap_like(result.reshape(input._sizes), input)
+            x = input._array
+            if x.size > weight._array.size:
+                result = _normalised(x.reshape(-1, weight._array.size), weight, bias, eps)[0]
+            else:
+                result = _normalised_row(x.reshape(-1), weight._array.reshape(-1), bias._array.reshape(-1), eps)
+            return wrap_like(result.reshape(x.shape), input)
         return functions.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
     return layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable)
 
@@ -134,12 +137,12 @@ def _normalised(x: np.ndarray, weight: Tensor | None, bias: Tensor | None, eps: 
     return result, mean, rstd
 
 
-def _normalised_row(x: np.ndarray, weight: Tensor, bias: Tensor, eps: float) -> np.ndarray:
+def _normalised_row(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> np.ndarray:
     """The result of a single sample, whose mean is a number. numpy takes less time for numbers than for arrays of one element."""
     result = x - np.add.reduce(x) / len(x)
     result *= 1 / np.sqrt(result.dot(result) / len(x) + eps)
-    result *= weight._array.reshape(-1)
-    result += bias._array.reshape(-1)
+    result *= weight
+    result += bias
     return result
 
 

@@ -482,7 +482,7 @@ def copy_(self: Tensor, src: Tensor | Scalar, non_blocking: bool = False) -> Ten
     key = self._sizes, self._strides, src._sizes, src._strides
     is_on_cpu = not (self._key_set | src._key_set) & META
     if key in _checked_copies and is_on_cpu and self._storage is not src._storage:
-        np.copyto(self._array, src._array, casting="unsafe")
+        self._array[...] = src._array
         return self
     iterator.assert_no_internal_overlap(self)
     iterator.assert_no_partial_overlap(self, src)

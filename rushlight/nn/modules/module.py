@@ -312,10 +312,12 @@ class Module:
     def __getattr__(self, name: str) -> Any:
         """A registered member. Python calls this if it finds no ordinary attribute with that name."""
         own = self.__dict__
-        if "_modules" in own:  # as soon as `Module.__init__` has run
-            for members in own["_parameters"], own["_modules"], own["_buffers"]:  # a name is in one of them at most
-                if name in members:
-                    return members[name]
+        if "_modules" in own and (  # as soon as `Module.__init__` has run. A name is in one of the three at most
+            name in (members := own["_parameters"])
+            or name in (members := own["_modules"])
+            or name in (members := own["_buffers"])
+        ):
+            return members[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:
