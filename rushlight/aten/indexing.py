@@ -92,18 +92,14 @@ def _apply_slicing(self: Tensor, key) -> tuple[Tensor, list[Tensor | None]]:
     view, dim, indexed = self, 0, False
     indices: list[Tensor | None] = []
     for position, part in enumerate(keys):
-        if part.__class__ is slice:
-            if part != _WHOLE:
-                view = _apply_slice(view, dim, part, skip_whole=True)
-            dim += 1
-            indices.append(None)
-            continue
-        if isinstance(part, (Sequence, np.ndarray)):
+        if part.__class__ is not slice and isinstance(part, (Sequence, np.ndarray)):
             dtype = creation._infer_dtype(part)
             part = creation.tensor(part, dtype=dtype if dtype in (uint8, bool_) else int64, device=self.device)
         index: Tensor | None = None
         passed = 1  # how many dimensions of the view this part uses
-        if part is Ellipsis:
+        if part.__class__ is slice:
+            view = _apply_slice(view, dim, part, skip_whole=True)
+        elif part is Ellipsis:
             passed = self.dim() - mentioned
         elif part is None:
             view = view.unsqueeze(dim)

@@ -24,7 +24,7 @@ from rushlight.c10.dispatch import BIT, TENSOR_KEYS, Cache, fast_form_of, form_o
 from rushlight.c10.dtypes import INTEGRAL
 from rushlight.c10.exception import warn_once
 from rushlight.c10.memory_formats import contiguous_format
-from rushlight.library import is_overridden
+from rushlight.library import is_overridden, through_table
 
 __all__ = ["broadcast_shapes"]
 
@@ -130,10 +130,8 @@ def as_view(base: Tensor, view: Tensor, creation_meta: CreationMeta = DEFAULT) -
     if view is not base and storage is base._storage and view._key_set & AD_INPLACE_OR_VIEW:
         view._base = base if base._base is None else base._base
         view._view_version = storage.version
-        if local.inference:
-            creation_meta = INFERENCE_MODE
-        elif not local.grad_enabled:
-            creation_meta = NO_GRAD_MODE
+        if local.inference or not local.grad_enabled:
+            creation_meta = INFERENCE_MODE if local.inference else NO_GRAD_MODE
         before = base._creation_meta
         if before and (not creation_meta or before is INFERENCE_MODE):
             creation_meta = before
@@ -337,8 +335,7 @@ def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     length = self.size(dim)
     if length == 0:
         return functions.split_with_sizes(self, [0] * chunks, dim)
-    keys = (self._key_set | local.included) & ~local.excluded
-    return functions.split_Tensor_op.table[keys](self, -(-length // chunks), dim)
+    return through_table(functions.split_Tensor_op, (self, -(-length // chunks), dim))
 
 
 planned(chunk, ("aten::split.Tensor", "aten::split_with_sizes"))
