@@ -91,7 +91,7 @@ _SECTIONS = {
     "Students": ("lab", "check", "run", "status"),
     "Instructors": ("release", "grade", "watch", "feedback", "marks", "explain", "oral", "alike"),
     "Administrators of a hub": ("judge",),
-    "Authors": ("build", "record", "mutants", "docs"),
+    "Authors": ("build", "plant", "record", "mutants", "docs"),
 }
 
 
@@ -1082,6 +1082,26 @@ def build(labs: tuple[str, ...], check: bool, force: bool) -> int:
             progress(done, len(names), name)
             written = ", ".join(map(_short, building.build(name, force)))
             out.print(f"{name}: {written or 'nothing has changed'}", markup=False, style="green" if written else "dim")
+    return 0
+
+
+@app.command()
+@click.argument("lab")
+@click.argument("function")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def plant(lab: str, function: str, file: Path) -> int:
+    """Add a patient of your own to a lab of the clinic.
+
+    FUNCTION is an exercise, such as autograd.engine.execute. FILE has a wrong function of this name, and a program symptom(xp) that
+    gives another result with it than on torch.
+    """
+    _need_repository()
+    from .author.plant import plant as add
+
+    found = Course().find_lab(lab)
+    for path in add(found, function, file):
+        out.print(_short(path), markup=False)
+    out.print(f"`rushlight build {found.number}` builds the lab with it; its text is a section of {_short(found.source)}")
     return 0
 
 

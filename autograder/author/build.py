@@ -29,6 +29,7 @@ from ..engine.check import find, function_of, is_milestone
 from ..engine.edition import body_lines
 from ..model import Course, Lab, digest_of, lab_names, phases
 from . import BuildError
+from .errors import error_index
 
 _METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -282,11 +283,14 @@ def _stamp(notebook: NotebookNode) -> dict:
 
 
 def reading(phase: str) -> NotebookNode:
-    """A reading as a notebook, not executed yet. `<!-- here: autograd -->` becomes the strip of layers."""
+    """A reading as a notebook, not executed yet. `<!-- here: autograd -->` becomes the strip of layers, and `<!-- errors -->` the
+    index of the errors in the stored outputs of the readings before."""
     cells = _read(READINGS / phase / "reading.md")
     for cell in cells:
         if cell.cell_type == "markdown":
             cell.source = re.sub(r"<!-- here: (.+) -->", lambda found: strip(found[1].split(", ")), cell.source)
+            if "<!-- errors -->" in cell.source:
+                cell.source = cell.source.replace("<!-- errors -->", error_index())
     return _notebook(cells)
 
 

@@ -15,6 +15,7 @@ import difflib
 import faulthandler
 import inspect
 import io
+import linecache
 import math
 import multiprocessing
 import re
@@ -53,6 +54,7 @@ PROCESSES, BATCH = 2, 50
 CPU_SECONDS, WALL_SECONDS = (2, 12), 60  # for one case. The reference takes milliseconds. A bench lab has more
 MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has already
 
+PROGRAM_OF_A_FAULT = "narrow_"  # the beginning of the name of such an exercise
 KILLED, ENDED, BY_LUCK, SURVIVED = "killed", "ended", "by luck", "survived"
 
 
@@ -81,6 +83,7 @@ class Mutant:
         code = compile(self.after, f"<{self.exercise}: {self.change}>", "exec")
         space = function_of(self.exercise).__globals__
         space |= {called.__name__: called for called in (same_argument, *chain(*RARE.values()))}
+        linecache.cache[code.co_filename] = len(self.after), None, self.after.splitlines(True), code.co_filename
         exec(code, space, made)
         return made.popitem()[1]
 
@@ -565,7 +568,12 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def mutants(exercise: str, rules: Sequence[Rule] = ()) -> list[Mutant]:
-    """Every mutant of an exercise's reference, each once, in the order of its text. Or only those of some rules."""
+    """Every mutant of an exercise's reference, each once, in the order of its text. Or only those of some rules.
+
+    A program that shows a fault has none: with a change it may show the fault as well.
+    """
+    if exercise.rpartition(".")[2].startswith(PROGRAM_OF_A_FAULT):
+        return []
     function = _plain(ast.parse(textwrap.dedent(inspect.getsource(function_of(exercise)))).body[0])
     parameters = [argument.arg for argument in [*function.args.args, *function.args.kwonlyargs]]
     before = ast.unparse(function)
@@ -712,6 +720,8 @@ def _differs(name: str, case: dict, theirs: Tree) -> bool:
     limit = math.ceil(time.process_time()) + CPU_SECONDS[is_bench(find(name).lab)]
     resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     signal.alarm(WALL_SECONDS)
+    if (examine := find(name).examine) is not None:
+        return not examine(Judge(SEEDS[0]), answer(name, [case])[0], None).passed
     return difference(answer(name, [case])[0], theirs) is not None
 
 

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-from ..engine.check import PASSED, short_name
+from ..engine.check import FIRST_GUESS, PASSED, short_name
 from ..model import Lab
 from .grade import Row, has_other_marks
 from .items import attempts, cases, notebooks, warnings
@@ -95,6 +95,7 @@ def write_report(lab: Lab, rows: list[Row]) -> Path:
             _facts(graded, sum(worth.values()), lab.written_points),
             _totals(graded, sum(worth.values())),
             _exercises(own, worth),
+            _diagnoses(own, worth),
         ]
     body += [_map(lab, rows, worth), _remarks(rows)]
     if graded:
@@ -163,6 +164,24 @@ def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
     note = "Of the students who attempted an exercise, the share that passes."
     heads = ["exercise", "points", "pass", "otherwise", "most common case"]
     return f'<h2>Exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Exercises", "wide")}'
+
+
+def _diagnoses(rows: list[Row], worth: dict[str, float]) -> str:
+    """How many guesses the diagnoses of a lab of the clinic took. Such an exercise has a check of its first guess alone."""
+    lines = []
+    for check in worth:
+        if (first := check + FIRST_GUESS) in worth:
+            tried = attempts(rows, check)
+            once = sum(row.outcome(first) == PASSED for row in tried)
+            twice = sum(row.outcome(check) == PASSED for row in tried) - once
+            counts = (once, twice, len(tried) - once - twice)
+            cells = "".join(f'<td class="number" data-key="{count}">{count}</td>' for count in counts)
+            lines.append(f'<tr><th scope="row" data-key="{escaped(check)}">{_breakable(check)}</th>{cells}</tr>')
+    note = (
+        "The number of students who named the function at fault by their first guess, by their second, or not at all."
+    )
+    heads = ["diagnosis", "first guess", "second guess", "not found"]
+    return f'<h2>Diagnoses</h2><p class="note">{note}</p>{_table(heads, lines, "Diagnoses")}' if lines else ""
 
 
 def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:

@@ -48,6 +48,7 @@ class Check:
     result lists calls that the contract does not allow, and these are named without a hint of the check's own. A `disposable`
     check changes process-wide state of torch (registrations, backends), so torch's side of it runs in a process of its own.
     `show(torch, **case)` returns a case as code, for a check whose cases have programs as data.
+    `examine(judge, observed, case)` decides the check instead of a comparison, where the answer is a text or a name.
     `draws` limits the cases that are drawn, and those that are tried while shrinking, for a check whose cases take long. If it
     is a `prediction`, the verdict says how much of it is right, but not torch's answer.
     """
@@ -61,6 +62,7 @@ class Check:
     draws: int | None = None
     show: Callable[..., str] | None = None
     prediction: bool = False
+    examine: Callable[[Any, Tree, dict | None], Verdict] | None = None
     reference: Callable | None = None
 
     @cached_property
@@ -153,13 +155,14 @@ def program(
     draws: int | None = None,
     show: Callable[..., str] | None = None,
     prediction: bool = False,
+    examine: Callable[[Any, Tree, dict | None], Verdict] | None = None,
 ) -> Callable:
     """Decorator: register a program as the check `name` (`module.function`, or `module.function.part`)."""
 
     def register(subject: Callable) -> Check:
         if name in _registry:
             raise ValueError(f"two checks are called {name!r}")
-        _registry[name] = Check(name, subject, cases, edges or [], hint, disposable, draws, show, prediction)
+        _registry[name] = Check(name, subject, cases, edges or [], hint, disposable, draws, show, prediction, examine)
         return _registry[name]
 
     return register
@@ -204,6 +207,7 @@ def every_exercise() -> list[str]:
 
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
 DEMONSTRATION = "demonstration"  # the tag of a cell that takes time, and only shows something
+FIRST_GUESS = ".first"  # the part of a check of the clinic that passes only for a right first guess
 MANY_LINES = 40  # of a verdict: a long case then comes last
 LONG = 12  # lines of a case, a program or a result: of a longer program or result some are left out
 KEPT = 10  # lines of a longer result: two differences
@@ -327,11 +331,18 @@ class Verdict:
         return asdict(self)
 
     @property
+    def was_examined(self) -> bool:
+        """Whether the message says what was decided, because nothing was compared case by case."""
+        return self.outcome in (PASSED, DISAGREED) and not self.cases and bool(self.message)
+
+    @property
     def judged_by(self) -> str:
         """The side that the results are compared with, in a sentence."""
         return "an exact calculation" if self.exact else "torch"
 
     def headline(self) -> str:
+        if self.was_examined:
+            return f"{self.check}: {self.message}"
         if self.passed:
             return f"{self.check}: all {self.cases} cases agree with {self.judged_by}"
         if self.outcome == DISAGREED and self.cases == 1:
@@ -347,7 +358,7 @@ class Verdict:
 
     def line(self) -> str:
         """The verdict in one short line, below a display of all of it."""
-        if self.outcome == DISAGREED:
+        if self.outcome == DISAGREED and self.cases:
             return f"{self.check}: {self.agreed} of {self.cases} cases agree with {self.judged_by}"
         return self.headline()
 
@@ -358,7 +369,7 @@ class Verdict:
     def rows(self) -> list[tuple[str, str]]:
         """The rows of the table below its headline."""
         rows = [("note", note) for note in self.notes]
-        if self.message and self.outcome != DISAGREED:
+        if self.message and self.outcome != DISAGREED and not self.was_examined:
             rows.insert(0, ("why", self.message))
         if self.case is not None:
             name = short_name(self.check).partition(".")[0]

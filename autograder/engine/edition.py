@@ -15,7 +15,7 @@ import py_compile
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import rushlight
 
 from ..course import cache_folder
-from .check import function_of, is_bench
+from .check import every_exercise, function_of, is_bench
 from .programs import programs
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ SUBJECT_MODULES = (
     "engine/recorder.py",
     "engine/subject.py",
     "notebook/__init__.py",
+    "notebook/clinic.py",
     "notebook/kernel.py",
     "notebook/work.py",
 )
@@ -52,6 +53,15 @@ def edition(lab: Lab, missing: list[str] | None = None) -> Path:
     folder = cache_folder() / "editions" / _name(lab, missing)
     if not folder.exists():
         _write(folder, _files(lab, missing))
+    return folder
+
+
+def keep(kind: str, files: dict[str, str | bytes], compiled: Callable[[dict], dict[str, str | bytes]]) -> Path:
+    """The folder with what `compiled(files)` returns. It is made once, and named after the kind and the content of `files`."""
+    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
+    folder = cache_folder() / "editions" / f"{kind}-{digest}"
+    if not folder.exists():
+        _write(folder, compiled(files))
     return folder
 
 
@@ -122,6 +132,17 @@ def _files(lab: Lab, missing: Sequence[str]) -> dict[str, str | bytes]:
     for name in BENCH_MODULES if is_bench(lab.name) else SUBJECT_MODULES:
         files[f"autograder/{name}"] = _text(grader / name)
     return files | {f"autograder/{name}": text for name, text in _programs(lab.name).items()}
+
+
+def patient_files(labs: Collection[str]) -> dict[str, str | bytes]:
+    """The files of a patient's edition: the framework without the answers of the clinic, and the subject's half of the checks of
+    these labs."""
+    answers = [name for name in every_exercise() if name.startswith("clinic.")]
+    grader, files = Path(__file__).parents[1], framework_files(answers)
+    for name in (*BENCH_MODULES, "engine/patient_side.py"):
+        files[f"autograder/{name}"] = _text(grader / name)
+    texts = {path.relative_to(grader).as_posix(): _text(path) for path in check_files(sorted(labs))}
+    return files | {f"autograder/{name}": text for name, text in programs(texts).items()}
 
 
 @cache

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any, BinaryIO
@@ -227,6 +227,8 @@ class Judge:
         observed = _ask(ask, check, first)
         if observed and has(observed[0], "type", "NotAttempted"):
             return Verdict(check.name, NOT_ATTEMPTED, message=_safely(lambda tree: tree["message"], observed[0]))
+        if check.examine is not None:
+            return replace(check.examine(self, observed[0], None if shrink else first[0]), check=check.name)
         pending = begin()
         cases, needed = pending.cases, pending.edges + FEWEST
         try:

@@ -63,6 +63,7 @@ PHASES = {
     "12": "course.corpus course.tokens course.gpt course.attention course.stream course.training course.sampling "
     "course.trained course.talk course.as_torch __main__ course.head "
     "course.anatomy course.costs course.sharding course.serving course.bottleneck",
+    "13": "clinic",
     "Pictures": "course",
 }
 

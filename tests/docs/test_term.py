@@ -20,7 +20,7 @@ def read(page: str) -> str:
 
 
 WEEKS = ROW.findall(read("docs/term.md"))
-NUMBERS = {13: "thirteen", 14: "fourteen", 21: "twenty-one"}
+NUMBERS = {13: "thirteen", 14: "fourteen", 22: "twenty-two"}
 
 
 def in_half_hours(minutes: int) -> float:

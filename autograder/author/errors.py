@@ -1,0 +1,85 @@
+"""The index of errors: every error that a reading provokes, in the words of its stored output, and the section that explains it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+import nbformat
+
+from ..course import READINGS
+from ..model import phases
+
+ERROR = re.compile(r"\b([A-Z]\w*(?:Error|Exception|Unsupported)): (.+)")
+LONGEST = 160  # characters of a message
+
+
+@dataclass(frozen=True)
+class Provoked:
+    """An error in an output of a reading."""
+
+    kind: str
+    message: str
+    phase: str
+    section: str
+
+    @property
+    def key(self) -> str:
+        """The message without numbers and names in quotation marks: what two wordings of the same error share."""
+        return re.sub(r"\d+|'[^']*'|\W+", " ", self.message).lower()[:40]
+
+
+def error_index() -> str:
+    """The index as Markdown, in the alphabetical order of the kinds and of the messages."""
+    first: dict[tuple[str, str], Provoked] = {}
+    for phase in phases()[:-1]:  # the last one has the index
+        for error in _provoked(phase):
+            first.setdefault((error.kind, error.key), error)
+    found = sorted(first.values(), key=lambda error: (error.kind, error.message.lower()))
+    return "\n\n".join(
+        f"**{kind}**\n\n" + "\n".join(map(_line, errors)) for kind, errors in groupby(found, lambda error: error.kind)
+    )
+
+
+def _line(error: Provoked) -> str:
+    link = f"[{error.phase[:2]} · {error.section}](../{error.phase}/reading.ipynb#{_anchor(error.section)})"
+    return f"- `{error.message.replace('`', chr(39))}` · {link}"
+
+
+def _provoked(phase: str) -> Iterator[Provoked]:
+    """The errors in the stored outputs of a reading, in order."""
+    section = ""
+    for cell in nbformat.read(READINGS / phase / "reading.ipynb", as_version=4).cells:
+        if cell.cell_type == "markdown":
+            section = next(iter(re.findall(r"^#+ +(.+)$", cell.source, re.MULTILINE)[::-1]), section)
+            continue
+        for output in cell.outputs:
+            text = output.get("text") or output.get("data", {}).get("text/plain", "")
+            for kind, message in _errors(text):
+                yield Provoked(kind, message, phase, section)
+
+
+def _errors(text: str) -> Iterator[tuple[str, str]]:
+    """The errors of torch in a printed text. A line that is indented more than the first line of a message continues it."""
+    lines, framework = text.splitlines(), "torch"
+    for i, line in enumerate(lines):
+        framework = found[0] if (found := re.match(r"torch\b|rushlight\b", line)) else framework
+        if framework == "torch" and (match := ERROR.search(line)):
+            indent = len(line) - len(line.lstrip())
+            message = [match[2]]
+            for following in lines[i + 1 :]:
+                if ERROR.search(following) or len(following) - len(following.lstrip()) <= indent:
+                    break
+                message.append(following.strip())
+            yield match[1], _cut(" ".join(message))
+
+
+def _cut(message: str) -> str:
+    return message if len(message) <= LONGEST else message[:LONGEST].rpartition(" ")[0] + " …"
+
+
+def _anchor(title: str) -> str:
+    """The anchor of a heading on the site."""
+    return re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", title).strip().lower())

@@ -1,0 +1,350 @@
+"""Patients: the framework with one function planted wrong, as bytecode, and the examination of what a student says about one.
+
+A patient is a file `autograder/patients/13a/1.py`: the path of the function at fault (`AT`), the wrong function, and a program
+`symptom(xp)` that gives another result on the patient than on torch. Its edition has no source files, and no line numbers. In each
+of its functions stands a statement without effect, so that the bytecode of every function differs from that of the sound framework.
+
+A student's answers are texts here. They run in processes of their own, never in the judge's.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib.util
+import marshal
+import random
+import re
+import textwrap
+import zlib
+from base64 import b85decode, b85encode
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rushlight.course.short_names import long_form, short_form
+
+from ..model import number_of
+from . import sandbox
+from .check import DISAGREED, PASSED, Check, Verdict, exercise_of, function_of, is_milestone, registry
+from .edition import body_lines, file_of, keep, patient_files
+from .limits import CHECK_SECONDS, seconds
+from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept, clean, difference, is_error, show
+from .patient_side import read_report
+
+if TYPE_CHECKING:
+    from .judge import Judge
+
+PATIENTS = Path(__file__).parents[1] / "patients"
+SEALED = ".sealed"  # the ending of a patient's file in a class repository
+FRAMEWORKS = PATIENT, SOUND, TORCH = "the patient", "the sound framework", "torch"
+Examine = Callable[["Judge", Tree, dict | None], Verdict]
+
+
+@dataclass(frozen=True)
+class Patient:
+    """A patient: its number, such as `13a.1`, the path below `rushlight` of the function at fault, and two functions as text."""
+
+    number: str
+    at: str
+    symptom: str
+    planted: str
+
+    @property
+    def checks(self) -> list[Check]:
+        """The checks of the exercise at fault."""
+        return [check for check in registry().values() if not is_milestone(check.name) and check.exercise == self.at]
+
+    @cached_property
+    def edition(self) -> Path:
+        """The folder of the patient's framework."""
+        return _edition(self)
+
+
+def find_patient(number: str) -> Patient:
+    """The patient of this number. Raises LookupError with the numbers that there are."""
+    known = {f"{path.parent.name}.{path.stem}": path for path in PATIENTS.glob("*/[0-9]*.*")}
+    if number not in known:
+        raise LookupError(f"there is no patient {number!r}; the patients are {', '.join(sorted(known))}")
+    text = known[number].read_text(encoding="utf-8")
+    if known[number].suffix == SEALED:
+        text = zlib.decompress(b85decode(text)).decode()
+    parts = {node.name: ast.unparse(node) for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
+    (at,) = re.findall(r'^AT = "([\w.]+)"$', text, re.MULTILINE)
+    return Patient(number, at, parts["symptom"], parts[at.rpartition(".")[2]])
+
+
+def sealed(number: str) -> str:
+    """The text of a patient's file, packed for a class repository, so that no student reads it by accident."""
+    return b85encode(zlib.compress((PATIENTS / f"{number.replace('.', '/')}.py").read_bytes(), 9)).decode()
+
+
+def patients_of(lab: str) -> list[Patient]:
+    """The patients of a lab, and of the reading of its phase, in order."""
+    folders = (number_of(lab), lab[:2])
+    paths = [path for folder in folders for path in (PATIENTS / folder).glob("[0-9]*.py")]
+    return [find_patient(f"{path.parent.name}.{path.stem}") for path in sorted(paths)]
+
+
+# Editions as bytecode ------------------------------------------------------------------------------------------------
+
+
+@cache
+def sound_edition() -> Path:
+    """The folder of the framework without a fault, in the form in which patients have it."""
+    return _edition(None)
+
+
+def _edition(patient: Patient | None) -> Path:
+    files = patient_files({check.lab for check in patient.checks} if patient else ())
+    if patient:
+        file = file_of(patient.at)
+        files[file] = _planted(str(files[file]), patient.planted)
+    return keep("patient", files, _bytecode)
+
+
+def _planted(source: str, wrong: str) -> str:
+    """The text of a module in which the function of this name has the body of the wrong one."""
+    module, function = ast.parse(source), ast.parse(wrong).body[0]
+    assert isinstance(function, ast.FunctionDef)
+    (place,) = [node for node in module.body if isinstance(node, ast.FunctionDef) and node.name == function.name]
+    first, last = body_lines(place)
+    lines = source.splitlines()
+    lines[first - 1 : last] = textwrap.indent("\n".join(map(ast.unparse, function.body)), "    ").splitlines()
+    return "\n".join(lines)
+
+
+def _bytecode(files: dict[str, str | bytes]) -> dict[str, str | bytes]:
+    """The same files, the modules as `.pyc` files, which Python imports without their source."""
+    return {
+        name + "c" * name.endswith(".py"): _compiled(name, text) if name.endswith(".py") else text
+        for name, text in files.items()
+    }
+
+
+@cache  # patients share all files but one
+def _compiled(name: str, text: str) -> bytes:
+    tree = (
+        _WithoutEffect(random.Random(name)).visit(ast.parse(text)) if name.startswith("rushlight/") else ast.parse(text)
+    )
+    for node in ast.walk(tree):  # a planted function may be longer than the sound one
+        if "lineno" in node._attributes:
+            vars(node).update(lineno=1, end_lineno=1, col_offset=0, end_col_offset=0)
+    code = compile(tree, name, "exec", dont_inherit=True)
+    unchecked = (1).to_bytes(4, "little") + bytes(8)
+    return importlib.util.MAGIC_NUMBER + unchecked + marshal.dumps(code)
+
+
+class _WithoutEffect(ast.NodeTransformer):
+    """Adds an assignment to each function, at a random place, of a random number to a local variable that nothing reads."""
+
+    def __init__(self, chance: random.Random):
+        self.chance = chance
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        self.generic_visit(node)
+        first = next((i for i, statement in enumerate(node.body) if not _comes_first(statement)), len(node.body))
+        statement = ast.Assign([ast.Name("_unread", ast.Store())], ast.Constant(self.chance.getrandbits(16)), lineno=1)
+        node.body.insert(self.chance.randint(first, max(first, len(node.body) - 1)), statement)
+        return ast.fix_missing_locations(node)
+
+
+def _comes_first(statement: ast.stmt) -> bool:
+    """Whether a statement is a docstring or declares names."""
+    return isinstance(statement, ast.Global | ast.Nonlocal) or (
+        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    )
+
+
+# Programs ------------------------------------------------------------------------------------------------------------
+
+
+def open_patient(patient: Patient | None, with_torch: bool = False) -> sandbox.Sandbox:
+    """A new process with a patient's framework, or with the sound one. In it `xp` is that framework, or torch."""
+    edition = patient.edition if patient else sound_edition()
+    return sandbox.Sandbox(edition, sandbox.missing() is None, with_torch)
+
+
+def run_on(framework: str, patient: Patient, program: str) -> dict:
+    """What a program `name(xp)` gives on a framework: its `result`, the `operators` that it calls, and the framework's
+    `functions` that run. Raises what a subject can bring about."""
+    cell = (
+        f"{program}\nfrom autograder.engine.patient_side import report\nreport({_name(program)}, {framework == TORCH})"
+    )
+    opened = open_patient(patient if framework == PATIENT else None, framework == TORCH)
+    with closing(opened):
+        outputs = opened.request({"cell": cell}, seconds(CHECK_SECONDS, framework == TORCH))["outputs"]
+    return read_report("".join(output.get("text", "") for output in outputs))
+
+
+def _name(program: str) -> str:
+    """The name of the function that a text defines."""
+    return next(node.name for node in ast.parse(program).body if isinstance(node, ast.FunctionDef))
+
+
+@cache
+def functions_run(patient: Patient) -> frozenset[str]:
+    """The paths of the framework's functions that the symptom's program runs on the patient."""
+    return frozenset(run_on(PATIENT, patient, patient.symptom)["functions"])
+
+
+BUILTINS = {"bool", "enumerate", "float", "int", "len", "list", "max", "min", "range", "slice", "sum", "tuple", "zip"}
+NOT_ALLOWED = (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.AsyncFunctionDef, ast.Await)
+
+
+def plain_program(text: str) -> ast.FunctionDef:
+    """The function that a text defines, without its decorators and its docstring. Raises ValueError, with the reason, unless it
+    uses only its parameter, its own variables, and a few of Python's functions: then it cannot know where it runs."""
+    function = _bare(text)
+    if len(function.args.args) != 1:
+        raise ValueError("it is a function of one parameter, xp")
+    if ast.get_docstring(function) is not None:
+        del function.body[0]
+    bound = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    bound |= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
+    bound |= {node.name for node in ast.walk(function) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    bound |= {error for error in vars(builtins) if error.endswith("Error")}
+    for node in ast.walk(function):
+        if isinstance(node, NOT_ALLOWED):
+            raise ValueError("a program has no imports: everything that it needs is in xp")
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if name.startswith("_") and not name.endswith("_backward"):
+            raise ValueError(f"it uses {name}: a program uses public names only")
+        if isinstance(node, ast.Name) and name not in bound | BUILTINS:
+            raise ValueError(f"it uses {name}: a program uses its parameter, its own variables, and {_list(BUILTINS)}")
+    return function
+
+
+def _bare(text: str) -> ast.FunctionDef:
+    """The function that a text defines, without decorators and annotations, whose names belong to another module. Raises
+    ValueError if it defines none."""
+    function = ast.parse(textwrap.dedent(text)).body[0]
+    if not isinstance(function, ast.FunctionDef):
+        raise ValueError("it is no function")
+    function.decorator_list = []
+    return without_annotations(function)
+
+
+def without_annotations(function: ast.FunctionDef) -> ast.FunctionDef:
+    function.returns = None
+    for node in ast.walk(function.args):
+        if isinstance(node, ast.arg):
+            node.annotation = None
+    return function
+
+
+def _function_called(name: str) -> tuple[str, Callable]:
+    """The path and the function that a student's name of a function means. Raises LookupError if there is none."""
+    path = exercise_of(long_form(re.sub(r"^(rushlight|rl)\.", "", name.strip())))
+    return short_form(path), function_of(path)
+
+
+def statements_of(function: ast.FunctionDef) -> int:
+    """The number of statements of a function, those in other statements included."""
+    return sum(isinstance(node, ast.stmt) for node in ast.walk(function)) - 1
+
+
+def _list(names: set[str]) -> str:
+    return ", ".join(sorted(names))
+
+
+# Examinations --------------------------------------------------------------------------------------------------------
+
+
+def _says(outcome: str, message: str, notes: Sequence[str] = ()) -> Verdict:
+    return Verdict("", outcome, message=clean(message), notes=[*notes])
+
+
+def narrowed(number: str, statements: int, operators: int) -> Examine:
+    """Examine the text of a program that shows the fault: its result differs on the patient, and is the same on the sound framework
+    and on torch. It has at most so many statements, and calls at most so many operators."""
+
+    def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
+        try:
+            function = plain_program(str(text))
+        except (ValueError, SyntaxError) as error:
+            return _says(DISAGREED, str(error))
+        if (count := statements_of(function)) > statements:
+            return _says(DISAGREED, f"it has {count} statements; at most {statements} are needed")
+        patient, program, results, reports = find_patient(number), ast.unparse(function), {}, {}
+        for framework in FRAMEWORKS:
+            try:
+                reports[framework] = run_on(framework, patient, program)
+            except (SubjectDied, SubjectTimedOut, Malformed) as error:
+                return _says(DISAGREED, f"on {framework}: {error}")
+            results[framework] = reports[framework]["result"]
+        notes = [f"on {framework}: {show(result)}" for framework, result in results.items()]
+        both = notes[::2]  # without the sound framework
+        if is_error(results[TORCH]) and is_error(results[SOUND]) and is_error(results[PATIENT]):
+            return _says(DISAGREED, "it raises an error on all three", notes)
+        if apart := difference(results[SOUND], results[TORCH]):
+            return _says(DISAGREED, f"it already differs between the sound framework and torch: {apart}", notes)
+        if not difference(results[PATIENT], results[TORCH]):
+            return _says(DISAGREED, "it gives the same on the patient and on torch", both)
+        if len(used := reports[TORCH]["operators"]) > operators:
+            names = ", ".join(used)
+            return _says(DISAGREED, f"it calls {len(used)} operators, and {operators} are enough: {names}", both)
+        return _says(PASSED, f"it shows the fault, with {len(used)} operators: {', '.join(used)}", both)
+
+    return examine
+
+
+def named(number: str, guesses: int) -> Examine:
+    """Examine a list of names of functions, the first guess first: one of the first `guesses` is the function at fault."""
+
+    def examine(judge: Judge, names: Tree, case: dict | None) -> Verdict:
+        names = [names] if isinstance(names, str) else names
+        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+            return _says(DISAGREED, "it returns a list of one or two names")
+        if len(names) > 2:
+            return _says(DISAGREED, f"it returns {len(names)} names; two guesses are allowed")
+        patient = find_patient(number)
+        for name in names[:guesses]:
+            try:
+                path, function = _function_called(name)
+            except LookupError as error:
+                return _says(DISAGREED, str(error))
+            if function is function_of(patient.at):
+                return _says(PASSED, f"{path} is the function at fault")
+        ran = f"{function.__module__}.{function.__name__}" in functions_run(patient)
+        evidence = "the symptom's program runs it" if ran else "the symptom's program never runs it on the patient"
+        return _says(DISAGREED, f"{path} is not the function at fault", [evidence])
+
+    return examine
+
+
+def mended(number: str) -> Examine:
+    """Examine the text of a function `mend()` that returns the name of the function at fault and the function in its place: on the
+    patient with that function, the checks of the exercise at fault agree with torch."""
+
+    def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
+        patient = find_patient(number)
+        function = _bare(str(text))
+        cell = f"{ast.unparse(function)}\nfrom autograder.engine.patient_side import mend\nmend({function.name})"
+        with closing(open_patient(patient)) as opened:
+            (*_, output) = opened.request({"cell": cell}, seconds(CHECK_SECONDS, False))["outputs"] or [{}]
+            if output.get("output_type") != "stream":
+                return _says(
+                    DISAGREED, f"{output.get('ename', 'nothing')}: {output.get('evalue', 'it prints nothing')}"
+                )
+            path, named = _function_called(output["text"])
+            if named is not function_of(patient.at):
+                return _says(DISAGREED, f"{path} is not the function at fault")
+
+            def ask(name: str, cases: list[dict]) -> list[Tree]:
+                observed = opened.request({"check": name, "cases": cases}, seconds(CHECK_SECONDS, False))["observed"]
+                accept(observed)
+                return observed
+
+            cases = 0
+            for check in patient.checks:
+                verdict = judge.verdict(check.name, ask)
+                if not verdict.passed:
+                    return verdict
+                cases += verdict.cases
+            return _says(PASSED, f"with it, all {cases} cases of {short_form(patient.at)} agree with torch")
+
+    return examine

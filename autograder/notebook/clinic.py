@@ -1,0 +1,96 @@
+"""The clinic in a notebook: patients run in processes of their own, and cells run on them.
+
+`patient("13a.1")` shows a patient's symptom. A cell that begins with `%%patient 13a.1` runs on the patient. A cell that begins with
+`%%compare 13a.1` also runs on the sound framework. In these cells `rl` is the framework. Names live on from cell to cell. While a
+lab is graded, all of this does nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from ..engine.subject import is_grading
+
+if TYPE_CHECKING:
+    from ..engine.sandbox import Sandbox
+
+SECONDS = 60.0  # of own time, for a cell
+_opened: dict[str, Sandbox] = {}  # the processes of this kernel, by the patient's number, "" for the sound framework
+
+
+def patient(number: str) -> None:
+    """Show the symptom of a patient: a program, its result on the patient, and its result on torch.
+
+    Raises LookupError, with the numbers that there are, if there is no such patient.
+    """
+    if is_grading():
+        return
+    from ..engine.observe import show
+    from ..engine.patients import PATIENT, TORCH, find_patient, run_on
+
+    known = find_patient(number)
+    print(known.symptom)
+    for framework in (PATIENT, TORCH):
+        result = show(run_on(framework, known, known.symptom)["result"])
+        print(f"\non {framework}:\n{textwrap.indent(result, '    ')}")
+
+
+def _run(number: str, cell: str) -> list[dict]:
+    """The outputs of a cell that runs on a patient. A process that ends is started again by the next cell."""
+    from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut
+    from ..engine.patients import find_patient, open_patient
+
+    known = find_patient(number) if number else None
+    if number not in _opened:
+        _opened[number] = open_patient(known)
+        _opened[number].request({"cell": "import rushlight as rl"}, SECONDS)
+    try:
+        return _opened[number].request({"cell": cell}, SECONDS)["outputs"]
+    except (SubjectDied, SubjectTimedOut, Malformed) as error:
+        del _opened[number]
+        return [{"output_type": "stream", "name": "stderr", "text": f"{error}: its names are lost\n"}]
+
+
+def _on_patient(line: str, cell: str) -> None:
+    """Run the cell on the patient that the first line names."""
+    from IPython.display import publish_display_data
+
+    for output in [] if is_grading() else _run(line.strip(), cell):
+        if "data" in output:
+            publish_display_data(output["data"], output["metadata"])
+        else:
+            print(_text(output), end="", file=sys.stderr if output.get("name") == "stderr" else sys.stdout)
+
+
+def _on_both(line: str, cell: str) -> None:
+    """Run the cell on a patient and on the sound framework. `-` marks a line that only the patient prints, `+` one that only the
+    sound framework prints."""
+    if is_grading():
+        return
+    on_patient, on_sound = ("".join(map(_text, _run(number, cell))).splitlines() for number in (line.strip(), ""))
+    marked = [text for text in difflib.ndiff(on_patient, on_sound) if not text.startswith("?")]
+    print("\n".join(marked) if on_patient != on_sound else "\n".join(["(no difference)", *on_patient]))
+
+
+def _text(output: dict) -> str:
+    """An output of a cell as text."""
+    if "traceback" in output:
+        return "\n".join(output["traceback"]) + "\n"
+    return output["text"] if "text" in output else output["data"].get("text/plain", "(a picture)") + "\n"
+
+
+def _register() -> None:
+    """Register the two cell magics."""
+    from IPython import get_ipython
+
+    shell: Any = get_ipython()
+    if shell:
+        shell.register_magic_function(_on_patient, "cell", "patient")
+        shell.register_magic_function(_on_both, "cell", "compare")
+
+
+if "IPython" in sys.modules:
+    _register()
