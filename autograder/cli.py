@@ -1101,7 +1101,9 @@ def plant(lab: str, function: str, file: Path) -> int:
     found = Course().find_lab(lab)
     for path in add(found, function, file):
         out.print(_short(path), markup=False)
-    out.print(f"`rushlight build {found.number}` builds the lab with it; its text is a section of {_short(found.source)}")
+    out.print(
+        f"`rushlight build {found.number}` builds the lab with it; its text is a section of {_short(found.source)}"
+    )
     return 0
 
 

@@ -9,10 +9,10 @@ def text_of(slot):
 
 
 def examined(how, *about, **limits):
-    """An examination of `autograder.engine.patients`, by its name. A subject has no such module, so it is imported here."""
-    from ..engine import patients
+    """An examination of `autograder.engine`, by its name. A subject has none of them, so they are imported here."""
+    from ..engine import patients, student_checks
 
-    return getattr(patients, how)(*about, **limits)
+    return getattr(student_checks if how == "caught" else patients, how)(*about, **limits)
 
 
 def no_cases(st):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import io
+import re
 import sys
+import zlib
 from collections.abc import Callable
 from typing import Any
 
+from rushlight.aten.strided import Tensor
 from rushlight.course.short_names import long_form
 
 from .check import exercise_of, function_of
 from .exercise import fill
-from .observe import Malformed, accept, encode, observe_call, receive
+from .observe import MAX_BYTES, MAX_TEXT, Malformed, Tree, accept, encode, observe_call, receive
 from .subject import RushlightSide
 
 MAX_FUNCTIONS = 2000
@@ -30,9 +33,16 @@ READS = {
 }
 
 
+class PatientSide(RushlightSide):
+    """rushlight, as `observe` uses it. A program may return tensors that require grad, as on torch."""
+
+    def take(self, value: Any) -> Tree | None:
+        return super().take(value.detach() if isinstance(value, Tensor) and value.requires_grad else value)
+
+
 def report(program: Callable, with_torch: bool) -> None:
     """Print what a program `name(xp)` gives: its `result`, the `operators` of torch that it calls, and the `functions` of rushlight
-    that run, by module and name. It is a line of base64 that `read_report` reads."""
+    that run, by module and name."""
     operators: list[str] = []
     functions: dict[str, None] = {}
 
@@ -48,30 +58,36 @@ def report(program: Callable, with_torch: bool) -> None:
     else:
         sys.setprofile(enter)
         try:
-            result = observe_call(program, RushlightSide(), {})
+            result = observe_call(program, PatientSide(), {})
         finally:
             sys.setprofile(None)
-    message = {"result": result, "operators": operators, "functions": [*functions]}
-    print(base64.b64encode(encode(message)).decode())
+    send_printed({"result": result, "operators": operators, "functions": [*functions]})
+
+
+def send_printed(message: Tree) -> None:
+    """Print a message as a line that `read_report` reads."""
+    print(base64.b64encode(zlib.compress(encode(message))).decode())
 
 
 def read_report(line: str) -> dict:
-    """What `report` has printed. Raises Malformed if it is something else."""
+    """What `send_printed` has printed. Raises Malformed if it is something else, or more than a message may be."""
     try:
-        message = receive(io.BytesIO(base64.b64decode(line)))
+        inflate = zlib.decompressobj()
+        message = receive(io.BytesIO(inflate.decompress(base64.b64decode(line), MAX_TEXT + MAX_BYTES)))
         accept(message["result"])
-    except (ValueError, EOFError, LookupError, TypeError):
+    except (ValueError, EOFError, LookupError, TypeError, zlib.error):
         raise Malformed("the program printed something, or did not end") from None
     return message
 
 
 def _recorded(program: Callable, operators: list[str]) -> Callable:
-    """The program, which records the functions of torch that it calls. Attributes, and methods that only read one, do not count."""
+    """The program, which records the functions of torch that it calls. Attributes, methods that only read one,
+    and private functions do not count."""
     from torch.overrides import TorchFunctionMode
 
     class Record(TorchFunctionMode):
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if (name := func.__name__) not in READS and name not in ("__get__", "__set__"):
+            if (name := func.__name__) not in READS and not re.match("_[^_]|__get__|__set__", name):
                 operators.append(name)
             return func(*args, **(kwargs or {}))
 

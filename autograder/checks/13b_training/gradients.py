@@ -1,0 +1,149 @@
+"""Checks of lab 13b: parameters whose gradient is lost on the way."""
+
+from ...engine.check import program
+from ..cases import drawn, listed, numbers, rows, several
+
+CUTS = [
+    "whole",
+    "detach",
+    "data",
+    "weight data",
+    "no_grad",
+    "numpy",
+    "item",
+    "skip",
+    "frozen",
+    "zero",
+    "unused",
+    "tied",
+]
+CUTS += ["doubled", "inference"]
+
+
+def _after(torch, x, layers, i, cut):
+    """What a layer makes of `x`, in a way that may lose gradients."""
+    layer = layers[i]
+    if cut == "detach":
+        return layer(x).detach()
+    if cut == "data":
+        return layer(x).data
+    if cut == "weight data":
+        return x @ layer.weight.data.T + layer.bias
+    if cut == "no_grad":
+        with torch.no_grad():
+            return layer(x)
+    if cut == "inference":
+        with torch.inference_mode():
+            y = layer(x)
+        return x + y.clone()
+    if cut == "numpy":
+        return torch.from_numpy(layer(x).detach().numpy())
+    if cut == "item":
+        return x * layer(x).mean().item()
+    if cut == "skip":
+        return x + layer(x).detach()
+    if cut == "zero":
+        return x + 0 * layer(x)
+    if cut == "unused":
+        return x
+    if cut == "frozen":
+        layer.requires_grad_(False)
+    if cut == "tied":
+        layer.weight = layers[0].weight
+    y = layer(x)
+    for _ in range(60 * (cut == "doubled")):
+        y = (y + y) / 2  # 2 ** 60 paths
+    return y.tanh()
+
+
+def _model_and_loss(torch, cuts, reduced):
+    layers = torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in cuts)
+    x = torch.ones(3, 2)
+    for i, cut in enumerate(cuts):
+        x = _after(torch, x, layers, i, cut)
+    return layers, x.sum() if reduced else x * 2
+
+
+@program(
+    "clinic.training.without_gradient",
+    cases=drawn(cuts=several(CUTS, 1, 6), reduced=bool),
+    edges=[
+        *rows("cuts reduced", *(([first, cut, "whole"], True) for cut in CUTS for first in ("whole", "detach"))),
+        *rows("cuts reduced", (["detach"], False), (["whole"], False), (["weight data", "tied"], False)),
+        *rows("cuts reduced", (["no_grad", "unused"], True), (["frozen", "skip", "item"], True)),
+        *rows("cuts reduced", (["whole"] * 6, True), (["doubled"] * 3, True), (["unused"], True)),
+    ],
+    hint="the graph of the loss leads to a parameter, or it does not: the value of its gradient says nothing",
+)
+def without_gradient(rl, cuts, reduced):
+    import torch
+
+    model, loss = _model_and_loss(torch, cuts, reduced)
+    names = rl.clinic.training.without_gradient(model, loss)
+    untouched = all(x.grad is None for x in model.parameters())
+    if loss.requires_grad:
+        loss.sum().backward()
+    return {"names": names, "no gradient changed": untouched, "is a list": isinstance(names, list)}
+
+
+@without_gradient.oracle
+def _(torch, cuts, reduced):
+    model, loss = _model_and_loss(torch, cuts, reduced)
+    named = {name: x for name, x in model.named_parameters() if x.requires_grad}
+    grads = [None] * len(named)
+    if loss.requires_grad and named:
+        grads = torch.autograd.grad(loss.sum(), [*named.values()], allow_unused=True)
+    lost = [name for name, grad in zip(named, grads) if grad is None]
+    return {"names": lost, "no gradient changed": True, "is a list": True}
+
+
+def _gated(torch, features, double):
+    model = torch.nn.Module()
+    model.gate, model.body = torch.nn.Linear(features, 1), torch.nn.Linear(features, features)
+    model.scale = torch.nn.Parameter(torch.ones(features))
+    with torch.no_grad():
+        for i, x in enumerate(model.parameters()):
+            x.copy_(numbers(torch, [*x.shape], i + 1))
+    return model.double() if double else model
+
+
+def _trained(torch, forward, size, start, double):
+    model = _gated(torch, size[1], double)
+    x = numbers(torch, size, start).to(torch.float64 if double else torch.float32).requires_grad_()
+    result = forward(model, x)
+    weights = numbers(torch, [*result.shape], start + 2).to(result.dtype)
+    wanted = [x, *model.parameters()]
+    grads = torch.autograd.grad((result * weights).sum(), wanted, allow_unused=True)
+    return {
+        "result": result,
+        **{f"gradient of {name}": grad for name, grad in zip(["x", *dict(model.named_parameters())], grads)},
+    }
+
+
+@program(
+    "clinic.training.gated_forward",
+    cases=drawn(size=listed((1, 4), (1, 4)), start=(0, 20), double=bool),
+    edges=rows(
+        "size start double",
+        ([2, 3], 0, False),
+        ([2, 3], 1, True),
+        ([1, 1], 2, True),
+        ([4, 2], 5, False),
+        ([3, 4], 7, True),
+    ),
+    hint="compare the gradients with those of finite differences: `torch.autograd.gradcheck`",
+)
+def gated_forward(rl, size, start, double):
+    import torch
+
+    return _trained(torch, rl.clinic.training.gated_forward, size, start, double)
+
+
+@gated_forward.oracle
+def _(torch, size, start, double):
+    def forward(model, x):
+        scaled = torch.einsum("rf,f->rf", x, model.scale)
+        scaled = torch.div(scaled, torch.linalg.vector_norm(scaled, float("inf"), 1, keepdim=True))
+        return model.body(scaled) / (1 + torch.exp(-model.gate(x)))
+
+    return _trained(torch, forward, size, start, double)

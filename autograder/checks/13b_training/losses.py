@@ -1,0 +1,137 @@
+"""Checks of lab 13b: the weight of a token in a loss."""
+
+import math
+
+from ...engine.check import program
+from ..cases import drawn, numbers, rows, several
+
+LOSSES = ["mean", "mean of rows", "all positions", "sum", "rows", "position", "first row", "halves"]
+IGNORED = -100
+
+
+def _loss_of(torch, kind):
+    def cross_entropy(logits, targets, reduction="none"):
+        if reduction == "none":  # a matrix
+            return torch.nn.functional.cross_entropy(logits.transpose(1, 2), targets, reduction="none")
+        return torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction=reduction)
+
+    def loss_of(logits, targets):
+        if kind == "mean of rows":
+            means = [cross_entropy(logits[i : i + 1], targets[i : i + 1], "mean") for i in range(len(logits))]
+            return sum(means) / len(means)
+        if kind == "halves":
+            parts = zip(logits.split(2), targets.split(2))
+            return sum(cross_entropy(*part, "mean") for part in parts) / math.ceil(len(logits) / 2)
+        if kind == "position":
+            return (cross_entropy(logits, targets) * torch.arange(targets.shape[1])).sum()
+        if kind == "first row":
+            return cross_entropy(logits[:1], targets[:1], "sum")
+        if kind == "rows":
+            return cross_entropy(logits, targets, "sum") / len(logits)
+        if kind == "all positions":
+            return cross_entropy(logits, targets).mean()
+        return cross_entropy(logits, targets, kind)
+
+    return loss_of
+
+
+def _tokens(torch, counts, length, classes, start):
+    """Targets, with so many tokens in each row, and padding behind them."""
+    targets = torch.full((len(counts), length), IGNORED)
+    for i, count in enumerate(counts):
+        for j in range(min(max(count, 1), length)):
+            targets[i, j] = (i + 2 * j + start) % classes
+    return targets
+
+
+@program(
+    "clinic.training.token_weights",
+    cases=drawn(kind=LOSSES, counts=several((1, 4), 1, 4), length=(1, 4), classes=(2, 4), start=(0, 9)),
+    edges=[
+        *rows("kind counts length classes start", *((kind, [4, 1, 2], 4, 3, 1) for kind in LOSSES)),
+        *rows("kind counts length classes start", *((kind, [1], 2, 2, 0) for kind in LOSSES)),
+        *rows("kind counts length classes start", ("mean", [2, 2], 2, 4, 3), ("sum", [3, 1, 1, 2], 3, 2, 5)),
+    ],
+    hint="the cross entropy of a token has the gradient `softmax(logits) - one_hot(target)`",
+)
+def token_weights(rl, kind, counts, length, classes, start):
+    import torch
+
+    targets = _tokens(torch, counts, length, classes, start)
+    logits = numbers(torch, [*targets.shape, classes], start)
+    given = logits.clone()
+    weights = rl.clinic.training.token_weights(_loss_of(torch, kind), given, targets)
+    untouched = torch.equal(given, logits) and given.grad is None and not given.requires_grad
+    return {"weights": weights + 0.0, "has a graph": weights.requires_grad, "the logits stay": untouched}
+
+
+@token_weights.oracle
+def _(torch, kind, counts, length, classes, start):
+    targets = _tokens(torch, counts, length, classes, start)
+    logits = numbers(torch, [*targets.shape, classes], start).requires_grad_()
+    _loss_of(torch, kind)(logits, targets).backward()
+    others = torch.nn.functional.one_hot(targets.clamp(min=0), classes) == 0
+    share = logits.detach().softmax(2)
+    weights = (logits.grad * others).sum(2) / (share * others).sum(
+        2
+    )  # of the other classes, none of which is the target
+    return {"weights": weights, "has a graph": False, "the logits stay": True}
+
+
+def _batches(torch, batches, start):
+    for i, counts in enumerate(batches):
+        length = max(1, *counts)
+        targets = torch.full((len(counts), length), IGNORED)
+        for row, count in enumerate(counts):
+            for j in range(count):
+                targets[row, j] = (row + j + i + start) % 3
+        yield numbers(torch, [len(counts), length, 2], start + i).float(), targets
+
+
+def _watched(torch, start):
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3))
+    with torch.no_grad():
+        for i, x in enumerate(model.parameters()):
+            x.copy_(numbers(torch, [*x.shape], i + start))
+            x.grad = torch.full_like(x, 0.5)
+    events = []
+
+    def watch(module, args, result):
+        events.append(f"forward {[*args[0].shape]}")
+        if result.requires_grad:
+            result.register_hook(lambda grad: events.append("backward"))
+
+    model.register_forward_hook(watch)
+    return model, events
+
+
+def _grads(model):
+    return {f"gradient of {name}": x.grad for name, x in model.named_parameters()}
+
+
+@program(
+    "clinic.training.accumulated_backward",
+    cases=drawn(batches=several(several((0, 4), 1, 3), 1, 4), start=(0, 9)),
+    edges=rows("batches start", ([[4, 1], [1]], 0), ([[2, 2], [2, 2]], 1), ([[3]], 2), ([[0, 0], [2]], 3),
+               ([[1], [4, 4, 4], [2]], 4), ([[0], [1], [0, 3]], 5), ([[1, 4]], 6)),
+    hint="a mean of means gives each token of a short micro-batch more weight: `token_weights` shows it",
+)  # fmt: skip
+def accumulated_backward(rl, batches, start):
+    import torch
+
+    batches = batches if any(map(any, batches)) else [*batches, [1]]
+    model, events = _watched(torch, start)
+    loss = rl.clinic.training.accumulated_backward(model, [*_batches(torch, batches, start)])
+    return {"loss": float(loss), "events": events, **_grads(model)}
+
+
+@accumulated_backward.oracle
+def _(torch, batches, start):
+    batches = batches if any(map(any, batches)) else [*batches, [1]]
+    model, events = _watched(torch, start)
+    made = [*_batches(torch, batches, start)]
+    logits = torch.cat([model(x).flatten(0, 1) for x, _ in made])  # all tokens at once
+    loss = torch.nn.functional.cross_entropy(logits, torch.cat([targets.flatten() for _, targets in made]))
+    loss.backward()
+    alternating = [event for forward in events if forward[0] == "f" for event in (forward, "backward")]
+    return {"loss": loss.item(), "events": alternating, **_grads(model)}

@@ -1,0 +1,113 @@
+"""Checks of lab 13b: tensors that a state dict does not save."""
+
+from copy import deepcopy
+
+from ...engine.check import program
+from ..cases import drawn, listed, numbers, rows, several
+
+KINDS = ["plain", "buffer", "not persistent", "none", "parameter", "no buffer", "number", "list"]
+OWNERS = ["", "body", "body.0", "twice", "head"]
+
+
+def _model(torch, tensors):
+    model = torch.nn.Sequential()
+    model.body, model.head = torch.nn.Sequential(torch.nn.Linear(2, 2)), torch.nn.BatchNorm1d(2)
+    model.shared = model.body
+    for i, (owner, kind) in enumerate(tensors):
+        module, name = model.get_submodule(owner if owner != "twice" else "shared.0"), f"x{i % 3}"
+        module.__dict__.pop(name, None)
+        if kind == "parameter":
+            module._buffers.pop(name, None)
+            setattr(module, name, torch.nn.Parameter(torch.ones(1)))
+            continue
+        module._parameters.pop(name, None)
+        module._buffers.pop(name, None)
+        module._non_persistent_buffers_set.discard(name)
+        if kind in ("buffer", "not persistent", "no buffer"):
+            value = torch.ones(1) if kind != "no buffer" else None
+            module.register_buffer(name, value, persistent=kind == "buffer")
+        else:
+            setattr(module, name, {"plain": torch.ones(1), "number": 1.0, "none": None, "list": [torch.ones(1)]}[kind])
+    return model
+
+
+@program(
+    "clinic.training.lost_state",
+    cases=drawn(tensors=several(listed(OWNERS, KINDS), 0, 5)),
+    edges=[
+        *rows("tensors", *(([[owner, kind]],) for kind in KINDS for owner in ("", "body.0"))),
+        *rows("tensors", *(([[owner, "plain"], ["", "plain"], ["head", "not persistent"]],) for owner in OWNERS)),
+        *rows("tensors", ([],), ([["head", "plain"], ["body", "plain"], ["", "buffer"]],)),
+    ],
+    hint="`named_modules()` gives each module once, and `vars(module)` its plain attributes",
+)
+def lost_state(rl, tensors):
+    import torch
+
+    return rl.clinic.training.lost_state(_model(torch, tensors))
+
+
+@lost_state.oracle
+def _(torch, tensors):
+    model = _model(torch, tensors)
+    saved = {id(x) for x in model.state_dict(keep_vars=True).values()}
+    names, seen = [], set()
+    for prefix, module in model.named_modules():
+        for name in dir(module):
+            x = getattr(module, name)
+            if isinstance(x, torch.Tensor) and id(x) not in saved | seen:
+                seen.add(id(x))
+                names.append(f"{prefix}.{name}".removeprefix("."))
+    return sorted(names)
+
+
+def _lived(torch, make, features, momentum, rows, start):
+    """What a normaliser gives in training, in evaluation, and after what is done to models."""
+    module = make(features, momentum)
+    shown = {"in training": module.training, "parameters": len([*module.parameters()])}
+    for i in range(3):
+        x = numbers(torch, [rows, features], start + i).float().requires_grad_()
+        result = module(x)
+        (gradient,) = torch.autograd.grad((result * result.detach().cos()).sum(), x)
+        shown |= {f"step {i}": result.detach(), f"gradient {i}": gradient}
+    module.eval()
+    x = numbers(torch, [rows, features], start + 5).float()
+    shown |= {"evaluation": module(x), "again": module(x), "state": dict(module.state_dict())}
+    loaded = make(features, momentum)
+    loaded.load_state_dict(module.state_dict())
+    copied = deepcopy(torch.nn.Sequential(module))
+    shown |= {"loaded": loaded.eval()(x), "copied": copied(x), "double": copied.double()(x.double())}
+    copied.train()(x.double() + 1)
+    return shown | {"the copy moved": copied.state_dict(), "the first did not": module(x)}
+
+
+@program(
+    "clinic.training.normaliser",
+    cases=drawn(features=(1, 4), momentum=[0.1, 0.5, 1.0, 0.0], rows=(1, 4), start=(0, 9)),
+    edges=rows(
+        "features momentum rows start", (3, 0.5, 2, 0), (1, 0.1, 4, 1), (2, 1.0, 1, 2), (4, 0.0, 3, 3), (2, 0.25, 3, 5)
+    ),
+    hint="`state_dict`, `double` and `deepcopy` go through the registered tensors of a module, and through no others",
+)
+def normaliser(rl, features, momentum, rows, start):
+    import torch
+
+    return _lived(torch, rl.clinic.training.normaliser, features, momentum, rows, start)
+
+
+@normaliser.oracle
+def _(torch, features, momentum, rows, start):
+    class Normalising(torch.nn.Module):
+        """With the running mean of torch's batch normalisation."""
+
+        def __init__(self, features, momentum):
+            super().__init__()
+            self.mean, self.momentum = torch.nn.Buffer(torch.zeros(features)), momentum
+
+        def forward(self, x):
+            if self.training:  # a batch of batch normalisation has at least two rows
+                twice, variance = x.detach().repeat(2, 1), torch.ones_like(self.mean)
+                torch.nn.functional.batch_norm(twice, self.mean, variance, training=True, momentum=self.momentum)
+            return x - self.mean
+
+    return _lived(torch, Normalising, features, momentum, rows, start)

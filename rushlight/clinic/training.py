@@ -1,0 +1,540 @@
+"""Diagnoses of lab 13b: autograd and training.
+
+For each patient of the framework there are three answers: a small program that shows the fault, the name of the function at fault,
+and a sound function in its place. For each script on torch there are two: a function that finds the cause in any script of its
+kind, and the part of the script as it should be. `check_sum_to` and `check_clip_grad_norm` are checks for functions of the
+framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+
+def narrow_1(xp: Any) -> Any:
+    """A program that shows the fault of patient 13b.1.
+
+    `xp` is the patient's framework, the sound one, or torch. The result differs on the patient, and is the same on the other two.
+
+    The program has at most 6 statements and calls at most 8 operators. It uses `xp`, its own variables, and no import.
+
+    Returns:
+        a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
+    """
+    x = xp.ones(2, requires_grad=True)
+    y = x.clone()
+    y[0] = 5
+    (x + y).backward(xp.ones(2))
+    return x.grad
+
+
+def name_1() -> list[str]:
+    """The function at fault in patient 13b.1.
+
+    Returns:
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
+        function below `rl`, such as `"autograd.engine.sum_to"`.
+    """
+    return ["autograd.history.copy_slices"]
+
+
+def mend_1() -> tuple[str, Callable]:
+    """A sound function for patient 13b.1.
+
+    Define the function inside this one. It sees the names of the module in which it is planted. Imports stand in its body.
+
+    Returns:
+        two values: the name of the function at fault, as in `name_1`, and your function with the contract of that one.
+    """
+    from rushlight.aten.generated import functions
+    from rushlight.autograd.history import _as_tuple
+    from rushlight.c10.memory_formats import contiguous_format
+
+    def copy_slices(function, grad, base, view):
+        sizes, strides, _ = base
+        result = grad.new_empty_strided(sizes, strides)
+        result.copy_(grad)
+        part = functions.as_strided(result, *view)
+        first, *others = _as_tuple(function(functions.clone(part, memory_format=contiguous_format)))
+        if first is None:
+            return [None, *others]
+        part.copy_(first)
+        return [result, *others]
+
+    return "autograd.history.copy_slices", copy_slices
+
+
+def narrow_2(xp: Any) -> Any:
+    """A program that shows the fault of patient 13b.2.
+
+    `xp` is the patient's framework, the sound one, or torch. The result differs on the patient, and is the same on the other two.
+
+    The program has at most 6 statements and calls at most 6 operators. It uses `xp`, its own variables, and no import.
+
+    Returns:
+        a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
+    """
+    x = xp.ones(1, requires_grad=True)
+    y = x.exp()
+    y.mul_(2)
+    y.backward()
+    return x.grad
+
+
+def name_2() -> list[str]:
+    """The function at fault in patient 13b.2.
+
+    Returns:
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
+        function below `rl`, such as `"autograd.engine.sum_to"`.
+    """
+    return ["autograd.graph.unpack_saved"]
+
+
+def mend_2() -> tuple[str, Callable]:
+    """A sound function for patient 13b.2.
+
+    Define the function inside this one. It sees the names of the module in which it is planted. Imports stand in its body.
+
+    Returns:
+        two values: the name of the function at fault, as in `name_2`, and your function with the contract of that one.
+    """
+    from rushlight.autograd.graph import Edge, _describe_origin, with_edge
+
+    def unpack_saved(saved, node):
+        if saved.unpack_hook is not None:
+            tensor, edge = (
+                saved.unpack_hook(saved.packed),
+                Edge(node, saved.output_nr) if saved.is_output else saved.edge,
+            )
+            return with_edge(tensor, edge) if edge.node is not None else tensor
+        tensor = saved.tensor
+        if tensor._storage.version != saved.version:
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified by an inplace operation: "
+                f"[{tensor.dtype.type_name}Tensor {list(tensor.shape)}], which is {_describe_origin(tensor, node, saved)}, is at "
+                f"version {tensor._storage.version}; expected version {saved.version} instead. Hint: `clone` it before "
+                "it is changed, or use the out-of-place form of the operation."
+            )
+        return with_edge(tensor, Edge(node, saved.output_nr)) if saved.is_output else tensor
+
+    return "autograd.graph.unpack_saved", unpack_saved
+
+
+def narrow_3(xp: Any) -> Any:
+    """A program that shows the fault of patient 13b.3.
+
+    `xp` is the patient's framework, the sound one, or torch. The result differs on the patient, and is the same on the other two.
+
+    The program has at most 7 statements and calls at most 40 operators, those of the optimizer included. It uses `xp`, its own
+    variables, and no import.
+
+    Returns:
+        a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
+    """
+    weight = xp.zeros(1, requires_grad=True)
+    optimizer = xp.optim.Adam([weight], amsgrad=True)
+    weight.grad = xp.ones(1)
+    optimizer.step()
+    return optimizer.state[weight]["max_exp_avg_sq"]
+
+
+def name_3() -> list[str]:
+    """The function at fault in patient 13b.3.
+
+    Returns:
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
+        function below `rl`, such as `"autograd.engine.sum_to"`.
+    """
+    return ["optim.optimizer.adam"]
+
+
+def mend_3() -> tuple[str, Callable]:
+    """A sound function for patient 13b.3.
+
+    Define the function inside this one. It sees the names of the module in which it is planted. Imports stand in its body.
+
+    Returns:
+        two values: the name of the function at fault, as in `name_3`, and your function with the contract of that one.
+    """
+    from rushlight.aten.generated import functions
+
+    def adam(
+        params,
+        grads,
+        exp_avgs,
+        exp_avg_sqs,
+        max_exp_avg_sqs,
+        state_steps,
+        *,
+        lr,
+        beta1,
+        beta2,
+        eps,
+        weight_decay,
+        amsgrad,
+        maximize,
+        decoupled_weight_decay,
+    ):
+        for i, (param, grad, exp_avg, exp_avg_sq, step) in enumerate(
+            zip(params, grads, exp_avgs, exp_avg_sqs, state_steps)
+        ):
+            step.add_(1)
+            if maximize:
+                grad = -grad
+            if weight_decay != 0 and decoupled_weight_decay:
+                param.mul_(1 - lr * weight_decay)
+            elif weight_decay != 0:
+                grad = grad.add(param, alpha=weight_decay)
+            exp_avg.lerp_(grad, 1 - beta1)
+            exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+            if amsgrad:
+                exp_avg_sq = max_exp_avg_sqs[i].copy_(functions.maximum(max_exp_avg_sqs[i], exp_avg_sq))
+            steps = step.item()
+            scale = (1 - beta2**steps) ** 0.5
+            param.addcdiv_(exp_avg, exp_avg_sq.sqrt().div_(scale).add_(eps), value=-lr / (1 - beta1**steps))
+
+    return "optim.optimizer.adam", adam
+
+
+def narrow_4(xp: Any) -> Any:
+    """A program that shows the fault of patient 13b.4.
+
+    `xp` is the patient's framework, the sound one, or torch. The result differs on the patient, and is the same on the other two.
+
+    The program has at most 5 statements and calls at most 20 operators, those of the module included. It uses `xp`, its own
+    variables, and no import.
+
+    Returns:
+        a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
+    """
+    model = xp.nn.Linear(1, 1).requires_grad_(False)
+    model.load_state_dict(model.state_dict(), assign=True)
+    return model.weight.requires_grad
+
+
+def name_4() -> list[str]:
+    """The function at fault in patient 13b.4.
+
+    Returns:
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
+        function below `rl`, such as `"autograd.engine.sum_to"`.
+    """
+    return ["nn.modules.state_dict.load_from_state_dict"]
+
+
+def mend_4() -> tuple[str, Callable]:
+    """A sound function for patient 13b.4.
+
+    Define the function inside this one. It sees the names of the module in which it is planted. Imports stand in its body.
+
+    Returns:
+        two values: the name of the function at fault, as in `name_4`, and your function with the contract of that one.
+    """
+    from rushlight.aten.strided import Tensor
+    from rushlight.autograd.grad_mode import no_grad
+    from rushlight.nn.parameter import Parameter, is_lazy
+
+    def load_from_state_dict(
+        module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ):
+        persistent = {name: x for name, x in module._buffers.items() if name not in module._non_persistent_buffers_set}
+        local_state = {name: x for name, x in (module._parameters | persistent).items() if x is not None}
+        for name, tensor in local_state.items():
+            key = prefix + name
+            if key not in state_dict:
+                if strict:
+                    missing_keys.append(key)
+                continue
+            loaded = state_dict[key]
+            if not isinstance(loaded, Tensor):
+                error_msgs.append(
+                    f'While copying the parameter named "{key}", expected a Tensor but received {type(loaded)}'
+                )
+                continue
+            if not is_lazy(tensor):
+                if tensor.dim() == 0 and loaded.shape == (1,):
+                    loaded = loaded[0]
+                if loaded.shape != tensor.shape:
+                    error_msgs.append(
+                        f"size mismatch for {key}: copying a param with shape {loaded.shape} from checkpoint, the shape in "
+                        f"current model is {tensor.shape}."
+                    )
+                    continue
+            try:
+                with no_grad():
+                    if not local_metadata.get("assign_to_params_buffers", False):
+                        tensor.copy_(loaded)
+                        continue
+                    if isinstance(tensor, Parameter):
+                        if isinstance(loaded, Parameter):
+                            loaded.requires_grad_(tensor.requires_grad)
+                        else:
+                            loaded = Parameter(loaded, tensor.requires_grad)
+                    setattr(module, name, loaded)
+            except Exception as error:
+                error_msgs.append(f'While copying the parameter named "{key}", an exception occurred : {error.args}.')
+        if strict:
+            for key in state_dict:
+                if key.startswith(prefix):
+                    first, dot, _ = key.removeprefix(prefix).partition(".")
+                    if first not in (module._modules if dot else local_state):
+                        unexpected_keys.append(key)
+
+    return "nn.modules.state_dict.load_from_state_dict", load_from_state_dict
+
+
+# Scripts on torch ----------------------------------------------------------------------------------------------------
+
+
+def without_gradient(model: torch.nn.Module, loss: torch.Tensor) -> list[str]:
+    """The names of the parameters of a model that get no gradient from `loss`, because its graph does not lead to them.
+
+    A parameter that does not require grad is frozen on purpose and is not among them. A parameter whose gradient is zero is not
+    among them either: the graph leads to it. The names and their order are those of `model.named_parameters()`.
+
+    No gradient of a parameter changes, and `loss.backward()` still works after the call.
+
+    Args:
+        loss: the result of an operator, with any sizes. It may have no graph at all.
+
+    >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
+    >>> without_gradient(model, model[1](model[0](torch.ones(2)).detach()))
+    ['0.weight', '0.bias']
+    """
+    reached, seen, waiting = set(), set(), [loss.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        reached.add(getattr(node, "variable", None))
+        waiting += [successor for successor, _ in node.next_functions]
+    return [name for name, x in model.named_parameters() if x.requires_grad and x not in reached]
+
+
+def gated_forward(model: torch.nn.Module, x: torch.Tensor) -> torch.Tensor:
+    """The forward pass of the gated layer, so that all of its parameters are trained.
+
+    For each row of `x`, the gate is the sigmoid of `model.gate(x)`. The result is the gate times `model.body` of the row, which is
+    first multiplied by `model.scale` and then divided by its own largest absolute value. Gradients flow through all of it, the
+    division included. (`torch.amax` divides the gradient evenly between elements that are equal, and so does this.)
+
+    Args:
+        model: with the attributes `gate`, a `Linear(features, 1)`; `body`, a `Linear(features, features)`; and `scale`, a parameter
+            of the size (features,). Its parameters and `x` have one floating dtype.
+        x: (rows, features)
+
+    Returns:
+        (rows, features), of the dtype of `x`.
+    """
+    gate = model.gate(x).sigmoid()
+    scaled = x * model.scale
+    scaled = scaled / scaled.abs().amax(1, keepdim=True)
+    return gate * model.body(scaled)
+
+
+def not_held(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> tuple[list[str], int]:
+    """What an optimizer misses of a model, and what it holds that the model does not have.
+
+    Nothing is changed, and no step is made.
+
+    Returns:
+        two values: the names of the parameters of `model` that require grad and that `optimizer` does not hold, as
+        `model.named_parameters()` has them; and the number of tensors that `optimizer` holds and that are no parameters of `model`.
+
+    >>> model = torch.nn.Linear(2, 1)
+    >>> optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    >>> model.weight = torch.nn.Parameter(torch.ones(1, 2))
+    >>> not_held(model, optimizer)
+    (['weight'], 1)
+    """
+    held = {x for group in optimizer.param_groups for x in group["params"]}
+    names = [name for name, x in model.named_parameters() if x.requires_grad and x not in held]
+    return names, len(held - {*model.parameters()})
+
+
+def replace_head(model: torch.nn.Module, head: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    """Replace `model.head` by `head`, and let the optimizer train the new head in the place of the old one.
+
+    Both heads have parameters of the same names. In the optimizer, each parameter of the new head takes the position of the old
+    head's parameter of its name: the same group, so the same settings. The state of the old head's parameters is removed. The
+    state of all others stays, such as their momentum. An old parameter that the optimizer does not hold has no successor in it.
+
+    Args:
+        optimizer: it holds parameters of `model`, in one group or in several. It may have made steps already.
+    """
+    new = dict(head.named_parameters())
+    successors = {old: new[name] for name, old in model.head.named_parameters()}
+    for group in optimizer.param_groups:
+        group["params"] = [successors.get(x, x) for x in group["params"]]
+    for old in successors:
+        optimizer.state.pop(old, None)
+    model.head = head
+
+
+def token_weights(loss_of: Callable, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+    """The weight with which the cross entropy of each token is in the loss of a training script.
+
+    `loss_of(logits, targets)` is the loss of the script: a sum over the tokens of a weight times the token's cross entropy. The
+    weights depend on `targets` only. A script that takes the mean over four tokens gives each of them the weight 0.25.
+
+    Args:
+        logits: (rows, length, classes), float64, of moderate size. They stay as they are.
+        targets: (rows, length), int64. -100 at a position that is padding.
+
+    Returns:
+        (rows, length), float64, without a graph: the weights, and 0 where the loss does not depend on the token.
+
+    >>> loss_of = lambda logits, targets: torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+    >>> token_weights(loss_of, torch.zeros(1, 3, 2).double(), torch.tensor([[0, 1, -100]]))
+    tensor([[0.5000, 0.5000, 0.0000]], dtype=torch.float64)
+    """
+    leaf = logits.detach().clone().requires_grad_()
+    (grad,) = torch.autograd.grad(loss_of(leaf, targets), leaf)
+    token = targets.clamp(min=0).unsqueeze(2)
+    probability = leaf.detach().softmax(2).gather(2, token)
+    return (grad.gather(2, token) / (probability - 1)).squeeze(2)
+
+
+def accumulated_backward(model: torch.nn.Module, batches: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> float:
+    """Add the gradient of the mean cross entropy over all tokens of several micro-batches to the gradients of the parameters.
+
+    The mean is over all tokens of all micro-batches that are no padding, so it does not matter how the tokens are distributed. The
+    model runs once on each micro-batch, and backward runs before the model runs on the next one: only one graph is in memory.
+
+    Args:
+        model: `model(x)` are the logits, (rows, length, classes).
+        batches: pairs of `x`, (rows, length) or with more dimensions, and targets, (rows, length), int64, -100 at padding.
+            At least one token is no padding. A micro-batch may consist of padding only.
+
+    Returns:
+        the loss, a number.
+    """
+    tokens = sum(int((targets != -100).sum()) for _, targets in batches)
+    total = 0.0
+    for x, targets in batches:
+        loss = torch.nn.functional.cross_entropy(model(x).flatten(0, 1), targets.flatten(), reduction="sum")
+        (loss / tokens).backward()
+        total += loss.item() / tokens
+    return total
+
+
+def lost_state(model: torch.nn.Module) -> list[str]:
+    """The names of the tensors of a model that its state dict does not save.
+
+    These are attributes of the model or of a module in it: plain tensors, and buffers that are not persistent. A name is the path
+    of the module and the name of the attribute, as in a state dict: `"body.0.mean"`.
+
+    Returns:
+        the names, sorted. A module that is in the model twice is looked at once, under its first name.
+
+    >>> model = torch.nn.Sequential(torch.nn.Linear(1, 1))
+    >>> model[0].mean = torch.zeros(1)
+    >>> lost_state(model)
+    ['0.mean']
+    """
+    names = []
+    for prefix, module in model.named_modules():
+        tensors = {name: x for name, x in vars(module).items() if isinstance(x, torch.Tensor)}
+        lost = {*tensors, *(name for name in module._non_persistent_buffers_set if module._buffers[name] is not None)}
+        names += [f"{prefix}.{name}" if prefix else name for name in lost]
+    return sorted(names)
+
+
+def normaliser(features: int, momentum: float) -> torch.nn.Module:
+    """A module that subtracts the running mean of its inputs, and keeps this mean in everything that is done to a model.
+
+    The mean starts as `features` zeros. In training, the module first moves the mean towards the mean over the rows of `x`:
+    `mean + momentum * (x.mean(0) - mean)`. Then it returns `x - mean`. In evaluation, the mean does not move. The mean is no part
+    of the graph, and no optimizer moves it. Its name in the state dict is `mean`. Loading, copying, and converting a model
+    (`double`) loads, copies and converts the mean.
+
+    Returns:
+        a new module, in training. `module(x)` takes `x` of the size (rows, features).
+    """
+
+    class Normaliser(torch.nn.Module):
+        mean: torch.Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("mean", torch.zeros(features))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if self.training:
+                with torch.no_grad():
+                    self.mean.lerp_(x.mean(0), momentum)
+            return x - self.mean
+
+    return Normaliser()
+
+
+# Checks for functions of the framework -------------------------------------------------------------------------------
+
+
+def check_sum_to() -> tuple[Callable, list[dict]]:
+    """A check for `rl.autograd.engine.sum_to`: a program, and the cases to run it on.
+
+    `program(xp, **case)` runs on rushlight and on torch. If the results differ on a case, the function is wrong. The
+    function has no name in torch, so the program reaches it as users do: through gradients of operators that broadcast.
+
+    Define the program inside this function. It uses `xp`, its parameters, its own variables, and no import.
+
+    Returns:
+        two values: the program, and a list of at most 40 cases. A case is a dict of plain data (numbers, strings, bools,
+        None, lists, dicts), with the arguments of the program by their names.
+    """
+
+    def program(xp, sizes, others, scale):
+        x, y = (xp.ones(shape).double().requires_grad_() for shape in (sizes, others))
+        z = (x * scale + y * 2) ** 3
+        first = xp.autograd.grad(z.sum(), [x, y], create_graph=True)
+        second = xp.autograd.grad(sum((g * g).sum() for g in first), [x, y])
+        upstream = xp.arange(float(z.numel())).double().reshape(z.shape) + scale
+        return first, second, xp.autograd.grad(x + y, [x, y], upstream)
+
+    shapes = [
+        [[3], [2, 3]],
+        [[1], [4]],
+        [[], [2, 2]],
+        [[1, 1], [2, 3]],
+        [[2, 1], [3, 2, 4]],
+        [[1, 3], [0, 3]],
+        [[3], [3]],
+    ]
+    return program, [{"sizes": a, "others": b, "scale": scale} for a, b in shapes for scale in (1, 2**25 + 1)]
+
+
+def check_clip_grad_norm() -> tuple[Callable, list[dict]]:
+    """A check for `rl.nn.utils.clip_grad.clip_grad_norm_`: a program, and the cases to run it on.
+
+    `program(xp, **case)` runs on rushlight and on torch, where the function is `xp.nn.utils.clip_grad_norm_`. If the results
+    differ on a case, the function is wrong.
+
+    Define the program inside this function. It uses `xp`, its parameters, its own variables, and no import.
+
+    Returns:
+        two values: the program, and a list of at most 40 cases. A case is a dict of plain data (numbers, strings, bools,
+        None, lists, dicts), with the arguments of the program by their names.
+    """
+
+    def program(xp, grads, max_norm=1.0, norm_type=2.0, strict=False, lazy=False):
+        parameters = [xp.nn.Parameter(xp.zeros(len(values))) for values in grads]
+        for parameter, values in zip(parameters, grads):
+            parameter.grad = xp.tensor(values)
+        before = [parameter.grad for parameter in parameters]
+        given = (parameter for parameter in parameters) if lazy else parameters
+        results = [before]
+        try:
+            results.append(xp.nn.utils.clip_grad_norm_(given, max_norm, norm_type, error_if_nonfinite=strict))
+        except RuntimeError:
+            results.append("an error")
+        return [*results, [parameter.grad for parameter in parameters]]
+
+    usual, bad = {"grads": [[3.0, 4.0], [12.0]]}, {"grads": [[float("nan"), 1.0], [3.0]]}
+    cases = [usual, {**usual, "max_norm": 100.0}, {**usual, "norm_type": float("inf")}, {**usual, "lazy": True}]
+    return program, [*cases, bad, {**bad, "strict": True}, {"grads": [[float("inf")]], "strict": True}]
