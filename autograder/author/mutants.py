@@ -54,7 +54,7 @@ PROCESSES, BATCH = 2, 50
 CPU_SECONDS, WALL_SECONDS = (2, 12), 60  # for one case. The reference takes milliseconds. A bench lab has more
 MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has already
 
-PROGRAM_OF_A_FAULT = "narrow_"  # the beginning of the name of such an exercise
+EXAMINED_AS_TEXTS = ("narrow_", "mend_", "check_")  # the beginnings of the names of such exercises of the clinic
 KILLED, ENDED, BY_LUCK, SURVIVED = "killed", "ended", "by luck", "survived"
 
 
@@ -570,9 +570,10 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
 def mutants(exercise: str, rules: Sequence[Rule] = ()) -> list[Mutant]:
     """Every mutant of an exercise's reference, each once, in the order of its text. Or only those of some rules.
 
-    A program that shows a fault has none: with a change it may show the fault as well.
+    A text that is examined has none. With a change, a program may show its fault as well, and a check may catch as much. A mend is
+    decided by the checks of another exercise, whose mutants are tried there.
     """
-    if exercise.rpartition(".")[2].startswith(PROGRAM_OF_A_FAULT):
+    if exercise.startswith("clinic.") and exercise.rpartition(".")[2].startswith(EXAMINED_AS_TEXTS):
         return []
     function = _plain(ast.parse(textwrap.dedent(inspect.getsource(function_of(exercise)))).body[0])
     parameters = [argument.arg for argument in [*function.args.args, *function.args.kwonlyargs]]
