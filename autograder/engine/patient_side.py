@@ -6,10 +6,15 @@ import base64
 import io
 import re
 import sys
+import warnings
 import zlib
 from collections.abc import Callable
+from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
+import rushlight
 from rushlight.aten.strided import Tensor
 from rushlight.course.short_names import long_form
 
@@ -40,6 +45,21 @@ class PatientSide(RushlightSide):
         return super().take(value.detach() if isinstance(value, Tensor) and value.requires_grad else value)
 
 
+class Public:
+    """A module of a framework, without the other modules that it has imported: a program must not find out where it runs."""
+
+    def __init__(self, module: ModuleType):
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._module, name)
+        if not isinstance(value, ModuleType):
+            return value
+        if value.__name__.partition(".")[0] not in ("rushlight", "torch"):
+            raise AttributeError(f"{name} is a module of Python: a program uses the framework only")
+        return Public(value)
+
+
 def report(program: Callable, with_torch: bool) -> None:
     """Print what a program `name(xp)` gives: its `result`, the `operators` of torch that it calls, and the `functions` of rushlight
     that run, by module and name."""
@@ -51,16 +71,24 @@ def report(program: Callable, with_torch: bool) -> None:
         if event == "call" and module.startswith("rushlight.") and len(functions) < MAX_FUNCTIONS:
             functions[f"{module}.{frame.f_code.co_name}"] = None
 
-    if with_torch:
-        from .torch_side import TorchSide
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        if with_torch:
+            import torch
 
-        result = observe_call(_recorded(program, operators), TorchSide(), {})
-    else:
-        sys.setprofile(enter)
-        try:
-            result = observe_call(program, PatientSide(), {})
-        finally:
-            sys.setprofile(None)
+            from .torch_side import TorchSide
+
+            torch.manual_seed(0)
+            result = observe_call(_recorded(program, operators), TorchSide(Public(torch)), {})
+        else:
+            side = PatientSide()
+            side.xp = Public(rushlight)
+            rushlight.manual_seed(0)
+            sys.setprofile(enter)
+            try:
+                result = observe_call(program, side, {})
+            finally:
+                sys.setprofile(None)
     send_printed({"result": result, "operators": operators, "functions": [*functions]})
 
 
@@ -104,10 +132,12 @@ def mend(answer: Callable) -> None:
     The function sees the names of the module in which it is planted.
     """
     path, function = answer()
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"the second value is no function with a body of its own, but {type(function).__name__}")
     slot = function_of(exercise_of(long_form(path.removeprefix("rushlight.").removeprefix("rl."))))
-    fill(
-        slot,
-        type(slot)(function.__code__, slot.__globals__, slot.__name__, function.__defaults__, function.__closure__),
+    planted = FunctionType(
+        function.__code__, slot.__globals__, slot.__name__, function.__defaults__, function.__closure__
     )
-    slot.__globals__[f"{slot.__name__} as filled"].__kwdefaults__ = function.__kwdefaults__
+    planted.__kwdefaults__ = function.__kwdefaults__
+    fill(slot, planted)
     print(path)

@@ -3,6 +3,7 @@
 A patient is a file `autograder/patients/13a/1.py`: the path of the function at fault (`AT`), the wrong function, and a program
 `symptom(xp)` that gives another result on the patient than on torch. Its edition has no source files, and no line numbers. In each
 of its functions stands a statement without effect, so that the bytecode of every function differs from that of the sound framework.
+It takes no fast path, because a fast path does not call the functions that it stands for.
 
 A student's answers are texts here. They run in processes of their own, never in the judge's.
 """
@@ -10,7 +11,6 @@ A student's answers are texts here. They run in processes of their own, never in
 from __future__ import annotations
 
 import ast
-import builtins
 import importlib.util
 import marshal
 import random
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 PATIENTS = Path(__file__).parents[1] / "patients"
 SEALED = ".sealed"  # the ending of a patient's file in a class repository
 FRAMEWORKS = PATIENT, SOUND, TORCH = "the patient", "the sound framework", "torch"
+SLOW = 'sys.modules["rushlight.c10.dispatch"].disable_fast_paths("c10")\n'
 Examine = Callable[["Judge", Tree, dict | None], Verdict]
 
 
@@ -100,10 +101,11 @@ def sound_edition() -> Path:
 
 def _edition(patient: Patient | None) -> Path:
     files = patient_files({check.lab for check in patient.checks} if patient else ())
+    files["rushlight/__init__.py"] = f"{files['rushlight/__init__.py']}{SLOW}"
     if patient:
         file = file_of(patient.at)
         files[file] = _planted(str(files[file]), patient.planted)
-    return keep("patient", files, _bytecode)
+    return keep("patient", files, lambda files: _bytecode(files, sound_edition() if patient else None))
 
 
 def _planted(source: str, wrong: str) -> str:
@@ -117,15 +119,19 @@ def _planted(source: str, wrong: str) -> str:
     return "\n".join(lines)
 
 
-def _bytecode(files: dict[str, str | bytes]) -> dict[str, str | bytes]:
-    """The same files, the modules as `.pyc` files, which Python imports without their source."""
-    return {
-        name + "c" * name.endswith(".py"): _compiled(name, text) if name.endswith(".py") else text
-        for name, text in files.items()
-    }
+def _bytecode(files: dict[str, str | bytes], sound: Path | None) -> dict[str, str | bytes]:
+    """The same files, the modules as `.pyc` files, which Python imports without their source. A patient shares with the `sound`
+    edition all modules but one."""
+    shared = patient_files(()) if sound else {}
+
+    def compiled(name: str, text: str | bytes) -> str | bytes:
+        if not name.endswith(".py"):
+            return text
+        return (sound / f"{name}c").read_bytes() if sound and shared.get(name) == text else _compiled(name, str(text))
+
+    return {name + "c" * name.endswith(".py"): compiled(name, text) for name, text in files.items()}
 
 
-@cache  # patients share all files but one
 def _compiled(name: str, text: str) -> bytes:
     tree = (
         _WithoutEffect(random.Random(name)).visit(ast.parse(text)) if name.startswith("rushlight/") else ast.parse(text)
@@ -169,14 +175,16 @@ def open_patient(patient: Patient | None, with_torch: bool = False) -> sandbox.S
 
 
 def run_on(framework: str, patient: Patient, program: str) -> dict:
-    """What a program `name(xp)` gives on a framework: its `result`, the `operators` that it calls, and the framework's
-    `functions` that run. Raises what a subject can bring about."""
-    cell = (
-        f"{program}\nfrom autograder.engine.patient_side import report\nreport({_name(program)}, {framework == TORCH})"
-    )
-    opened = open_patient(patient if framework == PATIENT else None, framework == TORCH)
-    with closing(opened):
-        outputs = opened.request({"cell": cell}, seconds(CHECK_SECONDS, framework == TORCH))["outputs"]
+    """What `run_in` returns, in a new process."""
+    with closing(open_patient(patient if framework == PATIENT else None, framework == TORCH)) as opened:
+        return run_in(opened, program, framework == TORCH)
+
+
+def run_in(opened: sandbox.Sandbox, program: str, with_torch: bool = False) -> dict:
+    """What a program `name(xp)` gives in a process: its `result`, the `operators` that it calls, and the framework's `functions`
+    that run. Raises what a subject can bring about."""
+    cell = f"{program}\nfrom autograder.engine.patient_side import report\nreport({_name(program)}, {with_torch})"
+    outputs = opened.request({"cell": cell}, seconds(CHECK_SECONDS, with_torch))["outputs"]
     return read_report("".join(output.get("text", "") for output in outputs))
 
 
@@ -191,28 +199,52 @@ def functions_run(patient: Patient) -> frozenset[str]:
     return frozenset(run_on(PATIENT, patient, patient.symptom)["functions"])
 
 
-BUILTINS = {"bool", "enumerate", "float", "int", "len", "list", "max", "min", "range", "slice", "sum", "tuple", "zip"}
-NOT_ALLOWED = (ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal, ast.AsyncFunctionDef, ast.Await)
+BUILTINS = {
+    "abs",
+    "all",
+    "any",
+    "bool",
+    "dict",
+    "enumerate",
+    "float",
+    "int",
+    "len",
+    "list",
+    "map",
+    "max",
+    "min",
+    "range",
+}
+BUILTINS |= {"reversed", "round", "set", "slice", "sorted", "str", "sum", "tuple", "zip"}
+PRIVATE = ("_", "f_", "gi_", "cr_", "ag_", "tb_", "co_")  # the last ones begin the attributes of frames and code
+BY_TEXT = {"format", "format_map", "mro"}  # they read an attribute that a text names, or a class
+FORBIDDEN = {  # by kinds of nodes, what a program does not have, and why
+    (ast.Import, ast.ImportFrom): "no imports: everything that it needs is in xp",
+    (ast.Try, ast.TryStar): "no try: an exception is a result too",
+    (ast.Global, ast.Nonlocal): "no names of the module: it has its own variables",
+    (ast.AsyncFunctionDef, ast.Await, ast.Match): "no coroutine and no match",
+}
+COUNTED = (ast.stmt, ast.NamedExpr, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def plain_program(text: str) -> ast.FunctionDef:
     """The function that a text defines, without its decorators and its docstring. Raises ValueError, with the reason, unless it
     uses only its parameter, its own variables, and a few of Python's functions: then it cannot know where it runs."""
     function = _bare(text)
-    if len(function.args.args) != 1:
+    if [ast.unparse(function.args)] != [argument.arg for argument in function.args.args]:
         raise ValueError("it is a function of one parameter, xp")
     if ast.get_docstring(function) is not None:
         del function.body[0]
     bound = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     bound |= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
     bound |= {node.name for node in ast.walk(function) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    bound |= {error for error in vars(builtins) if error.endswith("Error")}
     for node in ast.walk(function):
-        if isinstance(node, NOT_ALLOWED):
-            raise ValueError("a program has no imports: everything that it needs is in xp")
+        for kinds, reason in FORBIDDEN.items():
+            if isinstance(node, kinds):
+                raise ValueError(f"a program has {reason}")
         name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-        if name.startswith("_") and not name.endswith("_backward"):
-            raise ValueError(f"it uses {name}: a program uses public names only")
+        if name.startswith(PRIVATE) and not name.endswith("_backward") or name in BY_TEXT:
+            raise ValueError(f"it uses {name}: a program uses public names of the framework only")
         if isinstance(node, ast.Name) and name not in bound | BUILTINS:
             raise ValueError(f"it uses {name}: a program uses its parameter, its own variables, and {_list(BUILTINS)}")
     return function
@@ -221,8 +253,8 @@ def plain_program(text: str) -> ast.FunctionDef:
 def _bare(text: str) -> ast.FunctionDef:
     """The function that a text defines, without decorators and annotations, whose names belong to another module. Raises
     ValueError if it defines none."""
-    function = ast.parse(textwrap.dedent(text)).body[0]
-    if not isinstance(function, ast.FunctionDef):
+    (function, *others) = ast.parse(textwrap.dedent(text)).body or [None]
+    if not isinstance(function, ast.FunctionDef) or others:
         raise ValueError("it is no function")
     function.decorator_list = []
     return without_annotations(function)
@@ -243,8 +275,8 @@ def _function_called(name: str) -> tuple[str, Callable]:
 
 
 def statements_of(function: ast.FunctionDef) -> int:
-    """The number of statements of a function, those in other statements included."""
-    return sum(isinstance(node, ast.stmt) for node in ast.walk(function)) - 1
+    """The number of statements of a function, those in other statements included. What replaces a statement counts as one."""
+    return sum(isinstance(node, COUNTED) for node in ast.walk(function)) - 1
 
 
 def _list(names: set[str]) -> str:
@@ -265,11 +297,12 @@ def narrowed(number: str, statements: int, operators: int) -> Examine:
     def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
         try:
             function = plain_program(str(text))
-        except (ValueError, SyntaxError) as error:
+            program = ast.unparse(function)
+        except (ValueError, SyntaxError, RecursionError) as error:
             return _says(DISAGREED, str(error))
         if (count := statements_of(function)) > statements:
             return _says(DISAGREED, f"it has {count} statements; at most {statements} are needed")
-        patient, program, results, reports = find_patient(number), ast.unparse(function), {}, {}
+        patient, results, reports = find_patient(number), {}, {}
         for framework in FRAMEWORKS:
             try:
                 reports[framework] = run_on(framework, patient, program)
@@ -287,6 +320,9 @@ def narrowed(number: str, statements: int, operators: int) -> Examine:
         if len(used := reports[TORCH]["operators"]) > operators:
             names = ", ".join(used)
             return _says(DISAGREED, f"it calls {len(used)} operators, and {operators} are enough: {names}", both)
+        for framework in (PATIENT, SOUND):  # an address, for example, is by chance
+            if difference(run_on(framework, patient, program)["result"], results[framework]):
+                return _says(DISAGREED, f"on {framework}: it gives another result each time that it runs", both)
         return _says(PASSED, f"it shows the fault, with {len(used)} operators: {', '.join(used)}", both)
 
     return examine
@@ -322,20 +358,36 @@ def mended(number: str) -> Examine:
 
     def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
         patient = find_patient(number)
-        function = _bare(str(text))
-        cell = f"{ast.unparse(function)}\nfrom autograder.engine.patient_side import mend\nmend({function.name})"
+        try:
+            function = _bare(str(text))
+            program = ast.unparse(function)
+        except (ValueError, SyntaxError, RecursionError) as error:
+            return _says(DISAGREED, str(error))
+        cell = f"{program}\nfrom autograder.engine.patient_side import mend\nmend({function.name})"
         with closing(open_patient(patient)) as opened:
             (*_, output) = opened.request({"cell": cell}, seconds(CHECK_SECONDS, False))["outputs"] or [{}]
             if output.get("output_type") != "stream":
                 return _says(
                     DISAGREED, f"{output.get('ename', 'nothing')}: {output.get('evalue', 'it prints nothing')}"
                 )
-            path, named = _function_called(output["text"])
+            try:
+                path, named = _function_called(output["text"].rstrip("\n").rpartition("\n")[2])
+            except LookupError as error:
+                return _says(DISAGREED, str(error))
             if named is not function_of(patient.at):
                 return _says(DISAGREED, f"{path} is not the function at fault")
+            ended: list[Exception] = []
 
             def ask(name: str, cases: list[dict]) -> list[Tree]:
-                observed = opened.request({"check": name, "cases": cases}, seconds(CHECK_SECONDS, False))["observed"]
+                if ended:
+                    raise ended[0]
+                try:
+                    observed = opened.request({"check": name, "cases": cases}, seconds(CHECK_SECONDS, False))[
+                        "observed"
+                    ]
+                except (SubjectDied, SubjectTimedOut) as error:
+                    ended.append(error)
+                    raise
                 accept(observed)
                 return observed
 
@@ -345,6 +397,9 @@ def mended(number: str) -> Examine:
                 if not verdict.passed:
                     return verdict
                 cases += verdict.cases
+            right = run_on(TORCH, patient, patient.symptom)["result"]
+            if apart := difference(run_in(opened, patient.symptom)["result"], right):
+                return _says(DISAGREED, f"with it, the symptom is another one: {apart}")
             return _says(PASSED, f"with it, all {cases} cases of {short_form(patient.at)} agree with torch")
 
     return examine

@@ -1,0 +1,364 @@
+"""Checks of lab 13a: the patients on real torch."""
+
+from __future__ import annotations
+
+import textwrap
+
+from ...engine.check import program
+from ..cases import copied, drawn, explained, numbers, several, with_layout
+
+# Copies --------------------------------------------------------------------------------------------------------------
+
+SCRIPTS = {  # by name, a function of two matrices of equal sizes, a statement on each line
+    "none": """
+        def script(x, y):
+            total = x + y.t().t()
+            return total.sum()""",
+    "contiguous": """
+        def script(x, y):
+            rows = x.contiguous()
+            columns = y.t().contiguous()
+            return rows.sum() + columns.sum()""",
+    "reshape": """
+        def script(x, y):
+            flat = x.reshape(-1)
+            turned = y.t().reshape(-1)
+            flat = flat + 1
+            return flat @ turned""",
+    "loop": """
+        def script(x, y):
+            total = 0
+            for row in y:
+                total = total + x.t().flatten()[0]
+                kept = row.clone()
+            return total, kept""",
+    "dtypes": """
+        def script(x, y):
+            wide = x.double()
+            same = x.to(x.dtype)
+            z = wide.new_zeros(wide.shape)
+            z.copy_(y)
+            return z, same""",
+    "called": """
+        def script(x, y):
+            def copy_of(z):
+                w = z * 2
+                return w.clone()
+            first = copy_of(x)
+            second = [copy_of(y), y.clone()]
+            return first, second""",
+    "matmul": """
+        def script(x, y):
+            three = x.unsqueeze(0).expand(2, -1, -1)
+            product = three.transpose(1, 2) @ y
+            joined = product.permute(1, 0, 2).flatten(1)
+            return joined""",
+    "written": """
+        def script(x, y):
+            z = x.clone()
+            z[:, 0] = y[:, 0]
+            z[y > 0] = 1
+            x.add_(1)
+            return z""",
+}
+LAYOUTS = ["", "gaps", "backwards"]
+
+
+def _script(name):
+    """A new function of the script with this name."""
+    space = {}
+    exec(textwrap.dedent(SCRIPTS[name]), space)
+    return space["script"]
+
+
+def _matrices(torch, rows, columns, layout, kind):
+    return [with_layout(torch, numbers(torch, [rows, columns], start, kind), layout) for start in (1, 4)]
+
+
+def _copies(name="contiguous", rows=2, columns=3, layout="", kind="float32"):
+    return {"name": name, "rows": rows, "columns": columns, "layout": layout, "kind": kind}
+
+
+@program(
+    "clinic.tensors.find_copies",
+    cases=drawn(
+        name=sorted(SCRIPTS), rows=(1, 4), columns=(1, 4), layout=LAYOUTS, kind=["float32", "float64"]
+    ),
+    edges=[
+        *(_copies(name) for name in SCRIPTS), *(_copies(name, layout="backwards") for name in SCRIPTS),
+        _copies("reshape", 1, 4), _copies("loop", 4, 1, "gaps", "float64"),
+    ],
+    hint=explained(
+        copies="a line and the bytes of the result for each call of clone, copy_ or _to_copy, in order",
+        writes="the function is called once",
+    ),
+)  # fmt: skip
+def find_copies(xp, name, rows, columns, layout, kind):
+    torch = xp.clinic.tensors.torch
+    x, y = _matrices(torch, rows, columns, layout, kind)
+    copies = [tuple(pair) for pair in xp.clinic.tensors.find_copies(_script(name), x, y)]
+    return {"copies": [list(map(int, pair)) for pair in copies], "writes": copied(x)}
+
+
+@find_copies.oracle
+def copies_seen(torch, name, rows, columns, layout, kind):
+    import sys
+
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    x, y = _matrices(torch, rows, columns, layout, kind)
+    script, copies = _script(name), []
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            if func.__name__ in ("clone.default", "copy_.default", "_to_copy.default"):
+                frame = sys._getframe()
+                while frame.f_code is not script.__code__:
+                    frame = frame.f_back
+                copies.append([frame.f_lineno - script.__code__.co_firstlineno, result.numel() * result.element_size()])
+            return result
+
+    with Watch():
+        script(x, y)
+    return {"copies": copies, "writes": copied(x)}
+
+
+# A step of attention -------------------------------------------------------------------------------------------------
+
+
+def _cache(torch, tokens, heads, width, layout, kind):
+    cache, query = numbers(torch, [tokens, 2, heads, width], 2, kind), numbers(torch, [heads, width], 5, kind)
+    if layout == "longer":
+        longer = torch.cat([cache, cache.neg()])
+        return longer[:tokens], query
+    return with_layout(torch, cache, layout), query
+
+
+def _attention(tokens=3, heads=2, width=4, layout="", kind="float32"):
+    return {"tokens": tokens, "heads": heads, "width": width, "layout": layout, "kind": kind}
+
+
+def _largest_made(torch, call):
+    """The result of a call, and the number of elements of the largest new tensor that an operator makes in it."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_leaves
+
+    sizes = [0]
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            before = {
+                x.untyped_storage().data_ptr() for x in tree_leaves([args, kwargs]) if isinstance(x, torch.Tensor)
+            }
+            result = func(*args, **(kwargs or {}))
+            for x in tree_leaves(result):
+                if isinstance(x, torch.Tensor) and x.untyped_storage().data_ptr() not in before:
+                    sizes.append(x.numel())
+            return result
+
+    with Watch():
+        result = call()
+    return result, max(sizes)
+
+
+@program(
+    "clinic.tensors.attend",
+    cases=drawn(
+        tokens=(1, 6), heads=(1, 3), width=(1, 5), layout=[*LAYOUTS, "longer"], kind=["float32", "float64"]
+    ),
+    edges=[
+        *(_attention(layout=layout) for layout in [*LAYOUTS, "longer"]),
+        _attention(1, 1, 1), _attention(5, 1, 2), _attention(5, 3, 1), _attention(1, 3, 5), _attention(kind="float64"),
+    ],
+    hint=explained(
+        result="softmax(query . key / sqrt(width)) over the tokens, and the sum of the values with these weights, for each head",
+        fits="an operator makes a tensor that is larger than the scores and the result: look for it with find_copies",
+        cache="the cache is only read",
+    ),
+)  # fmt: skip
+def attend(xp, tokens, heads, width, layout, kind):
+    torch = xp.clinic.tensors.torch
+    cache, query = _cache(torch, tokens, heads, width, layout, kind)
+    before = copied(cache)
+    result, largest = _largest_made(torch, lambda: xp.clinic.tensors.attend(cache, query))
+    return {
+        "result": copied(result),
+        "fits": largest <= heads * max(tokens, width),
+        "cache": torch.equal(cache, before),
+    }
+
+
+@attend.oracle
+def attention_of_a_step(torch, tokens, heads, width, layout, kind):
+    cache, query = _cache(torch, tokens, heads, width, layout, kind)
+    weights = (torch.einsum("thw,hw->ht", cache[:, 0], query) / width**0.5).softmax(1)
+    return {"result": copied(torch.einsum("ht,thw->hw", weights, cache[:, 1])), "fits": True, "cache": True}
+
+
+# Shared memory -------------------------------------------------------------------------------------------------------
+
+VIEWS = {  # by name, a tensor that is made of a matrix
+    "whole": lambda torch, x: x,
+    "rows": lambda torch, x: x[1:],
+    "first row": lambda torch, x: x[0],
+    "first column": lambda torch, x: x[:, 0],
+    "last column": lambda torch, x: x[:, -1],
+    "even columns": lambda torch, x: x[:, ::2],
+    "odd columns": lambda torch, x: x[:, 1::2],
+    "turned": lambda torch, x: x.t(),
+    "one": lambda torch, x: x[:1, :1].expand(2, 3),
+    "none": lambda torch, x: x[:0],
+    "number": lambda torch, x: x[-1, -1],
+    "copy": lambda torch, x: x.clone(),
+    "row of the copy": lambda torch, x: x.clone()[0],
+    "integers": lambda torch, x: x[0].view(torch.int32),
+    "second bytes": lambda torch, x: x.view(torch.uint8)[:, 1::4],
+    "third bytes": lambda torch, x: x.view(torch.uint8)[:, 2::4],
+    "detached": lambda torch, x: x.detach()[-1],
+}
+
+
+def _tensors(torch, rows, columns, *chosen):
+    """Two or more dicts of tensors that are made of one matrix."""
+    x = numbers(torch, [rows, columns], 1, "float32")
+    return [{f"{i} {name}": VIEWS[name](torch, x) for i, name in enumerate(names)} for names in chosen]
+
+
+@program(
+    "clinic.tensors.aliased",
+    cases=drawn(rows=(1, 3), columns=(1, 4), kept=several(sorted(VIEWS), 1, 6), live=several(sorted(VIEWS), 1, 3)),
+    edges=[
+        *({"rows": 3, "columns": 4, "kept": sorted(VIEWS), "live": [name]} for name in VIEWS),
+        {"rows": 1, "columns": 1, "kept": sorted(VIEWS), "live": ["whole"]},
+        {"rows": 3, "columns": 4, "kept": ["whole"], "live": []},
+        {"rows": 3, "columns": 4, "kept": [], "live": ["whole"]},
+    ],
+    hint="two tensors share memory if an element of one has a byte of an element of the other",
+)
+def aliased(xp, rows, columns, kept, live):
+    tensors = _tensors(xp.clinic.tensors.torch, rows, columns, kept, live)
+    return list(xp.clinic.tensors.aliased(*tensors))
+
+
+@aliased.oracle
+def changed_by_a_write(torch, rows, columns, kept, live):
+    """Write to the tensors one at a time, and look at which of the others change."""
+    kept, live = _tensors(torch, rows, columns, kept, live)
+    changed = set()
+    for y in live.values():
+        before = {name: _bytes(torch, tensor) for name, tensor in kept.items()}
+        one_each = y[
+            tuple(slice(0, 1) if stride == 0 else slice(None) for stride in y.stride())
+        ]  # torch refuses overlap
+        one_each.view(torch.int32 if y.dtype == torch.float32 else y.dtype).bitwise_not_()
+        changed |= {name for name in kept if _bytes(torch, kept[name]) != before[name]}
+    return [name for name in kept if name in changed]
+
+
+def _bytes(torch, x):
+    return copied(x).reshape(-1).view(torch.uint8).tolist()
+
+
+# The best state ------------------------------------------------------------------------------------------------------
+
+
+def _model(torch, kind):
+    """A model with parameters and buffers. In a tied one, two names are one parameter."""
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2), torch.nn.Linear(2, 2))
+    if kind == "tied":
+        model[2].weight = model[0].weight
+    if kind == "views":
+        flat = torch.zeros(4)
+        model[0].weight.data, model[2].weight.data = flat.view(2, 2), flat.view(2, 2).t()
+    for i, parameter in enumerate(model.parameters()):
+        parameter.data.copy_(numbers(torch, list(parameter.shape), i, "float32"))
+    return model
+
+
+def _step(torch, way, log):
+    """A step of training that changes the model, in one of three ways."""
+
+    def step(model):
+        log.append("step")
+        for parameter in model.parameters():  # the numbers are exact in every order of the operations
+            parameter.grad = numbers(torch, list(parameter.shape), len(log), "float32")
+            if way == "in place":
+                parameter.data.sub_(parameter.grad)
+            elif way == "new data":
+                parameter.data = parameter.data - parameter.grad
+        if way == "optimizer":
+            torch.optim.SGD(model.parameters(), lr=0.5).step()
+        for buffer in model.buffers():
+            buffer.add_(len(log))
+
+    return step
+
+
+def _score(scores, log):
+    def score(model):
+        log.append("score")
+        return scores[log.count("score") - 1]
+
+    return score
+
+
+def _trained(torch, kind, way, scores, keep_best):
+    """What is observed of a training whose best state `keep_best` returns."""
+    model, log = _model(torch, kind), []
+    best = keep_best(model, _step(torch, way, log), _score(scores, log), len(scores))
+    state = {name: copied(value) for name, value in best.items()}
+    after = {name: copied(value) for name, value in model.state_dict().items()}
+    _step(torch, "in place", log)(model)
+    with torch.no_grad():
+        for value in model.state_dict().values():
+            value.fill_(7)
+    return {
+        "state": state,
+        "calls": log,
+        "model": after,
+        "still": [name for name, value in best.items() if torch.equal(value, state[name])],
+        "gradients": [name for name, value in best.items() if value.requires_grad],
+    }
+
+
+def _training(kind="plain", way="in place", scores=(1, 3, 2)):
+    return {"kind": kind, "way": way, "scores": list(scores)}
+
+
+@program(
+    "clinic.tensors.keep_best",
+    cases=drawn(
+        kind=["plain", "tied", "views"], way=["in place", "new data", "optimizer"], scores=several((-2, 2), 1, 5)
+    ),
+    edges=[
+        *(_training(kind, way) for kind in ("plain", "tied", "views") for way in ("in place", "new data", "optimizer")),
+        _training(scores=[0]), _training(scores=[1, 1, 0]), _training(scores=[-3, -1, -2]), _training(scores=[3, 2, 1]),
+        _training(scores=[1, 2, 3]), _training(scores=[float("-inf"), float("-inf")]),
+    ],
+    hint=explained(
+        state="the values of the state dict after the step with the highest score, the first one of equals",
+        calls="each of the steps calls step and then score, once",
+        model="the model is left as the last step left it",
+        still="a later change of the model changes these tensors",
+        gradients="the tensors of a state dict require no gradient",
+    ),
+)  # fmt: skip
+def keep_best(xp, kind, way, scores):
+    return _trained(xp.clinic.tensors.torch, kind, way, scores, xp.clinic.tensors.keep_best)
+
+
+@keep_best.oracle
+def best_by_training_again(torch, kind, way, scores):
+    """Train anew for as many steps as the best state needs."""
+    best = scores.index(max(scores)) + 1
+
+    def train(steps):
+        model, log = _model(torch, kind), []
+        for _ in range(steps):
+            _step(torch, way, log)(model)
+            log.append("score")
+        return {name: copied(value) for name, value in model.state_dict().items()}, log
+
+    (state, _), (after, log) = train(best), train(len(scores))
+    return {"state": state, "calls": [*log, "step"], "model": after, "still": [*state], "gradients": []}

@@ -1,0 +1,210 @@
+"""Wrong answers to lab 13a that a student might well give: each is refused.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+# ruff: noqa: F821 (a mend sees the names of the module in which it is planted)
+
+import math
+
+import torch
+
+# Programs that show nothing, or too much
+
+
+def narrow_1__dense(xp):
+    return xp.arange(8).reshape(2, 4).reshape(-1)
+
+
+def narrow_1__too_long(xp):
+    a = xp.arange(24)
+    b = a.reshape(4, 6)
+    c = b[:, ::2]
+    d = c.reshape(-1)
+    d.zero_()
+    return a
+
+
+def narrow_1__chance(xp):
+    return xp.rand(1)
+
+
+def narrow_2__with_dimensions(xp):
+    return (xp.ones(1, dtype=xp.float16) * 2.5).dtype
+
+
+def narrow_3__the_other_order(xp):
+    with xp.inference_mode():
+        frozen = xp.ones(1)
+    return xp.cat([xp.ones(1, requires_grad=True), frozen]).requires_grad
+
+
+def narrow_4__no_dimension_of_size_1(xp):
+    x = xp.zeros(2, 4)
+    x[:, :2] += 1
+    return x
+
+
+def narrow_5__the_other_order(xp):
+    with xp.autocast("cpu", dtype=xp.float16):
+        return xp.cat([xp.ones(1), xp.ones(1, dtype=xp.float16)]).dtype
+
+
+def narrow_6__one_row(xp):
+    return xp.tensor([[0.0, 200.0]]).logsumexp(1)
+
+
+# Neighbours
+
+
+def name_1__reshape():
+    return ["strided.reshape", "strided.slice"]
+
+
+def name_2__promote_types():
+    return ["dtypes.promote_types"]
+
+
+def name_3__the_table():
+    return ["dispatch.compute_table_entry", "dispatch.skip_fallthrough"]
+
+
+def name_4__the_order():
+    return ["memory_formats.reorder_dimensions"]
+
+
+def name_5__the_cast():
+    return ["autocast_mode.cached_cast", "autocast_mode.autocast_kernel"]
+
+
+def name_6__softmax():
+    return ["reductions.softmax"]
+
+
+# Mends that move the fault
+
+
+def mend_1__no_view():
+    return "strided.compute_stride", lambda old_sizes, old_strides, new_sizes: None
+
+
+def mend_1__another_function():
+    def reshape(self, sizes):
+        return as_strided(self, sizes, contiguous_strides(sizes), self.storage_offset())
+
+    return "strided.reshape", reshape
+
+
+def mend_2__tensors_first():
+    def result_type(*operands):
+        tensors = [operand.dtype for operand in operands if hasattr(operand, "dim")]
+        common = tensors[0] if tensors else scalar_type(operands[0])
+        for found in tensors:
+            common = promote_types(common, found)
+        return common
+
+    return "dtypes.result_type", result_type
+
+
+def mend_3__the_last_one():
+    def dispatch_key_set(stack, included, excluded):
+        keys = included
+        for argument in stack:
+            for tensor in [*tensors_in([argument])][-1:]:
+                keys |= tensor._key_set
+        return keys & (~excluded | BACKEND_MASK)
+
+    return "dispatch.dispatch_key_set", dispatch_key_set
+
+
+def mend_4__joins_nothing():
+    def coalesce_dimensions(sizes, operand_strides):
+        return tuple(sizes), tuple(map(tuple, operand_strides))
+
+    return "iterator.coalesce_dimensions", coalesce_dimensions
+
+
+def mend_5__always_wide():
+    return "autocast_mode.promote_type", lambda stack: float32
+
+
+def mend_6__no_maximum():
+    def logsumexp(array, dims, keepdim):
+        return np.log(np.exp(array).sum(axis=dims, keepdims=keepdim))
+
+    return "reductions.logsumexp", logsumexp
+
+
+# Real torch
+
+
+def find_copies__a_constant(function, *args):
+    return [(1, 24), (2, 24)]
+
+
+def find_copies__by_address(function, *args):
+    """The result of the function, if it is no view of an argument."""
+    result = function(*args)
+    return [(1, result.nbytes)] if result.data_ptr() not in [x.data_ptr() for x in args] else []
+
+
+def attend__still_moved(cache, query):
+    keys, values = cache.permute(1, 2, 0, 3).contiguous()
+    weights = (keys @ query[..., None] / math.sqrt(query.shape[-1])).softmax(1)
+    return (weights.transpose(1, 2) @ values).squeeze(1)
+
+
+def attend__product_of_all(cache, query):
+    weights = ((cache[:, 0] * query).sum(-1) / query.shape[-1] ** 0.5).softmax(0)
+    return (weights.unsqueeze(-1) * cache[:, 1]).sum(0)
+
+
+def aliased__addresses(kept, live):
+    addresses = {y.data_ptr() for y in live.values()}
+    return [name for name, x in kept.items() if x.data_ptr() in addresses]
+
+
+def aliased__storages(kept, live):
+    storages = {y.untyped_storage().data_ptr() for y in live.values()}
+    return [name for name, x in kept.items() if x.untyped_storage().data_ptr() in storages]
+
+
+def aliased__intervals(kept, live):
+    def interval(x):
+        reach = sum((size - 1) * stride for size, stride in zip(x.shape, x.stride()))
+        return x.data_ptr(), x.data_ptr() + (reach + 1) * x.itemsize
+
+    spans = [interval(y) for y in live.values() if y.numel()]
+    return [
+        name
+        for name, x in kept.items()
+        if x.numel() and any(a < interval(x)[1] and interval(x)[0] < b for a, b in spans)
+    ]
+
+
+def keep_best__shallow(model, step, score, steps):
+    best, state = -math.inf, None
+    for _ in range(steps):
+        step(model)
+        if state is None or (value := score(model)) > best:
+            best, state = value if state is not None else score(model), dict(model.state_dict())
+    return state
+
+
+def keep_best__last_of_equals(model, step, score, steps):
+    history = []
+    for _ in range(steps):
+        step(model)
+        history.append((score(model), {name: x.clone() for name, x in model.state_dict().items()}))
+    return max(reversed(history), key=lambda pair: pair[0])[1]
+
+
+def keep_best__loads_it(model, step, score, steps):
+    history = []
+    for _ in range(steps):
+        step(model)
+        history.append((score(model), {name: x.clone() for name, x in model.state_dict().items()}))
+    best = max(history, key=lambda pair: pair[0])[1]
+    model.load_state_dict(best)
+    with torch.no_grad():
+        return {name: x.clone() for name, x in best.items()}
