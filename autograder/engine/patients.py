@@ -101,7 +101,7 @@ def sound_edition() -> Path:
 
 def _edition(patient: Patient | None) -> Path:
     files = patient_files({check.lab for check in patient.checks} if patient else ())
-    files["rushlight/__init__.py"] = f"{files['rushlight/__init__.py']}{SLOW}"
+    files["rushlight/__init__.py"] = str(files["rushlight/__init__.py"]) + SLOW
     if patient:
         file = file_of(patient.at)
         files[file] = _planted(str(files[file]), patient.planted)
@@ -253,8 +253,8 @@ def plain_program(text: str) -> ast.FunctionDef:
 def _bare(text: str) -> ast.FunctionDef:
     """The function that a text defines, without decorators and annotations, whose names belong to another module. Raises
     ValueError if it defines none."""
-    (function, *others) = ast.parse(textwrap.dedent(text)).body or [None]
-    if not isinstance(function, ast.FunctionDef) or others:
+    statements = ast.parse(textwrap.dedent(text)).body
+    if len(statements) != 1 or not isinstance(function := statements[0], ast.FunctionDef):
         raise ValueError("it is no function")
     function.decorator_list = []
     return without_annotations(function)
