@@ -22,7 +22,7 @@ from ..course import COURSE, READINGS, RELEASED, replacing
 from ..engine import practice
 from ..engine.check import function_of
 from ..engine.edition import body_lines, check_files, file_of, framework_files
-from ..engine.patients import SEALED, patients_of, sealed
+from ..engine.patients import labs_with_checks, sealed
 from ..model import Course, Lab, phases
 from . import releases
 
@@ -67,13 +67,11 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False) -
                 _write(copy / name, text)
             grader = Path(__file__).parents[1]
             rooms = [grader, *(grader / room for room in ("engine", "notebook", "classroom", "author"))]
-            patients = {patient.number: patient for lab in labs for patient in patients_of(lab.name)}
-            checked = [lab.name for lab in labs]
-            checked += {check.lab for patient in patients.values() for check in patient.checks} - {*checked}
-            for path in [*(path for room in rooms for path in room.glob("*.py")), *check_files(checked)]:
+            checked = {name for lab in labs for name in (lab.name, *labs_with_checks(lab.name))}
+            for path in [*(path for room in rooms for path in room.glob("*.py")), *check_files(sorted(checked))]:
                 _write(copy / "autograder" / path.relative_to(grader), path.read_text(encoding="utf-8"))
-            for number in patients:
-                _write(copy / f"autograder/patients/{number.replace('.', '/')}{SEALED}", sealed(number))
+            for name, packed in ((name, packed) for lab in labs for name, packed in sealed(lab.name).items()):
+                _write(copy / "autograder" / "patients" / name, packed)
             shutil.copytree(grader / "jupyter", copy / "autograder" / "jupyter")
             for name in _project_files():
                 (copy / name).parent.mkdir(exist_ok=True)

@@ -67,27 +67,35 @@ class Patient:
 
 def find_patient(number: str) -> Patient:
     """The patient of this number. Raises LookupError with the numbers that there are."""
-    known = {f"{path.parent.name}.{path.stem}": path for path in PATIENTS.glob("*/[0-9]*.*")}
+    known = {f"{path.parent.name}.{path.stem}" for path in PATIENTS.glob("*/[0-9]*.*")}
     if number not in known:
         raise LookupError(f"there is no patient {number!r}; the patients are {', '.join(sorted(known))}")
-    text = known[number].read_text(encoding="utf-8")
-    if known[number].suffix == SEALED:
-        text = zlib.decompress(b85decode(text)).decode()
+    text = read(number)
     parts = {node.name: ast.unparse(node) for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
     (at,) = re.findall(r'^AT = "([\w.]+)"$', text, re.MULTILINE)
     return Patient(number, at, parts["symptom"], parts[at.rpartition(".")[2]])
 
 
-def sealed(number: str) -> str:
-    """The text of a patient's file, packed for a class repository, so that no student reads it by accident."""
-    return b85encode(zlib.compress((PATIENTS / f"{number.replace('.', '/')}.py").read_bytes(), 9)).decode()
+def read(number: str) -> str:
+    """The text of the file `13a/1.py` for `13a.1`, or of the packed one that a class repository has."""
+    path = PATIENTS / f"{number.replace('.', '/')}.py"
+    if path.exists():
+        return path.read_text(encoding="utf-8")
+    return zlib.decompress(b85decode(path.with_suffix(SEALED).read_bytes())).decode()
 
 
-def patients_of(lab: str) -> list[Patient]:
-    """The patients of a lab, and of the reading of its phase, in order."""
-    folders = (number_of(lab), lab[:2])
-    paths = [path for folder in folders for path in (PATIENTS / folder).glob("[0-9]*.py")]
-    return [find_patient(f"{path.parent.name}.{path.stem}") for path in sorted(paths)]
+def sealed(lab: str) -> dict[str, bytes]:
+    """The files of a lab and of the reading of its phase, by their names below `PATIENTS`. They are packed for a class repository,
+    so that no student reads them by accident."""
+    paths = [path for folder in (number_of(lab), lab[:2]) for path in sorted((PATIENTS / folder).glob("*.py"))]
+    names = [path.relative_to(PATIENTS).with_suffix(SEALED).as_posix() for path in paths]
+    return {name: b85encode(zlib.compress(path.read_bytes(), 9)) for name, path in zip(names, paths)}
+
+
+def labs_with_checks(lab: str) -> set[str]:
+    """The labs whose checks grade the mends of a lab, and of the reading of its phase."""
+    numbers = [name.removesuffix(SEALED).replace("/", ".") for name in sealed(lab)]
+    return {check.lab for number in numbers if number[-1].isdigit() for check in find_patient(number).checks}
 
 
 # Editions as bytecode ------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from .check import DISAGREED, PASSED, Verdict, describe
 from .limits import CHECK_SECONDS, seconds
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, difference, is_error, show
 from .patient_side import read_report
-from .patients import PATIENTS, Examine, open_patient, plain_program
+from .patients import Examine, open_patient, plain_program, read
 
 if TYPE_CHECKING:
     from .judge import Judge
@@ -51,8 +51,7 @@ def _says(outcome: str, message: str, notes: Sequence[str] = ()) -> Verdict:
 @cache
 def find_bodies(number: str) -> Bodies:
     """The bodies of the file of this number, such as `13b.sum_to`."""
-    lab, _, name = number.partition(".")
-    text = (PATIENTS / lab / f"{name}.py").read_text(encoding="utf-8")
+    text = read(number)
     functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     (at,) = re.findall(r'^AT = "([\w.]+)"$', text, re.MULTILINE)
     about = {node.name: " ".join((ast.get_docstring(node) or "").split()) for node in functions}
