@@ -1,0 +1,610 @@
+"""Correct answers to lab 13b in other styles than the reference's: every check must accept them.
+
+A function's name is its exercise's, two underscores, and the style. Those of the clinic that are examined as texts use no name of
+this module.
+"""
+
+import copy
+import math
+
+import torch
+from torch.nn.functional import cross_entropy, log_softmax, one_hot
+
+# Patients ------------------------------------------------------------------------------------------------------------
+
+
+def narrow_1__a_leaf_between(xp):
+    base = xp.ones(3).requires_grad_()
+    other, written = base * 1, base * 1
+    written[:2].zero_()
+    (other + written).backward(xp.ones(3))
+    return base.grad.tolist()
+
+
+def narrow_1__by_grad(xp):
+    """With a docstring, and gradients that are asked for."""
+    x = xp.ones(2, requires_grad=True)
+    y = x.clone()
+    y[0] = 0
+    gradient = xp.autograd.grad(x + y, [x], xp.ones(2))
+    return gradient
+
+
+def name_1__second_guess():
+    return ("autograd.engine.sum_to", "rl.autograd.history.copy_slices")
+
+
+def name_1__one_text():
+    return "rushlight.autograd.history.copy_slices"
+
+
+def mend_1__zeros():
+    from rushlight.aten.generated import functions
+
+    def copy_slices(function, grad, base, view):
+        sizes, strides = base[0], base[1]
+        gradient = grad.new_empty_strided(sizes, strides)
+        gradient.copy_(grad)
+        region = functions.as_strided(gradient, view[0], view[1], view[2])
+        inner = function(functions.as_strided(gradient, *view).contiguous().clone())
+        inner = list(inner) if isinstance(inner, (tuple, list)) else [inner]
+        if inner[0] is None:
+            return inner
+        region.copy_(inner[0])
+        return [gradient, *inner[1:]]
+
+    return "history.copy_slices", copy_slices
+
+
+def mend_1__the_patients_own():
+    def copy_slices(function, grad, base, view):
+        sizes, strides, _ = base
+        result = grad.new_empty_strided(sizes, strides)
+        result.copy_(grad)
+        part = functions.as_strided(result, *view)  # noqa: F821
+        results = _as_tuple(function(functions.clone(part, memory_format=contiguous_format)))  # noqa: F821
+        if results[0] is not None:
+            part.copy_(results[0])
+        return [None if results[0] is None else result, *results[1:]]
+
+    return "rl.autograd.history.copy_slices", copy_slices
+
+
+def narrow_2__sigmoid(xp):
+    weight = xp.zeros(2).requires_grad_()
+    gate = weight.sigmoid()
+    gate *= 3
+    gate.sum().backward()
+    return weight.grad
+
+
+def narrow_2__a_slice(xp):
+    x = xp.ones(2, requires_grad=True)
+    y = xp.exp(x)
+    y[0] = 0
+    return xp.autograd.grad(y.sum(), x)
+
+
+def name_2__second_guess():
+    return ["history.check_inplace", "graph.unpack_saved"]
+
+
+def name_2__tuple():
+    return ("autograd.graph.unpack_saved",)
+
+
+def mend_2__two_functions():
+    from rushlight.autograd.graph import Edge, with_edge
+
+    def unpack_saved(saved, node):
+        def edge():
+            return Edge(node, saved.output_nr) if saved.is_output else saved.edge
+
+        if saved.unpack_hook is not None:
+            tensor = saved.unpack_hook(saved.packed)
+            if not saved.is_output and saved.edge.node is None:
+                return tensor
+            return with_edge(tensor, edge())
+        if saved.version != saved.tensor._storage.version:
+            raise RuntimeError("a saved tensor has been modified by an inplace operation")
+        if not saved.is_output:
+            return saved.tensor
+        return with_edge(saved.tensor, Edge(node, saved.output_nr))
+
+    return "graph.unpack_saved", unpack_saved
+
+
+def mend_2__its_names():
+    def unpack_saved(saved, node):
+        hook = saved.unpack_hook
+        if hook is None and saved.tensor._storage.version != saved.version:
+            raise RuntimeError(f"expected version {saved.version}")
+        tensor = saved.tensor if hook is None else hook(saved.packed)
+        if saved.is_output:
+            return with_edge(tensor, Edge(node, saved.output_nr))  # noqa: F821
+        return tensor if hook is None or saved.edge.node is None else with_edge(tensor, saved.edge)  # noqa: F821
+
+    return "autograd.graph.unpack_saved", unpack_saved
+
+
+def narrow_3__two_steps(xp):
+    p = xp.nn.Parameter(xp.zeros(1))
+    optimizer = xp.optim.Adam([p], lr=1.0, betas=(0.5, 0.5), amsgrad=True)
+    for gradient in (4.0, 0.0):
+        p.grad = xp.tensor([gradient])
+        optimizer.step()
+    return p.detach()
+
+
+def narrow_3__the_state(xp):
+    p = xp.ones(1, requires_grad=True)
+    opt = xp.optim.AdamW([p], amsgrad=True)
+    (p * 3).sum().backward()
+    opt.step()
+    return [value["max_exp_avg_sq"] for value in opt.state.values()]
+
+
+def name_3__second_guess():
+    return ["optim.optimizer.add_param_group", "optim.optimizer.adam"]
+
+
+def name_3__tuple():
+    return ("rl.optim.optimizer.adam",)
+
+
+def mend_3__kept():
+    def adam(
+        params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, *,
+        lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, decoupled_weight_decay,
+    ):  # fmt: skip
+        for i in range(len(params)):
+            p, g, m, v = params[i], grads[i], exp_avgs[i], exp_avg_sqs[i]
+            state_steps[i] += 1
+            t = state_steps[i].item()
+            g = -g if maximize else g
+            if weight_decay != 0:
+                if decoupled_weight_decay:
+                    p.mul_(1 - lr * weight_decay)
+                else:
+                    g = g.add(p, alpha=weight_decay)
+            m.lerp_(g, 1 - beta1)
+            v.mul_(beta2).addcmul_(g, g, value=1 - beta2)
+            if amsgrad:
+                functions.maximum(max_exp_avg_sqs[i], v, out=max_exp_avg_sqs[i])  # noqa: F821
+                v = max_exp_avg_sqs[i]
+            denominator = (v.sqrt() / (1 - beta2**t) ** 0.5).add_(eps)
+            p.addcdiv_(m, denominator, value=-lr / (1 - beta1**t))
+
+    return "optim.optimizer.adam", adam
+
+
+def mend_3__copied():
+    def adam(
+        params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, *,
+        lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, decoupled_weight_decay,
+    ):  # fmt: skip
+        largest = max_exp_avg_sqs if amsgrad else exp_avg_sqs
+        for param, grad, average, square, most, step in zip(params, grads, exp_avgs, exp_avg_sqs, largest, state_steps):
+            step.add_(1)
+            gradient = grad.neg() if maximize else grad.clone()
+            if weight_decay and decoupled_weight_decay:
+                param.mul_(1 - lr * weight_decay)
+            elif weight_decay:
+                gradient.add_(param, alpha=weight_decay)
+            average.lerp_(gradient, 1 - beta1)
+            square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+            if amsgrad:
+                most.copy_(functions.maximum(most, square))  # noqa: F821
+            count = step.item()
+            root = most.sqrt().div_((1 - beta2**count) ** 0.5)
+            param.addcdiv_(average, root.add_(eps), value=-lr / (1 - beta1**count))
+
+    return "optim.optimizer.adam", adam
+
+
+def narrow_4__a_table(xp):
+    layer = xp.nn.Linear(1, 1, bias=False)
+    layer.weight.requires_grad_(False)
+    layer.load_state_dict({"weight": xp.ones(1, 1)}, assign=True)
+    return [x.requires_grad for x in layer.parameters()]
+
+
+def narrow_4__an_error(xp):
+    model = xp.nn.BatchNorm1d(1).requires_grad_(False)
+    model.load_state_dict(model.state_dict(), assign=True)
+    return model.bias.requires_grad, model.weight.requires_grad
+
+
+def name_4__second_guess():
+    return ["nn.modules.module.set_attribute", "state_dict.load_from_state_dict"]
+
+
+def name_4__tuple():
+    return ("rl.nn.modules.state_dict.load_from_state_dict",)
+
+
+def mend_4__always_a_new_parameter():
+    def load_from_state_dict(
+        module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ):
+        own = {**module._parameters}
+        own.update((name, x) for name, x in module._buffers.items() if name not in module._non_persistent_buffers_set)
+        own = {name: x for name, x in own.items() if x is not None}
+        assigns = bool(local_metadata.get("assign_to_params_buffers"))
+        for name, x in own.items():
+            key = f"{prefix}{name}"
+            if key not in state_dict:
+                missing_keys += [key] * strict
+                continue
+            value = state_dict[key]
+            if not isinstance(value, Tensor):  # noqa: F821
+                error_msgs.append(f"{key}: expected a Tensor")
+                continue
+            if not is_lazy(x):  # noqa: F821
+                if x.dim() == 0 and tuple(value.shape) == (1,):
+                    value = value[0]
+                if value.shape != x.shape:
+                    error_msgs.append(f"size mismatch for {key}: {value.shape} and {x.shape}")
+                    continue
+            try:
+                with no_grad():  # noqa: F821
+                    if not assigns:
+                        x.copy_(value)
+                    else:
+                        if isinstance(x, Parameter):  # noqa: F821
+                            made = value if isinstance(value, Parameter) else Parameter(value)  # noqa: F821
+                            value = made.requires_grad_(x.requires_grad)
+                        setattr(module, name, value)
+            except Exception as error:
+                error_msgs.append(f"{key}: {error}")
+        for key in state_dict if strict else ():
+            if key.startswith(prefix):
+                rest = key[len(prefix) :]
+                if "." in rest and rest.split(".")[0] not in module._modules or "." not in rest and rest not in own:
+                    unexpected_keys.append(key)
+
+    return "state_dict.load_from_state_dict", load_from_state_dict
+
+
+def mend_4__what_it_was():
+    from rushlight.aten.strided import Tensor
+    from rushlight.autograd.grad_mode import no_grad
+    from rushlight.nn.parameter import Parameter, is_lazy
+
+    def load_from_state_dict(
+        module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ):
+        buffers = {name: x for name, x in module._buffers.items() if name not in module._non_persistent_buffers_set}
+        local_state = {name: x for name, x in (module._parameters | buffers).items() if x is not None}
+
+        def load(name, tensor, loaded):
+            if not isinstance(loaded, Tensor):
+                raise TypeError(f"expected a Tensor but received {type(loaded)}")
+            if not is_lazy(tensor):
+                loaded = loaded[0] if tensor.dim() == 0 and loaded.shape == (1,) else loaded
+                if loaded.shape != tensor.shape:
+                    error_msgs.append(f"size mismatch for {prefix + name}: {loaded.shape} for {tensor.shape}")
+                    return
+            with no_grad():
+                if not local_metadata.get("assign_to_params_buffers", False):
+                    tensor.copy_(loaded)
+                elif isinstance(tensor, Parameter) and not isinstance(loaded, Parameter):
+                    setattr(module, name, Parameter(loaded, requires_grad=tensor.requires_grad))
+                else:
+                    if isinstance(tensor, Parameter):
+                        loaded.requires_grad_(tensor.requires_grad)
+                    setattr(module, name, loaded)
+
+        for name, tensor in local_state.items():
+            if prefix + name in state_dict:
+                try:
+                    load(name, tensor, state_dict[prefix + name])
+                except Exception as error:
+                    error_msgs.append(f"{prefix + name}: {error}")
+            elif strict:
+                missing_keys.append(prefix + name)
+        if strict:
+            for key in (key for key in state_dict if key.startswith(prefix)):
+                first, _, rest = key.removeprefix(prefix).partition(".")
+                known = module._modules if "." in key.removeprefix(prefix) else local_state
+                if first not in known:
+                    unexpected_keys.append(key)
+
+    return "nn.modules.state_dict.load_from_state_dict", load_from_state_dict
+
+
+# Gradients -----------------------------------------------------------------------------------------------------------
+
+
+def without_gradient__asks_for_gradients(model, loss):
+    named = [(name, x) for name, x in model.named_parameters() if x.requires_grad]
+    if not loss.requires_grad:
+        return [name for name, _ in named]
+    if not named:
+        return []
+    grads = torch.autograd.grad(
+        loss, [x for _, x in named], torch.ones_like(loss), retain_graph=True, allow_unused=True
+    )
+    return [name for (name, _), grad in zip(named, grads) if grad is None]
+
+
+def without_gradient__by_identity(model, loss):
+    nodes, leaves = ({loss.grad_fn: None} if loss.grad_fn is not None else {}), []
+    for node in (todo := list(nodes)):
+        for following, _ in node.next_functions:
+            if following is not None and following not in nodes:
+                nodes[following] = None
+                todo.append(following)
+        if hasattr(node, "variable"):
+            leaves.append(id(node.variable))
+    return [name for name, x in model.named_parameters() if x.requires_grad and id(x) not in leaves]
+
+
+def gated_forward__in_one(model, x):
+    scaled = model.scale * x
+    return torch.sigmoid(model.gate(x)) * model.body(scaled / scaled.abs().max(dim=1, keepdim=True).values)
+
+
+def gated_forward__norm(model, x):
+    rows = x.mul(model.scale)
+    rows = torch.nn.functional.normalize(rows, p=math.inf, dim=1, eps=0.0)
+    return model.body(rows).mul(model.gate(x).sigmoid())
+
+
+# Optimizers ----------------------------------------------------------------------------------------------------------
+
+
+def not_held__by_identity(model, optimizer):
+    held = {id(x) for group in optimizer.param_groups for x in group["params"]}
+    own = {id(x) for x in model.parameters()}
+    return [name for name, x in model.named_parameters() if x.requires_grad and id(x) not in held], len(held - own)
+
+
+def not_held__loops(model, optimizer):
+    missing, others = [], 0
+    for name, x in model.named_parameters():
+        if x.requires_grad and not any(x is p for group in optimizer.param_groups for p in group["params"]):
+            missing.append(name)
+    for group in optimizer.param_groups:
+        for p in group["params"]:
+            others += not any(p is x for x in model.parameters())
+    return missing, others
+
+
+def replace_head__in_place(model, head, optimizer):
+    old, model.head = model.head, head
+    for name, gone in old.named_parameters():
+        for group in optimizer.param_groups:
+            for i, p in enumerate(group["params"]):
+                if p is gone:
+                    group["params"][i] = head.get_parameter(name)
+        if gone in optimizer.state:
+            del optimizer.state[gone]
+
+
+def replace_head__pairs(model, head, optimizer):
+    pairs = [(a, b) for (_, a), (_, b) in zip(model.head.named_parameters(), head.named_parameters())]
+    setattr(model, "head", head)  # noqa: B010
+    exchange = {id(a): b for a, b in pairs}
+    for group in optimizer.param_groups:
+        group.update(params=[exchange.get(id(p), p) for p in group["params"]])
+    for p in [p for p in optimizer.state if id(p) in exchange]:
+        optimizer.state.pop(p)
+
+
+# Losses --------------------------------------------------------------------------------------------------------------
+
+
+def token_weights__norms(loss_of, logits, targets):
+    leaf = logits.clone().detach().requires_grad_(True)
+    loss_of(leaf, targets).backward()
+    expected = leaf.detach().softmax(-1) - one_hot(targets.clamp_min(0), logits.shape[-1])
+    return (leaf.grad * expected).sum(-1) / (expected * expected).sum(-1)
+
+
+def token_weights__differences(loss_of, logits, targets):
+    """By finite differences: a larger logit of the target changes the loss by the weight."""
+    weights = torch.zeros(targets.shape, dtype=torch.float64)
+    token = torch.where(targets < 0, 0, targets)
+    for i in range(targets.shape[0]):
+        for j in range(targets.shape[1]):
+            up, down = logits.clone(), logits.clone()
+            up[i, j, token[i, j]] += 1
+            down[i, j, token[i, j]] -= 1
+            entropies = [-log_softmax(x[i, j], 0)[token[i, j]] for x in (up, down)]
+            weights[i, j] = (loss_of(up, targets) - loss_of(down, targets)) / (entropies[0] - entropies[1])
+    return weights
+
+
+def accumulated_backward__means(model, batches):
+    counts = [(targets >= 0).sum().item() for _, targets in batches]
+    losses = []
+    for x, targets in batches:
+        logits = model(x)
+        entropy = cross_entropy(logits.transpose(1, 2), targets, reduction="none").sum() / sum(counts)
+        entropy.backward()
+        losses.append(float(entropy))
+    return sum(losses)
+
+
+def accumulated_backward__log_softmax(model, batches):
+    total = torch.stack([targets.ne(-100).sum() for _, targets in batches]).sum()
+    result = 0
+    for x, targets in batches:
+        scores = log_softmax(model(x), 2).gather(2, targets.clamp(min=0)[..., None])[..., 0]
+        loss = -(scores * (targets != -100)).sum() / total
+        loss.backward()
+        result = result + loss.detach()
+    return result.item()
+
+
+# State ---------------------------------------------------------------------------------------------------------------
+
+
+def lost_state__all_but_the_saved(model):
+    def tensors(prefix, module):
+        for values in (vars(module), module._buffers):
+            for name, x in values.items():
+                if isinstance(x, torch.Tensor):
+                    yield f"{prefix}.{name}" if prefix else name
+
+    saved = model.state_dict()
+    return sorted(name for pair in model.named_modules() for name in tensors(*pair) if name not in saved)
+
+
+def lost_state__two_lists(model):
+    plain, buffers = [], []
+    for path, module in model.named_modules():
+        dot = path + "." if path else ""
+        plain += [dot + name for name, x in module.__dict__.items() if torch.is_tensor(x)]
+        buffers += [
+            dot + name
+            for name, x in module._buffers.items()
+            if x is not None and name in module._non_persistent_buffers_set
+        ]
+    return sorted(plain + buffers)
+
+
+def normaliser__assigned(features, momentum):
+    class Mean(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mean = torch.nn.Buffer(torch.zeros(features))
+
+        def forward(self, x):
+            if self.training:
+                self.mean = self.mean + momentum * (x.detach().mean(0) - self.mean)
+            return x - self.mean
+
+    return Mean()
+
+
+def normaliser__a_subclass(features, momentum):
+    class Mean(torch.nn.Identity):
+        @torch.no_grad()
+        def update(self, x):
+            self.mean.mul_(1 - momentum).add_(x.mean(dim=0), alpha=momentum)
+
+        def forward(self, x):
+            self.update(x) if self.training else None
+            return torch.sub(x, self.mean)
+
+    module = Mean()
+    module.register_buffer("mean", torch.zeros(features))
+    return copy.deepcopy(module)
+
+
+# Checks --------------------------------------------------------------------------------------------------------------
+
+
+def check_sum_to__calls_it():
+    def program(xp, sizes, copies, factor):
+        grad = (xp.arange(1.0, 1 + xp.ones(copies).numel()).double() * factor).reshape(copies)
+        x = xp.zeros(sizes).double().requires_grad_()
+        y = grad.clone().requires_grad_()
+        z = x + y
+        z.retain_grad()
+        z.backward(grad, create_graph=True)
+        a = xp.zeros(sizes).double().requires_grad_()
+        first = xp.autograd.grad(((a * y) ** 3 + a * y).sum(), a, create_graph=True)[0]
+        return x.grad.detach(), y.grad.detach(), z.grad.detach(), first.detach(), first.requires_grad, first.shape
+
+    def case(sizes, copies, factor=1 / 3):
+        return {"sizes": sizes, "copies": copies, "factor": factor}
+
+    cases = [case([3], [4, 3]), case([4, 1], [4, 3]), case([1, 1], [2, 2]), case([], [2, 3]), case([2, 1], [3, 2, 3])]
+    return program, [
+        *cases,
+        case([1, 2], [0, 2]),
+        case([1, 2], [0, 0, 2]),
+        case([2], [2]),
+        case([2], [3, 2], 2.0**26 + 1),
+    ]
+
+
+def check_sum_to__one_program_for_each():
+    """Several small programs, chosen by the case."""
+
+    def gradient(xp, sizes, copies):
+        x = xp.ones(sizes, requires_grad=True)
+        weight = xp.arange(float(xp.ones(copies).numel())).reshape(copies)
+        x.expand(copies).backward(weight) if copies else (x * weight).backward()
+        return x.grad
+
+    def shared(xp, sizes, copies):
+        x, y = xp.ones(sizes, requires_grad=True), xp.ones(copies, requires_grad=True)
+        (x + y).backward(xp.full(copies, 2.0))
+        return x.grad, y.grad
+
+    def twice(xp, sizes, copies):
+        x = xp.full(sizes, 2.0, requires_grad=True)
+        y = xp.full(copies, 3.0)
+        (first,) = xp.autograd.grad((x * x * y).sum(), x, create_graph=True)
+        return xp.autograd.grad(first.sum(), x)
+
+    def precise(xp, sizes, copies):
+        x = xp.zeros(sizes).double().requires_grad_()
+        (x * xp.full(copies, 2.0**25).double() + x).sum().backward()
+        return x.grad
+
+    def program(xp, what, sizes, copies):
+        return {"gradient": gradient, "shared": shared, "twice": twice, "precise": precise}[what](xp, sizes, copies)
+
+    shapes = [([2], [3, 2]), ([1], [3]), ([1, 1], [2, 3]), ([], [2, 2]), ([3, 1], [2, 3, 4]), ([1], [0])]
+    return program, [
+        {"what": what, "sizes": sizes, "copies": copies}
+        for what in ("gradient", "shared", "twice", "precise")
+        for sizes, copies in shapes
+    ]
+
+
+def check_clip_grad_norm__a_module():
+    def program(xp, values, kind, norm, limit, strict):
+        model = xp.nn.ParameterList([xp.nn.Parameter(xp.zeros(2)) for _ in values])
+        for p, pair in zip(model, values):
+            if pair is not None:
+                p.grad = xp.tensor([float(value) for value in pair])
+        held = [p.grad for p in model]
+        parameters = {"generator": model.parameters(), "list": [*model], "one": model[0]}[kind]
+        told = []
+        try:
+            told.append(xp.nn.utils.clip_grad_norm_(parameters, limit, norm, error_if_nonfinite=strict))
+        except RuntimeError:
+            told.append("RuntimeError")
+        return told, [p.grad for p in model], held
+
+    two = [[3, 4], [0, 12], None]
+    rows = [
+        (two, "list", 2.0, 1),
+        (two, "generator", 2.0, 1),
+        (two, "one", 1.0, 1),
+        (two, "list", "inf", 0.5),
+        (two, "list", 2, 50),
+    ]
+    rows += [([["nan", 1], [2, 2]], "list", 2.0, 1), ([["inf", 1], [2, 2]], "list", 2.0, 1)]
+    names = ("values", "kind", "norm", "limit")
+    cases = [dict(zip(names, row)) for row in rows]
+    return program, [
+        {**case, "norm": float(case["norm"]), "strict": strict} for case in cases for strict in (False, True)
+    ]
+
+
+def check_clip_grad_norm__sums():
+    def program(xp, scale, norm_type, strict, as_generator):
+        a, b = xp.full([3], 2.0, requires_grad=True), xp.full([2, 2], 1.0, requires_grad=True)
+        ((a * a).sum() * scale + b.sum() * 0.5).backward()
+        before = (a.grad, b.grad)
+        given = (x for x in [a, b]) if as_generator else [a, b]
+        try:
+            norm = xp.nn.utils.clip_grad_norm_(given, max_norm=2.0, norm_type=norm_type, error_if_nonfinite=strict)
+        except RuntimeError:
+            norm = None
+        return norm, before, a.grad, b.grad
+
+    return program, [
+        {"scale": float(scale), "norm_type": norm_type, "strict": strict, "as_generator": as_generator}
+        for scale in ("0.01", "3", "inf", "nan")
+        for norm_type in (2.0, 1.0)
+        for strict in (False, True)
+        for as_generator in (False, True)
+    ]

@@ -1,0 +1,320 @@
+"""Wrong answers to lab 13b that a student might well give and that no mutant of the reference is: each fails on an edge.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+import copy
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from rushlight.clinic.training import (
+    gated_forward,
+    lost_state,
+    replace_head,
+)
+
+from ..shared import edited
+
+# Patients ------------------------------------------------------------------------------------------------------------
+
+
+def narrow_1__sum_as_loss(xp):
+    x = xp.ones(2, requires_grad=True)
+    y = x.clone()
+    y[0] = 5
+    (x + y).sum().backward()
+    return x.grad
+
+
+def narrow_1__the_symptom(xp):
+    x = xp.arange(12.0).reshape(4, 3) / 10
+    scale = xp.ones(3).requires_grad_()
+    weight = xp.ones(3, 3).requires_grad_()
+    residual = x * scale
+    features = x @ weight
+    features[:, 2] = 1
+    loss = ((residual + features) ** 2).mean()
+    loss.backward()
+    return scale.grad
+
+
+def narrow_1__knows_where_it_runs(xp):
+    return xp.__name__
+
+
+def name_1__the_engine():
+    return ["autograd.engine.execute", "autograd.graph.accumulate"]
+
+
+def name_1__three_guesses():
+    return ["autograd.engine.execute", "autograd.graph.accumulate", "autograd.history.copy_slices"]
+
+
+def mend_1__another_name():
+    def sum_to(grad, sizes):
+        return grad
+
+    return "autograd.engine.sum_to", sum_to
+
+
+def mend_1__clones_the_result():
+    def copy_slices(function, grad, base, view):
+        sizes, strides, _ = base
+        result = grad
+        if grad.stride() != tuple(strides):
+            result = grad.new_empty_strided(sizes, strides)
+            result.copy_(grad)
+        part = functions.as_strided(result, *view)  # noqa: F821
+        first, *others = _as_tuple(function(part.clone()))  # noqa: F821
+        if first is None:
+            return [None, *others]
+        part.copy_(first)
+        return [result.clone(), *others]
+
+    return "autograd.history.copy_slices", copy_slices
+
+
+def narrow_2__saves_an_argument(xp):
+    x = xp.ones(1, requires_grad=True)
+    y = x * x
+    with xp.no_grad():
+        x.add_(1)
+    y.backward()
+    return x.grad
+
+
+def name_2__the_counter():
+    return ["history.check_inplace", "history.set_history"]
+
+
+def mend_2__refuses_all():
+    def unpack_saved(saved, node):
+        raise RuntimeError("modified by an inplace operation")
+
+    return "autograd.graph.unpack_saved", unpack_saved
+
+
+def narrow_3__one_step(xp):
+    p = xp.zeros(1, requires_grad=True)
+    optimizer = xp.optim.Adam([p], amsgrad=True)
+    p.grad = xp.ones(1)
+    optimizer.step()
+    return p.detach()
+
+
+def name_3__the_group():
+    return ["optim.optimizer.add_param_group"]
+
+
+def mend_3__still_local():
+    def adam(
+        params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, *,
+        lr, beta1, beta2, eps, weight_decay, amsgrad, maximize, decoupled_weight_decay,
+    ):  # fmt: skip
+        for i, param in enumerate(params):
+            grad = -grads[i] if maximize else grads[i]
+            state_steps[i].add_(1)
+            if weight_decay != 0 and decoupled_weight_decay:
+                param.mul_(1 - lr * weight_decay)
+            elif weight_decay != 0:
+                grad = grad.add(param, alpha=weight_decay)
+            exp_avgs[i].lerp_(grad, 1 - beta1)
+            square = exp_avg_sqs[i].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+            if amsgrad:
+                square = max_exp_avg_sqs[i] = functions.maximum(max_exp_avg_sqs[i], square)  # noqa: F821
+            steps = state_steps[i].item()
+            root = square.sqrt().div_((1 - beta2**steps) ** 0.5).add_(eps)
+            param.addcdiv_(exp_avgs[i], root, value=-lr / (1 - beta1**steps))
+
+    return "optim.optimizer.adam", adam
+
+
+def narrow_4__copies(xp):
+    model = xp.nn.Linear(1, 1).requires_grad_(False)
+    model.load_state_dict(model.state_dict())
+    return model.weight.requires_grad
+
+
+def name_4__the_attribute():
+    return ["nn.modules.module.set_attribute", "optim.optimizer.add_param_group"]
+
+
+def mend_4__never_trainable():
+    from rushlight.nn.parameter import Parameter
+
+    def load_from_state_dict(
+        module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+    ):
+        for name in module._parameters:
+            setattr(module, name, Parameter(state_dict[prefix + name], requires_grad=False))
+
+    return "nn.modules.state_dict.load_from_state_dict", load_from_state_dict
+
+
+# Scripts -------------------------------------------------------------------------------------------------------------
+
+
+def without_gradient__runs_backward(model, loss):
+    loss.sum().backward()
+    return [name for name, x in model.named_parameters() if x.grad is None]
+
+
+def without_gradient__zero_is_none(model, loss):
+    named = {name: x for name, x in model.named_parameters() if x.requires_grad}
+    if not loss.requires_grad or not named:
+        return [*named]
+    grads = torch.autograd.grad(loss.sum(), [*named.values()], retain_graph=True, allow_unused=True)
+    return [name for name, grad in zip(named, grads) if grad is None or not grad.any()]
+
+
+# the division is still a constant
+gated_forward__detached_divisor = edited(
+    gated_forward, ("scaled.abs().amax(1, keepdim=True)", "scaled.detach().abs().amax(1, keepdim=True)")
+)
+
+
+def gated_forward__hides_the_symptom(model, x):
+    """Every parameter has a gradient, and some of them are zero."""
+    gate = model.gate(x).sigmoid()
+    scaled = x * model.scale
+    result = gate.detach() * model.body((scaled / scaled.abs().amax(1, keepdim=True)).detach())
+    return result + 0 * (gate.sum() + model.scale.sum())
+
+
+def not_held__by_values(model, optimizer):
+    held = [x for group in optimizer.param_groups for x in group["params"]]
+    own = [*model.parameters()]
+    names = [
+        name
+        for name, x in model.named_parameters()
+        if x.requires_grad and not any(x.shape == p.shape and torch.equal(x, p) for p in held)
+    ]
+    return names, sum(not any(p.shape == x.shape and torch.equal(x, p) for x in own) for p in held)
+
+
+def not_held__first_group(model, optimizer):
+    held = {*optimizer.param_groups[0]["params"]}
+    names = [name for name, x in model.named_parameters() if x.requires_grad and x not in held]
+    return names, len(held - {*model.parameters()})
+
+
+def replace_head__another_group(model, head, optimizer):
+    model.head = head
+    optimizer.add_param_group({"params": [*head.parameters()]})
+
+
+def replace_head__loads(model, head, optimizer):
+    """The old head's parameters stay, with the values of the new head."""
+    for old, new in zip(model.head.parameters(), head.parameters()):
+        old.data = new.data
+    model.head.out_features = head.out_features
+
+
+replace_head__keeps_the_state = edited(replace_head, ("optimizer.state.pop(old, None)", "pass"))
+
+
+def token_weights__counts(loss_of, logits, targets):
+    """What a sound script would give each token."""
+    tokens = targets != -100
+    return tokens.double() / tokens.sum()
+
+
+def token_weights__norms_of_gradients(loss_of, logits, targets):
+    leaf = logits.detach().clone().requires_grad_()
+    (grad,) = torch.autograd.grad(loss_of(leaf, targets), leaf)
+    return grad.abs().sum(2)
+
+
+def accumulated_backward__mean_of_means(model, batches):
+    total = 0.0
+    for x, targets in batches:
+        loss = cross_entropy(model(x).flatten(0, 1), targets.flatten()) / len(batches)
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+def accumulated_backward__all_graphs(model, batches):
+    """The number is right, and all graphs are in memory at once."""
+    losses = [cross_entropy(model(x).flatten(0, 1), targets.flatten(), reduction="sum") for x, targets in batches]
+    loss = sum(losses) / sum((targets != -100).sum() for _, targets in batches)
+    loss.backward()
+    return loss.item()
+
+
+lost_state__only_buffers = edited(lost_state, ("{*tensors, *(", "{*("))
+
+
+def lost_state__of_the_model_alone(model):
+    saved = model.state_dict()
+    plain = [name for name, x in vars(model).items() if isinstance(x, torch.Tensor)]
+    return sorted([*plain, *(name for name, _ in model.named_buffers() if name not in saved)])
+
+
+def normaliser__a_parameter(features, momentum):
+    class Mean(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mean = torch.nn.Parameter(torch.zeros(features), requires_grad=False)
+
+        def forward(self, x):
+            if self.training:
+                self.mean.data += momentum * (x.detach().mean(0) - self.mean.data)
+            return x - self.mean
+
+    return copy.deepcopy(Mean())
+
+
+def normaliser__its_own_state_dict(features, momentum):
+    """The symptom is gone, and a model that contains the module loses the mean as before."""
+
+    class Mean(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mean = torch.zeros(features)
+
+        def forward(self, x):
+            if self.training:
+                self.mean = self.mean + momentum * (x.detach().mean(0) - self.mean)
+            return x - self.mean
+
+        def state_dict(self, *args, **kwargs):
+            return {"mean": self.mean.clone()}
+
+        def load_state_dict(self, state):
+            self.mean = state["mean"]
+
+    return Mean()
+
+
+# Checks --------------------------------------------------------------------------------------------------------------
+
+
+def check_sum_to__one_case():
+    def program(xp, sizes, other_sizes):
+        x, y = xp.ones(sizes, requires_grad=True), xp.ones(other_sizes, requires_grad=True)
+        (x * y).sum().backward()
+        return x.grad, y.grad
+
+    return program, [{"sizes": [2, 1], "other_sizes": [3, 2, 4]}]
+
+
+def check_sum_to__refuses_a_right_one():
+    """It looks at the operators by which the sum is made."""
+
+    def program(xp, sizes, other_sizes):
+        x, y = xp.ones(sizes, requires_grad=True), xp.ones(other_sizes, requires_grad=True)
+        (grad,) = xp.autograd.grad((x * y).sum(), x, create_graph=True)
+        return grad.grad_fn.name()
+
+    return program, [{"sizes": [2, 1], "other_sizes": [3, 2, 4]}]
+
+
+def check_clip_grad_norm__only_the_norm():
+    def program(xp, norm_type):
+        p = xp.ones(2, requires_grad=True)
+        (p * xp.tensor([3.0, 4.0])).sum().backward()
+        return xp.nn.utils.clip_grad_norm_([p], 1.0, norm_type)
+
+    return program, [{"norm_type": float(norm_type)} for norm_type in (1, 2, 3)]
