@@ -55,7 +55,7 @@ def find_bodies(number: str) -> Bodies:
     functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     (at,) = re.findall(r'^AT = "([\w.]+)"$', text, re.MULTILINE)
     about = {node.name: " ".join((ast.get_docstring(node) or "").split()) for node in functions}
-    texts = {node.name: _planting(at, node) for node in functions}
+    texts = {name: _planting(at, node) for name, node in [(node.name, node) for node in functions]}
     right, wrong = (
         {name: text for name, text in texts.items() if name.startswith(kind)} for kind in ("right__", "wrong__")
     )
@@ -63,7 +63,10 @@ def find_bodies(number: str) -> Bodies:
 
 
 def _planting(at: str, function: ast.FunctionDef) -> str:
-    """The text of a cell that puts a body in its place."""
+    """The text of a cell that puts a body in its place, under the name of the function: an error message has this name."""
+    function.name = at.rpartition(".")[2]
+    if ast.get_docstring(function) is not None:
+        del function.body[0]
     body = "\n".join(f"    {line}" for line in ast.unparse(function).splitlines())
     planted = f"def planted():\n{body}\n    return {at!r}, {function.name}\n"
     return f"{planted}from autograder.engine.patient_side import mend\nmend(planted)"
@@ -147,7 +150,7 @@ def caught(number: str, share: str) -> Examine:
                 return _says(DISAGREED, f"it refuses {what}: {told}")
         missed = [name for name in bodies.wrong if not apart(ran[name], on_torch)]
         count, needed = len(bodies.wrong) - len(missed), Fraction(share) * len(bodies.wrong)
-        told = f"with {len(on_torch.cases)} cases it accepts every right one, and catches {count} of {len(bodies.wrong)} wrong ones"
+        told = f"it accepts every right one and catches {count} of {len(bodies.wrong)} wrong ones, on {len(on_torch.cases)} cases"
         told += f"; {math.ceil(needed)} are needed" if count < needed else ""
         notes = [f"it does not catch one that is wrong so: {bodies.about[missed[0]]}"] if missed else []
         return _says(PASSED if count >= needed else DISAGREED, told, notes)
@@ -162,7 +165,7 @@ def _without_parameters(text: str) -> ast.FunctionDef:
         if function.args.args:
             raise ValueError("it has no parameters: its program has them")
         function.args.args = [ast.arg("xp")]
-    function = plain_program(ast.unparse(function))
+    function = plain_program(ast.unparse(function), catches=True)
     function.args.args = []
     return function
 

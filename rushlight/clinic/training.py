@@ -321,7 +321,7 @@ def gated_forward(model: torch.nn.Module, x: torch.Tensor) -> torch.Tensor:
 
     For each row of `x`, the gate is the sigmoid of `model.gate(x)`. The result is the gate times `model.body` of the row, which is
     first multiplied by `model.scale` and then divided by its own largest absolute value. Gradients flow through all of it, the
-    division included. (`torch.amax` divides the gradient evenly between elements that are equal, and so does this.)
+    division included.
 
     Args:
         model: with the attributes `gate`, a `Linear(features, 1)`; `body`, a `Linear(features, features)`; and `scale`, a parameter

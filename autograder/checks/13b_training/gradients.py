@@ -109,7 +109,10 @@ def _gated(torch, features, double):
 
 def _trained(torch, forward, size, start, double):
     model = _gated(torch, size[1], double)
-    x = numbers(torch, size, start).to(torch.float64 if double else torch.float32).requires_grad_()
+    x = (
+        numbers(torch, size, start) + torch.arange(size[0] * size[1]).reshape(size) / 97
+    )  # no two are equal but for the sign
+    x = x.to(torch.float64 if double else torch.float32).requires_grad_()
     result = forward(model, x)
     weights = numbers(torch, [*result.shape], start + 2).to(result.dtype)
     wanted = [x, *model.parameters()]

@@ -5,11 +5,14 @@ from copy import deepcopy
 from ...engine.check import program
 from ..cases import drawn, listed, numbers, rows, several
 
-KINDS = ["plain", "buffer", "not persistent", "none", "parameter", "no buffer", "number", "list"]
+KINDS = ["plain", "subclass", "buffer", "not persistent", "none", "parameter", "no buffer", "number", "list"]
 OWNERS = ["", "body", "body.0", "twice", "head"]
 
 
 def _model(torch, tensors):
+    class Own(torch.Tensor):
+        pass
+
     model = torch.nn.Sequential()
     model.body, model.head = torch.nn.Sequential(torch.nn.Linear(2, 2)), torch.nn.BatchNorm1d(2)
     model.shared = model.body
@@ -24,10 +27,11 @@ def _model(torch, tensors):
         module._buffers.pop(name, None)
         module._non_persistent_buffers_set.discard(name)
         if kind in ("buffer", "not persistent", "no buffer"):
-            value = torch.ones(1) if kind != "no buffer" else None
+            value = torch.zeros(1) if kind != "no buffer" else None
             module.register_buffer(name, value, persistent=kind == "buffer")
         else:
-            setattr(module, name, {"plain": torch.ones(1), "number": 1.0, "none": None, "list": [torch.ones(1)]}[kind])
+            values = {"plain": torch.ones(1), "subclass": torch.zeros(1).as_subclass(Own), "number": 1.0}
+            setattr(module, name, (values | {"none": None, "list": [torch.ones(1)]})[kind])
     return model
 
 
@@ -78,6 +82,9 @@ def _lived(torch, make, features, momentum, rows, start):
     copied = deepcopy(torch.nn.Sequential(module))
     shown |= {"loaded": loaded.eval()(x), "copied": copied(x), "double": copied.double()(x.double())}
     copied.train()(x.double() + 1)
+    with torch.no_grad():
+        shown["without a graph"] = make(features, momentum)(x.requires_grad_()).requires_grad
+    x = x.detach()
     return shown | {"the copy moved": copied.state_dict(), "the first did not": module(x)}
 
 
