@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
+import os
 import re
 import sys
 import warnings
@@ -90,6 +92,29 @@ def report(program: Callable, with_torch: bool) -> None:
             finally:
                 sys.setprofile(None)
     send_printed({"result": result, "operators": operators, "functions": [*functions]})
+
+
+def in_child(cell: str) -> None:
+    """Run a cell in a child of this process, which has imported torch and runs no code of a student. Print what the child prints.
+
+    Windows has no forks. There the cell runs in this process.
+    """
+    if not hasattr(os, "fork"):
+        return exec(cell, {})
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            with contextlib.redirect_stdout(io.StringIO()) as printed:
+                exec(cell, {})
+            with os.fdopen(writing, "w") as pipe:
+                pipe.write(printed.getvalue())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        print(pipe.read())
+    os.waitpid(child, 0)
 
 
 def send_printed(message: Tree) -> None:

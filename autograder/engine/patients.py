@@ -185,16 +185,39 @@ def open_patient(patient: Patient | None, with_torch: bool = False) -> sandbox.S
 
 def run_on(framework: str, patient: Patient, program: str) -> dict:
     """What `run_in` returns, in a new process."""
-    with closing(open_patient(patient if framework == PATIENT else None, framework == TORCH)) as opened:
-        return run_in(opened, program, framework == TORCH)
+    if framework == TORCH:
+        return run_on_torch(_reporting(program, True))
+    with closing(open_patient(patient if framework == PATIENT else None)) as opened:
+        return run_in(opened, program)
 
 
-def run_in(opened: sandbox.Sandbox, program: str, with_torch: bool = False) -> dict:
+def run_in(opened: sandbox.Sandbox, program: str) -> dict:
     """What a program `name(xp)` gives in a process: its `result`, the `operators` that it calls, and the framework's `functions`
     that run. Raises what a subject can bring about."""
-    cell = f"{program}\nfrom autograder.engine.patient_side import report\nreport({_name(program)}, {with_torch})"
-    outputs = opened.request({"cell": cell}, seconds(CHECK_SECONDS, with_torch))["outputs"]
-    return read_report("".join(output.get("text", "") for output in outputs))
+    return read_outputs(opened.request({"cell": _reporting(program, False)}, seconds(CHECK_SECONDS, False)))
+
+
+def _reporting(program: str, with_torch: bool) -> str:
+    return f"{program}\nfrom autograder.engine.patient_side import report\nreport({_name(program)}, {with_torch})"
+
+
+def read_outputs(reply: Tree) -> dict:
+    return read_report("".join(output.get("text", "") for output in reply["outputs"]))
+
+
+_importing_torch: list[sandbox.Sandbox] = []  # a process that has imported torch: programs run in children of it
+
+
+def run_on_torch(cell: str) -> dict:
+    """What a cell reports that runs in a process with torch. Raises what a subject can bring about."""
+    if not _importing_torch:
+        _importing_torch.append(open_patient(None, with_torch=True))
+    request = {"cell": f"from autograder.engine.patient_side import in_child\nin_child({cell!r})"}
+    try:
+        return read_outputs(_importing_torch[0].request(request, seconds(CHECK_SECONDS, True)))
+    except (SubjectDied, SubjectTimedOut, Malformed):
+        _importing_torch.pop().close()
+        raise
 
 
 def _name(program: str) -> str:

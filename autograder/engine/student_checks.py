@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING
 from .check import DISAGREED, PASSED, Verdict, describe
 from .limits import CHECK_SECONDS, seconds
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, difference, is_error, show
-from .patient_side import read_report
-from .patients import Examine, open_patient, plain_program, read
+from .patients import Examine, open_patient, plain_program, read, read_outputs, run_on_torch
 
 if TYPE_CHECKING:
     from .judge import Judge
@@ -87,11 +86,13 @@ def _run(text: str, body: str | None, with_torch: bool = False) -> Ran:
     cell = f"{text}\nfrom autograder.engine.student_side import report_cases\n"
     cell += f"report_cases({name}, {MOST_CASES}, {with_torch})"
     try:
-        with closing(open_patient(None, with_torch)) as opened:
-            if body is not None:
-                opened.request({"cell": body}, seconds(CHECK_SECONDS, False))
-            outputs = opened.request({"cell": cell}, seconds(CHECK_SECONDS, with_torch))["outputs"]
-        message = read_report("".join(output.get("text", "") for output in outputs))
+        if with_torch:
+            message = run_on_torch(cell)
+        else:
+            with closing(open_patient(None)) as opened:
+                if body is not None:
+                    opened.request({"cell": body}, seconds(CHECK_SECONDS, False))
+                message = read_outputs(opened.request({"cell": cell}, seconds(CHECK_SECONDS, False)))
     except (SubjectDied, SubjectTimedOut, Malformed) as error:
         return Ran(problem=f"{error}")
     if message["cases"] is None:
