@@ -271,7 +271,9 @@ def plain_program(text: str, catches: bool = False) -> ast.FunctionDef:
     bound = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     bound |= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
     bound |= {node.name for node in ast.walk(function) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    bound |= {name for name in vars(builtins) if name.endswith("Error")} if catches else set()
+    if catches:
+        bound |= {node.name or "" for node in ast.walk(function) if isinstance(node, ast.ExceptHandler)}
+        bound |= {name for name in vars(builtins) if name.endswith("Error")}
     for node in ast.walk(function):
         for kinds, reason in FORBIDDEN.items():
             if isinstance(node, kinds) and not (catches and isinstance(node, ast.Try)):

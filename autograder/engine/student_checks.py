@@ -102,14 +102,18 @@ def _run(text: str, body: str | None, with_torch: bool = False) -> Ran:
 
 @lru_cache(16)  # three checks ask for the same
 def outcomes(text: str, number: str) -> tuple[Ran, dict[str, Ran]]:
-    """What a student's check gives on torch, and with each of the bodies, the framework's own one first."""
-    bodies = find_bodies(number)
-    planted: dict[str, str | None] = {OWN: None, **bodies.right, **bodies.wrong}
+    """What a student's check gives on torch, and with each of the bodies, the framework's own one first. If it refuses a right one,
+    the wrong ones are not tried."""
+    bodies, ran = find_bodies(number), dict[str, Ran]()
     on_torch = _run(text, None, with_torch=True)
-    if on_torch.problem:
-        return on_torch, {}
+    if on_torch.problem or not on_torch.cases or all(map(is_error, on_torch.results)):
+        return on_torch, ran
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        return on_torch, dict(zip(planted, pool.map(lambda body: _run(text, body), planted.values())))
+        for planted in ({OWN: None}, bodies.right, bodies.wrong):
+            ran |= zip(planted, pool.map(lambda body: _run(text, body), planted.values()))
+            if planted is not bodies.wrong and any(apart(ran[name], on_torch) for name in planted):
+                break
+    return on_torch, ran
 
 
 def apart(ran: Ran, on_torch: Ran) -> str | None:
@@ -145,7 +149,7 @@ def caught(number: str, share: str) -> Examine:
             return _says(DISAGREED, "it has no cases")
         if all(map(is_error, on_torch.results)):
             return _says(DISAGREED, f"on torch, the program raises an error in each case: {show(on_torch.results[0])}")
-        for name in (OWN, *bodies.right):
+        for name in [name for name in ran if name not in bodies.wrong]:
             if told := apart(ran[name], on_torch):
                 what = "the framework's own function" if name == OWN else f"a right one, {_style(name)}"
                 return _says(DISAGREED, f"it refuses {what}: {told}")

@@ -19,7 +19,7 @@ def narrow_1(xp: Any) -> Any:
 
     `xp` is the patient's framework, the sound one, or torch. The result differs on the patient, and is the same on the other two.
 
-    The program has at most 6 statements and calls at most 8 operators. It uses `xp`, its own variables, and no import.
+    The program has at most 6 statements and calls at most 9 operators. It uses `xp`, its own variables, and no import.
 
     Returns:
         a tensor, a number, a string, or a list or tuple of these. An exception is a result too.

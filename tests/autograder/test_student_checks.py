@@ -174,7 +174,7 @@ def text_of(body):
 
 @pytest.fixture(autouse=True)
 def limits(monkeypatch, isolated):
-    monkeypatch.setattr(student_checks, "CHECK_SECONDS", 5.0)
+    monkeypatch.setattr(student_checks, "CHECK_SECONDS", (5.0, 15.0))
 
 
 @pytest.mark.parametrize("attack", sweep([*ATTACKS], keep=QUICK))

@@ -8,7 +8,7 @@ from ..shared_13 import examined, no_cases, text_of
     "clinic.training.narrow_1",
     cases=no_cases,
     edges=[{}],
-    examine=examined("narrowed", "13b.1", statements=6, operators=8),
+    examine=examined("narrowed", "13b.1", statements=6, operators=9),
 )
 def narrow_1(rl):
     return text_of(rl.clinic.training.narrow_1)

@@ -30,8 +30,8 @@ def narrow_1__by_grad(xp):
     return gradient
 
 
-def name_1__second_guess():
-    return ("autograd.engine.sum_to", "rl.autograd.history.copy_slices")
+def name_1__and_a_second():
+    return ("rl.autograd.history.copy_slices", "autograd.engine.sum_to")
 
 
 def name_1__one_text():
@@ -85,8 +85,8 @@ def narrow_2__a_slice(xp):
     return xp.autograd.grad(y.sum(), x)
 
 
-def name_2__second_guess():
-    return ["history.check_inplace", "graph.unpack_saved"]
+def name_2__and_a_second():
+    return ("graph.unpack_saved", "history.check_inplace")
 
 
 def name_2__tuple():
@@ -144,8 +144,8 @@ def narrow_3__the_state(xp):
     return [value["max_exp_avg_sq"] for value in opt.state.values()]
 
 
-def name_3__second_guess():
-    return ["optim.optimizer.add_param_group", "optim.optimizer.adam"]
+def name_3__and_a_second():
+    return ("optim.optimizer.adam", "optim.optimizer.add_param_group")
 
 
 def name_3__tuple():
@@ -215,8 +215,8 @@ def narrow_4__an_error(xp):
     return model.bias.requires_grad, model.weight.requires_grad
 
 
-def name_4__second_guess():
-    return ["nn.modules.module.set_attribute", "state_dict.load_from_state_dict"]
+def name_4__and_a_second():
+    return ("state_dict.load_from_state_dict", "nn.modules.module.set_attribute")
 
 
 def name_4__tuple():
@@ -252,7 +252,7 @@ def mend_4__always_a_new_parameter():
                         x.copy_(value)
                     else:
                         if isinstance(x, Parameter):  # noqa: F821
-                            made = value if isinstance(value, Parameter) else Parameter(value)  # noqa: F821
+                            made = value if isinstance(value, Parameter) else Parameter(value, False)  # noqa: F821
                             value = made.requires_grad_(x.requires_grad)
                         setattr(module, name, value)
             except Exception as error:
