@@ -279,7 +279,7 @@ def plain_program(text: str, catches: bool = False) -> ast.FunctionDef:
             if isinstance(node, kinds) and not (catches and isinstance(node, ast.Try)):
                 raise ValueError(f"a program has {reason}")
         name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-        if name.startswith(PRIVATE) and not name.endswith("_backward") or name in BY_TEXT:
+        if name != "_" and name.startswith(PRIVATE) and not name.endswith("_backward") or name in BY_TEXT:
             raise ValueError(f"it uses {name}: a program uses public names of the framework only")
         if isinstance(node, ast.Name) and name not in bound | BUILTINS:
             raise ValueError(f"it uses {name}: a program uses its parameter, its own variables, and {_list(BUILTINS)}")
