@@ -16,10 +16,11 @@ import importlib.util
 import marshal
 import random
 import re
+import symtable
 import textwrap
 import zlib
 from base64 import b85decode, b85encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -268,22 +269,27 @@ def plain_program(text: str, catches: bool = False) -> ast.FunctionDef:
         raise ValueError("it is a function of one parameter, xp")
     if ast.get_docstring(function) is not None:
         del function.body[0]
-    bound = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    bound |= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
-    bound |= {node.name for node in ast.walk(function) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    if catches:
-        bound |= {node.name or "" for node in ast.walk(function) if isinstance(node, ast.ExceptHandler)}
-        bound |= {name for name in vars(builtins) if name.endswith("Error")}
     for node in ast.walk(function):
         for kinds, reason in FORBIDDEN.items():
             if isinstance(node, kinds) and not (catches and isinstance(node, ast.Try)):
                 raise ValueError(f"a program has {reason}")
-        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
-        if name != "_" and name.startswith(PRIVATE) and not name.endswith("_backward") or name in BY_TEXT:
+        name = node.attr if isinstance(node, ast.Attribute) else ""
+        if name.startswith(PRIVATE) and not name.endswith("_backward") or name in BY_TEXT:
             raise ValueError(f"it uses {name}: a program uses public names of the framework only")
-        if isinstance(node, ast.Name) and name not in bound | BUILTINS:
+    (scope,) = symtable.symtable(ast.unparse(function), "program", "exec").get_children()
+    for name in _names_of_others(scope):
+        if name not in BUILTINS and not (catches and name.endswith("Error") and name in vars(builtins)):
             raise ValueError(f"it uses {name}: a program uses its parameter, its own variables, and {_list(BUILTINS)}")
     return function
+
+
+def _names_of_others(scope: symtable.SymbolTable) -> Iterator[str]:
+    """The names that a scope and those in it read, and that no function in it binds. In the body of a class any name may be one."""
+    for symbol in scope.get_symbols():
+        if symbol.is_referenced() and (symbol.is_global() or scope.get_type() == "class" and symbol.is_local()):
+            yield symbol.get_name()
+    for inner in scope.get_children():
+        yield from _names_of_others(inner)
 
 
 def _bare(text: str) -> ast.FunctionDef:

@@ -22,7 +22,8 @@ def narrow_1(xp: Any) -> Any:
 
     `xp` is the patient's framework, the sound one, or torch. The result differs on the patient, and is the same on the other two.
 
-    The program has at most 4 statements and calls at most 5 operators. It uses `xp`, its own variables, and no import.
+    The program has at most 4 statements and calls at most 5 operators. It uses the public names of `xp` and its own variables, and
+    has no import and no `try`.
 
     Returns:
         a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
@@ -227,7 +228,7 @@ def mend_5() -> tuple[str, Callable]:
 def narrow_6(xp: Any) -> Any:
     """A program that shows the fault of patient 13a.6.
 
-    It has at most 2 statements and calls at most 3 operators. The rules are those of `narrow_1`.
+    It has at most 2 statements and calls at most 4 operators. The rules are those of `narrow_1`.
 
     Returns:
         a tensor, a number, a string, a dtype, or a list or tuple of these. An exception is a result too.
@@ -301,8 +302,8 @@ def attend(cache: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
     the sum of the values with these weights.
 
     Args:
-        cache: the keys, `cache[:, 0]`, and the values, `cache[:, 1]`: floating, (tokens, 2, heads, width), any strides. It is only
-            read.
+        cache: the keys, `cache[:, 0]`, and the values, `cache[:, 1]`: floating, (tokens, 2, heads, width). The last dimension has
+            stride 1. It is only read.
         query: (heads, width), of the same dtype.
 
     Returns:
@@ -331,8 +332,8 @@ def aliased(kept: dict[str, torch.Tensor], live: dict[str, torch.Tensor]) -> lis
         steps = torch.zeros(x.shape, dtype=torch.int64)
         for dim, (size, stride) in enumerate(zip(x.shape, x.stride())):
             steps += (torch.arange(size) * stride).reshape([-1] + [1] * (x.dim() - 1 - dim))
-        elements = (x.data_ptr() + steps.reshape(-1, 1) * x.itemsize) if x.numel() else steps.reshape(-1, 1)
-        return set((elements + torch.arange(x.itemsize)).flatten().tolist())
+        elements = x.data_ptr() + steps.reshape(-1, 1) * x.itemsize
+        return (elements + torch.arange(x.itemsize)).flatten().tolist()
 
     written = set().union(*map(memory, live.values()))
     return [name for name, x in kept.items() if not written.isdisjoint(memory(x))]
@@ -350,10 +351,10 @@ def keep_best(
         the values of `model.state_dict()` as they were right after the best step, by name. Nothing that is done to the model
         afterwards changes them. The model itself is left as the last step left it.
     """
-    best, best_state = -math.inf, None
+    best = best_state = None
     for _ in range(steps):
         step(model)
         now = score(model)
-        if best_state is None or now > best:
+        if best is None or now > best:
             best, best_state = now, copy.deepcopy(model.state_dict())
     return best_state

@@ -133,7 +133,7 @@ def mend_5(rl):
     "clinic.tensors.narrow_6",
     cases=no_cases,
     edges=[{}],
-    examine=examined("narrowed", "13a.6", statements=2, operators=3),
+    examine=examined("narrowed", "13a.6", statements=2, operators=4),
 )
 def narrow_6(rl):
     return text_of(rl.clinic.tensors.narrow_6)

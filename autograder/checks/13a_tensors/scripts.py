@@ -61,6 +61,10 @@ SCRIPTS = {  # by name, a function of two matrices of equal sizes, a statement o
             x.add_(1)
             return z""",
 }
+SCRIPTS["fails"] = """
+        def script(x, y):
+            z = x.clone()
+            raise ValueError(z.shape)"""
 LAYOUTS = ["", "gaps", "backwards"]
 
 
@@ -91,13 +95,19 @@ def _copies(name="contiguous", rows=2, columns=3, layout="", kind="float32"):
     hint=explained(
         copies="a line and the bytes of the result for each call of clone, copy_ or _to_copy, in order",
         writes="the function is called once",
+        modes="a mode is still on after an error of the function",
     ),
 )  # fmt: skip
 def find_copies(xp, name, rows, columns, layout, kind):
+    from torch.utils._python_dispatch import _get_current_dispatch_mode
+
     torch = xp.clinic.tensors.torch
     x, y = _matrices(torch, rows, columns, layout, kind)
-    copies = [tuple(pair) for pair in xp.clinic.tensors.find_copies(_script(name), x, y)]
-    return {"copies": [list(map(int, pair)) for pair in copies], "writes": copied(x)}
+    try:
+        copies = [[int(number) for number in pair] for pair in xp.clinic.tensors.find_copies(_script(name), x, y)]
+    except ValueError as error:
+        copies = str(error)
+    return {"copies": copies, "writes": copied(x), "modes": _get_current_dispatch_mode() is None}
 
 
 @find_copies.oracle
@@ -119,9 +129,12 @@ def copies_seen(torch, name, rows, columns, layout, kind):
                 copies.append([frame.f_lineno - script.__code__.co_firstlineno, result.numel() * result.element_size()])
             return result
 
-    with Watch():
-        script(x, y)
-    return {"copies": copies, "writes": copied(x)}
+    try:
+        with Watch():
+            script(x, y)
+    except ValueError as error:
+        copies = str(error)
+    return {"copies": copies, "writes": copied(x), "modes": True}
 
 
 # A step of attention -------------------------------------------------------------------------------------------------
@@ -129,10 +142,14 @@ def copies_seen(torch, name, rows, columns, layout, kind):
 
 def _cache(torch, tokens, heads, width, layout, kind):
     cache, query = numbers(torch, [tokens, 2, heads, width], 2, kind), numbers(torch, [heads, width], 5, kind)
+    if layout == "same":  # the result is the query, and still a new tensor
+        return torch.stack([query, query]).expand(tokens, -1, -1, -1), query
     if layout == "longer":
         longer = torch.cat([cache, cache.neg()])
         return longer[:tokens], query
-    return with_layout(torch, cache, layout), query
+    if layout == "heads first":
+        return cache.permute(1, 2, 0, 3).contiguous().permute(2, 0, 1, 3), query
+    return cache, query
 
 
 def _attention(tokens=3, heads=2, width=4, layout="", kind="float32"):
@@ -165,16 +182,18 @@ def _largest_made(torch, call):
 @program(
     "clinic.tensors.attend",
     cases=drawn(
-        tokens=(1, 6), heads=(1, 3), width=(1, 5), layout=[*LAYOUTS, "longer"], kind=["float32", "float64"]
+        tokens=(1, 6), heads=(1, 3), width=(1, 5), layout=["", "longer", "heads first", "same"], kind=["float32", "float64"]
     ),
     edges=[
-        *(_attention(layout=layout) for layout in [*LAYOUTS, "longer"]),
-        _attention(1, 1, 1), _attention(5, 1, 2), _attention(5, 3, 1), _attention(1, 3, 5), _attention(kind="float64"),
+        *(_attention(layout=layout) for layout in ("", "longer", "heads first")),
+        _attention(1, 1, 1), _attention(5, 1, 2), _attention(1, layout="same"),
+        _attention(5, 3, 1), _attention(1, 3, 5), _attention(kind="float64"),
     ],
     hint=explained(
         result="softmax(query . key / sqrt(width)) over the tokens, and the sum of the values with these weights, for each head",
         fits="an operator makes a tensor that is larger than the scores and the result: look for it with find_copies",
         cache="the cache is only read",
+        new="the result is a new tensor",
     ),
 )  # fmt: skip
 def attend(xp, tokens, heads, width, layout, kind):
@@ -186,6 +205,7 @@ def attend(xp, tokens, heads, width, layout, kind):
         "result": copied(result),
         "fits": largest <= heads * max(tokens, width),
         "cache": torch.equal(cache, before),
+        "new": result is not query,
     }
 
 
@@ -193,7 +213,12 @@ def attend(xp, tokens, heads, width, layout, kind):
 def attention_of_a_step(torch, tokens, heads, width, layout, kind):
     cache, query = _cache(torch, tokens, heads, width, layout, kind)
     weights = (torch.einsum("thw,hw->ht", cache[:, 0], query) / width**0.5).softmax(1)
-    return {"result": copied(torch.einsum("ht,thw->hw", weights, cache[:, 1])), "fits": True, "cache": True}
+    return {
+        "result": copied(torch.einsum("ht,thw->hw", weights, cache[:, 1])),
+        "fits": True,
+        "cache": True,
+        "new": True,
+    }
 
 
 # Shared memory -------------------------------------------------------------------------------------------------------
@@ -295,10 +320,11 @@ def _step(torch, way, log):
     return step
 
 
-def _score(scores, log):
+def _score(torch, scores, log):
     def score(model):
-        log.append("score")
-        return scores[log.count("score") - 1]
+        number = scores[log.count("score")]
+        log.append("score" if isinstance(model, torch.nn.Module) else "score of something else")
+        return number
 
     return score
 
@@ -306,7 +332,7 @@ def _score(scores, log):
 def _trained(torch, kind, way, scores, keep_best):
     """What is observed of a training whose best state `keep_best` returns."""
     model, log = _model(torch, kind), []
-    best = keep_best(model, _step(torch, way, log), _score(scores, log), len(scores))
+    best = keep_best(model, _step(torch, way, log), _score(torch, scores, log), len(scores))
     state = {name: copied(value) for name, value in best.items()}
     after = {name: copied(value) for name, value in model.state_dict().items()}
     _step(torch, "in place", log)(model)
@@ -333,7 +359,7 @@ def _training(kind="plain", way="in place", scores=(1, 3, 2)):
     ),
     edges=[
         *(_training(kind, way) for kind in ("plain", "tied", "views") for way in ("in place", "new data", "optimizer")),
-        _training(scores=[0]), _training(scores=[1, 1, 0]), _training(scores=[-3, -1, -2]), _training(scores=[3, 2, 1]),
+        _training(scores=[0, -1]), _training(scores=[1, 1, 0]), _training(scores=[-3, -1, -2]), _training(scores=[3, 2, 1]),
         _training(scores=[1, 2, 3]), _training(scores=[float("-inf"), float("-inf")]),
     ],
     hint=explained(

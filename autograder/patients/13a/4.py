@@ -13,7 +13,7 @@ def symptom(xp):
     canvas = xp.zeros(3, 1, 4, 5)
     pictures = xp.arange(12).reshape(3, 1, 2, 2) + 1.0
     corner = canvas[:, :, :2, :2]
-    scaled = pictures / pictures.amax(dim=(2, 3), keepdim=True)
+    scaled = (pictures - pictures.min()) / 11
     xp.mul(scaled, 10.0, out=corner)
     return canvas.sum((1, 2))
 
