@@ -97,7 +97,7 @@ def wrong__one_dimension_for_a_scalar(grad, sizes):
 
 
 def wrong__in_float32(grad, sizes):
-    """The sum is computed in float32, whatever the dtype of the gradient is."""
+    """A float64 gradient is summed in float32, so a small number is lost beside large ones that cancel."""
     dtype = grad.dtype
     if not sizes:
         return functions.sum(grad.float()).to(dtype)

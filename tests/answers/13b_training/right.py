@@ -499,7 +499,8 @@ def normaliser__a_subclass(features, momentum):
 
 def check_sum_to__calls_it():
     def program(xp, sizes, copies, factor):
-        grad = (xp.arange(1.0, 1 + xp.ones(copies).numel()).double() * factor).reshape(copies)
+        n = xp.ones(copies).numel()
+        grad = ((xp.arange(n).double() - n // 2) * factor + 1).reshape(copies)
         x = xp.zeros(sizes).double().requires_grad_()
         y = grad.clone().requires_grad_()
         z = x + y
@@ -518,7 +519,7 @@ def check_sum_to__calls_it():
         case([1, 2], [0, 2]),
         case([1, 2], [0, 0, 2]),
         case([2], [2]),
-        case([2], [3, 2], 2.0**26 + 1),
+        case([1], [3], 2.0**26),
     ]
 
 
@@ -539,12 +540,13 @@ def check_sum_to__one_program_for_each():
     def twice(xp, sizes, copies):
         x = xp.full(sizes, 2.0, requires_grad=True)
         y = xp.full(copies, 3.0)
-        (first,) = xp.autograd.grad((x * x * y).sum(), x, create_graph=True)
+        (first,) = xp.autograd.grad(((x * y) ** 3).sum(), x, create_graph=True)
         return xp.autograd.grad(first.sum(), x)
 
     def precise(xp, sizes, copies):
         x = xp.zeros(sizes).double().requires_grad_()
-        (x * xp.full(copies, 2.0**25).double() + x).sum().backward()
+        n = xp.ones(copies).numel()
+        (x * ((xp.arange(n).double() - n // 2) * 2.0**26 + 1).reshape(copies)).sum().backward()
         return x.grad
 
     def program(xp, what, sizes, copies):
