@@ -83,7 +83,6 @@ class Mutant:
         code = compile(self.after, f"<{self.exercise}: {self.change}>", "exec")
         space = function_of(self.exercise).__globals__
         space |= {called.__name__: called for called in (same_argument, *chain(*RARE.values()))}
-        linecache.cache[code.co_filename] = len(self.after), None, self.after.splitlines(True), code.co_filename
         exec(code, space, made)
         return made.popitem()[1]
 
@@ -568,13 +567,7 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def mutants(exercise: str, rules: Sequence[Rule] = ()) -> list[Mutant]:
-    """Every mutant of an exercise's reference, each once, in the order of its text. Or only those of some rules.
-
-    A text that is examined has none. With a change, a program may show its fault as well, and a check may catch as much. A mend is
-    decided by the checks of another exercise, whose mutants are tried there.
-    """
-    if exercise.startswith("clinic.") and exercise.rpartition(".")[2].startswith(EXAMINED_AS_TEXTS):
-        return []
+    """Every mutant of an exercise's reference, each once, in the order of its text. Or only those of some rules."""
     function = _plain(ast.parse(textwrap.dedent(inspect.getsource(function_of(exercise)))).body[0])
     parameters = [argument.arg for argument in [*function.args.args, *function.args.kwonlyargs]]
     before = ast.unparse(function)
@@ -592,6 +585,16 @@ def mutants(exercise: str, rules: Sequence[Rule] = ()) -> list[Mutant]:
                     change += f" ({times[change]})" if times[change] > 1 else ""
                     by_text[after] = Mutant(exercise, rule.__name__, change, before, after)
     return list(by_text.values())
+
+
+def mutants_to_try(exercise: str) -> list[Mutant]:
+    """The mutants of an exercise whose checks compare results.
+
+    A text that is examined has none. With a change, a program may show its fault as well, and a check may catch as much. A mend is
+    decided by the checks of another exercise, whose mutants are tried there.
+    """
+    is_text = exercise.startswith("clinic.") and exercise.rpartition(".")[2].startswith(EXAMINED_AS_TEXTS)
+    return [] if is_text else mutants(exercise)
 
 
 def replaceable_nodes(parent: ast.AST) -> Iterator[tuple[ast.AST, Callable[[ast.AST], None]]]:
@@ -636,7 +639,7 @@ def run(names: Sequence[str]) -> Iterator[Outcome]:
     """The outcome of each mutant of these exercises, as soon as it is known: first on the edges, then, of the survivors, on the
     drawn cases."""
     judges, left = [Judge(seed) for seed in SEEDS], []
-    for outcome in _tried([m for name in names for m in mutants(name)], partial(_edges, judges[0])):
+    for outcome in _tried([m for name in names for m in mutants_to_try(name)], partial(_edges, judges[0])):
         if outcome.what == SURVIVED:
             left.append(outcome.mutant)
         else:
@@ -709,7 +712,10 @@ def _try(batch: list[Mutant], trial: Trial, sender: Connection) -> None:
     faulthandler.disable()  # that a mutant dies is an outcome
     trial = list(trial)
     for mutant in batch:
-        fill(function_of(mutant.exercise), mutant.compiled())
+        function, lines = mutant.compiled(), mutant.after.splitlines(True)
+        file = function.__code__.co_filename
+        linecache.cache[file] = len(mutant.after), None, lines, file  # `inspect` reads its text there
+        fill(function_of(mutant.exercise), function)
         killing = next((i for i, one in enumerate(trial) if _differs(*one)), None)
         if killing is not None:
             trial.insert(0, trial.pop(killing))
@@ -763,7 +769,7 @@ def unexpected(outcomes: list[Outcome], listed: dict[tuple[str, str], str]) -> l
 
 def _with_progress(lab: Lab, out: Console) -> list[Outcome]:
     columns = (TextColumn("{task.description:<30}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    total, outcomes = sum(len(mutants(exercise)) for exercise in lab.exercises), []
+    total, outcomes = sum(len(mutants_to_try(exercise)) for exercise in lab.exercises), []
     with Progress(*columns, console=out, transient=True, auto_refresh=False) as bar:  # no thread: this process forks
         task = bar.add_task("starting", total=total)
         for outcome in run(lab.exercises):
