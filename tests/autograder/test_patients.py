@@ -245,7 +245,7 @@ def test_what_is_not_the_fault_shows_no_difference(number, run):
                 ("return 1", "it gives the same"),
                 ("return (((xp.tensor(7, dtype=xp.uint8) * 3 + 1) * 2) - 1)", "it calls 5 operators"),
                 ("while True:\n    pass", "on the patient: no answer"),
-                ("return [0] * 10**6", "on the patient: the program"),
+                ("return [0] * 10**6", "it gives the same"),
             )
         ),
     ],
