@@ -40,11 +40,29 @@ READS = {
 }
 
 
-class PatientSide(RushlightSide):
+class Widening:
+    """A side of `observe` that takes bfloat16, which numpy does not have, as float32."""
+
+    def take(self, value: Any) -> Tree | None:
+        if str(getattr(value, "dtype", "")).endswith(".bfloat16"):
+            return {"dict": [["bfloat16", super().take(value.float())]]}  # type: ignore[misc]
+        return super().take(value)  # type: ignore[misc]
+
+
+class PatientSide(Widening, RushlightSide):
     """rushlight, as `observe` uses it. A program may return tensors that require grad, as on torch."""
 
     def take(self, value: Any) -> Tree | None:
         return super().take(value.detach() if isinstance(value, Tensor) and value.requires_grad else value)
+
+
+def with_torchs_names(tree: Tree) -> Tree:
+    """An observation in which texts, such as a printed dtype, name torch in the place of rushlight."""
+    if isinstance(tree, str):
+        return tree.replace("rushlight.", "torch.")
+    if isinstance(tree, list):
+        return [*map(with_torchs_names, tree)]
+    return {"dict": with_torchs_names(tree["dict"])} if isinstance(tree, dict) and "dict" in tree else tree
 
 
 class Public:
@@ -81,14 +99,18 @@ def report(program: Callable, with_torch: bool) -> None:
             from .torch_side import TorchSide
 
             torch.manual_seed(0)
-            result = observe_call(_recorded(program, operators), TorchSide(Public(torch)), {})
+
+            class ClinicSide(Widening, TorchSide):
+                pass
+
+            result = observe_call(_recorded(program, operators), ClinicSide(Public(torch)), {})
         else:
             side = PatientSide()
             side.xp = Public(rushlight)
             rushlight.manual_seed(0)
             sys.setprofile(enter)
             try:
-                result = observe_call(program, side, {})
+                result = with_torchs_names(observe_call(program, side, {}))
             finally:
                 sys.setprofile(None)
     send_printed({"result": result, "operators": operators, "functions": [*functions]})

@@ -25,13 +25,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import rushlight
 from rushlight.course.short_names import long_form, short_form
 
 from ..model import number_of
 from . import sandbox
-from .check import DISAGREED, PASSED, Check, Verdict, exercise_of, function_of, is_milestone, registry
+from .check import DISAGREED, PASSED, Check, Verdict, every_exercise, function_of, is_milestone, registry
 from .edition import body_lines, file_of, keep, patient_files
 from .limits import CHECK_SECONDS, seconds
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept, clean, difference, is_error, show
@@ -115,7 +116,8 @@ def _edition(patient: Patient | None) -> Path:
     if patient:
         file = file_of(patient.at)
         files[file] = _planted(str(files[file]), patient.planted)
-    return keep("patient", files, lambda files: _bytecode(files, sound_edition() if patient else None))
+    number = patient.number if patient else ""
+    return keep(f"patient{number}", files, lambda files: _bytecode(files, number))
 
 
 def _planted(source: str, wrong: str) -> str:
@@ -129,23 +131,26 @@ def _planted(source: str, wrong: str) -> str:
     return "\n".join(lines)
 
 
-def _bytecode(files: dict[str, str | bytes], sound: Path | None) -> dict[str, str | bytes]:
-    """The same files, the modules as `.pyc` files, which Python imports without their source. A patient shares with the `sound`
-    edition all modules but one."""
-    shared = patient_files(()) if sound else {}
+def _bytecode(files: dict[str, str | bytes], number: str) -> dict[str, str | bytes]:
+    """The same files, the modules as `.pyc` files, which Python imports without their source.
 
-    def compiled(name: str, text: str | bytes) -> str | bytes:
-        if not name.endswith(".py"):
-            return text
-        return (sound / f"{name}c").read_bytes() if sound and shared.get(name) == text else _compiled(name, str(text))
+    Each patient has its own statements without effect in all modules that define an exercise, and so has the sound edition. So two
+    editions differ in each function of these modules. All other modules are the same in all editions.
+    """
+    own = {file_of(exercise) for exercise in every_exercise()}
+    return {
+        name + "c" * name.endswith(".py"): _compiled(name, str(text), number * (name in own))
+        if name.endswith(".py")
+        else text
+        for name, text in files.items()
+    }
 
-    return {name + "c" * name.endswith(".py"): compiled(name, text) for name, text in files.items()}
 
-
-def _compiled(name: str, text: str) -> bytes:
-    tree = (
-        _WithoutEffect(random.Random(name)).visit(ast.parse(text)) if name.startswith("rushlight/") else ast.parse(text)
-    )
+@cache  # editions share the modules that define no exercise
+def _compiled(name: str, text: str, number: str) -> bytes:
+    tree = ast.parse(text)
+    if name.startswith("rushlight/"):
+        tree = _WithoutEffect(random.Random(f"{number}/{name}")).visit(tree)
     for node in ast.walk(tree):  # a planted function may be longer than the sound one
         if "lineno" in node._attributes:
             vars(node).update(lineno=1, end_lineno=1, col_offset=0, end_col_offset=0)
@@ -155,7 +160,10 @@ def _compiled(name: str, text: str) -> bytes:
 
 
 class _WithoutEffect(ast.NodeTransformer):
-    """Adds an assignment to each function, at a random place, of a random number to a local variable that nothing reads."""
+    """Adds assignments to each function, at random places, of a random constant, or of a method of one, to a variable that nothing
+    reads. So the bytecode differs, and so do its constants and its names."""
+
+    METHODS = ("count", "index", "strip", "split", "find", "lower", "title")
 
     def __init__(self, chance: random.Random):
         self.chance = chance
@@ -163,9 +171,16 @@ class _WithoutEffect(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)
         first = next((i for i, statement in enumerate(node.body) if not _comes_first(statement)), len(node.body))
-        statement = ast.Assign([ast.Name("_unread", ast.Store())], ast.Constant(self.chance.getrandbits(16)), lineno=1)
-        node.body.insert(self.chance.randint(first, max(first, len(node.body) - 1)), statement)
+        for _ in range(self.chance.randint(1, 4)):
+            target = ast.Name(f"_{self.chance.getrandbits(16)}", ast.Store())
+            at = self.chance.randint(first, max(first, len(node.body) - 1))
+            node.body.insert(at, ast.Assign([target], self._value(), lineno=1))
         return ast.fix_missing_locations(node)
+
+    def _value(self) -> ast.expr:
+        word = ast.Constant(self.chance.choice(self.METHODS))
+        number, method = ast.Constant(self.chance.getrandbits(4)), self.chance.choice(self.METHODS)
+        return self.chance.choice((number, word, ast.Attribute(word, method, ast.Load())))
 
 
 def _comes_first(statement: ast.stmt) -> bool:
@@ -310,10 +325,21 @@ def without_annotations(function: ast.FunctionDef) -> ast.FunctionDef:
     return function
 
 
-def _function_called(name: str) -> tuple[str, Callable]:
-    """The path and the function that a student's name of a function means. Raises LookupError if there is none."""
-    path = exercise_of(long_form(re.sub(r"^(rushlight|rl)\.", "", name.strip())))
-    return short_form(path), function_of(path)
+def _called(name: str) -> tuple[str, Any]:
+    """The function that a student's name means, and its own path. Raises LookupError, with similar names, if there is none."""
+    path = long_form(re.sub(r"^(rushlight|rl)\.", "", name.strip()))
+    called: Any = rushlight
+    for part in path.split("."):
+        called = getattr(called, part, None)
+    if callable(called):
+        own = f"{getattr(called, '__module__', '')}.{getattr(called, '__name__', '')}".removeprefix("rushlight.")
+        return short_form(own if own.rpartition(".")[2] == path.rpartition(".")[2] else path), called
+    similar = [
+        short_form(exercise) for exercise in every_exercise() if exercise.rpartition(".")[2] == path.rpartition(".")[2]
+    ]
+    raise LookupError(
+        f"rushlight has no function {name.strip()}" + f"; did you mean {', '.join(similar)}?" * bool(similar)
+    )
 
 
 def statements_of(function: ast.FunctionDef) -> int:
@@ -356,6 +382,7 @@ def narrowed(number: str, statements: int, operators: int) -> Examine:
         if is_error(results[TORCH]) and is_error(results[SOUND]) and is_error(results[PATIENT]):
             return _says(DISAGREED, "it raises an error on all three", notes)
         if apart := difference(results[SOUND], results[TORCH]):
+            apart = re.sub(r"\byours\b", "the sound framework's", apart)
             return _says(DISAGREED, f"it already differs between the sound framework and torch: {apart}", notes)
         if not difference(results[PATIENT], results[TORCH]):
             return _says(DISAGREED, "it gives the same on the patient and on torch", both)
@@ -382,14 +409,13 @@ def named(number: str, guesses: int) -> Examine:
         patient = find_patient(number)
         for name in names[:guesses]:
             try:
-                path, function = _function_called(name)
+                path, called = _called(name)
             except LookupError as error:
                 return _says(DISAGREED, str(error))
-            if function is function_of(patient.at):
+            if called is function_of(patient.at):
                 return _says(PASSED, f"{path} is the function at fault")
-        ran = f"{function.__module__}.{function.__name__}" in functions_run(patient)
-        evidence = "the symptom's program runs it" if ran else "the symptom's program never runs it on the patient"
-        return _says(DISAGREED, f"{path} is not the function at fault", [evidence])
+        ran = f"{called.__module__}.{called.__name__}" in functions_run(patient)
+        return _says(DISAGREED, f"{path} is not the function at fault", ["the symptom's program runs it"] * ran)
 
     return examine
 
@@ -413,10 +439,10 @@ def mended(number: str) -> Examine:
                     DISAGREED, f"{output.get('ename', 'nothing')}: {output.get('evalue', 'it prints nothing')}"
                 )
             try:
-                path, named = _function_called(output["text"].rstrip("\n").rpartition("\n")[2])
+                path, called = _called(output["text"].rstrip("\n").rpartition("\n")[2])
             except LookupError as error:
                 return _says(DISAGREED, str(error))
-            if named is not function_of(patient.at):
+            if called is not function_of(patient.at):
                 return _says(DISAGREED, f"{path} is not the function at fault")
             ended: list[Exception] = []
 

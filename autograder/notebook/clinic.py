@@ -46,7 +46,7 @@ def _run(number: str, cell: str) -> list[dict]:
     known = find_patient(number) if number else None
     if number not in _opened:
         _opened[number] = open_patient(known)
-        _opened[number].request({"cell": "import rushlight as rl"}, SECONDS)
+        _opened[number].request({"cell": "from pydoc import help\nimport rushlight as rl"}, SECONDS)
     try:
         return _opened[number].request({"cell": cell}, SECONDS)["outputs"]
     except (SubjectDied, SubjectTimedOut, Malformed) as error:
@@ -71,7 +71,11 @@ def _on_both(line: str, cell: str) -> None:
     if is_grading():
         return
     on_patient, on_sound = ("".join(map(_text, _run(number, cell))).splitlines() for number in (line.strip(), ""))
-    marked = [text for text in difflib.ndiff(on_patient, on_sound) if not text.startswith("?")]
+    if len(on_patient) == len(on_sound):  # `ndiff` would look for similar lines elsewhere
+        pairs = zip(on_patient, on_sound)
+        marked = [text for a, b in pairs for text in ([f"  {a}"] if a == b else [f"- {a}", f"+ {b}"])]
+    else:
+        marked = [text for text in difflib.ndiff(on_patient, on_sound) if not text.startswith("?")]
     print("\n".join(marked) if on_patient != on_sound else "\n".join(["(no difference)", *on_patient]))
 
 
