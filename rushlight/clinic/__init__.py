@@ -4,4 +4,5 @@ Each function here is an exercise of the clinic's labs: a program that shows a p
 its mend. None of it is a part of PyTorch.
 """
 
+from . import compilers as compilers
 from . import tensors as tensors

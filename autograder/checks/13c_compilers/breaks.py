@@ -1,0 +1,153 @@
+"""Checks of lab 13c: a function whose graph breaks, on real torch."""
+
+from __future__ import annotations
+
+from ...engine.check import program
+from ..cases import attempt, copied, drawn, explained, numbers, several
+
+# Where a graph breaks ------------------------------------------------------------------------------------------------
+
+LINES = [  # of a function of two tensors of the same size
+    "x = x * x.numel()",
+    "x = x + x.sum().item()",
+    "x = x + x.sum()",
+    "z = x.tolist()",
+    "if x.sum() > 0: x = x - 1",
+    "if x.dim() > 1: x = x - 1",
+    "if x.dim() > 0: x = x - 1",
+    "torch._dynamo.graph_break()",
+    "x = torch.from_numpy(x.numpy() * 2)",
+    "y = y + x[x > 0].sum()",
+    "y = y + torch.where(x > 0, x, 0).sum()",
+    "assert y.sum() > -1e6",
+    "y = y + len(x.nonzero())",
+    "y = y + (x != 0).sum()",
+    "x = x if bool(y.sum() > 3) else y",
+    "x = torch.where(y.sum() > 3, x, y)",
+    "z = float(x.flatten()[0])",
+    "z = float(x.shape[0])",
+    "seen.append(x.shape)",
+    "seen.append(y.sum().item())",
+    "print(end='')",
+    "y = y + torch.unique(x).sum()",
+    "y = y.clone(); y[0] = 3",
+    "y = y + (1 if seen else 2)",
+]
+
+
+def _function(torch, lines):
+    """A new function with these lines, and one after each of them that computes."""
+    body = ["y = y + 1", *(each for line in lines for each in (line, "y = y * 2")), "return x + y"]
+    space = {"torch": torch, "seen": []}
+    exec("def script(x, y):\n" + "\n".join(f"    {line}" for line in body), space)
+    return space["script"]
+
+
+def _inputs(torch, start):
+    return numbers(torch, [4], start, "float32"), numbers(torch, [4], start + 1, "float32")
+
+
+def _lines(*chosen, start=1):
+    return {"lines": list(chosen), "start": start}
+
+
+@program(
+    "clinic.compilers.find_breaks",
+    cases=drawn(lines=several(LINES, 1, 4), start=(0, 9)),
+    edges=[
+        *(_lines(*LINES[i : i + 6]) for i in range(0, len(LINES), 6)),
+        _lines(), _lines("z = x.tolist()", "z = x.tolist()"), _lines("x = x * x.numel()"),
+    ],
+    hint="a line is counted from the line with def, which is line 0",
+    draws=8,
+    disposable=True,
+)  # fmt: skip
+def find_breaks(rl, lines, start):
+    import torch
+
+    torch._dynamo.reset()
+    return list(rl.clinic.compilers.find_breaks(_function(torch, lines), *_inputs(torch, start)))
+
+
+@find_breaks.oracle
+def lines_of_breaks(torch, lines, start):
+    torch._dynamo.reset()
+    said = torch._dynamo.explain(_function(torch, lines))(*_inputs(torch, start))
+    return sorted({reason.user_stack[-1].lineno - 1 for reason in said.break_reasons})
+
+
+# A function without breaks -------------------------------------------------------------------------------------------
+
+SIGNALS = ["usual", "large", "small", "zeros", "one strong", "negative"]
+SETTINGS = ["recompile_limit", "capture_scalar_outputs", "capture_dynamic_output_shape_ops", "suppress_errors"]
+
+
+def _signal(torch, name, size, start, kind):
+    x = numbers(torch, [size], start, kind)
+    made = {"usual": x, "large": x * 8, "small": x / 32, "zeros": x * 0, "negative": -x.abs() - 1}
+    return made[name] if name in made else torch.cat([x[:-1] * 0, x.new_full((1,), 0.75)])
+
+
+def _cleaned(torch, clean, size, starts, names, kind):
+    """What a function makes of several signals: as it is, and compiled, with the number of graphs."""
+    signals = [_signal(torch, name, size, start, kind) for name, start in zip(names, starts)]
+    before, graphs = [copied(x) for x in signals], []
+    settings = [getattr(torch._dynamo.config, name) for name in SETTINGS]
+
+    def collect(module, inputs):
+        graphs.append(module)
+        return module.forward
+
+    eager = [copied(clean(x)) for x in signals]
+    torch._dynamo.reset()
+    compiled = torch.compile(clean, backend=collect, fullgraph=True)
+    results = [attempt(lambda x=x: copied(compiled(x))) for x in signals]
+    torch._dynamo.reset()
+    return {
+        "result": eager,
+        "compiled": results,
+        "graphs": len(graphs),
+        "signals": all(map(torch.equal, signals, before)),
+        "settings": settings == [getattr(torch._dynamo.config, name) for name in SETTINGS],
+    }
+
+
+def _signals(*names, size=4, kind="float32"):
+    return {"size": size, "starts": [*range(len(names))], "names": list(names), "kind": kind}
+
+
+@program(
+    "clinic.compilers.clean",
+    cases=drawn(
+        size=(1, 5), starts=several((0, 9), 3, 3), names=several(SIGNALS, 3, 3), kind=["float32", "float64"]
+    ),
+    edges=[
+        _signals(*SIGNALS), _signals(*SIGNALS, size=1, kind="float64"), _signals("zeros"),
+        *(_signals(name, "usual", size=5) for name in SIGNALS),
+    ],
+    hint=explained(
+        result="divide by the largest absolute value if it is more than 1, and subtract the mean of the strong elements",
+        compiled="with fullgraph=True the compiled function gives another result, or an error: a line still needs a value",
+        graphs="one graph is used for all signals of a size: nothing in Python depends on the values",
+        signals="the signal is only read",
+        settings="a setting of Dynamo hides the symptom in this process only",
+    ),
+    draws=8,
+    disposable=True,
+)  # fmt: skip
+def clean(rl, **case):
+    import torch
+
+    return _cleaned(torch, rl.clinic.compilers.clean, **case)
+
+
+@clean.oracle
+def cleaned_number_by_number(torch, size, starts, names, kind):
+    results = []
+    for name, start in zip(names, starts):
+        x = _signal(torch, name, size, start, kind)
+        if x.abs().max() > 1:
+            x = x / x.abs().max()
+        strong = x[x.abs() > 0.3]
+        results.append(copied(x - strong.mean() if strong.numel() else x))
+    return {"result": results, "compiled": results, "graphs": 1, "signals": True, "settings": True}

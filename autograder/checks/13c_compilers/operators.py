@@ -1,0 +1,185 @@
+"""Checks of lab 13c: an operator that is not what its registration says, on real torch."""
+
+from __future__ import annotations
+
+from ...engine.check import program
+from ...engine.recorder import fresh_namespace
+from ..cases import copied, drawn, explained, numbers
+
+# What a registration says, and what is true --------------------------------------------------------------------------
+
+KERNELS = {  # of two matrices of the same size
+    "add": lambda x, y: x + y,
+    "turned": lambda x, y: (x + y).t().contiguous().t(),
+    "wide": lambda x, y: (x + y).double(),
+    "whole": lambda x, y: (x + y).int(),
+    "sum": lambda x, y: (x + y).sum(0),
+    "writes x": lambda x, y: x.add_(y) + 1,
+    "writes y": lambda x, y: y.sub_(x) * 2,
+    "writes a zero": lambda x, y: x.mul_(1) + y,
+    "writes both": lambda x, y: x.add_(y) * y.add_(1),
+    "returns x": lambda x, y: x,
+    "row of y": lambda x, y: y[0],
+    "turned x": lambda x, y: x.t(),
+    "writes x, returns y": lambda x, y: [x.add_(1), y][1],
+    "returns what it writes": lambda x, y: x.add_(y),
+}
+FAKES = {
+    "add": lambda x, y: x.new_empty(x.shape),
+    "turned": lambda x, y: x.new_empty(x.shape[::-1]).t(),
+    "wide": lambda x, y: x.new_empty(x.shape).double(),
+    "whole": lambda x, y: x.new_empty(x.shape).int(),
+    "sum": lambda x, y: x.new_empty(x.shape[1:]),
+    "turned x": lambda x, y: x.new_empty(x.shape).t(),
+    "wide sum": lambda x, y: x.new_empty(x.shape[1:]).double(),
+}
+SCHEMAS = {"none": ("", ""), "x": ("(a!)", ""), "y": ("", "(a!)"), "both": ("(a!)", "(b!)")}
+
+
+def _operator(torch, kernel, fake, written):
+    """A new operator, and the library that keeps it."""
+    library = torch.library.Library(fresh_namespace(), "FRAGMENT")
+    x, y = SCHEMAS[written]
+    library.define(f"op(Tensor{x} x, Tensor{y} y) -> Tensor")
+    library.impl("op", KERNELS[kernel], "CPU")
+    library.impl("op", FAKES[fake], "Meta")
+    return library, getattr(torch.ops, library.ns).op.default
+
+
+def _matrices(torch, rows, columns, start):
+    return [numbers(torch, [rows, columns], start + i, "float32") for i in range(2)]
+
+
+def _case(kernel, fake, written="none", rows=2, columns=3):
+    return {"kernel": kernel, "fake": fake, "written": written, "rows": rows, "columns": columns, "start": 1}
+
+
+@program(
+    "clinic.compilers.untrue",
+    cases=drawn(
+        kernel=sorted(KERNELS), fake=sorted(FAKES), written=sorted(SCHEMAS), rows=(1, 3), columns=(1, 3), start=(0, 9)
+    ),
+    edges=[
+        *(_case(kernel, "add") for kernel in KERNELS), *(_case(name, name) for name in FAKES if name in KERNELS),
+        *(_case("add", fake) for fake in FAKES),
+        *(_case(kernel, "add", written, 2, 2) for kernel in ("writes x", "writes both", "returns what it writes")
+          for written in SCHEMAS),
+    ],
+    hint="each clause is about one call: what the operator does to copies of the arguments, and what it says without data",
+)  # fmt: skip
+def untrue(rl, kernel, fake, written, **sizes):
+    import torch
+
+    library, op = _operator(torch, kernel, fake, written)
+    x, y = _matrices(torch, **sizes)
+    before = copied(x), copied(y)
+    names = list(rl.clinic.compilers.untrue(op, x, y))
+    library._destroy()
+    return {"names": names, "arguments": torch.equal(x, before[0]) and torch.equal(y, before[1])}
+
+
+@untrue.oracle
+def compared_on_meta(torch, kernel, fake, written, **sizes):
+    x, y = _matrices(torch, **sizes)
+    before = copied(x), copied(y)
+    result = KERNELS[kernel](x, y)
+    writes = [not torch.equal(now, then) for now, then in zip((x, y), before)]
+    memory = {tensor.untyped_storage().data_ptr() for tensor in (x, y)}
+    said = FAKES[fake](x.to("meta"), y.to("meta"))
+    clauses = {
+        "aliases": result.untyped_storage().data_ptr() in memory,
+        "dtype": result.dtype != said.dtype,
+        "sizes": result.shape != said.shape,
+        "strides": result.shape == said.shape and result.stride() != said.stride(),
+        "writes": any(write and not declared for write, declared in zip(writes, SCHEMAS[written])),
+    }
+    return {"names": [name for name, fails in clauses.items() if fails], "arguments": True}
+
+
+# The operator, registered as it is -----------------------------------------------------------------------------------
+
+
+def _registered(torch, namespace, register):
+    register(namespace)
+    return getattr(torch.ops, namespace).whiten.default
+
+
+def _whitened(torch, op, rows, columns, start, momentum, kind, layout):
+    """What a registered operator does, what it says, and what a compiled program makes of it."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    def make():
+        x = numbers(torch, [rows, columns], start, kind)
+        x = {"": x, "gaps": torch.stack([x, x], 2)[..., 0], "turned": x.t().contiguous().t()}[layout]
+        return x, numbers(torch, [columns], start + 3, kind)
+
+    def calibrate(x, mean):
+        before = mean * 1
+        op(x, mean, momentum)
+        return before, mean * 2
+
+    x, mean = make()
+    result = op(x, mean, momentum)
+    with FakeTensorMode() as mode:
+        said = op(*map(mode.from_tensor, make()), momentum)
+    again = make()
+    torch._dynamo.reset()
+    compiled = torch.compile(calibrate, backend="aot_eager", fullgraph=True)(*again)
+    torch._dynamo.reset()
+    return {
+        "result": copied(result),
+        "mean": copied(mean),
+        "x": torch.equal(x, make()[0]),
+        "without data": [[*said.shape], [*said.stride()], str(said.dtype)],
+        "with data": [[*result.shape], [*result.stride()], str(result.dtype)],
+        "calibrated": [*map(copied, compiled), copied(again[1])],
+        "declared": [bool(argument.is_write) for argument in op._schema.arguments],
+    }
+
+
+def _matrix(rows=2, columns=3, momentum=0.5, kind="float32", layout="", start=1):
+    return {
+        "rows": rows, "columns": columns, "momentum": momentum, "kind": kind, "layout": layout, "start": start,
+    }  # fmt: skip
+
+
+@program(
+    "clinic.compilers.register_whiten",
+    cases=drawn(
+        rows=(1, 3), columns=(1, 3), momentum=[0.5, 1.0, 0.0, 0.25], kind=["float32", "float64"],
+        layout=["", "gaps", "turned"], start=(0, 9),
+    ),
+    edges=[
+        _matrix(), _matrix(3, 3, kind="float64"), _matrix(1, 3), _matrix(3, 1), _matrix(2, 2, 0.0),
+        _matrix(layout="gaps"), _matrix(layout="turned"), _matrix(3, 2, 0.25, "float64", "turned"),
+    ],
+    hint=explained(
+        mean="the kernel moves the mean: mean.lerp_(x.mean(0), momentum)",
+        without_data="the fake kernel says other sizes, strides or another dtype than the kernel's result has",
+        with_data="the result is the transposed difference, without a copy",
+        calibrated="in a compiled program that does not use the result the mean does not move: what does the schema say of it?",
+        declared="the schema declares the write to the mean, and no other",
+        x="x is only read",
+    ),
+    draws=6,
+    disposable=True,
+)  # fmt: skip
+def register_whiten(rl, **case):
+    import torch
+
+    namespace = fresh_namespace()
+    return _whitened(torch, _registered(torch, namespace, rl.clinic.compilers.register_whiten), **case)
+
+
+@register_whiten.oracle
+def whitened_by_torch(torch, **case):
+    def register(namespace):
+        def kernel(x, mean, momentum):
+            mean.copy_(mean + momentum * (x.mean(0) - mean))
+            return torch.sub(x, mean).t()
+
+        schema = "(Tensor x, Tensor(a!) mean, float momentum) -> Tensor"
+        op = torch.library.custom_op(f"{namespace}::whiten", kernel, mutates_args=("mean",), schema=schema)
+        op.register_fake(lambda x, mean, momentum: torch.sub(x, mean).t())
+
+    return _whitened(torch, _registered(torch, fresh_namespace(), register), **case)

@@ -1,0 +1,422 @@
+"""Diagnoses of lab 13c: operators and compilation.
+
+For each patient of the framework there are three answers: a small program that shows the fault, the name of the function at fault,
+and a sound function in its place. For each script on torch there are two: a function that finds the cause in any script of its
+kind, and the script as it should be. `check_eliminate_dead_code` is a check for a function of the framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+def narrow_1(xp: Any) -> Any:
+    """A program that shows the fault of patient 13c.1.
+
+    `xp` is the patient's framework, the sound one, or torch. The result differs on the patient, and is the same on the other two.
+
+    The program has at most 6 statements (a lambda is one) and calls at most 7 operators. It uses `xp`, its own variables, and no
+    import. `xp.compile` counts as one call, and each function that it runs counts as in eager mode.
+
+    Returns:
+        a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
+    """
+    x = xp.ones(1)
+    f = xp.compile(lambda x, d: x + [*d.values()][0], backend="eager")
+    f(x, {"a": 1, "b": 2})
+    return f(x, {"b": 2, "a": 1})
+
+
+def name_1() -> list[str]:
+    """The function at fault in patient 13c.1.
+
+    Returns:
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
+        function below `rl`, such as `"dynamo.cache.lookup"`.
+    """
+    return ["dynamo.guards.guards_for"]
+
+
+def mend_1() -> tuple[str, Callable]:
+    """A sound function for patient 13c.1.
+
+    Define the function inside this one. It sees the names of the module in which it is planted. Imports stand in its body.
+
+    Returns:
+        two values: the name of the function at fault, as in `name_1`, and your function with the contract of that one.
+    """
+    import enum
+    from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+
+    import rushlight as rl
+    from rushlight.aten.strided import Tensor
+    from rushlight.dynamo.guards import CONSTANTS, WRITTEN, bind
+
+    def guards_for(value, source, scope):
+        if isinstance(value, (type, ModuleType, BuiltinFunctionType, enum.Enum, rl.dtype)):
+            return [f"{source} is {bind(scope, value)}"]
+        if isinstance(value, FunctionType):
+            return [f"{source}.__code__ is {bind(scope, value.__code__, f'{value.__name__}_code')}"]
+        same_type = f"type({source}) is {bind(scope, type(value))}"
+        if isinstance(value, Tensor):
+            required = f"({source}._autograd is None or not {source}.requires_grad)"
+            return [
+                same_type,
+                f"{source}._key_set == {value._key_set:#x}",
+                f"{source}.dtype is {bind(scope, value.dtype)}",
+                f"{source}.requires_grad" if value.requires_grad else required,
+                f"{source}._sizes == {tuple(value._sizes)}",
+                f"{source}._strides == {value._strides}",
+            ]
+        if isinstance(value, MethodType):
+            return [same_type, *guards_for(value.__func__, f"{source}.__func__", scope)]
+        if type(value) in WRITTEN:
+            if value != value:
+                return [same_type, f"{source} != {source}"]
+            return [same_type, f"{source} == {bind(scope, value, 'constant')}"]
+        if type(value) in CONSTANTS:
+            return [f"{source} is {value}"]
+        if isinstance(value, (slice, rl.device)):
+            return [same_type, f"{source} == {bind(scope, value)}"]
+        if isinstance(value, range):
+            return [same_type, f"{source}.__reduce__() == {bind(scope, value.__reduce__(), 'range_parts')}"]
+        if isinstance(value, (set, frozenset)):
+            return [same_type, f"{source} == {bind(scope, value.copy(), 'elements')}"]
+        if isinstance(value, dict) and all(type(key) in CONSTANTS for key in value):
+            keys, types = bind(scope, list(value), "keys"), bind(scope, list(map(type, value)), "types")
+            return [same_type, f"list({source}) == {keys}", f"list(map(type, {source})) == {types}"]
+        if isinstance(value, dict):
+            return [same_type, f"list(map(id, {source})) == {list(map(id, value))}"]
+        if isinstance(value, (list, tuple)):
+            return [same_type, f"len({source}) == {len(value)}"]
+        return [same_type]
+
+    return "dynamo.guards.guards_for", guards_for
+
+
+def narrow_2(xp: Any) -> Any:
+    """A program that shows the fault of patient 13c.2.
+
+    It has at most 5 statements (a lambda is one) and calls at most 8 operators. The rules are those of `narrow_1`.
+
+    Returns:
+        a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
+    """
+    x = xp.ones(2, 2, 2)
+    xp.compile(lambda x: x.permute(1, 2, 0)[0].zero_(), backend="aot_eager")(x)
+    return x
+
+
+def name_2() -> list[str]:
+    """The function at fault in patient 13c.2: a list with one name, or with two if the first guess was wrong."""
+    return ["aot.functional.view_inverse"]
+
+
+def mend_2() -> tuple[str, Callable]:
+    """A sound function for patient 13c.2.
+
+    Returns:
+        two values: the name of the function at fault, and your function, which is defined inside this one.
+    """
+    from collections.abc import Sequence
+
+    from rushlight.aot.functional import arguments_of, aten, functions, sum_to, wrap_dim
+
+    def view_inverse(base, view, new):
+        given = arguments_of(view)
+        dim = given.get("dim")
+        match view.operator.schema.name:
+            case "alias" | "detach":
+                return new
+            case "view" | "_reshape_alias":
+                return new.view(base.shape)
+            case "t":
+                return new.t()
+            case "transpose":
+                return new.transpose(given["dim0"], given["dim1"])
+            case "permute":
+                inverse = [0] * base.dim()
+                for i, d in enumerate(given["dims"]):
+                    inverse[wrap_dim(d, base.dim())] = i
+                return new.permute(inverse)
+            case "squeeze":
+                wanted = range(base.dim()) if dim is None else dim if isinstance(dim, Sequence) else (dim,)
+                for d in sorted(wrap_dim(d, base.dim()) for d in wanted):
+                    new = new.unsqueeze(d) if base.dim() and base.shape[d] == 1 else new
+                return new
+            case "unsqueeze":
+                return new.squeeze(dim)
+            case "expand":
+                return base + sum_to(new - base, base.shape)
+            case "unbind":
+                return functions.select_scatter(base, new, dim, view.place)
+            case "split" | "split_with_sizes" as name:
+                size = given["split_size"] if name == "split" else given["split_sizes"][view.place]
+                start = view.place * size if name == "split" else sum(given["split_sizes"][: view.place])
+                return aten.slice_scatter.default(base, new, dim, start, min(start + size, base.shape[dim]), 1)
+            case name:
+                return getattr(aten, f"{name}_scatter").default(base, new, *view.args)
+
+    return "aot.functional.view_inverse", view_inverse
+
+
+# Scripts on torch ----------------------------------------------------------------------------------------------------
+
+
+def find_breaks(function: Callable, *args: Any) -> list[int]:
+    """The lines of a function at which `torch.compile` breaks its graph, in one call `function(*args)`.
+
+    A line is counted from the line with `def`, which is line 0. Dynamo starts anew: nothing that was compiled before is used.
+
+        >>> def script(x):
+        ...     x = x * 2
+        ...     if x.sum() > 0:
+        ...         x = x - x.max().item()
+        ...     return x + 1
+        >>> find_breaks(script, torch.ones(3))
+        [2, 3]
+
+    Args:
+        function: a Python function without decorators and loops. It calls no other Python function. Each of its statements is on a
+            line of its own. Between two lines that break the graph there is one that computes.
+
+    Returns:
+        the lines in order, each once.
+    """
+    torch._dynamo.reset()
+    explained = torch._dynamo.explain(function)(*args)
+    first = function.__code__.co_firstlineno
+    return sorted({reason.user_stack[0].lineno - first for reason in explained.break_reasons})
+
+
+def clean(signal: torch.Tensor) -> torch.Tensor:
+    """A signal within -1 and 1, without the mean of its strong elements.
+
+    The signal is divided by its largest absolute value if that is larger than 1. Then the mean of the elements whose absolute value
+    is larger than 0.3 is subtracted from all elements. If there are none, nothing is subtracted.
+
+    `torch.compile(clean, fullgraph=True)` captures one graph, and uses it for all signals of the same size and dtype. No setting of
+    Dynamo is changed.
+
+    Args:
+        signal: floating, (length,), at least one element. It is only read.
+
+    Returns:
+        (length,), of the dtype of `signal`.
+    """
+    signal = signal / signal.abs().max().clamp(min=1)
+    strong = signal.abs() > 0.3
+    return signal - (signal * strong).sum() / strong.sum().clamp(min=1)
+
+
+def untrue(op: Any, *args: torch.Tensor) -> list[str]:
+    """The clauses of an operator's registration that a call `op(*args)` breaks, sorted.
+
+    - "aliases": the result shares memory with an argument. (Even if the kernel writes to this argument, no schema here says that.)
+    - "dtype", "sizes": without data, in a `FakeTensorMode`, the result has another dtype, or other sizes.
+    - "strides": without data, the result has the same sizes and other strides.
+    - "writes": the call changes an element of an argument whose write the schema does not declare.
+
+    The arguments are not changed: the operator gets copies of them, with the same sizes and strides.
+
+    Args:
+        op: an `OpOverload` that takes tensors and returns one tensor, such as `torch.ops.aten.add_.Tensor`. `op._schema.arguments`
+            has an `alias_info` for each argument, with `is_write`, or None.
+        args: contiguous tensors, each with memory of its own.
+    """
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    given, copies = ([x.clone() for x in args] for _ in range(2))
+    result = op(*given)
+    with FakeTensorMode() as mode:
+        said = op(*map(mode.from_tensor, copies))
+    declared = [x.alias_info is not None and x.alias_info.is_write for x in op._schema.arguments]
+    clauses = {
+        "aliases": result.untyped_storage().data_ptr() in [x.untyped_storage().data_ptr() for x in given],
+        "dtype": said.dtype != result.dtype,
+        "sizes": said.shape != result.shape,
+        "strides": said.shape == result.shape and said.stride() != result.stride(),
+        "writes": any(not torch.equal(x, y) and not write for x, y, write in zip(args, given, declared)),
+    }
+    return [name for name, broken in clauses.items() if broken]
+
+
+def register_whiten(namespace: str) -> None:
+    """Register the operator `whiten(x, mean, momentum)` in a namespace, with a schema and a fake kernel that are true.
+
+    The kernel first moves the running mean towards the mean over the rows: `mean.lerp_(x.mean(0), momentum)`. Its result is
+    `(x - mean).t()`, in new memory: the sizes are (columns, rows), and the strides are those of `t()`. `x` is only read.
+
+    A compiled program gives the same results as the operator alone, and leaves the same `mean`, also if it does not use the result.
+
+    Args:
+        namespace: a name in which no operator is registered yet. Afterwards, `torch.ops.<namespace>.whiten` is the operator. `x`
+            is floating, (rows, columns), with any strides, and has at least one element. `mean` is (columns,), of the same dtype.
+            `momentum` is a float.
+    """
+
+    def kernel(x, mean, momentum):
+        mean.lerp_(x.mean(0), momentum)
+        return (x - mean).t()
+
+    schema = "(Tensor x, Tensor(a!) mean, float momentum) -> Tensor"
+    op = torch.library.custom_op(f"{namespace}::whiten", kernel, mutates_args=("mean",), schema=schema)
+    op.register_fake(lambda x, mean, momentum: (x - mean).t())
+
+
+# A check for a function of the framework -----------------------------------------------------------------------------
+
+
+def check_eliminate_dead_code() -> tuple[Callable, list[dict]]:
+    """A check for `rl.fx.passes.eliminate_dead_code`: a program, and the cases to run it on.
+
+    `program(xp, **case)` runs on rushlight and on torch, where the function is a method of graphs, `graph.eliminate_dead_code`, as
+    in rushlight. If the results differ on a case, the function is wrong.
+
+    Define the program inside this function. It uses `xp`, its parameters, its own variables, and no import.
+
+    Returns:
+        two values: the program, and a list of at most 40 cases. A case is a dict of plain data (numbers, strings, bools,
+        None, lists, dicts), with the arguments of the program by their names.
+    """
+
+    def program(xp, calls, returned, keep=None, swapped=False):
+        graph = xp.fx.Graph()
+        nodes = [graph.placeholder("x"), graph.placeholder("y")]
+        targets = {"neg": xp.neg, "rand_like": xp.rand_like, "add_": xp.ops.aten.add_.Tensor}
+        for name, *used in calls:
+            if name == "weight":
+                nodes.append(graph.get_attr("weight"))
+            else:
+                nodes.append(graph.call_function(targets[name], tuple(nodes[i] for i in used)))
+        graph.output(nodes[returned])
+        if swapped:
+            nodes[2].append(nodes[1])
+            nodes[3].append(nodes[2])
+        decide = None if keep is None else lambda node: node.op in keep
+        changed = [graph.eliminate_dead_code(decide) for i in range(2)]
+        return changed, [node.op + " " + str(node) for node in graph.nodes]
+
+    chain = [["neg", 0], ["neg", 2], ["neg", 0]]
+    effects = [["add_", 0, 1], ["rand_like", 0], ["weight"], ["neg", 1]]
+    ways = [
+        {"calls": calls, "returned": 2, "keep": keep} for calls in (chain, effects) for keep in (None, [], ["output"])
+    ]
+    return program, [*ways, {"calls": chain, "returned": 4}, {"calls": chain, "returned": 3, "swapped": True}]
+
+
+# Further cases -------------------------------------------------------------------------------------------------------
+
+
+def narrow_3(xp: Any) -> Any:
+    """A program that shows the fault of patient 13c.3.
+
+    It has at most 6 statements (a lambda is one) and calls at most 8 operators. The rules are those of `narrow_1`.
+
+    Returns:
+        a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
+    """
+    x = xp.ones(2, requires_grad=True)
+    y = xp.compile(lambda x, rand_like: x * rand_like(x), backend="aot_eager")(x, xp.rand_like)
+    y.sum().backward()
+    return (x.grad == y).all()
+
+
+def name_3() -> list[str]:
+    """The function at fault in patient 13c.3: a list with one name, or with two if the first guess was wrong."""
+    return ["aot.partition.may_recompute"]
+
+
+def mend_3() -> tuple[str, Callable]:
+    """A sound function for patient 13c.3.
+
+    Returns:
+        two values: the name of the function at fault, and your function, which is defined inside this one.
+    """
+    import operator
+
+    from rushlight.aot.partition import RECOMPUTABLE, Node, is_fusible, is_view_node, operator_name, size_of
+
+    def may_recompute(node, info):
+        if node.target is operator.getitem or is_view_node(node):
+            return True
+        if operator_name(node) not in RECOMPUTABLE:
+            return False
+        waiting = [node]
+        while waiting:
+            current = waiting.pop()
+            for user in current.users:
+                if user not in info.required_fw and not is_fusible(current, user):
+                    return False
+                if is_view_node(user):
+                    waiting.append(user)
+        return size_of(node) * 4 >= sum(size_of(arg) for arg in node.args if isinstance(arg, Node))
+
+    return "aot.partition.may_recompute", may_recompute
+
+
+def guarded(function: Callable, first: dict[str, Any], second: dict[str, Any]) -> list[str]:
+    """The arguments that make `torch.compile` compile a function again.
+
+    An argument is one of them if this happens: Dynamo starts anew and compiles `function(**first)`. Then a second call, in which
+    only this argument has its value from `second`, compiles again. Dynamo's settings are the usual ones.
+
+        >>> guarded(lambda x, n, note: x * n, dict(x=torch.ones(2), n=3, note="a"), dict(x=torch.zeros(2), n=4, note="b"))
+        ['n']
+
+    Args:
+        function: a Python function whose graph does not break.
+        first, second: the arguments by name, the same names in both.
+
+    Returns:
+        the names, in the order of `first`.
+    """
+    compilations = []
+
+    def backend(module, inputs):
+        compilations.append(module)
+        return module.forward
+
+    names = []
+    for name in first:
+        torch._dynamo.reset()
+        compiled = torch.compile(function, backend=backend)
+        compiled(**first)
+        before = len(compilations)
+        compiled(**first | {name: second[name]})
+        if len(compilations) > before:
+            names.append(name)
+    torch._dynamo.reset()
+    return names
+
+
+def warmup(steps: int) -> torch.nn.Module:
+    """A module that multiplies its input by a factor that grows from call to call, and that is compiled once.
+
+    The n-th call, counted from 1, returns `x * min(1, n / steps)`. The number of calls is in the state dict: a module that loads it
+    goes on counting. The module has no parameters.
+
+    `torch.compile(module, fullgraph=True)` compiles once for all calls with inputs of one size. No setting of Dynamo is changed.
+
+    Args:
+        steps: at least 1.
+
+    Returns:
+        a new module. `module(x)` takes a floating tensor, which is only read.
+    """
+
+    class Warmup(torch.nn.Module):
+        calls: torch.Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("calls", torch.zeros(()))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            self.calls += 1
+            return x * (self.calls / steps).clamp(max=1).to(x.dtype)
+
+    return Warmup()
