@@ -81,16 +81,16 @@ _SECTION = """## {index} · {title}
 patient("{number}")
 ```
 
-```python exercise="clinic.{module}.narrow_{index}" points=3 minutes=10 stars=2 further=true
+```python exercise="clinic.{module}.narrow_{index}" points=1 minutes=10 stars=2 further=true
 ```
 
-```python exercise="clinic.{module}.name_{index}" points=2 minutes=10 stars=2 further=true
+```python exercise="clinic.{module}.name_{index}" points=1 minutes=10 stars=2 further=true
 ```
 
-```python check="clinic.{module}.name_{index}.first" points=2
+```python check="clinic.{module}.name_{index}.first" points=1
 ```
 
-```python exercise="clinic.{module}.mend_{index}" points=3 minutes=15 stars=2 further=true
+```python exercise="clinic.{module}.mend_{index}" points=1 minutes=15 stars=2 further=true
 ```
 
 """

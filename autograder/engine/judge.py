@@ -32,6 +32,7 @@ from .check import (
     Check,
     Verdict,
     find,
+    is_milestone,
     source,
 )
 from .observe import (
@@ -228,7 +229,9 @@ class Judge:
         if observed and has(observed[0], "type", "NotAttempted"):
             return Verdict(check.name, NOT_ATTEMPTED, message=_safely(lambda tree: tree["message"], observed[0]))
         if check.examine is not None:
-            return replace(check.examine(self, observed[0], None if shrink else first[0]), check=check.name)
+            verdict = replace(check.examine(self, observed[0], None if shrink else first[0]), check=check.name)
+            again = second_chance if is_milestone(check.name) and not verdict.passed else None
+            return again and again(verdict) or verdict
         pending = begin()
         cases, needed = pending.cases, pending.edges + FEWEST
         try:

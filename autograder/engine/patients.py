@@ -107,16 +107,18 @@ def labs_with_checks(lab: str) -> set[str]:
 @cache
 def sound_edition() -> Path:
     """The folder of the framework without a fault, in the form in which patients have it."""
-    return _edition(None)
+    return _edition()
 
 
-def _edition(patient: Patient | None) -> Path:
-    files = patient_files({check.lab for check in patient.checks} if patient else ())
+@cache
+def _edition(*planted: Patient) -> Path:
+    """The folder of a framework with the faults of these patients."""
+    files = patient_files({check.lab for patient in planted for check in patient.checks})
     files["rushlight/__init__.py"] = str(files["rushlight/__init__.py"]) + SLOW
-    if patient:
+    for patient in planted:
         file = file_of(patient.at)
         files[file] = _planted(str(files[file]), patient.planted)
-    number = patient.number if patient else ""
+    number = "+".join(patient.number for patient in planted)
     return keep(f"patient{number}", files, lambda files: _bytecode(files, number))
 
 
@@ -416,6 +418,32 @@ def named(number: str, guesses: int) -> Examine:
                 return _says(PASSED, f"{path} is the function at fault")
         ran = f"{called.__module__}.{called.__name__}" in functions_run(patient)
         return _says(DISAGREED, f"{path} is not the function at fault", ["the symptom's program runs it"] * ran)
+
+    return examine
+
+
+def together(*numbers: str) -> Examine:
+    """Examine a mend for each of these patients: on a framework with all their faults, no symptom is left."""
+
+    def examine(judge: Judge, texts: Tree, case: dict | None) -> Verdict:
+        patients = [*map(find_patient, numbers)]
+        with closing(sandbox.Sandbox(_edition(*patients), sandbox.missing() is None)) as opened:
+            for patient, text in zip(patients, texts):
+                try:
+                    function = _bare(str(text))
+                except (ValueError, SyntaxError, RecursionError) as error:
+                    return _says(DISAGREED, f"the mend of {patient.number}: {error}")
+                cell = (
+                    f"{ast.unparse(function)}\nfrom autograder.engine.patient_side import mend\nmend({function.name})"
+                )
+                for output in opened.request({"cell": cell}, seconds(CHECK_SECONDS, False))["outputs"]:
+                    if output["output_type"] == "error":
+                        return _says(DISAGREED, f"the mend of {patient.number}: {output['ename']}: {output['evalue']}")
+            for patient in patients:
+                right = run_on(TORCH, patient, patient.symptom)["result"]
+                if apart := difference(run_in(opened, patient.symptom)["result"], right):
+                    return _says(DISAGREED, f"with all mends, the symptom of {patient.number} is still there: {apart}")
+        return _says(PASSED, f"with all {len(patients)} mends, no symptom is left")
 
     return examine
 
