@@ -186,5 +186,8 @@ def mend(answer: Callable) -> None:
         function.__code__, slot.__globals__, slot.__name__, function.__defaults__, function.__closure__
     )
     planted.__kwdefaults__ = function.__kwdefaults__
+    for cell in function.__closure__ or ():
+        if cell.cell_contents is function:  # it calls itself
+            cell.cell_contents = planted
     fill(slot, planted)
     print(path)

@@ -8,7 +8,7 @@ from ..shared_13 import examined, no_cases, text_of
     "clinic.compilers.narrow_1",
     cases=no_cases,
     edges=[{}],
-    examine=examined("narrowed", "13c.1", statements=6, operators=7),
+    examine=examined("narrowed", "13c.1", statements=7, operators=7),
 )
 def narrow_1(rl):
     return text_of(rl.clinic.compilers.narrow_1)
@@ -58,7 +58,7 @@ def mend_2(rl):
     "clinic.compilers.narrow_3",
     cases=no_cases,
     edges=[{}],
-    examine=examined("narrowed", "13c.3", statements=6, operators=8),
+    examine=examined("narrowed", "13c.3", statements=6, operators=9),
 )
 def narrow_3(rl):
     return text_of(rl.clinic.compilers.narrow_3)

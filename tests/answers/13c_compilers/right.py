@@ -1,0 +1,548 @@
+"""Correct answers to lab 13c in other styles than the reference's: every check must accept them.
+
+A function's name is its exercise's, two underscores, and the style.
+"""
+
+# ruff: noqa: F821 (a mend sees the names of the module in which it is planted)
+
+import traceback
+
+import torch
+from torch._dynamo.testing import CompileCounter
+
+# A score that belongs to another table
+
+
+def narrow_1__the_first_turn_of_a_loop(xp):
+    def first(x, table):
+        for value in table.values():
+            return x + value
+
+    compiled = xp.compile(first, backend="eager")
+    return [compiled(xp.zeros(1), table) for table in ({"a": 1, "b": 0}, {"b": 0, "a": 1})]
+
+
+def narrow_1__the_first_key(xp):
+    f = xp.compile(lambda x, d: x * (1 if list(d) == [1, 2] else 2), backend="aot_eager")
+    return f(xp.ones(1), {1: 1, 2: 2}), f(xp.ones(1), {2: 2, 1: 1})
+
+
+def name_1__below_rl():
+    return ["rl.dynamo.guards.guards_for"]
+
+
+def name_1__whole_path():
+    return ["rushlight.dynamo.guards.guards_for", "rl.dynamo.cache.lookup"]
+
+
+def mend_1__pairs_of_keys():
+    """The keys and their classes are one list."""
+
+    def guards_for(value, source, scope):
+        same_type = f"type({source}) is {bind(scope, type(value))}"
+        if isinstance(value, (type, ModuleType, BuiltinFunctionType, enum.Enum, rl.dtype)):
+            return [f"{source} is {bind(scope, value)}"]
+        if isinstance(value, FunctionType):
+            return [f"{source}.__code__ is {bind(scope, value.__code__)}"]
+        if isinstance(value, Tensor):
+            facts = [f"{source}._key_set == {value._key_set}", f"{source}.dtype is {bind(scope, value.dtype)}"]
+            facts += [f"bool({source}.requires_grad) is {bool(value.requires_grad)}"]
+            facts += [f"tuple({source}.{name}) == {tuple(getattr(value, name))}" for name in ("_sizes", "_strides")]
+            return [same_type, *facts]
+        if isinstance(value, MethodType):
+            return [same_type, *guards_for(value.__func__, f"{source}.__func__", scope)]
+        if type(value) in CONSTANTS and type(value) not in WRITTEN:
+            return [f"{source} is {bind(scope, value, 'constant')}"]
+        if type(value) in WRITTEN or isinstance(value, (slice, rl.device)):
+            return [same_type, f"{source} != {source}" if value != value else f"{source} == {bind(scope, value, 'v')}"]
+        if isinstance(value, range):
+            parts = (value.start, value.stop, value.step)
+            return [same_type, f"({source}.start, {source}.stop, {source}.step) == {parts}"]
+        if isinstance(value, (set, frozenset)):
+            return [same_type, f"{source} == {bind(scope, value.copy(), 'elements')}"]
+        if isinstance(value, dict):
+            if all(type(key) in CONSTANTS for key in value):
+                pairs = [(type(key), key) for key in value]
+                return [same_type, f"[(type(key), key) for key in {source}] == {bind(scope, pairs, 'pairs')}"]
+            return [same_type, f"[id(key) for key in {source}] == {[id(key) for key in value]}"]
+        if isinstance(value, (list, tuple)):
+            return [same_type, f"len({source}) == {len(value)}"]
+        return [same_type]
+
+    return "rl.dynamo.guards.guards_for", guards_for
+
+
+def mend_1__a_table_of_kinds():
+    """The conditions that only look at the value are in a table."""
+    import enum
+    from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+
+    import rushlight as rl
+    from rushlight.aten.strided import Tensor
+    from rushlight.dynamo.guards import CONSTANTS, WRITTEN, bind
+
+    def of_tensor(value, source, scope):
+        yield f"{source}._key_set == {value._key_set}"
+        yield f"{source}.dtype is {bind(scope, value.dtype)}"
+        yield f"{source}.requires_grad == {value.requires_grad}"
+        yield f"{source}._sizes == {tuple(value._sizes)}"
+        yield f"{source}._strides == {tuple(value._strides)}"
+
+    def of_dict(value, source, scope):
+        if any(type(key) not in CONSTANTS for key in value):
+            yield f"[*map(id, {source})] == {[*map(id, value)]}"
+        else:
+            yield f"[*{source}] == {bind(scope, [*value], 'keys')}"
+            yield f"[*map(type, {source})] == {bind(scope, [*map(type, value)], 'types')}"
+
+    kinds = {
+        Tensor: of_tensor,
+        MethodType: lambda value, source, scope: (
+            [f"{source}.__func__.__code__ is {bind(scope, value.__func__.__code__)}"]
+            if isinstance(value.__func__, FunctionType)
+            else [f"{source}.__func__ is {bind(scope, value.__func__)}"]
+        ),
+        (slice, rl.device): lambda value, source, scope: [f"{source} == {bind(scope, value)}"],
+        range: lambda value, source, scope: [f"{source}.__reduce__() == {bind(scope, value.__reduce__(), 'parts')}"],
+        (set, frozenset): lambda value, source, scope: [f"{source} == {bind(scope, value.copy(), 'elements')}"],
+        dict: of_dict,
+        (list, tuple): lambda value, source, scope: [f"len({source}) == {len(value)}"],
+    }
+
+    def guards_for(value, source, scope):
+        if isinstance(value, (type, ModuleType, BuiltinFunctionType, enum.Enum, rl.dtype)):
+            return [f"{source} is {bind(scope, value)}"]
+        if isinstance(value, FunctionType):
+            return [f"{source}.__code__ is {bind(scope, value.__code__)}"]
+        guards = [f"type({source}) is {bind(scope, type(value))}"]
+        if type(value) in WRITTEN:
+            return [
+                *guards,
+                f"{source} == {bind(scope, value, 'constant')}" if value == value else f"{source} != {source}",
+            ]
+        if type(value) in CONSTANTS:
+            return [f"{source} is {bind(scope, value, 'constant')}"]
+        for kind, conditions in kinds.items():
+            if isinstance(value, kind):
+                return [*guards, *conditions(value, source, scope)]
+        return guards
+
+    return "dynamo.guards.guards_for", guards_for
+
+
+# A picture whose channels are mixed
+
+
+def narrow_2__numbers(xp):
+    x = xp.arange(27.0).view(3, 3, 3)
+    f = xp.compile(lambda x: x.permute(2, 0, 1).mul_(2.0) + 0, backend="aot_eager")
+    return f(x).sum(0), x
+
+
+def narrow_2__negative_dimensions(xp):
+    def write(x):
+        x.permute(-1, -3, -2)[1].fill_(7)
+
+    x = xp.zeros(2, 2, 2)
+    xp.compile(write, backend="aot_eager")(x)
+    return x.tolist()
+
+
+def narrow_2__an_error(xp):
+    """With different sizes, the patient finds out itself."""
+    return xp.compile(lambda x: x.permute(1, 2, 0).zero_(), backend="aot_eager")(xp.ones(1, 2, 3)).sum()
+
+
+def name_2__whole_path():
+    return ["rushlight.aot.functional.view_inverse"]
+
+
+def name_2__with_a_second():
+    return ("rl.aot.functional.view_inverse", "rl.aot.functional.apply_update")
+
+
+def mend_2__sorted_dimensions():
+    def view_inverse(base, view, new):
+        name, given = view.operator.schema.name, arguments_of(view)
+        dim, place, ndim = given.get("dim"), view.place, base.dim()
+        if name in ("alias", "detach"):
+            return new
+        if name in ("view", "_reshape_alias"):
+            return new.view(base.shape)
+        if name == "t":
+            return new.t()
+        if name == "transpose":
+            return new.transpose(given["dim0"], given["dim1"])
+        if name == "permute":
+            dims = [d % ndim for d in given["dims"]]
+            return new.permute(sorted(range(ndim), key=dims.__getitem__))
+        if name == "squeeze":
+            chosen = [*range(ndim)] if dim is None else [dim] if isinstance(dim, int) else dim
+            for d in sorted(wrap_dim(d, ndim) for d in chosen):
+                if ndim and base.shape[d] == 1:
+                    new = new.unsqueeze(d)
+            return new
+        if name == "unsqueeze":
+            return new.squeeze(dim)
+        if name == "expand":
+            return base + sum_to(new - base, base.shape)
+        if name == "unbind":
+            return functions.select_scatter(base, new, dim, place)
+        if name.startswith("split"):
+            lengths = given.get("split_sizes") or [given["split_size"]] * (place + 1)
+            start = sum(lengths[:place])
+            return aten.slice_scatter.default(base, new, dim, start, min(start + lengths[place], base.shape[dim]), 1)
+        return getattr(aten, f"{name}_scatter").default(base, new, *view.args)
+
+    return "aot.functional.view_inverse", view_inverse
+
+
+def mend_2__a_table():
+    from collections.abc import Sequence
+
+    from rushlight.aot.functional import arguments_of, aten, functions, sum_to, wrap_dim
+
+    def permuted(base, new, dims, **_):
+        places = {wrap_dim(d, base.dim()): i for i, d in enumerate(dims)}
+        return new.permute([places[d] for d in range(base.dim())])
+
+    def squeezed(base, new, dim=None, **_):
+        dims = range(base.dim()) if dim is None else dim if isinstance(dim, Sequence) else (dim,)
+        for d in sorted({wrap_dim(d, base.dim()) for d in dims}):
+            if base.dim() and base.shape[d] == 1:
+                new = new.unsqueeze(d)
+        return new
+
+    def split(base, new, place, dim, split_size=None, split_sizes=None):
+        sizes = split_sizes if split_sizes else [split_size] * (place + 1)
+        start = sum(sizes[:place])
+        return aten.slice_scatter.default(base, new, dim, start, min(start + sizes[place], base.shape[dim]), 1)
+
+    table = {
+        "alias": lambda base, new, **_: new,
+        "view": lambda base, new, **_: new.view(base.shape),
+        "t": lambda base, new, **_: new.t(),
+        "transpose": lambda base, new, dim0, dim1, **_: new.transpose(dim0, dim1),
+        "permute": permuted,
+        "squeeze": squeezed,
+        "unsqueeze": lambda base, new, dim, **_: new.squeeze(dim),
+        "expand": lambda base, new, **_: base + sum_to(new - base, base.shape),
+        "unbind": lambda base, new, dim, place, **_: functions.select_scatter(base, new, dim, place),
+        "split": split,
+    }
+    same = {"detach": "alias", "_reshape_alias": "view", "split_with_sizes": "split"}
+
+    def view_inverse(base, view, new):
+        name = view.operator.schema.name
+        inverse = table.get(same.get(name, name))
+        if inverse is None:
+            return getattr(aten, f"{name}_scatter").default(base, new, *view.args)
+        return inverse(base, new, place=view.place, **arguments_of(view))
+
+    return "aot.functional.view_inverse", view_inverse
+
+
+# A function in many pieces
+
+
+def find_breaks__the_last_frame(function, *args):
+    torch._dynamo.reset()
+    lines = set()
+    for reason in torch._dynamo.explain(function)(*args).break_reasons:
+        lines.add(reason.user_stack[-1].lineno)
+    return [line - function.__code__.co_firstlineno for line in sorted(lines)]
+
+
+def find_breaks__from_the_frames(function, *args):
+    """The frames are those of traceback, and a resume function has the name of the function in its own."""
+    torch._dynamo.reset()
+    said = torch._dynamo.explain(function, *args)
+    stacks = [traceback.StackSummary.from_list(reason.user_stack) for reason in said.break_reasons]
+    lines = {frame.lineno for stack in stacks for frame in stack if function.__name__ in frame.name}
+    return sorted(line - function.__code__.co_firstlineno for line in lines)
+
+
+def clean__where(signal):
+    largest = torch.amax(torch.abs(signal))
+    signal = torch.where(largest > 1, signal / largest, signal)
+    strong = (signal.abs() > 0.3).to(signal.dtype)
+    count = strong.sum()
+    offset = torch.where(count > 0, torch.dot(signal, strong) / count, 0.0)
+    return signal - offset
+
+
+def clean__masked_and_nan(signal):
+    signal = signal / torch.maximum(signal.abs().max(), torch.ones((), dtype=signal.dtype))
+    weak = signal.abs() <= 0.3
+    return signal - signal.masked_fill(weak, float("nan")).nanmean().nan_to_num(0.0)
+
+
+# An operator that is not what it says
+
+
+def untrue__one_by_one(op, *args):
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    mode = FakeTensorMode()
+    fakes = [mode.from_tensor(x.clone()) for x in args]
+    with mode:
+        promised = op(*fakes)
+    copies = [x.detach().clone() for x in args]
+    result = op(*copies)
+    broken = set()
+    for x, y, argument in zip(args, copies, op._schema.arguments):
+        if not torch.equal(x, y) and not (argument.alias_info and argument.alias_info.is_write):
+            broken.add("writes")
+        if y.untyped_storage()._cdata == result.untyped_storage()._cdata:
+            broken.add("aliases")
+    if promised.dtype is not result.dtype:
+        broken.add("dtype")
+    if list(promised.size()) != list(result.size()):
+        broken.add("sizes")
+    elif promised.stride() != result.stride():
+        broken.add("strides")
+    return sorted(broken)
+
+
+def untrue__on_meta(op, *args):
+    """Tensors on the meta device have no data either."""
+    said = op(*[x.to("meta") for x in args])
+    before, result = [x.tolist() for x in args], None
+    copies = [x * 1 for x in args]
+    result = op(*copies)
+    writes = [
+        i
+        for i, x in enumerate(copies)
+        if x.tolist() != before[i] and not getattr(op._schema.arguments[i].alias_info, "is_write", False)
+    ]
+    memory = {x.untyped_storage().data_ptr() for x in copies}
+    names = ["aliases"] * (result.untyped_storage().data_ptr() in memory) + ["dtype"] * (said.dtype != result.dtype)
+    names += ["sizes"] * (said.shape != result.shape)
+    names += ["strides"] * (said.shape == result.shape and said.stride() != result.stride())
+    return names + ["writes"] * bool(writes)
+
+
+def register_whiten__inferred_schema(namespace):
+    """The schema comes from the annotations."""
+
+    @torch.library.custom_op(f"{namespace}::whiten", mutates_args={"mean"})
+    def whiten(x: torch.Tensor, mean: torch.Tensor, momentum: float) -> torch.Tensor:
+        mean.mul_(1 - momentum).add_(x.mean(0), alpha=momentum)
+        return torch.sub(x, mean).transpose(0, 1)
+
+    @whiten.register_fake
+    def _(x, mean, momentum):
+        return torch.empty_like(x).t()
+
+
+_LIBRARIES = []  # an operator goes with its library
+
+
+def register_whiten__a_library(namespace):
+    library = torch.library.Library(namespace, "DEF")
+    _LIBRARIES.append(library)
+    library.define("whiten(Tensor x, Tensor(a!) mean, float momentum) -> Tensor")
+
+    def kernel(x, mean, momentum):
+        mean.lerp_(x.mean(0), momentum)
+        return (x - mean).t()
+
+    library.impl("whiten", kernel, "CPU")
+    library.impl("whiten", lambda x, mean, momentum: (x - mean).t(), "Meta")
+
+
+# The check that was missing
+
+
+def check_eliminate_dead_code__traced():
+    """Most graphs are traced from functions."""
+
+    def program(xp, kind):
+        neg, rand_like, aten, results = xp.neg, xp.rand_like, xp.ops.aten, []
+
+        def chain(x, y):
+            neg(neg(neg(x)))
+            return neg(x) + 1
+
+        def effects(x, y):
+            rand_like(x)
+            aten.add_.Tensor(x, x)
+            neg(y)
+            return x
+
+        def nothing(x, y):
+            return x
+
+        traced = xp.fx.symbolic_trace({"chain": chain, "effects": effects, "nothing": nothing}.get(kind, chain)).graph
+        if kind == "attribute":
+            with traced.inserting_before([*traced.nodes][2]):
+                traced.get_attr("weight")
+        if kind == "order":
+            first, *_, last = (node for node in traced.nodes if node.op == "call_function")
+            last.append(first)
+        ways = [None, lambda node: node.op == "output", lambda node: True]
+        for way in ways if kind == "chain" else ways[:2]:
+            results.append(traced.eliminate_dead_code(way))
+            results.append([str(node) for node in traced.nodes])
+        return results
+
+    return program, [{"kind": kind} for kind in ("chain", "effects", "nothing", "attribute", "order")]
+
+
+def check_eliminate_dead_code__many_small_graphs():
+    def program(xp, ops, ends=None, moved=False):
+        graph = xp.fx.Graph()
+        x, _ = graph.placeholder("x"), graph.placeholder("unused")
+        last = x
+        for op in ops:
+            if op == "attribute":
+                graph.get_attr("w")
+            elif op == "write":
+                graph.call_function(xp.ops.aten.mul_.Tensor, (x, x))
+            elif op == "random":
+                graph.call_function(xp.randn_like, (x,))
+            elif op == "dead":
+                graph.call_method("exp", (graph.call_method("sin", (last,)),))
+            else:
+                last = graph.call_method("cos", (last,))
+        graph.output(last)
+        if moved:
+            last.append(last.args[0])
+        answer = graph.eliminate_dead_code(ends and (lambda node: node.op == ends))
+        return answer, str(graph), len(graph.nodes)
+
+    cases = [
+        ["dead", "live"],
+        ["live"],
+        ["attribute"],
+        ["write"],
+        ["random", "live"],
+        ["live", "dead", "live", "dead"],
+        [],
+    ]
+    extra = [{"ops": ["write", "random"], "ends": "output"}, {"ops": ["live", "live"], "moved": True}]
+    return program, [{"ops": ops} for ops in cases] + extra
+
+
+# A gradient of other noise
+
+
+def narrow_3__normal_noise(xp):
+    x = xp.ones(3, requires_grad=True)
+    y = xp.compile(lambda x, noise: x.exp() * noise(x), backend="aot_eager")(x, xp.randn_like)
+    y.sum().backward()
+    return ((x.grad - y).abs() < 1e-5).tolist()
+
+
+def narrow_3__a_function(xp):
+    rand_like = xp.rand_like
+
+    def noisy(x):
+        return (x * rand_like(x)).sum()
+
+    x = xp.ones(1, requires_grad=True)
+    y = xp.compile(noisy, backend="aot_eager")(x)
+    return bool(xp.autograd.grad(y, x)[0] == y)
+
+
+def name_3__below_rl():
+    return ["rl.aot.partition.may_recompute"]
+
+
+def name_3__whole_path():
+    return ["rushlight.aot.partition.may_recompute"]
+
+
+def mend_3__recursion():
+    def may_recompute(node, info):
+        def needs_memory(current):
+            return any(
+                (user not in info.required_fw and not is_fusible(current, user))
+                or (is_view_node(user) and needs_memory(user))
+                for user in current.users
+            )
+
+        if node.target is operator.getitem or is_view_node(node):
+            return True
+        if operator_name(node) not in RECOMPUTABLE or needs_memory(node):
+            return False
+        return 4 * size_of(node) >= sum(size_of(used) for used in node.args if isinstance(used, Node))
+
+    return "rl.aot.partition.may_recompute", may_recompute
+
+
+def mend_3__all_users_first():
+    def may_recompute(node, info):
+        if node.target is operator.getitem or is_view_node(node):
+            return True
+        if operator_name(node) is None or operator_name(node) not in RECOMPUTABLE:
+            return False
+        family = [node]
+        for current in family:
+            family.extend(user for user in current.users if is_view_node(user) and user not in family)
+        edges = [(current, user) for current in family for user in current.users]
+        if not all(user in info.required_fw or is_fusible(current, user) for current, user in edges):
+            return False
+        return sum(map(size_of, filter(lambda arg: isinstance(arg, Node), node.args))) <= 4 * size_of(node)
+
+    return "rl.aot.partition.may_recompute", may_recompute
+
+
+# A module that is compiled at each call
+
+
+def guarded__counter(function, first, second):
+    names = []
+    for name in first:
+        torch._dynamo.reset()
+        counter = CompileCounter()
+        compiled = torch.compile(function, backend=counter)
+        compiled(*first.values())
+        arguments = dict(first)
+        arguments[name] = second[name]
+        compiled(*arguments.values())
+        names += [name] * (counter.frame_count == 2)
+    return names
+
+
+def guarded__stance(function, first, second):
+    """A compilation is an error in the second call."""
+
+    def compiles(name):
+        torch._dynamo.reset()
+        compiled = torch.compile(function, backend="eager")
+        compiled(**first)
+        try:
+            with torch.compiler.set_stance("fail_on_recompile"):
+                compiled(**{**first, name: second[name]})
+        except RuntimeError:
+            return True
+        return False
+
+    return [name for name in first if compiles(name)]
+
+
+def warmup__sum_of_steps(steps):
+    class Growing(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("count", torch.tensor(0))
+
+        def forward(self, x):
+            self.count.add_(1)
+            return x * torch.clamp(self.count / steps, max=1.0)
+
+    return Growing()
+
+
+def warmup__minimum(steps):
+    class Growing(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("n", torch.zeros((), dtype=torch.float64))
+
+        def forward(self, x):
+            self.n = self.n + 1
+            return (x * torch.minimum(self.n, torch.tensor(float(steps), dtype=torch.float64)) / steps).to(x.dtype)
+
+    return Growing()

@@ -1,0 +1,260 @@
+"""Wrong answers to lab 13c that a student might well give: each is refused.
+
+A function's name is its exercise's, two underscores, and what is wrong.
+"""
+
+# ruff: noqa: F821 (a mend sees the names of the module in which it is planted)
+
+import torch
+
+
+def narrow_1__not_compiled(xp):
+    def first(x, d):
+        return x + [*d.values()][0]
+
+    return first(xp.ones(1), {"a": 1, "b": 2}), first(xp.ones(1), {"b": 2, "a": 1})
+
+
+def narrow_1__other_keys(xp):
+    f = xp.compile(lambda x, d: x + len(d), backend="eager")
+    return f(xp.ones(1), {"a": 1}), f(xp.ones(1), {"b": 1})
+
+
+def name_1__lookup():
+    return ["dynamo.cache.lookup"]
+
+
+def name_1__build_check():
+    return ["dynamo.guards.build_check", "dynamo.cache.recompile_reasons"]
+
+
+def mend_1__only_the_class():
+    def guards_for(value, source, scope):
+        return [f"type({source}) is {bind(scope, type(value))}"]
+
+    return "dynamo.guards.guards_for", guards_for
+
+
+def mend_1__a_neighbour():
+    def lookup(entries, L):
+        return next((entry for entry in entries if entry.check(L)), None)
+
+    return "dynamo.cache.lookup", lookup
+
+
+def narrow_2__a_swap(xp):
+    x = xp.ones(2, 2, 2)
+    xp.compile(lambda x: x.permute(2, 1, 0)[0].zero_(), backend="aot_eager")(x)
+    return x
+
+
+def narrow_2__eager(xp):
+    x = xp.ones(2, 2, 2)
+    xp.compile(lambda x: x.permute(1, 2, 0)[0].zero_(), backend="eager")(x)
+    return x
+
+
+def name_2__epilogue():
+    return ["aot.runtime.run_epilogue", "aot.functional.apply_update"]
+
+
+def mend_2__without_an_operator():
+    def view_inverse(base, view, new):
+        return new.reshape(base.shape)
+
+    return "aot.functional.view_inverse", view_inverse
+
+
+def find_breaks__items_and_ifs(function, *args):
+    import inspect
+
+    try:
+        lines = inspect.getsource(function).splitlines()
+    except OSError:
+        lines = []
+    return [i for i, line in enumerate(lines) if ".item()" in line or "if " in line]
+
+
+def find_breaks__the_first_one(function, *args):
+    torch._dynamo.reset()
+    reasons = torch._dynamo.explain(function)(*args).break_reasons
+    return [reasons[0].user_stack[0].lineno - function.__code__.co_firstlineno] if reasons else []
+
+
+def clean__disabled(signal):
+    @torch.compiler.disable
+    def run(signal):
+        peak = signal.abs().max().item()
+        signal = signal / peak if peak > 1 else signal
+        strong = signal[signal.abs() > 0.3]
+        return signal - strong.mean() if len(strong) else signal
+
+    return run(signal)
+
+
+def clean__a_setting(signal):
+    torch._dynamo.config.capture_scalar_outputs = True
+    signal = signal / max(signal.abs().max().item(), 1.0)
+    strong = signal.abs() > 0.3
+    return signal - (signal * strong).sum() / strong.sum().clamp(min=1)
+
+
+def clean__nothing_strong(signal):
+    signal = signal / signal.abs().max().clamp(min=1)
+    strong = signal.abs() > 0.3
+    return signal - (signal * strong).sum() / strong.sum()
+
+
+def clean__always_scaled(signal):
+    signal = signal / signal.abs().max().clamp(min=1e-30)
+    strong = signal.abs() > 0.3
+    return signal - (signal * strong).sum() / strong.sum().clamp(min=1)
+
+
+def untrue__opcheck(op, *args):
+    """The names of the tests of opcheck are no clauses, and it raises errors of its own."""
+    said = torch.library.opcheck(op, tuple(x.clone() for x in args), raise_exception=False)
+    return ["writes"] * (said["test_schema"] != "SUCCESS") + ["sizes"] * (said["test_faketensor"] != "SUCCESS")
+
+
+def untrue__the_first_argument(op, *args):
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    given = [x.clone() for x in args]
+    mode = FakeTensorMode()
+    said, result = op(*[mode.from_tensor(x) for x in given]), op(*given)
+    clauses = {
+        "aliases": result.data_ptr() == given[0].data_ptr(),
+        "dtype": said.dtype != result.dtype,
+        "sizes": said.shape != result.shape,
+        "strides": said.shape == result.shape and said.stride() != result.stride(),
+        "writes": not torch.equal(given[0], args[0]),
+    }
+    return [name for name, broken in clauses.items() if broken]
+
+
+def register_whiten__not_declared(namespace):
+    def kernel(x, mean, momentum):
+        mean.lerp_(x.mean(0), momentum)
+        return (x - mean).t()
+
+    schema = "(Tensor x, Tensor mean, float momentum) -> Tensor"
+    op = torch.library.custom_op(f"{namespace}::whiten", kernel, mutates_args=(), schema=schema)
+    op.register_fake(lambda x, mean, momentum: (x - mean).t())
+
+
+def register_whiten__dense_strides(namespace):
+    def kernel(x, mean, momentum):
+        mean.lerp_(x.mean(0), momentum)
+        return (x - mean).t()
+
+    schema = "(Tensor x, Tensor(a!) mean, float momentum) -> Tensor"
+    op = torch.library.custom_op(f"{namespace}::whiten", kernel, mutates_args=("mean",), schema=schema)
+    op.register_fake(lambda x, mean, momentum: x.new_empty(x.shape[1], x.shape[0]))
+
+
+def register_whiten__a_copy(namespace):
+    def kernel(x, mean, momentum):
+        mean.lerp_(x.mean(0), momentum)
+        return (x - mean).t().contiguous()
+
+    schema = "(Tensor x, Tensor(a!) mean, float momentum) -> Tensor"
+    op = torch.library.custom_op(f"{namespace}::whiten", kernel, mutates_args=("mean",), schema=schema)
+    op.register_fake(lambda x, mean, momentum: x.new_empty(x.shape[1], x.shape[0]))
+
+
+def check_eliminate_dead_code__one_case():
+    def program(xp, count):
+        graph = xp.fx.Graph()
+        x = graph.placeholder("x")
+        for _ in range(count):
+            graph.call_function(xp.neg, (x,))
+        graph.output(x)
+        graph.eliminate_dead_code()
+        return [str(node) for node in graph.nodes]
+
+    return program, [{"count": 2}]
+
+
+def check_eliminate_dead_code__order_of_calls():
+    """A right body may ask the given function in another order, or more often."""
+
+    def program(xp, count):
+        graph, asked = xp.fx.Graph(), []
+        x = graph.placeholder("x")
+        for _ in range(count):
+            graph.call_function(xp.neg, (x,))
+        graph.output(x)
+        graph.eliminate_dead_code(lambda node: asked.append(str(node)) or node.op == "output")
+        return asked
+
+    return program, [{"count": 2}]
+
+
+def narrow_3__saved_noise(xp):
+    x = xp.ones(2, requires_grad=True)
+    y = xp.compile(lambda x, dropout: dropout(x, 0.5), backend="aot_eager")(x, xp.nn.functional.dropout)
+    y.sum().backward()
+    return (x.grad == y).all()
+
+
+def name_3__the_cut():
+    return ["aot.partition.minimum_cut", "aot.partition.extract_graph"]
+
+
+def mend_3__nothing_again():
+    def may_recompute(node, info):
+        return node.target is operator.getitem or is_view_node(node)
+
+    return "aot.partition.may_recompute", may_recompute
+
+
+def guarded__all_that_differ(function, first, second):
+    return [
+        name
+        for name in first
+        if not (
+            torch.equal(first[name], second[name])
+            if name == "x" and first[name].shape == second[name].shape
+            else first[name] == second[name]
+        )
+    ]
+
+
+def warmup__a_number(steps):
+    class Growing(torch.nn.Module):
+        calls = 0
+
+        def forward(self, x):
+            self.calls += 1
+            return x * min(1, self.calls / steps)
+
+    return Growing()
+
+
+def warmup__not_saved(steps):
+    class Growing(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.calls = torch.zeros(())
+
+        def forward(self, x):
+            self.calls += 1
+            return x * (self.calls / steps).clamp(max=1)
+
+    return Growing()
+
+
+def warmup__a_setting(steps):
+    torch._dynamo.config.allow_unspec_int_on_nn_module = True
+
+    class Growing(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.calls = 0
+
+        def forward(self, x):
+            self.calls += 1
+            return x * min(1, self.calls / steps)
+
+    return Growing()
