@@ -439,10 +439,14 @@ def together(*numbers: str) -> Examine:
                 for output in opened.request({"cell": cell}, seconds(CHECK_SECONDS, False))["outputs"]:
                     if output["output_type"] == "error":
                         return _says(DISAGREED, f"the mend of {patient.number}: {output['ename']}: {output['evalue']}")
+            left = {}
             for patient in patients:
                 right = run_on(TORCH, patient, patient.symptom)["result"]
                 if apart := difference(run_in(opened, patient.symptom)["result"], right):
-                    return _says(DISAGREED, f"with all mends, the symptom of {patient.number} is still there: {apart}")
+                    left[patient.number] = apart
+            if left:
+                notes = [f"{number}: {apart}" for number, apart in left.items()]
+                return _says(DISAGREED, f"with all mends, a symptom is left in {', '.join(left)}", notes)
         return _says(PASSED, f"with all {len(patients)} mends, no symptom is left")
 
     return examine

@@ -38,7 +38,8 @@ def name_1() -> list[str]:
 
     Returns:
         a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
-        function below `rl`, such as `"strided.transpose"`.
+        function below `rl`, such as `"strided.transpose"`. The path of its module in full, as in `"aten.strided.transpose"`, means
+        the same.
     """
     return ["strided.compute_stride"]
 
@@ -345,7 +346,7 @@ def keep_best(
     """Train a model for some steps, and return its best state.
 
     Each of the `steps`, at least one, calls `step(model)`, which changes the model, and then `score(model)`, which returns a
-    number. The best state is the one with the highest score, the first one of equals.
+    number and does not change the model. The best state is the one with the highest score, the first one of equals.
 
     Returns:
         the values of `model.state_dict()` as they were right after the best step, by name. Nothing that is done to the model

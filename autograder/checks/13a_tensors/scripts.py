@@ -61,6 +61,13 @@ SCRIPTS = {  # by name, a function of two matrices of equal sizes, a statement o
             x.add_(1)
             return z""",
 }
+SCRIPTS["a second function of this name"] = """
+        def script(x, y):
+            first = x.clone()
+            def script(z):
+                w = z * 2
+                return w.clone()
+            return first, script(y)"""
 SCRIPTS["fails"] = """
         def script(x, y):
             z = x.clone()
@@ -191,7 +198,8 @@ def _largest_made(torch, call):
     ],
     hint=explained(
         result="softmax(query . key / sqrt(width)) over the tokens, and the sum of the values with these weights, for each head",
-        fits="an operator makes a tensor that is larger than the scores and the result: look for it with find_copies",
+        fits="an operator makes a tensor that is larger than the scores and the result: a copy, which find_copies finds, or a "
+        "product of all keys or values, which a TorchDispatchMode that prints the size of each result finds",
         cache="the cache is only read",
         new="the result is a new tensor",
     ),
