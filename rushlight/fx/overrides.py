@@ -45,7 +45,10 @@ def start_recording() -> None:
         slot.__globals__[name] = intercept_function(slot)
         _undo.append(partial(setattr, slot, "__code__", slot.__code__))
         slot.__code__ = _template.__code__.replace(
-            co_names=(name,), co_name=slot.__name__, co_qualname=slot.__name__, co_freevars=slot.__code__.co_freevars
+            co_names=tuple(name if known == "function" else known for known in _template.__code__.co_names),
+            co_name=slot.__name__,
+            co_qualname=slot.__name__,
+            co_freevars=slot.__code__.co_freevars,
         )
     for kind in (OpOverload, OpOverloadPacket):
         _undo.append(partial(setattr, kind, "__call__", kind.__call__))

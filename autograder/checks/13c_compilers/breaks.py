@@ -78,13 +78,14 @@ def lines_of_breaks(torch, lines, start):
 
 # A function without breaks -------------------------------------------------------------------------------------------
 
-SIGNALS = ["usual", "large", "small", "zeros", "one strong", "negative"]
+SIGNALS = ["usual", "large", "small", "zeros", "one strong", "negative", "limit"]
 SETTINGS = ["recompile_limit", "capture_scalar_outputs", "capture_dynamic_output_shape_ops", "suppress_errors"]
 
 
 def _signal(torch, name, size, start, kind):
     x = numbers(torch, [size], start, kind)
     made = {"usual": x, "large": x * 8, "small": x / 32, "zeros": x * 0, "negative": -x.abs() - 1}
+    made["limit"] = x * 0 + 0.3
     return made[name] if name in made else torch.cat([x[:-1] * 0, x.new_full((1,), 0.75)])
 
 
