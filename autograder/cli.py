@@ -1088,7 +1088,7 @@ def build(labs: tuple[str, ...], check: bool, force: bool) -> int:
 @app.command()
 @click.argument("lab")
 @click.argument("function")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def plant(lab: str, function: str, file: Path) -> int:
     """Add a patient of your own to a lab of the clinic.
 

@@ -6,3 +6,4 @@ its mend. None of it is a part of PyTorch.
 
 from . import compilers as compilers
 from . import tensors as tensors
+from . import training as training

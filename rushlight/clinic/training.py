@@ -320,8 +320,8 @@ def gated_forward(model: torch.nn.Module, x: torch.Tensor) -> torch.Tensor:
     """The forward pass of the gated layer, so that all of its parameters are trained.
 
     For each row of `x`, the gate is the sigmoid of `model.gate(x)`. The result is the gate times `model.body` of the row, which is
-    first multiplied by `model.scale` and then divided by its own largest absolute value. Gradients flow through all of it, the
-    division included.
+    first multiplied by `model.scale` and then divided by its own largest absolute value. A row of zeros gives nan. Gradients flow
+    through all of it, the division included.
 
     Args:
         model: with the attributes `gate`, a `Linear(features, 1)`; `body`, a `Linear(features, features)`; and `scale`, a parameter

@@ -44,7 +44,7 @@ def _function(terms):
 
 def _arguments(torch, changed):
     first = {name: values["same"](torch) for name, values in VALUES.items()}
-    return first, {name: VALUES[name][changed.get(name, "same")](torch) for name in VALUES}
+    return first, {name: VALUES[name][changed.get(name, "same")](torch) for name in reversed(VALUES)}
 
 
 def _change(st):

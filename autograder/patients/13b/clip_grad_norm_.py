@@ -19,7 +19,8 @@ def right__by_hand(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False
     if not grads:
         return creation.tensor(0.0)
     with no_grad():
-        norm = functions.linalg_vector_norm(functions.cat([grad.reshape(-1) for grad in grads]), float(norm_type))
+        norms = [functions.linalg_vector_norm(grad.reshape(-1), float(norm_type)) for grad in grads]
+        norm = functions.linalg_vector_norm(functions.stack(norms), float(norm_type))
         if error_if_nonfinite and not functions.isfinite(norm):
             raise RuntimeError("the norm is not finite")
         factor = (max_norm / (norm + 1e-6)).clamp(max=1)
