@@ -24,6 +24,7 @@ from ..engine import subject
 from ..engine.check import SKIPPED_TAGS, binding, exercise_of, function_of, global_names, is_milestone
 
 UNWRITTEN = "not written yet"
+CLINIC = "13"  # the phase whose answers are about the framework, and no pieces of it
 _wrap = partial(textwrap.wrap, width=100, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 
@@ -39,6 +40,7 @@ def use(folder: str | Path = "work/") -> None:
     nearest = _nearest(Path(folder))
     paths = sorted([*nearest.glob("*.ipynb"), *nearest.glob("*/*.ipynb")])
     labs = [path for path in paths if path.stem == path.resolve().parent.name]  # without copies in the same folder
+    labs = [path for path in labs if not path.stem.startswith(CLINIC)]
     if not labs:
         print(f"there is no lab in {nearest}: `rushlight lab 01a` puts one into work/")
     else:

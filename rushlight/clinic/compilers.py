@@ -411,12 +411,10 @@ def warmup(steps: int) -> torch.nn.Module:
     class Warmup(torch.nn.Module):
         calls: torch.Tensor
 
-        def __init__(self) -> None:
-            super().__init__()
-            self.register_buffer("calls", torch.zeros(()))
-
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             self.calls += 1
             return x * (self.calls / steps).clamp(max=1).to(x.dtype)
 
-    return Warmup()
+    module = Warmup()
+    module.register_buffer("calls", torch.zeros(()))
+    return module

@@ -123,7 +123,7 @@ def test_the_definition_that_comes_last_counts(work):
 
 def test_all_solutions_together_are_a_framework(work):
     use(SOURCES)
-    asked = map(function_of, every_exercise())
+    asked = [function_of(exercise) for exercise in every_exercise() if not exercise.startswith("clinic.")]
     assert filled().keys() == {(function.__module__, function.__name__) for function in asked}
     x = rl.ones(4, 3).requires_grad_()
     rl.nn.functional.cross_entropy(x.transpose(0, 1)[:, 1:], rl.tensor([0, 1, 2])).backward()
