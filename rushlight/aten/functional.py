@@ -1,5 +1,5 @@
 """Functions and methods of `rl` that are written in Python and call operators. In PyTorch: `torch/functional.py`,
-`torch/_tensor.py`, and for `to` `torch/csrc/autograd/python_variable_methods.cpp`."""
+`torch/_tensor.py`, and for `to` `tools/autograd/templates/python_variable_methods.cpp`."""
 
 import string
 from collections.abc import Callable, Sequence

@@ -71,7 +71,7 @@ def element_offset(index: Sequence[int], strides: Sequence[int], storage_offset:
         strides: a list or a tuple, one int per dimension: how many elements one step moves.
         storage_offset: the position of the element whose indices are all 0.
 
-    Source: `aten/src/ATen/core/TensorAccessor.h`, `TensorAccessor::operator[]`, one call per dimension.
+    Source: `torch/headeronly/core/TensorAccessor.h`, `TensorAccessor::operator[]`, one call per dimension.
     """
     offset = storage_offset
     for i, stride in zip(index, strides):

@@ -230,7 +230,7 @@ def call_functional(kernel: Structured, args: Sequence) -> Tensor:
     >>> call_functional(rl.pointwise.mul, (rl.tensor([1, 2]), 1.5)).tolist()
     [1.5, 3.0]
 
-    Source: `torchgen/dest/register_dispatch_key.py`, `structured_..._functional`; `aten/src/ATen/EmptyTensor.cpp`.
+    Source: `torchgen/dest/register_dispatch_key.py`, `StructuredRegisterDispatchKey.gen_class`; `aten/src/ATen/EmptyTensor.cpp`.
     """
     output = kernel.meta(*args)
     strides = contiguous_strides(output.sizes) if output.strides is None else output.strides
@@ -262,7 +262,7 @@ def call_inplace(kernel: Structured, args: Sequence) -> Tensor:
     >>> call_inplace(rl.pointwise.mul, (x, 3)) is x, x.tolist()
     (True, [3, 6])
 
-    Source: `torchgen/dest/register_dispatch_key.py`, `structured_..._inplace`; `aten/src/ATen/TensorIterator.cpp`.
+    Source: `torchgen/dest/register_dispatch_key.py`, `StructuredRegisterDispatchKey.gen_class`; `aten/src/ATen/TensorIterator.cpp`.
     """
     self, output = args[0], kernel.meta(*args)
     if tuple(output.sizes) != self.shape:
@@ -293,7 +293,7 @@ def call_out(kernel: Structured, args: Sequence, out: Tensor) -> Tensor:
     >>> call_out(rl.pointwise.mul, (rl.tensor([1, 2]), 3), out) is out, out.tolist()
     (True, [3.0, 6.0])
 
-    Source: `torchgen/dest/register_dispatch_key.py`, `structured_..._out`.
+    Source: `torchgen/dest/register_dispatch_key.py`, `StructuredRegisterDispatchKey.gen_class`.
     """
     output = kernel.meta(*args)
     check_writable(kernel, args, out, output)

@@ -477,7 +477,7 @@ def save(tensor: Any, is_output: bool = False) -> Any:
     return SavedTensor(tensor, is_output) if isinstance(tensor, Tensor) else tensor
 
 
-# The saved values of a node as attributes, `node._saved_self`. Source: `torch/csrc/autograd/generated/python_functions.cpp`
+# The saved values of a node as attributes, `node._saved_self`. Source: `tools/autograd/templates/python_functions.cpp`
 
 
 def tensor_getters(slot: str) -> tuple[property, property]:

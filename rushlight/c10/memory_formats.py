@@ -100,7 +100,7 @@ def reorder_dimensions(sizes: Sequence[int], operand_strides: Sequence[Sequence[
 
 def suggest_memory_format(sizes: Sequence[int], strides: Sequence[int]) -> memory_format:
     """The format that has a tensor's order of dimensions, with or without holes. If several match, the contiguous one.
-    Source: `c10/core/TensorImpl.h`, `suggest_memory_format`; `c10/core/MemoryFormat.h`, `is_channels_last_strides_2d`."""
+    Source: `aten/src/ATen/core/TensorBase.h`, `suggest_memory_format`; `c10/core/MemoryFormat.h`, `is_channels_last_strides_2d`."""
     if len(sizes) != 4 or strides[1] == 0 or 0 in sizes:
         return contiguous_format
     smallest = 0

@@ -2,8 +2,8 @@
 
 A floating-point number is a sign, an exponent and a mantissa. bfloat16 keeps the exponent of float32 and 7 bits of its mantissa.
 The two formats of float8 share 7 bits between exponent and mantissa: e4m3fn is finer, e5m2 reaches further. All casts round
-half to even. In PyTorch: `c10/util/BFloat16.h`, `c10/util/Float8_e4m3fn.h`, `c10/util/Float8_e5m2.h`. Rushlight has no dtype
-for float8: its numbers are bits, in uint8.
+half to even. In PyTorch: `BFloat16.h`, `Float8_e4m3fn.h` and `Float8_e5m2.h` in `torch/headeronly/util`. Rushlight has no dtype for
+float8: its numbers are bits, in uint8.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def bfloat16_bits(bits: int) -> int:
     Returns:
         an integer, 0 <= result < 2**16.
 
-    Source: `c10/util/BFloat16.h`, `round_to_nearest_even`.
+    Source: `torch/headeronly/util/BFloat16.h`, `round_to_nearest_even`.
     """
     if bits & 0x7FFFFFFF > 0x7F800000:
         return 0x7FC0
@@ -87,7 +87,8 @@ def float8_bits(bits: int, format: Float8) -> int:
     Returns:
         an integer, 0 <= result < 2**8.
 
-    Source: `c10/util/Float8_e4m3fn.h`, `fp8e4m3fn_from_fp32_value`; `c10/util/Float8_e5m2.h`, `fp8e5m2_from_fp32_value`.
+    Source: `torch/headeronly/util/Float8_e4m3fn.h`, `fp8e4m3fn_from_fp32_value`; `torch/headeronly/util/Float8_e5m2.h`,
+    `fp8e5m2_from_fp32_value`.
     """
     sign, magnitude = bits >> 31 << 7, bits & 0x7FFFFFFF
     if magnitude > 0x7F800000:

@@ -46,7 +46,7 @@ def find_bottleneck(before: Sequence[Event], after: Sequence[Event]) -> list[tup
     >>> find_bottleneck(before, after)
     [('attention/to', 60, 1), ('attention', 5, 0)]
 
-    Source: `torch/autograd/profiler_util.py`, `FunctionEvent.self_cpu_time_total`; `stack_of` in `torch/profiler/_utils.py`.
+    Source: `torch/autograd/profiler_util.py`, `FunctionEvent.self_cpu_time_total` and `cpu_parent`.
     """
     times = {}
     for sign, events in ((-1, before), (1, after)):

@@ -114,7 +114,7 @@ def step_memory(config: Config, batch: int, n: int) -> dict[str, int]:
     >>> step_memory(Config(), batch=32, n=32)["parameters"]
     972640
 
-    Source: `torch/distributed/_tools/mem_tracker.py` measures the same; `torch/optim/adamw.py`, `_single_tensor_adamw`.
+    Source: `torch/distributed/_tools/mem_tracker.py` measures the same; `torch/optim/adam.py`, `_single_tensor_adam`.
     """
     vocabulary, width, heads, layers, length = config
     sizes = parameter_sizes(config)

@@ -394,7 +394,7 @@ __all__ += [kind.__name__ for kind in _KINDS if not kind.is_cuda]
 
 def tensor_type(self: Tensor, dtype: Any = None, non_blocking: bool = False, **_: Any) -> str | Tensor:
     """`x.type()` is PyTorch's name of the type, `x.type(LongTensor)` a tensor of this type, or `x` itself.
-    Source: `torch/csrc/autograd/python_variable_methods.cpp`, `THPVariable_type`."""
+    Source: `tools/autograd/templates/python_variable_methods.cpp`, `THPVariable_type`."""
     if dtype is None:
         return f"torch.{'meta.' if self.is_meta else ''}{self.dtype.type_name}Tensor"
     kind = get_default_dtype() if dtype is Tensor else TENSOR_TYPES.get(dtype, dtype)

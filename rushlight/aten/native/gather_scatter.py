@@ -362,7 +362,7 @@ class AdvancedIndex:
     the tensor are not, `src` is a view with these dimensions first. In the result, the sizes of the indices replace the
     indexed dimensions.
 
-    Source: `aten/src/ATen/native/TensorAdvancedIndexing.h`, `AdvancedIndex`.
+    Source: `aten/src/ATen/native/IndexingUtils.h`, `AdvancedIndex`.
     """
 
     src: Tensor

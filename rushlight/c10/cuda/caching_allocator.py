@@ -828,7 +828,7 @@ COUNTED: dict[str, Callable[[Block], bool]] = {
 
 
 def format_size(size: int) -> str:
-    """Bytes as an error's text names them. Source: `c10/core/CachingDeviceAllocator.h`, `format_size`."""
+    """Bytes as an error's text names them. Source: `c10/core/Allocator.h`, `format_size`."""
     for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if size > unit:
             return f"{size / unit:.2f} {name}"
