@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rushlight
-from rushlight.course.short_names import long_form, short_form
+from rushlight.course.short_names import long_form
 
 from ..model import number_of
 from . import sandbox
@@ -277,13 +277,15 @@ FORBIDDEN = {  # by kinds of nodes, what a program does not have, and why
 COUNTED = (ast.stmt, ast.NamedExpr, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def plain_program(text: str, catches: bool = False) -> ast.FunctionDef:
+def plain_program(text: str, parameters: Sequence[str] = ("xp",), catches: bool = False) -> ast.FunctionDef:
     """The function that a text defines, without its decorators and its docstring. Raises ValueError, with the reason, unless it
-    uses only its parameter, its own variables, and a few of Python's functions: then it cannot know where it runs. With `catches`
-    it may catch errors."""
+    has as many parameters and uses only these, its own variables, and a few of Python's functions: then it cannot know where it
+    runs. With `catches` it may catch errors."""
     function = _bare(text)
-    if [ast.unparse(function.args)] != [argument.arg for argument in function.args.args]:
-        raise ValueError("it is a function of one parameter, xp")
+    names = [argument.arg for argument in function.args.args]
+    if ast.unparse(function.args) != ", ".join(names) or len(names) != len(parameters):
+        count = {0: "no parameters", 1: "one parameter, "}.get(len(parameters), "the parameters ")
+        raise ValueError(f"it is a function of {count}{', '.join(parameters)}")
     if ast.get_docstring(function) is not None:
         del function.body[0]
     for node in ast.walk(function):
@@ -296,7 +298,7 @@ def plain_program(text: str, catches: bool = False) -> ast.FunctionDef:
     (scope,) = symtable.symtable(ast.unparse(function), "program", "exec").get_children()
     for name in _names_of_others(scope):
         if name not in BUILTINS and not (catches and name.endswith("Error") and name in vars(builtins)):
-            raise ValueError(f"it uses {name}: a program uses its parameter, its own variables, and {_list(BUILTINS)}")
+            raise ValueError(f"it uses {name}: a program uses its parameters, its own variables, and {_list(BUILTINS)}")
     return function
 
 
@@ -328,20 +330,17 @@ def without_annotations(function: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def _called(name: str) -> tuple[str, Any]:
-    """The function that a student's name means, and its own path. Raises LookupError, with similar names, if there is none."""
-    path = long_form(re.sub(r"^(rushlight|rl)\.", "", name.strip()))
+    """A student's name without spaces around it, and the function that it means. Raises LookupError, with similar names, if there
+    is none."""
+    name = name.strip()
+    path = long_form(re.sub(r"^(rushlight|rl)\.", "", name))
     called: Any = rushlight
     for part in path.split("."):
         called = getattr(called, part, None)
     if callable(called):
-        own = f"{getattr(called, '__module__', '')}.{getattr(called, '__name__', '')}".removeprefix("rushlight.")
-        return short_form(own if own.rpartition(".")[2] == path.rpartition(".")[2] else path), called
-    similar = [
-        short_form(exercise) for exercise in every_exercise() if exercise.rpartition(".")[2] == path.rpartition(".")[2]
-    ]
-    raise LookupError(
-        f"rushlight has no function {name.strip()}" + f"; did you mean {', '.join(similar)}?" * bool(similar)
-    )
+        return name, called
+    similar = [exercise for exercise in every_exercise() if exercise.rpartition(".")[2] == path.rpartition(".")[2]]
+    raise LookupError(f"rushlight has no function {name}" + f"; did you mean {', '.join(similar)}?" * bool(similar))
 
 
 def statements_of(function: ast.FunctionDef) -> int:
@@ -387,7 +386,7 @@ def narrowed(number: str, statements: int, operators: int) -> Examine:
             apart = re.sub(r"\byours\b", "the sound framework's", apart)
             return _says(DISAGREED, f"it already differs between the sound framework and torch: {apart}", notes)
         if not difference(results[PATIENT], results[TORCH]):
-            return _says(DISAGREED, "it gives the same on the patient and on torch", both)
+            return _says(DISAGREED, "it gives the same within the tolerance on the patient and on torch", both)
         if len(used := reports[TORCH]["operators"]) > operators:
             names = ", ".join(used)
             return _says(DISAGREED, f"it calls {len(used)} operators, and {operators} are enough: {names}", both)
@@ -411,13 +410,13 @@ def named(number: str, guesses: int) -> Examine:
         patient = find_patient(number)
         for name in names[:guesses]:
             try:
-                path, called = _called(name)
+                given, called = _called(name)
             except LookupError as error:
                 return _says(DISAGREED, str(error))
             if called is function_of(patient.at):
-                return _says(PASSED, f"{path} is the function at fault")
+                return _says(PASSED, f"{given} is the function at fault")
         ran = f"{called.__module__}.{called.__name__}" in functions_run(patient)
-        return _says(DISAGREED, f"{path} is not the function at fault", ["the symptom's program runs it"] * ran)
+        return _says(DISAGREED, f"{given} is not the function at fault", ["the symptom's program runs it"] * ran)
 
     return examine
 
@@ -454,7 +453,7 @@ def together(*numbers: str) -> Examine:
 
 def mended(number: str) -> Examine:
     """Examine the text of a function `mend()` that returns the name of the function at fault and the function in its place: on the
-    patient with that function, the checks of the exercise at fault agree with torch."""
+    patient with that function, the checks of the exercise at fault pass."""
 
     def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
         patient = find_patient(number)
@@ -471,11 +470,11 @@ def mended(number: str) -> Examine:
                     DISAGREED, f"{output.get('ename', 'nothing')}: {output.get('evalue', 'it prints nothing')}"
                 )
             try:
-                path, called = _called(output["text"].rstrip("\n").rpartition("\n")[2])
+                given, called = _called(output["text"].rstrip("\n").rpartition("\n")[2])
             except LookupError as error:
                 return _says(DISAGREED, str(error))
             if called is not function_of(patient.at):
-                return _says(DISAGREED, f"{path} is not the function at fault")
+                return _says(DISAGREED, f"{given} is not the function at fault")
             ended: list[Exception] = []
 
             def ask(name: str, cases: list[dict]) -> list[Tree]:
@@ -491,15 +490,16 @@ def mended(number: str) -> Examine:
                 accept(observed)
                 return observed
 
-            cases = 0
+            cases: dict[str, int] = {}  # their numbers, by what they were compared with
             for check in patient.checks:
                 verdict = judge.verdict(check.name, ask)
                 if not verdict.passed:
                     return verdict
-                cases += verdict.cases
+                cases[verdict.judged_by] = cases.get(verdict.judged_by, 0) + verdict.cases
             right = run_on(TORCH, patient, patient.symptom)["result"]
             if apart := difference(run_in(opened, patient.symptom)["result"], right):
                 return _says(DISAGREED, f"with it, the symptom is another one: {apart}")
-            return _says(PASSED, f"with it, all {cases} cases of {short_form(patient.at)} agree with torch")
+            agree = " and ".join(f"all {count} cases of {given} agree with {side}" for side, count in cases.items())
+            return _says(PASSED, f"with it, {agree}")
 
     return examine

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PATH = "/usr/bin:/bin"  # in the sandbox
-PACKAGES = ("ipython", "matplotlib", "ml_dtypes", "numpy")  # and all that they require
+PACKAGES = ("hypothesis", "ipython", "matplotlib", "ml_dtypes", "numpy")  # and all that they require
 BENCH_PACKAGES = (*PACKAGES, "cloudpickle", "pyyaml", "torch")
 INDUCTOR = ("on_torch.custom_ops.register_",)  # exercises that a check compiles by torch's default backend
 COMPILED = ("utils.cpp_extension.", "on_torch.cpp_ops.", *INDUCTOR)

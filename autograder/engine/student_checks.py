@@ -1,9 +1,10 @@
-"""The examination of a check that a student wrote for a function of the framework: it is graded by what it catches.
+"""The examination of a check that a student wrote for a function of the framework, or for what a compiler writes: it is graded by
+what it catches.
 
 A file `autograder/patients/13b/sum_to.py` names the function (`AT`) and has other bodies for it: the functions `right__…` compute
 what the framework's own one computes, the functions `wrong__…` do not, and their docstrings say what they do instead. The student's
 program runs on the framework with each body in its place, each time in a new process, and on torch. A body is caught if the results
-of one case differ from torch's. A check that catches a right body is no check.
+of one case differ from torch's, or if a property test fails. A check that catches a right body is no check.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 import ast
 import math
 import re
-import textwrap
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -23,13 +23,18 @@ from typing import TYPE_CHECKING
 from .check import DISAGREED, PASSED, Verdict, describe
 from .limits import CHECK_SECONDS, seconds
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, difference, is_error, show
-from .patients import Examine, open_patient, plain_program, read, read_outputs, run_on_torch
+from .patients import TORCH, Examine, open_patient, plain_program, read, read_outputs, run_on_torch
 
 if TYPE_CHECKING:
     from .judge import Judge
 
 MOST_CASES = 40
 AT_ONCE = 2  # processes
+ALL_RUNS = 6  # times `CHECK_SECONDS`, of own time, for all bodies together; a reference takes a tenth of it
+EXAMPLES = 100  # of a property, as many as Hypothesis tries; the same ones each time
+CASES = f"report_cases(most={MOST_CASES}"
+PROPERTY = f"report_property(examples={EXAMPLES}"
+OF_WRONG = 2  # programs: a wrong compiler writes the dumps of these only
 OWN = "the framework's own body"
 
 
@@ -50,15 +55,23 @@ def _says(outcome: str, message: str, notes: Sequence[str] = ()) -> Verdict:
 @cache
 def find_bodies(number: str) -> Bodies:
     """The bodies of the file of this number, such as `13b.sum_to`."""
-    text = read(number)
-    functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
-    (at,) = re.findall(r'^AT = "([\w.]+)"$', text, re.MULTILINE)
-    about = {node.name: " ".join((ast.get_docstring(node) or "").split()) for node in functions}
-    texts = {name: _planting(at, node) for name, node in [(node.name, node) for node in functions]}
+    functions = _functions(number)
+    (at,) = re.findall(r'^AT = "([\w.]+)"$', read(number), re.MULTILINE)
+    texts = {name: _planting(at, node) for name, node in functions.items()}
     right, wrong = (
         {name: text for name, text in texts.items() if name.startswith(kind)} for kind in ("right__", "wrong__")
     )
-    return Bodies(at, right, wrong, about)
+    return Bodies(at, right, wrong, _sentences(functions))
+
+
+def _functions(number: str) -> dict[str, ast.FunctionDef]:
+    """The functions of a file, by name."""
+    return {node.name: node for node in ast.parse(read(number)).body if isinstance(node, ast.FunctionDef)}
+
+
+def _sentences(functions: dict[str, ast.FunctionDef]) -> dict[str, str]:
+    """The docstring of each function, as a line."""
+    return {name: " ".join((ast.get_docstring(node) or "").split()) for name, node in functions.items()}
 
 
 def _planting(at: str, function: ast.FunctionDef) -> str:
@@ -73,47 +86,89 @@ def _planting(at: str, function: ast.FunctionDef) -> str:
 
 @dataclass(frozen=True)
 class Ran:
-    """The cases of a check, and the results of its program on each of them, or the reason why there are none."""
+    """The cases of a check, and the results of its program on each of them. Or the problem: the reason why there are none, or how
+    a property is broken."""
 
     cases: Tree = None
-    results: Tree = None
+    results: Tree = ()
     problem: str = ""
 
 
-def _run(text: str, body: str | None, with_torch: bool = False) -> Ran:
-    """What a student's check gives on the framework with this body, or on torch."""
-    name = ast.parse(text).body[0].name  # type: ignore[attr-defined]
-    cell = f"{text}\nfrom autograder.engine.student_side import report_cases\n"
-    cell += f"report_cases({name}, {MOST_CASES}, {with_torch})"
-    try:
-        if with_torch:
-            message = run_on_torch(cell)
-        else:
-            with closing(open_patient(None)) as opened:
+class Runs:
+    """Processes that run a student's check, and the own time that is left to all of them together. So a check that does not end
+    with some bodies costs no minutes."""
+
+    def __init__(self) -> None:
+        self.left = ALL_RUNS * seconds(CHECK_SECONDS, False)
+
+    def message(self, cell: str, body: str | None) -> dict:
+        """What a cell reports on the framework with this body. Raises what a subject can bring about."""
+        if self.left <= 0:
+            raise SubjectTimedOut(self.too_long)
+        with closing(open_patient(None)) as opened:
+            begun = opened.seconds
+            try:
                 if body is not None:
                     opened.request({"cell": body}, seconds(CHECK_SECONDS, False))
-                message = read_outputs(opened.request({"cell": cell}, seconds(CHECK_SECONDS, False)))
+                return read_outputs(opened.request({"cell": cell}, min(self.left, seconds(CHECK_SECONDS, False))))
+            finally:
+                self.left -= opened.seconds - begun
+
+    @property
+    def too_long(self) -> str:
+        return f"with all bodies together it takes more than {ALL_RUNS * seconds(CHECK_SECONDS, False):.0f} s"
+
+
+def _run(text: str, report: str, body: str | None, runs: Runs | None = None) -> Ran:
+    """What a student's check gives on the framework with this body, or on torch if there are no `runs`."""
+    name = ast.parse(text).body[0].name  # type: ignore[attr-defined]
+    cell = f"{text}\nfrom autograder.engine import student_side\n"
+    cell += f"student_side.{report}, make={name}, with_torch={runs is None})"
+    try:
+        message = run_on_torch(cell) if runs is None else runs.message(cell, body)
     except (SubjectDied, SubjectTimedOut, Malformed) as error:
         return Ran(problem=f"{error}")
-    if message["cases"] is None:
-        return Ran(problem=show(message["result"]))
-    return Ran(message["cases"], message["result"])
+    if message["cases"] is not None:
+        return Ran(message["cases"], message["result"]) if message["cases"] is not True else Ran()
+    problem = message["result"] if isinstance(message["result"], str) else show(message["result"])
+    lines, at = text.splitlines(), message.get("line", 0)
+    return Ran(problem=f"{problem}, in `{lines[at - 1].strip()}`" if 0 < at <= len(lines) else problem)
 
 
 @lru_cache(16)  # three checks ask for the same
-def outcomes(text: str, number: str) -> tuple[Ran, dict[str, Ran]]:
-    """What a student's check gives on torch, and with each of the bodies, the framework's own one first. If it refuses a right one,
-    the wrong ones are not tried."""
-    bodies, ran = find_bodies(number), dict[str, Ran]()
-    on_torch = _run(text, None, with_torch=True)
-    if on_torch.problem or not on_torch.cases or all(map(is_error, on_torch.results)):
-        return on_torch, ran
+def outcomes(text: str, report: str, number: str) -> dict[str, Ran]:
+    """What a student's check gives on torch, with the framework's own body, and with each of the others. If it refuses one of the
+    right ones, the wrong ones are not tried."""
+    bodies, runs = find_bodies(number), Runs()
+    ran = {TORCH: _run(text, report, None)}
+    if _refused_by_itself(ran[TORCH]):
+        return ran
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for planted in ({OWN: None}, bodies.right, bodies.wrong):
-            ran |= zip(planted, pool.map(lambda body: _run(text, body), planted.values()))
-            if planted is not bodies.wrong and any(apart(ran[name], on_torch) for name in planted):
+            ran |= zip(planted, pool.map(lambda body: _run(text, report, body, runs), planted.values()))
+            if planted is not bodies.wrong and any(apart(ran[name], ran[TORCH]) for name in planted):
                 break
-    return on_torch, ran
+    return {TORCH: Ran(problem=runs.too_long)} if runs.left <= 0 else ran
+
+
+@lru_cache(16)
+def smallest(text: str, number: str, name: str) -> Ran:
+    """How a property test fails on torch, or with a right body, on the smallest example that Hypothesis finds in the time."""
+    bodies = {OWN: None, **find_bodies(number).right}
+    runs = None if name == TORCH else Runs()
+    shrunk = _run(text, f"{PROPERTY}, shrink=True", bodies.get(name), runs)
+    return shrunk if "test(" in shrunk.problem else outcomes(text, PROPERTY, number)[name]
+
+
+def _refused_by_itself(on_torch: Ran) -> str:
+    """Why a check is none, whatever the bodies are, or nothing."""
+    if on_torch.problem:
+        return f"on torch: {on_torch.problem}"
+    if on_torch.cases == []:
+        return "it has no cases"
+    if on_torch.cases and all(map(is_error, on_torch.results)):
+        return f"on torch, the program raises an error in each case: {show(on_torch.results[0])}"
+    return ""
 
 
 def apart(ran: Ran, on_torch: Ran) -> str | None:
@@ -129,7 +184,7 @@ def apart(ran: Ran, on_torch: Ran) -> str | None:
 
 
 def _plain(cases: Tree) -> list[dict]:
-    return [dict(case["dict"]) for case in cases]
+    return [dict(case["dict"]) for case in cases or []]  # a property has none
 
 
 def caught(number: str, share: str) -> Examine:
@@ -138,41 +193,116 @@ def caught(number: str, share: str) -> Examine:
 
     def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
         try:
-            function = _without_parameters(str(text))
+            function = plain_program(str(text), (), catches=True)
         except (ValueError, SyntaxError) as error:
             return _says(DISAGREED, str(error))
-        bodies = find_bodies(number)
-        on_torch, ran = outcomes(ast.unparse(function), number)
-        if on_torch.problem:
-            return _says(DISAGREED, f"on torch: {on_torch.problem}")
-        if not on_torch.cases:
-            return _says(DISAGREED, "it has no cases")
-        if all(map(is_error, on_torch.results)):
-            return _says(DISAGREED, f"on torch, the program raises an error in each case: {show(on_torch.results[0])}")
-        for name in [name for name in ran if name not in bodies.wrong]:
-            if told := apart(ran[name], on_torch):
-                what = "the framework's own function" if name == OWN else f"a right one, {_style(name)}"
-                return _says(DISAGREED, f"it refuses {what}: {told}")
-        missed = [name for name in bodies.wrong if not apart(ran[name], on_torch)]
-        count, needed = len(bodies.wrong) - len(missed), Fraction(share) * len(bodies.wrong)
-        told = f"it accepts every right one and catches {count} of {len(bodies.wrong)} wrong ones, on {len(on_torch.cases)} cases"
-        told += f"; {math.ceil(needed)} are needed" if count < needed else ""
-        notes = [f"it does not catch one that is wrong so: {bodies.about[missed[0]]}"] if missed else []
-        return _says(PASSED if count >= needed else DISAGREED, told, notes)
+        return _share_of(number, share, ast.unparse(function), CASES)
 
     return examine
 
 
-def _without_parameters(text: str) -> ast.FunctionDef:
-    """The function that a text defines, as `plain_program` returns it."""
-    function = ast.parse(textwrap.dedent(text)).body[0]
-    if isinstance(function, ast.FunctionDef):
-        if function.args.args:
-            raise ValueError("it has no parameters: its program has them")
-        function.args.args = [ast.arg("xp")]
-    function = plain_program(ast.unparse(function), catches=True)
-    function.args.args = []
-    return function
+def falsified(number: str, share: str) -> Examine:
+    """Examine the text of a function that returns a property test of Hypothesis: it passes on torch and with every right body of
+    the file `number`, and fails with at least this share of the wrong ones."""
+
+    def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
+        try:
+            function = plain_program(str(text), ("xp", "given", "st"), catches=True)
+            if any(isinstance(node, ast.ClassDef) for node in ast.walk(function)):
+                raise ValueError("a property test has no class")
+        except (ValueError, SyntaxError) as error:
+            return _says(DISAGREED, str(error))
+        return _share_of(number, share, ast.unparse(function), PROPERTY)
+
+    return examine
+
+
+def _share_of(number: str, share: str, text: str, report: str) -> Verdict:
+    """Whether a check accepts all right bodies, and refuses this share of the wrong ones."""
+    bodies, ran = find_bodies(number), outcomes(text, report, number)
+    if report == PROPERTY:
+        ran = ran | {
+            name: smallest(text, number, name) for name in ran if name not in bodies.wrong and ran[name].problem
+        }
+    if reason := _refused_by_itself(ran[TORCH]):
+        return _says(DISAGREED, reason)
+    for name in [name for name in ran if name not in bodies.wrong]:
+        if told := apart(ran[name], ran[TORCH]):
+            what = "the framework's own function" if name == OWN else f"a right one, {_style(name)}"
+            return _says(DISAGREED, f"it refuses {what}: {told}")
+    missed = [name for name in bodies.wrong if not apart(ran[name], ran[TORCH])]
+    count, needed = len(bodies.wrong) - len(missed), Fraction(share) * len(bodies.wrong)
+    told = f"it accepts every right one and catches {count} of {len(bodies.wrong)} wrong ones"
+    told += f", on {len(ran[TORCH].cases)} cases" if ran[TORCH].cases else ""
+    told += f"; {math.ceil(needed)} are needed" if count < needed else ""
+    notes = [f"it does not catch one that is wrong so: {bodies.about[missed[0]]}"] if missed else []
+    return _says(PASSED if count >= needed else DISAGREED, told, notes)
+
+
+# Dumps ---------------------------------------------------------------------------------------------------------------
+
+
+@cache  # no code of a student takes part
+def dumps(number: str) -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+    """What rushlight's Inductor writes for the `programs` of a file: without a fault, and with each wrong function in its place.
+    The dict `AT` of the file has their paths."""
+    functions = _functions(number)
+    (paths,) = [
+        ast.literal_eval(node.value)
+        for node in ast.parse(read(number)).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "AT"
+    ]
+    text = f"{ast.unparse(functions['programs'])}\nfrom autograder.engine import student_side\n"
+    made, limit = {}, seconds(CHECK_SECONDS, False)
+    with closing(open_patient(None)) as opened:
+        for name, at in [("", ""), *paths.items()]:
+            if name:
+                opened.request({"cell": _planting(at, functions[name])}, limit)
+            report = f"{text}student_side.report_dumps(programs, {OF_WRONG if name else None}, {at!r})"
+            made[name] = dict(read_outputs(opened.request({"cell": report}, limit))["result"]["dict"])
+    return made.pop(""), made
+
+
+@lru_cache(16)
+def refusals(text: str, number: str) -> Ran:
+    """The words with which a test of dumps refuses each dump, the right ones first, or "" if it accepts the dump."""
+    right, wrong = dumps(number)
+    texts = [*right.values(), *(dump for made in wrong.values() for dump in made.values())]
+    cell = f"{text}\nfrom autograder.engine.student_side import report_refusals\n"
+    cell += f"report_refusals({ast.parse(text).body[0].name}, {texts!r})"  # type: ignore[attr-defined]
+    try:
+        message = run_on_torch(cell)
+    except (SubjectDied, SubjectTimedOut, Malformed) as error:
+        return Ran(problem=f"{error}")
+    return Ran(results=message["result"]) if message["cases"] else Ran(problem=show(message["result"]))
+
+
+def refused(number: str, share: str) -> Examine:
+    """Examine the text of a function that returns a FileCheck test: it accepts every right dump of the file `number`, and refuses
+    all dumps of at least this share of the wrong compilers."""
+
+    def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
+        try:
+            function = plain_program(str(text), ("FileCheck",))
+        except (ValueError, SyntaxError) as error:
+            return _says(DISAGREED, str(error))
+        ran = refusals(ast.unparse(function), number)
+        if ran.problem:
+            return _says(DISAGREED, ran.problem)
+        right, wrong = dumps(number)
+        words = iter(ran.results)
+        for name, told in zip(right, words):
+            if told:
+                return _says(DISAGREED, f"it refuses a right dump, {_style(f'__{name}')}: {told}", [right[name]])
+        missed = [name for name, made in wrong.items() if not all([next(words) for _ in made])]
+        count, needed = len(wrong) - len(missed), Fraction(share) * len(wrong)
+        told = f"it accepts every right dump and refuses those of {count} of {len(wrong)} wrong compilers"
+        told += f"; {math.ceil(needed)} are needed" if count < needed else ""
+        about = _sentences(_functions(number))
+        notes = [f"it accepts dumps of one that is wrong so: {about[missed[0]]}"] if missed else []
+        return _says(PASSED if count >= needed else DISAGREED, told, notes)
+
+    return examine
 
 
 def _style(name: str) -> str:

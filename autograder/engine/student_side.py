@@ -6,29 +6,38 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 import rushlight
 
+from .check import function_of
+from .exercise import restore
 from .observe import error_tree, observe, observe_call
 from .patient_side import PatientSide, Public, send_printed
 
 
-def report_cases(make_check: Callable, most: int, with_torch: bool) -> None:
-    """Print the `cases` of a student's check, at most so many, and the `results` of its program on them: a line that `read_report`
-    reads. `make_check()` returns the program and its cases. If it raises an error, `cases` is that error."""
-    side: Any = PatientSide()
-    side.xp = Public(rushlight)
+def _side(with_torch: bool) -> Any:
+    """The side of `observe` that has the framework, or torch, as `xp`."""
     if with_torch:
         import torch
 
         from .torch_side import TorchSide
 
-        side = TorchSide(Public(torch))
+        return TorchSide(Public(torch))
+    side: Any = PatientSide()
+    side.xp = Public(rushlight)
+    return side
+
+
+def report_cases(make: Callable, most: int, with_torch: bool) -> None:
+    """Print the `cases` of a student's check, at most so many, and the `results` of its program on them: a line that `read_report`
+    reads. `make()` returns the program and its cases. If it raises an error, `cases` is that error."""
+    side = _side(with_torch)
     try:
-        program, cases = make_check()
+        program, cases = make()
         cases = [dict(case) for case in islice(cases, most)]
     except Exception as error:
         send_printed({"result": error_tree(error), "cases": None})
@@ -42,3 +51,76 @@ def report_cases(make_check: Callable, most: int, with_torch: bool) -> None:
 
 def _on_case(program: Callable, case: dict, xp: Any) -> Any:
     return program(xp, **case)
+
+
+def report_property(make: Callable, examples: int, with_torch: bool, shrink: bool = False) -> None:
+    """Run the test of Hypothesis that `make(xp, given, st)` returns, on so many examples, which are the same each time. Print how
+    it fails: the error with the example, in its smallest form if wanted, and the line of the student's text."""
+    import hypothesis
+    from hypothesis import strategies
+    from hypothesis.internal.conjecture import providers
+
+    providers._get_local_constants = providers.Constants  # else it draws constants of the modules that are imported
+    public = SimpleNamespace(**{name: getattr(strategies, name) for name in strategies.__all__})
+    settings = hypothesis.settings(
+        max_examples=examples, database=None, deadline=None, print_blob=False, report_multiple_bugs=False,
+        suppress_health_check=list(hypothesis.HealthCheck),
+        phases=[hypothesis.Phase.generate, *[hypothesis.Phase.shrink] * shrink],
+    )  # fmt: skip
+    try:
+        test = make(_side(with_torch).xp, hypothesis.given, public)
+        if not hypothesis.is_hypothesis_test(test):
+            raise TypeError("it returns no function that is decorated with given")
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            settings(hypothesis.seed(0)(test))()
+    except Exception as error:
+        example = " ".join(" ".join(getattr(error, "__notes__", [])).split())
+        told = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        send_printed({"result": f"{told}; {example}" if example else told, "cases": None, "line": _line(error, make)})
+        return
+    send_printed({"result": [], "cases": True})
+
+
+def _line(error: Exception, make: Callable) -> int:
+    """The last line of the student's text in the traceback of an error, or 0."""
+    line, at = 0, error.__traceback__
+    while at is not None:
+        if at.tb_frame.f_code.co_filename == make.__code__.co_filename:
+            line = at.tb_lineno
+        at = at.tb_next
+    return line
+
+
+def report_dumps(programs: Callable, most: int | None, planted: str) -> None:
+    """Print what rushlight's Inductor writes for these programs, or for the first ones: the kernels, and the call. Then put back
+    the function that is `planted`."""
+    from rushlight.inductor import graph, memory, scheduler, wrapper
+
+    texts = {}
+    for name, (function, inputs) in islice(programs(rushlight).items(), most):
+        program = scheduler.schedule(graph.lower(rushlight.aot.make_fx(function)(*inputs)))
+        cpp, python = wrapper.generate(program, memory.plan(program))
+        texts[name] = f"{cpp}\n{python.text()}"
+    send_printed({"result": observe(texts, _side(False)), "cases": True})
+    if planted:
+        restore(function_of(planted))
+
+
+def report_refusals(make: Callable, dumps: list[str]) -> None:
+    """Print the error of the test that `make(FileCheck)` returns, in a line, for each dump, or an empty text if there is none."""
+    from torch.testing import FileCheck
+
+    try:
+        test, words = make(FileCheck), []
+        if not isinstance(test, FileCheck):
+            raise TypeError(f"it returns no FileCheck, but {type(test).__name__}")
+        for dump in dumps:
+            try:
+                test.run(dump)
+                words.append("")
+            except RuntimeError as error:
+                words.append(f"{error}".partition("\n")[0])
+    except Exception as error:
+        return send_printed({"result": error_tree(error), "cases": None})
+    send_printed({"result": words, "cases": True})
