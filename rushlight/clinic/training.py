@@ -2,8 +2,7 @@
 
 For each patient of the framework there are three answers: a small program that shows the fault, the name of the function at fault,
 and a sound function in its place. For each script on torch there are two: a function that finds the cause in any script of its
-kind, and the part of the script as it should be. `check_sum_to` and `check_clip_grad_norm` are checks for functions of the
-framework.
+kind, and the part of the script as it should be. `check_sum_to` and `clip_property` are tests of functions of the framework.
 """
 
 from __future__ import annotations
@@ -294,7 +293,8 @@ def without_gradient(model: torch.nn.Module, loss: torch.Tensor) -> list[str]:
     """The names of the parameters of a model that get no gradient from `loss`, because its graph does not lead to them.
 
     A parameter that does not require grad is frozen on purpose and is not among them. A parameter whose gradient is zero is not
-    among them either: the graph leads to it. The names and their order are those of `model.named_parameters()`.
+    among them either: the graph leads to it. Two parameters that share their memory are two parameters. The names and their order
+    are those of `model.named_parameters()`. A graph may be thousands of nodes deep, deeper than Python's stack.
 
     No gradient of a parameter changes, and `loss.backward()` still works after the call.
 
@@ -340,7 +340,8 @@ def gated_forward(model: torch.nn.Module, x: torch.Tensor) -> torch.Tensor:
 def not_held(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> tuple[list[str], int]:
     """What an optimizer misses of a model, and what it holds that the model does not have.
 
-    Nothing is changed, and no step is made.
+    An optimizer holds a parameter if it holds this object: another parameter over the same memory is another one. Nothing is
+    changed, and no step is made.
 
     Returns:
         two values: the names of the parameters of `model` that require grad and that `optimizer` does not hold, as
@@ -360,9 +361,10 @@ def not_held(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> tuple[
 def replace_head(model: torch.nn.Module, head: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
     """Replace `model.head` by `head`, and let the optimizer train the new head in the place of the old one.
 
-    Both heads have parameters of the same names. In the optimizer, each parameter of the new head takes the position of the old
-    head's parameter of its name: the same group, so the same settings. The state of the old head's parameters is removed. The
-    state of all others stays, such as their momentum. An old parameter that the optimizer does not hold has no successor in it.
+    Both heads have parameters of the same names, perhaps in another order. In the optimizer, each parameter of the new head takes
+    the position of the old head's parameter of its name: the same group, so the same settings. If the optimizer does not hold the
+    old one, it does not hold the new one either. The state of the old head's parameters is removed. The state of all others stays,
+    such as their momentum.
 
     Args:
         optimizer: it holds parameters of `model`, in one group or in several. It may have made steps already.
@@ -380,7 +382,8 @@ def token_weights(loss_of: Callable, logits: torch.Tensor, targets: torch.Tensor
     """The weight with which the cross entropy of each token is in the loss of a training script.
 
     `loss_of(logits, targets)` is the loss of the script: a sum over the tokens of a weight times the token's cross entropy. The
-    weights depend on `targets` only. A script that takes the mean over four tokens gives each of them the weight 0.25.
+    weights depend on `targets` only, and a weight may be negative. A script that takes the mean over four tokens gives each of them
+    the weight 0.25.
 
     Args:
         logits: (rows, length, classes), float64, of moderate size. They stay as they are.
@@ -404,15 +407,16 @@ def accumulated_backward(model: torch.nn.Module, batches: Sequence[tuple[torch.T
     """Add the gradient of the mean cross entropy over all tokens of several micro-batches to the gradients of the parameters.
 
     The mean is over all tokens of all micro-batches that are no padding, so it does not matter how the tokens are distributed. The
-    model runs once on each micro-batch, and backward runs before the model runs on the next one: only one graph is in memory.
+    model runs once on each micro-batch, and backward runs before the model runs on the next one. When the model runs, at most the
+    last graph is still in memory, without its saved tensors.
 
     Args:
         model: `model(x)` are the logits, (rows, length, classes).
-        batches: pairs of `x`, (rows, length) or with more dimensions, and targets, (rows, length), int64, -100 at padding.
-            At least one token is no padding. A micro-batch may consist of padding only.
+        batches: a list, which may be read several times, of pairs of `x`, (rows, length) or with more dimensions, and targets,
+            (rows, length), int64, -100 at padding. At least one token is no padding. A micro-batch may consist of padding only.
 
     Returns:
-        the loss, a number.
+        the loss, a float.
     """
     tokens = sum(int((targets != -100).sum()) for _, targets in batches)
     total = 0.0
@@ -426,8 +430,10 @@ def accumulated_backward(model: torch.nn.Module, batches: Sequence[tuple[torch.T
 def lost_state(model: torch.nn.Module) -> list[str]:
     """The names of the tensors of a model that its state dict does not save.
 
-    These are attributes of the model or of a module in it: plain tensors, and buffers that are not persistent. A name is the path
-    of the module and the name of the attribute, as in a state dict: `"body.0.mean"`.
+    These are attributes of the model or of a module in it: tensors that are no parameters and no buffers, and buffers that are not
+    persistent. It does not matter whether they require grad, or whether a name begins with an underscore. A property is not among
+    them, because the module holds no tensor of its name. A name is the path of the module and the name of the attribute, as in a
+    state dict: `"body.0.mean"`.
 
     Returns:
         the names, sorted. A module that is in the model twice is looked at once, under its first name.
@@ -482,7 +488,11 @@ def check_sum_to() -> tuple[Callable, list[dict]]:
     `program(xp, **case)` runs on rushlight and on torch. If the results differ on a case, the function is wrong. The
     function has no name in torch, so the program reaches it as users do: through gradients of operators that broadcast.
 
-    Define the program inside this function. It uses `xp`, its parameters, its own variables, and no import.
+    Define the program inside this function. It uses `xp`, its parameters, its own variables, and no import. For all bodies together
+    it may take a minute.
+    Of Python's functions it may use `abs`, `all`, `any`, `bool`, `dict`, `enumerate`, `float`, `int`, `len`, `list`, `map`, `max`,
+    `min`, `range`, `reversed`, `round`, `set`, `slice`, `sorted`, `str`, `sum`, `tuple` and `zip`, and it may catch errors. In a
+    case a dtype is a name, and the program looks it up: `{"float64": xp.float64}[dtype]`.
 
     Returns:
         two values: the program, and a list of at most 40 cases. A case is a dict of plain data (numbers, strings, bools,
@@ -509,32 +519,64 @@ def check_sum_to() -> tuple[Callable, list[dict]]:
     return program, [{"sizes": a, "others": b, "scale": scale} for a, b in shapes for scale in (1, 2**25 + 1)]
 
 
-def check_clip_grad_norm() -> tuple[Callable, list[dict]]:
-    """A check for `rl.nn.utils.clip_grad.clip_grad_norm_`: a program, and the cases to run it on.
+def clip_property(xp: Any, given: Callable, st: Any) -> Callable:
+    """A property test of `rl.nn.utils.clip_grad.clip_grad_norm_`, as Hypothesis runs it.
 
-    `program(xp, **case)` runs on rushlight and on torch, where the function is `xp.nn.utils.clip_grad_norm_`. If the results
-    differ on a case, the function is wrong.
+    The test draws gradients and arguments, calls `xp.nn.utils.clip_grad_norm_`, and asserts what must hold for each example. It has
+    no other function to compare with. Gradients may be infinite or nan: the test decides what it draws. If an assertion fails, or
+    another error leaves the test, the function is wrong. Hypothesis tries 100 examples, the same ones each time.
 
-    Define the program inside this function. It uses `xp`, its parameters, its own variables, and no import.
+    Define the test inside this function. It uses the parameters of both functions, its own variables, no import and no class.
+    Of Python's functions it may use `abs`, `all`, `any`, `bool`, `dict`, `enumerate`, `float`, `int`, `len`, `list`, `map`, `max`,
+    `min`, `range`, `reversed`, `round`, `set`, `slice`, `sorted`, `str`, `sum`, `tuple` and `zip`, and it may catch errors.
+
+    Args:
+        xp: rushlight or torch. `xp.tensor(values)` and `tensor.tolist()` go from lists to tensors and back.
+        given, st: `hypothesis.given` and `hypothesis.strategies`, as in `from hypothesis import given, strategies as st`.
 
     Returns:
-        two values: the program, and a list of at most 40 cases. A case is a dict of plain data (numbers, strings, bools,
-        None, lists, dicts), with the arguments of the program by their names.
+        a function that is decorated with `@given(...)`.
     """
+    numbers = st.lists(st.floats(width=16), min_size=1, max_size=3)
+    norms = {
+        1.0: lambda values: sum(map(abs, values)),
+        2.0: lambda values: sum(value * value for value in values) ** 0.5,
+        float("inf"): lambda values: max(map(abs, values)),
+    }
 
-    def program(xp, grads, max_norm=1.0, norm_type=2.0, strict=False, lazy=False):
+    def about(x, y):
+        return abs(x - y) <= 1e-4 * max(abs(x), abs(y)) + 1e-6
+
+    @given(
+        grads=st.lists(numbers, min_size=1, max_size=3),
+        max_norm=st.floats(0.5, 100),
+        norm_type=st.sampled_from([*norms]),
+        strict=st.booleans(),
+        as_generator=st.booleans(),
+    )
+    def test(grads, max_norm, norm_type, strict, as_generator):
         parameters = [xp.nn.Parameter(xp.zeros(len(values))) for values in grads]
         for parameter, values in zip(parameters, grads):
             parameter.grad = xp.tensor(values)
-        before = [parameter.grad for parameter in parameters]
-        given = (parameter for parameter in parameters) if lazy else parameters
-        results = [before]
+        held = [parameter.grad for parameter in parameters]
+        before = [value for values in grads for value in values]
+        finite = all(value - value == 0 for value in before)
         try:
-            results.append(xp.nn.utils.clip_grad_norm_(given, max_norm, norm_type, error_if_nonfinite=strict))
+            some = (parameter for parameter in parameters) if as_generator else parameters
+            norm = xp.nn.utils.clip_grad_norm_(some, max_norm, norm_type, error_if_nonfinite=strict).item()
         except RuntimeError:
-            results.append("an error")
-        return [*results, [parameter.grad for parameter in parameters]]
+            assert strict and not finite
+            assert str([grad.tolist() for grad in held]) == str(grads)
+            return
+        after = [value for grad in held for value in grad.tolist()]
+        if finite:
+            measure = norms[norm_type]
+            assert about(norm, measure(before))
+            assert measure(after) <= max_norm * 1.0001
+            assert norm > max_norm or all(map(about, after, before))
+            assert all(about(x * measure(after), y * norm) for x, y in zip(before, after)) or norm == 0
+        else:
+            assert not strict
+            assert norm == norm or all(value != value for value in after)
 
-    usual, bad = {"grads": [[3.0, 4.0], [12.0]]}, {"grads": [[float("nan"), 1.0], [3.0]]}
-    cases = [usual, {**usual, "max_norm": 100.0}, {**usual, "norm_type": float("inf")}, {**usual, "lazy": True}]
-    return program, [*cases, bad, {**bad, "strict": True}, {"grads": [[float("inf")]], "strict": True}]
+    return test

@@ -17,7 +17,8 @@ CUTS = [
     "unused",
     "tied",
 ]
-CUTS += ["doubled", "inference"]
+CUTS += ["doubled", "inference", "same memory", "deep"]
+DEEP = 4000  # nodes: more than Python's stack has frames
 
 
 def _after(torch, x, layers, i, cut):
@@ -50,9 +51,14 @@ def _after(torch, x, layers, i, cut):
         layer.requires_grad_(False)
     if cut == "tied":
         layer.weight = layers[0].weight
+    if cut == "same memory":
+        layer.weight = torch.nn.Parameter(layers[0].weight.data)
+        return x + layer(x).detach()
     y = layer(x)
     for _ in range(60 * (cut == "doubled")):
         y = (y + y) / 2  # 2 ** 60 paths
+    for _ in range(DEEP * (cut == "deep")):
+        y = -y
     return y.tanh()
 
 
@@ -71,6 +77,7 @@ def _model_and_loss(torch, cuts, reduced):
         *rows("cuts reduced", *(([first, cut, "whole"], True) for cut in CUTS for first in ("whole", "detach"))),
         *rows("cuts reduced", (["detach"], False), (["whole"], False), (["weight data", "tied"], False)),
         *rows("cuts reduced", (["no_grad", "unused"], True), (["frozen", "skip", "item"], True)),
+        *rows("cuts reduced", (["whole", "tied", "detach"], True), (["tied", "tied", "unused"], True)),
         *rows("cuts reduced", (["whole"] * 6, True), (["doubled"] * 3, True), (["unused"], True)),
     ],
     hint="the graph of the loss leads to a parameter, or it does not: the value of its gradient says nothing",

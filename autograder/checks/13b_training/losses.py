@@ -1,11 +1,12 @@
 """Checks of lab 13b: the weight of a token in a loss."""
 
 import math
+from weakref import WeakSet
 
 from ...engine.check import program
-from ..cases import drawn, numbers, rows, several
+from ..cases import drawn, first_apart, numbers, rows, several
 
-LOSSES = ["mean", "mean of rows", "all positions", "sum", "rows", "position", "first row", "halves"]
+LOSSES = ["mean", "mean of rows", "all positions", "sum", "rows", "position", "first row", "halves", "signed"]
 IGNORED = -100
 
 
@@ -24,6 +25,8 @@ def _loss_of(torch, kind):
             return sum(cross_entropy(*part, "mean") for part in parts) / math.ceil(len(logits) / 2)
         if kind == "position":
             return (cross_entropy(logits, targets) * torch.arange(targets.shape[1])).sum()
+        if kind == "signed":  # the first token counts against the loss
+            return (cross_entropy(logits, targets) * (torch.arange(targets.shape[1]) - 1)).sum()
         if kind == "first row":
             return cross_entropy(logits[:1], targets[:1], "sum")
         if kind == "rows":
@@ -88,25 +91,56 @@ def _batches(torch, batches, start):
         yield numbers(torch, [len(counts), length, 2], start + i).float(), targets
 
 
-def _watched(torch, start):
-    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3))
-    with torch.no_grad():
-        for i, x in enumerate(model.parameters()):
-            x.copy_(numbers(torch, [*x.shape], i + start))
-            x.grad = torch.full_like(x, 0.5)
-    events = []
+class Watched:
+    """What happens to a model: `events` are its runs and those of backward, and `graphs` says for each run how many tensors of
+    earlier graphs are still saved, and how many earlier graphs there are; one may still be there, because its loss is."""
 
-    def watch(module, args, result):
-        events.append(f"forward {[*args[0].shape]}")
+    def __init__(self, torch, start):
+        self.torch, self.events, self.graphs, self.saved, self.nodes = torch, [], [], WeakSet(), WeakSet()
+        self.model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3))
+        with torch.no_grad():
+            for i, x in enumerate(self.model.parameters()):
+                x.copy_(numbers(torch, [*x.shape], i + start))
+                x.grad = torch.full_like(x, 0.5)
+        run = self.model.forward
+        self.model.forward = lambda x: self.watch(run, x)
+
+    def watch(self, run, x):
+        torch, nodes = self.torch, self.nodes
+
+        class Mark(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.token = Token(None)
+                nodes.add(ctx.token)
+                return x.clone()
+
+            @staticmethod
+            def backward(ctx, grad):
+                return grad
+
+        def pack(x):
+            token = Token(x)
+            self.saved.add(token)
+            return token
+
+        self.events.append(f"forward {[*x.shape]}")
+        self.graphs.append([len(self.saved), max(0, len(nodes) - 1)])
+        with torch.autograd.graph.saved_tensors_hooks(pack, lambda token: token.tensor):
+            result = Mark.apply(run(x))
         if result.requires_grad:
-            result.register_hook(lambda grad: events.append("backward"))
+            result.register_hook(lambda grad: self.events.append("backward"))
+        return result
 
-    model.register_forward_hook(watch)
-    return model, events
+    def told(self):
+        """What has happened, for a result: the gradients, and then the events."""
+        grads = {f"gradient of {name}": x.grad for name, x in self.model.named_parameters()}
+        return grads | {"events": self.events, "graphs": self.graphs}
 
 
-def _grads(model):
-    return {f"gradient of {name}": x.grad for name, x in model.named_parameters()}
+class Token:
+    def __init__(self, tensor):
+        self.tensor = tensor
 
 
 @program(
@@ -114,24 +148,29 @@ def _grads(model):
     cases=drawn(batches=several(several((0, 4), 1, 3), 1, 4), start=(0, 9)),
     edges=rows("batches start", ([[4, 1], [1]], 0), ([[2, 2], [2, 2]], 1), ([[3]], 2), ([[0, 0], [2]], 3),
                ([[1], [4, 4, 4], [2]], 4), ([[0], [1], [0, 3]], 5), ([[1, 4]], 6)),
-    hint="a mean of means gives each token of a short micro-batch more weight: `token_weights` shows it",
+    hint=lambda case, mine, theirs: {
+        "events": "backward of a micro-batch runs before the model runs on the next one, and the model runs once on each",
+        "graphs": "when the model runs, an earlier graph is still in memory: which variable holds it, or is it retained?",
+        "a float": "the loss is a number of Python, not a tensor",
+    }.get(first_apart(mine, theirs), "a mean of means gives a token of a short micro-batch more weight: `token_weights` shows it"),
 )  # fmt: skip
 def accumulated_backward(rl, batches, start):
     import torch
 
     batches = batches if any(map(any, batches)) else [*batches, [1]]
-    model, events = _watched(torch, start)
-    loss = rl.clinic.training.accumulated_backward(model, [*_batches(torch, batches, start)])
-    return {"loss": float(loss), "events": events, **_grads(model)}
+    watched = Watched(torch, start)
+    loss = rl.clinic.training.accumulated_backward(watched.model, [*_batches(torch, batches, start)])
+    return {"loss": float(loss), "a float": isinstance(loss, float), **watched.told()}
 
 
 @accumulated_backward.oracle
 def _(torch, batches, start):
     batches = batches if any(map(any, batches)) else [*batches, [1]]
-    model, events = _watched(torch, start)
+    watched = Watched(torch, start)
     made = [*_batches(torch, batches, start)]
-    logits = torch.cat([model(x).flatten(0, 1) for x, _ in made])  # all tokens at once
+    logits = torch.cat([watched.model(x).flatten(0, 1) for x, _ in made])  # all tokens at once
     loss = torch.nn.functional.cross_entropy(logits, torch.cat([targets.flatten() for _, targets in made]))
     loss.backward()
-    alternating = [event for forward in events if forward[0] == "f" for event in (forward, "backward")]
-    return {"loss": loss.item(), "events": alternating, **_grads(model)}
+    alternating = [event for forward in watched.events if forward[0] == "f" for event in (forward, "backward")]
+    told = watched.told() | {"events": alternating, "graphs": [[0, 0]] * len(made)}
+    return {"loss": loss.item(), "a float": True, **told}

@@ -18,6 +18,7 @@ EVENTS = [
     "weight",
     "meta",
     "thaw",
+    "same memory",
 ]
 
 
@@ -57,6 +58,8 @@ def _after(torch, events):
             optimizer.add_param_group({"params": [torch.nn.Parameter(torch.ones(1))], "lr": 0.25})
         elif event == "weight":
             model.head.weight = torch.nn.Parameter(torch.ones(2, 2))
+        elif event == "same memory":
+            model.head.weight = torch.nn.Parameter(model.head.weight.data)
         elif event == "meta":
             model.body.to("meta").to_empty(device="cpu")
             for x in model.body.parameters():
@@ -69,7 +72,7 @@ def _after(torch, events):
     cases=drawn(events=several(EVENTS, 0, 4)),
     edges=rows("events", *(([event],) for event in EVENTS), ([],), (["head", "tie"],), (["freeze", "copy"],), (["tie", "head"],),
                (["new group", "head", "new layer"],), (["thaw", "assign"],), (["weight", "weight", "double"],),
-               (["freeze", "head"],)),
+               (["freeze", "head"],), (["tie", "copy"],), (["same memory", "new group"],)),
     hint="two parameters with the same values are two parameters: an optimizer holds objects, not names",
 )  # fmt: skip
 def not_held(rl, events):
@@ -89,6 +92,7 @@ def _(torch, events):
     own = [*model.parameters()]
     others = [x for group in optimizer.param_groups for x in group["params"] if all(x is not p for p in own)]
     for x, _ in named.values():
+        x.data = x.data.clone()  # memory of its own, so that a step moves only what the optimizer holds
         x.grad = torch.ones_like(x)
     optimizer.step()
     stayed = [name for name, (x, before) in named.items() if torch.equal(x, before)]
@@ -98,8 +102,23 @@ def _(torch, events):
 KINDS = ["sgd", "adam", "adamw groups", "head only", "body only", "sgd groups", "reversed"]
 
 
+def _bias_first(torch, linear):
+    """A linear layer with these parameters, which has registered its bias before its weight."""
+
+    class BiasFirst(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.bias, self.weight = linear.bias, linear.weight
+
+        def forward(self, x):
+            return torch.nn.functional.linear(x, self.weight, self.bias)
+
+    return BiasFirst()
+
+
 def _optimizer(torch, model, kind):
-    body, head = [*model.body.parameters()], [*model.head.parameters()]
+    body = [*model.body.parameters()]
+    head = [x for x in (model.head.weight, model.head.bias) if x is not None]
     if kind == "head only":
         return torch.optim.SGD(head, lr=0.1, momentum=0.9)
     if kind == "body only":
@@ -109,7 +128,7 @@ def _optimizer(torch, model, kind):
     if kind.endswith("groups"):
         groups = [{"params": [head[0], body[0]], "lr": 0.5}, {"params": [*body[1:], *head[1:]], "weight_decay": 0.25}]
         return torch.optim.AdamW(groups, lr=0.1) if kind[0] == "a" else torch.optim.SGD(groups, lr=0.1, momentum=0.9)
-    return {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[kind](model.parameters(), lr=0.1)
+    return {"sgd": torch.optim.SGD, "adam": torch.optim.Adam}[kind]([*body, *head], lr=0.1)
 
 
 def _stepped(torch, model, optimizer, steps):
@@ -119,9 +138,10 @@ def _stepped(torch, model, optimizer, steps):
         optimizer.step()
 
 
-def _made(torch, kind, steps, bias):
+def _made(torch, kind, steps, bias, turned):
     model = _model(torch)
     model.head, head = (torch.nn.Linear(2, classes, bias=bias) for classes in (2, 3))
+    head = _bias_first(torch, head) if turned else head
     with torch.no_grad():
         for i, x in enumerate([*model.parameters(), *head.parameters()]):
             x.copy_(numbers(torch, [*x.shape], i))
@@ -144,23 +164,30 @@ def _told(torch, model, optimizer, steps):
 
 @program(
     "clinic.training.replace_head",
-    cases=drawn(kind=KINDS, before=(0, 2), steps=(1, 3), bias=bool),
-    edges=rows(
-        "kind before steps bias", *((kind, 1, 2, True) for kind in KINDS), *((kind, 0, 1, False) for kind in KINDS)
+    cases=drawn(kind=KINDS, before=(0, 2), steps=(1, 3), bias=bool, turned=bool),
+    edges=[
+        *rows(
+            "kind before steps bias turned", *((kind, 1, 2, True, turned) for kind in KINDS for turned in (False, True))
+        ),
+        *rows("kind before steps bias turned", *((kind, 0, 1, False, False) for kind in KINDS)),
+    ],
+    hint=lambda case, mine, theirs: (
+        "the names say which parameter follows which: the new head may have registered them in another order"
+        if case["turned"]
+        else "the optimizer holds the old head's parameters until you exchange them in `param_groups`; its state has them as keys"
     ),
-    hint="the optimizer holds the old head's parameters until you exchange them in `param_groups`; its state has them as keys",
 )
-def replace_head(rl, kind, before, steps, bias):
+def replace_head(rl, kind, before, steps, bias, turned):
     import torch
 
-    model, head, optimizer = _made(torch, kind, before, bias)
+    model, head, optimizer = _made(torch, kind, before, bias, turned)
     rl.clinic.training.replace_head(model, head, optimizer)
     return {"it is there": model.head is head} | _told(torch, model, optimizer, steps)
 
 
 @replace_head.oracle
-def _(torch, kind, before, steps, bias):
-    model, head, optimizer = _made(torch, kind, before, bias)
+def _(torch, kind, before, steps, bias, turned):
+    model, head, optimizer = _made(torch, kind, before, bias, turned)
     states = {name: optimizer.state.get(x) for name, x in model.named_parameters()}
     model.head = head
     made = _optimizer(torch, model, kind)  # for the new head from the beginning

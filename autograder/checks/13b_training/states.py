@@ -5,7 +5,8 @@ from copy import deepcopy
 from ...engine.check import program
 from ..cases import drawn, listed, numbers, rows, several
 
-KINDS = ["plain", "subclass", "buffer", "not persistent", "none", "parameter", "no buffer", "number", "list"]
+KINDS = ["plain", "subclass", "buffer", "not persistent", "none", "parameter", "no buffer", "number", "list", "private",
+         "learned", "property"]  # fmt: skip
 OWNERS = ["", "body", "body.0", "twice", "head"]
 
 
@@ -19,6 +20,11 @@ def _model(torch, tensors):
     for i, (owner, kind) in enumerate(tensors):
         module, name = model.get_submodule(owner if owner != "twice" else "shared.0"), f"x{i % 3}"
         module.__dict__.pop(name, None)
+        if kind == "property":
+            module.__class__ = type(
+                type(module).__name__, (type(module),), {"half": property(lambda self: torch.ones(1))}
+            )
+            continue
         if kind == "parameter":
             module._buffers.pop(name, None)
             setattr(module, name, torch.nn.Parameter(torch.ones(1)))
@@ -31,7 +37,8 @@ def _model(torch, tensors):
             module.register_buffer(name, value, persistent=kind == "buffer")
         else:
             values = {"plain": torch.ones(1), "subclass": torch.zeros(1).as_subclass(Own), "number": 1.0}
-            setattr(module, name, (values | {"none": None, "list": [torch.ones(1)]})[kind])
+            values |= {"private": torch.zeros(1), "learned": torch.ones(1, requires_grad=True)}
+            setattr(module, "_" * (kind == "private") + name, (values | {"none": None, "list": [torch.ones(1)]})[kind])
     return model
 
 
@@ -58,7 +65,8 @@ def _(torch, tensors):
     names, seen = [], set()
     for prefix, module in model.named_modules():
         for name in dir(module):
-            x = getattr(module, name)
+            computed = isinstance(getattr(type(module), name, None), property)
+            x = None if computed else getattr(module, name)
             if isinstance(x, torch.Tensor) and id(x) not in saved | seen:
                 seen.add(id(x))
                 names.append(f"{prefix}.{name}".removeprefix("."))

@@ -1,7 +1,7 @@
 """Checks of lab 13b: checks that a student wrote, graded by what they catch."""
 
 from ...engine.check import program
-from ..shared_13 import examined, no_cases, text_of
+from ..shared_13 import examined, no_cases, tested, text_of
 
 
 @program(
@@ -23,31 +23,19 @@ def check_sum_to(rl):
     return text_of(rl.clinic.training.check_sum_to)
 
 
-@program(
-    "clinic.training.check_clip_grad_norm.half",
-    cases=no_cases,
-    edges=[{}],
-    examine=examined("caught", "13b.clip_grad_norm_", "1/2"),
-)
-def check_clip_grad_norm_half(rl):
-    return text_of(rl.clinic.training.check_clip_grad_norm)
+CLIP, BODIES = "clinic.training.clip_property", "13b.clip_grad_norm_"
 
 
-@program(
-    "clinic.training.check_clip_grad_norm.most",
-    cases=no_cases,
-    edges=[{}],
-    examine=examined("caught", "13b.clip_grad_norm_", "3/4"),
-)
-def check_clip_grad_norm_most(rl):
-    return text_of(rl.clinic.training.check_clip_grad_norm)
+@program(f"{CLIP}.half", cases=no_cases, edges=[{}], examine=tested("falsified", BODIES, "1/2"))
+def clip_property_half(rl):
+    return text_of(rl.clinic.training.clip_property)
 
 
-@program(
-    "clinic.training.check_clip_grad_norm",
-    cases=no_cases,
-    edges=[{}],
-    examine=examined("caught", "13b.clip_grad_norm_", "1"),
-)
-def check_clip_grad_norm(rl):
-    return text_of(rl.clinic.training.check_clip_grad_norm)
+@program(f"{CLIP}.most", cases=no_cases, edges=[{}], examine=tested("falsified", BODIES, "3/4"))
+def clip_property_most(rl):
+    return text_of(rl.clinic.training.clip_property)
+
+
+@program(CLIP, cases=no_cases, edges=[{}], examine=tested("falsified", BODIES, "1"))
+def clip_property(rl):
+    return text_of(rl.clinic.training.clip_property)

@@ -382,8 +382,9 @@ def replace_head__in_place(model, head, optimizer):
             del optimizer.state[gone]
 
 
-def replace_head__pairs(model, head, optimizer):
-    pairs = [(a, b) for (_, a), (_, b) in zip(model.head.named_parameters(), head.named_parameters())]
+def replace_head__sorted_pairs(model, head, optimizer):
+    both = (sorted(module.named_parameters()) for module in (model.head, head))
+    pairs = [(a, b) for (_, a), (_, b) in zip(*both)]
     setattr(model, "head", head)  # noqa: B010
     exchange = {id(a): b for a, b in pairs}
     for group in optimizer.param_groups:
@@ -560,53 +561,97 @@ def check_sum_to__one_program_for_each():
     ]
 
 
-def check_clip_grad_norm__a_module():
-    def program(xp, values, kind, norm, limit, strict):
-        model = xp.nn.ParameterList([xp.nn.Parameter(xp.zeros(2)) for _ in values])
-        for p, pair in zip(model, values):
-            if pair is not None:
-                p.grad = xp.tensor([float(value) for value in pair])
-        held = [p.grad for p in model]
-        parameters = {"generator": model.parameters(), "list": [*model], "one": model[0]}[kind]
-        told = []
+def clip_property__one_vector(xp, given, st):
+    """The gradients are parts of one vector, and each property has a test of its own in it."""
+    inf = float("inf")
+
+    @st.composite
+    def vectors(draw):
+        count = draw(st.integers(1, 3))
+        number = st.one_of(st.floats(-1000, 1000, width=32), st.sampled_from([inf, -inf, float("nan"), 0.0]))
+        return [draw(st.tuples(number, number)) for _ in range(count)]
+
+    def measure(values, order):
+        values = [abs(value) for value in values]
+        return max(values) if order == inf else sum([value**order for value in values]) ** (1 / order)
+
+    @given(vectors(), st.sampled_from([0.25, 1.0, 50.0]), st.sampled_from([1, 2, 3, inf]), st.data())
+    def clips(pairs, limit, order, data):
+        layer = xp.nn.ParameterList([xp.nn.Parameter(xp.zeros(2)) for _ in pairs])
+        for weight, pair in zip(layer, pairs):
+            weight.grad = xp.tensor([*pair])
+        grads = [weight.grad for weight in layer]
+        old = [value for pair in pairs for value in pair]
+        numbers = all(abs(value) < inf for value in old)
+        strict = data.draw(st.booleans())
+        given_ones = layer.parameters() if data.draw(st.booleans()) else [*layer]
+        if strict and not numbers:
+            failed = False
+            try:
+                xp.nn.utils.clip_grad_norm_(given_ones, limit, order, strict)
+            except RuntimeError:
+                failed = True
+            assert failed
+            assert str([value for grad in grads for value in grad.tolist()]) == str(old)
+            return
+        norm = float(xp.nn.utils.clip_grad_norm_(given_ones, limit, order, strict))
+        new = [value for grad in grads for value in grad.tolist()]
+        if any(value != value for value in old):
+            assert all(value != value for value in new)
+        if numbers:
+            size = measure(old, order)
+            assert abs(norm - size) <= 0.001 * size
+            assert measure(new, order) <= limit + 0.001
+            ratio = min(1, limit / (size + 1e-6))
+            assert all(abs(y - x * ratio) <= 0.001 * abs(x) + 1e-6 for x, y in zip(old, new))
+
+    return clips
+
+
+def clip_property__twice(xp, given, st):
+    """No norm is computed by hand: clipping a copy, or a second time, says what the first one has done."""
+    floats = st.floats(-64, 64, width=16).filter(lambda value: value == 0 or abs(value) > 0.01)
+    rows = st.lists(st.lists(floats, min_size=2, max_size=2), min_size=2, max_size=3)
+    clip = xp.nn.utils.clip_grad_norm_
+
+    def made(values):
+        parameters = [xp.nn.Parameter(xp.zeros(2)) for _ in values]
+        for parameter, row in zip(parameters, values):
+            parameter.grad = xp.tensor(row)
+        return parameters
+
+    def flat(grads):
+        return [value for grad in grads for value in grad.tolist()]
+
+    def close(x, y):
+        return abs(x - y) <= 0.002 * (1 + abs(x))
+
+    @given(rows, st.floats(0.5, 32), st.sampled_from([1.0, 2.0, float("inf")]), st.sampled_from(["nan", "inf", "-inf"]))
+    def test(values, limit, order, bad):
+        parameters = made(values)
+        grads = [parameter.grad for parameter in parameters]
+        norm = clip((parameter for parameter in parameters), limit, order).item()
+        after = flat(grads)
+        assert close(clip(made(values)[::-1], 1e9, order).item(), norm)  # the order does not matter
+        assert close(clip(made([[2 * x for x in row] for row in values]), 1e9, order).item(), 2 * norm)
+        again = clip(parameters, 1e9, order).item()
+        assert again <= limit * 1.01
+        assert flat(grads) == after
+        assert close(again, min(norm, limit))
+        old = [x for row in values for x in row]
+        assert all(close(x * again, y * norm) for x, y in zip(old, after))
+        ones = made([[1.0, 1.0]] * 2)
+        assert close(clip(ones, 1e9, order).item(), {1.0: 4, 2.0: 2}.get(order, 1))
+        broken = made([[float(bad), 1.0], *values])
+        before = str(flat(parameter.grad for parameter in broken))
         try:
-            told.append(xp.nn.utils.clip_grad_norm_(parameters, limit, norm, error_if_nonfinite=strict))
+            clip(broken, limit, order, error_if_nonfinite=True)
         except RuntimeError:
-            told.append("RuntimeError")
-        return told, [p.grad for p in model], held
+            assert str(flat(parameter.grad for parameter in broken)) == before
+        else:
+            raise AssertionError
+        clip(broken, limit, order)
+        if bad == "nan":
+            assert all(x != x for x in flat(parameter.grad for parameter in broken))
 
-    two = [[3, 4], [0, 12], None]
-    rows = [
-        (two, "list", 2.0, 1),
-        (two, "generator", 2.0, 1),
-        (two, "one", 1.0, 1),
-        (two, "list", "inf", 0.5),
-        (two, "list", 2, 50),
-    ]
-    rows += [([["nan", 1], [2, 2]], "list", 2.0, 1), ([["inf", 1], [2, 2]], "list", 2.0, 1)]
-    names = ("values", "kind", "norm", "limit")
-    cases = [dict(zip(names, row)) for row in rows]
-    return program, [
-        {**case, "norm": float(case["norm"]), "strict": strict} for case in cases for strict in (False, True)
-    ]
-
-
-def check_clip_grad_norm__sums():
-    def program(xp, scale, norm_type, strict, as_generator):
-        a, b = xp.full([3], 2.0, requires_grad=True), xp.full([2, 2], 1.0, requires_grad=True)
-        ((a * a).sum() * scale + b.sum() * 0.5).backward()
-        before = (a.grad, b.grad)
-        given = (x for x in [a, b]) if as_generator else [a, b]
-        try:
-            norm = xp.nn.utils.clip_grad_norm_(given, max_norm=2.0, norm_type=norm_type, error_if_nonfinite=strict)
-        except RuntimeError:
-            norm = None
-        return norm, before, a.grad, b.grad
-
-    return program, [
-        {"scale": float(scale), "norm_type": norm_type, "strict": strict, "as_generator": as_generator}
-        for scale in ("0.01", "3", "inf", "nan")
-        for norm_type in (2.0, 1.0)
-        for strict in (False, True)
-        for as_generator in (False, True)
-    ]
+    return test

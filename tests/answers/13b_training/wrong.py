@@ -9,9 +9,12 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from rushlight.clinic.training import (
+    accumulated_backward,
     gated_forward,
     lost_state,
+    not_held,
     replace_head,
+    without_gradient,
 )
 
 from ..shared import edited
@@ -168,6 +171,37 @@ def without_gradient__zero_is_none(model, loss):
     return [name for name, grad in zip(named, grads) if grad is None or not grad.any()]
 
 
+def without_gradient__by_memory(model, loss):
+    pointers, seen, waiting = set(), set(), [loss.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in seen:
+            seen.add(node)
+            if hasattr(node, "variable"):
+                pointers.add(node.variable.data_ptr())
+            waiting += [following for following, _ in node.next_functions]
+    return [name for name, x in model.named_parameters() if x.requires_grad and x.data_ptr() not in pointers]
+
+
+def without_gradient__recursive(model, loss):
+    seen, reached = set(), set()
+
+    def walk(node):
+        if node is None or node in seen:
+            return
+        seen.add(node)
+        reached.add(id(getattr(node, "variable", None)))
+        for following, _ in node.next_functions:
+            walk(following)
+
+    walk(loss.grad_fn)
+    return [name for name, x in model.named_parameters() if x.requires_grad and id(x) not in reached]
+
+
+without_gradient__each_name = edited(
+    without_gradient, ("model.named_parameters()", "model.named_parameters(remove_duplicate=False)")
+)
+
 # the division is still a constant
 gated_forward__detached_divisor = edited(
     gated_forward, ("scaled.abs().amax(1, keepdim=True)", "scaled.detach().abs().amax(1, keepdim=True)")
@@ -193,10 +227,29 @@ def not_held__by_values(model, optimizer):
     return names, sum(not any(p.shape == x.shape and torch.equal(x, p) for x in own) for p in held)
 
 
+def not_held__by_memory(model, optimizer):
+    held = {x.data_ptr() for group in optimizer.param_groups for x in group["params"]}
+    own = {x.data_ptr() for x in model.parameters()}
+    names = [name for name, x in model.named_parameters() if x.requires_grad and x.data_ptr() not in held]
+    return names, len(held - own)
+
+
+not_held__each_name = edited(not_held, ("model.named_parameters()", "model.named_parameters(remove_duplicate=False)"))
+
+
 def not_held__first_group(model, optimizer):
     held = {*optimizer.param_groups[0]["params"]}
     names = [name for name, x in model.named_parameters() if x.requires_grad and x not in held]
     return names, len(held - {*model.parameters()})
+
+
+def replace_head__by_position(model, head, optimizer):
+    successors = dict(zip(model.head.parameters(), head.parameters()))
+    for group in optimizer.param_groups:
+        group["params"] = [successors.get(x, x) for x in group["params"]]
+    for old in successors:
+        optimizer.state.pop(old, None)
+    model.head = head
 
 
 def replace_head__another_group(model, head, optimizer):
@@ -218,6 +271,13 @@ def token_weights__counts(loss_of, logits, targets):
     """What a sound script would give each token."""
     tokens = targets != -100
     return tokens.double() / tokens.sum()
+
+
+def token_weights__no_sign(loss_of, logits, targets):
+    leaf = logits.detach().clone().requires_grad_()
+    (grad,) = torch.autograd.grad(loss_of(leaf, targets), leaf)
+    expected = leaf.detach().softmax(2) - torch.nn.functional.one_hot(targets.clamp(min=0), leaf.shape[2])
+    return grad.norm(dim=2) / expected.norm(dim=2)
 
 
 def token_weights__norms_of_gradients(loss_of, logits, targets):
@@ -243,7 +303,51 @@ def accumulated_backward__all_graphs(model, batches):
     return loss.item()
 
 
+def accumulated_backward__retains_the_graphs(model, batches):
+    """The events are right, and all saved tensors stay in memory."""
+    tokens, losses = sum(int((targets != -100).sum()) for _, targets in batches), []
+    for x, targets in batches:
+        losses.append(cross_entropy(model(x).flatten(0, 1), targets.flatten(), reduction="sum") / tokens)
+        losses[-1].backward(retain_graph=True)
+    return sum(loss.item() for loss in losses)
+
+
+def accumulated_backward__keeps_the_losses(model, batches):
+    """The total has a graph, which holds the graphs of all losses."""
+    tokens, total = sum(int((targets != -100).sum()) for _, targets in batches), 0
+    for x, targets in batches:
+        loss = cross_entropy(model(x).flatten(0, 1), targets.flatten(), reduction="sum") / tokens
+        loss.backward()
+        total = total + loss
+    return total.item()
+
+
+accumulated_backward__a_tensor = edited(accumulated_backward, ("loss.item() / tokens", "loss.detach() / tokens"))
+
 lost_state__only_buffers = edited(lost_state, ("{*tensors, *(", "{*("))
+
+
+lost_state__public_names = edited(
+    lost_state, ("if isinstance(x, torch.Tensor)}", "if isinstance(x, torch.Tensor) and name[0] != '_'}")
+)
+lost_state__without_gradients = edited(
+    lost_state, ("if isinstance(x, torch.Tensor)}", "if isinstance(x, torch.Tensor) and not x.requires_grad}")
+)
+lost_state__with_gradients = edited(
+    lost_state, ("if isinstance(x, torch.Tensor)}", "if isinstance(x, torch.Tensor) and x.requires_grad}")
+)
+lost_state__each_name = edited(lost_state, ("model.named_modules()", "model.named_modules(remove_duplicate=False)"))
+
+
+def lost_state__with_properties(model):
+    saved, names, seen = {id(x) for x in model.state_dict(keep_vars=True).values()}, [], set()
+    for prefix, module in model.named_modules():
+        for name in dir(module):
+            x = getattr(module, name)
+            if isinstance(x, torch.Tensor) and id(x) not in saved | seen:
+                seen.add(id(x))
+                names.append(f"{prefix}.{name}".removeprefix("."))
+    return sorted(names)
 
 
 def lost_state__of_the_model_alone(model):
@@ -311,10 +415,46 @@ def check_sum_to__refuses_a_right_one():
     return program, [{"sizes": [2, 1], "other_sizes": [3, 2, 4]}]
 
 
-def check_clip_grad_norm__only_the_norm():
-    def program(xp, norm_type):
-        p = xp.ones(2, requires_grad=True)
-        (p * xp.tensor([3.0, 4.0])).sum().backward()
-        return xp.nn.utils.clip_grad_norm_([p], 1.0, norm_type)
+def clip_property__fails_on_zeros(xp, given, st):
+    """Clipping to a limit of 0 does not keep the direction, and a gradient of zeros has none."""
 
-    return program, [{"norm_type": float(norm_type)} for norm_type in (1, 2, 3)]
+    @given(st.lists(st.floats(-9, 9), min_size=1), st.floats(0, 1))
+    def test(values, limit):
+        p = xp.nn.Parameter(xp.zeros(len(values)))
+        p.grad = xp.tensor(values)
+        xp.nn.utils.clip_grad_norm_([p], limit)
+        assert p.grad.norm().item() == min(limit, xp.tensor(values).norm().item())
+
+    return test
+
+
+def clip_property__too_few(xp, given, st):
+    """It has the first property of the documentation, and no other."""
+
+    @given(st.lists(st.floats(-9, 9), min_size=1, max_size=4), st.floats(0.1, 5))
+    def test(values, limit):
+        p = xp.nn.Parameter(xp.zeros(len(values)))
+        p.grad = xp.tensor(values)
+        xp.nn.utils.clip_grad_norm_(p, limit)
+        assert p.grad.norm().item() <= limit * 1.001
+
+    return test
+
+
+def clip_property__not_decorated(xp, given, st):
+    def test(values=(3.0, 4.0)):
+        p = xp.nn.Parameter(xp.zeros(2))
+        p.grad = xp.tensor(values)
+        assert xp.nn.utils.clip_grad_norm_(p, 1.0).item() == 5
+
+    return test
+
+
+def clip_property__catches_all(xp, given, st):
+    """A test that raises an error always fails, on torch too."""
+
+    @given(st.integers())
+    def test(value):
+        assert xp.nn.utils.clip_grad_norm_([], 1.0).item() == 1
+
+    return test
