@@ -2,7 +2,8 @@
 
 For each patient of the framework there are three answers: a small program that shows the fault, the name of the function at fault,
 and a sound function in its place. For each script on torch there are two: a function that finds the cause in any script of its
-kind, and the script as it should be. `check_eliminate_dead_code` is a check for a function of the framework.
+kind, and the script as it should be. `check_eliminate_dead_code` is a check for a function of the framework, and `dump_test` is one
+for the code that a compiler writes.
 """
 
 from __future__ import annotations
@@ -276,7 +277,11 @@ def check_eliminate_dead_code() -> tuple[Callable, list[dict]]:
     `program(xp, **case)` runs on rushlight and on torch, where the function is a method of graphs, `graph.eliminate_dead_code`, as
     in rushlight. If the results differ on a case, the function is wrong.
 
-    Define the program inside this function. It uses `xp`, its parameters, its own variables, and no import.
+    Define the program inside this function. It uses `xp`, its parameters, its own variables, and no import. For all bodies together
+    it may take a minute.
+    Of Python's functions it may use `abs`, `all`, `any`, `bool`, `dict`, `enumerate`, `float`, `int`, `len`, `list`, `map`, `max`,
+    `min`, `range`, `reversed`, `round`, `set`, `slice`, `sorted`, `str`, `sum`, `tuple` and `zip`, and it may catch errors. In a
+    case a dtype is a name, and the program looks it up: `{"float64": xp.float64}[dtype]`.
 
     Returns:
         two values: the program, and a list of at most 40 cases. A case is a dict of plain data (numbers, strings, bools,
@@ -418,3 +423,42 @@ def warmup(steps: int) -> torch.nn.Module:
     module = Warmup()
     module.register_buffer("calls", torch.zeros(()))
     return module
+
+
+# A test of what a compiler writes ------------------------------------------------------------------------------------
+
+
+def dump_test(FileCheck: Any) -> Any:
+    """A FileCheck test of the code that Inductor writes for `chain`:
+
+        def chain(x, w, b, v, u):
+            h = softmax(linear(x, w, b), -1)
+            return relu((h @ v) @ u) * 2
+
+    The test accepts the dump of a right compiler, for all sizes and dtypes. The graph may also do other work, in a kernel
+    `cpp_fused_exp_sum_…` that runs before the softmax or after the second product. So the numbers of kernels and buffers differ.
+    The test refuses the dumps of compilers that break one of these rules:
+
+    - The bias and the softmax are one kernel, `cpp_fused__softmax_addmm_…`, and relu and the doubling are another one,
+        `cpp_fused_mul_relu_…`. No further kernel does this work, and Python computes nothing.
+    - The first of these kernels stores one result and nothing else, and nothing is cast in it.
+    - Each of these kernels writes in place: its result reuses the memory that it reads.
+    - The products read what the operators before them have written, without a copy in between.
+    - The second product reuses the memory of the softmax, which is free then.
+
+    A dump has the definitions of the kernels, then the function `segment_0`, which calls them, and then `call`. The test uses its
+    parameter and its own variables. The class has the methods `check`, `check_not`, `check_next`, `check_same`, `check_dag`,
+    `check_count` and `check_regex`.
+
+    Args:
+        FileCheck: the class `torch.testing.FileCheck`.
+
+    Returns:
+        a `FileCheck()` with checks. It is run on many dumps.
+    """
+    test = FileCheck()
+    test.check("static int64_t cpp_fused__softmax_addmm_").check_not("out_ptr1").check_not("static_cast")
+    test.check_not("cpp_fused__softmax_").check("static int64_t cpp_fused_mul_relu_")
+    test.check("segment_0(").check("blas(").check("// reuse").check_next("cpp_fused__softmax_addmm_")
+    test.check("blas(").check_next("// reuse").check_next("blas(")
+    return test.check("// reuse").check_next("cpp_fused_mul_relu_")

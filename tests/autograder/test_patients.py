@@ -288,6 +288,7 @@ def test_the_function_at_fault_has_many_names_and_its_neighbours_none():
     first, second = patients.named("13a.1", guesses=1), patients.named("13a.1", guesses=2)
     for name in ("strided.compute_stride", "rl.strided.compute_stride", "rushlight.aten.strided.compute_stride"):
         assert first(None, [name], None).passed and second(None, name, None).passed
+        assert first(None, [name], None).message == f"{name} is the function at fault"
     guesses = ["strided.reshape", "strided.compute_stride"]
     assert not first(None, guesses, None).passed and second(None, guesses, None).passed
     assert not second(None, ["strided.slice", *guesses], None).passed

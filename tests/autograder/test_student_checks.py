@@ -1,10 +1,15 @@
 """A check that a student wrote earns points only by the values and errors of the function on its cases."""
 
+import inspect
+import re
+
 import pytest
 from sweep import sweep
 
 from autograder.engine import student_checks
-from autograder.engine.student_checks import caught, find_bodies
+from autograder.engine.check import every_exercise, function_of
+from autograder.engine.patients import BUILTINS
+from autograder.engine.student_checks import caught, dumps, falsified, find_bodies, refused
 
 SUM_TO = "13b.sum_to"
 FILES = ["13b.sum_to", "13b.clip_grad_norm_"]
@@ -165,11 +170,98 @@ def program(xp):
 return program, [{}]""",
 }
 QUICK = ["its code", "its code, by a format", "an import", "the name in an error"]
+PROPERTIES = {  # texts of functions that return no property test
+    "it always fails": """
+@given(st.integers())
+def test(value):
+    assert False
+return test""",
+    "it never fails": """
+@given(st.integers())
+def test(value):
+    assert value == value
+return test""",
+    "nothing is drawn": """
+def test():
+    assert xp.nn.utils.clip_grad_norm_([], 1.0) == 0
+return test""",
+    "no function": "return 1",
+    "an error": "return xp.frobnicate",
+    "a class": """
+class Spy:
+    grad = None
+@given(st.integers())
+def test(value):
+    assert xp.nn.utils.clip_grad_norm_(Spy(), 1.0) == 0
+return test""",
+    "the code of the function": """
+@given(st.integers())
+def test(value):
+    assert len(xp.nn.utils.clip_grad_norm_.__code__.co_code) < 200
+return test""",
+    "the functions of Hypothesis": """
+@given(st.integers())
+def test(value):
+    assert given.__globals__
+return test""",
+    "the modules of the strategies": """
+@given(st.integers())
+def test(value):
+    assert st.sys.modules
+return test""",
+    "an import": """
+import sys
+@given(st.integers())
+def test(value):
+    assert "torch" in sys.modules
+return test""",
+    "examples that change": """
+count = []
+@given(st.integers())
+def test(value):
+    count.append(value)
+    assert len(count) < 50
+return test""",
+    "no end": """
+@given(st.integers())
+def test(value):
+    while True:
+        value += 1
+return test""",
+    "no example": """
+@given(st.integers().filter(lambda value: value != value))
+def test(value):
+    assert value
+return test""",
+}
+TESTS_OF_DUMPS = {  # texts of functions that return no test of the dumps
+    "it accepts everything": "return FileCheck()",
+    "it accepts nothing": 'return FileCheck().check("no such text")',
+    "no test": "return 1",
+    "it has run": 'return FileCheck().check("a").run("a")',
+    "an error": "return FileCheck().frobnicate()",
+    "a file": "return FileCheck().check(open('/etc/passwd').read())",
+    "an import": 'import torch\nreturn torch.testing.FileCheck().check("softmax")',
+    "its class": "return FileCheck.__class__",
+    "another test at each call": 'return FileCheck().check("x" * len(str(FileCheck)))',
+}
+ENDLESS_ON_WRONG = """
+def program(xp):
+    p = xp.nn.Parameter(xp.zeros(2))
+    p.grad = xp.tensor([3.0, 4.0])
+    while xp.nn.utils.clip_grad_norm_([p], 1.0, 1.0) > 1.001:
+        pass
+    q = xp.nn.Parameter(xp.zeros(2))
+    q.grad = xp.tensor([0.3, 0.4])
+    while xp.nn.utils.clip_grad_norm_([p, q], 9.0) > 3 or q.grad[0] != 0.3:
+        pass
+    return p.grad
+return program, [{}]"""
 
 
-def text_of(body):
+def text_of(body, parameters=""):
     lines = body.strip("\n").splitlines()
-    return "\n".join(["def check():", *(f"    {line}" for line in lines)])
+    return "\n".join([f"def check({parameters}):", *(f"    {line}" for line in lines)])
 
 
 @pytest.fixture(autouse=True)
@@ -189,3 +281,66 @@ def test_each_wrong_body_has_a_sentence_and_each_file_has_right_ones(number):
     assert len(bodies.right) >= 2
     assert len(bodies.wrong) == 8
     assert all(bodies.about[name].endswith(".") for name in bodies.wrong)
+
+
+@pytest.mark.parametrize("kind", sweep([*PROPERTIES], keep=["a class", "the functions of Hypothesis", "an import"]))
+def test_what_is_no_property_earns_nothing(kind):
+    verdict = falsified("13b.clip_grad_norm_", "1/4")(None, text_of(PROPERTIES[kind], "xp, given, st"), None)
+    assert verdict.outcome == "disagreed", verdict
+
+
+@pytest.mark.sweep
+def test_a_failure_with_a_right_body_is_shown_on_the_smallest_example():
+    text = """
+@given(st.lists(st.floats(1, 50, width=16), min_size=2, max_size=9))
+def test(values):
+    p = xp.nn.Parameter(xp.zeros(len(values)))
+    p.grad = xp.tensor(values)
+    assert xp.nn.utils.clip_grad_norm_(p, 1.0) < 60
+return test"""
+    verdict = falsified("13b.clip_grad_norm_", "1")(None, text_of(text, "xp, given, st"), None)
+    assert verdict.message.startswith("on torch: AssertionError"), verdict
+    assert "in `assert xp.nn.utils.clip_grad_norm_(p, 1.0) < 60`" in verdict.message, verdict
+
+
+@pytest.mark.sweep
+def test_all_bodies_together_have_a_limit_of_time(monkeypatch):
+    """A check that does not end with wrong bodies would take minutes otherwise."""
+    monkeypatch.setattr(student_checks, "ALL_RUNS", 1)
+    verdict = caught("13b.clip_grad_norm_", "1/4")(None, text_of(ENDLESS_ON_WRONG), None)
+    assert verdict.outcome == "disagreed" and "takes more than" in verdict.message, verdict
+
+
+def test_the_docstring_of_a_check_to_write_names_the_functions_that_it_may_use():
+    """Of the exercises that return a program: otherwise a student learns them by refusals."""
+    docs = {name: inspect.getdoc(function_of(name)) or "" for name in every_exercise() if name.startswith("clinic.")}
+    about = {name: text for name, text in docs.items() if "Of Python's functions" in text}
+    assert {*about} >= {name for name in docs if name.rpartition(".")[2].startswith("check_")} | {
+        "clinic.training.clip_property"
+    }
+    for name, text in about.items():
+        (listed,) = re.findall(r"Of Python's functions it may use (.+?), and it may", " ".join(text.split()))
+        assert {*re.findall(r"`(\w+)`", listed)} == BUILTINS, name
+
+
+@pytest.mark.parametrize("kind", sweep([*TESTS_OF_DUMPS], keep=["it accepts everything", "its class", "a file"]))
+def test_what_is_no_test_of_a_dump_earns_nothing(kind):
+    verdict = refused("13c.chain_dump", "1/4")(None, text_of(TESTS_OF_DUMPS[kind], "FileCheck"), None)
+    assert verdict.outcome == "disagreed", verdict
+
+
+@pytest.mark.sweep
+def test_each_wrong_compiler_writes_other_dumps_than_the_right_one_and_than_the_others():
+    right, wrong = dumps("13c.chain_dump")
+    assert len(right) == 6 and len(wrong) == 8
+    for name, made in wrong.items():
+        assert all(made[program] != right[program] for program in made) and len(made) == 2, name
+    assert len({str(made) for made in wrong.values()}) == len(wrong)
+
+
+@pytest.mark.sweep
+def test_a_dump_does_not_depend_on_the_machine():
+    """A product of other sizes calls other functions on machines with wide vectors."""
+    right, wrong = dumps("13c.chain_dump")
+    texts = [*right.values(), *(text for made in wrong.values() for text in made.values())]
+    assert not [text for text in texts if "matmul(" in text or "omp parallel" in text]

@@ -548,3 +548,38 @@ def warmup__minimum(steps):
             return (x * torch.minimum(self.n, torch.tensor(float(steps), dtype=torch.float64)) / steps).to(x.dtype)
 
     return Growing()
+
+
+# What a compiler writes
+
+
+def dump_test__line_by_line(FileCheck):
+    """Each line of the call, without its numbers."""
+    softmax, relu = "cpp_fused__softmax_addmm_", "cpp_fused_mul_relu_"
+    lines = [softmax, "blas(", "// reuse", "blas("]
+    chain = FileCheck().check_regex(softmax + "[0-9]+\\(const .*, const .*, [a-z]+\\* out_ptr0\\) ")
+    chain = chain.check_not("cast<").check_not("static int64_t cpp_fused__softmax").check(relu + "")
+    chain = chain.check('extern "C"').check("blas(").check("// reuse")
+    for i in range(4):
+        chain = chain.check(lines[i]) if i == 1 else chain.check_next(lines[i])
+    return chain.check("// reuse").check_next(relu).check("def call").check_not("operator_").check("return")
+
+
+def dump_test__without_kernels_of_others(FileCheck):
+    """Names of kernels in the call come in an order, and no others of the chain are among them."""
+    test = FileCheck().check("static int64_t cpp_fused__softmax_addmm_")
+    for word in (
+        "out_ptr1",
+        "out_ptr2",
+        "static_cast<",
+        "static int64_t cpp_fused__softmax",
+        "static int64_t cpp_fused_mm",
+    ):
+        test.check_not(word)
+    test.check("static int64_t cpp_fused_mul_relu_").check_not("static int64_t cpp_fused_m").check("segment_0")
+    test.check("blas(").check_not("add_bias").check_not("blas(")
+    test.check("reuse").check_next("if (cpp_fused__softmax_addmm_").check_not("reuse").check_not("fused_mm")
+    test.check("blas(").check_not("cpp_fused").check_next("reuse").check_next("blas(").check_not("fused_mm").check_not(
+        "blas"
+    )
+    return test.check("reuse").check_next("if (cpp_fused_mul_relu_").check_not("blas").check("return 0;")

@@ -258,3 +258,31 @@ def warmup__a_setting(steps):
             return x * min(1, self.calls / steps)
 
     return Growing()
+
+
+def dump_test__numbers(FileCheck):
+    """The dump of the lab has these numbers, and others have not."""
+    test = FileCheck().check("cpp_fused__softmax_addmm_1").check("cpp_fused_mul_relu_4").check("blas(x_1")
+    test.check("buf4 = buf0;  // reuse").check_next("cpp_fused__softmax_addmm_1(buf0, b_1, buf4)")
+    return test.check("buf6 = buf4;  // reuse").check_next("blas(buf5").check("buf7 = buf6;  // reuse")
+
+
+def dump_test__nothing_at_the_end(FileCheck):
+    """`check_not` at the beginning says nothing about what follows."""
+    test = FileCheck().check_not("static_cast").check_not("add_bias").check_not("out_ptr1").check_not("operator_")
+    return test.check("cpp_fused__softmax").check("cpp_fused_mul_relu").check("// reuse")
+
+
+def dump_test__counts(FileCheck):
+    """Other work has a kernel too."""
+    return FileCheck().check_count("static int64_t cpp_fused", 2, exactly=True)
+
+
+def dump_test__runs_it(FileCheck):
+    return FileCheck().check("cpp_fused__softmax_addmm_").run("cpp_fused__softmax_addmm_1")
+
+
+def dump_test__is_torchs(FileCheck):
+    """The words of torch's own Inductor."""
+    test = FileCheck().check("async_compile.cpp_pybinding").check("extern_kernels.mm")
+    return test.check("del buf0  # reuse")

@@ -1,0 +1,117 @@
+"""Dumps for the examination of a FileCheck test: programs that Inductor compiles, and functions of Inductor planted wrong.
+
+`AT` has the path of each wrong function. Without a fault, the dumps of all programs are right ones. A wrong function sees the names
+of the module in which it is planted.
+"""
+
+# ruff: noqa: F821
+
+AT = {
+    "wrong__nothing_is_fused": "inductor.scheduler.can_fuse",
+    "wrong__not_in_place": "inductor.memory.take_over",
+    "wrong__freed_memory_is_not_reused": "inductor.memory.plan_reuse",
+    "wrong__bias_by_itself": "inductor.lowerings_reductions.addmm",
+    "wrong__operands_are_copied": "inductor.lowerings_reductions.mm",
+    "wrong__in_another_dtype": "inductor.decomposition.softmax",
+    "wrong__run_by_python": "inductor.decomposition.softmax",
+    "wrong__all_buffers_are_stored": "inductor.cpp_scheduling.codegen_node",
+}
+
+
+def programs(xp):
+    """Functions and their inputs, by name. A product has fewer than eight columns: then its code is the same on every machine."""
+
+    def first_half(x, w, b):
+        return xp.softmax(xp.nn.functional.linear(x, w, b), -1)
+
+    def second_half(h, v, u):
+        return xp.relu((h @ v) @ u) * 2
+
+    def chain(x, w, b, v, u):
+        return second_half(first_half(x, w, b), v, u)
+
+    def before(x, w, b, v, u, z):
+        total = z.exp().sum()
+        return total, chain(x, w, b, v, u)
+
+    def between(x, w, b, v, u, z):
+        h = first_half(x, w, b)
+        total = z.exp().sum()
+        return second_half(h, v, u), total
+
+    def after(x, w, b, v, u, z):
+        y = chain(x, w, b, v, u)
+        return y, z.exp().sum()
+
+    def inputs(rows, features, classes, more=(), dtype=xp.float32):
+        shapes = [(rows, features), (classes, features), (classes,), (classes, classes), (classes, classes), *more]
+        return [xp.ones(shape, dtype=dtype) for shape in shapes]
+
+    return {
+        "small": (chain, inputs(4, 8, 6)),
+        "after": (after, inputs(3, 5, 4, [(2, 3)])),
+        "before": (before, inputs(3, 5, 6, [(10,)])),
+        "between": (between, inputs(6, 2, 5, [(3, 3)])),
+        "large": (chain, inputs(500, 300, 5)),
+        "double": (chain, inputs(7, 2, 3, dtype=xp.float64)),
+    }
+
+
+def wrong__nothing_is_fused(first, second):
+    """Each loop nest is a kernel of its own."""
+    return False
+
+
+def wrong__not_in_place(candidates, ending, kept):
+    """No kernel writes its result in the place of its input."""
+    return {}
+
+
+def wrong__freed_memory_is_not_reused(lines, sizes, alive):
+    """A buffer that is freed is not used again: the second product gets new memory."""
+    return list(lines)
+
+
+def wrong__bias_by_itself(bias, a, b, beta=1, alpha=1):
+    """The bias is added to the product by a function of its own, not in the loop of softmax."""
+    sizes, view = tuple(meta_result().shape), bias.in_memory()
+    strides = [0] * (len(sizes) - len(view.sizes)) + list(view.strides)
+    broadcast = ReinterpretView(view.buffer, sizes, tuple(strides), view.offset, view.dtype)
+    return extern_kernel("addmm", [broadcast, a.in_memory(), b.in_memory()], {"beta": beta, "alpha": alpha})
+
+
+def wrong__operands_are_copied(a, b):
+    """The first operand of each product is copied before."""
+    a.in_memory()
+    copy = make_pointwise(lambda x: x, [a], a.dtype)
+    return extern_kernel("mm", [copy.in_memory(), b.in_memory()])
+
+
+def wrong__in_another_dtype(x, dim, half_to_float):
+    """Softmax is computed in another dtype, so its elements are cast there and back."""
+    import rushlight
+
+    wide = x.to(rushlight.float32 if x.dtype is rushlight.float64 else rushlight.float64)
+    powers = functions.exp(wide - functions.amax(wide, [dim], True))
+    return (powers * functions.reciprocal(functions.sum(powers, [dim], True))).to(x.dtype)
+
+
+def wrong__run_by_python(x, dim, half_to_float):
+    """Softmax has no loops: Python calls its kernel."""
+    raise Unsupported
+
+
+def wrong__all_buffers_are_stored(node, unused, layouts, number):
+    """A kernel stores each intermediate result in memory, also those that nothing reads afterwards."""
+    node = simplify_loops(node)
+    kernel = CppKernel(node, set(), layouts)
+    body, arguments = kernel.codegen(), kernel.inputs + kernel.outputs
+    origins = list(dict.fromkeys(name for nest in node.nests for name in nest.origins))
+    name = kernel_name(origins, number)
+    types = [f"{'const ' if buffer in kernel.inputs else ''}{TYPES[layouts[buffer].dtype]}*" for buffer in arguments]
+    parameters = [f"{kind} {kernel.pointers[buffer]}" for kind, buffer in zip(types, arguments)]
+    head = f"static int64_t {name}({', '.join(parameters)}) {{"
+    text = "\n".join([head, "  int64_t bad = 0;", *body, "  return bad;", "}\n"])
+    written = {nest.buffer for nest in node.nests}
+    reads = {load.buffer for nest in node.nests for load in loads(nest.value)} - written
+    return Kernel(name, text, arguments, reads, written, inplace_candidates(kernel), origins)
