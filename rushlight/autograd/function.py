@@ -51,6 +51,8 @@ class FunctionCtx(Node):
         unpack(self, None)  # raises if they were freed
         return tuple([None if entry is None else unpack_saved(entry, self) for entry in self.saved])
 
+    saved_variables = saved_tensors  # its name before tensors and variables were one
+
     def release_variables(self) -> None:
         self.saved, self.released = (), True
 

@@ -61,7 +61,7 @@ def install() -> None:
         kind.__module__ = "torch"
     for kind in (*named[1:], rushlight.autograd.function.FunctionCtx):
         kind.__repr__ = lambda self, plain=kind.__repr__: plain(self).replace("rushlight.", "torch.", 1)
-    rushlight.Generator.__module__ = "torch._C"
+    rushlight.Generator.__module__, rushlight.nn.Parameter.__module__ = "torch._C", "torch.nn.parameter"
     for kind in rushlight.return_types.all_return_types:
         kind.__module__ = "torch.return_types"
 
@@ -177,6 +177,8 @@ def _missing(error: BaseException, trace: TracebackType | None) -> str:
     wanted = ""
     if isinstance(error, AttributeError):
         wanted = _wanted(public_name(error.obj), name)
+        if not wanted and isinstance(error.obj, rushlight.Tensor):  # of a subclass
+            wanted = _wanted("torch.Tensor", name)
     elif isinstance(error, ImportError) and stated:
         wanted = _wanted(torch_name(stated[2]), stated[1])
     elif isinstance(error, ModuleNotFoundError) and name.partition(".")[0] in BUILT_ON_TORCH:
@@ -201,7 +203,7 @@ def public_name(owner: Any) -> str:
         if torch_name(kind.__module__):
             parts = kind.__module__.split(".")
             packages = (".".join(parts[: count + 1]) for count in range(len(parts)))
-            outer = (package for package in packages if vars(sys.modules[package]).get(kind.__name__) is kind)
+            outer = (package for package in packages if vars(import_module(package)).get(kind.__name__) is kind)
             return f"{torch_name(next(outer, kind.__module__))}.{kind.__name__}"
     return ""
 

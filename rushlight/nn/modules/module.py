@@ -2,7 +2,7 @@
 
 `Module.__setattr__` registers each of them in one of three dicts. Conversion, saving, loading and listing iterate over these
 dicts. `Module.__call__` runs `forward` with the hooks around it. The functions come first, then the class with these functions
-as methods. In PyTorch: `torch/nn/modules/module.py`. Left out: backward hooks that are not full, `always_call`, `compile`,
+as methods. In PyTorch: `torch/nn/modules/module.py`. Left out: global backward hooks that are not full, `always_call`, `compile`,
 memory formats.
 """
 
@@ -401,6 +401,18 @@ class Module:
         """`hook(module, grad_inputs, grad_outputs)` runs when the gradients of the arguments are known, and may return
         replacements for `grad_inputs`."""
         return self._register_hook("_backward_hooks", hook, prepend)
+
+    def register_backward_hook(self, hook: Callable) -> RemovableHandle:
+        """The older form, which PyTorch deprecates: `hook(module, grad_inputs, grad_outputs)` runs after the last node of
+        `forward`, and its gradients are that node's."""
+
+        def register(module: Module, args: tuple, result: Any) -> None:
+            while not isinstance(result, Tensor):
+                result = next(iter(result.values() if isinstance(result, dict) else result))
+            if result.grad_fn is not None:
+                result.grad_fn.register_hook(partial(hook, module))
+
+        return self.register_forward_hook(register)
 
     def _register_hook(self, registry: str, hook: Callable, first: bool, with_kwargs: bool = False) -> RemovableHandle:
         hooks, hooks_with_kwargs = self.__dict__[registry], self.__dict__.get(f"{registry}_with_kwargs")

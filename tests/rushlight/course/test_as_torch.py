@@ -102,6 +102,7 @@ MISSING = {
     "from torch.onnx import export": "torch.onnx.export is not in rushlight",
     "torch.nn.functional.fractional_max_pool2d": "torch.nn.functional.fractional_max_pool2d is not in rushlight",
     "torch.ones(2).to_mkldnn()": "torch.Tensor.to_mkldnn is not in rushlight",
+    "torch.nn.Parameter(torch.ones(2)).to_mkldnn()": "torch.Tensor.to_mkldnn is not in rushlight",
     "nn.Linear(2, 2).get_extra_state_of()": "",
     "nn.Linear(2, 2).nothing": "",
     "torch.nothing": "",

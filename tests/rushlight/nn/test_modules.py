@@ -296,6 +296,22 @@ def test_hooks_run_around_forward_and_backward_as_torchs(first, second):
     agree(program)
 
 
+def test_an_older_backward_hook_gets_the_gradients_of_the_last_node():
+    def program(xp):
+        model, log = xp.nn.Sequential(xp.nn.Linear(3, 2), xp.nn.Tanh()), []
+        for module in (model, model[0]):
+            module.register_backward_hook(lambda module, into, out: log.append([type(module).__name__, *into, *out]))
+        model[1].register_backward_hook(lambda module, into, out: (into[0] * 2,))
+        with xp.no_grad():
+            for parameter in model.parameters():
+                parameter.fill_(0.5)
+        x = xp.ones(1, 3).requires_grad_()
+        model(x).sum().backward()
+        return [log, x.grad, model[0].weight.grad]
+
+    agree(program)
+
+
 @pytest.mark.parametrize("needs", [True, False])
 def test_backward_hooks_take_arguments_that_are_no_tensors_and_several_results(needs):
     def program(xp):

@@ -28,7 +28,7 @@ class Clamp(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        (x,) = ctx.saved_tensors
+        (x,) = ctx.saved_variables
         return grad_output * (x >= ctx.low), None
 
 
@@ -52,7 +52,7 @@ for handle in handles:
     handle.remove()
 for name, (before, after) in shapes.items():
     print(f"{name:14} {str(before):12} -> {after}")
-print(grads, out.grad_fn is not None, x.is_leaf, x.dtype, type(x), type(out.shape), torch.is_tensor(out))
+print(grads, out.grad_fn is not None, x.is_leaf, x.dtype, type(x), type(model[2].bias), type(out.shape), torch.is_tensor(out))
 for name, p in model.named_parameters():
     print(name, p.shape, f"{p.grad.norm():.3f}")
 print(list(model.state_dict())[:3], model[0].scale, [n for n, _ in model.named_buffers()])
