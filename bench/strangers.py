@@ -2,6 +2,8 @@
 
 Every script and notebook in a folder runs on PyTorch and on rushlight, each time in a new copy of its own folder, with one
 thread, without standard input, and with the random numbers of seed 0. `python bench/strangers.py FOLDER` prints a line for each.
+If the outputs differ, PyTorch runs once more, with the kernels for a simpler processor. The output of a program that prints
+rounding errors, times or addresses then differs from PyTorch's own: "as torch's" is the line where this begins.
 The ratio is rushlight's time to PyTorch's, both without the imports of the framework.
 """
 
@@ -28,7 +30,10 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "MPLBACKEND": "Agg",
+    "PIP_DRY_RUN": "1",  # a notebook may have `!pip install`
+    "PIP_NO_INDEX": "1",
 }
+SIMPLER = {"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "SSE41", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2"}
 PROGRAM = """
 import atexit, random, sys, time
 from rushlight.course import as_torch
@@ -48,7 +53,7 @@ as_torch.execute(sys.argv[3:])
 WAIT = 4  # times the seconds of the processor: for a program that waits
 
 
-def run(framework: str, script: Path, seconds: float) -> tuple[int, str, str, float]:
+def run(framework: str, script: Path, seconds: float, **settings: str) -> tuple[int, str, str, float]:
     """The exit code, what it printed, the last line of its errors, and the seconds of the processor that it took."""
     with tempfile.TemporaryDirectory() as scratch:
         folder, taken = Path(scratch) / "copy", Path(scratch) / "taken"
@@ -57,7 +62,7 @@ def run(framework: str, script: Path, seconds: float) -> tuple[int, str, str, fl
         with subprocess.Popen(
             command,
             cwd=folder,
-            env=os.environ | ENVIRONMENT,
+            env=os.environ | ENVIRONMENT | settings,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -86,6 +91,10 @@ def result(script: Path, seconds: float) -> dict[str, str]:
     if code == our_code:
         how, line = difference(theirs, ours)
         row["output"] = (how + (f" at line {line}" if how == "differs" else "")) if line else "no output"
+        if how == "differs":
+            code, again, *_ = run("torch", script, seconds, **SIMPLER)
+            how, line = difference(theirs, again)
+            row["output"] += f", as torch's at {line}" if how == "differs" and not code else ""
         row["ratio"] = f"{our_time / max(time, 0.001):.2f}"
     return row
 
@@ -108,16 +117,16 @@ def main() -> None:
     rows = []
     paths = [*scripts(arguments.folder)]
     width = max((len(str(path.relative_to(arguments.folder))) for path in paths), default=0)
-    print(f"{'script':{width}}  {'torch':8}  {'rushlight':9}  {'output':18}  {'time':>6}  first error")
+    print(f"{'script':{width}}  {'torch':8}  {'rushlight':9}  {'output':36}  {'time':>6}  first error")
     for path in paths:
         rows.append(row := result(path.resolve(), arguments.seconds))
         name = str(path.relative_to(arguments.folder))
         print(
-            f"{name:{width}}  {row['torch']:8}  {row['rushlight']:9}  {row['output']:18}  {row['ratio']:>6}  {row['why']}",
+            f"{name:{width}}  {row['torch']:8}  {row['rushlight']:9}  {row['output']:36}  {row['ratio']:>6}  {row['why']}",
             flush=True,
         )
     both = [row for row in rows if row["torch"] == "runs"]
-    outputs = Counter(row["output"].partition(" at ")[0] for row in both if row["rushlight"] == "runs")
+    outputs = Counter(re.sub(r" at (line )?\d+", "", row["output"]) for row in both if row["rushlight"] == "runs")
     ratios = [max(float(row["ratio"]), 0.01) for row in both if row["rushlight"] == "runs"]
     print(
         f"\n{len(rows)} scripts: {len(both)} run on torch, {sum(outputs.values())} of them on rushlight; output:",

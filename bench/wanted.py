@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from IPython.core.inputtransformer2 import TransformerManager
 
 from rushlight.course import as_torch
 
@@ -95,6 +96,7 @@ def left_out(path: str) -> str:
 
 def programs(folder: Path) -> Iterator[tuple[str, set[str]]]:
     """The repository, and the names of PyTorch, of each program. Tests are no programs."""
+    cell = TransformerManager()  # of IPython's magics
     for path in sorted([*folder.rglob("*.py"), *folder.rglob("*.ipynb")]):
         parts = path.relative_to(folder).parts
         if (
@@ -105,6 +107,7 @@ def programs(folder: Path) -> Iterator[tuple[str, set[str]]]:
             names = Names()
             with contextlib.suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
                 for _, source in as_torch._read(str(path)):
+                    source = cell.transform_cell(source) if isinstance(source, str) else source
                     with contextlib.suppress(SyntaxError):
                         names.visit(ast.parse(source))
             yield parts[0], names.found
