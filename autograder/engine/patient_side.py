@@ -95,6 +95,7 @@ def report(program: Callable, with_torch: bool) -> None:
         warnings.simplefilter("ignore")
         if with_torch:
             import torch
+            import torch.utils.flop_counter  # `import torch` alone does not import it, and `import rushlight` does
 
             from .torch_side import TorchSide
 
