@@ -14,7 +14,7 @@ from rushlight.course.draw.paper import Picture, show  # noqa: E402
 from rushlight.course.draw.table import Table  # noqa: E402
 
 _PICTURES = {
-    "call": ("LAYERS", "layers", "queues", "spans"),
+    "call": ("LAYERS", "halves", "layers", "queues", "spans"),
     "strided": ("strides", "compare", "walks", "chunks", "loop_nests", "blocks", "ratios"),
     "dispatcher": ("key_sets", "ladder", "tables", "trace", "REASONS"),
     "backward": ("graph", "graphs", "engine", "nodes"),

@@ -92,3 +92,19 @@ def queues(
         axes.set_yticks([0.5, 1.5], ["program", "device"], size=8)
     grid[-1, 0].set_xlabel(f"time in {unit}")
     return figure
+
+
+def halves(looks: Sequence[tuple[int, int, int, bool]], steps: int) -> paper.Picture:
+    """A search by halves, a row for each look. A look is the last step known to be right, the first one known to be wrong, the step
+    that is looked at, and whether it is right. Steps that are still possible are grey, and steps ruled out are hatched."""
+    wide, left = 14.4 / steps, 2.6
+    figure, axes = paper.sheet(left + steps * wide + 2.8, len(looks) + 0.4)
+    for top, (right, wrong, middle, is_right) in enumerate(looks):
+        paper.write(axes, 0.2, top + 0.65, f"look {top + 1}", size=8.5)
+        for start, end in ((0, right), (right, wrong), (wrong, steps)):
+            fill = "0.82" if start == right else None
+            paper.rectangle(axes, left + start * wide, top + 0.3, (end - start) * wide, 0.7, fill)
+        paper.rectangle(axes, left + (middle - 1) * wide, top + 0.2, wide, 0.9, paper.MARK, edge=paper.INK)
+        text = f"{middle}: {'right' if is_right else 'wrong'}"
+        paper.write(axes, left + steps * wide + 0.3, top + 0.65, text, size=8.5)
+    return figure
