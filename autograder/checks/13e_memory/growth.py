@@ -1,0 +1,281 @@
+"""Checks of lab 13e: memory that is kept alive, on real torch."""
+
+from __future__ import annotations
+
+import gc
+
+from ...engine.check import program
+from ..cases import drawn, explained, numbers, rows, several
+
+# Who keeps what ------------------------------------------------------------------------------------------------------
+
+
+def _recorded(torch, run):
+    """What `run(alive)` returns. `alive()` is the number of bytes of all storages that operators of `run` have made so far and that
+    still exist."""
+    from torch.multiprocessing.reductions import StorageWeakRef
+    from torch.utils._python_dispatch import TorchDispatchMode
+    from torch.utils._pytree import tree_leaves
+
+    made = {}
+
+    def alive():
+        gc.collect()
+        for storage in [storage for storage in made if storage.expired()]:
+            del made[storage]  # a later storage may get its address
+        return sum(made.values())
+
+    class Record(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            for x in tree_leaves(result):
+                if isinstance(x, torch.Tensor):
+                    made[StorageWeakRef(x.untyped_storage())] = x.untyped_storage().nbytes()
+            return result
+
+    gc.freeze()  # what is there already is not looked at again and again
+    try:
+        with Record():
+            return run(alive)
+    finally:
+        gc.unfreeze()
+
+
+class Script:
+    """A small training script, and what it may keep of a batch."""
+
+    def __init__(self, torch, kind):
+        self.torch = torch
+        self.hidden, self.head = torch.nn.Linear(3, 3), torch.nn.Linear(3, 3, bias=False)
+        self.parameters = [*self.hidden.parameters(), *self.head.parameters()]
+        if kind == "adam":
+            self.optimizer = torch.optim.Adam(self.parameters, lr=0.0)
+        else:
+            self.optimizer = torch.optim.SGD(self.parameters, lr=0.0, momentum=0.9)
+
+    def loss(self, x):
+        return self.head(self.hidden(x).tanh()).square().mean()
+
+    def step(self, x, **how):
+        loss = self.loss(x)
+        loss.backward(**how)
+        self.optimizer.step()
+        return loss
+
+    def activations(self, x):
+        kept = []
+        hook = self.hidden.register_forward_hook(lambda module, args, result: kept.append(result))
+        self.loss(x).backward()
+        hook.remove()
+        return kept
+
+    def without_graph(self, x):
+        with self.torch.no_grad():
+            return self.loss(x)
+
+    def function(self, x):
+        class Double(self.torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x, x * 2)
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, grad):
+                return grad * 2
+
+        return Double.apply(self.head(x))
+
+    def deep(self, x):
+        x = self.head(x)
+        for _ in range(3000):
+            x = x.neg()
+        return x
+
+    def retained(self, x):
+        x = self.head(x)
+        x.retain_grad()
+        x.sum().backward()
+        return x
+
+    def leaf(self, x):
+        x = x.clone().requires_grad_()
+        return x.exp(), x.sum().backward()
+
+
+KEPT = {
+    "loss": lambda script, x: script.loss(x),
+    "loss after backward": lambda script, x: script.step(x),
+    "loss of a kept graph": lambda script, x: script.step(x, retain_graph=True),
+    "loss and number": lambda script, x: {"loss": script.loss(x), "number": script.loss(x).item()},
+    "number": lambda script, x: script.loss(x).item(),
+    "detached": lambda script, x: script.head(x).detach(),
+    "node": lambda script, x: script.loss(x).grad_fn,
+    "activations": lambda script, x: script.activations(x),
+    "without a graph": lambda script, x: script.without_graph(x),
+    "row": lambda script, x: (x * 2)[0],
+    "row and all": lambda script, x: [x[0], {"all": (x, x)}],
+    "copied row": lambda script, x: (x * 2)[0].clone(),
+    "others": lambda script, x: ["text", None, 3, (), {}, {1, 2}],
+    "function": lambda script, x: script.function(x),
+    "cat": lambda script, x: script.torch.cat([script.head(x), x.exp()]),
+    "index": lambda script, x: script.head(x)[script.torch.arange(2)],
+    "deep": lambda script, x: script.deep(x),
+    "leaf": lambda script, x: script.leaf(x),
+    "retained": lambda script, x: script.retained(x),
+    "largest": lambda script, x: script.head(x).max(1),
+    "parameters": lambda script, x: [script.head.weight, script.head(x), script.hidden.weight.grad],
+}
+
+
+def _owners(torch, first, second, kind, start):
+    """The parameters, the state of the optimizer, and two lists of what is kept of some batches."""
+    script = Script(torch, kind)
+    script.step(torch.ones(2, 3))
+    first, second = (
+        [KEPT[name](script, torch.full((2, 3), (i + start) / 8)) for i, name in enumerate(names)]
+        for names in (first, second)
+    )
+    return {
+        "parameters": script.parameters, "state": script.optimizer.state, "first": first, "second": tuple(second),
+    }  # fmt: skip
+
+
+def _kept(*first, second=(), kind="sgd"):
+    return {"first": [*first], "second": [*second], "kind": kind, "start": 1}
+
+
+@program(
+    "clinic.memory.held_bytes",
+    cases=drawn(
+        first=several(sorted(KEPT), 0, 4), second=several(sorted(KEPT), 0, 3), kind=["sgd", "adam"], start=(0, 4)
+    ),
+    edges=[
+        *(_kept(name, second=[name, "row and all"]) for name in KEPT), _kept(kind="adam"),
+        _kept("loss", "loss", second=["activations", "node"], kind="adam"),
+    ],
+    hint="each owner is asked in its order: what is reached from an earlier one is counted there",
+    draws=20,
+)  # fmt: skip
+def held_bytes(rl, **case):
+    import torch
+
+    owners = _owners(torch, **case)
+    return [[name, int(size)] for name, size in rl.clinic.memory.held_bytes(owners).items()]
+
+
+@held_bytes.oracle
+def freed_when_an_owner_goes(torch, **case):
+    def run(alive):
+        owners, freed = _owners(torch, **case), {}
+        for name in [*owners][::-1]:
+            before = alive()
+            del owners[name]
+            freed[name] = before - alive()
+        return [[name, freed[name]] for name in [*freed][::-1]]
+
+    return _recorded(torch, run)
+
+
+# A training loop that keeps nothing ----------------------------------------------------------------------------------
+
+BATCHES = ["good", "good", "wide", "long"]
+
+
+def _batch(torch, kind, i):
+    x, y = numbers(torch, [4, 5 if kind == "wide" else 3], i, "float32"), numbers(torch, [4, 2], i + 1, "float32")
+    return x, y[:3] if kind == "long" else y
+
+
+def _model(torch, kind, start):
+    model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+    with torch.no_grad():
+        for i, x in enumerate(model.parameters()):
+            x.copy_(numbers(torch, [*x.shape], i + start, "float32") / 4)
+    if kind == "adam":
+        return model, torch.optim.Adam(model.parameters(), lr=0.01)
+    return model, torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+
+
+def _report(losses, activity, messages):
+    """Lists of plain numbers and texts. A tensor has its class in its place."""
+    return [
+        [x if isinstance(x, float | str) else type(x).__name__ for x in each] for each in (losses, activity, messages)
+    ]
+
+
+CYCLES = 4
+
+
+@program(
+    "clinic.memory.fit",
+    cases=drawn(kinds=several(BATCHES, 1, 3), optimizer=["sgd", "adam"], start=(0, 9)),
+    edges=rows(
+        "kinds optimizer start", (["good"], "sgd", 1), (["good", "wide"], "adam", 2), (["good", "long"], "sgd", 3),
+        (["wide"], "sgd", 4), (["long", "long", "good"], "sgd", 5), (["long", "good", "wide"], "adam", 6),
+        (["wide", "wide", "long"], "adam", 7),
+    ),
+    hint=explained(
+        growth="bytes that are alive when the next batch is asked for, after each round of batches: what do the lists hold, and "
+        "what does an error hold?",
+        report="losses and activity are lists of floats, and messages a list of texts",
+        hooks="the hooks stay: each call of `fit` adds more of them",
+    ),
+    draws=8,
+)  # fmt: skip
+def fit(rl, kinds, optimizer, start):
+    import torch
+
+    def run(alive):
+        model, held = _model(torch, optimizer, start)
+        other = model[0].register_forward_hook(lambda *_: None)
+        sizes = []
+
+        def batches():
+            for i in range(CYCLES * len(kinds) + 1):
+                if i % len(kinds) == 0:
+                    sizes.append(alive())
+                yield _batch(torch, kinds[i % len(kinds)], i)
+
+        report = rl.clinic.memory.fit(model, held, batches())
+        hooks = [len(layer._forward_hooks) + len(layer._forward_pre_hooks) for layer in (model, *model)]
+        return {
+            "report": _report(*report),
+            "growth": [size - sizes[2] for size in sizes[2:]],  # the optimizer's state is made in the first step
+            "hooks": [hooks, other.id in model[0]._forward_hooks],
+            "weights": [x.detach() for x in model.parameters()],
+            "gradients": [x.grad is None for x in model.parameters()],
+        }
+
+    return _recorded(torch, run)
+
+
+@fit.oracle
+def fitted_step_by_step(torch, kinds, optimizer, start):
+    model, held = _model(torch, optimizer, start)
+    losses, activity, messages = [], [], []
+    for i in range(CYCLES * len(kinds) + 1):
+        x, y = _batch(torch, kinds[i % len(kinds)], i)
+
+        def forward(x=x, y=y):
+            for layer in model:
+                x = layer(x)
+                activity.append(x.abs().mean().item())
+            return torch.nn.functional.mse_loss(x, y) if x.shape == y.shape else x - y
+
+        try:
+            loss = forward()
+        except RuntimeError as error:
+            messages.append(str(error))
+            continue
+        held.zero_grad()
+        loss.backward()
+        held.step()
+        losses.append(loss.item())
+    return {
+        "report": [losses, activity, messages],
+        "growth": [0] * (CYCLES - 1),
+        "hooks": [[0, 1, 0, 0], True],
+        "weights": [x.detach() for x in model.parameters()],
+        "gradients": [True] * 4,
+    }

@@ -1,0 +1,271 @@
+"""Checks of lab 13e: numbers that are not finite, on real torch."""
+
+from __future__ import annotations
+
+import math
+
+from ...engine.check import program
+from ..cases import attempt, drawn, explained, numbers, several
+
+# Where the first one comes from --------------------------------------------------------------------------------------
+
+INF, NAN = math.inf, math.nan
+STEPS = {  # of a layer, from (rows, 3) to (rows, 3)
+    "double": lambda torch, x: x * 2,
+    "exp": lambda torch, x: x.exp(),
+    "log": lambda torch, x: x.log(),
+    "sqrt": lambda torch, x: x.sqrt(),
+    "divide": lambda torch, x: x / (x - x),
+    "divide in place": lambda torch, x: x.clone().div_(x - x),
+    "log into": lambda torch, x: torch.log(x, out=torch.empty_like(x)) if not x.requires_grad else x,
+    "half": lambda torch, x: (x * 1e5).half().float(),
+    "square half": lambda torch, x: x.half().square().float(),
+    "mask": lambda torch, x: x.masked_fill(x > 0, -INF),
+    "mask all": lambda torch, x: torch.where(x.isfinite(), -INF, x),
+    "add a mask": lambda torch, x: x + torch.full_like(x, -INF),
+    "softmax": lambda torch, x: x.softmax(1),
+    "times nan": lambda torch, x: x * NAN,
+    "keyword": lambda torch, x: torch.full((1, 3), 2.0) * torch.add(x, x, alpha=2),
+    "no numbers": lambda torch, x: x.clamp(max=INF).nan_to_num(0.0, 1.0, 1.0),
+    "empty": lambda torch, x: torch.empty(3).copy_(x[0]) + x.new_empty(3).zero_(),
+    "stack": lambda torch, x: torch.stack([x, x.reciprocal()]).sum(0),
+    "stack of both": lambda torch, x: torch.stack([x, x - x + INF]).amin(0),
+    "two results": lambda torch, x: torch.var_mean(x[:1], 0)[1] + 0 * x,
+    "second result": lambda torch, x: x + torch.linalg.slogdet(x.new_zeros(2, 2))[1] * 0,
+    "row of nan": lambda torch, x: torch.cat([x[:1] * NAN, x[1:] - x[1:]]),
+    "reciprocal": lambda torch, x: x.reciprocal(),
+    "indices": lambda torch, x: x[torch.arange(x.shape[0])] + x.int(),
+    "difference": lambda torch, x: x - x,
+    "wide": lambda torch, x: (x.double() * 1e300).float(),
+}
+RUNS = ["forward", "backward", "loss", "twice", "outside", "raises", "second"]
+
+
+def _layer(torch, steps):
+    class Layer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = torch.nn.Identity() if len(steps) < 2 else _layer(torch, steps[1:])
+            self.shift = torch.nn.Parameter(torch.zeros(3))
+
+        def forward(self, x):
+            return STEPS[steps[0]](torch, self.inner(x) + self.shift)
+
+    return Layer()
+
+
+def _with_nan_in_empty(torch, run, *args):
+    """What `run(*args)` returns, while torch fills memory that is not set with nan."""
+    torch.use_deterministic_algorithms(True)
+    try:
+        return run(*args)
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def _model_and_run(torch, layers, run, scale, start, shared):
+    made = [_layer(torch, steps) for steps in layers]
+    if shared:
+        made.append(made[0])
+    model = torch.nn.Sequential(*made)
+    x = numbers(torch, [2, 3], start, "float32") * scale
+
+    def call():
+        if run == "outside":
+            return (x - x).log()
+        if run in ("backward", "second"):
+            y = x.clone().requires_grad_()
+            return model(y).square().sum().sqrt().backward()
+        if run == "loss":
+            return model[0](x).sum().log().exp().sqrt()
+        if run == "twice":
+            return model(x * 0 + 1), model(x)
+        model(x)
+        if run == "raises":
+            raise KeyError(run)
+
+    if run == "second":
+        model[0].register_forward_hook(lambda module, args, result: result * 1.0)
+    return model, call
+
+
+def _case(*layers, run="forward", scale=1.0, shared=False):
+    return {"layers": [*layers], "run": run, "scale": scale, "start": 1, "shared": shared}
+
+
+@program(
+    "clinic.memory.first_not_finite",
+    cases=drawn(
+        layers=several(several(sorted(STEPS), 1, 3), 1, 3), run=RUNS, scale=[1.0, 0.0, -1.0, 300.0], start=(0, 9), shared=bool
+    ),
+    edges=[
+        *(_case([step]) for step in STEPS), *(_case(["double", step], scale=300.0) for step in STEPS),
+        *(_case(["mask all"], ["softmax", step], scale=0.0) for step in ("double", "log")),
+        *(_case([step, "double"], scale=0.0, run=run) for step in ("divide", "sqrt", "double") for run in RUNS),
+        *(_case(["double"], ["double", "exp", "double"], scale=300.0, run=run, shared=True) for run in RUNS),
+        _case(["add a mask"], ["softmax"]), _case(["row of nan"], ["reciprocal"]), _case(["reciprocal", "row of nan"]),
+        _case(["double"], ["mask"], ["exp"], ["log"]), _case(["times nan"], ["log"]),
+    ],
+    hint="compare what the operator is given, before it runs, with its result: nan and infinity are two questions",
+    draws=40,
+)  # fmt: skip
+def first_not_finite(rl, **case):
+    import torch
+
+    model, run = _model_and_run(torch, **case)
+    hooks = [[*m._forward_hooks, *m._forward_pre_hooks, *m._backward_hooks] for m in model.modules()]
+    where = attempt(_with_nan_in_empty, torch, rl.clinic.memory.first_not_finite, model, run)
+    hooked = hooks != [[*m._forward_hooks, *m._forward_pre_hooks, *m._backward_hooks] for m in model.modules()]
+    return {"first": list(where) if isinstance(where, tuple) else where, "new hooks": hooked}
+
+
+@first_not_finite.oracle
+def first_of_all_calls(torch, **case):
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    model, run = _model_and_run(torch, **case)
+    names = {id(module): name for name, module in reversed([*model.named_modules()])}
+    path, calls = [], []
+
+    def flat(values):
+        if isinstance(values, list | tuple):
+            return [x for value in values for x in flat(value)]
+        if isinstance(values, torch.Tensor):
+            return values.double().flatten().tolist() if values.dtype.is_floating_point else []
+        return [values] if type(values) is float else []
+
+    class Record(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            given = flat([*args, *(kwargs or {}).values()])
+            result = func(*args, **(kwargs or {}))
+            calls.append(([*path, None][0], func, given, flat(result)))
+            return result
+
+    def entered(module, forward):
+        def call(*args):
+            path.insert(0, names[id(module)])
+            try:
+                return forward(*args)
+            finally:
+                del path[0]
+
+        return call
+
+    for module in {id(m): m for m in model.modules()}.values():
+        module.forward = entered(module, module.forward)
+    try:
+        with Record():
+            _with_nan_in_empty(torch, run)
+    except KeyError as error:
+        return {"first": attempt(_raise, error), "new hooks": False}
+    for at, func, given, result in calls:
+        new_nan = any(map(math.isnan, result)) and not any(map(math.isnan, given))
+        new_inf = any(map(math.isinf, result)) and all(map(math.isfinite, given))
+        if (new_nan or new_inf) and "empty" not in func.name():
+            return {"first": [at, str(func)], "new hooks": False}
+    return {"first": None, "new hooks": False}
+
+
+def _raise(error):
+    raise error
+
+
+# A softmax in half precision -----------------------------------------------------------------------------------------
+
+KINDS = ("float16", "bfloat16", "float32")
+SIZES = ["small", "large", "huge", "low", "equal", "zero"]
+HIDDEN = ["same", "nan", "inf", "-inf", "max"]  # the scores at positions that are not allowed
+MASKS = ["mixed", "all", "none", "one", "first row"]
+
+
+def _scores(torch, kind, size, hidden, mask, rows, length, start):
+    dtype = getattr(torch, kind)
+    x = numbers(torch, [rows, length], start)
+    most = torch.finfo(dtype).max
+    scores = {
+        "small": x, "large": x * 40, "huge": x.sign() * most, "low": -x.abs() * 300 - 100, "equal": x * 0 + 100, "zero": x * 0,
+    }[size].to(dtype)  # fmt: skip
+    allowed = numbers(torch, [rows, length], start + 5) > 0
+    if mask in ("all", "none"):
+        allowed = torch.full_like(allowed, mask == "all")
+    if mask == "one":
+        allowed = torch.zeros_like(allowed)
+        allowed[:, start % length] = True
+    if mask == "first row":
+        allowed[0] = False
+    if hidden != "same":
+        scores = scores.masked_fill(~allowed, most if hidden == "max" else float(hidden))
+    return scores, numbers(torch, [length, 2], start + 2).to(dtype), allowed
+
+
+def _exact(torch, scores, values, allowed):
+    """The result in float64, row by row."""
+    rows = []
+    for row, keep in zip(scores.double(), allowed):
+        kept = [i for i, each in enumerate(keep.tolist()) if each]
+        if not kept:
+            rows.append(values.double()[:0].sum(0))
+            continue
+        weights = (row[kept] - row[kept].max()).exp()
+        rows.append((weights / weights.sum()) @ values.double()[kept])
+    return torch.stack(rows)
+
+
+def _scored(kind="float16", size="large", hidden="same", mask="mixed", rows=3, length=4):
+    return {"kind": kind, "size": size, "hidden": hidden, "mask": mask, "rows": rows, "length": length, "start": 1}
+
+
+def _gradients(torch, result, leaves, direction):
+    if not result.requires_grad:
+        return [torch.zeros_like(x) for x in leaves]
+    grads = torch.autograd.grad(result, leaves, direction, allow_unused=True)
+    return [torch.zeros_like(x) if grad is None else grad for grad, x in zip(grads, leaves)]
+
+
+@program(
+    "clinic.memory.attend",
+    cases=drawn(
+        kind=[*KINDS], size=SIZES, hidden=HIDDEN, mask=MASKS, rows=(1, 3), length=(1, 5), start=(0, 9)
+    ),
+    edges=[
+        _scored(mask="all", rows=1, length=1),
+        *(_scored(kind, size) for kind in KINDS for size in SIZES), *(_scored(mask=mask, size="small") for mask in MASKS),
+        *(_scored(kind, hidden=hidden, mask=mask) for hidden in HIDDEN for kind, mask in
+          (("float16", "mixed"), ("float32", "first row"), ("bfloat16", "none"))),
+    ],
+    hint=explained(
+        result="no weight is inf, and none is nan: what is the largest number before exp, and what is the sum in a row of padding?",
+        gradients="the result is finite, but a gradient passes through an operator that is not: nan times 0 is nan",
+        hidden="the gradient of a score that is not allowed is 0",
+    ),
+    draws=40,
+)  # fmt: skip
+def attend(rl, **case):
+    import torch
+
+    given = scores, values, allowed = _scores(torch, **case)
+    leaves = [x.clone().requires_grad_() for x in (scores, values)]
+    result = rl.clinic.memory.attend(*leaves, allowed)
+    direction = numbers(torch, [*result.shape], 7).to(result.dtype)
+    mine = _gradients(torch, result, leaves, direction)
+    exact = [x.double().requires_grad_() for x in (scores.masked_fill(~allowed, 0.0), values)]
+    right = _exact(torch, *exact, allowed)
+    theirs = _gradients(torch, right, exact, direction.double())
+    room = 16 * torch.finfo(scores.dtype).eps * (1 + values.abs().max().double() * direction.abs().sum())
+
+    def near(x, y):
+        return x.shape == y.shape and bool(((x.double() - y).abs() <= room).all())
+
+    return {
+        "result": near(result, right.detach()),
+        "gradients": all(map(near, mine, theirs)),
+        "hidden": not mine[0][~allowed].any(),
+        "dtype": str(result.dtype),
+        "new": all(result.data_ptr() != x.data_ptr() for x in leaves),
+        "only read": all(torch.equal(x.nan_to_num(1.0), y.nan_to_num(1.0)) for x, y in zip(leaves, given)),
+    }
+
+
+@attend.oracle
+def attended(torch, kind, **case):
+    return {"result": True, "gradients": True, "hidden": True, "dtype": f"torch.{kind}", "new": True, "only read": True}

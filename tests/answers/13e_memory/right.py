@@ -1,0 +1,471 @@
+"""Correct answers to lab 13e in other styles than the reference's: every check must accept them.
+
+A function's name is its exercise's, two underscores, and the style.
+"""
+
+# ruff: noqa: F821 (a mend sees the names of the module in which it is planted)
+
+import inspect
+import math
+import sys
+from contextlib import ExitStack, suppress
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+# Two weights that never learn
+
+
+def narrow_1__the_lower_end(xp):
+    x = xp.zeros(1).requires_grad_()
+    y = xp.fake_quantize_per_tensor_affine(x, 0.5, 0, 0, 3)
+    y.backward(xp.ones(1))
+    return x.grad.item()
+
+
+def narrow_1__per_channel(xp):
+    x = xp.tensor([[7.0, 1.0]], requires_grad=True)
+    scale, zero_point = xp.ones(1), xp.zeros(1, dtype=xp.int32)
+    xp.fake_quantize_per_channel_affine(x, scale, zero_point, 0, -8, 7).sum().backward()
+    return x.grad.tolist()
+
+
+def name_1__whole_path():
+    return ["rushlight.aten.native.quantized.fake_quantize"]
+
+
+def name_1__below_rl():
+    return ["rl.aten.native.quantized.fake_quantize", "rl.ao.quantization.affine.determine_qparams"]
+
+
+def mend_1__limited_first():
+    """The mask compares the integers before and after they are limited."""
+    from rushlight.aten.generated import functions
+    from rushlight.aten.native.quantized import inverse_of
+
+    def fake_quantize(self, scale, zero_point, quant_min, quant_max):
+        q = functions.round(self * inverse_of(scale)) + zero_point
+        limited = functions.where(q > quant_min, functions.where(q < quant_max, q, quant_max), quant_min)
+        return (limited - zero_point) * scale, q == limited
+
+    return "rl.aten.native.quantized.fake_quantize", fake_quantize
+
+
+def mend_1__outside():
+    """The mask is what is not outside, and a nan is not inside."""
+
+    def fake_quantize(self, scale, zero_point, quant_min, quant_max):
+        q = functions.add(functions.round(functions.mul(self, inverse_of(scale))), zero_point)
+        outside = (q < quant_min) | (q > quant_max) | (q != q)
+        low = functions.where((q != q) | (q < quant_min), quant_min, q)
+        return (functions.clamp(low, quant_min, quant_max) - zero_point) * scale, ~outside
+
+    return "aten.native.quantized.fake_quantize", fake_quantize
+
+
+# A step that should not have been made
+
+
+def narrow_2__a_nan_and_the_scale(xp):
+    a, b = xp.zeros(1, requires_grad=True), xp.zeros(1, requires_grad=True)
+    scaler = xp.amp.GradScaler("cpu", init_scale=4.0)
+    scaler.scale(a + b).backward()
+    a.grad = a.grad * xp.nan
+    scaler.unscale_(xp.optim.SGD([a, b], lr=0.1))
+    scaler.update()
+    return scaler.get_scale()
+
+
+def narrow_2__an_overflow(xp):
+    model = xp.nn.Linear(1, 1)
+    optimizer = xp.optim.SGD(model.parameters(), lr=0.0)
+    scaler = xp.amp.GradScaler("cpu", init_scale=2.0**126)
+    scaler.scale(model(xp.full((1, 1), 8.0)).sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    return scaler.get_scale() > 2.0**126, scaler.state_dict()["_growth_tracker"]
+
+
+def name_2__whole_path():
+    return "rushlight.amp.grad_scaler.unscale_grads"
+
+
+def name_2__the_second_guess():
+    return ["rl.amp.grad_scaler.unscale_grads", "rl.nn.utils.clip_grad.clip_grad_norm_"]
+
+
+def mend_2__all_before():
+    """All gradients are looked at before the first one is divided."""
+    from rushlight.aten.generated import functions
+
+    def unscale_grads(grads, scale):
+        bad = [grad for grad in grads if not functions.isfinite(grad).all()]
+        for grad in grads:
+            grad *= (1 / scale.double()).float()
+        return len(bad) > 0
+
+    return "amp.grad_scaler.unscale_grads", unscale_grads
+
+
+def mend_2__counted():
+    def unscale_grads(grads, scale):
+        inverse, count = scale.double().reciprocal().float(), 0
+        for grad in grads:
+            count += int((~functions.isfinite(grad)).sum().item())
+            grad.mul_(inverse)
+        return bool(count)
+
+    return "rl.amp.grad_scaler.unscale_grads", unscale_grads
+
+
+# Memory that grows with each batch
+
+
+def held_bytes__by_storage_objects(owners):
+    counted, visited, alive = {}, set(), []
+
+    def successors(thing):
+        if isinstance(thing, torch.Tensor):
+            yield thing.grad_fn
+            if thing.is_leaf or thing.retains_grad:
+                yield thing.grad
+        elif isinstance(thing, dict):
+            yield from thing.values()
+        elif isinstance(thing, (list, tuple)):
+            yield from thing
+        elif isinstance(thing, torch.autograd.graph.Node):
+            yield from (following[0] for following in thing.next_functions)
+            for name in dir(thing):
+                if name.startswith("_saved") or name in ("saved_tensors", "variable"):
+                    with suppress(RuntimeError):
+                        yield getattr(thing, name)
+
+    for name in owners:
+        stack, counted[name] = [owners[name]], []
+        while stack:
+            thing = stack.pop()
+            if thing is None or id(thing) in visited:
+                continue
+            visited.add(id(thing))
+            alive.append(thing)
+            if isinstance(thing, torch.Tensor):
+                storage = thing.untyped_storage()
+                if all(storage._cdata != other._cdata for other in sum(counted.values(), [])):
+                    counted[name].append(storage)
+            stack.extend(successors(thing))
+    return {name: sum(storage.nbytes() for storage in storages) for name, storages in counted.items()}
+
+
+def held_bytes__breadth_first(owners):
+    from collections import deque
+
+    things, storages, sizes = [], set(), dict.fromkeys(owners, 0)
+    known = set()
+    for name, owner in owners.items():
+        queue = deque([owner])
+        while queue:
+            x = queue.popleft()
+            if id(x) in known:
+                continue
+            known.add(id(x))
+            things.append(x)
+            match x:
+                case dict():
+                    queue.extend(x.values())
+                case list() | tuple():
+                    queue.extend(x)
+                case torch.Tensor():
+                    memory = x.untyped_storage()
+                    sizes[name] += 0 if memory.data_ptr() in storages else memory.size()
+                    storages.add(memory.data_ptr())
+                    queue.append(x.grad_fn)
+                    queue.append(x.grad if x.is_leaf or x.retains_grad else None)
+                case _ if hasattr(type(x), "next_functions"):
+                    queue.extend(node for node, _ in x.next_functions)
+                    queue.append(getattr(x, "variable", None))
+                    for key in {"saved_tensors", *(key for key in dir(x) if key.startswith("_saved_"))}:
+                        with suppress(RuntimeError):
+                            queue.append(getattr(x, key, None))
+    return sizes
+
+
+def fit__without_hooks(model, optimizer, batches):
+    losses, activity, messages = [], [], []
+
+    def forward(x):
+        for layer in model:
+            x = layer(x)
+            activity.append(float(x.detach().abs().mean()))
+        return x
+
+    for x, y in batches:
+        optimizer.zero_grad()
+        try:
+            loss = torch.square(forward(x) - y).mean()
+        except RuntimeError as error:
+            messages.append(str(error))
+        else:
+            loss.backward()
+            losses.append(float(loss))
+            optimizer.step()
+        optimizer.zero_grad()
+    return losses, activity, messages
+
+
+def fit__a_function_for_a_step(model, optimizer, batches):
+    losses, activity, messages = [], [], []
+
+    def step(x, y):
+        loss = ((model(x) - y) ** 2).mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        return loss.item()
+
+    with ExitStack() as hooks:
+        for layer in model:
+            handle = layer.register_forward_hook(lambda _, args, result: activity.append(result.abs().mean().item()))
+            hooks.callback(handle.remove)
+        for batch in batches:
+            try:
+                losses.append(step(*batch))
+            except RuntimeError as error:
+                messages.append(f"{error}")
+    return losses, activity, messages
+
+
+# The first number that is not finite
+
+
+def first_not_finite__all_calls_recorded(model, run):
+    names, stack, calls = {m: n for n, m in reversed([*model.named_modules()])}, [], []
+
+    def kinds(values, into):
+        for value in values.values() if isinstance(values, dict) else values:
+            if isinstance(value, (list, tuple, dict)):
+                kinds(value, into)
+            elif isinstance(value, float):
+                into |= {"nan"} if value != value else {"inf"} if abs(value) == math.inf else set()
+            elif isinstance(value, torch.Tensor) and value.dtype.is_floating_point:
+                into |= {"nan"} if (value != value).any() else set()
+                into |= {"inf"} if (value.abs() == math.inf).any() else set()
+        return into
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs={}):  # noqa: B006
+            given = kinds([args, kwargs], set())
+            result = func(*args, **kwargs)
+            calls.append((stack[-1] if stack else None, func, given, kinds([result], set())))
+            return result
+
+    handles = [m.register_forward_pre_hook(lambda m, args: stack.append(names[m])) for m in model.modules()]
+    handles += [m.register_forward_hook(lambda m, args, result: stack.__delitem__(-1)) for m in model.modules()]
+    try:
+        with Mode():
+            run()
+    finally:
+        [handle.remove() for handle in handles]
+    for name, func, given, made in calls:
+        if "empty" not in func.name() and (
+            made - given == {"nan"} or "nan" in made - given or "inf" in made and not given
+        ):
+            return name, str(func)
+
+
+def first_not_finite__global_hooks(model, run):
+    from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
+    from torch.utils._pytree import tree_flatten
+
+    names, path, first = {}, [], []
+    for name, module in model.named_modules():
+        names.setdefault(id(module), name)
+
+    def look(values):
+        flat = [x for x in tree_flatten(values)[0] if isinstance(x, (float, torch.Tensor))]
+        flat = [torch.tensor(x) if isinstance(x, float) else x for x in flat]
+        flat = [x.double() for x in flat if x.is_floating_point()]
+        return any(bool(x.isnan().any()) for x in flat), any(bool(x.isinf().any()) for x in flat)
+
+    def enter(module, args):
+        path.append(names.get(id(module)))
+
+    def leave(module, args, result):
+        del path[-1]
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            kwargs = kwargs or {}
+            nan, inf = look((args, kwargs))
+            result = func(*args, **kwargs)
+            new_nan, new_inf = look(result)
+            if not first and "empty" not in str(func) and (new_nan and not nan or new_inf and not (nan or inf)):
+                inside = [name for name in path if name is not None]
+                first.append((inside[-1] if inside else None, str(func)))
+            return result
+
+    hooks = [register_module_forward_pre_hook(enter), register_module_forward_hook(leave)]
+    try:
+        with Mode():
+            run()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return first[0] if first else None
+
+
+def attend__row_by_row(scores, values, allowed):
+    rows = []
+    for i in range(scores.shape[0]):
+        keep = allowed[i].nonzero().squeeze(1)
+        rows.append(scores[i][keep].softmax(0) @ values[keep] if len(keep) else values.new_zeros(values.shape[1]))
+    return torch.stack(rows)
+
+
+def attend__exp_by_hand(scores, values, allowed):
+    wide = torch.where(allowed, scores, torch.zeros_like(scores)).float()
+    most = torch.where(allowed, wide, -math.inf).amax(1, keepdim=True).detach()
+    most = torch.where(allowed.any(1, keepdim=True), most, 0.0)
+    weights = torch.where(allowed, wide - most, -math.inf).exp()
+    total = weights.sum(1, keepdim=True)
+    return (weights / torch.where(total > 0, total, 1.0) @ values.float()).to(scores.dtype)
+
+
+def attend__hidden_by_where(scores, values, allowed):
+    """The gradient of `masked_fill` is 0 where it has filled, so no nan comes back."""
+    weights = scores.masked_fill(~allowed, -math.inf).softmax(1)
+    return torch.where(allowed.any(1, keepdim=True), weights, 0.0) @ values
+
+
+def attend__nan_to_num(scores, values, allowed):
+    return scores.masked_fill(~allowed, -math.inf).softmax(1).nan_to_num(0.0) @ values
+
+
+# A loop that waits
+
+
+def transfers__a_list_of_lines(function, *args):
+    lines, code = [], function.__code__
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if "_local_scalar_dense" in str(func):
+                frames = inspect.getouterframes(inspect.currentframe(), 0)
+                lines.append(next(each.lineno for each in frames if each.frame.f_code is code) - code.co_firstlineno)
+            return func(*args, **(kwargs or {}))
+
+    with Mode():
+        function(*args)
+    return {line: lines.count(line) for line in lines}
+
+
+def transfers__traceback_walk(function, *args):
+    import traceback
+
+    counts = {}
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if func.overloadpacket is torch.ops.aten._local_scalar_dense:
+                for frame, lineno in traceback.walk_stack(sys._getframe()):
+                    if frame.f_code == function.__code__:
+                        line = lineno - function.__code__.co_firstlineno
+                        counts[line] = counts.setdefault(line, 0) + 1
+                        break
+            return func(*args, **(kwargs or {}))
+
+    with Mode():
+        function(*args)
+    return counts
+
+
+def descend__points_kept(x, target, rates):
+    losses, points = [], []
+    for rate in rates:
+        error = x - target
+        points.append(x)
+        losses.append((error**2).mean())
+        largest = error.abs().amax()
+        x = x - error * torch.where(largest > 1, rate / largest, torch.full_like(largest, rate))
+    losses = torch.stack(losses)
+    at = losses.argmin(0, keepdim=True)
+    return losses, losses.amin(), torch.stack(points).index_select(0, at).squeeze(0)
+
+
+def descend__written_in_place(x, target, rates):
+    losses = x.new_empty(len(rates))
+    best, best_x, x = torch.full_like(losses[0], math.inf), x.clone(), x.clone()
+    for i, rate in enumerate(rates):
+        error = x.sub(target)
+        losses[i] = error.pow(2).mean()
+        best_x = x * (losses[i] < best) + best_x * (losses[i] >= best)
+        best = torch.minimum(best, losses[i])
+        x = x - rate * error / torch.maximum(error.abs().max(), torch.ones_like(best))
+    return losses, best, best_x
+
+
+# A decoder that seems expensive
+
+
+def narrow_3__a_matrix(xp):
+    layer, x = xp.nn.ConvTranspose2d(1, 2, 2, stride=2), xp.ones(1, 1, 2, 2)
+    with xp.utils.flop_counter.FlopCounterMode(display=False) as counter:
+        layer(x).sum().backward()
+    return counter.get_total_flops()
+
+
+def narrow_3__functional(xp):
+    counter, weight = xp.utils.flop_counter.FlopCounterMode(display=False), xp.ones(2, 1, 3, requires_grad=True)
+    with counter:
+        xp.nn.functional.conv_transpose1d(xp.ones(1, 2, 4), weight).sum().backward()
+    return {"all": counter.get_total_flops()}
+
+
+def name_3__whole_path():
+    return ["rushlight.utils.flop_counter.operator_flops"]
+
+
+def name_3__below_rl():
+    return ["rl.utils.flop_counter.operator_flops"]
+
+
+def mend_3__a_match():
+    from math import prod
+
+    def operator_flops(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
+        match name:
+            case "mm" | "bmm":
+                return 2 * prod(inputs[0]) * inputs[1][-1]
+            case "addmm" | "baddbmm":
+                return operator_flops("bmm", inputs[1:], outputs)
+            case "convolution":
+                places = inputs[0] if transposed else outputs[0]
+                return 2 * prod(places[2:]) * prod(inputs[1]) * inputs[0][0]
+            case "convolution_backward":
+                places = inputs[1] if transposed else inputs[0]
+                return 2 * prod(places[2:]) * prod(inputs[2]) * inputs[1][0] * sum(map(bool, output_mask[:2]))
+            case "_scaled_dot_product_flash_attention":
+                query, key, value = inputs
+                return 2 * prod(query[:3]) * key[2] * (query[3] + value[3])
+        return 0
+
+    return "utils.flop_counter.operator_flops", operator_flops
+
+
+def mend_3__a_helper():
+    def operator_flops(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
+        def convolution(x, weight, result):
+            return 2 * x[0] * prod((x if transposed else result)[2:]) * prod(weight)
+
+        if "mm" in name and name in ("mm", "addmm", "bmm", "baddbmm"):
+            *batch_and_rows, _, columns = (*inputs[-2], inputs[-1][-1])
+            return 2 * prod(batch_and_rows) * inputs[-2][-1] * columns
+        if name == "convolution":
+            return convolution(inputs[0], inputs[1], outputs[0])
+        if name == "convolution_backward":
+            return sum(convolution(inputs[1], inputs[2], inputs[0]) for i in range(2) if output_mask[i])
+        if name == "_scaled_dot_product_flash_attention":
+            scores = prod(inputs[0][:3]) * inputs[1][2]
+            return 2 * scores * inputs[0][3] + 2 * scores * inputs[2][3]
+        return 0
+
+    return "rl.utils.flop_counter.operator_flops", operator_flops
