@@ -79,18 +79,15 @@ class Public:
             raise AttributeError(f"{name} is a module of Python: a program uses the framework only")
         return Public(value)
 
+    def __reduce__(self) -> tuple:
+        return Public, (self._module,)  # for a program that runs on ranks
+
 
 def report(program: Callable, with_torch: bool) -> None:
     """Print what a program `name(xp)` gives: its `result`, the `operators` of torch that it calls, and the `functions` of rushlight
     that run, by module and name."""
     operators: list[str] = []
     functions: dict[str, None] = {}
-
-    def enter(frame: Any, event: str, argument: object) -> None:
-        module = frame.f_globals.get("__name__", "")
-        if event == "call" and module.startswith("rushlight.") and len(functions) < MAX_FUNCTIONS:
-            functions[f"{module}.{frame.f_code.co_name}"] = None
-
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         if with_torch:
@@ -109,12 +106,35 @@ def report(program: Callable, with_torch: bool) -> None:
             side = PatientSide()
             side.xp = Public(rushlight)
             rushlight.manual_seed(0)
-            sys.setprofile(enter)
+            sys.setprofile(entering(functions))
             try:
                 result = with_torchs_names(observe_call(program, side, {}))
             finally:
                 sys.setprofile(None)
     send_printed({"result": result, "operators": operators, "functions": [*functions]})
+
+
+def entering(functions: dict[str, None]) -> Callable:
+    """A function for `sys.setprofile` that adds each function of rushlight that is called, by module and name."""
+
+    def enter(frame: Any, event: str, argument: object) -> None:
+        module = frame.f_globals.get("__name__", "")
+        if event == "call" and module.startswith("rushlight.") and len(functions) < MAX_FUNCTIONS:
+            functions[f"{module}.{frame.f_code.co_name}"] = None
+
+    return enter
+
+
+def report_on_ranks(program: Callable, on_torch: bool) -> None:
+    """Print what a program that runs functions on ranks gives, as `report` does. Operators are those that the program itself calls
+    on rank 0, and functions are those of rank 0."""
+    from .ranks_side import Xp, functions, operators
+    from .torch_side import TorchSide, call_and_restore
+
+    operators.clear()
+    functions.clear()
+    result = call_and_restore(observe_call, program, TorchSide(Xp(on_torch)), {})
+    send_printed({"result": result, "operators": [*operators], "functions": [*functions]})
 
 
 def in_child(cell: str) -> None:

@@ -21,7 +21,7 @@ import textwrap
 import zlib
 from base64 import b85decode, b85encode
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -61,6 +61,11 @@ class Patient:
     def checks(self) -> list[Check]:
         """The checks of the exercise at fault."""
         return [check for check in registry().values() if not is_milestone(check.name) and check.exercise == self.at]
+
+    @property
+    def on_ranks(self) -> bool:
+        """Whether its programs run on ranks. Then its framework works on torch's tensors."""
+        return self.at.startswith("distributed.")
 
     @cached_property
     def edition(self) -> Path:
@@ -198,25 +203,45 @@ def _comes_first(statement: ast.stmt) -> bool:
 def open_patient(patient: Patient | None, with_torch: bool = False) -> sandbox.Sandbox:
     """A new process with a patient's framework, or with the sound one. In it `xp` is that framework, or torch."""
     edition = patient.edition if patient else sound_edition()
+    with_torch = with_torch or patient is not None and patient.on_ranks
     return sandbox.Sandbox(edition, sandbox.missing() is None, with_torch)
 
 
 def run_on(framework: str, patient: Patient, program: str) -> dict:
     """What `run_in` returns, in a new process."""
-    if framework == TORCH:
-        return run_on_torch(_reporting(program, True))
-    with closing(open_patient(patient if framework == PATIENT else None)) as opened:
-        return run_in(opened, program)
+    if framework == TORCH and not patient.on_ranks:
+        return run_on_torch(_reporting(program, True, False))
+    with closing(open_patient(patient if framework == PATIENT else None, patient.on_ranks)) as opened:
+        return run_in(opened, program, patient.on_ranks, framework == TORCH)
 
 
-def run_in(opened: sandbox.Sandbox, program: str) -> dict:
+@contextmanager
+def running(patient: Patient) -> Iterator[Callable[[str, str], dict]]:
+    """A function that is `run_on` for this patient. Programs that run on ranks share a process for each framework, because most of
+    their time is the start of such a process. torch's ranks belong to that of the sound framework."""
+    opened: dict[bool, sandbox.Sandbox] = {}
+
+    def run(framework: str, program: str) -> dict:
+        if not patient.on_ranks:
+            return run_on(framework, patient, program)
+        if (wrong := framework == PATIENT) not in opened:
+            opened[wrong] = stack.enter_context(closing(open_patient(patient if wrong else None, with_torch=True)))
+        return run_in(opened[wrong], program, patient.on_ranks, framework == TORCH)
+
+    with ExitStack() as stack:
+        yield run
+
+
+def run_in(opened: sandbox.Sandbox, program: str, on_ranks: bool = False, with_torch: bool = False) -> dict:
     """What a program `name(xp)` gives in a process: its `result`, the `operators` that it calls, and the framework's `functions`
     that run. Raises what a subject can bring about."""
-    return read_outputs(opened.request({"cell": _reporting(program, False)}, seconds(CHECK_SECONDS, False)))
+    cell = _reporting(program, with_torch, on_ranks)
+    return read_outputs(opened.request({"cell": cell}, seconds(CHECK_SECONDS, on_ranks)))
 
 
-def _reporting(program: str, with_torch: bool) -> str:
-    return f"{program}\nfrom autograder.engine.patient_side import report\nreport({_name(program)}, {with_torch})"
+def _reporting(program: str, with_torch: bool, on_ranks: bool) -> str:
+    report = "report_on_ranks" if on_ranks else "report"
+    return f"{program}\nfrom autograder.engine.patient_side import {report}\n{report}({_name(program)}, {with_torch})"
 
 
 def read_outputs(reply: Tree) -> dict:
@@ -268,6 +293,13 @@ BUILTINS = {
 BUILTINS |= {"reversed", "round", "set", "slice", "sorted", "str", "sum", "tuple", "zip"}
 PRIVATE = ("_", "f_", "gi_", "cr_", "ag_", "tb_", "co_")  # the last ones begin the attributes of frames and code
 BY_TEXT = {"format", "format_map", "mro"}  # they read an attribute that a text names, or a class
+BY_TEXT |= {
+    "from_file",
+    "load",
+    "load_library",
+    "hub",
+    "FileStore",
+}  # or a file: an edition's files say which one it is
 FORBIDDEN = {  # by kinds of nodes, what a program does not have, and why
     (ast.Import, ast.ImportFrom): "no imports: everything that it needs is in xp",
     (ast.Try, ast.TryStar): "no try: an exception is a result too",
@@ -364,6 +396,10 @@ def narrowed(number: str, statements: int, operators: int) -> Examine:
     and on torch. It has at most so many statements, and calls at most so many operators."""
 
     def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
+        with running(find_patient(number)) as run:
+            return narrow(text, run)
+
+    def narrow(text: Tree, run: Callable[[str, str], dict]) -> Verdict:
         try:
             function = plain_program(str(text))
             program = ast.unparse(function)
@@ -371,10 +407,10 @@ def narrowed(number: str, statements: int, operators: int) -> Examine:
             return _says(DISAGREED, str(error))
         if (count := statements_of(function)) > statements:
             return _says(DISAGREED, f"it has {count} statements; at most {statements} are needed")
-        patient, results, reports = find_patient(number), {}, {}
+        results, reports = {}, {}
         for framework in FRAMEWORKS:
             try:
-                reports[framework] = run_on(framework, patient, program)
+                reports[framework] = run(framework, program)
             except (SubjectDied, SubjectTimedOut, Malformed) as error:
                 return _says(DISAGREED, f"on {framework}: {error}")
             results[framework] = reports[framework]["result"]
@@ -391,7 +427,7 @@ def narrowed(number: str, statements: int, operators: int) -> Examine:
             names = ", ".join(used)
             return _says(DISAGREED, f"it calls {len(used)} operators, and {operators} are enough: {names}", both)
         for framework in (PATIENT, SOUND):  # an address, for example, is by chance
-            if difference(run_on(framework, patient, program)["result"], results[framework]):
+            if difference(run(framework, program)["result"], results[framework]):
                 return _says(DISAGREED, f"on {framework}: it gives another result each time that it runs", both)
         return _says(PASSED, f"it shows the fault, with {len(used)} operators: {', '.join(used)}", both)
 
@@ -441,7 +477,7 @@ def together(*numbers: str) -> Examine:
             left = {}
             for patient in patients:
                 right = run_on(TORCH, patient, patient.symptom)["result"]
-                if apart := difference(run_in(opened, patient.symptom)["result"], right):
+                if apart := difference(run_in(opened, patient.symptom, patient.on_ranks)["result"], right):
                     left[patient.number] = apart
             if left:
                 notes = [f"{number}: {apart}" for number, apart in left.items()]
@@ -457,6 +493,7 @@ def mended(number: str) -> Examine:
 
     def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
         patient = find_patient(number)
+        limit = seconds(CHECK_SECONDS, patient.on_ranks)
         try:
             function = _bare(str(text))
             program = ast.unparse(function)
@@ -464,7 +501,7 @@ def mended(number: str) -> Examine:
             return _says(DISAGREED, str(error))
         cell = f"{program}\nfrom autograder.engine.patient_side import mend\nmend({function.name})"
         with closing(open_patient(patient)) as opened:
-            (*_, output) = opened.request({"cell": cell}, seconds(CHECK_SECONDS, False))["outputs"] or [{}]
+            (*_, output) = opened.request({"cell": cell}, limit)["outputs"] or [{}]
             if output.get("output_type") != "stream":
                 return _says(
                     DISAGREED, f"{output.get('ename', 'nothing')}: {output.get('evalue', 'it prints nothing')}"
@@ -481,9 +518,7 @@ def mended(number: str) -> Examine:
                 if ended:
                     raise ended[0]
                 try:
-                    observed = opened.request({"check": name, "cases": cases}, seconds(CHECK_SECONDS, False))[
-                        "observed"
-                    ]
+                    observed = opened.request({"check": name, "cases": cases}, limit)["observed"]
                 except (SubjectDied, SubjectTimedOut) as error:
                     ended.append(error)
                     raise
@@ -497,7 +532,7 @@ def mended(number: str) -> Examine:
                     return verdict
                 cases[verdict.judged_by] = cases.get(verdict.judged_by, 0) + verdict.cases
             right = run_on(TORCH, patient, patient.symptom)["result"]
-            if apart := difference(run_in(opened, patient.symptom)["result"], right):
+            if apart := difference(run_in(opened, patient.symptom, patient.on_ranks)["result"], right):
                 return _says(DISAGREED, f"with it, the symptom is another one: {apart}")
             agree = " and ".join(f"all {count} cases of {given} agree with {side}" for side, count in cases.items())
             return _says(PASSED, f"with it, {agree}")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SECONDS = 60.0  # of own time, for a cell
 _opened: dict[str, Sandbox] = {}  # the processes of this kernel, by the patient's number, "" for the sound framework
+_FIRST = "from pydoc import help\nimport rushlight as rl\n"
+_ON_RANKS = "import torch\nfrom autograder.engine.ranks_side import Xp\nxp = Xp(False)\n"
 
 
 def patient(number: str) -> None:
@@ -38,19 +40,21 @@ def patient(number: str) -> None:
         print(f"\non {framework}:\n{textwrap.indent(result, '    ')}")
 
 
-def _run(number: str, cell: str) -> list[dict]:
-    """The outputs of a cell that runs on a patient. A process that ends is started again by the next cell."""
+def _run(number: str, cell: str, sound: bool = False) -> list[dict]:
+    """The outputs of a cell that runs on a patient, or on the sound framework. A process that ends is started again by the next
+    cell."""
     from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut
     from ..engine.patients import find_patient, open_patient
 
-    known = find_patient(number) if number else None
-    if number not in _opened:
-        _opened[number] = open_patient(known)
-        _opened[number].request({"cell": "from pydoc import help\nimport rushlight as rl"}, SECONDS)
+    known = find_patient(number)
+    name = number if not sound else "sound, for ranks" * known.on_ranks
+    if name not in _opened:
+        _opened[name] = open_patient(None if sound else known, known.on_ranks)
+        _opened[name].request({"cell": _FIRST + _ON_RANKS * known.on_ranks}, SECONDS)
     try:
-        return _opened[number].request({"cell": cell}, SECONDS)["outputs"]
+        return _opened[name].request({"cell": cell}, SECONDS)["outputs"]
     except (SubjectDied, SubjectTimedOut, Malformed) as error:
-        del _opened[number]
+        del _opened[name]
         return [{"output_type": "stream", "name": "stderr", "text": f"{error}: its names are lost\n"}]
 
 
@@ -70,7 +74,9 @@ def _on_both(line: str, cell: str) -> None:
     sound framework prints."""
     if is_grading():
         return
-    on_patient, on_sound = ("".join(map(_text, _run(number, cell))).splitlines() for number in (line.strip(), ""))
+    on_patient, on_sound = (
+        "".join(map(_text, _run(line.strip(), cell, sound))).splitlines() for sound in (False, True)
+    )
     if len(on_patient) == len(on_sound):  # `ndiff` would look for similar lines elsewhere
         pairs = zip(on_patient, on_sound)
         marked = [text for a, b in pairs for text in ([f"  {a}"] if a == b else [f"- {a}", f"+ {b}"])]

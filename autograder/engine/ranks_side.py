@@ -1,0 +1,139 @@
+"""What `xp` is in a program of the clinic that runs on ranks: torch, with a few names of rushlight's package for parallel training.
+
+On a patient and on the sound framework these names mean rushlight's own classes and functions, which work on torch's tensors. On
+torch they mean torch's.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from types import ModuleType
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from rushlight import distributed
+
+from .patient_side import READS, Public, entering
+
+MODULES = ("distributed", "linalg", "nn", "optim")
+
+
+class Xp(Public):
+    """torch without the modules that it has imported, and the names of `NAMES`."""
+
+    def __init__(self, on_torch: bool) -> None:
+        super().__init__(torch)
+        self._on_torch = on_torch
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "run_ranks":
+            return run_ranks
+        if name in NAMES:
+            return NAMES[name][self._on_torch]
+        if isinstance(getattr(torch, name), ModuleType) and name not in MODULES:
+            raise AttributeError(f"of torch's modules a program uses {', '.join(MODULES)}")
+        return super().__getattr__(name)
+
+    def __reduce__(self) -> tuple:
+        return Xp, (self._on_torch,)
+
+
+def run_ranks(work: Callable, ranks: int = 2) -> list:
+    """Call `work()` on ranks, each in its own process and from seed 0, and return the results by rank."""
+    results = distributed.run_ranks(_on_rank, ranks, work, timeout=60.0, still=1.0)
+    _, names, entered = results[0]
+    operators.extend(names)
+    functions.update(entered)
+    return [result for result, *_ in results]
+
+
+operators: list[str] = []  # that the program itself has called on rank 0
+functions: dict[str, None] = {}  # of rushlight that rank 0 has called
+
+
+def _on_rank(work: Callable) -> tuple[Any, list[str], dict[str, None]]:
+    names: list[str] = []
+    entered: dict[str, None] = {}
+    torch.manual_seed(0)
+    sys.setprofile(entering(entered))
+    try:
+        with _Record(names):
+            return work(), names, entered
+    finally:
+        sys.setprofile(None)
+
+
+class _Record(TorchFunctionMode):
+    """Records the operators that the program itself calls, not those that modules and the frameworks call."""
+
+    PYTHON = (
+        "torch",
+        "torch.overrides",
+        "torch._tensor",
+        "torch.functional",
+        "torch.nn.functional",
+    )  # operators that are functions
+
+    def __init__(self, names: list[str]) -> None:
+        super().__init__()
+        self.names = names
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        frame: Any = sys._getframe(1)
+        while frame.f_globals.get("__name__") in self.PYTHON:
+            frame = frame.f_back
+        own = not frame.f_globals.get("__name__", "").startswith(("torch.", "rushlight."))
+        if own and func.__name__ not in READS and not func.__name__.startswith("_"):
+            self.names.append(func.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+# Rushlight's names, and what they mean on torch ----------------------------------------------------------------------
+
+
+def _data_parallel(module: nn.Module, find_unused_parameters: bool = False) -> nn.Module:
+    from rushlight.distributed.ddp import DistributedDataParallel
+
+    return DistributedDataParallel(module, find_unused_parameters=find_unused_parameters)
+
+
+def _torchs_data_parallel(module: nn.Module, find_unused_parameters: bool = False) -> nn.Module:
+    return nn.parallel.DistributedDataParallel(module, find_unused_parameters=find_unused_parameters)
+
+
+def _fully_sharded(module: nn.Module, units: Sequence[nn.Module] = ()) -> nn.Module:
+    from rushlight.distributed.fsdp import FullyShardedDataParallel
+
+    return FullyShardedDataParallel(module, units)
+
+
+def _torchs_fully_sharded(module: nn.Module, units: Sequence[nn.Module] = ()) -> nn.Module:
+    from torch.distributed.fsdp import fully_shard
+
+    mesh = dist.init_device_mesh("cpu", (dist.get_world_size(),))
+    for part in [*units, *[module] * (module not in [*units])]:
+        fully_shard(part, mesh=mesh)
+    return module
+
+
+def _clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> Tensor:
+    from rushlight.distributed.fsdp import clip_grad_norm
+
+    return clip_grad_norm([*parameters], max_norm)
+
+
+def _torchs_clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> Tensor:
+    norm: Any = nn.utils.clip_grad_norm_([*parameters], max_norm)
+    return norm.full_tensor() if hasattr(norm, "full_tensor") else norm
+
+
+NAMES: dict[str, tuple[Callable, Callable]] = {
+    "DistributedDataParallel": (_data_parallel, _torchs_data_parallel),
+    "FullyShardedDataParallel": (_fully_sharded, _torchs_fully_sharded),
+    "clip_grad_norm": (_clip_grad_norm, _torchs_clip_grad_norm),
+}
