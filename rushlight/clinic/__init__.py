@@ -5,6 +5,7 @@ its mend. None of it is a part of PyTorch.
 """
 
 from . import compilers as compilers
+from . import distributed as distributed
 from . import memory as memory
 from . import tensors as tensors
 from . import training as training

@@ -1,0 +1,75 @@
+"""Checks of lab 13d: a loss that depends on the number of ranks, on real torch."""
+
+from __future__ import annotations
+
+from ...engine.check import program
+from ..cases import copied, drawing, numbers, rows, several
+from ..shared_09 import explained_by_rank, on_ranks, recorded_traffic
+
+
+def _tokens(torch, size, ignored, start):
+    """Inputs and targets of a rank. Those at the positions `ignored` do not count."""
+    targets = torch.tensor([-100 if i in ignored else (3 * i + start) % 4 for i in range(size)]).long()
+    return numbers(torch, [size, 3], start), targets
+
+
+@drawing
+def _texts(draw, st):
+    ranks = draw(st.sampled_from([2, 2, 3]))
+    sizes = draw(several((0, 5), ranks, ranks)(st))
+    return {
+        "ranks": ranks,
+        "sizes": sizes,
+        "ignored": draw(several((0, 4), 0, 3)(st)),
+        "start": draw(st.integers(0, 9)),
+    }
+
+
+@program(
+    "clinic.distributed.mean_loss",
+    cases=_texts,
+    edges=rows(
+        "ranks sizes ignored start",
+        (2, [3, 3], [], 0), (2, [1, 5], [], 1), (2, [0, 4], [], 2), (2, [4, 2], [0, 1], 3), (2, [3, 2], [0, 1, 2], 4),
+        (2, [0, 0], [], 0), (2, [1, 0], [], 2), (3, [1, 5, 2], [0, 3], 5), (3, [4, 0, 1], [0], 6),
+    ),
+    hint=explained_by_rank(
+        raised={"wait": "do all ranks call the same collective, also one without tokens?"},
+        mean="the losses of all tokens, divided by the number of all tokens that count; DDP divides by the ranks once more",
+        gradient="what is averaged over the ranks is the gradient of the mean over all tokens that count",
+        logits="each rank has a gradient of its own logits, of zeros if it has no token",
+        sent="one all-reduce, of the number of tokens",
+    ),
+    draws=8,
+)  # fmt: skip
+@on_ranks
+def mean_loss(rl, torch, group, sizes, ignored, start):
+    dist, rank = torch.distributed, torch.distributed.get_rank()
+    inputs, targets = _tokens(torch, sizes[rank], ignored, start + rank)
+    weight = numbers(torch, [4, 3], start).requires_grad_()
+    logits = (inputs @ weight.t()).detach().requires_grad_()
+    with recorded_traffic(["all_reduce"]) as seen:
+        loss = rl.clinic.distributed.mean_loss(logits, targets)
+        loss.backward()
+    mine = logits.grad
+    gradient = mine.t() @ inputs
+    mean = loss.detach().double().reshape(()).clone()
+    for total in (gradient, mean):
+        dist.all_reduce(total)
+    sent = {kind: count for kind, (count, _) in seen["sent"].items()}
+    shown = {"shape": [*loss.shape], "mean": mean / dist.get_world_size(), "gradient": gradient / dist.get_world_size()}
+    return shown | {"logits": copied(mine), "sent": sent, "beyond": seen["beyond"]}
+
+
+@mean_loss.oracle
+def mean_of_all_tokens(torch, ranks, sizes, ignored, start):
+    parts = [_tokens(torch, size, ignored, start + rank) for rank, size in enumerate(sizes)]
+    weight = numbers(torch, [4, 3], start)
+    logits = [(inputs @ weight.t()).requires_grad_() for inputs, _ in parts]
+    targets = torch.cat([targets for _, targets in parts])
+    losses = torch.nn.functional.cross_entropy(torch.cat(logits), targets, reduction="none")
+    mean = losses.sum() / max(int((targets != -100).sum()), 1)
+    gradients = torch.autograd.grad(mean, logits)
+    whole = sum(gradient.t() @ inputs for gradient, (inputs, _) in zip(gradients, parts))
+    shown = {"shape": [], "mean": copied(mean), "gradient": copied(whole)}
+    return [shown | {"logits": copied(g) * ranks, "sent": {"all_reduce": 1}, "beyond": []} for g in gradients]
