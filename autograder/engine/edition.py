@@ -139,7 +139,8 @@ def patient_files(labs: Collection[str]) -> dict[str, str | bytes]:
     these labs."""
     answers = [name for name in every_exercise() if name.startswith("clinic.")]
     grader, files = Path(__file__).parents[1], framework_files(answers)
-    for name in (*BENCH_MODULES, "engine/patient_side.py", "engine/ranks_side.py", "engine/student_side.py"):
+    names = ("interpreter.py", "patient_side.py", "ranks_side.py", "student_side.py")
+    for name in (*BENCH_MODULES, *(f"engine/{name}" for name in names)):
         files[f"autograder/{name}"] = _text(grader / name)
     texts = {path.relative_to(grader).as_posix(): _text(path) for path in check_files(sorted(labs))}
     return files | {f"autograder/{name}": text for name, text in programs(texts).items()}

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SECONDS = 60.0  # of own time, for a cell
 _opened: dict[str, Sandbox] = {}  # the processes of this kernel, by the patient's number, "" for the sound framework
-_FIRST = "from pydoc import help\nimport rushlight as rl\n"
+_FIRST = "from pydoc import help\nimport rushlight as rl\nfrom autograder.engine import patient_side as _\n"
 _ON_RANKS = "import torch\nfrom autograder.engine.ranks_side import Xp\nxp = Xp(False)\n"
 
 

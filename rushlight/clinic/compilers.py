@@ -319,20 +319,20 @@ def check_eliminate_dead_code() -> tuple[Callable, list[dict]]:
 def narrow_3(xp: Any) -> Any:
     """A program that shows the fault of patient 13c.3.
 
-    It has at most 6 statements (a lambda is one) and calls at most 9 operators. The rules are those of `narrow_1`.
+    It has at most 4 statements (a lambda is one) and calls at most 6 operators. The rules are those of `narrow_1`. Without a
+    backend, `xp.compile` uses Inductor.
 
     Returns:
         a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
     """
-    x = xp.ones(2, requires_grad=True)
-    y = xp.compile(lambda x, rand_like: x * rand_like(x), backend="aot_eager")(x, xp.rand_like)
-    y.sum().backward()
-    return (x.grad == y).all()
+    x = xp.arange(4.0)
+    xp.compile(lambda x: x.copy_(x.flip(0)))(x)
+    return x
 
 
 def name_3() -> list[str]:
     """The function at fault in patient 13c.3: a list with one name, or with two if the first guess was wrong."""
-    return ["aot.partition.may_recompute"]
+    return ["inductor.scheduler.can_fuse"]
 
 
 def mend_3() -> tuple[str, Callable]:
@@ -341,26 +341,17 @@ def mend_3() -> tuple[str, Callable]:
     Returns:
         two values: the name of the function at fault, and your function, which is defined inside this one.
     """
-    import operator
+    from rushlight.inductor.dependencies import extract_read_writes
 
-    from rushlight.aot.partition import RECOMPUTABLE, Node, is_fusible, is_view_node, operator_name, size_of
-
-    def may_recompute(node, info):
-        if node.target is operator.getitem or is_view_node(node):
-            return True
-        if operator_name(node) not in RECOMPUTABLE:
+    def can_fuse(first, second):
+        first_reads, first_write = extract_read_writes(first)
+        second_reads, second_write = extract_read_writes(second)
+        if first_write.buffer == second_write.buffer:
             return False
-        waiting = [node]
-        while waiting:
-            current = waiting.pop()
-            for user in current.users:
-                if user not in info.required_fw and not is_fusible(current, user):
-                    return False
-                if is_view_node(user):
-                    waiting.append(user)
-        return size_of(node) * 4 >= sum(size_of(arg) for arg in node.args if isinstance(arg, Node))
+        forth = all(read == first_write for read in second_reads if read.buffer == first_write.buffer)
+        return forth and all(read == second_write for read in first_reads if read.buffer == second_write.buffer)
 
-    return "aot.partition.may_recompute", may_recompute
+    return "inductor.scheduler.can_fuse", can_fuse
 
 
 def guarded(function: Callable, first: dict[str, Any], second: dict[str, Any]) -> list[str]:

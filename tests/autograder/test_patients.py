@@ -240,6 +240,26 @@ DIFFERS_ON_SOUND = {
 }
 
 
+INDUCTOR = {
+    "products": "w = xp.ones(2, 2)\nreturn xp.compile(lambda x: xp.softmax(x @ w, -1) @ w)(xp.arange(4.0).reshape(2, 2))",
+    "a bias": "return xp.compile(xp.addmm)(xp.ones(2), xp.ones(3, 4), xp.ones(4, 2))",
+    "an operator of Python": "return xp.compile(lambda x: xp.sort(x)[0] + 1)(xp.tensor([3.0, 1.0, 2.0]))",
+    "a view": "return xp.compile(lambda x: (x + 1).t())(xp.arange(6.0).reshape(2, 3)[:, 1:])",
+    "a write": "x = xp.arange(5.0)\ny = xp.compile(lambda x: x.copy_(x.flip(0)).sum())(x)\nreturn x, y",
+    "two reductions": "return xp.compile(lambda x: (x - x.amax(1, True)).exp().sum(1))(xp.arange(6.0).reshape(2, 3))",
+    "a gradient": "x = xp.ones(3, requires_grad=True)\nxp.compile(lambda x: (x.sin() * x).sum())(x).backward()\nreturn x.grad",
+    "nothing": "return xp.compile(lambda x: x * 2)(xp.ones(0, 3))",
+}
+
+
+def test_without_a_compiler_inductor_gives_the_same(run):
+    def hold(statements):
+        sound, torch = (run(framework, body(statements)) for framework in (SOUND, TORCH))
+        assert not difference(sound, torch) and "error" not in str(torch)[:20]
+
+    assert not failures(hold, INDUCTOR.items())
+
+
 @pytest.mark.parametrize("number", ["13a.1"])
 def test_what_is_not_the_fault_shows_no_difference(number, run):
     with closing(patients.open_patient(find_patient(number))) as opened:

@@ -58,7 +58,7 @@ def mend_2(rl):
     "clinic.compilers.narrow_3",
     cases=no_cases,
     edges=[{}],
-    examine=examined("narrowed", "13c.3", statements=6, operators=9),
+    examine=examined("narrowed", "13c.3", statements=4, operators=6),
 )
 def narrow_3(rl):
     return text_of(rl.clinic.compilers.narrow_3)

@@ -1,43 +1,33 @@
-"""A gradient belongs to other noise than the result: the backward graph draws the noise again.
+"""A block of sound overwrites what is still to be read: a loop that writes is fused with one that reads at other positions.
 
-An operator may be computed again if it can be fused. The two lists of operators differ by the random ones that are pointwise. Other
-random operators, such as dropout, can neither be fused nor be computed again. Modelled on pytorch issues 190717 and 190758: the
-partitioner computes a random operator again in the backward.
+Two loop nests may be one if everything that passes between them passes within one iteration. The scheduler asks this for what the
+second nest reads, and does not ask it for what the second nest writes. Modelled on pytorch issue 198270, in which the copy into an
+argument is fused with a read of it in reversed order, and on pull request 162316, which keeps the dependencies of a write on
+earlier reads.
 """
 
-import operator
+from rushlight.inductor.dependencies import extract_read_writes
 
-from rushlight.aot.partition import FUSIBLE, Node, is_fusible, is_view_node, operator_name, size_of
-
-AT = "aot.partition.may_recompute"
+AT = "inductor.scheduler.can_fuse"
 
 
 def symptom(xp):
-    """Multiply features by a scale, dropout and noise: this is linear in the scale, so scale times gradient is the output."""
-    dropout, rand_like = xp.nn.functional.dropout, xp.rand_like
+    """Play three blocks of sound with an echo: the block before comes back from its end to its beginning, at half the volume."""
 
-    def noisy(x, scale):
-        hidden = dropout(x * scale, 0.25)
-        noise = rand_like(x) + 0.5
-        return (hidden * noise).sum(0)
+    def play(block, sound, gain):
+        echo = block.flip(0) * gain
+        block.copy_(sound + echo)
+        return block.clamp(-1, 1)
 
-    x, scale = xp.arange(12.0).reshape(4, 3), xp.tensor([1.0, 2.0, 4.0], requires_grad=True)
-    output = xp.compile(noisy, backend="aot_eager")(x, scale)
-    output.sum().backward()
-    return [round(value, 3) for value in (output - scale.grad * scale).tolist()]
+    compiled = xp.compile(play)
+    block, sound = xp.zeros(6), xp.tensor([1.0, 0.5, 0.25, 0.0, -0.5, -1.0])
+    played = [compiled(block, sound, 0.5) for _ in range(3)]
+    return [part.tolist() for part in played], block.tolist()
 
 
-def may_recompute(node, info):
-    if node.target is operator.getitem or is_view_node(node):
-        return True
-    if operator_name(node) not in FUSIBLE:
+def can_fuse(first, second):
+    first_write = extract_read_writes(first)[1]
+    second_reads, second_write = extract_read_writes(second)
+    if first_write.buffer == second_write.buffer:
         return False
-    waiting = [node]
-    while waiting:
-        current = waiting.pop()
-        for user in current.users:
-            if user not in info.required_fw and (not is_fusible(current, user)):
-                return False
-            if is_view_node(user):
-                waiting.append(user)
-    return size_of(node) * 4 >= sum(size_of(arg) for arg in node.args if isinstance(arg, Node))
+    return all(read == first_write for read in second_reads if read.buffer == first_write.buffer)

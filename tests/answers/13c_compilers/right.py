@@ -426,68 +426,54 @@ def check_eliminate_dead_code__many_small_graphs():
     return program, [{"ops": ops} for ops in cases] + extra
 
 
-# A gradient of other noise
+# An echo of what is already overwritten
 
 
-def narrow_3__normal_noise(xp):
-    x = xp.ones(3, requires_grad=True)
-    y = xp.compile(lambda x, noise: x.exp() * noise(x), backend="aot_eager")(x, xp.randn_like)
-    y.sum().backward()
-    return ((x.grad - y).abs() < 1e-5).tolist()
+def narrow_3__a_transpose(xp):
+    x = xp.arange(4.0).reshape(2, 2)
+    xp.compile(lambda x: x.copy_(x.t() * 1))(x)
+    return x.tolist()
 
 
-def narrow_3__a_function(xp):
-    rand_like = xp.rand_like
-
-    def noisy(x):
-        return (x * rand_like(x)).sum()
-
-    x = xp.ones(1, requires_grad=True)
-    y = xp.compile(noisy, backend="aot_eager")(x)
-    return bool(xp.autograd.grad(y, x)[0] == y)
+def narrow_3__a_sum(xp):
+    x = xp.arange(3)
+    xp.compile(lambda x: x.add_(x.flip(0)))(x)
+    return x.tolist()
 
 
 def name_3__below_rl():
-    return ["rl.aot.partition.may_recompute"]
+    return ["rl.inductor.scheduler.can_fuse"]
 
 
-def name_3__whole_path():
-    return ["rushlight.aot.partition.may_recompute"]
+def name_3__and_a_second():
+    return ("rushlight.inductor.scheduler.can_fuse", "inductor.scheduler.fuse")
 
 
-def mend_3__recursion():
-    def may_recompute(node, info):
-        def needs_memory(current):
-            return any(
-                (user not in info.required_fw and not is_fusible(current, user))
-                or (is_view_node(user) and needs_memory(user))
-                for user in current.users
-            )
+def mend_3__dependencies_as_sets():
+    def can_fuse(first, second):
+        (reads, write), (other_reads, other_write) = map(extract_read_writes, (first, second))  # noqa: F821
+        passed = {read for read in other_reads if read.buffer == write.buffer} - {write}
+        overwritten = {read for read in reads if read.buffer == other_write.buffer} - {other_write}
+        return write.buffer != other_write.buffer and not passed and not overwritten
 
-        if node.target is operator.getitem or is_view_node(node):
-            return True
-        if operator_name(node) not in RECOMPUTABLE or needs_memory(node):
-            return False
-        return 4 * size_of(node) >= sum(size_of(used) for used in node.args if isinstance(used, Node))
-
-    return "rl.aot.partition.may_recompute", may_recompute
+    return "rl.inductor.scheduler.can_fuse", can_fuse
 
 
-def mend_3__all_users_first():
-    def may_recompute(node, info):
-        if node.target is operator.getitem or is_view_node(node):
-            return True
-        if operator_name(node) is None or operator_name(node) not in RECOMPUTABLE:
-            return False
-        family = [node]
-        for current in family:
-            family.extend(user for user in current.users if is_view_node(user) and user not in family)
-        edges = [(current, user) for current in family for user in current.users]
-        if not all(user in info.required_fw or is_fusible(current, user) for current, user in edges):
-            return False
-        return sum(map(size_of, filter(lambda arg: isinstance(arg, Node), node.args))) <= 4 * size_of(node)
+def mend_3__a_function_for_each_direction():
+    from rushlight.inductor.dependencies import extract_read_writes as accesses
 
-    return "rl.aot.partition.may_recompute", may_recompute
+    def can_fuse(first, second):
+        def within_an_iteration(reader, writer):
+            written = accesses(writer)[1]
+            other = [
+                read for read in accesses(reader)[0] if read.buffer == written.buffer and read.index != written.index
+            ]
+            return not other
+
+        same = accesses(first)[1].buffer == accesses(second)[1].buffer
+        return not same and within_an_iteration(first, second) and within_an_iteration(second, first)
+
+    return "inductor.scheduler.can_fuse", can_fuse
 
 
 # A module that is compiled at each call

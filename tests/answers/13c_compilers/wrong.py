@@ -191,22 +191,42 @@ def check_eliminate_dead_code__order_of_calls():
     return program, [{"count": 2}]
 
 
-def narrow_3__saved_noise(xp):
-    x = xp.ones(2, requires_grad=True)
-    y = xp.compile(lambda x, dropout: dropout(x, 0.5), backend="aot_eager")(x, xp.nn.functional.dropout)
-    y.sum().backward()
-    return (x.grad == y).all()
+def narrow_3__another_backend(xp):
+    x = xp.arange(4.0)
+    xp.compile(lambda x: x.copy_(x.flip(0)), backend="aot_eager")(x)
+    return x
 
 
-def name_3__the_cut():
-    return ["aot.partition.minimum_cut", "aot.partition.extract_graph"]
+def narrow_3__the_same_position(xp):
+    x = xp.arange(4.0)
+    xp.compile(lambda x: x.copy_(x * 2))(x)
+    return x
 
 
-def mend_3__nothing_again():
-    def may_recompute(node, info):
-        return node.target is operator.getitem or is_view_node(node)
+def narrow_3__nothing_is_written(xp):
+    return xp.compile(lambda x: x.flip(0) * 2)(xp.arange(4.0))
 
-    return "aot.partition.may_recompute", may_recompute
+
+def name_3__memory():
+    return ["inductor.memory.take_over", "inductor.memory.plan_reuse"]
+
+
+def mend_3__nothing_fused():
+    def can_fuse(first, second):
+        return False
+
+    return "inductor.scheduler.can_fuse", can_fuse
+
+
+def mend_3__only_the_buffers():
+    def can_fuse(first, second):
+        reads, write = extract_read_writes(first)
+        other_reads, other_write = extract_read_writes(second)
+        return other_write.buffer not in {write.buffer, *(read.buffer for read in reads)} and all(
+            read == write for read in other_reads if read.buffer == write.buffer
+        )
+
+    return "inductor.scheduler.can_fuse", can_fuse
 
 
 def guarded__all_that_differ(function, first, second):
