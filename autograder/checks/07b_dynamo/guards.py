@@ -39,7 +39,9 @@ VALUES = {  # values by their kind; each has a name and, if it is another text, 
         | built again = {int('12345'): 1} | joined = {''.join('ab'): 1} | joined again = {''.join('ab'): 1}
         | mixed = {'a': 1, 1: 2} | mixed True = {'a': 1, True: 2}
         | own words = Words(a=1) | other own words = Words(b=2)
-        | ordered built = OrderedDict({int('12345'): 1}) | ordered again = OrderedDict({int('12345'): 1})""",
+        | ordered built = OrderedDict({int('12345'): 1}) | ordered again = OrderedDict({int('12345'): 1})
+        | abcdef = dict.fromkeys('abcdef', 1) | bacdef = dict.fromkeys('bacdef', 1) | abdcef = dict.fromkeys('abdcef', 1)
+        | abcdfe = dict.fromkeys('abcdfe', 1) | kinds = {1: 0, 2.0: 0} | swapped kinds = {1.0: 0, 2: 0}""",
     "tensor keys": """{x} = {x: 0} | {y} = {y: 0} | {x, y} = {x: 0, y: 0} | {y, x} = {y: 0, x: 0} | {x, a} = {x: 0, 'a': 1}
         | {y, a} = {y: 0, 'a': 1} | {x, b} = {x: 0, 'b': 1} | ordered x = OrderedDict({x: 0}) | ordered y = OrderedDict({y: 0})""",
     "element": """{1} | {1, 2} | {2, 1} | {1, 3} | frozen = frozenset({1}) | frozen 2 = frozenset({2}) | {1, inf}
@@ -69,9 +71,10 @@ PAIRS = {  # the guards of the first value, tried on the second
         | range > range(4) | range of one > another of one | another of one > third of one
         | {1: 2} > {True: 2} | mixed > mixed True | built > built again
         | joined > joined again | {1.0: 2} > {True: 2} | ordered built > ordered again
-        | own words > other own words | words > own words | {1: 2} > grown | words > grown | ordered > grown""",
+        | own words > other own words | words > own words | {1: 2} > grown | words > grown | ordered > grown
+        | abcdef > bacdef | abcdef > abdcef | abcdef > abcdfe | kinds > swapped kinds | abcdef > turned | {1, 2} > turned""",
     "tensor keys": "{x} > {y} | {x} > {x, y} | {x, y} > {y, x} | {x, a} > {y, a} | {x, a} > {x, b} | ordered x > ordered y"
-    " | {x} > grown",
+    " | {x} > grown | {x, y} > turned",
     "element": """{1, 2} > {2, 1} | {1} > frozen | {1, 2} > {1, 3} | frozen > frozen 2
         | {1} > grown | {1} > {True} | {1} > {1.0}
         | {0, 8} > {8, 0} | built set > built set again | frozen > frozen True
@@ -186,7 +189,12 @@ def guards_hold(xp, kind, first, second):
 
 
 def _second_value(values, first, second):
-    """The second value, or the first one itself: a container that has grown in the meantime."""
+    """The second value, or the first one itself: a container that has grown in the meantime, or a dict whose first key has become
+    the last one."""
+    if second == "turned":
+        key = next(iter(values[first]))
+        values[first][key] = values[first].pop(key)
+        return values[first]
     if second != "grown":
         return values[second]
     match values[first]:

@@ -101,16 +101,30 @@ def _(torch, **case):
 # What may be computed again ------------------------------------------------------------------------------------------
 
 
-def joint_of(xp, inputs, statements, outputs, own=False):
+NOISES = {
+    "uniform": lambda xp, x: xp.rand_like(x),
+    "normal": lambda xp, x: xp.randn_like(x),
+    "whole": lambda xp, x: xp.randint_like(x, 2, 9),
+    "coins": lambda xp, x: xp.bernoulli(x.detach() * 0 + 0.5),
+}
+
+
+def _with_noise(xp, statements, outputs, own, noise):
+    """The program. Its first input is multiplied by exp of noise of this kind, if there is one."""
+    program = aot.function_of(xp, statements, outputs, own)
+    return program if noise is None else lambda x, *others: program(x * NOISES[noise](xp, x).exp(), *others)
+
+
+def joint_of(xp, inputs, statements, outputs, own=False, noise=None):
     """The joint graph of a program, and how many of its outputs are the forward graph's; None if there is no backward pass."""
-    function, values = aot.function_of(xp, statements, outputs, own), aot.inputs_of(xp, inputs)
+    function, values = _with_noise(xp, statements, outputs, own, noise), aot.inputs_of(xp, inputs)
     meta = xp.aot.joint.collect_metadata(function, values)
     if not xp.aot.joint.needs_autograd(meta):
         return None
     return xp.aot.joint.joint_graph(function, values, meta), meta.num_forward_outputs
 
 
-def partitioned_in_torch(torch, inputs, statements, outputs, own=False):
+def partitioned_in_torch(torch, inputs, statements, outputs, own=False, noise=None):
     """In torch: the joint graph, the banned and the saved nodes, and the two graphs; None if there is no backward pass."""
     from unittest import mock
 
@@ -137,7 +151,7 @@ def partitioned_in_torch(torch, inputs, statements, outputs, own=False):
         return module
 
     with mock.patch.object(partitioners, "solve_min_cut", watched), config.patch(donated_buffer=False):
-        function = aot.function_of(torch, statements, outputs, own)
+        function = _with_noise(torch, statements, outputs, own, noise)
         with contextlib.suppress(Enough):
             aot_function(function, nothing, nothing, partition)(*aot.inputs_of(torch, inputs))
             return None
@@ -174,7 +188,8 @@ RECOMPUTED = [
     "aot.partition.may_recompute",
     show=aot.as_code,
     cases=aot.drawn_program(aot.PURE | aot.VIEWS | aot.SEVERAL, True, 8, 1, aot.WIDE),
-    edges=RECOMPUTED,
+    edges=RECOMPUTED
+    + [_wide(steps, [0]) | {"noise": noise} for noise in NOISES for steps in ([["exp", 0, 0]], [["mm", 0, 0]])],
     draws=20,
 )
 def nodes_that_may_be_computed_again(xp, **case):

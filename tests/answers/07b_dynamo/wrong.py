@@ -371,6 +371,32 @@ guards_for__keeps_the_list_itself = edited(
 guards_for__keeps_the_dict_itself = edited(
     _guards_for, (_KEYS, _KEYS.replace("{bind(scope, list(value), 'keys')}", "list({bind(scope, value, 'keys')})"))
 )
+guards_for__keeps_the_keys_of_the_dict_itself = edited(
+    _guards_for,
+    (_KEYS, _KEYS.replace("{bind(scope, list(value), 'keys')}", "list({bind(scope, value.keys(), 'keys')})")),
+)
+guards_for__the_set_of_keys_and_the_first_two = edited(
+    _guards_for,
+    (
+        _KEYS,
+        'f"set({source}) == {bind(scope, set(value), \'keys\')}", f"list({source})[:2] == {list(value)[:2]!r}"',
+    ),
+)
+guards_for__the_set_of_keys_and_both_ends = edited(
+    _guards_for,
+    (
+        _KEYS,
+        "f\"set({source}) == {bind(scope, set(value), 'keys')}\", "
+        'f"list({source})[:1] + list({source})[-1:] == {list(value)[:1] + list(value)[-1:]!r}"',
+    ),
+)
+guards_for__the_set_of_the_types_of_keys = edited(
+    _guards_for,
+    (
+        "f\"list(map(type, {source})) == {bind(scope, list(map(type, value)), 'types')}\"",
+        "f\"set(map(type, {source})) == {bind(scope, set(map(type, value)), 'types')}\"",
+    ),
+)
 guards_for__looks_at_attributes = edited(
     _guards_for, (_OBJECT, "    return [same_type, f'vars({source}) == {bind(scope, dict(vars(value)))}']\n")
 )

@@ -10,7 +10,7 @@ import rushlight as rl
 from rushlight.aot.decompositions import softmax
 from rushlight.aot.functional import apply_update, arguments_of, view_forward, view_inverse
 from rushlight.aot.joint import joint_forward_backward
-from rushlight.aot.partition import RECOMPUTABLE, find_path, is_fusible, is_view_node, operator_name, size_of
+from rushlight.aot.partition import FUSIBLE, RECOMPUTABLE, find_path, is_fusible, is_view_node, operator_name, size_of
 from rushlight.aot.proxy_tensor import run_meta
 from rushlight.aot.runtime import view_of
 from rushlight.aten.generated import functions
@@ -384,6 +384,33 @@ def view_inverse__leaves_out_a_permutation_that_changes_nothing(base, view, new)
     return _view_inverse(base, view, new)
 
 
+def _permuted(base, new, dims, kinds):
+    """The inverse of a permutation of some kinds. Of others it is the permutation itself."""
+    dims = [dim % base.dim() for dim in dims]
+    return new.permute([dims.index(dim) for dim in range(base.dim())] if kinds(dims) else dims)
+
+
+def view_inverse__inverts_permutations_of_three_dimensions_only(base, view, new):
+    if view.operator.schema.name == "permute":
+        return _permuted(base, new, arguments_of(view)["dims"], lambda dims: len(dims) == 3)
+    return _view_inverse(base, view, new)
+
+
+def view_inverse__inverts_rotations_only(base, view, new):
+    if view.operator.schema.name == "permute":
+        rotated = lambda dims: all((dims[i - 1] + 1) % len(dims) == dim for i, dim in enumerate(dims))  # noqa: E731
+        return _permuted(base, new, arguments_of(view)["dims"], rotated)
+    return _view_inverse(base, view, new)
+
+
+def view_inverse__permutes_twice(base, view, new):
+    """Three times a cycle of three is nothing. A longer cycle needs more."""
+    if view.operator.schema.name == "permute":
+        dims = arguments_of(view)["dims"]
+        return new.permute([dims[dim] for dim in dims])
+    return _view_inverse(base, view, new)
+
+
 def apply_update__takes_a_tuple_only(base, new, views):
     return _apply_update(base, new, views.__add__(()))
 
@@ -422,10 +449,10 @@ def extract_graph__raises_a_value_error(joint, inputs, outputs):
         raise ValueError("an output needs a placeholder that is not among the inputs") from None
 
 
-def _may_recompute_but(node, info, small=None, behind_views=None):
+def _may_recompute_but(node, info, small=None, behind_views=None, known=RECOMPUTABLE):
     if node.target is operator.getitem or is_view_node(node):
         return True
-    if operator_name(node) not in RECOMPUTABLE:
+    if operator_name(node) not in known:
         return False
     waiting = [node]
     for used in waiting:
@@ -436,6 +463,22 @@ def _may_recompute_but(node, info, small=None, behind_views=None):
             waiting += [user] if is_view_node(user) else []
     arguments = [arg for arg in node.args if isinstance(arg, Node)]
     return small(node, arguments) if small else size_of(node) * 4 >= sum(map(size_of, arguments))
+
+
+def may_recompute__what_can_be_fused(node, info):
+    return _may_recompute_but(node, info, known=FUSIBLE)
+
+
+def may_recompute__what_can_be_fused_but_uniform_noise(node, info):
+    return _may_recompute_but(node, info, known=FUSIBLE - {"rand_like"})
+
+
+def may_recompute__what_can_be_fused_but_normal_noise(node, info):
+    return _may_recompute_but(node, info, known=FUSIBLE - {"randn_like"})
+
+
+def may_recompute__all_but_two_kinds_of_noise(node, info):
+    return _may_recompute_but(node, info, known=RECOMPUTABLE | {"bernoulli", "randint_like"})
 
 
 def may_recompute__users_of_views_in_the_forward_too(node, info):
