@@ -207,6 +207,7 @@ def every_exercise() -> list[str]:
 
 SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no exercise depends on one
 DEMONSTRATION = "demonstration"  # the tag of a cell that takes time, and only shows something
+CLINIC = "13"  # the phase whose answers are about the framework or about torch: a program on torch may be an answer
 FIRST_GUESS = ".first"  # the part of a check of the clinic that passes only for a right first guess
 MANY_LINES = 40  # of a verdict: a long case then comes last
 LONG = 12  # lines of a case, a program or a result: of a longer program or result some are left out

@@ -21,6 +21,7 @@ from typing import Any, BinaryIO
 
 from ..checks.cases import field, first_apart
 from .check import (
+    CLINIC,
     DIED,
     DISAGREED,
     GRADER_ERROR,
@@ -371,7 +372,8 @@ class Judge:
         verdict.case, verdict.program = check.in_order(disagreement.case), source(check.subject)
         with suppress(Exception):  # a case without a listing is shown as data
             verdict.listing = self.source.listing(check, disagreement.case)
-        reference = None if self.source.is_exact(check) or check.prediction else check.reference
+        is_secret = check.prediction or check.lab.startswith(CLINIC)
+        reference = None if self.source.is_exact(check) or is_secret else check.reference
         verdict.oracle = source(reference) if reference else ""
         verdict.theirs = "" if check.prediction else show(disagreement.theirs)
 

@@ -33,6 +33,7 @@ from .subject import RushlightSide
 eval_frame.BACKENDS["inductor"] = lambda module, inputs: interpreter.compile_fx(module, inputs)
 MAX_FUNCTIONS = 2000
 READS = {
+    "device",  # a factory calls it with the device's name
     "size",
     "stride",
     "dim",

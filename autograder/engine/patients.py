@@ -499,7 +499,8 @@ def mended(number: str) -> Examine:
             program = ast.unparse(function)
         except (ValueError, SyntaxError, RecursionError) as error:
             return _says(DISAGREED, str(error))
-        cell = f"{program}\nfrom autograder.engine.patient_side import mend\nmend({function.name})"
+        lazy = "from __future__ import annotations\n"  # the annotations that a student copies name nothing here
+        cell = f"{lazy}{program}\nfrom autograder.engine.patient_side import mend\nmend({function.name})"
         with closing(open_patient(patient)) as opened:
             (*_, output) = opened.request({"cell": cell}, limit)["outputs"] or [{}]
             if output.get("output_type") != "stream":

@@ -82,7 +82,11 @@ def _on_both(line: str, cell: str) -> None:
         marked = [text for a, b in pairs for text in ([f"  {a}"] if a == b else [f"- {a}", f"+ {b}"])]
     else:
         marked = [text for text in difflib.ndiff(on_patient, on_sound) if not text.startswith("?")]
-    print("\n".join(marked) if on_patient != on_sound else "\n".join(["(no difference)", *on_patient]))
+    print(
+        "\n".join(marked)
+        if on_patient != on_sound
+        else "\n".join(["(no difference: both print these lines)", *on_patient])
+    )
 
 
 def _text(output: dict) -> str:

@@ -21,10 +21,9 @@ from typing import Any
 from rushlight.course.short_names import long_form
 
 from ..engine import subject
-from ..engine.check import SKIPPED_TAGS, binding, exercise_of, function_of, global_names, is_milestone
+from ..engine.check import CLINIC, SKIPPED_TAGS, binding, exercise_of, function_of, global_names, is_milestone
 
 UNWRITTEN = "not written yet"
-CLINIC = "13"  # the phase whose answers are about the framework, and no pieces of it
 _wrap = partial(textwrap.wrap, width=100, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 

@@ -635,6 +635,15 @@ def test_a_wrong_prediction_is_not_told_torchs_answer(judge):
         assert "AccumulateGrad" not in str(verdict) and not verdict.oracle
 
 
+def test_a_wrong_answer_in_the_clinic_is_not_told_a_program_on_torch(judge):
+    """There the framework is torch, so such a program may be the answer."""
+    name = "clinic.compilers.untrue"
+    fill(function_of(name), _saying([]))
+    verdict = judge.replay(name, find(name).edges[0] | {"kernel": "returns x"}, answer)
+    restore(function_of(name))
+    assert verdict.outcome == DISAGREED and not verdict.oracle and "in torch" not in str(verdict)
+
+
 def test_a_wrong_prediction_of_one_number_is_not_told_torchs_answer(judge):
     from rushlight.course import predictions
 
