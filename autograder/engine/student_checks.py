@@ -56,12 +56,13 @@ def _says(outcome: str, message: str, notes: Sequence[str] = ()) -> Verdict:
 def find_bodies(number: str) -> Bodies:
     """The bodies of the file of this number, such as `13b.sum_to`."""
     functions = _functions(number)
+    about = _sentences(functions)  # before `_planting` takes the docstrings away
     (at,) = re.findall(r'^AT = "([\w.]+)"$', read(number), re.MULTILINE)
     texts = {name: _planting(at, node) for name, node in functions.items()}
     right, wrong = (
         {name: text for name, text in texts.items() if name.startswith(kind)} for kind in ("right__", "wrong__")
     )
-    return Bodies(at, right, wrong, _sentences(functions))
+    return Bodies(at, right, wrong, about)
 
 
 def _functions(number: str) -> dict[str, ast.FunctionDef]:
