@@ -204,7 +204,7 @@ def open_patient(patient: Patient | None, with_torch: bool = False) -> sandbox.S
     """A new process with a patient's framework, or with the sound one. In it `xp` is that framework, or torch."""
     edition = patient.edition if patient else sound_edition()
     with_torch = with_torch or patient is not None and patient.on_ranks
-    return sandbox.Sandbox(edition, sandbox.missing() is None, with_torch)
+    return sandbox.Sandbox(edition, sandbox.missing() is None, with_torch, packages=("hypothesis",))
 
 
 def run_on(framework: str, patient: Patient, program: str) -> dict:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PATH = "/usr/bin:/bin"  # in the sandbox
-PACKAGES = ("hypothesis", "ipython", "matplotlib", "ml_dtypes", "numpy")  # and all that they require
+PACKAGES = ("ipython", "matplotlib", "ml_dtypes", "numpy")  # and all that they require
 BENCH_PACKAGES = (*PACKAGES, "cloudpickle", "pyyaml", "torch")
 INDUCTOR = ("on_torch.custom_ops.register_",)  # exercises that a check compiles by torch's default backend
 COMPILED = ("utils.cpp_extension.", "on_torch.cpp_ops.", *INDUCTOR)
@@ -115,7 +115,7 @@ class Sandbox:
 
     `seconds` is the own time that it has taken for its requests. If it is isolated, it can read `kernels`, which Inductor has
     compiled (their content by their names), or keeps its own in the folder `filling`. Nothing of the folders `private` is in it.
-    Raises NotGraded if it does not start.
+    It may import these `packages` too. Raises NotGraded if it does not start.
     """
 
     def __init__(
@@ -126,13 +126,16 @@ class Sandbox:
         kernels: Mapping[str, bytes] | None = None,
         filling: Path | None = None,
         private: Sequence[Path] = (),
+        packages: tuple[str, ...] = (),
     ):
         self.isolated, kernels = isolated, kernels or {}
         with ExitStack() as stack:
             given = [seccomp.program(bench), *kernels.values()] if isolated else []
             files = [stack.enter_context(_file(content)) for content in given]
             self.process = subprocess.Popen(
-                _isolated(edition, bench, files, kernels, filling, private) if isolated else _bare(edition, bench),
+                _isolated(edition, bench, files, kernels, filling, private, packages)
+                if isolated
+                else _bare(edition, bench),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -343,6 +346,7 @@ def _isolated(
     kernels: Iterable[str],
     filling: Path | None,
     private: Sequence[Path],
+    packages: tuple[str, ...],
 ) -> list[str]:
     """The command for a subject. The open files are the filter of system calls and the kernels."""
     user, more = _user(), ["--ro-bind", str(edition), "/edition"]
@@ -353,12 +357,20 @@ def _isolated(
         more += ["--bind", str(filling), KERNEL_FOLDER]
         if user:
             os.chown(filling, user, user)
-    return _inside(user, bench, filter, private, more, _SERVE_TORCH if bench else _SERVE)
+    return _inside(user, bench, filter, private, more, _SERVE_TORCH if bench else _SERVE, packages)
 
 
-def _inside(user: int, bench: bool, filter: int, private: Sequence[Path], more: list[str], then: str) -> list[str]:
+def _inside(
+    user: int,
+    bench: bool,
+    filter: int,
+    private: Sequence[Path],
+    more: list[str],
+    then: str,
+    packages: tuple[str, ...] = (),
+) -> list[str]:
     """The command that makes a sandbox and runs Python in it. Only two folders of a fixed size are writable."""
-    entries = _entries(BENCH_PACKAGES if bench else PACKAGES)
+    entries = _entries((*(BENCH_PACKAGES if bench else PACKAGES), *packages))
     binds = [word for entry in entries for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
     writable = ("--perms", "1777", "--size", str(FILES), "--tmpfs")
     return [
