@@ -12,6 +12,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import py_compile
+import re
 import shutil
 import sys
 import tempfile
@@ -154,13 +155,15 @@ def _programs(name: str) -> dict[str, str]:
 
 
 def check_files(labs: Sequence[str]) -> list[Path]:
-    """The files with the checks of these labs, and what they share: `shared_07` with the other labs of the phase, the rest with
-    all labs."""
+    """The files with the checks of these labs, and what they share: `shared_07` with the other labs of the phase and with those
+    that import it, the rest with all labs."""
     folder = Path(__file__).parents[1] / "checks"
     others = [path for path in sorted(folder.glob("*.py")) if not path.stem.startswith("shared_")]
-    for number in dict.fromkeys(lab[:2] for lab in labs):
+    own = [path for lab in labs for path in sorted(folder.glob(f"{lab}/*.py"))]
+    used = [number for path in own for number in re.findall(r"from \.\.shared_(\d\d) import", _text(path))]
+    for number in dict.fromkeys([*(lab[:2] for lab in labs), *used]):
         others += [*folder.glob(f"shared_{number}.py"), *sorted(folder.glob(f"shared_{number}/*.py"))]
-    return [*others, *(path for lab in labs for path in sorted(folder.glob(f"{lab}/*.py")))]
+    return [*others, *own]
 
 
 def without_bodies(source: str, names: Sequence[str]) -> str:

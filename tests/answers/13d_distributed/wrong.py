@@ -71,23 +71,6 @@ def mend_1__zeros_in_the_gradient():
     return "distributed.ddp.mark_ready", mark_ready
 
 
-def mend_1__the_whole_buffer():
-    def mark_ready(reducer, parameter):
-        number, place = reducer.places[parameter]
-        bucket = reducer.buckets[number]
-        if parameter.grad is None:
-            bucket.buffer.zero_()
-        else:
-            bucket.views[place].copy_(parameter.grad / dist.get_world_size(reducer.group))
-        bucket.pending -= 1
-        while reducer.launched < len(reducer.buckets) and not reducer.buckets[reducer.launched].pending:
-            full = reducer.buckets[reducer.launched]
-            full.work = dist.all_reduce(full.buffer, group=reducer.group, async_op=True)
-            reducer.launched += 1
-
-    return "distributed.ddp.mark_ready", mark_ready
-
-
 def mend_1__a_neighbour():
     def finish(reducer, used=None):
         for bucket in reducer.buckets:
