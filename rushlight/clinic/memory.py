@@ -112,7 +112,7 @@ def held_bytes(owners: dict[str, Any]) -> dict[str, int]:
 
     An owner is a tensor, a node of a graph, or a list, tuple or dict. It keeps everything alive that is reached from it:
 
-    - from a list or tuple its elements, and from a dict its values. These may be objects of any kind.
+    - from a list or tuple its elements, and from a dict its keys and values. These may be objects of any kind.
     - from a tensor its memory, `x.untyped_storage()`; its node `x.grad_fn`; and `x.grad`, which a leaf may have, and a
       tensor with `x.retains_grad`. (To read it from another tensor gives a warning.)
     - from a node the nodes in `node.next_functions`; the leaf `node.variable` of a node that accumulates a gradient; and the
@@ -144,7 +144,7 @@ def held_bytes(owners: dict[str, Any]) -> dict[str, int]:
             if isinstance(thing, (list, tuple)):
                 waiting += thing
             elif isinstance(thing, dict):
-                waiting += thing.values()
+                waiting += [*thing.keys(), *thing.values()]
             elif isinstance(thing, torch.Tensor):
                 storage = thing.untyped_storage()
                 if storage.data_ptr() not in counted:

@@ -115,6 +115,8 @@ KEPT = {
     "without a graph": lambda script, x: script.without_graph(x),
     "row": lambda script, x: (x * 2)[0],
     "row and all": lambda script, x: [x[0], {"all": (x, x)}],
+    "second row and all": lambda script, x: [x[1], x],
+    "keys": lambda script, x: {x * 2: "a note", "text": 1},
     "copied row": lambda script, x: (x * 2)[0].clone(),
     "others": lambda script, x: ["text", None, 3, (), {}, {1, 2}],
     "function": lambda script, x: script.function(x),

@@ -173,7 +173,7 @@ def _raise(error):
 # A softmax in half precision -----------------------------------------------------------------------------------------
 
 KINDS = ("float16", "bfloat16", "float32")
-SIZES = ["small", "large", "huge", "low", "equal", "zero"]
+SIZES = ["small", "large", "huge", "low", "lowest", "equal", "zero"]
 HIDDEN = ["same", "nan", "inf", "-inf", "max"]  # the scores at positions that are not allowed
 MASKS = ["mixed", "all", "none", "one", "first row"]
 
@@ -183,7 +183,8 @@ def _scores(torch, kind, size, hidden, mask, rows, length, start):
     x = numbers(torch, [rows, length], start)
     most = torch.finfo(dtype).max
     scores = {
-        "small": x, "large": x * 40, "huge": x.sign() * most, "low": -x.abs() * 300 - 100, "equal": x * 0 + 100, "zero": x * 0,
+        "small": x, "large": x * 40, "huge": x.sign() * most,
+        "low": -x.abs() * 300 - 100, "lowest": x * 0 - most, "equal": x * 0 + 100, "zero": x * 0,
     }[size].to(dtype)  # fmt: skip
     allowed = numbers(torch, [rows, length], start + 5) > 0
     if mask in ("all", "none"):

@@ -130,7 +130,7 @@ def held_bytes__by_storage_objects(owners):
             if thing.is_leaf or thing.retains_grad:
                 yield thing.grad
         elif isinstance(thing, dict):
-            yield from thing.values()
+            yield from [*thing, *thing.values()]
         elif isinstance(thing, (list, tuple)):
             yield from thing
         elif isinstance(thing, torch.autograd.graph.Node):
@@ -171,7 +171,7 @@ def held_bytes__breadth_first(owners):
             things.append(x)
             match x:
                 case dict():
-                    queue.extend(x.values())
+                    queue.extend([*x, *x.values()])
                 case list() | tuple():
                     queue.extend(x)
                 case torch.Tensor():

@@ -158,7 +158,15 @@ def mend_2__the_sum():
 
 
 def _walk(
-    owners, attributes=("variable", "saved_tensors"), saved="_saved_", whole=True, grads=True, once=True, deep=False
+    owners,
+    attributes=("variable", "saved_tensors"),
+    saved="_saved_",
+    whole=True,
+    grads=True,
+    once=True,
+    deep=False,
+    keys=True,
+    pointer=lambda x: x.untyped_storage().data_ptr(),
 ):
     """A walk that leaves something out."""
     counted, seen, held = set(), {}, {}
@@ -170,11 +178,11 @@ def _walk(
         if isinstance(thing, (list, tuple)):
             following = [*thing]
         elif isinstance(thing, dict):
-            following = [*thing.values()]
+            following = [*thing, *thing.values()] if keys else [*thing.values()]
         elif isinstance(thing, torch.Tensor):
             storage = thing.untyped_storage()
-            if storage.data_ptr() not in counted or not once:
-                counted.add(storage.data_ptr())
+            if pointer(thing) not in counted or not once:
+                counted.add(pointer(thing))
                 held[name] += storage.nbytes() if whole else thing.nbytes
             following = [thing.grad_fn] + [thing.grad] * (grads and (thing.is_leaf or thing.retains_grad))
         elif hasattr(thing, "next_functions"):
@@ -212,6 +220,14 @@ def held_bytes__without_functions(owners):
 
 def held_bytes__without_leaves(owners):
     return _walk(owners, attributes=("saved_tensors",))
+
+
+def held_bytes__without_keys(owners):
+    return _walk(owners, keys=False)
+
+
+def held_bytes__where_a_tensor_begins(owners):
+    return _walk(owners, pointer=lambda x: x.data_ptr())
 
 
 def held_bytes__each_tensor(owners):
@@ -453,6 +469,14 @@ def attend__hidden_by_where(scores, values, allowed):
 def attend__added_mask(scores, values, allowed):
     weights = (scores + (~allowed).to(scores.dtype) * torch.finfo(scores.dtype).min).softmax(1)
     return (weights * allowed) @ values
+
+
+def attend__a_low_number(scores, values, allowed):
+    return (scores.masked_fill(~allowed, -1e4).softmax(1) * allowed) @ values
+
+
+def attend__the_lowest_number(scores, values, allowed):
+    return (scores.masked_fill(~allowed, torch.finfo(scores.dtype).min).softmax(1) * allowed) @ values
 
 
 def attend__uniform_over_padding(scores, values, allowed):
