@@ -36,7 +36,7 @@ def name_1() -> list[str]:
 
     Returns:
         a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
-        function below `rl`, such as `"dynamo.cache.lookup"`.
+        function below `rl`, such as `"dynamo.cache.lookup"`. One name without a list is taken too.
     """
     return ["dynamo.guards.guards_for"]
 
@@ -170,7 +170,8 @@ def mend_2() -> tuple[str, Callable]:
 def find_breaks(function: Callable, *args: Any) -> list[int]:
     """The lines of a function at which `torch.compile` breaks its graph, in one call `function(*args)`.
 
-    A line is counted from the line with `def`, which is line 0. Dynamo starts anew: nothing that was compiled before is used.
+    A break counts if it ends a graph, that is, if an operator was captured before it and after the break before. A line is counted
+    from the line with `def`, which is line 0. Dynamo starts anew: nothing that was compiled before is used.
 
         >>> def script(x):
         ...     x = x * 2
@@ -182,7 +183,7 @@ def find_breaks(function: Callable, *args: Any) -> list[int]:
 
     Args:
         function: a Python function without decorators and loops. It calls no other Python function. Each of its statements is on a
-            line of its own. Between two lines that break the graph there is one that computes.
+            line of its own. `exec` may have made it, so its source may be in no file.
 
     Returns:
         the lines in order, each once.
@@ -200,10 +201,12 @@ def clean(signal: torch.Tensor) -> torch.Tensor:
     is larger than 0.3 is subtracted from all elements. If there are none, nothing is subtracted.
 
     `torch.compile(clean, fullgraph=True)` captures one graph, and uses it for all signals of the same size and dtype. No setting of
-    Dynamo is changed.
+    Dynamo is changed. Python reads no value of a tensor in eager mode either, so `clean` also takes a fake tensor.
+
+    The calculation is in the dtype of `signal`, and the gradient of the result flows through all of it to `signal`.
 
     Args:
-        signal: floating, (length,), at least one element. It is only read.
+        signal: floating, (length,), at least one element, all of them finite. It is only read.
 
     Returns:
         (length,), of the dtype of `signal`.
@@ -216,17 +219,23 @@ def clean(signal: torch.Tensor) -> torch.Tensor:
 def untrue(op: Any, *args: torch.Tensor) -> list[str]:
     """The clauses of an operator's registration that a call `op(*args)` breaks, sorted.
 
-    - "aliases": the result shares memory with an argument. (Even if the kernel writes to this argument, no schema here says that.)
+    - "aliases": the result shares memory with an argument, and the schema does not declare that. A schema declares it by a letter
+      that the argument and the result have in common, as in `(Tensor(a!) self, Tensor other) -> Tensor(a!)`.
     - "dtype", "sizes": without data, in a `FakeTensorMode`, the result has another dtype, or other sizes.
     - "strides": without data, the result has the same sizes and other strides.
-    - "writes": the call changes an element of an argument whose write the schema does not declare.
+    - "writes": the call changes an element of an argument whose write (`!`) the schema does not declare. A nan that stays a nan is
+      no change.
 
     The arguments are not changed: the operator gets copies of them, with the same sizes and strides.
 
+        >>> untrue(torch.ops.aten.add_.Tensor, torch.ones(2), torch.ones(2))
+        []
+
     Args:
-        op: an `OpOverload` that takes tensors and returns one tensor, such as `torch.ops.aten.add_.Tensor`. `op._schema.arguments`
-            has an `alias_info` for each argument, with `is_write`, or None.
-        args: contiguous tensors, each with memory of its own.
+        op: an `OpOverload` that takes tensors and returns one tensor, such as `torch.ops.aten.add_.Tensor`. Each argument in
+            `op._schema.arguments` and the result `op._schema.returns[0]` have an `alias_info`, or None. It has the letters, in
+            `before_set`, and `is_write`.
+        args: contiguous tensors, each with memory of its own. Arguments of `op` that have a default may be missing.
     """
     from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -234,13 +243,23 @@ def untrue(op: Any, *args: torch.Tensor) -> list[str]:
     result = op(*given)
     with FakeTensorMode() as mode:
         said = op(*map(mode.from_tensor, copies))
-    declared = [x.alias_info is not None and x.alias_info.is_write for x in op._schema.arguments]
+    declared = [argument.alias_info for argument in op._schema.arguments]
+    returned = op._schema.returns[0].alias_info
+
+    def aliases(x, info):
+        shared = result.untyped_storage().data_ptr() == x.untyped_storage().data_ptr()
+        return shared and not (info and returned and info.before_set & returned.before_set)
+
+    def writes(x, now, info):
+        same = now.isclose(x, rtol=0, atol=0, equal_nan=True).all()
+        return not same and not (info and info.is_write)
+
     clauses = {
-        "aliases": result.untyped_storage().data_ptr() in [x.untyped_storage().data_ptr() for x in given],
+        "aliases": any(map(aliases, given, declared)),
         "dtype": said.dtype != result.dtype,
         "sizes": said.shape != result.shape,
         "strides": said.shape == result.shape and said.stride() != result.stride(),
-        "writes": any(not torch.equal(x, y) and not write for x, y, write in zip(args, given, declared)),
+        "writes": any(map(writes, args, given, declared)),
     }
     return [name for name, broken in clauses.items() if broken]
 
@@ -252,6 +271,8 @@ def register_whiten(namespace: str) -> None:
     `(x - mean).t()`, in new memory: the sizes are (columns, rows), and the strides are those of `t()`. `x` is only read.
 
     A compiled program gives the same results as the operator alone, and leaves the same `mean`, also if it does not use the result.
+
+    The fake kernel writes to no argument. A kernel that also runs on tensors without data needs no fake kernel.
 
     Args:
         namespace: a name in which no operator is registered yet. Afterwards, `torch.ops.<namespace>.whiten` is the operator. `x`
@@ -392,8 +413,9 @@ def guarded(function: Callable, first: dict[str, Any], second: dict[str, Any]) -
 def warmup(steps: int) -> torch.nn.Module:
     """A module that multiplies its input by a factor that grows from call to call, and that is compiled once.
 
-    The n-th call, counted from 1, returns `x * min(1, n / steps)`. The number of calls is in the state dict: a module that loads it
-    goes on counting. The module has no parameters.
+    The n-th call of a module, counted from 1, returns `x * min(1, n / steps)`, of the dtype of `x`. All calls count, also in eval
+    mode and beyond `steps`. The number of calls is in the state dict: a module that loads it goes on counting, also one with other
+    `steps`. The module has no parameters. The gradient flows through the product to `x`.
 
     `torch.compile(module, fullgraph=True)` compiles once for all calls with inputs of one size. No setting of Dynamo is changed.
 
@@ -401,7 +423,8 @@ def warmup(steps: int) -> torch.nn.Module:
         steps: at least 1.
 
     Returns:
-        a new module. `module(x)` takes a floating tensor, which is only read.
+        a new module, which counts its own calls. `module(x)` takes a floating tensor of any sizes, which is only read. The factor
+        is as exact as the dtype of `x`.
     """
 
     class Warmup(torch.nn.Module):
@@ -409,10 +432,10 @@ def warmup(steps: int) -> torch.nn.Module:
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             self.calls += 1
-            return x * (self.calls / steps).clamp(max=1).to(x.dtype)
+            return (x * (self.calls / steps).clamp(max=1)).to(x.dtype)
 
     module = Warmup()
-    module.register_buffer("calls", torch.zeros(()))
+    module.register_buffer("calls", torch.zeros((), dtype=torch.float64))
     return module
 
 

@@ -78,19 +78,21 @@ def lines_of_breaks(torch, lines, start):
 
 # A function without breaks -------------------------------------------------------------------------------------------
 
-SIGNALS = ["usual", "large", "small", "zeros", "one strong", "negative", "limit"]
+SIGNALS = ["usual", "large", "small", "zeros", "one strong", "negative", "limit", "above"]
 SETTINGS = ["recompile_limit", "capture_scalar_outputs", "capture_dynamic_output_shape_ops", "suppress_errors"]
 
 
 def _signal(torch, name, size, start, kind):
     x = numbers(torch, [size], start, kind)
     made = {"usual": x, "large": x * 8, "small": x / 32, "zeros": x * 0, "negative": -x.abs() - 1}
-    made["limit"] = x * 0 + 0.3
+    made |= {"limit": x * 0 + 0.3, "above": x * 0 + (0.3 + 1e-10)}  # of float64, the second one is strong
     return made[name] if name in made else torch.cat([x[:-1] * 0, x.new_full((1,), 0.75)])
 
 
 def _cleaned(torch, clean, size, starts, names, kind):
-    """What a function makes of several signals: as it is, and compiled, with the number of graphs."""
+    """What a function makes of several signals: as it is, without data, and compiled, with the number of graphs."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
     signals = [_signal(torch, name, size, start, kind) for name, start in zip(names, starts)]
     before, graphs = [copied(x) for x in signals], []
     settings = [getattr(torch._dynamo.config, name) for name in SETTINGS]
@@ -100,6 +102,8 @@ def _cleaned(torch, clean, size, starts, names, kind):
         return module.forward
 
     eager = [copied(clean(x)) for x in signals]
+    with FakeTensorMode() as mode:
+        fake = attempt(lambda: [*clean(mode.from_tensor(signals[0])).shape])
     torch._dynamo.reset()
     compiled = torch.compile(clean, backend=collect, fullgraph=True)
     results = [attempt(lambda x=x: copied(compiled(x))) for x in signals]
@@ -108,9 +112,23 @@ def _cleaned(torch, clean, size, starts, names, kind):
         "result": eager,
         "compiled": results,
         "graphs": len(graphs),
+        "without data": fake,
+        "gradient": _gradients(torch, clean, kind),
         "signals": all(map(torch.equal, signals, before)),
         "settings": settings == [getattr(torch._dynamo.config, name) for name in SETTINGS],
     }
+
+
+def _gradients(torch, clean, kind):
+    """The gradients of a weak and of a strong signal, whose absolute values all differ."""
+    grads = []
+    for scale in (1.0, 4.0):
+        x = (torch.tensor([0.5, -0.25, 0.9, 0.125], dtype=getattr(torch, kind)) * scale).requires_grad_()
+        result = clean(x)
+        if result.requires_grad:
+            (result * torch.arange(1, 5)).sum().backward()
+        grads.append(x.grad)
+    return grads
 
 
 def _signals(*names, size=4, kind="float32"):
@@ -129,6 +147,8 @@ def _signals(*names, size=4, kind="float32"):
     hint=explained(
         result="divide by the largest absolute value if it is more than 1, and subtract the mean of the strong elements",
         compiled="with fullgraph=True the compiled function gives another result, or an error: a line still needs a value",
+        without_data="on a fake tensor it raises: in eager mode, Python still reads a value",
+        gradient="the gradient flows through the division, the mean and the difference",
         graphs="one graph is used for all signals of a size: nothing in Python depends on the values",
         signals="the signal is only read",
         settings="a setting of Dynamo hides the symptom in this process only",
@@ -144,11 +164,12 @@ def clean(rl, **case):
 
 @clean.oracle
 def cleaned_number_by_number(torch, size, starts, names, kind):
-    results = []
-    for name, start in zip(names, starts):
-        x = _signal(torch, name, size, start, kind)
+    def cleaned(x):
         if x.abs().max() > 1:
             x = x / x.abs().max()
         strong = x[x.abs() > 0.3]
-        results.append(copied(x - strong.mean() if strong.numel() else x))
-    return {"result": results, "compiled": results, "graphs": 1, "signals": True, "settings": True}
+        return x - strong.mean() if strong.numel() else x
+
+    results = [copied(cleaned(_signal(torch, name, size, start, kind))) for name, start in zip(names, starts)]
+    rest = {"without data": [size], "gradient": _gradients(torch, cleaned, kind), "signals": True, "settings": True}
+    return {"result": results, "compiled": results, "graphs": 1} | rest

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ...engine.check import program
 from ...engine.recorder import fresh_namespace
 from ..cases import copied, drawn, explained, numbers
@@ -23,6 +25,14 @@ KERNELS = {  # of two matrices of the same size
     "turned x": lambda x, y: x.t(),
     "writes x, returns y": lambda x, y: [x.add_(1), y][1],
     "returns what it writes": lambda x, y: x.add_(y),
+    "writes a little": lambda x, y: x.add_(2**-20) * y,
+    "writes a tiny number": lambda x, y: x.add_(1e-10) * y,  # only a zero changes
+    "writes one element": lambda x, y: [x * y, y[-1:, -1:].zero_().add_(9)][0],
+    "removes nan": lambda x, y: x.nan_to_num_() + y,
+    "rest of x": lambda x, y: x[1:],
+    "last of y": lambda x, y: y[..., -1],
+    "memory of y": lambda x, y: y.new_empty(0).set_(y),
+    "detached x": lambda x, y: x.detach(),
 }
 FAKES = {
     "add": lambda x, y: x.new_empty(x.shape),
@@ -33,65 +43,101 @@ FAKES = {
     "turned x": lambda x, y: x.new_empty(x.shape).t(),
     "wide sum": lambda x, y: x.new_empty(x.shape[1:]).double(),
 }
-SCHEMAS = {"none": ("", ""), "x": ("(a!)", ""), "y": ("", "(a!)"), "both": ("(a!)", "(b!)"), "x read": ("(a)", "")}
+SCHEMAS = {  # of both arguments and the result
+    "none": ("", "", ""), "x": ("(a!)", "", ""), "y": ("", "(a!)", ""), "both": ("(a!)", "(b!)", ""), "x read": ("(a)", "", ""),
+    "x returned": ("(a!)", "", "(a!)"), "y returned": ("(a!)", "(b!)", "(b!)"), "part of x": ("(a)", "", "(a)"),
+}  # fmt: skip
 
 
 def _operator(torch, kernel, fake, written):
     """A new operator, and the library that keeps it."""
     library = torch.library.Library(fresh_namespace(), "FRAGMENT")
-    x, y = SCHEMAS[written]
-    library.define(f"op(Tensor{x} x, Tensor{y} y) -> Tensor")
+    x, y, result = SCHEMAS[written]
+    library.define(f"op(Tensor{x} x, Tensor{y} y) -> Tensor{result}")
     library.impl("op", KERNELS[kernel], "CPU")
     library.impl("op", FAKES[fake], "Meta")
     return library, getattr(torch.ops, library.ns).op.default
 
 
-def _matrices(torch, rows, columns, start):
-    return [numbers(torch, [rows, columns], start + i, "float32") for i in range(2)]
+def _matrices(torch, rows, columns, start, nan):
+    x, y = (numbers(torch, [rows, columns], start + i, "float32") for i in range(2))
+    return (x.masked_fill(x == x[0, 0], math.nan), y.masked_fill(y == y[0, 0], math.nan)) if nan else (x, y)
 
 
-def _case(kernel, fake, written="none", rows=2, columns=3):
-    return {"kernel": kernel, "fake": fake, "written": written, "rows": rows, "columns": columns, "start": 1}
+def _case(kernel, fake, written="none", rows=2, columns=3, nan=False):
+    sizes = {"rows": rows, "columns": columns, "start": 1, "nan": nan}
+    return {"kernel": kernel, "fake": fake, "written": written} | sizes
+
+
+OPERATORS = {
+    "add_.Tensor": 2,
+    "mul.Tensor": 2,
+    "t.default": 1,
+    "detach.default": 1,
+    "sum.default": 1,
+    "zero_.default": 1,
+}
+
+
+def _same(x, y):
+    return x.numpy().tobytes() == y.numpy().tobytes()
 
 
 @program(
     "clinic.compilers.untrue",
     cases=drawn(
-        kernel=sorted(KERNELS), fake=sorted(FAKES), written=sorted(SCHEMAS), rows=(1, 3), columns=(1, 3), start=(0, 9)
+        kernel=sorted(KERNELS), fake=sorted(FAKES), written=sorted(SCHEMAS), rows=(1, 3), columns=(1, 3), start=(0, 9),
+        nan=bool,
     ),
     edges=[
         *(_case(kernel, "add") for kernel in KERNELS), *(_case(name, name) for name in FAKES if name in KERNELS),
         *(_case("add", fake) for fake in FAKES),
         *(_case(kernel, "add", written, 2, 2) for kernel in ("writes x", "writes both", "returns what it writes")
           for written in SCHEMAS),
+        *(_case(kernel, "add", nan=True) for kernel in ("add", "writes x", "writes y", "writes a little", "writes a zero")),
+        _case("removes nan", "add", nan=True), _case("writes a tiny number", "add") | {"start": 3},
+        *(_case(kernel, "add", written) for kernel in ("returns x", "turned x", "memory of y", "detached x")
+          for written in ("x returned", "y returned", "part of x")),
+        *({"operator": name, "start": 1} for name in OPERATORS),
     ],
     hint="each clause is about one call: what the operator does to copies of the arguments, and what it says without data",
 )  # fmt: skip
-def untrue(rl, kernel, fake, written, **sizes):
+def untrue(rl, start, operator=None, kernel="", fake="", written="", **sizes):
     import torch
 
-    library, op = _operator(torch, kernel, fake, written)
-    x, y = _matrices(torch, **sizes)
-    before = copied(x), copied(y)
-    names = list(rl.clinic.compilers.untrue(op, x, y))
-    library._destroy()
-    return {"names": names, "arguments": torch.equal(x, before[0]) and torch.equal(y, before[1])}
+    if operator:
+        packet, _, overload = operator.partition(".")
+        library, op = None, getattr(getattr(torch.ops.aten, packet), overload)
+        args = [numbers(torch, [2, 3], start + i, "float32") for i in range(OPERATORS[operator])]
+    else:
+        library, op = _operator(torch, kernel, fake, written)
+        args = _matrices(torch, start=start, **sizes)
+    before = [*map(copied, args)]
+    names = list(rl.clinic.compilers.untrue(op, *args))
+    if library:
+        library._destroy()
+    return {"names": names, "arguments": all(map(_same, args, before))}
 
 
 @untrue.oracle
-def compared_on_meta(torch, kernel, fake, written, **sizes):
-    x, y = _matrices(torch, **sizes)
+def compared_on_meta(torch, start, operator=None, kernel="", fake="", written="", **sizes):
+    if operator:
+        return {"names": [], "arguments": True}  # torch's own operators are what they say
+    x, y = _matrices(torch, start=start, **sizes)
     before = copied(x), copied(y)
     result = KERNELS[kernel](x, y)
-    writes = [not torch.equal(now, then) for now, then in zip((x, y), before)]
-    memory = {tensor.untyped_storage().data_ptr() for tensor in (x, y)}
+    writes = [not _same(now, then) for now, then in zip((x, y), before)]
+    shared = [tensor.untyped_storage().data_ptr() == result.untyped_storage().data_ptr() for tensor in (x, y)]
+    *arguments, returned = SCHEMAS[written]
     said = FAKES[fake](x.to("meta"), y.to("meta"))
     clauses = {
-        "aliases": result.untyped_storage().data_ptr() in memory,
+        "aliases": any(
+            shares and not (returned and returned[1] in letters) for shares, letters in zip(shared, arguments)
+        ),
         "dtype": result.dtype != said.dtype,
         "sizes": result.shape != said.shape,
         "strides": result.shape == said.shape and result.stride() != said.stride(),
-        "writes": any(write and "!" not in declared for write, declared in zip(writes, SCHEMAS[written])),
+        "writes": any(write and "!" not in declared for write, declared in zip(writes, arguments)),
     }
     return {"names": [name for name, fails in clauses.items() if fails], "arguments": True}
 
@@ -104,12 +150,13 @@ def _registered(torch, namespace, register):
     return getattr(torch.ops, namespace).whiten.default
 
 
-def _whitened(torch, op, rows, columns, start, momentum, kind, layout):
+def _whitened(torch, op, rows, columns, start, momentum, kind, layout, nan=False):
     """What a registered operator does, what it says, and what a compiled program makes of it."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     def make():
         x = numbers(torch, [rows, columns], start, kind)
+        x = x.masked_fill(x == x[0, 0], math.nan) if nan else x
         x = {"": x, "gaps": torch.stack([x, x], 2)[..., 0], "turned": x.t().contiguous().t()}[layout]
         return x, numbers(torch, [columns], start + 3, kind)
 
@@ -122,6 +169,8 @@ def _whitened(torch, op, rows, columns, start, momentum, kind, layout):
     result = op(x, mean, momentum)
     with FakeTensorMode() as mode:
         said = op(*map(mode.from_tensor, make()), momentum)
+    empty = [each.to("meta") for each in make()]
+    op(*empty, momentum)
     again = make()
     torch._dynamo.reset()
     compiled = torch.compile(calibrate, backend="aot_eager", fullgraph=True)(*again)
@@ -129,7 +178,8 @@ def _whitened(torch, op, rows, columns, start, momentum, kind, layout):
     return {
         "result": copied(result),
         "mean": copied(mean),
-        "x": torch.equal(x, make()[0]),
+        "x": _same(x.contiguous(), make()[0].contiguous()),
+        "fake writes": empty[1]._version > 1,  # one write is that of the operator itself
         "without data": [[*said.shape], [*said.stride()], str(said.dtype)],
         "with data": [[*result.shape], [*result.stride()], str(result.dtype)],
         "calibrated": [*map(copied, compiled), copied(again[1])],
@@ -147,11 +197,12 @@ def _matrix(rows=2, columns=3, momentum=0.5, kind="float32", layout="", start=1)
     "clinic.compilers.register_whiten",
     cases=drawn(
         rows=(1, 3), columns=(1, 3), momentum=[0.5, 1.0, 0.0, 0.25], kind=["float32", "float64"],
-        layout=["", "gaps", "turned"], start=(0, 9),
+        layout=["", "gaps", "turned"], start=(0, 9), nan=bool,
     ),
     edges=[
         _matrix(), _matrix(3, 3, kind="float64"), _matrix(1, 3), _matrix(3, 1), _matrix(2, 2, 0.0),
         _matrix(layout="gaps"), _matrix(layout="turned"), _matrix(3, 2, 0.25, "float64", "turned"),
+        _matrix(3, 3) | {"nan": True},
     ],
     hint=explained(
         mean="the kernel moves the mean: mean.lerp_(x.mean(0), momentum)",
@@ -160,6 +211,7 @@ def _matrix(rows=2, columns=3, momentum=0.5, kind="float32", layout="", start=1)
         calibrated="in a compiled program that does not use the result the mean does not move: what does the schema say of it?",
         declared="the schema declares the write to the mean, and no other",
         x="x is only read",
+        fake_writes="the fake kernel writes to an argument",
     ),
     draws=6,
     disposable=True,

@@ -95,43 +95,78 @@ def compilations_counted(torch, terms, changed):
 # A counter that is no guard ------------------------------------------------------------------------------------------
 
 
-def _warmed_up(torch, make, steps, sizes, start, again):
-    """The results of some calls of a compiled module, and the number of compilations."""
+INPUTS = {  # sizes and dtype
+    "vector": ([3], "float32"), "double": ([3], "float64"), "half": ([], "float16"), "brain": ([2, 2], "bfloat16"),
+}  # fmt: skip
+
+
+def _warmed_up(torch, make, steps, calls, start, others, kind):
+    """What a compiled module does in some calls, and what a module does that loads its state."""
     from torch._dynamo.testing import CompileCounter
 
+    sizes, dtype = INPUTS[kind]
     module, counter, results = make(steps), CompileCounter(), []
     limit = torch._dynamo.config.recompile_limit, torch._dynamo.config.allow_unspec_int_on_nn_module
     torch._dynamo.reset()
     compiled = torch.compile(module, backend=counter, fullgraph=True)
-    for i in range(sizes):
-        results.append(attempt(lambda i=i: copied(compiled(numbers(torch, [3], start + i, "float32")))))
-    loaded = make(steps)
-    attempt(loaded.load_state_dict, module.state_dict())
-    results += [copied(loaded(torch.ones(3))) for _ in range(again)]
+    inputs = [numbers(torch, sizes, start + i, dtype) for i in range(calls)]
+    results = [attempt(lambda x=x: copied(compiled(x))) for x in inputs]
+    compilations = counter.frame_count
     torch._dynamo.reset()
+    for _ in range(MANY * (others > steps)):
+        module(torch.ones(1))
+    loaded, new = make(others), make(steps)
+    attempt(loaded.load_state_dict, module.state_dict())
+    x = torch.ones(3, requires_grad=True)
+    last = [loaded(x), loaded.eval()(torch.ones(3)), loaded(torch.ones(3)), new(torch.ones(3))]
+    if last[0].requires_grad:
+        last[0].sum().backward()
     return {
         "results": results,
-        "compilations": counter.frame_count,
+        "kinds": [str(y.dtype) if hasattr(y, "dtype") else y for y in results],
+        "exact": kind != "double" or all(map(_is_exact, results, inputs, range(1, calls + 1), [steps] * calls)),
+        "inputs": all(torch.equal(x, numbers(torch, sizes, start + i, dtype)) for i, x in enumerate(inputs)),
+        "loaded": [*map(copied, last[:3])],
+        "new": copied(last[3]),
+        "gradient": x.grad,
+        "compilations": compilations,
         "parameters": len([*module.parameters()]),
         "settings": limit == (torch._dynamo.config.recompile_limit, torch._dynamo.config.allow_unspec_int_on_nn_module),
     }
 
 
+def _is_exact(y, x, n, steps):
+    return hasattr(y, "dtype") and bool((y - x * min(1.0, n / steps)).abs().max() < 1e-12)
+
+
+MANY = 300  # calls that a small number cannot count
+
+
+def _warming(steps, calls, others=None, kind="vector"):
+    return {"steps": steps, "calls": calls, "start": 1, "others": others or steps, "kind": kind}
+
+
 @program(
     "clinic.compilers.warmup",
-    cases=drawn(steps=(1, 12), sizes=(1, 14), start=(0, 9), again=(0, 2)),
+    cases=drawn(steps=(1, 12), calls=(1, 14), start=(0, 9), others=[3, 7, 1000], kind=sorted(INPUTS)),
     edges=[
-        {"steps": steps, "sizes": sizes, "start": 1, "again": again}
-        for steps, sizes, again in ((4, 14, 1), (1, 2, 0), (20, 12, 2), (3, 3, 1), (5, 1, 2))
+        _warming(4, 14), _warming(1, 2), _warming(20, 12), _warming(3, 3, 8), _warming(5, 1),
+        _warming(3, 5, 1000), _warming(7, 4, 3), *(_warming(3, 4, kind=kind) for kind in INPUTS),
     ],
     hint=explained(
-        results="the factor of the n-th call is n / steps, and at most 1; a loaded module goes on counting",
+        results="the factor of the n-th call is n / steps, and at most 1",
+        kinds="the result is of the dtype of x, also if x is a number",
+        exact="the factor is as exact as the dtype of x",
+        inputs="x is only read",
+        loaded="a loaded module goes on counting all calls, in eval mode and with other steps too",
+        new="each module counts its own calls",
+        gradient="the gradient of the product flows to x",
         compilations="a number of Python that changes is compared at each call",
         settings="a limit that is raised hides the symptom in this process only",
     ),
     draws=6,
     disposable=True,
-)
+)  # fmt: skip
 def warmup(rl, **case):
     import torch
 
@@ -139,9 +174,20 @@ def warmup(rl, **case):
 
 
 @warmup.oracle
-def warmed_up_in_eager(torch, steps, sizes, start, again):
-    results = []
-    for i in range(sizes + again):
-        x = numbers(torch, [3], start + i, "float32") if i < sizes else torch.ones(3)
-        results.append(copied(x * min(1.0, (i + 1) / steps)))
-    return {"results": results, "compilations": 1, "parameters": 0, "settings": True}
+def warmed_up_in_eager(torch, steps, calls, start, others, kind):
+    sizes, dtype = INPUTS[kind]
+    results = [copied(numbers(torch, sizes, start + i, dtype) * min(1.0, (i + 1) / steps)) for i in range(calls)]
+    called = calls + MANY * (others > steps)
+    factors = [min(1.0, (called + i) / others) for i in (1, 2, 3)]
+    return {
+        "results": results,
+        "kinds": [str(getattr(torch, dtype))] * calls,
+        "exact": True,
+        "inputs": True,
+        "loaded": [torch.ones(3) * factor for factor in factors],
+        "new": torch.ones(3) * min(1.0, 1 / steps),
+        "gradient": torch.ones(3) * factors[0],
+        "compilations": 1,
+        "parameters": 0,
+        "settings": True,
+    }

@@ -271,6 +271,14 @@ def clean__where(signal):
     return signal - offset
 
 
+def clean__a_condition(signal):
+    """A branch that is an operator runs in eager mode, too."""
+    peak = signal.abs().max()
+    signal = torch.cond(peak > 1, lambda x, peak: x / peak, lambda x, peak: x.clone(), (signal, peak))
+    strong = signal.abs() > 0.3
+    return signal - torch.where(strong, signal, 0).sum() / strong.sum().clamp(min=1)
+
+
 def clean__masked_and_nan(signal):
     signal = signal / torch.maximum(signal.abs().max(), torch.ones((), dtype=signal.dtype))
     weak = signal.abs() <= 0.3
@@ -290,10 +298,15 @@ def untrue__one_by_one(op, *args):
     copies = [x.detach().clone() for x in args]
     result = op(*copies)
     broken = set()
+    returned = op._schema.returns[0].alias_info
+    letters = returned.before_set if returned else set()
     for x, y, argument in zip(args, copies, op._schema.arguments):
-        if not torch.equal(x, y) and not (argument.alias_info and argument.alias_info.is_write):
+        if not bool(((x == y) | x.isnan() & y.isnan()).all()) and not (
+            argument.alias_info and argument.alias_info.is_write
+        ):
             broken.add("writes")
-        if y.untyped_storage()._cdata == result.untyped_storage()._cdata:
+        declared = argument.alias_info is not None and letters & argument.alias_info.before_set
+        if y.untyped_storage()._cdata == result.untyped_storage()._cdata and not declared:
             broken.add("aliases")
     if promised.dtype is not result.dtype:
         broken.add("dtype")
@@ -305,21 +318,23 @@ def untrue__one_by_one(op, *args):
 
 
 def untrue__on_meta(op, *args):
-    """Tensors on the meta device have no data either."""
+    """Tensors on the meta device have no data either, and a list as text shows each nan."""
     said = op(*[x.to("meta") for x in args])
-    before, result = [x.tolist() for x in args], None
+    before = [str(x.tolist()) for x in args]
     copies = [x * 1 for x in args]
-    result = op(*copies)
-    writes = [
-        i
-        for i, x in enumerate(copies)
-        if x.tolist() != before[i] and not getattr(op._schema.arguments[i].alias_info, "is_write", False)
-    ]
-    memory = {x.untyped_storage().data_ptr() for x in copies}
-    names = ["aliases"] * (result.untyped_storage().data_ptr() in memory) + ["dtype"] * (said.dtype != result.dtype)
-    names += ["sizes"] * (said.shape != result.shape)
-    names += ["strides"] * (said.shape == result.shape and said.stride() != result.stride())
-    return names + ["writes"] * bool(writes)
+    result, schema = op(*copies), op._schema
+    ends = result.untyped_storage().data_ptr(), result.untyped_storage().data_ptr() + result.untyped_storage().nbytes()
+    names = set()
+    for i, x in enumerate(copies):
+        info, back = schema.arguments[i].alias_info, schema.returns[0].alias_info
+        if str(x.tolist()) != before[i] and not getattr(info, "is_write", False):
+            names.add("writes")
+        declared = info is not None and back is not None and not info.before_set.isdisjoint(back.before_set)
+        if ends[0] <= x.data_ptr() < ends[1] and not declared:
+            names.add("aliases")
+    names |= {"dtype"} if said.dtype != result.dtype else set()
+    names |= {"sizes"} if said.shape != result.shape else {"strides"} if said.stride() != result.stride() else set()
+    return sorted(names)
 
 
 def register_whiten__inferred_schema(namespace):
@@ -349,6 +364,16 @@ def register_whiten__a_library(namespace):
 
     library.impl("whiten", kernel, "CPU")
     library.impl("whiten", lambda x, mean, momentum: (x - mean).t(), "Meta")
+
+
+def register_whiten__composite(namespace):
+    """The kernel is made of operators that know what to do without data."""
+    torch.library.define(f"{namespace}::whiten", "(Tensor x, Tensor(a!) mean, float momentum) -> Tensor")
+
+    @torch.library.impl(f"{namespace}::whiten", "CompositeImplicitAutograd")
+    def whiten(x, mean, momentum):
+        mean.lerp_(x.mean(0), momentum)
+        return (x - mean).t()
 
 
 # The check that was missing
@@ -518,7 +543,7 @@ def warmup__sum_of_steps(steps):
 
         def forward(self, x):
             self.count.add_(1)
-            return x * torch.clamp(self.count / steps, max=1.0)
+            return (x * torch.clamp(self.count.double() / steps, max=1.0)).to(x.dtype)
 
     return Growing()
 

@@ -111,6 +111,40 @@ def clean__always_scaled(signal):
     return signal - (signal * strong).sum() / strong.sum().clamp(min=1)
 
 
+def _cleaned(signal):
+    signal = signal / signal.abs().max().clamp(min=1)
+    strong = signal.abs() > 0.3
+    return signal - (signal * strong).sum() / strong.sum().clamp(min=1)
+
+
+def clean__without_a_gradient(signal):
+    return _cleaned(signal.detach())
+
+
+def clean__no_grad_within(signal):
+    with torch.no_grad():
+        return _cleaned(signal)
+
+
+def clean__a_gradient_past_the_mean(signal):
+    signal = signal / signal.abs().max().clamp(min=1)
+    strong = signal.abs() > 0.3
+    return signal - ((signal * strong).sum() / strong.sum().clamp(min=1)).detach()
+
+
+def clean__in_float32(signal):
+    return _cleaned(signal.float()).to(signal.dtype)
+
+
+def clean__two_functions(signal):
+    if torch.compiler.is_compiling():
+        return _cleaned(signal)
+    if signal.abs().max() > 1:
+        signal = signal / signal.abs().max().item()
+    strong = signal[signal.abs() > 0.3]
+    return signal - strong.mean() if len(strong) else signal.clone()
+
+
 def untrue__opcheck(op, *args):
     """The names of the tests of opcheck are no clauses, and it raises errors of its own."""
     said = torch.library.opcheck(op, tuple(x.clone() for x in args), raise_exception=False)
@@ -131,6 +165,65 @@ def untrue__the_first_argument(op, *args):
         "writes": not torch.equal(given[0], args[0]),
     }
     return [name for name, broken in clauses.items() if broken]
+
+
+def _untrue(op, args, aliases, same, inherits=True):
+    """The clauses, by how a student compares memory and elements."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    given, copies = ([x.clone() for x in args] for _ in range(2))
+    result = op(*given)
+    with FakeTensorMode() as mode:
+        said = op(*map(mode.from_tensor, copies))
+    returned, broken = op._schema.returns[0].alias_info, set()
+    for x, now, argument in zip(args, given, op._schema.arguments):
+        info = argument.alias_info
+        if aliases(result, now) and not (inherits and returned and info and returned.before_set & info.before_set):
+            broken.add("aliases")
+        if not same(x, now) and not (info and info.is_write):
+            broken.add("writes")
+    broken |= {"dtype"} if said.dtype != result.dtype else set()
+    broken |= {"sizes"} if said.shape != result.shape else {"strides"} if said.stride() != result.stride() else set()
+    return sorted(broken)
+
+
+def _share(x, y):
+    return x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
+
+
+def _equal(x, y):
+    return str(x.tolist()) == str(y.tolist())
+
+
+def untrue__where_the_data_begins(op, *args):
+    return _untrue(op, args, lambda x, y: x.data_ptr() == y.data_ptr(), _equal)
+
+
+def untrue__views_by_their_base(op, *args):
+    return _untrue(op, args, lambda x, y: x is y or x._base is y, _equal)
+
+
+def untrue__a_nan_has_changed(op, *args):
+    return _untrue(op, args, _share, torch.equal)
+
+
+def untrue__small_writes_are_none(op, *args):
+    return _untrue(op, args, _share, lambda x, y: torch.allclose(x, y, equal_nan=True))
+
+
+def untrue__all_nan_are_equal_to_anything(op, *args):
+    return _untrue(op, args, _share, lambda x, y: torch.equal(x.nan_to_num(), torch.where(x.isnan(), 0, y)))
+
+
+def untrue__no_alias_is_allowed(op, *args):
+    return _untrue(op, args, _share, _equal, inherits=False)
+
+
+def untrue__any_letter_will_do(op, *args):
+    def aliases(x, y):
+        return _share(x, y) and op._schema.returns[0].alias_info is None
+
+    return _untrue(op, args, aliases, _equal, inherits=False)
 
 
 def register_whiten__not_declared(namespace):
@@ -161,6 +254,37 @@ def register_whiten__a_copy(namespace):
     schema = "(Tensor x, Tensor(a!) mean, float momentum) -> Tensor"
     op = torch.library.custom_op(f"{namespace}::whiten", kernel, mutates_args=("mean",), schema=schema)
     op.register_fake(lambda x, mean, momentum: x.new_empty(x.shape[1], x.shape[0]))
+
+
+def _whiten(namespace, kernel, fake):
+    schema = "(Tensor x, Tensor(a!) mean, float momentum) -> Tensor"
+    op = torch.library.custom_op(f"{namespace}::whiten", kernel, mutates_args=("mean",), schema=schema)
+    op.register_fake(fake)
+
+
+def register_whiten__a_fake_kernel_that_writes(namespace):
+    def kernel(x, mean, momentum):
+        mean.lerp_(x.mean(0), momentum)
+        return (x - mean).t()
+
+    _whiten(namespace, kernel, kernel)
+
+
+def register_whiten__without_nan(namespace):
+    def kernel(x, mean, momentum):
+        mean.lerp_(x.nanmean(0), momentum)
+        return (x - mean).t()
+
+    _whiten(namespace, kernel, lambda x, mean, momentum: (x - mean).t())
+
+
+def register_whiten__no_fake_kernel(namespace):
+    def kernel(x, mean, momentum):
+        mean.lerp_(x.mean(0), momentum)
+        return (x - mean).t()
+
+    schema = "(Tensor x, Tensor(a!) mean, float momentum) -> Tensor"
+    torch.library.custom_op(f"{namespace}::whiten", kernel, mutates_args=("mean",), schema=schema)
 
 
 def check_eliminate_dead_code__one_case():
@@ -306,3 +430,75 @@ def dump_test__is_torchs(FileCheck):
     """The words of torch's own Inductor."""
     test = FileCheck().check("async_compile.cpp_pybinding").check("extern_kernels.mm")
     return test.check("del buf0  # reuse")
+
+
+def _warmup(steps, forward, dtype=torch.float64, calls=None):
+    class Growing(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("calls", torch.zeros((), dtype=dtype) if calls is None else calls)
+
+        def forward(self, x):
+            return forward(self, x)
+
+    return Growing()
+
+
+def _factor(module, steps):
+    module.calls += 1
+    return (module.calls.double() / steps).clamp(max=1)
+
+
+def warmup__into_its_input(steps):
+    return _warmup(steps, lambda module, x: x.mul_(_factor(module, steps)))
+
+
+def warmup__not_in_eval_mode(steps):
+    def forward(module, x):
+        module.calls += int(module.training)
+        return (x * (module.calls / steps).clamp(max=1)).to(x.dtype)
+
+    return _warmup(steps, forward)
+
+
+def warmup__a_small_number(steps):
+    return _warmup(steps, lambda module, x: (x * _factor(module, steps)).to(x.dtype), torch.uint8)
+
+
+def warmup__half_a_number(steps):
+    return _warmup(steps, lambda module, x: (x * _factor(module, steps)).to(x.dtype), torch.bfloat16)
+
+
+def warmup__counts_up_to_steps(steps):
+    def forward(module, x):
+        module.calls.add_(1).clamp_(max=steps)
+        return (x * (module.calls / steps)).to(x.dtype)
+
+    return _warmup(steps, forward)
+
+
+def warmup__the_factor_is_saved(steps):
+    def forward(module, x):
+        module.calls += 1 / steps
+        return (x * module.calls.clamp(max=1)).to(x.dtype)
+
+    return _warmup(steps, forward)
+
+
+def warmup__another_dtype(steps):
+    return _warmup(steps, lambda module, x: x * _factor(module, steps))
+
+
+def warmup__in_float32(steps):
+    return _warmup(steps, lambda module, x: (x * _factor(module, steps).float()).to(x.dtype))
+
+
+def warmup__without_a_gradient(steps):
+    return _warmup(steps, lambda module, x: (x.detach() * _factor(module, steps)).to(x.dtype))
+
+
+_SHARED = torch.zeros((), dtype=torch.float64)
+
+
+def warmup__one_number_for_all_modules(steps):
+    return _warmup(steps, lambda module, x: (x * _factor(module, steps)).to(x.dtype), calls=_SHARED)
