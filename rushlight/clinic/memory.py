@@ -209,8 +209,8 @@ def first_not_finite(model: torch.nn.Module, run: Callable[[], Any]) -> tuple[st
       not count, because the operator is given this number.
 
     What an operator is given are its arguments, those by keyword too: tensors, and numbers of the class `float`, also in lists.
-    Only floating tensors count. An operator may have several results, and it may write into an argument. Operators with `empty` in
-    their names do not count: their memory is not set.
+    Such a number has 64 bits, so 1e300 is finite. Only floating tensors count. An operator may have several results, and it may
+    write into an argument. Operators with `empty` in their names do not count: their memory is not set.
 
         >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Softplus())
         >>> first_not_finite(model, lambda: model(torch.ones(2)).sub(1e30).exp().log())
@@ -228,7 +228,8 @@ def first_not_finite(model: torch.nn.Module, run: Callable[[], Any]) -> tuple[st
     running, culprits = [], []
 
     def kinds_of(values):
-        numbers = [torch.as_tensor(x) for x in tree_leaves(values) if isinstance(x, (float, torch.Tensor))]
+        leaves = [torch.tensor(x, dtype=torch.float64) if isinstance(x, float) else x for x in tree_leaves(values)]
+        numbers = [*filter(torch.is_tensor, leaves)]
         return {"nan" for x in numbers if x.isnan().any()} | {"inf" for x in numbers if x.isinf().any()}
 
     class Look(TorchDispatchMode):

@@ -27,7 +27,9 @@ STEPS = {  # of a layer, from (rows, 3) to (rows, 3)
     "times nan": lambda torch, x: x * NAN,
     "keyword": lambda torch, x: torch.full((1, 3), 2.0) * torch.add(x, x, alpha=2),
     "no numbers": lambda torch, x: x.clamp(max=INF).nan_to_num(0.0, 1.0, 1.0),
-    "empty": lambda torch, x: torch.empty(3).copy_(x[0]) + x.new_empty(3).zero_(),
+    "empty": lambda torch, x: torch.empty(1, 3).copy_(x[:1]) + x.new_empty(3).zero_(),
+    "alpha": lambda torch, x: torch.add(x, x, alpha=INF),
+    "huge": lambda torch, x: x * 0 + 3e38,
     "stack": lambda torch, x: torch.stack([x, x.reciprocal()]).sum(0),
     "stack of both": lambda torch, x: torch.stack([x, x - x + INF]).amin(0),
     "two results": lambda torch, x: torch.var_mean(x[:1], 0)[1] + 0 * x,
@@ -37,6 +39,7 @@ STEPS = {  # of a layer, from (rows, 3) to (rows, 3)
     "indices": lambda torch, x: x[torch.arange(x.shape[0])] + x.int(),
     "difference": lambda torch, x: x - x,
     "wide": lambda torch, x: (x.double() * 1e300).float(),
+    "widest": lambda torch, x: ((x.double() * 0 + 1e10) * 1e300).float(),
 }
 RUNS = ["forward", "backward", "loss", "twice", "outside", "raises", "second"]
 
@@ -67,7 +70,7 @@ def _model_and_run(torch, layers, run, scale, start, shared):
     made = [_layer(torch, steps) for steps in layers]
     if shared:
         made.append(made[0])
-    model = torch.nn.Sequential(*made)
+    model = made[0] if len(made) == 1 else torch.nn.Sequential(*made)  # whose own name is empty
     x = numbers(torch, [2, 3], start, "float32") * scale
 
     def call():
@@ -77,7 +80,7 @@ def _model_and_run(torch, layers, run, scale, start, shared):
             y = x.clone().requires_grad_()
             return model(y).square().sum().sqrt().backward()
         if run == "loss":
-            return model[0](x).sum().log().exp().sqrt()
+            return made[0](x).sum().log().exp().sqrt()
         if run == "twice":
             return model(x * 0 + 1), model(x)
         model(x)
@@ -85,7 +88,7 @@ def _model_and_run(torch, layers, run, scale, start, shared):
             raise KeyError(run)
 
     if run == "second":
-        model[0].register_forward_hook(lambda module, args, result: result * 1.0)
+        made[0].register_forward_hook(lambda module, args, result: result * 1.0)
     return model, call
 
 
@@ -156,7 +159,7 @@ def first_of_all_calls(torch, **case):
     try:
         with Record():
             _with_nan_in_empty(torch, run)
-    except KeyError as error:
+    except Exception as error:
         return {"first": attempt(_raise, error), "new hooks": False}
     for at, func, given, result in calls:
         new_nan = any(map(math.isnan, result)) and not any(map(math.isnan, given))

@@ -282,7 +282,7 @@ def first_not_finite__global_hooks(model, run):
 
     def look(values):
         flat = [x for x in tree_flatten(values)[0] if isinstance(x, (float, torch.Tensor))]
-        flat = [torch.tensor(x) if isinstance(x, float) else x for x in flat]
+        flat = [torch.tensor(x, dtype=torch.float64) if isinstance(x, float) else x for x in flat]
         flat = [x.double() for x in flat if x.is_floating_point()]
         return any(bool(x.isnan().any()) for x in flat), any(bool(x.isinf().any()) for x in flat)
 

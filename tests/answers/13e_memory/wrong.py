@@ -14,7 +14,7 @@ from contextlib import suppress
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 
 def _not_finite(values):
@@ -412,6 +412,19 @@ def first_not_finite__the_outer_module(model, run):
 
 def first_not_finite__the_first_result(model, run):
     return _first(model, run, result_of=lambda x: x[0] if isinstance(x, (list, tuple)) else x)
+
+
+def first_not_finite__no_keywords(model, run):
+    return _first(model, run, given=lambda args, kwargs: args)
+
+
+def first_not_finite__the_sum(model, run):
+    return _first(model, run, result_of=lambda x: tree_map_only(torch.Tensor, torch.sum, x))
+
+
+def first_not_finite__no_name_of_the_model(model, run):
+    culprit = _first(model, run)
+    return culprit and (culprit[0] or None, culprit[1])
 
 
 def first_not_finite__module_outputs(model, run):
