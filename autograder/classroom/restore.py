@@ -215,7 +215,7 @@ def _bindings(tree: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """The names that a source binds, each with a function, a value, or the name that is imported."""
     for node in ast.walk(tree):
         match node:
-            case ast.FunctionDef(name=name):
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                 yield name, node
             case ast.Assign([ast.Name(name)], value) | ast.AnnAssign(ast.Name(name), value=ast.expr() as value):
                 yield name, value
@@ -258,6 +258,12 @@ def _called(node: ast.AST, bound: Mapping[str, ast.AST], depth: int) -> str:
     match _looked_up(node, bound):
         case ast.FunctionDef() | ast.Lambda() as function:
             return _only_call(function, bound, depth - 1)
+        case ast.ClassDef(bases=bases, body=body) if (
+            any(isinstance(each, ast.FunctionDef) for each in body) or not bases
+        ):
+            return ""  # a class of the student's own
+        case ast.ClassDef(bases=[base, *_]) if depth:
+            return _called(base, bound, depth - 1)
         case ast.Call(ast.Name("partial" | "staticmethod") | ast.Attribute(_, "partial"), [inner, *_]) if depth:
             return _called(inner, bound, depth - 1)
         case ast.Call(ast.Name("getattr"), [_, name]) | ast.Subscript(_, name):

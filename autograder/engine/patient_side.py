@@ -30,7 +30,10 @@ from .exercise import fill
 from .observe import MAX_BYTES, MAX_TEXT, Malformed, Tree, accept, encode, observe_call, receive
 from .subject import RushlightSide
 
-eval_frame.BACKENDS["inductor"] = lambda module, inputs: interpreter.compile_fx(module, inputs)
+if str(rushlight.__file__).endswith(
+    ".pyc"
+):  # an edition: the judge imports this module too, and its framework keeps its compiler
+    eval_frame.BACKENDS["inductor"] = lambda module, inputs: interpreter.compile_fx(module, inputs)
 MAX_FUNCTIONS = 2000
 READS = {
     "device",  # a factory calls it with the device's name
@@ -132,18 +135,6 @@ def entering(functions: dict[str, None]) -> Callable:
             functions[f"{module}.{frame.f_code.co_name}"] = None
 
     return enter
-
-
-def report_on_ranks(program: Callable, on_torch: bool) -> None:
-    """Print what a program that runs functions on ranks gives, as `report` does. Operators are those that the program itself calls
-    on rank 0, and functions are those of rank 0."""
-    from .ranks_side import Xp, functions, operators
-    from .torch_side import TorchSide, call_and_restore
-
-    operators.clear()
-    functions.clear()
-    result = call_and_restore(observe_call, program, TorchSide(Xp(on_torch)), {})
-    send_printed({"result": result, "operators": [*operators], "functions": [*functions]})
 
 
 def in_child(cell: str) -> None:

@@ -240,8 +240,8 @@ def run_in(opened: sandbox.Sandbox, program: str, on_ranks: bool = False, with_t
 
 
 def _reporting(program: str, with_torch: bool, on_ranks: bool) -> str:
-    report = "report_on_ranks" if on_ranks else "report"
-    return f"{program}\nfrom autograder.engine.patient_side import {report}\n{report}({_name(program)}, {with_torch})"
+    side, report = ("ranks_side", "report_on_ranks") if on_ranks else ("patient_side", "report")
+    return f"{program}\nfrom autograder.engine.{side} import {report}\n{report}({_name(program)}, {with_torch})"
 
 
 def read_outputs(reply: Tree) -> dict:

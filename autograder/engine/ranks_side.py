@@ -18,7 +18,9 @@ from torch.overrides import TorchFunctionMode
 
 from rushlight import distributed
 
-from .patient_side import READS, Public, entering
+from .observe import observe_call
+from .patient_side import READS, Public, entering, send_printed
+from .torch_side import TorchSide, call_and_restore
 
 MODULES = ("distributed", "linalg", "nn", "optim")
 
@@ -137,3 +139,12 @@ NAMES: dict[str, tuple[Callable, Callable]] = {
     "FullyShardedDataParallel": (_fully_sharded, _torchs_fully_sharded),
     "clip_grad_norm": (_clip_grad_norm, _torchs_clip_grad_norm),
 }
+
+
+def report_on_ranks(program: Callable, on_torch: bool) -> None:
+    """Print what a program that runs functions on ranks gives, as `report` does. Operators are those that the program itself calls
+    on rank 0, and functions are those of rank 0."""
+    operators.clear()
+    functions.clear()
+    result = call_and_restore(observe_call, program, TorchSide(Xp(on_torch)), {})
+    send_printed({"result": result, "operators": [*operators], "functions": [*functions]})

@@ -138,6 +138,8 @@ def test_a_table_has_an_id_only_if_it_is_given_one(page):
         ("    return helper(sizes)\n\nhelper = lambda s: dense_strides(s)", "dense_strides"),
         ("    return Own().of(sizes)\n\nclass Own:\n    of = staticmethod(dense_strides)", "dense_strides"),
         ("    return formats.dense_strides(sizes)\n\ndense_strides = 0", "dense_strides"),
+        ("    return Own(sizes)\n\nclass Own(dense_strides):\n    pass", "dense_strides"),
+        ("    class Own:\n        def __init__(self):\n            self.n = 1\n    return Own()", None),
         ("    return tuple(sizes)", None),
         ("    return sizes.append(1)", None),
         ("    return dense_strides([*sizes, 1])", None),
