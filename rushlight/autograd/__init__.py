@@ -24,14 +24,10 @@ from rushlight.autograd.function import Function
 from rushlight.autograd.grad_mode import *
 from rushlight.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 from rushlight.autograd.variable import Variable
+from rushlight.c10.packages import names_of
 
 __all__ = [
     "Function", "GradcheckError", "Variable", "anomaly_mode", "backward", "detect_anomaly", "function", "functional", "grad",
     "grad_mode", "gradcheck", "gradgradcheck", "graph", "register", "set_detect_anomaly", "variable", *grad_mode.__all__,
 ]  # fmt: skip
-
-
-def __getattr__(name: str):
-    if name == "forward_ad":
-        raise AttributeError("rushlight leaves out autograd.forward_ad (forward mode)")
-    raise AttributeError(f"module {__name__!r} has no {name!r}: rushlight leaves it out, or PyTorch has no such name")
+__getattr__ = names_of(__name__)

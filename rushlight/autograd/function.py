@@ -159,7 +159,8 @@ def apply(cls: type[Function], *args: Any) -> Any:
 
 def new_context(cls: type[Function], args: Sequence) -> FunctionCtx:
     """Make a node that runs the backward of a `Function`. The node has its own class, named after the `Function`."""
-    ctx = type(f"{cls.__name__}Backward", (FunctionCtx,), {"apply": _run_backward, "function": cls})()
+    members = {"apply": _run_backward, "function": cls, "__module__": FunctionCtx.__module__}
+    ctx = type(f"{cls.__name__}Backward", (FunctionCtx,), members)()
     ctx.tensor_indices, ctx.num_inputs = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)], len(args)
     return ctx
 

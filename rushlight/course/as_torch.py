@@ -19,6 +19,7 @@ import re
 import sys
 import sysconfig
 import traceback
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module, metadata
@@ -31,12 +32,13 @@ from typing import Any
 import rushlight
 
 OTHER_NAMES = {"_dynamo": "dynamo", "_inductor": "inductor", "_functorch": "aot", "functional": ""}
-NAMED = ("Tensor", "Size", "dtype", "device", "layout", "memory_format", "qscheme")  # classes of `torch` itself
+NAMED = "Tensor Size dtype device layout memory_format qscheme finfo iinfo"  # classes of `torch` itself
 BUILT_ON_TORCH = ("torchvision", "torchaudio", "torchtext")  # the best known packages, which may not be installed
 INSTALLED = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib"))
 HERE = str(Path(rushlight.__file__).parent)
 not_theirs = (*INSTALLED, sysconfig.get_path("stdlib"), HERE, "<frozen ")
 left_out: type[ModuleType] = ModuleType  # the class of the modules that rushlight leaves out
+named_elsewhere: defaultdict[str, list[type]] = defaultdict(list)  # classes, by their module in PyTorch
 
 
 # Imports -------------------------------------------------------------------------------------------------------------
@@ -56,14 +58,20 @@ def install() -> None:
     versions = [rushlight.version.__version__, *(torch.version for torch in metadata.distributions(name="torch"))]
     rushlight.trace = rushlight.Tensor.trace
     rushlight.__version__ = TorchVersion(max(version for version in versions if version.startswith(versions[0])))
-    named = [getattr(rushlight, name) for name in NAMED]
+    named = [getattr(rushlight, name) for name in NAMED.split()]
     for kind in named:
         kind.__module__ = "torch"
-    for kind in (*named[1:], rushlight.autograd.function.FunctionCtx):
+    for kind in named[1:]:
         kind.__repr__ = lambda self, plain=kind.__repr__: plain(self).replace("rushlight.", "torch.", 1)
-    rushlight.Generator.__module__, rushlight.nn.Parameter.__module__ = "torch._C", "torch.nn.parameter"
+    _name_class(rushlight.Generator, "torch._C")
+    _name_class(rushlight.UntypedStorage, "torch.storage")
+    _name_class(rushlight.c10.storage.TypedStorage, "torch.storage")
     for kind in rushlight.return_types.all_return_types:
         kind.__module__ = "torch.return_types"
+    for kind in rushlight.autograd.graph.Node.__subclasses__():
+        kind.__module__ = "builtins"
+    _name_class(rushlight.autograd.function.FunctionCtx, "torch.autograd.function")
+    _name_classes()
 
 
 class TorchVersion(str):
@@ -86,7 +94,9 @@ def _find_torch(name: str, path: Any = None, target: Any = None) -> ModuleSpec |
     head, dot, tail = rest.partition(".")
     ours = ".".join(filter(None, ("rushlight", OTHER_NAMES.get(head, head) + dot + tail)))
     try:
-        return _spec(name, import_module(ours))
+        module = import_module(ours)
+        _name_classes()
+        return _spec(name, module)
     except ModuleNotFoundError as error:
         if not f"{ours}.".startswith(f"{error.name}."):
             raise
@@ -100,7 +110,36 @@ def _find_from(name: str, path: Any = None, target: Any = None) -> ModuleSpec | 
 
 
 def _empty(name: str) -> ModuleSpec:
-    return _spec(name, left_out(name.replace("rushlight", "torch", 1)))
+    """A module of PyTorch that is no file of rushlight, with the classes that rushlight has elsewhere."""
+    module = left_out(name.replace("rushlight", "torch", 1))
+    vars(module).update({kind.__name__: kind for kind in named_elsewhere.get(module.__name__, ())})
+    return _spec(name, module)
+
+
+def _name_classes() -> None:
+    """Give the classes of rushlight the modules that they have in PyTorch, by the files of PyTorch's package."""
+    for path, module in [*sys.modules.items()]:
+        if path.startswith("rushlight.") and path.count(".") > 1:
+            files = _class_files(torch_name(path).rpartition(".")[0])
+            for name, kind in vars(module).items():
+                if isinstance(kind, type) and kind.__module__ == path and name in files:
+                    _name_class(kind, files[name])
+
+
+def _name_class(kind: type, module: str) -> None:
+    kind.__module__ = module
+    named_elsewhere[module].append(kind)
+
+
+@cache
+def _class_files(package: str) -> dict[str, str]:
+    """The module of each class in the files of one of PyTorch's packages."""
+    place = (_torch_folder() or Path(os.devnull)).joinpath(*package.split(".")[1:])
+    return {
+        name: f"{package}.{file.stem}"
+        for file in place.glob("*.py")
+        for name in re.findall(r"^class (\w+)", file.read_text(encoding="utf-8"), re.M)
+    }
 
 
 def _spec(name: str, module: ModuleType) -> ModuleSpec:

@@ -7,6 +7,7 @@ and graphs work on a device that computes with numpy and has a clock of its own.
 from rushlight.aten.native.creation import TENSOR_TYPES
 from rushlight.backends import no, none, nothing, refuses, returns
 from rushlight.c10.cuda.caching_allocator import OutOfMemoryError
+from rushlight.c10.packages import names_of
 from rushlight.cuda import _sanitizer, amp, memory, overlap, waves  # noqa: F401 - reached as attributes
 from rushlight.cuda.graphs import CUDAGraph, graph, is_current_stream_capturing
 from rushlight.cuda.simulator import AcceleratorError, Device
@@ -32,6 +33,4 @@ device = refuses(RuntimeError, "PyTorch was compiled without CUDA support")
 
 globals().update((kind.__name__, kind) for kind in TENSOR_TYPES.values() if kind.is_cuda)
 
-
-def __getattr__(name: str):
-    raise AttributeError(f"rushlight leaves out cuda.{name}")
+__getattr__ = names_of(__name__)

@@ -128,7 +128,7 @@ class Tracer(TracerBase):
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
         """Return whether a module becomes one node: the modules of `rl.nn`, but not `Sequential`."""
-        return type(m).__module__.startswith("rushlight.nn.") and not isinstance(m, Sequential)
+        return type(m).__module__.startswith(("rushlight.nn.", "torch.nn.")) and not isinstance(m, Sequential)
 
     def path_of_module(self, mod: Module) -> str:
         """The qualified name of a module in the root. NameError if the root does not have it."""

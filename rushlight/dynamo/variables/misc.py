@@ -105,7 +105,7 @@ def bind_class_attribute(tx: Translator, attribute: Any, obj: VariableTracker, c
         if issubclass(obj.python_type(), type):
             raise Unsupported(f"{attribute!r}")
         return GetAttrVariable(obj, attribute.__name__)
-    if type(attribute) not in CONSTANTS or not cls.__module__.startswith("rushlight."):
+    if type(attribute) not in CONSTANTS or not cls.__module__.startswith(("rushlight.", "torch.")):
         name = next(name for base in cls.__mro__ for name, value in base.__dict__.items() if value is attribute)
         return tx.builder.lazy(attribute, f"{bind(tx.output.scope, cls)}.{name}")
     return tx.constant(attribute)

@@ -11,8 +11,6 @@ In PyTorch: `torch/nn/modules/`.
 """
 
 # ruff: noqa: F403
-import sys
-
 from rushlight.nn.modules import containers, conv, layers, lazy, module, rnn, stateless, transformer
 from rushlight.nn.modules.containers import *
 from rushlight.nn.modules.conv import *
@@ -26,13 +24,3 @@ from rushlight.nn.modules.transformer import *
 __all__ = [
     name for source in (containers, conv, layers, lazy, module, rnn, stateless, transformer) for name in source.__all__
 ]
-
-_PYTORCHS = {  # its modules, by ours
-    stateless: "activation distance dropout flatten fold loss padding pixelshuffle pooling",
-    layers: "batchnorm instancenorm linear normalization sparse",
-    containers: "container",
-}
-vars(stateless).update(MultiheadAttention=transformer.MultiheadAttention)  # in PyTorch's `activation`
-for _module, _names in _PYTORCHS.items():
-    for _name in _names.split():
-        sys.modules[f"{__name__}.{_name}"] = globals()[_name] = _module

@@ -305,8 +305,6 @@ class Module:
             super().__init__(*args, **kwargs)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if REGISTRATION_HOOKS["module"] and (isinstance(value, Module) or name in self.__dict__.get("_modules", ())):
-            value = apply_registration_hooks("module", self, name, value)
         set_attribute(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
@@ -338,14 +336,14 @@ class Module:
             raise _cannot_assign(param, "parameter", name, "Parameter")
         if param is not None and param.grad_fn is not None:
             raise ValueError(f"cannot assign a non-leaf tensor to parameter '{name}': compute it in forward()")
-        self._parameters[name] = apply_registration_hooks("parameter", self, name, param)
+        self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Keep a tensor that is not trained. A persistent one is saved with the parameters."""
         self._check_name("buffer", name, "_buffers")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise _cannot_assign(tensor, "buffer", name, "Tensor")
-        self._buffers[name] = apply_registration_hooks("buffer", self, name, tensor)
+        self._buffers[name] = tensor
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -355,7 +353,7 @@ class Module:
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         self._check_name("module", name, "_modules")
-        self._modules[name] = apply_registration_hooks("module", self, name, module)
+        self._modules[name] = module
 
     register_module = add_module
 
@@ -679,7 +677,6 @@ GLOBAL_HOOKS: dict[str, OrderedDict] = {registry: OrderedDict() for registry in 
 _global_forward_pre_hooks, _global_forward_hooks = GLOBAL_HOOKS["_forward_pre_hooks"], GLOBAL_HOOKS["_forward_hooks"]
 _global_backward_pre_hooks = GLOBAL_HOOKS["_backward_pre_hooks"]
 _global_backward_hooks = GLOBAL_HOOKS["_backward_hooks"]
-REGISTRATION_HOOKS: dict[str, OrderedDict] = {what: OrderedDict() for what in ("parameter", "buffer", "module")}
 
 
 def register_module_forward_pre_hook(hook: Callable) -> RemovableHandle:
@@ -712,25 +709,3 @@ def register_module_backward_hook(hook: Callable) -> RemovableHandle:
     raise NotImplementedError(
         "rushlight leaves out backward hooks that are not full: register_module_full_backward_hook"
     )
-
-
-def register_module_parameter_registration_hook(hook: Callable) -> RemovableHandle:
-    """`hook(module, name, parameter)` runs when a module registers a parameter, and may return another one."""
-    return RemovableHandle(REGISTRATION_HOOKS["parameter"], hook)
-
-
-def register_module_buffer_registration_hook(hook: Callable) -> RemovableHandle:
-    """`hook(module, name, buffer)` runs when a module registers a buffer, and may return another one."""
-    return RemovableHandle(REGISTRATION_HOOKS["buffer"], hook)
-
-
-def register_module_module_registration_hook(hook: Callable) -> RemovableHandle:
-    """`hook(module, name, child)` runs when a module registers a child, and may return another one."""
-    return RemovableHandle(REGISTRATION_HOOKS["module"], hook)
-
-
-def apply_registration_hooks(what: str, module: Module, name: str, value: Any) -> Any:
-    for hook in REGISTRATION_HOOKS[what].values():
-        changed = hook(module, name, value)
-        value = value if changed is None else changed
-    return value

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
+from rushlight.c10.packages import names_of
 from rushlight.nn.utils import fusion, parametrize, rnn
 from rushlight.nn.utils.clip_grad import (
     clip_grad_norm,
@@ -40,5 +41,4 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         start = end
 
 
-def __getattr__(name: str):
-    raise AttributeError(f"module {__name__!r} has no {name!r}: rushlight leaves it out, or PyTorch has no such name")
+__getattr__ = names_of(__name__)

@@ -92,7 +92,7 @@ def test_a_program_finds_its_names_its_arguments_and_itself(tmp_path):
     lines = out.splitlines()
     assert (code, errors) == (3, "")
     assert lines[0] == "['one.py', '-m', 'x'] __main__ one.py True"
-    assert lines[1] == "True True True True rushlight.nn.modules.module"
+    assert lines[1] == "True True True True torch.nn.modules.module"
     assert lines[2] == "torch.Size([1, 2]) torch.int8 torch.float16 <class 'torch.Tensor'> torch.return_types.max("
     assert lines[5:] == ["True False False", "ImportError", "ModuleNotFoundError", "ImportError"]
 

@@ -74,34 +74,6 @@ def test_a_hook_of_all_modules_gets_the_arguments_by_name():
     agree(program)
 
 
-@pytest.mark.parametrize("what", ["parameter", "buffer", "module"])
-def test_hooks_of_what_is_registered(what):
-    def program(xp):
-        nn, seen = xp.nn, []
-
-        def hook(module, name, value):
-            seen.append((type(module).__name__, name, type(value).__name__))
-            if name == "changed":
-                return {"parameter": nn.Parameter(xp.zeros(1)), "buffer": xp.zeros(1), "module": nn.Tanh()}[what]
-
-        handle = getattr(nn.modules.module, f"register_module_{what}_registration_hook")(hook)
-        try:
-            model = nn.Linear(2, 2)
-            model.norm = nn.BatchNorm1d(2)
-            model.changed = {"parameter": nn.Parameter(xp.ones(2)), "module": nn.ReLU()}.get(what)
-            if what == "buffer":
-                del model.changed
-                model.register_buffer("changed", xp.ones(2))
-            model.add_module("last", nn.ReLU())
-            model.plain = 3
-        finally:
-            handle.remove()
-        model.after = nn.Linear(1, 1)
-        return seen, repr(model), sorted(model.state_dict())
-
-    agree(program)
-
-
 def test_hooks_of_state_dicts():
     def program(xp):
         model, seen = net(xp), []

@@ -9,10 +9,6 @@ In PyTorch: `torch/ao/quantization/fx/`. PyTorch calls this mode deprecated: the
 torchao.
 """
 
-from importlib import import_module
+from rushlight.c10.packages import names_of
 
-
-def __getattr__(name: str):  # these import `rushlight.fx`
-    if name in ("match_utils", "fuse", "prepare", "convert", "qconfig_mapping_utils"):
-        return import_module(f"rushlight.ao.quantization.fx.{name}")
-    raise AttributeError(f"module 'rushlight.ao.quantization.fx' has no {name!r}: rushlight leaves it out")
+__getattr__ = names_of(__name__)  # they import `rushlight.fx`

@@ -1,9 +1,11 @@
 """What is inside a model: hooks, names, shapes, a traced graph and gradients by hand."""
+import pickle
 from collections import OrderedDict
 
 import torch
 import torch.fx
 from torch import nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 torch.manual_seed(0)
 
@@ -66,3 +68,7 @@ jacobian = torch.autograd.functional.jacobian(lambda v: (v**2).cumsum(0), torch.
 print(jacobian)
 (second,) = torch.autograd.grad(torch.autograd.grad((x**3).sum(), x, create_graph=True)[0].sum(), x)
 print(torch.allclose(second, 6 * x), torch.finfo(x.dtype).eps, torch.tensor([1, 2]).dtype, repr(torch.device("cpu")))
+
+for layer in (nn.BatchNorm1d(2), nn.ReLU(), nn.ModuleList(), nn.CrossEntropyLoss(), nn.LSTM(2, 2), nn.Dropout(), model[2]):
+    print(type(layer), type(pickle.loads(pickle.dumps(layer))) is type(layer), isinstance(layer, _BatchNorm))
+print(type(out.grad_fn), type(model(x).grad_fn), torch.optim.SGD, torch.nn.modules.linear.Linear is nn.Linear)
