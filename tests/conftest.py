@@ -11,7 +11,6 @@ import pytest
 
 COMPILER = Path(__file__).parent / "compiler" / "g++"
 SHARD, SHARDS = map(int, (os.environ.get("SHARD") or "1/1").split("/"))
-READINGS = ("01_strided",)  # which `make test` runs
 SWEEP_SECONDS = 4500  # of `make test-all` on two cores, without the trials of exercises, whose seconds are in the lock
 
 
@@ -36,11 +35,11 @@ def pytest_collection_modifyitems(config, items):
     """One shard of the tests. The trials of an exercise stay together, and so do the tests of a group."""
     import guarantees
 
-    # The site's group (see `_group`), then mypy and others that wait for one process, and a reading. They would end last.
-    first = "browser", "tests", *READINGS
+    # The site's group (see `_group`), then mypy and others that wait for one process. They would end last.
+    first = "browser", "tests"
     items.sort(key=lambda item: first.index(name) if (name := item.path.parent.name) in first else len(first))
     for item in items:
-        if item.path.suffix == ".ipynb" and item.path.parent.name not in READINGS:
+        if item.path.suffix == ".ipynb":  # `tests/docs/test_runs.py` says which of them runs
             item.add_marker(pytest.mark.sweep)
         if "compiler" in getattr(item, "cell", {}).get("metadata", {}).get("tags", ()) and not _has_compiler():
             item.add_marker(pytest.mark.skip(reason="there is no C++ compiler here"))
