@@ -57,6 +57,49 @@ def layer_of(path: str) -> tuple[str, str]:
     return SOURCE_MAP[entry][0], entry
 
 
+# Backtraces ----------------------------------------------------------------------------------------------------------
+
+_FRAMES = tomllib.loads(Path(__file__).with_name("frame_map.toml").read_text(encoding="utf-8"))
+FRAME_MAP: dict[str, tuple[str, str]] = {start: (layer, place) for start, (layer, place) in _FRAMES.items()}
+"""By the beginning of a C++ function's name its layer, and the file or folder of its source."""
+BACKTRACE = Path(__file__).with_name("add_backtrace.txt").read_text(encoding="utf-8")
+"""What gdb printed for `a + a`, stopped where TensorIterator starts its loop: PyTorch 2.13 in CPython 3.11."""
+
+
+def read_backtrace(text: str) -> list[tuple[str, str, str]]:
+    """PyTorch's functions in a backtrace of gdb, the innermost first, each with its layer and the place of its source.
+
+    `text` has a line for each frame, the innermost first. Other lines do not begin with `#` and a digit.
+
+        #2  0x00007f92 in at::native::(anonymous namespace)::add_kernel(at::TensorIteratorBase&) () from libtorch_cpu.so
+        #10 0x00007f5a in _object* torch::autograd::wrap<&torch::autograd::THPVariable_add>(_object*) () from libtorch.so
+        #17 PyNumber_Add (v=0x7f76, w=0x7f76) at Objects/abstract.c:1073
+
+    After the number come perhaps an address and ` in `, perhaps the type of the result and a space, and then the name of the
+    function. The type and each part of the name may have template arguments in `<` and `>`, which come in pairs there and may
+    contain anything else, such as parentheses, spaces and other template arguments. The name ends before a space, before the
+    first `(` that is not within template arguments, or at the end of the line. `(anonymous namespace)::` is a part of the name
+    for gdb, and not for this function, and template arguments are no part of it.
+
+    The result is a list of tuples or lists: the name, and the two texts of the entry of `FRAME_MAP` that it begins with. If it
+    begins with several entries, the longest counts. A frame whose name begins with none is left out: it is not PyTorch's.
+
+        >>> read_backtrace("#0  0x7f in at::Tensor at::native::sum<float, 4>(at::Tensor const&) () from libtorch_cpu.so")
+        [('at::native::sum', 'ATen', 'aten/src/ATen/native')]
+
+    Source: gdb's manual, "Backtraces"; `tools/gdb/pytorch-gdb.py`.
+    """
+    found = []
+    for frame in re.findall(r"^#\d+ +(?:0x[0-9a-f]+ in )?(.*)", text, re.MULTILINE):
+        name, shorter = "", frame.replace("(anonymous namespace)::", "")
+        while name != shorter:
+            name, shorter = shorter, re.sub(r"<[^<>]*>", "", shorter)
+        name = name.partition("(")[0].split()[-1]
+        if fitting := [start for start in FRAME_MAP if name.startswith(start)]:
+            found.append((name, *FRAME_MAP[max(fitting, key=len)]))
+    return found
+
+
 # Schemas -------------------------------------------------------------------------------------------------------------
 
 

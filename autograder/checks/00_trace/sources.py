@@ -162,3 +162,115 @@ def torch_schemas(torch, schema):
         "shared": [[name for name in letters if letters[name] & result] for result in results],
         "beyond": [],
     }
+
+
+# Backtraces ----------------------------------------------------------------------------------------------------------
+
+_TYPES = words("at::Tensor _object* void c10::intrusive_ptr<c10::TensorImpl> std::tuple<at::Tensor,at::Tensor>")
+_TYPES += ["std::vector<at::Tensor, std::allocator<at::Tensor> >", "unsigned long", "at::Tensor const&", "", "", ""]
+_SPACES = words("""at:: at::native:: at::_ops:: at::meta:: at::native::cpublas:: at::autocast:: at::functorch:: at::nativex::
+torch:: torch::autograd:: torch::autograd::VariableType:: torch::ADInplaceOrView:: torch::jit:: c10:: c10::impl:: c10::Dispatcher::
+std:: pybind11:: torchx:: xat::native:: at::wrapper_x::""")
+_NAMES = words("""add_kernel THPVariable_add wrapper_CPU_add_Tensor add_Tensor::call add_Tensor::redispatch TensorImpl::sizes foo
+TypeError_to_NotImplemented_ wrap_kernel_functor_unboxed_ Engine::execute operator""")
+_PARTS = [
+    "",
+    "",
+    "",
+    "<float>",
+    "<float, 4>",
+    "<&torch::autograd::THPVariable_add>",
+    "<at::Tensor (at::Tensor const&, long)>",
+]
+_PARTS += [
+    "<c10::List<at::Tensor>, c10::Map<long, c10::List<double> > >",
+    "<(anonymous namespace)::Kind (at::native::sum<int>)>",
+]
+_HIDDEN = ["", "", "(anonymous namespace)::"]
+_MORE = ["", "", "", "::call", "<int>::run", "::sum<at::Tensor (int)>::go"]
+_ENDS = """\
+() () from /usr/lib/libtorch_cpu.so
+(at::Tensor const&, c10::Scalar const&) () from /a b/libtorch.so
+(int)@plt () from x.so
+(at::Iter&)::{lambda()#1}::operator()() const [clone .isra.0] () from libtorch_cpu.so
+ (v=0x7f, w=<optimized out>) at x.c:7
+(c10::function_ref<void (char**, long const*)>, long) ()
+(std::function<at::Tensor (int)>) const (this=0x7f) at a.cpp:3""".split("\n")
+_BEGINS = ["0x00007fffe19c4980 in ", "0x7f in ", ""]
+_OTHERS = [
+    "",
+    "Thread 1 hit Breakpoint 2, 0x7f in at::native::add_kernel() ()",
+    "(More stack frames follow...)",
+]
+
+
+def _frames(st):
+    kinds = (_BEGINS, _TYPES, _SPACES, _HIDDEN, _NAMES, _PARTS, _MORE, _ENDS)
+    return st.tuples(*map(st.sampled_from, kinds)).map(
+        lambda each: f"{each[0]}{each[1]}{' ' * bool(each[1])}{''.join(each[2:])}"
+    )
+
+
+def _backtraces(st):
+    def numbered(frames, other):
+        lines = [f"#{number:<3}{frame}" for number, frame in enumerate(frames)]
+        return {"text": "\n".join([other, *lines] if other else lines)}
+
+    return st.builds(numbered, st.lists(_frames(st), min_size=1, max_size=4), st.sampled_from(_OTHERS))
+
+
+def _real():
+    from rushlight.on_torch.trace import BACKTRACE
+
+    return BACKTRACE
+
+
+_ONE = split_at_semicolons("""
+#0  at::native::sum(at::Tensor const&) () from x.so; #0  0x7f in at::Tensor at::native::sum<float, 4>(at::Tensor const&) ();
+#0  std::tuple<at::Tensor, at::Tensor> at::native::sort<int>(int) (); #7  main () at main.c:3; #0  0x7f in ?? ();
+#12 0x7f in torch::autograd::VariableType::(anonymous namespace)::mm(at::Tensor const&) () from libtorch_cpu.so;
+#1  0x7f in c10::impl::wrap_<c10::F<at::Tensor (int), &at::(anonymous namespace)::wrapper_CPU_mm>, c10::L<int> >::call(int) ();
+#100 0x7f in at::_ops::mm::call(at::Tensor const&) (); #0  at::nativex::f() (); #0  xat::native::f() ();
+#0  0x7f in unsigned long at::native::count<(anonymous namespace)::Kind>(int) () from x.so; #0  _start ()""")
+
+
+@program(
+    "on_torch.trace.read_backtrace",
+    cases=_backtraces,
+    edges=lambda: [
+        {"text": ""},
+        {"text": _real()},
+        {"text": f"{_OTHERS[1]}\n#0  at::native::sum (v=0x7f) at x.cpp:7"},
+        *({"text": text} for text in _ONE),
+    ],
+    hint=lambda case, mine, theirs: (
+        f"{len(theirs)} of the frames are PyTorch's"
+        if len(mine) != len(theirs)
+        else "a name has no template arguments, no result type and no parameters, and the longest fitting entry counts"
+    ),
+)
+def backtraces(xp, text):
+    return xp.trace.read_backtrace(text)
+
+
+@backtraces.oracle
+def torch_backtraces(torch, text):
+    from rushlight.on_torch.trace import FRAME_MAP
+
+    found = []
+    for line in text.split("\n"):
+        if not re.match(r"#\d", line):
+            continue
+        rest = line.lstrip("#0123456789").lstrip()
+        rest = rest.partition(" in ")[2] if rest.startswith("0x") else rest
+        name, depth, characters = "", 0, rest.replace("(anonymous namespace)::", "")
+        for position, character in enumerate(characters):
+            if depth == 0 and character == "(":
+                break
+            depth += (character == "<") - (character == ">")
+            if depth == 0 and character != ">":
+                name = "" if character == " " and characters[position + 1] != "(" else name + character
+        name = name.strip()
+        entries = sorted(start for start in FRAME_MAP if name.startswith(start))
+        found += [(name, *FRAME_MAP[entries[-1]])] if entries else []
+    return found

@@ -316,3 +316,49 @@ def timed__in_torch(call, synchronize, clock, warmup=3, repeats=5):
         return clock() - start
 
     return torch.tensor([once() for _ in range(repeats)], dtype=torch.float64).quantile(0.5).item()
+
+
+# Backtraces
+
+
+def read_backtrace__character_by_character(text):
+    found = []
+    for line in text.splitlines():
+        if line[:1] != "#" or not line[1:2].isdigit():
+            continue
+        words = line.split(None, 1)[1]
+        if words.startswith("0x"):
+            words = words.split(" in ", 1)[1]
+        words, name, depth = words.replace("(anonymous namespace)::", ""), [], 0
+        for character in words:
+            if character == "(" and not depth:
+                break
+            if character == ">":
+                depth -= 1
+            elif character == "<":
+                depth += 1
+            elif not depth:
+                name.append(character)
+        name = "".join(name).split()[-1]
+        for size in range(len(name), 0, -1):
+            if name[:size] in trace.FRAME_MAP:
+                layer, place = trace.FRAME_MAP[name[:size]]
+                found.append([name, layer, place])
+                break
+    return found
+
+
+def read_backtrace__from_the_inside(text):
+    def without_templates(part):
+        while match := re.search(r"<[^<>]*>", part):
+            part = part[: match.start()] + part[match.end() :]
+        return part
+
+    rows = []
+    for match in re.finditer(r"(?m)^#\d+\s+(0x\w+ in )?(?P<frame>.+)$", text):
+        plain = without_templates(match["frame"].replace("(anonymous namespace)::", ""))
+        name = re.match(r"(?:[^(]* )?([^( ]+) ?\(", plain)[1]
+        starts = sorted(filter(name.startswith, trace.FRAME_MAP), key=len)
+        if starts:
+            rows.append((name,) + tuple(trace.FRAME_MAP[starts[-1]]))
+    return tuple(rows)

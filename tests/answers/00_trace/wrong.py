@@ -6,12 +6,12 @@ A function's name is its exercise's, two underscores, and what is wrong.
 import re
 import statistics
 
-import torch
 import yaml
 from torch.profiler import profile
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+import torch
 from rushlight.on_torch import trace
 
 from ..shared import edited
@@ -454,3 +454,75 @@ def registrations__falls_back_on_the_overload_tensor(text, name):
 def registrations__prefers_the_overload_tensor(text, name):
     names = {entry["func"].partition("(")[0] for entry in yaml.safe_load(text)}
     return _registrations(text, f"{name}.Tensor" if f"{name}.Tensor" in names else name)
+
+
+# Backtraces
+
+
+def _frame_rows(text, name_of, choose=lambda starts: max(starts, key=len)):
+    """Rows of a backtrace, with a rule for the name of a frame and one for the entry."""
+    rows = []
+    for frame in re.findall(r"^#\d+ +(?:0x[0-9a-f]+ in )?(.*)", text, re.MULTILINE):
+        name = name_of(frame)
+        if starts := [start for start in trace.FRAME_MAP if name.startswith(start)]:
+            rows.append((name, *trace.FRAME_MAP[choose(starts)]))
+    return rows
+
+
+def _without(pattern, frame):
+    """A frame up to its first parenthesis, after the places that fit a pattern are gone."""
+    return re.sub(pattern, "", frame.replace("(anonymous namespace)::", "")).partition("(")[0].strip()
+
+
+def _plain(frame):
+    while frame != (frame := re.sub(r"<[^<>]*>", "", frame.replace("(anonymous namespace)::", ""))):
+        pass
+    return _without("<>", frame).rpartition(" ")[2]
+
+
+def read_backtrace__up_to_the_first_template(text):
+    return _frame_rows(text, lambda frame: _without("<.*", frame).rpartition(" ")[2])
+
+
+def read_backtrace__removes_one_level_of_templates(text):
+    return _frame_rows(text, lambda frame: _without("<.*?>", frame).rpartition(" ")[2])
+
+
+def read_backtrace__removes_the_longest_template(text):
+    return _frame_rows(text, lambda frame: _without("<.*>", frame).rpartition(" ")[2])
+
+
+def read_backtrace__keeps_the_result(text):
+    return _frame_rows(text, lambda frame: _without("<[^<>]*>", frame))
+
+
+def read_backtrace__ends_at_an_anonymous_namespace(text):
+    return _frame_rows(text, lambda frame: frame.partition("(")[0] if "(anonymous" in frame else _plain(frame))
+
+
+def read_backtrace__by_the_first_entry(text):
+    return _frame_rows(text, _plain, lambda starts: starts[0])
+
+
+def read_backtrace__by_the_shortest_entry(text):
+    return _frame_rows(text, _plain, lambda starts: min(starts, key=len))
+
+
+def read_backtrace__needs_an_address(text):
+    return _frame_rows("\n".join(line for line in text.splitlines() if " in " in line.partition("(")[0]), _plain)
+
+
+def read_backtrace__any_line(text):
+    return _frame_rows(re.sub(r"^(?!#).*?0x", "#0 0x", text, flags=re.MULTILINE), _plain)
+
+
+def read_backtrace__of_the_library(text):
+    return _frame_rows("\n".join(line for line in text.splitlines() if "libtorch" in line), _plain)
+
+
+def read_backtrace__once_each(text):
+    return list(dict.fromkeys(_frame_rows(text, _plain)))
+
+
+def read_backtrace__without_adapters(text):
+    return [row for row in _frame_rows(text, _plain) if "wrap_kernel_functor" not in row[0]]

@@ -59,15 +59,3 @@ class Timer:
             if callback:
                 callback(number, times[-1])
         return Measurement(number, times, self._task_spec)
-
-    def adaptive_autorange(
-        self, threshold: float = 0.1, *, min_run_time: float = 0.01, max_run_time: float = 10.0
-    ) -> Measurement:
-        """Measure until the interquartile range is less than `threshold` of the median."""
-        number, times = self._estimate_block_size(0.05), []
-        while sum(times) <= max_run_time:
-            times.append(self._timeit(number))
-            measured = Measurement(number, [*times], self._task_spec)
-            if len(times) > 3 and sum(times) >= min_run_time and measured.meets_confidence(threshold):
-                break
-        return Measurement(number, times, self._task_spec)
