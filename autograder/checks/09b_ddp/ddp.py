@@ -191,6 +191,7 @@ _ORDER = "do all ranks call the same collectives in the same order, if their gra
         _four | {"orders": [[2, 0, 1, 3], [1, 3, 2, 0]], "limit": 8}, _four | {"orders": [[3, 1, 0], [3, 2, 1]]},
         _four | {"orders": [[1], [1, 0]], "earlier": [1, 2]},
         _four | {"orders": [[0, 1, 2, 3], [3, 2, 1, 0]], "limit": 1000, "earlier": [0]},
+        _four | {"orders": [[2, 3], [3, 0, 2]], "limit": 1000, "earlier": [0]},
         _four | {"orders": [[3, 0, 2, 1], [0, 1, 3, 2]], "ranks": 3, "members": [1, 2], "limit": 20},
     ],
     hint=explained_by_rank(

@@ -116,6 +116,20 @@ def broadcast_coalesced__asynchronously(tensors, group=None, source=0):
         flats[tensor.dtype] = rest
 
 
+def mark_ready__clears_the_bucket_first(reducer, parameter):
+    number, place = reducer.places[parameter]
+    bucket = reducer.buckets[number]
+    if bucket.pending == len(bucket.parameters):
+        bucket.buffer.zero_()
+    if parameter.grad is not None:
+        bucket.views[place].copy_(parameter.grad / dist.get_world_size(reducer.group))
+    bucket.pending -= 1
+    while reducer.launched < len(reducer.buckets) and not reducer.buckets[reducer.launched].pending:
+        full = reducer.buckets[reducer.launched]
+        full.work = dist.all_reduce(full.buffer, group=reducer.group, async_op=True)
+        reducer.launched += 1
+
+
 def mark_ready__recursively(reducer, parameter):
     number, place = reducer.places[parameter]
     bucket = reducer.buckets[number]

@@ -266,6 +266,7 @@ mark_ready__leaves_what_was_there = edited(
         "if parameter.grad is not None:\n        bucket.views[place].add_(parameter.grad.detach())",
     ),
 )
+mark_ready__clears_the_bucket = edited(ddp.mark_ready, ("bucket.views[place].zero_()", "bucket.buffer.zero_()"))
 
 
 def find_unused__by_a_backward(outputs, parameters):
