@@ -1,6 +1,7 @@
 """Helpers for the checks of the clinic."""
 
 import inspect
+from contextlib import contextmanager
 
 
 def text_of(slot):
@@ -25,3 +26,32 @@ def tested(how, *about):
     from ..engine import student_checks
 
     return getattr(student_checks, how)(*about)
+
+
+@contextmanager
+def state_left(torch, *modules, trained=False):
+    """Within, on a rank: a list that is filled at the end with what has another state than before.
+
+    The state is that of torch, and of the modules, of their parameters and of their buffers. Without `trained` it includes
+    gradients, hooks and memory. It never includes values.
+    """
+    changed, before = [], _state(torch, modules, trained)
+    yield changed
+    after = _state(torch, modules, trained)
+    changed += [name for name in before if before[name] != after[name]]
+
+
+def _state(torch, modules, trained):
+    inner = [each for module in modules for each in module.modules()]
+    parameters = [parameter for module in modules for parameter in module.parameters()]
+    tensors = parameters + [buffer for module in modules for buffer in module.buffers()]
+    state = {"process group": id(torch.distributed.group.WORLD), "grad mode": torch.is_grad_enabled()}
+    state |= {"default dtype": torch.get_default_dtype(), "random generator": torch.get_rng_state().tolist()}
+    state |= {"modes": [each.training for each in inner], "requires_grad": [each.requires_grad for each in tensors]}
+    if trained:
+        return state
+    state["gradients"] = [None if each.grad is None else each.grad.tolist() for each in parameters]
+    state["memory"] = [(id(each), each.data_ptr(), each.stride(), each.dtype) for each in tensors]
+    hooks = [value for each in inner for name, value in vars(each).items() if name.endswith("_hooks")]
+    hooks += [getattr(each, name) for each in parameters for name in ("_backward_hooks", "_post_accumulate_grad_hooks")]
+    return state | {"hooks": [len(each or ()) for each in hooks]}

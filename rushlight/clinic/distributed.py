@@ -22,7 +22,11 @@ def narrow_1(xp: Any) -> Any:
     """A program that shows the fault of patient 13d.1.
 
     The result differs on the patient, and is the same on the sound framework and on torch. The program has at most 13 statements
-    (a lambda is one), and on rank 0 it calls at most 8 operators itself. It uses `xp`, its own variables, and no import.
+    (a lambda is one), and on rank 0 it calls at most 12 operators itself. It uses `xp`, its own variables, and no import.
+
+    An operator is a function or a method of tensors: `xp.ones(2) * 3` calls two, and `sum` and `backward` are operators too. Each
+    call in a loop counts. Calls that modules, optimizers and `xp.distributed` make do not count. Reads such as `item`, `tolist` and
+    `grad` do not count either.
 
     `xp` is torch, with four more names. On the patient and on the sound framework they are rushlight's functions, on torch they are
     torch's:
@@ -50,7 +54,11 @@ def narrow_1(xp: Any) -> Any:
 
 
 def name_1() -> list[str]:
-    """The function at fault in patient 13d.1: a list with one name, or with two if the first guess was wrong."""
+    """The function at fault in patient 13d.1: a list with one name, or with two if the first guess was wrong.
+
+    A single name may be a string instead. A name is the path below `rushlight`, with or without `rushlight.` or `rl.` before it.
+    For another patient an answer is `["distributed.pipeline.gpipe_order", "distributed.cost.fit"]`.
+    """
     return ["distributed.ddp.mark_ready"]
 
 
@@ -82,7 +90,8 @@ def narrow_2(xp: Any) -> Any:
     """A program that shows the fault of patient 13d.2.
 
     It has at most 6 statements (a lambda is one), and on rank 0 it calls at most 4 operators itself. The rules are those of
-    `narrow_1`.
+    `narrow_1`. On torch, parameters and gradients of a sharded module are `DTensor`s, which have no `tolist`. So return an output
+    or a loss.
 
     Returns:
         a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
@@ -96,7 +105,10 @@ def narrow_2(xp: Any) -> Any:
 
 
 def name_2() -> list[str]:
-    """The function at fault in patient 13d.2: a list with one name, or with two if the first guess was wrong."""
+    """The function at fault in patient 13d.2: a list with one name, or with two if the first guess was wrong.
+
+    A name alone is taken too, as a string. A name is written as in `name_1`, such as `"distributed.cost.fit"`.
+    """
     return ["distributed.fsdp.finish_gather"]
 
 
@@ -136,12 +148,13 @@ def first_wait(records: Sequence[Sequence[dict[str, Any]]]) -> tuple[int, dict[i
         (1, {0: ('all_reduce', 12)})
 
     Args:
-        records: for each rank its entries, the oldest first, perhaps none. Rank r's number n is its entry with the
-            `collective_seq_id` n: each rank counts its collectives from 1. A recorder keeps only the last entries. So records may
-            begin with different numbers: a collective that is older than the oldest entry of some rank has been completed. A rank
-            without entries has called nothing. `profiling_name` is the backend and the name. `input_sizes` is a list of shapes, and
-            `input_dtypes` has the dtypes of these tensors: "Float" and "Int" have 4 bytes, "Double" and "Long" 8, "Half" and
-            "BFloat16" 2, "Byte" and "Bool" 1. Nothing is changed.
+        records: for each rank its entries, the oldest first. Each rank counts its collectives from 1: the number of an entry is its
+            `collective_seq_id`. A recorder keeps only the last entries, at least one. So records may begin with different numbers,
+            and a collective that is older than the oldest entry of some rank has been completed. A rank without entries has called
+            no collective, so no rank has completed one. `profiling_name` is the backend ("gloo", "nccl" or another), a colon and
+            the name. `input_sizes` is a list of shapes, and `input_dtypes` has the dtypes of these tensors: "Float" and "Int" have
+            4 bytes, "Double" and "Long" 8, "Half" and "BFloat16" 2, "Byte" and "Bool" 1. Other keys do not matter. The records do
+            not change.
 
     Returns:
         None if all collectives can be completed. Otherwise the smallest number whose collective cannot, and a dict with each rank
@@ -171,13 +184,17 @@ def accuracy(model: Callable[[Tensor], Tensor], batches: Iterable[tuple[Tensor, 
 
     Collectives: one `all_reduce`, on each rank, for any batches.
 
+    Nothing is left changed: the batches, the model and its mode, and the state of torch (the process group, the grad mode, the
+    default dtype, the random generator) are as before.
+
     Args:
-        model: from inputs (n, features) to a number for each class, (n, classes). The largest one is the prediction.
+        model: from inputs (n, features) to a number for each class, (n, classes). The largest one is the prediction. If it is a
+            module, it is called in the mode that it has.
         batches: pairs of inputs and targets, (n,), int64. Ranks may have different numbers of batches, and of targets. A rank may
-            have no batch.
+            have no batch. The counts of targets may be large.
 
     Returns:
-        the same number on all ranks.
+        a float, the same on all ranks.
     """
     counts = torch.zeros(2, dtype=torch.int64)
     with torch.no_grad():
@@ -201,9 +218,11 @@ def unused_parameters(model: nn.Module, *args: Any) -> tuple[list[str], list[str
 
     Collectives: one `all_reduce`.
 
+    Nothing is left changed, as in `accuracy`. The parameters keep their `grad` and their `requires_grad`, and have no more hooks.
+
     Args:
-        model: the same on all ranks, not wrapped. It is called once. Its parameters keep their `grad`.
-        args: the loss need not depend on any parameter.
+        model: the same on all ranks, not wrapped. It is called once, in the mode that it has. Its modules may have different modes.
+        args: they may be tensors that require gradients, and keep their `grad` too. The loss need not depend on any parameter.
 
     Returns:
         two lists of names, in the order of `named_parameters`, the same on all ranks: the parameters that get a gradient on no
@@ -227,7 +246,8 @@ def tower(width: int) -> nn.Module:
     """A module of two residual layers, each with a norm of its own.
 
     It has the layers `norm1`, `fc1`, `norm2` and `fc2`: `nn.LayerNorm(width)` and `nn.Linear(width, width)`, made in this order.
-    From `x` of (..., width) it computes `x + tanh(fc1(norm1(x)))`, and of the result the same with the second norm and layer.
+    From `x` of (..., width) it computes `x + tanh(fc1(norm1(x)))`, and of the result the same with the second norm and layer. `x`
+    itself does not change. The layers keep the values with which they are made. Nothing else uses or seeds the random generator.
 
     `DistributedDataParallel(tower(width))` trains all its parameters, without a search for unused ones.
     """
@@ -258,9 +278,12 @@ def first_drift(model: nn.Module, step: Callable[[int], Any], steps: int) -> tup
 
     Collectives: as you like.
 
+    Nothing is left changed, as in `accuracy`: only `step` changes the values of tensors, and nothing changes their memory, strides,
+    `grad` and `requires_grad`.
+
     Args:
-        model: with tensors of the same names, shapes and dtypes on all ranks. They may have any dtype and any strides, and may
-            have no elements. Nothing but `step` changes them.
+        model: with tensors of the same names, shapes and dtypes on all ranks. They may have any dtype, a complex one too, and any
+            strides, and may have no elements.
         step: `step(i)` does step `i`, from 0. It may call collectives.
 
     Returns:
@@ -291,10 +314,13 @@ def fine_tune(
     The loss of a batch is `F.cross_entropy(head(body(inputs)), targets)`. In each step, each rank computes the gradients of one
     batch, and all ranks use the averages over the ranks. So the results are the same on all ranks.
 
+    The state of torch is left as in `accuracy`: nothing but `make_head` uses or seeds the random generator. The modules keep their
+    modes.
+
     Args:
-        body: the values of rank 0 are used on all ranks.
+        body: the values of rank 0 are used on all ranks. Body and head have no buffers, and all parameters require gradients.
         make_head: makes a new module, with other values on each rank. Those of rank 0 are used on all ranks. It is called once.
-        batches: pairs of inputs and targets, as many on each rank.
+        batches: pairs of inputs and targets, as many pairs on each rank. The batches of the ranks may have different sizes.
 
     Returns:
         the body and the head.
@@ -319,14 +345,16 @@ def mean_loss(logits: Tensor, targets: Tensor) -> Tensor:
 
     Collectives: one `all_reduce`.
 
+    Nothing is left changed, as in `accuracy`: not the arguments either.
+
     Args:
-        logits: floating, (tokens, classes), of this rank.
-        targets: (tokens,), int64. A target of -100 does not count. Ranks may have different numbers of tokens, or none.
+        logits: (tokens, classes), of this rank: finite numbers of float32 or float64.
+        targets: (tokens,), int64. A target of -100 does not count. Ranks may have different numbers of tokens, or none, or many.
 
     Returns:
-        a tensor without dimensions that depends on `logits`. The mean of these losses over the ranks is the mean of
-        `F.cross_entropy(logits, targets, reduction="none")` over all tokens of all ranks that count. If none counts, it is 0, and
-        so is each gradient.
+        a tensor without dimensions, of the dtype of `logits`, that depends on `logits`. The mean of these losses over the ranks is
+        the mean of `F.cross_entropy(logits, targets, reduction="none")` over all tokens of all ranks that count. If none counts, it
+        is 0, and so is each gradient.
     """
     total = (targets != -100).sum()
     dist.all_reduce(total)
@@ -340,7 +368,7 @@ def narrow_3(xp: Any) -> Any:
     """A program that shows the fault of patient 13d.3.
 
     It has at most 7 statements (a lambda is one), and on rank 0 it calls at most 6 operators itself. The rules are those of
-    `narrow_1`.
+    `narrow_2`. What `xp.clip_grad_norm` returns is a plain tensor.
 
     Returns:
         a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
@@ -355,7 +383,10 @@ def narrow_3(xp: Any) -> Any:
 
 
 def name_3() -> list[str]:
-    """The function at fault in patient 13d.3: a list with one name, or with two if the first guess was wrong."""
+    """The function at fault in patient 13d.3: a list with one name, or with two if the first guess was wrong.
+
+    A name alone is taken too, as a string. A name is written as in `name_1`, such as `"distributed.cost.fit"`.
+    """
     return ["distributed.fsdp.clip_grad_norm"]
 
 

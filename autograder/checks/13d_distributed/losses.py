@@ -5,12 +5,13 @@ from __future__ import annotations
 from ...engine.check import program
 from ..cases import copied, drawing, numbers, rows, several
 from ..shared_09 import explained_by_rank, on_ranks, recorded_traffic
+from ..shared_13 import state_left
 
 
-def _tokens(torch, size, ignored, start):
+def _tokens(torch, size, ignored, start, kind):
     """Inputs and targets of a rank. Those at the positions `ignored` do not count."""
     targets = torch.tensor([-100 if i in ignored else (3 * i + start) % 4 for i in range(size)]).long()
-    return numbers(torch, [size, 3], start), targets
+    return numbers(torch, [size, 3], start, kind), targets
 
 
 @drawing
@@ -22,6 +23,7 @@ def _texts(draw, st):
         "sizes": sizes,
         "ignored": draw(several((0, 4), 0, 3)(st)),
         "start": draw(st.integers(0, 9)),
+        "kind": draw(st.sampled_from(["float64", "float32"])),
     }
 
 
@@ -29,9 +31,11 @@ def _texts(draw, st):
     "clinic.distributed.mean_loss",
     cases=_texts,
     edges=rows(
-        "ranks sizes ignored start",
-        (2, [3, 3], [], 0), (2, [1, 5], [], 1), (2, [0, 4], [], 2), (2, [4, 2], [0, 1], 3), (2, [3, 2], [0, 1, 2], 4),
-        (2, [0, 0], [], 0), (2, [1, 0], [], 2), (3, [1, 5, 2], [0, 3], 5), (3, [4, 0, 1], [0], 6),
+        "ranks sizes ignored start kind",
+        (2, [3, 3], [], 0, "float64"), (2, [1, 5], [], 1, "float32"), (2, [0, 4], [], 2, "float32"),
+        (2, [4, 2], [0, 1], 3, "float64"), (2, [3, 2], [0, 1, 2], 4, "float64"), (2, [0, 0], [], 0, "float64"),
+        (2, [1, 0], [], 2, "float64"), (3, [1, 5, 2], [0, 3], 5, "float64"), (3, [4, 0, 1], [0], 6, "float32"),
+        (2, [33001, 3], [0], 7, "float64"),
     ),
     hint=explained_by_rank(
         raised={"wait": "do all ranks call the same collective, also one without tokens?"},
@@ -39,37 +43,43 @@ def _texts(draw, st):
         gradient="what is averaged over the ranks is the gradient of the mean over all tokens that count",
         logits="each rank has a gradient of its own logits, of zeros if it has no token",
         sent="one all-reduce, of the number of tokens",
+        dtype="the loss has the dtype of the logits",
+        arguments="the logits and the targets do not change",
+        changed="all but the loss that it returns is as it was before",
     ),
     draws=8,
 )  # fmt: skip
 @on_ranks
-def mean_loss(rl, torch, group, sizes, ignored, start):
+def mean_loss(rl, torch, group, sizes, ignored, start, kind):
     dist, rank = torch.distributed, torch.distributed.get_rank()
-    inputs, targets = _tokens(torch, sizes[rank], ignored, start + rank)
-    weight = numbers(torch, [4, 3], start).requires_grad_()
-    logits = (inputs @ weight.t()).detach().requires_grad_()
-    with recorded_traffic(["all_reduce"]) as seen:
+    inputs, targets = _tokens(torch, sizes[rank], ignored, start + rank, kind)
+    logits = (inputs @ numbers(torch, [4, 3], start, kind).t()).requires_grad_()
+    before = logits.detach().clone(), targets.clone()
+    with state_left(torch) as changed, recorded_traffic(["all_reduce"]) as seen:
         loss = rl.clinic.distributed.mean_loss(logits, targets)
         loss.backward()
+    same = torch.equal(logits, before[0]) and torch.equal(targets, before[1])
     mine = logits.grad
     gradient = mine.t() @ inputs
     mean = loss.detach().double().reshape(()).clone()
     for total in (gradient, mean):
         dist.all_reduce(total)
-    sent = {kind: count for kind, (count, _) in seen["sent"].items()}
+    sent = {name: count for name, (count, _) in seen["sent"].items()}
     shown = {"shape": [*loss.shape], "mean": mean / dist.get_world_size(), "gradient": gradient / dist.get_world_size()}
-    return shown | {"logits": copied(mine), "sent": sent, "beyond": seen["beyond"]}
+    shown |= {"logits": copied(mine[:6]), "sent": sent, "beyond": seen["beyond"]}
+    return shown | {"dtype": str(loss.dtype), "arguments": same, "changed": " and ".join(changed)}
 
 
 @mean_loss.oracle
-def mean_of_all_tokens(torch, ranks, sizes, ignored, start):
-    parts = [_tokens(torch, size, ignored, start + rank) for rank, size in enumerate(sizes)]
-    weight = numbers(torch, [4, 3], start)
+def mean_of_all_tokens(torch, ranks, sizes, ignored, start, kind):
+    parts = [_tokens(torch, size, ignored, start + rank, kind) for rank, size in enumerate(sizes)]
+    weight = numbers(torch, [4, 3], start, kind)
     logits = [(inputs @ weight.t()).requires_grad_() for inputs, _ in parts]
     targets = torch.cat([targets for _, targets in parts])
     losses = torch.nn.functional.cross_entropy(torch.cat(logits), targets, reduction="none")
     mean = losses.sum() / max(int((targets != -100).sum()), 1)
     gradients = torch.autograd.grad(mean, logits)
     whole = sum(gradient.t() @ inputs for gradient, (inputs, _) in zip(gradients, parts))
-    shown = {"shape": [], "mean": copied(mean), "gradient": copied(whole)}
-    return [shown | {"logits": copied(g) * ranks, "sent": {"all_reduce": 1}, "beyond": []} for g in gradients]
+    shown = {"shape": [], "mean": copied(mean.double()), "gradient": copied(whole)}
+    others = {"sent": {"all_reduce": 1}, "beyond": [], "dtype": f"torch.{kind}", "arguments": True, "changed": ""}
+    return [shown | {"logits": copied(g[:6]) * ranks} | others for g in gradients]

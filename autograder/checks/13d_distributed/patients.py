@@ -8,7 +8,7 @@ from ..shared_13 import examined, no_cases, text_of
     "clinic.distributed.narrow_1",
     cases=no_cases,
     edges=[{}],
-    examine=examined("narrowed", "13d.1", statements=13, operators=8),
+    examine=examined("narrowed", "13d.1", statements=13, operators=12),
 )
 def narrow_1(rl):
     return text_of(rl.clinic.distributed.narrow_1)

@@ -7,6 +7,7 @@ import copy
 from ...engine.check import program
 from ..cases import drawing, numbers, rows, several
 from ..shared_09 import explained_by_rank, on_ranks, recorded_traffic
+from ..shared_13 import state_left
 
 # The first collective that waits -------------------------------------------------------------------------------------
 
@@ -23,20 +24,30 @@ CALLS = {  # what a rank calls, as the flight recorder writes it: name, sizes an
     "flags": ("all_reduce", [[7]], ["Bool"]),
     "empty": ("broadcast", [[0, 3]], ["Half"]),
     "halves": ("all_gather", [[3]], ["Half"]),
+    "ints": ("all_reduce", [[3]], ["Int"]),
+    "longs": ("all_reduce", [[3]], ["Long"]),
+    "brains": ("all_gather", [[3]], ["BFloat16"]),
+    "bools": ("all_gather", [[16]], ["Bool"]),
+    "other buffers": ("broadcast", [[6], [1]], ["Long", "Float"]),
     "counts": ("reduce_scatter", [[2, 2]], ["Int"]),
     "barrier": ("barrier", [], []),
 }
 
 
-def _records(calls, kept):
+def _records(calls, kept, backend):
     """What each rank's recorder has of the calls: the last ones."""
     records = []
     for names, most in zip(calls, kept):
         entries = []
         for number, name in enumerate(names, 1):
             kind, sizes, dtypes = CALLS[name]
-            entry = {"collective_seq_id": number, "profiling_name": f"gloo:{kind}", "state": "scheduled", "pg_id": 0}
-            more = {"process_group": ["0", "default_pg"], "record_id": number - 1, "retired": True, "is_p2p": False}
+            entry = {
+                "collective_seq_id": number,
+                "profiling_name": f"{backend}:{kind}",
+                "state": "scheduled",
+                "pg_id": 0,
+            }
+            more = {"process_group": ["0", "default_pg"], "record_id": number + 3, "retired": True, "is_p2p": False}
             entries.append(entry | more | {"input_sizes": copy.deepcopy(sizes), "input_dtypes": [*dtypes]})
         records.append(entries[max(0, len(entries) - most) :])
     return records
@@ -56,7 +67,8 @@ def _jobs(draw, st):
             names[i] = draw(st.sampled_from(sorted(CALLS)))
         else:
             del names[i : None if change == "stop" else i + 1]
-    return {"calls": calls, "kept": [draw(st.sampled_from([*range(len(names) + 1), 9, 9])) for names in calls]}
+    kept = [draw(st.sampled_from([*range(len(names) + 1), 9, 9])) for names in calls]
+    return {"calls": calls, "kept": kept, "backend": draw(st.sampled_from(["gloo", "nccl"]))}
 
 
 def _possible(calls, kept):
@@ -84,11 +96,13 @@ def _possible(calls, kept):
         ([["empty"], []], [9, 9]), ([["number"], [], []], [9, 9, 9]), ([["sum"], ["sum", "barrier"], []], [9, 9, 9]),
         ([["sum", "gather", "sum"], ["sum", "sum"]], [9, 9]), ([["gather"] * 3, ["gather"] * 12], [1, 10]),
         ([["counts"], []], [9, 9]), ([["halves"], []], [9, 9]), ([["sum"] * 6 + ["gather"] * 2, ["sum"] * 8], [3, 3]),
-    ),
+        ([["sum"], ["sum"], ["ints"]], [9, 9, 9]), ([["wide sum"], ["longs"]], [9, 9]), ([["halves"], ["brains"]], [9, 9]),
+        ([["bytes"], ["bools"]], [9, 9]), ([["buffers"], ["other buffers"]], [9, 9]),
+    ) + [{"calls": [["gather", "sum"], ["gather"]], "kept": [9, 9], "backend": "nccl"}],
     hint="compare the entries of equal numbers: which is the first number that is not recorded alike on all ranks?",
 )  # fmt: skip
-def first_wait(rl, calls, kept):
-    records = _records(calls, _possible(calls, kept))
+def first_wait(rl, calls, kept, backend="gloo"):
+    records = _records(calls, _possible(calls, kept), backend)
     before = copy.deepcopy(records)
     found = rl.clinic.distributed.first_wait(records)
     return {"first": _plain(found), "records": records == before}
@@ -102,7 +116,7 @@ def _plain(found):
 
 
 @first_wait.oracle
-def matched_from_the_start(torch, calls, kept):
+def matched_from_the_start(torch, calls, kept, backend="gloo"):
     names = {
         "Float": "float32",
         "Double": "float64",
@@ -145,6 +159,7 @@ def _evaluations(draw, st):
         "ranks": ranks,
         "sizes": [draw(several((-3, 4), 0, 4)(st)) for _ in range(ranks)],
         "start": draw(st.integers(0, 9)),
+        "training": draw(st.booleans()),
     }
 
 
@@ -152,37 +167,60 @@ def _evaluations(draw, st):
     "clinic.distributed.accuracy",
     cases=_evaluations,
     edges=rows(
-        "ranks sizes start",
-        (2, [[3, 4], [3, 4]], 0), (2, [[3, 4], [2]], 1), (2, [[], [4, 2, 4]], 2), (2, [[-3, 4], [4, 4]], 0), (2, [[], []], 0),
-        (2, [[-1], [-2, -1]], 3), (3, [[1], [4, 4, 4, 4], []], 4), (2, [[4, -2, 4], [1]], 5), (2, [[0, 3], [4]], 6),
-        (2, [[1], []], 5),
+        "ranks sizes start training",
+        (2, [[3, 4], [3, 4]], 0, False), (2, [[3, 4], [2]], 1, True), (2, [[], [4, 2, 4]], 2, False),
+        (2, [[-3, 4], [4, 4]], 0, True), (2, [[], []], 0, False), (2, [[-1], [-2, -1]], 3, False),
+        (3, [[1], [4, 4, 4, 4], []], 4, True), (2, [[4, -2, 4], [1]], 5, False), (2, [[0, 3], [4]], 6, False),
+        (2, [[1], []], 5, True), (2, [[40001], [3, 40000]], 3, False),
     ),
     hint=explained_by_rank(
         raised={"wait": "a rank with fewer batches calls fewer collectives", "died": "do all ranks call the same collectives?"},
         share="the share of all targets that count, not the mean of the ranks' or the batches' shares",
         sent="one all-reduce, with any batches: add up on the rank first",
+        batches="the inputs and the targets do not change",
+        changed="all but the number that it returns is as it was before",
     ),
     draws=8,
 )  # fmt: skip
 @on_ranks
-def accuracy(rl, torch, group, sizes, start):
-    model = _model(torch)
+def accuracy(rl, torch, group, sizes, start, training):
+    model = _model(torch).train(training)
     batches = _batches(torch, sizes[torch.distributed.get_rank()], start)
-    with recorded_traffic(["all_reduce"]) as seen:
+    before = copy.deepcopy(batches)
+    with state_left(torch, model) as changed, recorded_traffic(["all_reduce"]) as seen:
         share = rl.clinic.distributed.accuracy(model, iter(batches))
     sent = {kind: count for kind, (count, _) in seen["sent"].items()}
-    return {"share": round(float(share), 6), "number": isinstance(share, float), "sent": sent, "beyond": seen["beyond"]}
+    same = all(torch.equal(*pair) for old, new in zip(before, batches) for pair in zip(old, new))
+    shown = {
+        "share": round(float(share), 6),
+        "number": isinstance(share, float),
+        "sent": sent,
+        "beyond": seen["beyond"],
+    }
+    return shown | {"batches": same, "changed": " and ".join(changed)}
 
 
 def _model(torch):
-    weight = numbers(torch, [3, 3], 4, "float32")
-    return lambda inputs: inputs @ weight
+    """A model that predicts another class in training. No two classes have equal numbers."""
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 3)
+            self.layer.weight.data.copy_(numbers(torch, [3, 3], 4))
+            self.layer.bias.data.copy_(torch.arange(3) / 64)
+
+        def forward(self, inputs):
+            return self.layer(inputs) * (-1 if self.training else 1)
+
+    return Model()
 
 
 @accuracy.oracle
-def accuracy_of_all(torch, ranks, sizes, start):
-    model, hits = _model(torch), []
+def accuracy_of_all(torch, ranks, sizes, start, training):
+    model, hits = _model(torch).train(training), []
     for inputs, targets in [batch for own in sizes for batch in _batches(torch, own, start)]:
-        hits += [int(model(x[None])[0].argmax() == t) for x, t in zip(inputs, targets) if t >= 0]
+        pairs = zip(model(inputs).tolist(), targets.tolist())
+        hits += [logits.index(max(logits)) == target for logits, target in pairs if target >= 0]
     share = {"share": round(sum(hits) / len(hits), 6) if hits else 0.0, "number": True, "sent": {"all_reduce": 1}}
-    return [share | {"beyond": []}] * ranks
+    return [share | {"beyond": [], "batches": True, "changed": ""}] * ranks

@@ -30,6 +30,20 @@ def narrow_1__a_sequential_that_stops_early(xp):
     return xp.run_ranks(work, 2)
 
 
+def narrow_1__the_symptom_cut_down(xp):
+    def work():
+        model = xp.nn.ModuleDict({"cats": xp.nn.Linear(2, 2, bias=False), "dogs": xp.nn.Linear(2, 2, bias=False)})
+        model.forward = lambda x, head: model[head](x)
+        parallel = xp.DistributedDataParallel(model, find_unused_parameters=True)
+        rank = xp.distributed.get_rank()
+        for heads in [("cats", "cats"), ("cats", "dogs")]:
+            parallel.zero_grad()
+            parallel(xp.ones(1, 2) * (rank + 1), heads[rank]).mean().backward()
+        return [round(model[head].weight.grad.sum().item(), 3) for head in ("cats", "dogs")]
+
+    return xp.run_ranks(work, 2)
+
+
 def narrow_1__three_ranks(xp):
     def work():
         heads = xp.nn.ModuleDict({"a": xp.nn.Linear(1, 1, bias=False), "b": xp.nn.Linear(1, 1, bias=False)})
@@ -45,6 +59,10 @@ def narrow_1__three_ranks(xp):
 
 def name_1__below_rl():
     return ["rl.distributed.ddp.mark_ready"]
+
+
+def name_1__a_string():
+    return "distributed.ddp.mark_ready"
 
 
 def name_1__and_another():
@@ -87,6 +105,25 @@ def mend_1__scaled_in_the_bucket():
 
 
 # A rank with a bias of its own
+
+
+def mend_1__zeros_in_the_whole_bucket_first():
+    import torch.distributed as dist
+
+    def mark_ready(reducer, parameter):
+        number, place = reducer.places[parameter]
+        bucket = reducer.buckets[number]
+        if bucket.pending == len(bucket.parameters):  # the first one of this backward
+            bucket.buffer.zero_()
+        if parameter.grad is not None:
+            bucket.views[place].copy_(parameter.grad / dist.get_world_size(reducer.group))
+        bucket.pending -= 1
+        while reducer.launched < len(reducer.buckets) and not reducer.buckets[reducer.launched].pending:
+            full = reducer.buckets[reducer.launched]
+            full.work = dist.all_reduce(full.buffer, group=reducer.group, async_op=True)
+            reducer.launched += 1
+
+    return "distributed.ddp.mark_ready", mark_ready
 
 
 def narrow_2__the_bias(xp):
@@ -193,7 +230,7 @@ def first_wait__a_table(records):
     row = table[min(wrong)]
     return min(wrong), {
         rank: (
-            row[rank]["profiling_name"].removeprefix("gloo:"),
+            row[rank]["profiling_name"].split(":", 1)[1],
             sum(BYTES[k] * math.prod(s) for s, k in zip(row[rank]["input_sizes"], row[rank]["input_dtypes"])),
         )
         for rank in sorted(row)
@@ -208,6 +245,18 @@ def accuracy__lists(model, batches):
     counts = torch.tensor([sum(hits), len(hits)])
     dist.all_reduce(counts)
     return counts[0].item() / counts[1].item() if counts[1] else 0.0
+
+
+@torch.inference_mode()
+def accuracy__python_counts(model, batches):
+    right = total = 0
+    for inputs, targets in batches:
+        predicted = model(inputs).topk(1, dim=1).indices.squeeze(1)
+        right += int(((predicted == targets) & (targets != -1)).sum())
+        total += int((targets != -1).sum())
+    counts = torch.tensor([right, total], dtype=torch.float64)
+    dist.all_reduce(counts)
+    return (counts[0] / counts[1]).item() if counts[1] > 0 else 0.0
 
 
 def accuracy__joined(model, batches):
@@ -226,9 +275,10 @@ def accuracy__joined(model, batches):
 
 
 def unused_parameters__hooks(model, *args):
-    before = [parameter.grad for parameter in model.parameters()]
-    for parameter in model.parameters():
-        parameter.grad = None
+    leaves = [*model.parameters(), *(value for value in args if isinstance(value, torch.Tensor))]
+    before = [leaf.grad for leaf in leaves]
+    for leaf in leaves:
+        leaf.grad = None
     loss = model(*args)
     if loss.requires_grad:
         loss.backward()
@@ -237,8 +287,8 @@ def unused_parameters__hooks(model, *args):
         if parameter.requires_grad:
             names.append(name)
             flags.append(0 if parameter.grad is None else 1)
-    for parameter, grad in zip(model.parameters(), before):
-        parameter.grad = grad
+    for leaf, grad in zip(leaves, before):
+        leaf.grad = grad
     flags = torch.tensor(flags, dtype=torch.float32)
     dist.all_reduce(flags)
     ranks = dist.get_world_size()
@@ -267,6 +317,20 @@ def unused_parameters__the_graph(model, *args):
         elif count < dist.get_world_size():
             somewhere.append(name)
     return nowhere, somewhere
+
+
+def unused_parameters__hooks_that_are_removed(model, *args):
+    wanted, reached = {name: p for name, p in model.named_parameters() if p.requires_grad}, set()
+    handles = [p.register_hook(lambda grad, name=name: reached.add(name)) for name, p in wanted.items()]
+    loss = model(*args)
+    if loss.requires_grad and wanted:
+        torch.autograd.grad(loss, [*wanted.values()], allow_unused=True)
+    for handle in handles:
+        handle.remove()
+    counts = torch.tensor([float(name in reached) for name in wanted])
+    dist.all_reduce(counts)
+    some = [name for name, count in zip(wanted, counts) if 0 < count < dist.get_world_size()]
+    return tuple(name for name, count in zip(wanted, counts) if count == 0), some
 
 
 def tower__a_dict(width):
@@ -348,6 +412,48 @@ def first_drift__all_gathered(model, step, steps):
         done += 1
 
 
+def first_drift__objects_of_rank_0(model, step, steps):
+    def different():
+        mine = [(name, bytes(each.detach().reshape(-1).view(torch.uint8).numpy())) for name, each in _tensors(model)]
+        first = [mine]
+        dist.broadcast_object_list(first, 0)
+        at = torch.tensor(next((i for i, pair in enumerate(zip(mine, first[0])) if pair[0] != pair[1]), len(mine)))
+        dist.all_reduce(at, dist.ReduceOp.MIN)
+        return [*mine, (None, None)][int(at)][0]
+
+    for done in range(steps):
+        if name := different():
+            return done, name
+        step(done)
+    name = different()
+    return (steps, name) if name else None
+
+
+def fine_tune__two_wrappers(body, make_head, batches, lr):
+    head = make_head()
+    first, second = DistributedDataParallel(body), DistributedDataParallel(head)
+    optimizers = [torch.optim.SGD(module.parameters(), lr) for module in (first, second)]
+    for x, y in batches:
+        F.cross_entropy(second(first(x)), y).backward()
+        for optimizer in optimizers:
+            optimizer.step()
+            optimizer.zero_grad()
+    return body, head
+
+
+def fine_tune__averaged_weights(body, make_head, batches, lr):
+    model = nn.Sequential(body, make_head())
+    for parameter in model.parameters():
+        dist.broadcast(parameter.data, 0)
+    for x, y in batches:
+        gradients = torch.autograd.grad(F.cross_entropy(model(x), y), [*model.parameters()])
+        for parameter, gradient in zip(model.parameters(), gradients):
+            parameter.data.sub_(gradient, alpha=lr)
+            dist.all_reduce(parameter.data)
+            parameter.data.div_(dist.get_world_size())
+    return tuple(model)
+
+
 def fine_tune__wrapped_in_one_class(body, make_head, batches, lr):
     class Model(nn.Module):
         def __init__(self):
@@ -390,8 +496,16 @@ def mean_loss__one_by_one(logits, targets):
     number = counted.sum().double()
     dist.all_reduce(number)
     losses = F.cross_entropy(logits, targets, reduction="none", ignore_index=-100)
-    share = dist.get_world_size() / number if number else 0.0
+    share = dist.get_world_size() / number.item() if number else 0.0
     return (losses * counted).sum() * share
+
+
+def mean_loss__by_logarithms(logits, targets):
+    counted = targets.ne(-100)
+    number = counted.sum().float()
+    dist.all_reduce(number)
+    picked = logits[counted].log_softmax(-1).gather(1, targets[counted].unsqueeze(1))
+    return -picked.sum() * (dist.get_world_size() / max(number.item(), 1.0))
 
 
 def mean_loss__the_mean_rescaled(logits, targets):
