@@ -121,6 +121,39 @@ def saved_tensors(program: str) -> list[str]:
     }[program]
 
 
+def logged_by(line: str) -> str:
+    """The file and the function of PyTorch that write a line of `LOGGED` into a log.
+
+    The line is the beginning of a message, below the setting that shows it. The function is the one whose code calls the logger,
+    which `logging` keeps as `record.pathname` and `record.funcName`.
+
+    >>> print(LOGGED["example"])
+    TORCH_LOGS=bytecode
+    ORIGINAL BYTECODE f
+    >>> logged_by("example")
+    'torch/_dynamo/convert_frame.py log_bytecode'
+
+    Args:
+        line: a key of `LOGGED`.
+
+    Returns:
+        the path of the file from `torch/` on, with `/`, then one space, and the function's name alone, without its class.
+
+    Source: `torch/_logging/_internal.py`, and the file itself, which is on your machine.
+    """
+    return {
+        "example": "torch/_dynamo/convert_frame.py log_bytecode",
+        "instruction": "torch/_dynamo/symbolic_convert.py step",
+        "line": "torch/_dynamo/symbolic_convert.py starts_line",
+        "node": "torch/_dynamo/output_graph.py _create_proxy",
+        "break": "torch/_dynamo/symbolic_convert.py log_graph_break",
+        "graph": "torch/_dynamo/output_graph.py compile_and_call_fx_graph",
+        "guards": "torch/_dynamo/guards.py compile_check_fn",
+        "again": "torch/_dynamo/guards.py get_and_maybe_log_recompilation_reasons",
+        "size": "torch/fx/experimental/symbolic_shapes.py create_symbol",
+    }[line]
+
+
 def captured_graphs(program: str) -> list[str]:
     """The graphs that `torch.compile(f)` captures while `f` of a program of `CAPTURES` is called with each of `calls`.
 

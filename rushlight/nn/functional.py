@@ -567,14 +567,6 @@ def kl_div(
     return loss / input.size(0) if of_batch and input.dim() else loss
 
 
-def multilabel_soft_margin_loss(
-    input: Tensor, target: Tensor, weight: Weight = None, size_average=None, reduce=None, reduction: str = "mean"
-) -> Tensor:
-    loss = -(target * logsigmoid(input) + (1 - target) * logsigmoid(-input))
-    loss = (loss if weight is None else loss * weight).sum(dim=-1) / input.size(-1)
-    return losses.reduce(loss, _reduction(reduction, size_average, reduce))
-
-
 def gaussian_nll_loss(
     input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:
@@ -594,18 +586,6 @@ def gaussian_nll_loss(
         var.clamp_(min=eps)
     loss = 0.5 * (functions.log(var) + (input - target) ** 2 / var)
     return losses.reduce(loss + 0.5 * math.log(2 * math.pi) if full else loss, _reduction(reduction))
-
-
-def triplet_margin_with_distance_loss(
-    anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Callable | None = None, margin: float = 1.0,
-    swap: bool = False, reduction: str = "mean",
-) -> Tensor:  # fmt: skip
-    number, distance = _reduction(reduction), distance_function or functions.pairwise_distance
-    if margin <= 0:
-        raise ValueError(f"margin must be greater than 0, got {margin}")
-    near, far = distance(anchor, positive), distance(anchor, negative)
-    far = functions.minimum(far, distance(positive, negative)) if swap else far
-    return losses.reduce(functions.clamp_min(margin + near - far, 0), number)
 
 
 # Attention -----------------------------------------------------------------------------------------------------------

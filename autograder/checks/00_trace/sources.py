@@ -195,7 +195,8 @@ _ENDS = """\
 (at::Iter&)::{lambda()#1}::operator()() const [clone .isra.0] () from libtorch_cpu.so
  (v=0x7f, w=<optimized out>) at x.c:7
 (c10::function_ref<void (char**, long const*)>, long) ()
-(std::function<at::Tensor (int)>) const (this=0x7f) at a.cpp:3""".split("\n")
+(std::function<at::Tensor (int)>) const (this=0x7f) at a.cpp:3
+""".splitlines()
 _BEGINS = ["0x00007fffe19c4980 in ", "0x7f in ", ""]
 _OTHERS = [
     "",

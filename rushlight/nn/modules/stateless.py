@@ -331,7 +331,6 @@ define(
         "KLDivLoss": like(F.kl_div),
         "L1Loss": lambda size_average=None, reduce=None, reduction="mean": F.l1_loss,
         "MSELoss": lambda size_average=None, reduce=None, reduction="mean": F.mse_loss,
-        "MultiLabelSoftMarginLoss": like(F.multilabel_soft_margin_loss),
         "MultiMarginLoss": like(F.multi_margin_loss),
         "NLLLoss": like(F.nll_loss),
         "PoissonNLLLoss": like(F.poisson_nll_loss),
@@ -355,9 +354,6 @@ define(
         "GaussianNLLLoss": lambda *, full=False, eps=1e-6, reduction="mean": F.gaussian_nll_loss,
         "MarginRankingLoss": like(F.margin_ranking_loss),
         "TripletMarginLoss": like(F.triplet_margin_loss),
-        "TripletMarginWithDistanceLoss": lambda *, distance_function=None, margin=1.0, swap=False, reduction="mean": (
-            F.triplet_margin_with_distance_loss
-        ),
     },
 )
 

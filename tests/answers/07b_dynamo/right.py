@@ -362,3 +362,39 @@ def build_check__nested_source(guards, scope):
     function = space.pop("check")
     function.source = "\n".join(lines)
     return function
+
+
+def logged_by__by_match(line):
+    match line:
+        case "instruction" | "line":
+            function = {"instruction": "step", "line": "starts_line"}[line]
+            return f"torch/_dynamo/symbolic_convert.py {function}"
+        case "break":
+            return "torch/_dynamo/symbolic_convert.py log_graph_break"
+        case "node":
+            return "torch/_dynamo/output_graph.py _create_proxy"
+        case "graph":
+            return "torch/_dynamo/output_graph.py compile_and_call_fx_graph"
+        case "guards" | "again":
+            function = {"guards": "compile_check_fn", "again": "get_and_maybe_log_recompilation_reasons"}[line]
+            return f"torch/_dynamo/guards.py {function}"
+        case "size":
+            return "torch/fx/experimental/symbolic_shapes.py create_symbol"
+        case _:
+            return "torch/_dynamo/convert_frame.py log_bytecode"
+
+
+def logged_by__in_folders(line):
+    folders = {
+        "torch/_dynamo": {
+            "convert_frame": {"example": "log_bytecode"},
+            "symbolic_convert": {"instruction": "step", "line": "starts_line", "break": "log_graph_break"},
+            "output_graph": {"node": "_create_proxy", "graph": "compile_and_call_fx_graph"},
+            "guards": {"guards": "compile_check_fn", "again": "get_and_maybe_log_recompilation_reasons"},
+        },
+        "torch/fx/experimental": {"symbolic_shapes": {"size": "create_symbol"}},
+    }
+    for folder, files in folders.items():
+        for file, functions in files.items():
+            if line in functions:
+                return f"{folder}/{file}.py {functions[line]}"

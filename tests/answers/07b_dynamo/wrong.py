@@ -8,6 +8,7 @@ import inspect
 import types
 
 import rushlight as rl
+from rushlight.course.predictions import logged_by
 from rushlight.dynamo import bytecode, calls, guards, symbolic
 from rushlight.dynamo.cache import lookup, recompile_reasons
 from rushlight.dynamo.variables import ListVariable, TensorVariable, TupleVariable
@@ -494,4 +495,18 @@ how_to_call__calls_what_is_disabled_in_the_framework = edited(
         'if getattr(function, "_dynamo_disable", False):',
         'if getattr(function, "_dynamo_disable", False) and getattr(function, "__module__", "") not in IN_GRAPH:',
     ),
+)
+
+
+logged_by__where_the_text_is_made = edited(
+    logged_by, ("_dynamo/symbolic_convert.py log_graph_break", "_dynamo/exc.py format_graph_break_message")
+)
+logged_by__where_the_entry_is_looked_up = edited(
+    logged_by, ("guards.py get_and_maybe_log_recompilation_reasons", "convert_frame.py _compile")
+)
+logged_by__with_the_class = edited(
+    logged_by, ("output_graph.py _create_proxy", "output_graph.py SubgraphTracer._create_proxy")
+)
+logged_by__without_the_folder = edited(
+    logged_by, ("torch/fx/experimental/symbolic_shapes.py", "torch/_dynamo/symbolic_shapes.py")
 )
