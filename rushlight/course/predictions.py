@@ -189,6 +189,41 @@ def captured_graphs(program: str) -> list[str]:
     }[program]
 
 
+def generated_by(line: str) -> str:
+    """The file and the function of PyTorch's Inductor that write a line of `GENERATED`.
+
+    Below a setting, the line is the beginning of a message in a log, as in `logged_by`. The others are beginnings of lines in the
+    program that Inductor generates for a CPU, which are kept in an `IndentedBuffer`. The function is the one whose code calls the
+    logger, or the buffer's `writeline` or `writelines`. If a line is copied from buffer to buffer, the first function counts.
+
+    >>> print(GENERATED["example"])
+    TORCH_LOGS=ir_pre_fusion
+    BEFORE FUSION
+    >>> generated_by("example")
+    'torch/_inductor/debug.py log_ir_pre_fusion'
+
+    Args:
+        line: a key of `GENERATED`.
+
+    Returns:
+        the path of the file from `torch/` on, with `/`, then one space, and the function's name alone, without its class.
+
+    Source: `torch/_inductor/`, which is on your machine.
+    """
+    return {
+        "example": "torch/_inductor/debug.py log_ir_pre_fusion",
+        "operators": "torch/_inductor/compile_fx.py codegen_and_compile",
+        "round": "torch/_inductor/scheduler.py fuse_nodes",
+        "refused": "torch/_inductor/scheduler.py __call__",
+        "program": "torch/_inductor/graph.py _compile_to_module_lines",
+        "sizes": "torch/_inductor/codegen/wrapper.py _codegen_assert_size_stride",
+        "product": "torch/_inductor/codegen/wrapper.py dispatch",
+        "kernel": "torch/_inductor/codegen/cpp.py define_kernel",
+        "header": "torch/_inductor/codegen/cpp.py codegen_group",
+        "loop": "torch/_inductor/codegen/cpp.py gen_loop_at",
+    }[line]
+
+
 def kernels_and_buffers(program: str) -> list[str]:
     """The kernels and library calls of a compiled function, a program of `FUSED`, each with the bytes that are allocated for it.
 

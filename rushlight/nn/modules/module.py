@@ -703,9 +703,3 @@ def register_module_full_backward_pre_hook(hook: Callable) -> RemovableHandle:
 def register_module_full_backward_hook(hook: Callable) -> RemovableHandle:
     """`hook(module, grad_inputs, grad_outputs)` runs after each module's backward."""
     return RemovableHandle(_global_backward_hooks, hook)
-
-
-def register_module_backward_hook(hook: Callable) -> RemovableHandle:
-    raise NotImplementedError(
-        "rushlight leaves out backward hooks that are not full: register_module_full_backward_hook"
-    )

@@ -205,3 +205,36 @@ def can_fuse__one_conflict_after_another(first, second):
             if read.buffer == write.buffer and read.index != write.index:
                 return False
     return True
+
+
+def generated_by__by_match(line):
+    match line:
+        case "sizes" | "product":
+            function = {"sizes": "_codegen_assert_size_stride", "product": "dispatch"}[line]
+            return f"torch/_inductor/codegen/wrapper.py {function}"
+        case "kernel" | "header" | "loop":
+            function = {"kernel": "define_kernel", "header": "codegen_group", "loop": "gen_loop_at"}[line]
+            return f"torch/_inductor/codegen/cpp.py {function}"
+        case "round" | "refused":
+            return "torch/_inductor/scheduler.py " + ("fuse_nodes" if line == "round" else "__call__")
+        case "operators":
+            return "torch/_inductor/compile_fx.py codegen_and_compile"
+        case "program":
+            return "torch/_inductor/graph.py _compile_to_module_lines"
+    return "torch/_inductor/debug.py log_ir_pre_fusion"
+
+
+def generated_by__in_a_table(line):
+    table = """
+    debug log_ir_pre_fusion example
+    compile_fx codegen_and_compile operators
+    scheduler fuse_nodes round
+    scheduler __call__ refused
+    graph _compile_to_module_lines program
+    codegen/wrapper _codegen_assert_size_stride sizes
+    codegen/wrapper dispatch product
+    codegen/cpp define_kernel kernel
+    codegen/cpp codegen_group header
+    codegen/cpp gen_loop_at loop"""
+    rows = {name: (file, function) for file, function, name in (row.split() for row in table.strip().splitlines())}
+    return "torch/_inductor/{}.py {}".format(*rows[line])
