@@ -68,7 +68,7 @@ def _jobs(draw, st):
         else:
             del names[i : None if change == "stop" else i + 1]
     kept = [draw(st.sampled_from([*range(len(names) + 1), 9, 9])) for names in calls]
-    return {"calls": calls, "kept": kept, "backend": draw(st.sampled_from(["gloo", "nccl"]))}
+    return {"calls": calls, "kept": _possible(calls, kept), "backend": draw(st.sampled_from(["gloo", "nccl"]))}
 
 
 def _possible(calls, kept):
@@ -102,7 +102,7 @@ def _possible(calls, kept):
     hint="compare the entries of equal numbers: which is the first number that is not recorded alike on all ranks?",
 )  # fmt: skip
 def first_wait(rl, calls, kept, backend="gloo"):
-    records = _records(calls, _possible(calls, kept), backend)
+    records = _records(calls, kept, backend)
     before = copy.deepcopy(records)
     found = rl.clinic.distributed.first_wait(records)
     return {"first": _plain(found), "records": records == before}
