@@ -7,7 +7,7 @@ from importlib import import_module
 from statistics import median, pstdev
 
 from ...engine.check import program
-from ..cases import drawn, rows, several, when
+from ..cases import defaults, drawn, rows, several, when
 
 # The digits of a median ----------------------------------------------------------------------------------------------
 
@@ -67,14 +67,18 @@ OPERATORS = [
     f"{ATTENTION}_for_cpu",
 ]  # fmt: skip
 
+_counted = defaults(
+    name="mm", sizes=[2, 3, 4, 5], positions=[3], kernel=[1, 1], transposed=False, mask=[True] * 3, padding=0, stride=1
+)  # the last two are those of a convolution
+
 
 @program(
     "utils.flop_counter.operator_flops",
     cases=drawn(
         name=OPERATORS, sizes=several((1, 5), 4, 4), positions=several((3, 6), 1, 3), kernel=several((1, 3), 3, 3), transposed=bool,
-        mask=several(bool, 3, 3),
+        mask=several(bool, 3, 3), padding=(0, 2), stride=(1, 2),
     ),
-    edges=rows("name sizes positions kernel transposed mask", *(
+    edges=[_counted(*row) for row in (
         ("mm", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3), ("addmm", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3),
         ("bmm", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3), ("baddbmm", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3),
         ("__and__", [2, 3, 4, 5], [3], [1, 1], False, [True] * 3), ("convolution", [3, 1, 4, 2], [5], [2, 1], False, [True] * 3),
@@ -88,15 +92,20 @@ OPERATORS = [
         (ATTENTION, [1, 2, 5, 3], [3], [2, 1], True, [True] * 3), (ATTENTION, [1, 2, 5, 3], [0], [2, 1], False, [True] * 3),
         *((name, [0, 3, 4, 5], [5], [2], False, [True] * 3) for name in ("convolution", "mkldnn_convolution")),
         ("convolution", [2, 3, 4, 5], [3, 4, 5], [2, 1, 3], False, [True] * 3),
-    )),
+        *(("convolution", [2, 3, 4, 5], [5, 4], [2, 3], transposed, [True] * 3, padding, stride)
+          for transposed in (False, True) for padding, stride in ((2, 1), (0, 2), (2, 2))),
+        *(("convolution_backward", [2, 3, 4, 5], [5, 4], [2, 3], transposed, mask, padding, stride)
+          for transposed in (False, True) for padding, stride in ((2, 1), (0, 2))
+          for mask in ([True, True, True], [True, False, True], [False, True, False])),
+    )],
     show=lambda torch, **case: _as_call(**case),
     hint=when(
         lambda case: case["transposed"] and case["name"].startswith("convolution"),
         "a transposed convolution multiplies the weight at each position of its input",
     ),
 )  # fmt: skip
-def flops(rl, name, sizes, positions, kernel, transposed, mask):
-    inputs, outputs = _shapes(name, sizes, positions, kernel, transposed)
+def flops(rl, name, transposed, mask, **sizes):
+    inputs, outputs = _shapes(name, transposed=transposed, **sizes)
     outputs = outputs if name == "convolution" else []
     count = rl.utils.flop_counter.operator_flops
     if name == "convolution_backward":
@@ -109,8 +118,8 @@ def flops(rl, name, sizes, positions, kernel, transposed, mask):
     return [type(flops).__name__, flops]
 
 
-def _as_call(name, sizes, positions, kernel, transposed, mask):
-    inputs, outputs = _shapes(name, sizes, positions, kernel, transposed)
+def _as_call(name, transposed, mask, **sizes):
+    inputs, outputs = _shapes(name, transposed=transposed, **sizes)
     more = (
         {"transposed": transposed, "output_mask": mask}
         if name == "convolution_backward"
@@ -121,14 +130,14 @@ def _as_call(name, sizes, positions, kernel, transposed, mask):
 
 
 @flops.oracle
-def _(torch, name, sizes, positions, kernel, transposed, mask):
+def _(torch, name, transposed, mask, **sizes):
     counter, aten = import_module("torch.utils.flop_counter"), torch.ops.aten
-    inputs, outputs = _shapes(name, sizes, positions, kernel, transposed)
+    inputs, outputs = _shapes(name, transposed=transposed, **sizes)
     formula = counter.flop_registry.get(getattr(aten, name))
     if formula is None:
         return ["int", 0]
     tensors, results = ([torch.empty(shape, device="meta") for shape in shapes] for shapes in (inputs, outputs))
-    ones = [1] * len(positions)
+    ones = [1] * (len(inputs[0]) - 2)
     if name == "convolution":
         return ["int", formula(*tensors, None, ones, ones, ones, transposed, ones, 1, out_val=results[0])]
     if name == "convolution_backward":
@@ -136,7 +145,7 @@ def _(torch, name, sizes, positions, kernel, transposed, mask):
     return ["int", formula(*tensors, out_val=results[0])]
 
 
-def _shapes(name, sizes, positions, kernel, transposed):
+def _shapes(name, sizes, positions, kernel, transposed, padding, stride):
     """The shapes of the tensor arguments and of the results."""
     b, m, k, n = sizes
     products = {
@@ -154,7 +163,12 @@ def _shapes(name, sizes, positions, kernel, transposed):
         few = 1 if transposed else m  # a head of the keys serves several of the query
         return [(b, m, n, d), (b, few, t, d), (b, few, t, e)], [(b, m, n, e)]
     kernel = kernel[: len(positions)]
-    ends = [size + (length - 1 if transposed else 1 - length) for size, length in zip(positions, kernel)]
+    ends = [
+        max(0, (size - 1) * stride + length - 2 * padding)
+        if transposed
+        else (size + 2 * padding - length) // stride + 1
+        for size, length in zip(positions, kernel)
+    ]
     given, weight, result = (b, m, *positions), (m, k, *kernel) if transposed else (k, m, *kernel), (b, k, *ends)
     if name == "convolution":
         return [given, weight], [result]

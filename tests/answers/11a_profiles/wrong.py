@@ -228,6 +228,27 @@ operator_flops__only_tuples = edited(
 operator_flops__no_gradient_by_default = edited(operator_flops, ("(True, True, True)", "(False, False, False)"))
 operator_flops__two_dimensions = edited(operator_flops, ("prod(positions)", "prod(positions[:2])"))
 operator_flops__an_empty_batch = edited(operator_flops, ("2 * inputs[0][0] *", "2 * max(inputs[0][0], 1) *"))
+operator_flops__the_smaller_shape = edited(
+    operator_flops,
+    (
+        "positions = (inputs[0] if transposed else outputs[0])[2:]",
+        "positions = min(inputs[0][2:], outputs[0][2:], key=prod)",
+    ),
+)
+operator_flops__the_larger_shape = edited(
+    operator_flops,
+    (
+        "positions = (inputs[0] if transposed else outputs[0])[2:]",
+        "positions = (min if transposed else max)(inputs[0][2:], outputs[0][2:], key=prod)",
+    ),
+)
+operator_flops__neither_padding_nor_stride = edited(
+    operator_flops,
+    (
+        "positions = (inputs[0] if transposed else outputs[0])[2:]",
+        "positions = [x - (0 if transposed else k - 1) for x, k in zip(inputs[0][2:], inputs[1][2:])]",
+    ),
+)
 operator_flops__no_keys = edited(operator_flops, ("* s * t *", "* s * max(t, 1) *"))
 
 
