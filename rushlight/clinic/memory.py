@@ -7,11 +7,13 @@ kind, and the script as it should be.
 
 from __future__ import annotations
 
+import copy
 import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import torch
@@ -24,7 +26,9 @@ def narrow_1(xp: Any) -> Any:
 
     `xp` is the patient's framework, the sound one, or torch. The result differs on the patient, and is the same on the other two.
 
-    The program has at most 5 statements and calls at most 8 operators. It uses `xp`, its own variables, and no import.
+    The program has at most 5 statements and calls at most 8 operators. It uses `xp`, its own variables, and no import. Of Python's
+    own functions it may use abs, all, any, bool, dict, enumerate, float, int, len, list, map, max, min, range, reversed, round,
+    set, slice, sorted, str, sum, tuple and zip.
 
     Returns:
         a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
@@ -38,8 +42,8 @@ def name_1() -> list[str]:
     """The function at fault in patient 13e.1.
 
     Returns:
-        a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
-        function below `rl`, such as `"ao.quantization.affine.determine_qparams"`.
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. One name may be a string
+        without a list. A name is the path of the function below `rl`, such as `"nn.init.calculate_fan_in_and_fan_out"`.
     """
     return ["aten.native.quantized.fake_quantize"]
 
@@ -82,7 +86,7 @@ def narrow_2(xp: Any) -> Any:
 
 
 def name_2() -> list[str]:
-    """The function at fault in patient 13e.2: a list with one name, or with two if the first guess was wrong."""
+    """The function at fault in patient 13e.2: a list with one name, or with two if the first guess was wrong, or a string."""
     return ["amp.grad_scaler.unscale_grads"]
 
 
@@ -128,7 +132,8 @@ def held_bytes(owners: dict[str, Any]) -> dict[str, int]:
         {'weights': 40, 'loss': 44, 'more': 0}
 
     Args:
-        owners: nothing in it is changed. A graph may be tens of thousands of nodes deep.
+        owners: nothing in it is changed, neither a container nor a gradient. A list or dict may contain itself. A graph may be tens
+            of thousands of nodes deep.
 
     Returns:
         for each name of `owners`, in this order, a number of bytes.
@@ -166,12 +171,13 @@ def fit(
     """Train a model with a step for each batch, and report the training in numbers and texts.
 
     The loss of a batch (x, y) is the mean of `(model(x) - y) ** 2`. Each batch has a backward pass, a step of the optimizer and an
-    `optimizer.zero_grad()`. If the loss of a batch raises a RuntimeError, there is no step, and the next batch follows.
+    `optimizer.zero_grad()`. If the loss of a batch raises a RuntimeError, there is no step, and the next batch follows. Any other
+    error is raised further: that of another class, and each one that the iterable raises.
 
     However many batches there are, the bytes that are alive while the next batch is asked for do not grow.
 
     Args:
-        model: its layers are different modules. Afterwards it has the hooks that it had before.
+        model: its layers are different modules. Afterwards it has the hooks that it had before, also if an error is raised.
         batches: an iterable that makes each batch when it is asked for.
 
     Returns:
@@ -184,18 +190,20 @@ def fit(
         activity.append(result.detach().abs().mean().item())
 
     hooks = [layer.register_forward_hook(look) for layer in model]
-    for x, y in batches:
-        try:
-            loss = ((model(x) - y) ** 2).mean()
-        except RuntimeError as error:
-            messages.append(str(error))
-            continue
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        losses.append(loss.item())
-    for hook in hooks:
-        hook.remove()
+    try:
+        for x, y in batches:
+            try:
+                loss = ((model(x) - y) ** 2).mean()
+            except RuntimeError as error:
+                messages.append(str(error))
+                continue
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            losses.append(loss.item())
+    finally:
+        for hook in hooks:
+            hook.remove()
     return losses, activity, messages
 
 
@@ -204,13 +212,14 @@ def first_not_finite(model: torch.nn.Module, run: Callable[[], Any]) -> tuple[st
 
     That is the first operator that a `TorchDispatchMode` sees for which one of these holds:
 
-    - its result has a nan, and nothing that it is given is a nan or has one;
-    - its result has an infinity, and all that it is given is finite. So a mask that is filled with minus infinity on purpose does
-      not count, because the operator is given this number.
+    - a result of it has a nan, and nothing that it is given is a nan or has one;
+    - a result of it has an infinity, and all that it is given is finite. So a mask that is filled with minus infinity on purpose
+      does not count, because the operator is given this number.
 
     What an operator is given are its arguments, those by keyword too: tensors, and numbers of the class `float`, also in lists.
-    Such a number has 64 bits, so 1e300 is finite. Only floating tensors count. An operator may have several results, and it may
-    write into an argument. Operators with `empty` in their names do not count: their memory is not set.
+    Such a number has 64 bits, so 1e300 is finite. An operator may have several results. What it writes into an argument is a result
+    too: `torch._foreach_exp_` returns None. Only floating tensors count. Operators with `empty` in their names do not count: their
+    memory is not set.
 
         >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Softplus())
         >>> first_not_finite(model, lambda: model(torch.ones(2)).sub(1e30).exp().log())
@@ -223,7 +232,7 @@ def first_not_finite(model: torch.nn.Module, run: Callable[[], Any]) -> tuple[st
     Returns:
         None if there is no such operator. Otherwise two values: the innermost module of `model` that runs when the operator is
         called, by its name in `model.named_modules()`, or None if none runs, as in a loss or in backward; and the operator as text,
-        `str(func)`.
+        `str(func)`. A module that raises an error has ended, also if `run` or another module catches the error and goes on.
     """
     running, culprits = [], []
 
@@ -236,7 +245,7 @@ def first_not_finite(model: torch.nn.Module, run: Callable[[], Any]) -> tuple[st
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             before = kinds_of((args, kwargs))
             result = func(*args, **(kwargs or {}))
-            after = kinds_of(result)
+            after = kinds_of((result, args, kwargs))  # it may have written into an argument
             new = "nan" in after - before or ("inf" in after and not before)
             if new and "empty" not in str(func):
                 culprits.append((running[-1] if running else None, str(func)))
@@ -248,7 +257,7 @@ def first_not_finite(model: torch.nn.Module, run: Callable[[], Any]) -> tuple[st
     hooks = []
     for name, module in model.named_modules():
         hooks.append(module.register_forward_pre_hook(lambda *_, name=name: running.append(name)))
-        hooks.append(module.register_forward_hook(leave))
+        hooks.append(module.register_forward_hook(leave, always_call=True))  # after an error too
     try:
         with Look():
             run()
@@ -262,10 +271,15 @@ def attend(scores: torch.Tensor, values: torch.Tensor, allowed: torch.Tensor) ->
     """A weighted mean of values for each row, with the softmax of the scores at the allowed positions as weights.
 
     A row without an allowed position gives zeros. At other positions a score may be anything, infinite or nan too: it has no
-    influence. For finite values and allowed scores, however large, the result is finite, and so are the gradients: that of a score
-    at a position that is not allowed is 0.
+    influence. For finite values and allowed scores, however large or low, the result is finite, and so are the gradients: that of a
+    score at a position that is not allowed is 0.
 
-    Results and gradients are those of exact arithmetic, but for a few roundings of the dtype.
+    Results and gradients are those of exact arithmetic, but for a few roundings of the dtype, however long a row is. So a sum needs
+    float32 inside, as torch's operators have it. A sum that is rounded to half precision after each number is wrong.
+
+    No operator makes a nan on the way, neither forward nor backward, and none makes an infinity unless two scores of a row are
+    further apart than the largest number of the dtype. So `first_not_finite` finds nothing here. (A mask with minus infinity is
+    given to an operator.)
 
     Args:
         scores: (rows, length), float16, bfloat16 or float32. It is only read.
@@ -284,7 +298,9 @@ def transfers(function: Callable, *args: Any) -> dict[int, int]:
     """How often each line of a function makes Python read a number of a tensor, in one call `function(*args)`.
 
     To read a number is a call of the operator `aten::_local_scalar_dense`, which a `TorchDispatchMode` sees. On a GPU, Python waits
-    there for all that was launched before. The number may be read by another function, which this line calls, directly or not.
+    there for all that was launched before. `x.item()`, `float(x)`, `int(x)`, `bool(x)` and `if x:` call it. `x.tolist()` and
+    `x.numpy()` do not: on a CPU they read the memory without an operator. The number may be read by another function, which this
+    line calls, directly or not. If the function calls itself, the line is that of its innermost call at the time.
 
     A line is counted from the line with `def`, which is line 0.
 
@@ -297,7 +313,8 @@ def transfers(function: Callable, *args: Any) -> dict[int, int]:
         {2: 1, 3: 1, 4: 2}
 
     Args:
-        function: a Python function without decorators. Each of its statements is on a line of its own.
+        function: a Python function without decorators. Each of its statements is on a line of its own. It is called once, and an
+            error that it raises is raised further.
 
     Returns:
         a dict from lines to numbers of reads, without lines that read nothing. Its order does not matter.
@@ -330,7 +347,7 @@ def descend(
     Python reads no number of a tensor, so the function also runs on tensors without data, in a `FakeTensorMode`.
 
     Args:
-        x, target: of the same size and floating dtype, finite, at least one element. They are only read.
+        x, target: of the same size and floating dtype (half precision too), finite, at least one element. They are only read.
         rates: at least one.
 
     Returns:
@@ -365,7 +382,7 @@ def narrow_3(xp: Any) -> Any:
 
 
 def name_3() -> list[str]:
-    """The function at fault in patient 13e.3: a list with one name, or with two if the first guess was wrong."""
+    """The function at fault in patient 13e.3: a list with one name, or with two if the first guess was wrong, or a string."""
     return ["utils.flop_counter.operator_flops"]
 
 
@@ -394,3 +411,148 @@ def mend_3() -> tuple[str, Callable]:
         return 0
 
     return "utils.flop_counter.operator_flops", operator_flops
+
+
+def levels_used(model: torch.nn.Module, batches: Iterable[torch.Tensor]) -> dict[str, int]:
+    """How many different integers each observer of a calibrated model gives to the values of some batches.
+
+    An observer is a module of the class `torch.ao.quantization.ObserverBase`. It has been calibrated, so `calculate_qparams()`
+    gives its scale and its zero point, with one element each. The integer of a value x is `round(x / scale) + zero_point`, limited
+    to `observer.quant_min` and `observer.quant_max`. The values are all that the observer is called with in `model(batch)`, for
+    each of the batches. The model may write into them afterwards.
+
+    A call of an observer changes its range. So the scale and the zero point are those from before the first batch.
+
+        >>> observer = torch.ao.quantization.MinMaxObserver()
+        >>> _ = observer(torch.tensor([0.0, 50.0, 510.0]))
+        >>> levels_used(torch.nn.Sequential(observer), [torch.arange(10.0), torch.tensor([-1.0, 9.5, 1000.0])])
+        {'0': 7}
+
+    Args:
+        model: afterwards it is as before. Its observers have the buffers that they had, and it has the hooks that it had.
+        batches: each one is the argument of a call of the model. There is at least one.
+
+    Returns:
+        for each observer, by its name in `model.named_modules()`, a number. If it is never called, this is 0.
+    """
+    model = copy.deepcopy(model)
+    levels = {}
+
+    def look(observer, args, name, scale, zero_point):
+        (x,) = args
+        integers = (x / scale).round() + zero_point
+        levels[name] |= {*integers.clamp(observer.quant_min, observer.quant_max).flatten().tolist()}
+
+    for name, module in model.named_modules():
+        if isinstance(module, torch.ao.quantization.ObserverBase):
+            levels[name] = set()
+            scale, zero_point = (x.item() for x in module.calculate_qparams())
+            module.register_forward_pre_hook(partial(look, name=name, scale=scale, zero_point=zero_point))
+    for batch in batches:
+        model(batch)
+    return {name: len(integers) for name, integers in levels.items()}
+
+
+def calibrate(batches: Iterable[torch.Tensor]) -> tuple[float, int]:
+    """A scale and a zero point with which the values of a layer are quantised to 8 bits, although some of them are outliers.
+
+    A value x is quantised to `round(x / scale) + zero_point`, limited to 0 and 255. An outlier is at least 10 times as far from 0
+    as any value that is none. At most one value in 2000 is an outlier, and often none is. A batch may have a larger range than
+    another one, and all values may have one sign.
+
+    The numbers are tried on other batches of the same layer, without outliers. There, the mean squared error is at most twice the
+    error with the range from the smallest to the largest value. (This range, too, is extended to 0.)
+
+        >>> x = torch.arange(-1000, 3100).float() / 1000
+        >>> x[7] = 500.0
+        >>> scale, zero_point = calibrate([x[:2000], x[2000:]])
+        >>> abs(scale - 4.1 / 255) < 0.001, abs(zero_point - 62) < 3
+        (True, True)
+
+    Args:
+        batches: float32, at least 2000 values in all. Each batch is asked for once. It is only read.
+
+    Returns:
+        two numbers: the scale, above 0, and the zero point, from 0 to 255, so that 0 is exact.
+    """
+    values = torch.cat([batch.flatten() for batch in batches])
+    low, high = values.quantile(0.001).clamp(max=0.0), values.quantile(0.999).clamp(min=0.0)
+    scale = (high - low).item() / 255
+    return scale, round(-low.item() / scale)
+
+
+def lost_updates(model: torch.nn.Module, optimizer: torch.optim.SGD, run: Callable[[], Any]) -> dict[str, list[int]]:
+    """How many elements of each parameter a step does not change although it should.
+
+    A step makes `x - lr * gradient` of each element x. In bfloat16 the result is rounded to 8 digits of base 2. If the update is
+    smaller than half the distance to the next number, the result is x again: the update is lost. Counted are the elements that are
+    the same number after the step, while neither the gradient nor the learning rate is 0.
+
+        >>> layer = torch.nn.Linear(3, 1, bias=False).bfloat16()
+        >>> layer.weight.data = torch.tensor([[1.0, 1.0, 0.01]]).bfloat16()
+        >>> optimizer = torch.optim.SGD(layer.parameters(), lr=0.001)
+        >>> def run():
+        ...     layer(torch.tensor([[1.0, 0.0, 1.0]]).bfloat16()).sum().backward()
+        ...     optimizer.step()
+        >>> lost_updates(layer, optimizer, run)
+        {'weight': [1]}
+
+    Args:
+        optimizer: it has some of the model's parameters, in groups with learning rates `group["lr"]`, which may change between
+            steps. It has no momentum and no weight decay. Afterwards it has the hooks that it had, also if `run()` raises an error.
+            The error is raised further.
+        run: calls `optimizer.step()`, any number of times, and may do anything else before, between and after these calls.
+
+    Returns:
+        for each parameter of the optimizer, by its name in `model.named_parameters()`, a number for each step. A parameter without
+        a gradient loses nothing.
+    """
+    names = {x: name for name, x in model.named_parameters()}
+    owned = [x for group in optimizer.param_groups for x in group["params"]]
+    lost, before = {names[x]: [] for x in owned}, {}
+
+    def enter(optimizer, args, kwargs):
+        before.update({x: x.clone() for x in owned})
+
+    def leave(optimizer, args, kwargs):
+        for group in optimizer.param_groups:
+            for x in group["params"]:
+                wanted = torch.zeros_like(x) if x.grad is None else x.grad * (group["lr"] != 0)
+                lost[names[x]].append(int(((x == before[x]) & (wanted != 0)).sum()))
+
+    hooks = optimizer.register_step_pre_hook(enter), optimizer.register_step_post_hook(leave)
+    try:
+        run()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return lost
+
+
+def descend_in_bfloat16(
+    x: torch.Tensor, gradient: Callable[[torch.Tensor], torch.Tensor], rate: float, steps: int
+) -> torch.Tensor:
+    """Descend with a model that computes in bfloat16, and lose no update.
+
+    In each step the model is asked for its gradient at the present point, `gradient(point)`. The next point is the start minus
+    `rate` times the sum of all gradients so far. In exact arithmetic, this sum has some value for each element. An element of a
+    point differs from this value by at most 1 % of the largest absolute value that the element has had so far. (A rounding to
+    bfloat16 changes a number by at most 0.4 %.) So no update may be lost, and stochastic rounding is too inexact: it is right only
+    on average.
+
+        >>> ones = torch.ones(2).bfloat16()
+        >>> descend_in_bfloat16(ones, lambda point: torch.ones_like(point), 0.001, 250)
+        tensor([0.7500, 0.7500], dtype=torch.bfloat16)
+
+    Args:
+        x: the start, bfloat16. It is only read.
+        gradient: takes and returns a bfloat16 tensor of these sizes, and is called once in each step. It only reads the point.
+        steps: up to some thousands.
+
+    Returns:
+        the last point, a new tensor, bfloat16.
+    """
+    master = x.float()
+    for _ in range(steps):
+        master = master - rate * gradient(master.bfloat16()).float()
+    return master.bfloat16()

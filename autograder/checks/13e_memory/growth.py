@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from ...engine.check import program
-from ..cases import drawn, explained, numbers, rows, several
+from ..cases import attempt, drawn, explained, numbers, rows, several
 
 # Who keeps what ------------------------------------------------------------------------------------------------------
 
@@ -127,7 +127,15 @@ KEPT = {
     "retained": lambda script, x: script.retained(x),
     "largest": lambda script, x: script.head(x).max(1),
     "parameters": lambda script, x: [script.head.weight, script.head(x), script.hidden.weight.grad],
+    "itself": lambda script, x: _with_itself([x * 2]),
+    "columns": lambda script, x: [*(x * 2).unbind(1)],
+    "views": lambda script, x: list(x.split(1)),
 }
+
+
+def _with_itself(values):
+    values.append(values)
+    return values
 
 
 def _owners(torch, first, second, kind, start):
@@ -147,6 +155,22 @@ def _kept(*first, second=(), kind="sgd"):
     return {"first": [*first], "second": [*second], "kind": kind, "start": 1}
 
 
+def _contents(thing, seen):
+    """The objects in an owner, down to its tensors with their gradients: all that a walk must leave as it is."""
+    if id(thing) in seen:
+        return id(thing)
+    seen.add(id(thing))
+    parts = []
+    if isinstance(thing, dict):
+        parts = [*thing.keys(), *thing.values()]
+    elif isinstance(thing, list | tuple):
+        parts = thing
+    elif hasattr(thing, "grad_fn"):
+        parts = [thing.grad] if thing.is_leaf or thing.retains_grad else []
+        return id(thing), thing._version, id(thing.grad_fn), thing.requires_grad, [_contents(x, seen) for x in parts]
+    return id(thing), [_contents(x, seen) for x in parts]
+
+
 @program(
     "clinic.memory.held_bytes",
     cases=drawn(
@@ -156,14 +180,19 @@ def _kept(*first, second=(), kind="sgd"):
         *(_kept(name, second=[name, "row and all"]) for name in KEPT), _kept(kind="adam"),
         _kept("loss", "loss", second=["activations", "node"], kind="adam"),
     ],
-    hint="each owner is asked in its order: what is reached from an earlier one is counted there",
+    hint=explained(
+        bytes="each owner is asked in its order: what is reached from an earlier one is counted there",
+        only_read="a list or dict of the owners, or a gradient, is another one after the call",
+    ),
     draws=20,
 )  # fmt: skip
 def held_bytes(rl, **case):
     import torch
 
     owners = _owners(torch, **case)
-    return [[name, int(size)] for name, size in rl.clinic.memory.held_bytes(owners).items()]
+    before = _contents(owners, set())
+    sizes = [[name, int(size)] for name, size in rl.clinic.memory.held_bytes(owners).items()]
+    return {"bytes": sizes, "only read": _contents(owners, set()) == before}
 
 
 @held_bytes.oracle
@@ -174,7 +203,7 @@ def freed_when_an_owner_goes(torch, **case):
             before = alive()
             del owners[name]
             freed[name] = before - alive()
-        return [[name, freed[name]] for name in [*freed][::-1]]
+        return {"bytes": [[name, freed[name]] for name in [*freed][::-1]], "only read": True}
 
     return _recorded(torch, run)
 
@@ -186,7 +215,7 @@ BATCHES = ["good", "good", "wide", "long"]
 
 def _batch(torch, kind, i):
     x, y = numbers(torch, [4, 5 if kind == "wide" else 3], i, "float32"), numbers(torch, [4, 2], i + 1, "float32")
-    return x, y[:3] if kind == "long" else y
+    return x, {"long": y[:3], "none": None}.get(kind, y)
 
 
 def _model(torch, kind, start):
@@ -207,25 +236,36 @@ def _report(losses, activity, messages):
 
 
 CYCLES = 4
+ENDS = {"disk": RuntimeError, "stream": ValueError, "none": TypeError}  # the iterable raises it, or the last batch does
+
+
+def _all_batches(torch, kinds, end):
+    for i in range(CYCLES * len(kinds) + 1):
+        yield _batch(torch, kinds[i % len(kinds)], i)
+    if end == "none":
+        yield _batch(torch, end, 0)
+    elif end:
+        raise ENDS[end](end)
 
 
 @program(
     "clinic.memory.fit",
-    cases=drawn(kinds=several(BATCHES, 1, 3), optimizer=["sgd", "adam"], start=(0, 9)),
+    cases=drawn(kinds=several(BATCHES, 1, 3), optimizer=["sgd", "adam"], start=(0, 9), end=["", "", *ENDS]),
     edges=rows(
-        "kinds optimizer start", (["good"], "sgd", 1), (["good", "wide"], "adam", 2), (["good", "long"], "sgd", 3),
-        (["wide"], "sgd", 4), (["long", "long", "good"], "sgd", 5), (["long", "good", "wide"], "adam", 6),
-        (["wide", "wide", "long"], "adam", 7),
+        "kinds optimizer start end", (["good"], "sgd", 1, ""), (["good", "wide"], "adam", 2, ""), (["good", "long"], "sgd", 3, ""),
+        (["wide"], "sgd", 4, ""), (["long", "long", "good"], "sgd", 5, ""), (["long", "good", "wide"], "adam", 6, ""),
+        (["wide", "wide", "long"], "adam", 7, ""), *((["good", "wide"], "sgd", 8, end) for end in ENDS),
     ),
     hint=explained(
         growth="bytes that are alive when the next batch is asked for, after each round of batches: what do the lists hold, and "
         "what does an error hold?",
         report="losses and activity are lists of floats, and messages a list of texts",
         hooks="the hooks stay: each call of `fit` adds more of them",
+        error="only a RuntimeError while a loss is computed is caught: any other one is raised further",
     ),
     draws=8,
 )  # fmt: skip
-def fit(rl, kinds, optimizer, start):
+def fit(rl, kinds, optimizer, start, end):
     import torch
 
     def run(alive):
@@ -234,16 +274,19 @@ def fit(rl, kinds, optimizer, start):
         sizes = []
 
         def batches():
-            for i in range(CYCLES * len(kinds) + 1):
+            for i, batch in enumerate(_all_batches(torch, kinds, end)):
                 if i % len(kinds) == 0:
                     sizes.append(alive())
-                yield _batch(torch, kinds[i % len(kinds)], i)
+                yield batch
 
-        report = rl.clinic.memory.fit(model, held, batches())
+        report = attempt(rl.clinic.memory.fit, model, held, batches())
         hooks = [len(layer._forward_hooks) + len(layer._forward_pre_hooks) for layer in (model, *model)]
         return {
-            "report": _report(*report),
-            "growth": [size - sizes[2] for size in sizes[2:]],  # the optimizer's state is made in the first step
+            "error": report if isinstance(report, str) else None,
+            "report": None if isinstance(report, str) else _report(*report),
+            "growth": [
+                size - sizes[2] for size in sizes[2 : CYCLES + 1]
+            ],  # the optimizer's state is made in the first step
             "hooks": [hooks, other.id in model[0]._forward_hooks],
             "weights": [x.detach() for x in model.parameters()],
             "gradients": [x.grad is None for x in model.parameters()],
@@ -253,7 +296,7 @@ def fit(rl, kinds, optimizer, start):
 
 
 @fit.oracle
-def fitted_step_by_step(torch, kinds, optimizer, start):
+def fitted_step_by_step(torch, kinds, optimizer, start, end):
     model, held = _model(torch, optimizer, start)
     losses, activity, messages = [], [], []
     for i in range(CYCLES * len(kinds) + 1):
@@ -275,7 +318,8 @@ def fitted_step_by_step(torch, kinds, optimizer, start):
         held.step()
         losses.append(loss.item())
     return {
-        "report": [losses, activity, messages],
+        "error": f"raises {ENDS[end].__name__}" if end else None,
+        "report": None if end else [losses, activity, messages],
         "growth": [0] * (CYCLES - 1),
         "hooks": [[0, 1, 0, 0], True],
         "weights": [x.detach() for x in model.parameters()],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 
 from ...engine.check import program
@@ -40,8 +41,18 @@ STEPS = {  # of a layer, from (rows, 3) to (rows, 3)
     "difference": lambda torch, x: x - x,
     "wide": lambda torch, x: (x.double() * 1e300).float(),
     "widest": lambda torch, x: ((x.double() * 0 + 1e10) * 1e300).float(),
+    "exp of all": lambda torch, x: _written(torch._foreach_exp_, [x * 1, x - 1])[0],
+    "log of all": lambda torch, x: _written(torch._foreach_log_, [x * 0 + 1, x * 1])[1],
+    "divided by all": lambda torch, x: _written(torch._foreach_div_, [x * 1], [x - x])[0],
+    "fails": lambda torch, x: [][len(x)],
 }
-RUNS = ["forward", "backward", "loss", "twice", "outside", "raises", "second"]
+RUNS = ["forward", "backward", "loss", "twice", "outside", "raises", "second", "caught"]
+
+
+def _written(function, written, *others):
+    """A list of tensors after the call of a function that writes into them and returns nothing."""
+    function(written, *others)
+    return written
 
 
 def _layer(torch, steps):
@@ -52,9 +63,48 @@ def _layer(torch, steps):
             self.shift = torch.nn.Parameter(torch.zeros(3))
 
         def forward(self, x):
-            return STEPS[steps[0]](torch, self.inner(x) + self.shift)
+            try:
+                y = self.inner(x)
+            except IndexError:
+                y = x
+            return STEPS[steps[0]](torch, y + self.shift)
 
     return Layer()
+
+
+def _flat(values):
+    """The floating-point numbers in nested lists, also those in tensors."""
+    if isinstance(values, list | tuple):
+        return [x for value in values for x in _flat(value)]
+    if hasattr(values, "grad_fn"):
+        return values.double().flatten().tolist() if values.dtype.is_floating_point else []
+    return [values] if type(values) is float else []
+
+
+def _recorded(torch, where=lambda: None):
+    """A list, and a mode that adds to it for each operator where it is called, the operator, the numbers that it is given, and
+    those that it returns or has written."""
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    calls = []
+
+    class Record(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            arguments = [*args, *(kwargs or {}).values()]
+            given = _flat(arguments)
+            result = func(*args, **(kwargs or {}))
+            calls.append((where(), func, given, _flat([result, arguments])))
+            return result
+
+    return calls, Record()
+
+
+def _makes_nan(func, given, made):
+    return any(map(math.isnan, made)) and not any(map(math.isnan, given)) and "empty" not in func.name()
+
+
+def _makes_infinity(func, given, made):
+    return any(map(math.isinf, made)) and all(map(math.isfinite, given)) and "empty" not in func.name()
 
 
 def _with_nan_in_empty(torch, run, *args):
@@ -83,6 +133,10 @@ def _model_and_run(torch, layers, run, scale, start, shared):
             return made[0](x).sum().log().exp().sqrt()
         if run == "twice":
             return model(x * 0 + 1), model(x)
+        if run == "caught":
+            with contextlib.suppress(IndexError):
+                model(x)
+            return (x - x).log()
         model(x)
         if run == "raises":
             raise KeyError(run)
@@ -108,6 +162,11 @@ def _case(*layers, run="forward", scale=1.0, shared=False):
         *(_case(["double"], ["double", "exp", "double"], scale=300.0, run=run, shared=True) for run in RUNS),
         _case(["add a mask"], ["softmax"]), _case(["row of nan"], ["reciprocal"]), _case(["reciprocal", "row of nan"]),
         _case(["double"], ["mask"], ["exp"], ["log"]), _case(["times nan"], ["log"]),
+        *(_case(["double", f"{step} all"], scale=scale) for step in ("exp of", "log of", "divided by") for scale in (0.0, -1.0)),
+        *(_case(*layers, run="caught", scale=0.0)
+          for layers in ([["fails"]], [["double", "fails"]], [["double"], ["fails", "double"]])),
+        *(_case(*layers, scale=0.0)
+          for layers in ([["log", "fails"]], [["double", "fails"], ["log"]], [["log", "double", "fails"]])),
     ],
     hint="compare what the operator is given, before it runs, with its result: nan and infinity are two questions",
     draws=40,
@@ -124,25 +183,10 @@ def first_not_finite(rl, **case):
 
 @first_not_finite.oracle
 def first_of_all_calls(torch, **case):
-    from torch.utils._python_dispatch import TorchDispatchMode
-
     model, run = _model_and_run(torch, **case)
     names = {id(module): name for name, module in reversed([*model.named_modules()])}
-    path, calls = [], []
-
-    def flat(values):
-        if isinstance(values, list | tuple):
-            return [x for value in values for x in flat(value)]
-        if isinstance(values, torch.Tensor):
-            return values.double().flatten().tolist() if values.dtype.is_floating_point else []
-        return [values] if type(values) is float else []
-
-    class Record(TorchDispatchMode):
-        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-            given = flat([*args, *(kwargs or {}).values()])
-            result = func(*args, **(kwargs or {}))
-            calls.append(([*path, None][0], func, given, flat(result)))
-            return result
+    path = []
+    calls, record = _recorded(torch, lambda: [*path, None][0])
 
     def entered(module, forward):
         def call(*args):
@@ -157,14 +201,13 @@ def first_of_all_calls(torch, **case):
     for module in {id(m): m for m in model.modules()}.values():
         module.forward = entered(module, module.forward)
     try:
-        with Record():
+        with record:
             _with_nan_in_empty(torch, run)
     except Exception as error:
         return {"first": attempt(_raise, error), "new hooks": False}
-    for at, func, given, result in calls:
-        new_nan = any(map(math.isnan, result)) and not any(map(math.isnan, given))
-        new_inf = any(map(math.isinf, result)) and all(map(math.isfinite, given))
-        if (new_nan or new_inf) and "empty" not in func.name():
+    for at, *call in calls:
+        if _makes_nan(*call) or _makes_infinity(*call):
+            func = call[0]
             return {"first": [at, str(func)], "new hooks": False}
     return {"first": None, "new hooks": False}
 
@@ -176,7 +219,7 @@ def _raise(error):
 # A softmax in half precision -----------------------------------------------------------------------------------------
 
 KINDS = ("float16", "bfloat16", "float32")
-SIZES = ["small", "large", "huge", "low", "lowest", "equal", "zero"]
+SIZES = ["small", "large", "huge", "low", "lower", "lowest", "mixed", "equal", "zero"]
 HIDDEN = ["same", "nan", "inf", "-inf", "max"]  # the scores at positions that are not allowed
 MASKS = ["mixed", "all", "none", "one", "first row"]
 
@@ -187,7 +230,8 @@ def _scores(torch, kind, size, hidden, mask, rows, length, start):
     most = torch.finfo(dtype).max
     scores = {
         "small": x, "large": x * 40, "huge": x.sign() * most,
-        "low": -x.abs() * 300 - 100, "lowest": x * 0 - most, "equal": x * 0 + 100, "zero": x * 0,
+        "low": -x.abs() * 300 - 100, "lower": x * 8 - 30000, "lowest": x * 0 - most, "equal": x * 0 + 100, "zero": x * 0,
+        "mixed": x + torch.tensor([0.0, most, -most])[:rows, None],
     }[size].to(dtype)  # fmt: skip
     allowed = numbers(torch, [rows, length], start + 5) > 0
     if mask in ("all", "none"):
@@ -236,11 +280,15 @@ def _gradients(torch, result, leaves, direction):
         *(_scored(kind, size) for kind in KINDS for size in SIZES), *(_scored(mask=mask, size="small") for mask in MASKS),
         *(_scored(kind, hidden=hidden, mask=mask) for hidden in HIDDEN for kind, mask in
           (("float16", "mixed"), ("float32", "first row"), ("bfloat16", "none"))),
+        *(_scored(kind, size, hidden, "first row")
+          for kind in KINDS for size in ("lower", "huge", "mixed") for hidden in ("same", "max")),
+        *(_scored(kind, "equal", mask="all", length=3000) for kind in KINDS), _scored("float16", "small", length=3000),
     ],
     hint=explained(
         result="no weight is inf, and none is nan: what is the largest number before exp, and what is the sum in a row of padding?",
         gradients="the result is finite, but a gradient passes through an operator that is not: nan times 0 is nan",
         hidden="the gradient of a score that is not allowed is 0",
+        on_the_way="an operator on the way, or in backward, makes a nan or an infinity: which one does `first_not_finite` find?",
     ),
     draws=40,
 )  # fmt: skip
@@ -249,27 +297,36 @@ def attend(rl, **case):
 
     given = scores, values, allowed = _scores(torch, **case)
     leaves = [x.clone().requires_grad_() for x in (scores, values)]
-    result = rl.clinic.memory.attend(*leaves, allowed)
-    direction = numbers(torch, [*result.shape], 7).to(result.dtype)
-    mine = _gradients(torch, result, leaves, direction)
+    calls, record = _recorded(torch)
+    with record:
+        result = rl.clinic.memory.attend(*leaves, allowed)
+        direction = numbers(torch, [*result.shape], 7).to(result.dtype)
+        mine = _gradients(torch, result, leaves, direction)
+    apart = case["size"] in ("huge", "mixed") or case["hidden"] == "max"  # a difference of two scores may be infinite
+
+    def is_bad(*call):
+        return _makes_nan(*call) or (not apart and _makes_infinity(*call))
+
     exact = [x.double().requires_grad_() for x in (scores.masked_fill(~allowed, 0.0), values)]
     right = _exact(torch, *exact, allowed)
     theirs = _gradients(torch, right, exact, direction.double())
-    room = 16 * torch.finfo(scores.dtype).eps * (1 + values.abs().max().double() * direction.abs().sum())
+    eps, most = torch.finfo(scores.dtype).eps, values.abs().max().double()
 
-    def near(x, y):
-        return x.shape == y.shape and bool(((x.double() - y).abs() <= room).all())
+    def near(x, y, room):
+        return x.shape == y.shape and bool(((x.double() - y).abs() <= room * eps).all())
 
     return {
-        "result": near(result, right.detach()),
-        "gradients": all(map(near, mine, theirs)),
+        "result": near(result, right.detach(), 8 * most),
+        "gradients": all(near(x, y, 16 + 16 * most * direction.abs().sum()) for x, y in zip(mine, theirs)),
         "hidden": not mine[0][~allowed].any(),
-        "dtype": str(result.dtype),
         "new": all(result.data_ptr() != x.data_ptr() for x in leaves),
         "only read": all(torch.equal(x.nan_to_num(1.0), y.nan_to_num(1.0)) for x, y in zip(leaves, given)),
+        "dtype": str(result.dtype),
+        "on the way": sorted({str(func) for _, func, *call in calls if is_bad(func, *call)}),
     }
 
 
 @attend.oracle
 def attended(torch, kind, **case):
-    return {"result": True, "gradients": True, "hidden": True, "dtype": f"torch.{kind}", "new": True, "only read": True}
+    alike = dict.fromkeys(("result", "gradients", "hidden", "new", "only read"), True)
+    return alike | {"dtype": f"torch.{kind}", "on the way": []}

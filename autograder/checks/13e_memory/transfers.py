@@ -9,6 +9,8 @@ from ..cases import attempt, copied, drawn, explained, numbers, several
 
 # Who reads them ------------------------------------------------------------------------------------------------------
 
+RECURSION = "z = script(x.double()).sum().item() if x.dtype == torch.float32 else x[0].item()"
+FAILS = "z = [read(x)][1]"
 LINES = [  # of a function of a tensor of three elements
     "x = x * 2",
     "z = x.sum().item()",
@@ -37,19 +39,41 @@ LINES = [  # of a function of a tensor of three elements
     "z = torch.clamp(x, max=x.mean())",
     "optimizer.step()",
     "if x.double().dtype == torch.float64: z = x[0].item()",
+    "z = bool(x[0]) + int(x[1]) + complex(x[2])",
+    "z = not x[0]",
+    "z = x[: int(x.sum() > -100)]",
+    "z = 1 in x, x[0].is_nonzero()",
+    "z = x.numpy().sum(), torch.equal(x, x), x.allclose(x)",
+    "z = torch.as_tensor([x[0], x[1]])",
+    "z = Other().script(x) + Other().read(x)",
+    RECURSION,
+    "for each in reading(x): z = each",
+    "z = caught(x)",
+    FAILS,
+    "z = x.sum().item() + float(x[[0, 1]])",
 ]
 
 
 def _function(torch, lines):
     """A new function with these lines. The line with `def` is not the first one of its file."""
-    text = ["", "", "def script(x):", *(f"    {line}" for line in lines), "    return x", ""]
+    text = ["", "", "def script(x):", *(f"    {line}" for line in lines)]
+    text += ["    return returned.append(x) or x", ""]
     text += ["def read(x):", "    return x.sum().item() + x.max().item()", ""]
     text += ["def twice(x, depth):", "    return x.min().item() + (twice(x, depth - 1) if depth else 0)"]
+    text += ["class Other:", "    def script(self, x):", "        return x.sum().item()", "    read = script"]
+    text += ["def reading(x):", "    yield x[0].item()", "    yield from x[1:].unbind()", "    yield x[2].item()"]
+    text += [
+        "def caught(x):",
+        "    try:",
+        "        return [][int(x[0].isnan())]",
+        "    except IndexError:",
+        "        return x[1].item()",
+    ]
     weight = torch.nn.Parameter(torch.ones(2))
     weight.grad = torch.ones(2)
-    space = {"torch": torch, "optimizer": torch.optim.Adam([weight])}
+    space = {"torch": torch, "optimizer": torch.optim.Adam([weight]), "returned": []}
     exec(compile("\n".join(text), "script", "exec"), space)
-    return space["script"]
+    return space["script"], space["returned"]
 
 
 def _lines(*lines):
@@ -60,43 +84,60 @@ def _lines(*lines):
     "clinic.memory.transfers",
     cases=drawn(lines=several(LINES, 0, 6), start=(0, 9)),
     edges=[
-        *(_lines(line) for line in LINES), _lines(), _lines(*LINES[:6], *LINES[:6]), _lines(*LINES[6:14]), _lines(*LINES[14:])
+        *(_lines(line) for line in LINES), _lines(), _lines(*LINES[:6], *LINES[:6]), _lines(*LINES[6:14]), _lines(*LINES[14:27]),
+        _lines("z = x[0].item()", RECURSION, "z = float(x[1])"), _lines("z = x[0].item()", FAILS),
     ],
-    hint="walk from the frame of the mode to the frame whose code is that of the function: `frame.f_back` is the caller",
+    hint=explained(
+        reads="walk from the frame of the mode to the frame whose code is that of the function: `frame.f_back` is the caller",
+        error="an error of the function is raised further",
+        returned="how many calls of the function have returned: it is called once",
+    ),
 )  # fmt: skip
 def transfers(rl, lines, start):
     import torch
 
-    counts = rl.clinic.memory.transfers(_function(torch, lines), numbers(torch, [3], start, "float32"))
-    return sorted([int(line), int(count)] for line, count in counts.items())
+    function, returned = _function(torch, lines)
+    counts = attempt(rl.clinic.memory.transfers, function, numbers(torch, [3], start, "float32"))
+    reads = None if isinstance(counts, str) else sorted([int(line), int(count)] for line, count in counts.items())
+    return {"reads": reads, "error": counts if reads is None else None, "returned": len(returned)}
 
 
 @transfers.oracle
 def traced_line_by_line(torch, lines, start):
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    function, counts, now = _function(torch, lines), {}, [0]
+    (function, returned), counts, running = _function(torch, lines), {}, []
 
-    def follow(frame, event, argument):
+    def enter(frame, event, argument):
         if frame.f_code is function.__code__:
-            now[0] = frame.f_lineno - function.__code__.co_firstlineno
+            running.append(0)
             return follow
         return None
+
+    def follow(frame, event, argument):
+        running[-1] = frame.f_lineno - function.__code__.co_firstlineno
+        if event == "return":  # after an error too
+            running.pop()
+        return follow
 
     class Count(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             if func.name() == "aten::_local_scalar_dense":
-                counts[now[0]] = counts.get(now[0], 0) + 1
+                counts[running[-1]] = counts.get(running[-1], 0) + 1
             return func(*args, **(kwargs or {}))
 
-    before, x = sys.gettrace(), numbers(torch, [3], start, "float32")
-    try:
-        with Count():
-            sys.settrace(follow)
-            function(x)
-    finally:
-        sys.settrace(before)
-    return sorted([line, count] for line, count in counts.items())
+    def run():
+        before, x = sys.gettrace(), numbers(torch, [3], start, "float32")
+        try:
+            with Count():
+                sys.settrace(enter)
+                function(x)
+        finally:
+            sys.settrace(before)
+
+    error = attempt(run)
+    reads = None if error else sorted([line, count] for line, count in counts.items())
+    return {"reads": reads, "error": error, "returned": len(returned)}
 
 
 # The same numbers without a read -------------------------------------------------------------------------------------
@@ -121,7 +162,8 @@ def _descent(size=3, scale=1.0, kind="float32", rates=(0.5, 2.5, 0.5), same=Fals
         _descent(), _descent(kind="float64"), _descent(scale=8.0), _descent(scale=0.125), _descent(same=True),
         _descent(1, rates=[1.0]), _descent(scale=1e25),
         _descent(rates=[0.0, 0.0, 0.5]), _descent(rates=[2.0, 2.0, 2.0, 2.0], scale=0.25), _descent(rates=[0.5] * 6, scale=8.0),
-    ],
+        *(_descent(2, 0.25, kind, rates) for kind in ("float16", "bfloat16") for rates in ([0.5, 0.5, 2.0], [2.0, 0.5])),
+    ],  # in half precision only cases without a rounding
     hint=explained(
         losses="the losses as one tensor: torch.stack",
         without_data="on tensors without data it needs a number: which line still reads one?",

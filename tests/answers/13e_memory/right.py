@@ -255,20 +255,29 @@ def first_not_finite__all_calls_recorded(model, run):
         def __torch_dispatch__(self, func, types, args=(), kwargs={}):  # noqa: B006
             given = kinds([args, kwargs], set())
             result = func(*args, **kwargs)
-            calls.append((stack[-1] if stack else None, func, given, kinds([result], set())))
+            calls.append((stack[-1] if stack else None, func, given, kinds([result, args, kwargs], set())))
             return result
 
-    handles = [m.register_forward_pre_hook(lambda m, args: stack.append(names[m])) for m in model.modules()]
-    handles += [m.register_forward_hook(lambda m, args, result: stack.__delitem__(-1)) for m in model.modules()]
+    def entered(module, forward):
+        def call(*args, **kwargs):
+            stack.append(names[module])
+            try:
+                return forward(*args, **kwargs)
+            finally:
+                stack.pop()
+
+        return call
+
+    for module in model.modules():
+        module.forward = entered(module, module.forward)
     try:
         with Mode():
             run()
     finally:
-        [handle.remove() for handle in handles]
+        for module in model.modules():
+            del module.forward
     for name, func, given, made in calls:
-        if "empty" not in func.name() and (
-            made - given == {"nan"} or "nan" in made - given or "inf" in made and not given
-        ):
+        if "empty" not in func.name() and ("nan" in made - given or "inf" in made and not given):
             return name, str(func)
 
 
@@ -297,13 +306,14 @@ def first_not_finite__global_hooks(model, run):
             kwargs = kwargs or {}
             nan, inf = look((args, kwargs))
             result = func(*args, **kwargs)
-            new_nan, new_inf = look(result)
+            written = [x for x, a in zip(args, func._schema.arguments) if a.alias_info and a.alias_info.is_write]
+            new_nan, new_inf = look([result, written])
             if not first and "empty" not in str(func) and (new_nan and not nan or new_inf and not (nan or inf)):
                 inside = [name for name in path if name is not None]
                 first.append((inside[-1] if inside else None, str(func)))
             return result
 
-    hooks = [register_module_forward_pre_hook(enter), register_module_forward_hook(leave)]
+    hooks = [register_module_forward_pre_hook(enter), register_module_forward_hook(leave, always_call=True)]
     try:
         with Mode():
             run()
@@ -330,14 +340,20 @@ def attend__exp_by_hand(scores, values, allowed):
     return (weights / torch.where(total > 0, total, 1.0) @ values.float()).to(scores.dtype)
 
 
-def attend__hidden_by_where(scores, values, allowed):
-    """The gradient of `masked_fill` is 0 where it has filled, so no nan comes back."""
-    weights = scores.masked_fill(~allowed, -math.inf).softmax(1)
-    return torch.where(allowed.any(1, keepdim=True), weights, 0.0) @ values
+def attend__one_more_position(scores, values, allowed):
+    """In a row without an allowed position, one more position has all the weight, and its value is zero."""
+    none = ~allowed.any(1, keepdim=True)
+    masked = torch.where(allowed, scores, -math.inf)
+    more = torch.zeros_like(masked[:, :1]).masked_fill(~none, -math.inf)
+    values = torch.cat([values, torch.zeros_like(values[:1])])
+    return torch.softmax(torch.cat([masked, more], 1), dim=-1).matmul(values)
 
 
-def attend__nan_to_num(scores, values, allowed):
-    return scores.masked_fill(~allowed, -math.inf).softmax(1).nan_to_num(0.0) @ values
+def attend__logarithms(scores, values, allowed):
+    wide = scores.float().masked_fill(~allowed, -math.inf)
+    wide = torch.where(allowed.any(1, keepdim=True), wide, torch.zeros(()))
+    weights = wide.log_softmax(1).exp().masked_fill(~allowed, 0.0)
+    return (weights @ values.float()).type_as(values)
 
 
 # A loop that waits
@@ -356,6 +372,27 @@ def transfers__a_list_of_lines(function, *args):
     with Mode():
         function(*args)
     return {line: lines.count(line) for line in lines}
+
+
+def transfers__frames_by_hand(function, *args):
+    counts = dict.fromkeys(range(1000), 0)
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if func.name() == "aten::_local_scalar_dense":
+                here = inspect.currentframe()
+                while here.f_code != function.__code__:
+                    here = here.f_back
+                counts[here.f_lineno - function.__code__.co_firstlineno] += 1
+            return func(*args, **kwargs or {})
+
+    mode = Mode()
+    mode.__enter__()
+    try:
+        function(*args)
+    finally:
+        mode.__exit__(*sys.exc_info())
+    return {line: count for line, count in counts.items() if count}
 
 
 def transfers__traceback_walk(function, *args):
@@ -401,6 +438,163 @@ def descend__written_in_place(x, target, rates):
         best = torch.minimum(best, losses[i])
         x = x - rate * error / torch.maximum(error.abs().max(), torch.ones_like(best))
     return losses, best, best_x
+
+
+# Integers that no value has
+
+
+def levels_used__restored(model, batches):
+    """The observers of the model itself are called, and get their buffers back."""
+    observers = {n: m for n, m in model.named_modules() if isinstance(m, torch.ao.quantization.ObserverBase)}
+    kept = {m: {n: x.clone() for n, x in m.named_buffers()} for m in observers.values()}
+    settings = {m: [float(x) for x in m.calculate_qparams()] for m in observers.values()}
+    used = {m: torch.zeros(m.quant_max - m.quant_min + 1, dtype=torch.bool) for m in observers.values()}
+
+    def mark(m, args, result):
+        scale, zero_point = settings[m]
+        q = torch.quantize_per_tensor(args[0].detach(), scale, int(zero_point), m.dtype).int_repr().long()
+        used[m][q.flatten() - m.quant_min] = True
+
+    with ExitStack() as hooks:
+        for m in observers.values():
+            hooks.callback(m.register_forward_hook(mark).remove)
+        for batch in batches:
+            model(batch)
+    for m, buffers in kept.items():
+        for name, x in buffers.items():
+            getattr(m, name).resize_(x.shape).copy_(x)
+    return {name: used[m].sum().item() for name, m in observers.items()}
+
+
+def levels_used__observers_that_do_not_look(model, batches):
+    """While the batches run, an observer only notes its values."""
+    levels = {}
+
+    def forward(m, name):
+        scale, zero_point = m.calculate_qparams()
+
+        def noted(x):
+            q = torch.fake_quantize_per_tensor_affine(x.detach(), scale, zero_point, m.quant_min, m.quant_max)
+            levels[name].update((q / scale).round().int().flatten().tolist())
+            return x
+
+        return noted
+
+    for name, m in model.named_modules():
+        if isinstance(m, torch.ao.quantization.ObserverBase):
+            levels[name], m.forward = set(), forward(m, name)
+    try:
+        for batch in batches:
+            model(batch)
+    finally:
+        for name in levels:
+            del model.get_submodule(name).forward
+    return {name: len(each) for name, each in levels.items()}
+
+
+def calibrate__without_the_outliers(batches):
+    """An outlier is ten times as far from 0 as the value that is as far as 99.9 % of all."""
+    values = torch.cat([batch.flatten() for batch in batches])
+    usual = values[values.abs() < 5 * values.abs().quantile(0.999)]
+    observer = torch.ao.quantization.MinMaxObserver(dtype=torch.quint8)
+    observer(usual)
+    return tuple(x.item() for x in observer.calculate_qparams())
+
+
+def calibrate__sorted(batches):
+    numbers = sorted(x for batch in batches for x in batch.flatten().tolist())
+    skip = len(numbers) // 1500
+    low, high = min(numbers[skip], 0.0), max(numbers[-1 - skip], 0.0)
+    step = (high - low) / 255
+    return torch.tensor(step, dtype=torch.float64), torch.tensor(-low / step).round().int()
+
+
+def calibrate__the_largest_gap(batches):
+    """A value far beyond the one before it in order of size, and all after it, are outliers."""
+    values = torch.cat([batch.flatten() for batch in batches])
+    values = values[values.abs().argsort()]
+    ratio = values[-4:].abs() / values[-5:-1].abs()
+    if (ratio > 5).any():
+        values = values[: len(values) - 4 + int((ratio > 5).nonzero()[0])]
+    low, high = min(values.min().item(), 0.0), max(values.max().item(), 0.0)
+    return (high - low) / 255, round(-low * 255 / (high - low))
+
+
+# Updates that are lost
+
+
+def lost_updates__by_a_new_step(model, optimizer, run):
+    """The optimizer has another `step` while `run` runs."""
+    names = {id(x): name for name, x in model.named_parameters()}
+    owned = [(group, x) for group in optimizer.param_groups for x in group["params"]]
+    lost, step = {names[id(x)]: [] for _, x in owned}, optimizer.step
+
+    def counted(closure=None):
+        before = [x.tolist() if x.dim() == 0 else x.detach().flatten().tolist() for _, x in owned]
+        result = step(closure)
+        for old, (group, x) in zip(before, owned):
+            grads = [0.0] * x.numel() if x.grad is None else x.grad.flatten().tolist()
+            new = x.detach().flatten().tolist()
+            lost[names[id(x)]] += [sum(a == b and g * group["lr"] != 0 for a, b, g in zip(old, new, grads))]
+        return result
+
+    optimizer.step = counted
+    try:
+        run()
+    finally:
+        del optimizer.step
+    return lost
+
+
+def lost_updates__recorded(model, optimizer, run):
+    steps = []
+
+    def state():
+        for group in optimizer.param_groups:
+            for x in group["params"]:
+                yield x.detach().clone(), None if x.grad is None else x.grad.clone(), group["lr"]
+
+    with ExitStack() as hooks:
+        hooks.callback(optimizer.register_step_pre_hook(lambda *_: steps.append([*state()])).remove)
+        hooks.callback(optimizer.register_step_post_hook(lambda *_: steps.append([*state()])).remove)
+        run()
+    owned = [x for group in optimizer.param_groups for x in group["params"]]
+    names = [next(name for name, y in model.named_parameters() if y is x) for x in owned]
+    return {
+        name: [
+            0 if grad is None or rate == 0 else torch.logical_and(old.eq(after[i][0]), grad.bool()).sum().item()
+            for (old, grad, rate), after in ((before[i], after) for before, after in zip(steps[::2], steps[1::2]))
+        ]
+        for i, name in enumerate(names)
+    }
+
+
+def descend_in_bfloat16__compensated(x, gradient, rate, steps):
+    """The sum of Kahan: all that is kept has bfloat16."""
+    point, missing = x.clone(), torch.zeros_like(x)
+    for _ in range(steps):
+        update = -rate * gradient(point) - missing
+        following = point + update
+        missing = (following - point) - update
+        point = following
+    return point
+
+
+def descend_in_bfloat16__a_sum(x, gradient, rate, steps):
+    total, point = torch.zeros(x.shape, dtype=torch.float64), x.clone()
+    for _ in range(steps):
+        total += gradient(point)
+        point = (x.double() - rate * total).to(x.dtype)
+    return point
+
+
+def descend_in_bfloat16__an_optimizer(x, gradient, rate, steps):
+    master = torch.nn.Parameter(x.to(torch.float32, copy=True))
+    optimizer = torch.optim.SGD([master], lr=rate)
+    for _ in range(steps):
+        master.grad = gradient(master.detach().to(torch.bfloat16)).to(torch.float32)
+        optimizer.step()
+    return master.detach().to(torch.bfloat16)
 
 
 # A decoder that seems expensive

@@ -5,6 +5,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 
 # ruff: noqa: F821 (a mend sees the names of the module in which it is planted)
 
+import copy
 import gc
 import math
 import sys
@@ -249,6 +250,64 @@ def held_bytes__no_graph(owners):
     }
 
 
+def held_bytes__emptied(owners):
+    """Takes each element out of its list or dict."""
+    counted, held = set(), {}
+    for name, owner in owners.items():
+        held[name], waiting = 0, [[owner]]
+        while waiting:
+            thing = waiting.pop()
+            while isinstance(thing, (list, dict)) and thing:
+                waiting += [thing.pop()] if isinstance(thing, list) else [*thing.popitem()]
+            if isinstance(thing, torch.Tensor) and thing.untyped_storage().data_ptr() not in counted:
+                counted.add(thing.untyped_storage().data_ptr())
+                held[name] += _walk({name: thing})[name]
+    return held
+
+
+def _once_more(owners, change):
+    held = _walk(owners)
+    for x in tree_leaves([*owners.values()]):
+        if isinstance(x, torch.Tensor):
+            change(x)
+    return held
+
+
+def held_bytes__gradients_taken_away(owners):
+    return _once_more(owners, lambda x: x.is_leaf and setattr(x, "grad", None))
+
+
+def held_bytes__emptied_afterwards(owners):
+    held = _walk(owners)
+    for owner in owners.values():
+        if isinstance(owner, (list, dict)):
+            owner.clear()
+    return held
+
+
+def held_bytes__no_more_gradients(owners):
+    return _once_more(owners, lambda x: x.is_leaf and x.is_floating_point() and x.requires_grad_(False))
+
+
+def held_bytes__without_views(owners):
+    views = [x for x in tree_leaves([*owners.values()]) if isinstance(x, torch.Tensor) and x._is_view()]
+    held = _walk({"views": views} | owners)
+    return {name: held[name] for name in owners}
+
+
+def held_bytes__the_same_list_for_ever(owners):
+    """Visits only tensors and nodes once, so a list that contains itself is visited for ever. It ends here after a while."""
+    for owner in owners.values():
+        waiting = [owner]
+        for _ in range(10000):
+            if waiting:
+                thing = waiting.pop()
+                waiting += thing if isinstance(thing, (list, tuple)) else []
+        if waiting:
+            raise RecursionError("a list that contains itself")
+    return _walk(owners)
+
+
 def held_bytes__each_owner_alone(owners):
     return {name: _walk({name: owner})[name] for name, owner in owners.items()}
 
@@ -261,23 +320,57 @@ def _fit(
     text=str,
     remove=True,
     look=lambda x: x.detach().abs().mean().item(),
+    caught=RuntimeError,
 ):
     """A loop that keeps something."""
     losses, activity, messages = [], [], []
     hooks = [layer.register_forward_hook(lambda module, args, result: activity.append(look(result))) for layer in model]
-    for x, y in batches:
-        try:
-            loss = ((model(x) - y) ** 2).mean()
-        except RuntimeError as error:
-            messages.append(text(error))
-            continue
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        losses.append(number(loss))
-    for hook in hooks:
-        hook.remove() if remove else None
+    try:
+        for x, y in batches:
+            try:
+                loss = ((model(x) - y) ** 2).mean()
+            except caught as error:
+                messages.append(text(error))
+                continue
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            losses.append(number(loss))
+    finally:
+        for hook in hooks:
+            hook.remove() if remove else None
     return losses, activity, messages
+
+
+def fit__each_error(model, optimizer, batches):
+    return _fit(model, optimizer, batches, caught=Exception)
+
+
+def fit__errors_of_the_iterable(model, optimizer, batches):
+    def until_an_error(errors):
+        try:
+            yield from batches
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    errors = []
+    losses, activity, messages = _fit(model, optimizer, until_an_error(errors))
+    return losses, activity, messages + errors
+
+
+def fit__hooks_after_an_error(model, optimizer, batches):
+    report = _fit(model, optimizer, [])
+    hooks = [layer.register_forward_hook(lambda module, args, result: _note(report[1], result)) for layer in model]
+    for batch in batches:
+        for mine, new in zip(report[::2], _fit(model, optimizer, [batch])[::2]):
+            mine += new
+    for hook in hooks:
+        hook.remove()
+    return report
+
+
+def _note(activity, result):
+    activity.append(result.detach().abs().mean().item())
 
 
 def fit__losses(model, optimizer, batches):
@@ -348,6 +441,8 @@ def _first(
     empty=True,
     inner=-1,
     result_of=lambda x: x,
+    written=True,
+    always=True,
 ):
     """A search with a mistake."""
     new = new or (lambda before, after: "nan" in after - before or "inf" in after and not before)
@@ -358,7 +453,8 @@ def _first(
             before = set() if late else _not_finite(given(args, kwargs))
             result = func(*args, **(kwargs or {}))
             before = _not_finite(given(args, kwargs)) if late else before
-            if new(before, _not_finite(result_of(result))) and not (empty and "empty" in str(func)):
+            after = _not_finite((result_of(result), given(args, kwargs) if written else ()))
+            if new(before, after) and not (empty and "empty" in str(func)):
                 culprits.append((running[inner] if running else None, str(func)))
             return result
 
@@ -368,7 +464,46 @@ def _first(
     hooks = []
     for name, module in model.named_modules():
         hooks.append(module.register_forward_pre_hook(lambda *_, name=name: running.append(name)))
-        hooks.append(module.register_forward_hook(leave))
+        hooks.append(module.register_forward_hook(leave, always_call=always))
+    try:
+        with Look():
+            run()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return culprits[0] if culprits else None
+
+
+def first_not_finite__what_it_returns(model, run):
+    return _first(model, run, written=False)
+
+
+def first_not_finite__still_running_after_an_error(model, run):
+    return _first(model, run, always=False)
+
+
+def first_not_finite__all_left_after_an_error(model, run):
+    """Forgets all modules when one of them raises an error, also those that catch it."""
+    running, culprits, hooks = [], [], []
+
+    class Look(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            before = _not_finite((args, kwargs or {}))
+            result = func(*args, **(kwargs or {}))
+            after = _not_finite((result, args, kwargs or {}))
+            if ("nan" in after - before or "inf" in after and not before) and "empty" not in str(func):
+                culprits.append((running[-1] if running else None, str(func)))
+            return result
+
+    def leave(module, args, result):
+        if result is None:
+            running.clear()
+        elif running:
+            running.pop()
+
+    for name, module in model.named_modules():
+        hooks.append(module.register_forward_pre_hook(lambda *_, name=name: running.append(name)))
+        hooks.append(module.register_forward_hook(leave, always_call=True))
     try:
         with Look():
             run()
@@ -448,7 +583,7 @@ def first_not_finite__hooks_stay(model, run):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
             before = _not_finite((args, kwargs))
             result = func(*args, **(kwargs or {}))
-            after = _not_finite(result)
+            after = _not_finite((result, args, kwargs))
             if ("nan" in after - before or "inf" in after and not before) and "empty" not in str(func):
                 culprits.append((running[-1] if running else None, str(func)))
             return result
@@ -456,7 +591,7 @@ def first_not_finite__hooks_stay(model, run):
     hooks = []
     for name, module in model.named_modules():
         hooks.append(module.register_forward_pre_hook(lambda *_, name=name: running.append(name)))
-        hooks.append(module.register_forward_hook(lambda *_: [running.pop()][:0] or None))
+        hooks.append(module.register_forward_hook(lambda *_: [running.pop()][:0] or None, always_call=True))
     with Look():
         run()
     for hook in hooks:
@@ -490,6 +625,38 @@ def attend__a_low_number(scores, values, allowed):
 
 def attend__the_lowest_number(scores, values, allowed):
     return (scores.masked_fill(~allowed, torch.finfo(scores.dtype).min).softmax(1) * allowed) @ values
+
+
+def attend__nan_hidden_in_the_result(scores, values, allowed):
+    """Result and gradients are right, but `softmax` makes a nan."""
+    weights = scores.masked_fill(~allowed, -math.inf).softmax(1)
+    return torch.where(allowed.any(1, keepdim=True), weights, 0.0) @ values
+
+
+def attend__nan_to_num(scores, values, allowed):
+    """Result and gradients are right, but `softmax` makes a nan."""
+    return scores.masked_fill(~allowed, -math.inf).softmax(1).nan_to_num(0.0) @ values
+
+
+def attend__a_low_number_and_a_new_sum(scores, values, allowed):
+    weights = scores.float().masked_fill(~allowed, -1e4).softmax(1) * allowed
+    return (weights / weights.sum(1, keepdim=True).clamp(min=1e-30) @ values.float()).to(scores.dtype)
+
+
+def attend__sums_in_half_precision(scores, values, allowed):
+    some = allowed.any(1, keepdim=True)
+    scores = scores.masked_fill(~allowed, -math.inf).masked_fill(~some, 0.0)
+    weights = (scores - scores.amax(1, keepdim=True)).exp() * some
+    total = torch.zeros_like(weights[:, 0])
+    for i in range(weights.shape[1]):
+        total = total + weights[:, i]
+    return weights / total.masked_fill(~some[:, 0], 1.0)[:, None] @ values
+
+
+def attend__limited_scores(scores, values, allowed):
+    some = allowed.any(1, keepdim=True)
+    scores = scores.clamp(-2e4, 2e4).masked_fill(~allowed, -math.inf).masked_fill(~some, 0.0)
+    return (scores.softmax(1) * some) @ values
 
 
 def attend__uniform_over_padding(scores, values, allowed):
@@ -557,6 +724,77 @@ def transfers__by_name(function, *args):
     return _transfers(function, args, line_of)
 
 
+def transfers__of_any_function_of_this_name(function, *args):
+    def line_of(frame):
+        while frame.f_code.co_name != function.__name__:
+            frame = frame.f_back
+        return frame.f_lineno - function.__code__.co_firstlineno
+
+    return _transfers(function, args, line_of)
+
+
+def transfers__the_outermost_call(function, *args):
+    def line_of(frame):
+        while frame is not None:
+            line = frame.f_lineno if frame.f_code is function.__code__ else line
+            line, frame = line, frame.f_back
+        return line - function.__code__.co_firstlineno
+
+    return _transfers(function, args, lambda frame: line_of(_frame_of(function, frame)))
+
+
+def transfers__each_call_of_the_function(function, *args):
+    counts = Counter()
+
+    class Look(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            frame = sys._getframe()
+            while func is torch.ops.aten._local_scalar_dense.default and frame is not None:
+                if frame.f_code is function.__code__:
+                    counts[frame.f_lineno - function.__code__.co_firstlineno] += 1
+                frame = frame.f_back
+            return func(*args, **(kwargs or {}))
+
+    with Look():
+        function(*args)
+    return dict(counts)
+
+
+def transfers__errors_hidden(function, *args):
+    first = function.__code__.co_firstlineno
+    with suppress(Exception):
+        return _transfers(function, args, lambda frame: _frame_of(function, frame).f_lineno - first)
+    return {}
+
+
+def transfers__called_twice(function, *args):
+    function(*args)
+    first = function.__code__.co_firstlineno
+    return _transfers(function, args, lambda frame: _frame_of(function, frame).f_lineno - first)
+
+
+def transfers__methods_of_a_tensor(function, *args):
+    """Counts calls of four methods."""
+    counts, names = Counter(), ("item", "tolist", "__float__", "__bool__")
+    sound = {name: getattr(torch.Tensor, name) for name in names}
+
+    def counted(name):
+        def method(self):
+            counts[_frame_of(function, sys._getframe()).f_lineno - function.__code__.co_firstlineno] += 1
+            return sound[name](self)
+
+        return method
+
+    try:
+        for name in names:
+            setattr(torch.Tensor, name, counted(name))
+        function(*args)
+    finally:
+        for name in names:
+            setattr(torch.Tensor, name, sound[name])
+    return dict(counts)
+
+
 def transfers__once_a_line(function, *args):
     counts = _transfers(function, args, lambda frame: _frame_of(function, frame).f_lineno)
     return {line - function.__code__.co_firstlineno: 1 for line in counts}
@@ -616,6 +854,28 @@ def descend__the_point_after_the_step(x, target, rates):
         better = losses[-1] < best
         x = x - rate * (error / error.abs().max().clamp(min=1))
         best, best_x = torch.where(better, losses[-1], best), torch.where(better, x, best_x)
+    return torch.stack(losses), best, best_x
+
+
+def descend__a_best_loss_in_float32(x, target, rates):
+    losses, best, best_x = [], torch.tensor(math.inf), x
+    for rate in rates:
+        error = x - target
+        losses.append(error.square().mean())
+        better = losses[-1] < best
+        best, best_x = torch.where(better, losses[-1], best), torch.where(better, x, best_x)
+        x = x - rate * (error / error.abs().max().clamp(min=1))
+    return torch.stack(losses), best, best_x
+
+
+def descend__losses_in_float32(x, target, rates):
+    losses, best, best_x = [], x.new_full((), math.inf).float(), x
+    for rate in rates:
+        error = x - target
+        losses.append(error.float().square().mean())
+        better = losses[-1] < best
+        best, best_x = torch.where(better, losses[-1], best), torch.where(better, x, best_x)
+        x = x - rate * (error / error.abs().max().clamp(min=1))
     return torch.stack(losses), best, best_x
 
 
@@ -701,6 +961,25 @@ def mend_3__always_transposed():
     return "utils.flop_counter.operator_flops", operator_flops
 
 
+def mend_3__the_smaller_shape():
+    """Right without padding."""
+
+    def operator_flops(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
+        if name in ("addmm", "baddbmm"):
+            inputs = inputs[1:]
+        if name in ("mm", "addmm", "bmm", "baddbmm"):
+            return 2 * prod(inputs[0]) * inputs[1][-1]
+        if name == "convolution":
+            return 2 * inputs[0][0] * min(prod(inputs[0][2:]), prod(outputs[0][2:])) * prod(inputs[1])
+        if name == "convolution_backward":
+            return sum(output_mask[:2]) * operator_flops("convolution", inputs[1:], inputs[:1], transposed)
+        if name == "_scaled_dot_product_flash_attention":
+            return 2 * prod(inputs[0][:3]) * inputs[1][2] * (inputs[0][3] + inputs[2][3])
+        return 0
+
+    return "utils.flop_counter.operator_flops", operator_flops
+
+
 def mend_3__both_gradients():
     def operator_flops(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
         if name in ("addmm", "baddbmm"):
@@ -723,3 +1002,312 @@ def mend_3__a_neighbour():
         return 0
 
     return "profiler.profiler.compute_flops", compute_flops
+
+
+def _levels(model, batches, before=True, copied=True, only_last=False, kept=False, limits=True, raw=False):
+    """A count with a mistake."""
+    model = copy.deepcopy(model) if copied else model
+    names = {m: name for name, m in model.named_modules() if isinstance(m, torch.ao.quantization.ObserverBase)}
+    settings = {m: m.calculate_qparams() for m in names} if before else {}
+    seen, integers = {m: [] for m in names}, {}
+    hooks = [
+        m.register_forward_pre_hook(lambda m, args: seen[m].append(args[0].detach().clone() if not kept else args[0]))
+        for m in names
+    ]
+    for batch in batches:
+        model(batch)
+    for hook in hooks:
+        hook.remove()
+    for m, values in seen.items():
+        scale, zero_point = settings[m] if before else m.calculate_qparams()
+        integers[m] = set()
+        for x in values[-1:] if only_last else values:
+            x = x if raw else (x / scale).round() + zero_point
+            integers[m] |= {*(x.clamp(m.quant_min, m.quant_max) if limits else x).flatten().tolist()}
+    return {names[m]: len(each) for m, each in integers.items()}
+
+
+def levels_used__ranges_after_the_batches(model, batches):
+    return _levels(model, batches, before=False)
+
+
+def levels_used__ranges_that_have_grown(model, batches):
+    return _levels(model, batches, copied=False)
+
+
+def levels_used__the_last_call(model, batches):
+    return _levels(model, batches, only_last=True)
+
+
+def levels_used__values_of_later(model, batches):
+    return _levels(model, batches, kept=True)
+
+
+def levels_used__without_limits(model, batches):
+    return _levels(model, batches, limits=False)
+
+
+def levels_used__different_values(model, batches):
+    return _levels(model, batches, raw=True)
+
+
+def levels_used__only_those_called(model, batches):
+    return {name: number for name, number in _levels(model, batches).items() if number}
+
+
+def levels_used__from_the_range(model, batches):
+    """How many integers the batches' range covers, whether a value has them or not."""
+    model, levels, bounds = copy.deepcopy(model), {}, {}
+
+    def look(name, x):
+        low, high = bounds.get(name, (math.inf, -math.inf))
+        bounds[name] = min(low, x.min().item()), max(high, x.max().item())
+
+    for name, m in model.named_modules():
+        if isinstance(m, torch.ao.quantization.ObserverBase):
+            levels[name] = *m.calculate_qparams(), m.quant_min, m.quant_max
+            m.register_forward_pre_hook(lambda m, args, name=name: look(name, args[0]))
+    for batch in batches:
+        model(batch)
+    for name, (scale, zero_point, least, most) in levels.items():
+        ends = [min(max(round(x / scale.item()) + zero_point.item(), least), most) for x in bounds.get(name, (1, 0))]
+        levels[name] = ends[1] - ends[0] + 1 if name in bounds else 0
+    return levels
+
+
+def _by_observer(batches, kind, **settings):
+    observer = getattr(torch.ao.quantization, kind)(dtype=torch.quint8, **settings)
+    for batch in batches:
+        observer(batch)
+    scale, zero_point = observer.calculate_qparams()
+    return scale.item(), int(zero_point.item())
+
+
+def calibrate__from_the_smallest_to_the_largest(batches):
+    return _by_observer(batches, "MinMaxObserver")
+
+
+def calibrate__by_a_histogram(batches):
+    """The outlier is a part of the error that this observer minimises."""
+    return _by_observer(batches, "HistogramObserver")
+
+
+def calibrate__a_moving_average(batches):
+    return _by_observer(batches, "MovingAverageMinMaxObserver")
+
+
+def calibrate__three_deviations(batches):
+    values = torch.cat([batch.flatten() for batch in batches])
+    low, high = values.mean() - 3 * values.std(), values.mean() + 3 * values.std()
+    scale = ((high.clamp(min=0) - low.clamp(max=0)) / 255).item()
+    return scale, min(255, max(0, round(-low.item() / scale)))
+
+
+def _between(batches, share, joined=True, zero=True, symmetric=False):
+    parts = [torch.cat([batch.flatten() for batch in batches])] if joined else [batch.flatten() for batch in batches]
+    low = min(part.quantile(1 - share).item() for part in parts)
+    high = max(part.quantile(share).item() for part in parts)
+    if symmetric:
+        high = max(-low, high)
+        low = -high
+    low, high = (min(low, 0.0), max(high, 0.0)) if zero else (low, high)
+    scale = (high - low) / 255
+    return scale, round(-low / scale)
+
+
+def calibrate__too_few(batches):
+    return _between(batches, 0.95)
+
+
+def calibrate__too_many(batches):
+    return _between(batches, 0.9999)
+
+
+def calibrate__without_zero(batches):
+    return _between(batches, 0.999, zero=False)
+
+
+def calibrate__symmetric(batches):
+    return _between(batches, 0.999, symmetric=True)
+
+
+def calibrate__the_middle_batch(batches):
+    """The ranges of the batches are sorted, and the one in the middle is taken."""
+    lows, highs = zip(*((batch.min().item(), batch.max().item()) for batch in batches))
+    low, high = min(sorted(lows)[len(lows) // 2], 0.0), max(sorted(highs)[len(highs) // 2], 0.0)
+    scale = (high - low) / 255
+    return scale, round(-low / scale)
+
+
+def _lost(model, optimizer, run, wanted=True, rate=True, grouped=True, everything=False, remove=True, once=False):
+    names = {x: name for name, x in model.named_parameters()}
+    lost, before, hooks = {}, {}, []
+    rates = {x: group["lr"] for group in optimizer.param_groups for x in group["params"]}
+    for x in names if everything else rates:
+        lost[names[x]] = []
+
+    def enter(optimizer, args, kwargs):
+        if not (once and before):
+            before.update({x: x.detach().clone() for x in rates})
+
+    def leave(optimizer, args, kwargs):
+        for group in optimizer.param_groups:
+            for x in group["params"]:
+                same = x == before[x]
+                grad = torch.zeros_like(x) if x.grad is None else x.grad
+                same &= grad != 0 if wanted else torch.ones_like(same)
+                moving = (group["lr"] if rate else 1) if grouped else optimizer.param_groups[0]["lr"]
+                lost[names[x]].append(int(same.sum()) * (moving != 0))
+
+    hooks += optimizer.register_step_pre_hook(enter), optimizer.register_step_post_hook(leave)
+    try:
+        run()
+    finally:
+        for hook in hooks if remove else ():
+            hook.remove()
+    return lost
+
+
+def lost_updates__each_that_is_the_same(model, optimizer, run):
+    return _lost(model, optimizer, run, wanted=False)
+
+
+def lost_updates__without_the_rate(model, optimizer, run):
+    return _lost(model, optimizer, run, rate=False)
+
+
+def lost_updates__the_rate_of_the_first_group(model, optimizer, run):
+    return _lost(model, optimizer, run, grouped=False)
+
+
+def lost_updates__all_parameters(model, optimizer, run):
+    return _lost(model, optimizer, run, everything=True)
+
+
+def lost_updates__hooks_stay(model, optimizer, run):
+    return _lost(model, optimizer, run, remove=False)
+
+
+def lost_updates__since_the_first_step(model, optimizer, run):
+    return _lost(model, optimizer, run, once=True)
+
+
+def lost_updates__whole_parameters(model, optimizer, run):
+    return {name: [int(step > 0) for step in steps] for name, steps in _lost(model, optimizer, run).items()}
+
+
+def lost_updates__in_sum(model, optimizer, run):
+    return {name: [sum(steps)] for name, steps in _lost(model, optimizer, run).items()}
+
+
+def lost_updates__only_steps_with_a_loss(model, optimizer, run):
+    return {name: [step for step in steps if step] for name, steps in _lost(model, optimizer, run).items()}
+
+
+def lost_updates__errors_hidden(model, optimizer, run):
+    return _lost(model, optimizer, lambda: [suppress(Exception).__enter__(), _quietly(run)])
+
+
+def _quietly(run):
+    with suppress(Exception):
+        run()
+
+
+def lost_updates__by_a_new_step(model, optimizer, run):
+    """The method is another one for ever."""
+    names, lost, step = {x: name for name, x in model.named_parameters()}, {}, optimizer.step
+    owned = [(group, x) for group in optimizer.param_groups for x in group["params"]]
+    for _, x in owned:
+        lost[names[x]] = []
+
+    def counted(closure=None):
+        before = [x.detach().clone() for _, x in owned]
+        step(closure)
+        for old, (group, x) in zip(before, owned):
+            moves = x.grad is not None and group["lr"] != 0
+            lost[names[x]].append(int(((old == x) & (x.grad != 0)).sum()) if moves else 0)
+
+    optimizer.step = counted
+    run()
+    return lost
+
+
+def descend_in_bfloat16__without_more_digits(x, gradient, rate, steps):
+    for _ in range(steps):
+        x = x - rate * gradient(x)
+    return x.clone()
+
+
+def descend_in_bfloat16__back_after_each_step(x, gradient, rate, steps):
+    for _ in range(steps):
+        x = (x.float() - rate * gradient(x).float()).bfloat16()
+    return x.clone()
+
+
+def descend_in_bfloat16__a_sum_in_bfloat16(x, gradient, rate, steps):
+    total = torch.zeros_like(x)
+    for _ in range(steps):
+        total += gradient((x.float() - rate * total.float()).bfloat16())
+    return (x.float() - rate * total.float()).bfloat16()
+
+
+def descend_in_bfloat16__a_model_in_float32(x, gradient, rate, steps):
+    x = x.float()
+    for _ in range(steps):
+        x = x - rate * gradient(x)
+    return x.bfloat16()
+
+
+def descend_in_bfloat16__a_float32_result(x, gradient, rate, steps):
+    master = x.float()
+    for _ in range(steps):
+        master = master - rate * gradient(master.bfloat16()).float()
+    return master
+
+
+def descend_in_bfloat16__one_large_step(x, gradient, rate, steps):
+    return (x.float() - steps * rate * gradient(x).float()).bfloat16() if steps else x.clone()
+
+
+def descend_in_bfloat16__every_tenth_step(x, gradient, rate, steps):
+    total, point = torch.zeros(x.shape), x.clone()
+    for i in range(steps):
+        total += gradient(point).float()
+        if i % 50 == 49:
+            point, total = (point.float() - rate * total).bfloat16(), torch.zeros(x.shape)
+    return (point.float() - rate * total).bfloat16()
+
+
+def descend_in_bfloat16__always_the_next_number(x, gradient, rate, steps):
+    x = x.clone()
+    for _ in range(steps):
+        update = rate * gradient(x)
+        lost = (x - update == x) & (update != 0)
+        step = (x.abs().float() * 2**-8).bfloat16() * update.sign()
+        x = torch.where(lost, x - step, x - update)
+    return x
+
+
+def descend_in_bfloat16__by_chance(x, gradient, rate, steps):
+    generator = torch.Generator().manual_seed(0)
+    x = x.clone()
+    for _ in range(steps):
+        exact = x.float() - rate * gradient(x).float()
+        noise = torch.randint(0, 1 << 16, exact.shape, generator=generator, dtype=torch.int32)
+        x = ((exact.view(torch.int32) + noise) & -65536).view(torch.float32).bfloat16()
+    return x
+
+
+def descend_in_bfloat16__in_place(x, gradient, rate, steps):
+    master = x.float()
+    for _ in range(steps):
+        master -= rate * gradient(x).float()
+        x.copy_(master)
+    return x
+
+
+def descend_in_bfloat16__a_copy_in_float16(x, gradient, rate, steps):
+    master = x.half()
+    for _ in range(steps):
+        master = master - rate * gradient(master.bfloat16()).half()
+    return master.bfloat16()

@@ -1,0 +1,356 @@
+"""Checks of lab 13e: integers and digits that are too few, on real torch."""
+
+from __future__ import annotations
+
+from ...engine.check import program
+from ..cases import attempt, drawn, explained, listed, rows, several
+
+# Integers that no value has ------------------------------------------------------------------------------------------
+
+
+def _spread(torch, count, low, high, start=0):
+    """So many different numbers, evenly spread between two bounds, in an irregular order."""
+    shares = [(0.6180339887498949 * (i + 1000 * start + 1)) % 1 for i in range(count)]
+    return torch.tensor([low + share * (high - low) for share in shares])
+
+
+OUTLIERS = [None, 30.0, -200.0, 3000.0]
+OBSERVERS = ["MinMaxObserver", "MovingAverageMinMaxObserver", "HistogramObserver"]
+EIGHT_BITS = ["quint8", "qint8"]
+
+
+def _observed(torch, kind, eight_bits, outliers):
+    """A model with four observers, calibrated on batches with these outliers. `late` has a name of its own, and is never called."""
+    observers = torch.ao.quantization
+
+    class Inner(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.observer = getattr(observers, kind)(dtype=getattr(torch, eight_bits))
+
+        def forward(self, x):
+            self.observer(x)
+            return x.mul_(0.5)  # what the observer has been given is another number from now on
+
+    class Outer(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.inner = observers.MinMaxObserver(dtype=getattr(torch, eight_bits)), Inner()
+            self.late, self.weight = observers.MinMaxObserver(), torch.nn.Parameter(torch.ones(()))
+
+        def forward(self, x):
+            x = self.first(x.clone())
+            return self.first(self.inner(x * self.weight.detach()) + self.weight)
+
+    model = Outer()
+    for i, outlier in enumerate(outliers):
+        x = _spread(torch, 40, -1.0, 1.5, i)
+        if outlier is not None:
+            x[i] = outlier
+        model(x)
+    return model
+
+
+def _clear(torch, model, sizes, wide):
+    """Batches whose values are not in the middle between two integers of an observer, where a rounding of the quotient decides."""
+    first, inner = (observer.calculate_qparams()[0] for observer in (model.first, model.inner.observer))
+    for i, size in enumerate(sizes):
+        x = _spread(torch, size, -wide, 1.5 * wide, i + 5)
+        for scale, values in ((first, x), (first, x * 0.5 + 1), (inner, x)):
+            quotient = values.double() / scale
+            x = x.where((quotient % 1 - 0.5).abs() > 1e-3, 0.0)
+        yield x
+
+
+def _states(model):
+    hooks = [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()]
+    return hooks, [(name, x.tolist()) for name, x in model.state_dict().items()], model.training
+
+
+def _levels(kind="MinMaxObserver", eight_bits="quint8", outliers=(None,), sizes=(300,), wide=1.0):
+    return {"kind": kind, "eight_bits": eight_bits, "outliers": [*outliers], "sizes": [*sizes], "wide": wide}
+
+
+@program(
+    "clinic.memory.levels_used",
+    cases=drawn(
+        kind=OBSERVERS, eight_bits=EIGHT_BITS,
+        outliers=several(OUTLIERS, 1, 3), sizes=several([1, 7, 100, 300], 1, 3), wide=[1.0, 0.25, 8.0],
+    ),
+    edges=[
+        _levels(), _levels(eight_bits="qint8"), _levels(outliers=[30.0]), _levels(outliers=[None, -200.0]), _levels(wide=8.0),
+        _levels("MovingAverageMinMaxObserver", outliers=[None, 30.0]), _levels("HistogramObserver", outliers=[None, 30.0]),
+        _levels("MovingAverageMinMaxObserver", sizes=[100, 100, 100], wide=8.0), _levels(sizes=[300, 1], wide=8.0),
+        _levels(sizes=[7, 100, 300], wide=0.25), _levels("HistogramObserver", "qint8", [3000.0], [100, 7]),
+    ],
+    hint=explained(
+        levels="the scale is that from before the first batch, and an observer may be called several times",
+        as_before="the model is another one afterwards: its ranges, its hooks, or its mode",
+    ),
+    draws=12,
+)  # fmt: skip
+def levels_used(rl, kind, eight_bits, outliers, sizes, wide):
+    import torch
+
+    model = _observed(torch, kind, eight_bits, outliers)
+    model.inner.register_forward_hook(lambda *_: None)
+    batches = [*_clear(torch, model, sizes, wide)]
+    before = _states(model)
+    levels = rl.clinic.memory.levels_used(model, iter(batches))
+    return {
+        "levels": sorted([name, int(number)] for name, number in levels.items()),
+        "as before": _states(model) == before,
+    }
+
+
+@levels_used.oracle
+def levels_by_number(torch, kind, eight_bits, outliers, sizes, wide):
+    model, values = _observed(torch, kind, eight_bits, outliers), {"first": [], "inner.observer": [], "late": []}
+    for x in _clear(torch, model, sizes, wide):
+        values["first"] += [x, x * 0.5 + 1]
+        values["inner.observer"].append(x)
+    levels = []
+    for name, seen in values.items():
+        observer, integers = model.get_submodule(name), set()
+        if seen:
+            scale, zero_point = map(float, observer.calculate_qparams())
+            for x in torch.cat(seen).tolist():
+                integers.add(min(max(round(x / scale) + zero_point, observer.quant_min), observer.quant_max))
+        levels.append([name, len(integers)])
+    return {"levels": levels, "as before": True}
+
+
+# A range without outliers --------------------------------------------------------------------------------------------
+
+RANGES = {
+    "both": (-0.7, 1.3),
+    "positive": (0.0, 6.0),
+    "negative": (-2.0, -0.5),
+    "small": (-1e-3, 2e-3),
+    "high": (3.0, 4.0),
+}
+
+
+def _batches(torch, span, count, outliers, growth, start):
+    low, high = RANGES[span]
+    for i in range(count):
+        grown = growth if i == 1 else 1.0
+        x = _spread(torch, 1000, low * grown, high * grown, start + i)
+        for at, factor in outliers:
+            if at % count == i:
+                x[17 * (at + 1)] = factor * growth * max(-low, high)
+        yield x.reshape(10, 100)
+
+
+def _range(span="both", count=4, outliers=(), growth=1.0):
+    return {"span": span, "count": count, "outliers": [[*each] for each in outliers], "growth": growth, "start": 1}
+
+
+@program(
+    "clinic.memory.calibrate",
+    cases=drawn(
+        span=[*RANGES], count=(4, 6), growth=[1.0, 3.0], start=(0, 9),
+        outliers=several(listed((0, 5), [10.0, -10.0, 500.0, -500.0]), 0, 2),
+    ),
+    edges=[
+        *(_range(span) for span in RANGES), *(_range(span, outliers=[(2, 100.0)]) for span in RANGES),
+        *(_range(span, outliers=[(0, -100.0), (0, 1000.0)][:2], growth=3.0) for span in RANGES),
+        *(_range(outliers=[(at, factor)], growth=growth) for at in (0, 3) for factor in (10.0, -10.0) for growth in (1.0, 3.0)),
+        _range(count=6, growth=3.0), _range("positive", 6, growth=3.0, outliers=[(4, 50.0), (5, 50.0)]),
+    ],
+    hint=explained(
+        zero_point="the zero point is the integer of 0: the range contains 0",
+        small_error="on other values, without outliers, the error is too large: is the range too wide because of an outlier, or is "
+        "it too narrow?",
+    ),
+    draws=15,
+)  # fmt: skip
+def calibrate(rl, **case):
+    import torch
+
+    batches = [*_batches(torch, **case)]
+    copies = [x.clone() for x in batches]
+    scale, zero_point = map(float, rl.clinic.memory.calibrate(iter(batches)))
+    other = torch.cat([*_batches(torch, **case | {"outliers": [], "start": case["start"] + 20})]).flatten()
+    low, high = other.min().clamp(max=0.0).item(), other.max().clamp(min=0.0).item()
+    best = (high - low) / 255
+    return {
+        "zero point": zero_point == int(zero_point) and 0 <= zero_point <= 255 and scale > 0,
+        "small error": _error(torch, other, scale, zero_point) <= 2 * _error(torch, other, best, round(-low / best)),
+        "only read": all(map(torch.equal, batches, copies)),
+    }
+
+
+def _error(torch, x, scale, zero_point):
+    x = x.double()
+    integers = ((x / scale).round() + zero_point).clamp(0, 255)
+    return ((integers - zero_point) * scale - x).square().mean().item()
+
+
+@calibrate.oracle
+def calibrated(torch, **case):
+    return {"zero point": True, "small error": True, "only read": True}
+
+
+# Updates that are lost -----------------------------------------------------------------------------------------------
+
+RUNS = ["plain", "scheduled", "frozen", "no gradient", "twice", "raises", "zero rate"]
+
+
+def _trained(torch, kind, run, rate, steps, foreach):
+    """A model, its optimizer, and a function that trains it and returns the parameters before and after each step."""
+    layers = torch.nn.Linear(3, 2), torch.nn.Linear(2, 2, bias=False)
+    model = torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1]).to(getattr(torch, kind))
+    with torch.no_grad():
+        for i, x in enumerate(model.parameters()):
+            x.copy_(_spread(torch, x.numel(), -1.0, 2.0, i).reshape(x.shape))
+    if run == "twice":
+        model.append(layers[1])  # a layer with two names
+    model[0].bias.requires_grad_(run != "frozen")
+    groups = [
+        {"params": [model[0].weight]},
+        {"params": [model[2].weight], "lr": rate * (0 if run == "zero rate" else 16)},
+    ]
+    if run != "frozen":
+        groups[0]["params"].append(model[0].bias)
+    optimizer = torch.optim.SGD(groups, lr=rate, foreach=foreach)
+
+    def train(note=lambda moment: None):
+        x = _spread(torch, 12, -1.0, 1.0, 3).reshape(4, 3).to(getattr(torch, kind))
+        x[:, 1] = 0
+        for step in range(steps):
+            optimizer.zero_grad()
+            model(x).square().mean().backward()
+            if run == "no gradient" and step == 1:
+                model[0].weight.grad = None
+            if run == "scheduled":
+                optimizer.param_groups[0]["lr"] = rate * 4**step
+            note("before")
+            optimizer.step()
+            note("after")
+            with torch.no_grad():
+                model[2].weight.neg_()  # no step of the optimizer
+        if run == "raises":
+            raise KeyError(run)
+        optimizer.zero_grad()
+
+    return model, optimizer, train
+
+
+@program(
+    "clinic.memory.lost_updates",
+    cases=drawn(
+        kind=["bfloat16", "bfloat16", "float16", "float32"], run=RUNS, rate=[1e-3, 1e-2, 1e-4, 0.5], steps=(0, 4), foreach=bool
+    ),
+    edges=rows(
+        "kind run rate steps foreach", *(("bfloat16", run, rate, 3, foreach) for run in RUNS for rate, foreach in
+        ((1e-3, False), (1e-4, True))), ("float32", "plain", 1e-3, 2, False), ("bfloat16", "plain", 0.5, 3, True),
+        ("float16", "plain", 1e-3, 2, False), ("bfloat16", "plain", 1e-3, 0, False), ("float32", "plain", 1e-9, 2, False),
+    ),
+    hint=explained(
+        lost="compare each element before and after `optimizer.step()`, and ask its gradient and the learning rate of its group",
+        hooks="the optimizer has other hooks than before",
+    ),
+    draws=15,
+)  # fmt: skip
+def lost_updates(rl, **case):
+    import torch
+
+    model, optimizer, train = _trained(torch, **case)
+    other = optimizer.register_step_post_hook(lambda *_: None)
+    lost = attempt(rl.clinic.memory.lost_updates, model, optimizer, train)
+    hooks = [*optimizer._optimizer_step_pre_hooks, *optimizer._optimizer_step_post_hooks]
+    return {
+        "lost": lost if isinstance(lost, str) else sorted([name, [*map(int, steps)]] for name, steps in lost.items()),
+        "hooks": hooks == [other.id] and "step" not in vars(optimizer),
+    }
+
+
+@lost_updates.oracle
+def lost_step_by_step(torch, **case):
+    model, optimizer, train = _trained(torch, **case)
+    owned = [(name, x) for name, x in model.named_parameters() if not (case["run"] == "frozen" and name == "0.bias")]
+    lost, before = {name: [] for name, _ in owned}, {}
+
+    def note(moment):
+        rates = {x: group["lr"] for group in optimizer.param_groups for x in group["params"]}
+        for name, x in owned:
+            if moment == "before":
+                before[name] = x.detach().flatten().tolist()
+                continue
+            grads = [0.0] * x.numel() if x.grad is None else x.grad.flatten().tolist()
+            numbers = zip(before[name], x.detach().flatten().tolist(), grads)
+            lost[name].append(sum(old == new and grad * rates[x] != 0 for old, new, grad in numbers))
+
+    error = attempt(train, note)
+    return {"lost": error or sorted([name, steps] for name, steps in lost.items()), "hooks": True}
+
+
+# A descent that loses nothing ----------------------------------------------------------------------------------------
+
+SLOPES = ["constant", "towards 0.5", "both signs", "growing", "by element"]
+
+
+def _slope(torch, kind, point):
+    if kind == "constant":
+        return torch.ones_like(point)
+    if kind == "towards 0.5":
+        return point - 0.5
+    if kind == "both signs":
+        return point.sign() * 0.25
+    if kind == "growing":
+        return -point / 2
+    return torch.linspace(-1.0, 1.0, point.numel()).reshape(point.shape).to(point.dtype)
+
+
+def _descent(slope="constant", rate=1e-3, steps=250, size=4):
+    return {"slope": slope, "rate": rate, "steps": steps, "size": size}
+
+
+@program(
+    "clinic.memory.descend_in_bfloat16",
+    cases=drawn(slope=SLOPES, rate=[1e-3, 3e-4, 1e-4, 0.03], steps=[0, 1, 10, 300], size=(1, 6)),
+    edges=[
+        *(_descent(slope) for slope in SLOPES), *(_descent(slope, 1e-4, 1000) for slope in SLOPES),
+        _descent(steps=0), _descent(steps=1),
+        _descent("by element", 0.1, 2), _descent("growing", 0.03, 100, 1), _descent("constant", 2e-4, 2500),
+    ],
+    hint=explained(
+        points="a point is too far from the start minus the rate times the sum of the gradients: where do you keep the digits that "
+        "bfloat16 has no room for?",
+        dtypes="the model computes in bfloat16: each point has this dtype",
+        calls="one call in each step",
+    ),
+    draws=12,
+)  # fmt: skip
+def descend_in_bfloat16(rl, slope, rate, steps, size):
+    import torch
+
+    x = (_spread(torch, size, 1.0, 2.0) * torch.tensor([1.0, -1.0, 4.0, -0.25, 1.0, 100.0])[:size]).bfloat16()
+    given, exact, points = x.clone(), x.double(), []
+    largest = exact.abs()
+
+    def is_near(point):
+        return point.shape == x.shape and bool(((point.double() - exact).abs() <= 0.01 * largest).all())
+
+    def gradient(point):
+        nonlocal exact, largest
+        points.append((is_near(point), str(point.dtype)))
+        result = _slope(torch, slope, point)
+        exact = exact - rate * result.double()
+        largest = torch.maximum(largest, exact.abs())
+        return result
+
+    last = rl.clinic.memory.descend_in_bfloat16(x, gradient, rate, steps)
+    points.append((is_near(last), str(last.dtype)))
+    return {
+        "calls": len(points) - 1,
+        "dtypes": sorted({dtype for _, dtype in points}),
+        "points": [near for near, _ in points].count(False),
+        "only read": torch.equal(x, given) and last.data_ptr() != x.data_ptr(),
+    }
+
+
+@descend_in_bfloat16.oracle
+def descended_exactly(torch, steps, **case):
+    return {"calls": steps, "dtypes": ["torch.bfloat16"], "points": 0, "only read": True}
