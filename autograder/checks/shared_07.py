@@ -1,9 +1,15 @@
-"""Shared by the checks of labs 07b and 07c: functions as text for Dynamo, and records of their captures.
+"""Shared by the checks of labs 07b, 07c and 08b: functions as text for Dynamo, records of their captures, and who writes a log.
 
 Both frameworks define the function of a case and capture it. A check compares the graphs of each call, and the results.
 """
 
 from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+from collections.abc import Iterator
 
 from .cases import define, dynamo_of
 
@@ -147,3 +153,37 @@ BYTECODE = [
     "def f(x, y):\n    z = x.y\n    w = x.z\n    return y, z\n",
     "def f(x, y, z):\n    a = x and y or z\n    b = x < y < z\n    return a is not None, b\n",
 ]  # fmt: skip
+
+
+# Who writes a line of a log -----------------------------------------------------------------------------------------
+
+
+def place(torch, path: str, function: str) -> str:
+    """A file from `torch/` on, and the name of a function in it."""
+    return f"{os.path.relpath(path, os.path.dirname(os.path.dirname(torch.__file__))).replace(os.sep, '/')} {function}"
+
+
+@contextlib.contextmanager
+def messages(torch, *artifacts: str, **levels: int) -> Iterator[list[tuple[str, str, str]]]:
+    """For each message that torch logs within: the log, the text, and the file and the function that logged it."""
+    found = []
+
+    class Keep(logging.Handler):
+        def emit(self, record):
+            log = record.name.rpartition(".__")[2] if ".__" in record.name else "dynamic"
+            found.append((log, record.getMessage().lstrip(), place(torch, record.pathname, record.funcName)))
+
+    torch._dynamo.reset()
+    torch._logging.set_logs(**levels, **dict.fromkeys(artifacts, True))
+    names = [name for name in logging.root.manager.loggerDict if name.startswith("torch")]
+    kept = [(logger, logger.handlers, logger.propagate) for logger in map(logging.getLogger, names)]
+    try:
+        for logger, _, _ in kept:
+            logger.handlers, logger.propagate = [Keep()], False
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield found
+    finally:
+        for logger, handlers, propagates in kept:
+            logger.handlers, logger.propagate = handlers, propagates
+        torch._logging.set_logs()
+        torch._dynamo.reset()

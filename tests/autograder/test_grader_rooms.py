@@ -74,3 +74,8 @@ def test_a_sandbox_gets_nothing_of_a_class():
     inside = {f"autograder.{name.removesuffix('.py').replace('/', '.')}" for name in BENCH_MODULES}
     known = {room(other) for name in inside & MODULES.keys() for other in imported(name)}
     assert "classroom" not in known and not any(room(name) == "classroom" for name in inside)
+
+
+def test_what_checks_share_is_named_after_a_phase_because_an_edition_has_it_by_this_name():
+    names = [path.name for path in PACKAGE.glob("checks/shared_*") if path.suffix in ("", ".py")]
+    assert [name for name in names if not name.removesuffix(".py").removeprefix("shared_").isdigit()] == []

@@ -9,7 +9,7 @@ from rushlight.course.predictions import LOGGED
 
 from ...engine.check import program
 from ..cases import define, predicted
-from ..shared_logs import messages
+from ..shared_07 import messages
 
 _PROGRAM = """
 def f(x):

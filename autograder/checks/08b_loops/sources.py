@@ -10,7 +10,7 @@ from rushlight.course.predictions import GENERATED
 
 from ...engine.check import program
 from ..cases import predicted
-from ..shared_logs import messages, place
+from ..shared_07 import messages, place
 
 
 @program("course.predictions.generated_by", **predicted(GENERATED))
