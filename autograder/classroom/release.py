@@ -9,6 +9,7 @@ changed.
 from __future__ import annotations
 
 import ast
+import re
 import shutil
 import tempfile
 import tomllib
@@ -79,6 +80,8 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False) -
             readings = [READINGS / phase for phase in phases() if any(lab.phase == phase[:2] for lab in labs)]
             for path in [*(RELEASED / lab.name for lab in labs), *readings, READINGS / "recorded"]:
                 shutil.copytree(path, copy / path.relative_to(COURSE), ignore=shutil.ignore_patterns(".*"))
+            for path in (copy / READINGS.relative_to(COURSE)).glob("*/reading.*"):
+                _write(path, _without_dead_links(path))
             for lab in labs:
                 _write(copy / "labs" / lab.name / f"{lab}.ipynb", releases.text_for_students(lab))
             _write(copy / "README.md", _README.format(labs=", ".join(map(str, labs)), last=labs[-1].number))
@@ -119,6 +122,15 @@ def _project_files() -> list[str]:
     """The files of the project that students get too. A wheel has the same ones."""
     project = tomllib.loads((COURSE / "pyproject.toml").read_text(encoding="utf-8"))
     return project["tool"]["hatch"]["build"]["targets"]["wheel"]["hooks"]["custom"]["class-repository"]
+
+
+def _without_dead_links(reading: Path) -> str:
+    """The text of a reading, in which a link to the reading of a phase that is not released is the words of the link."""
+
+    def linked(link: re.Match) -> str:
+        return link[0] if (reading.parent / link[2]).exists() else link[1]
+
+    return re.sub(r"\[([^][]+)\]\((\.\./\w+/reading\.ipynb)[#\w-]*\)", linked, reading.read_text(encoding="utf-8"))
 
 
 # Sealing -------------------------------------------------------------------------------------------------------------

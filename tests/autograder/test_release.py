@@ -70,6 +70,17 @@ def test_a_piece_that_is_not_plugged_in_runs_and_shows_no_body(course):
     assert done.stdout.startswith("(1, 3) ") and "unsealed" in done.stdout and "wrap_dim(dim0" not in done.stdout, done
 
 
+def test_a_reading_has_no_link_to_a_phase_that_is_not_released(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path / "classroom"))
+    course = release(Course(), [Lab("07c_breaks"), Lab("13c_compilers")], tmp_path / "course")
+    for name in ("reading.ipynb", "reading.md"):
+        path = course / "phases" / "13_clinic" / name
+        links = set(re.findall(r"\]\((\.\./[^)#]*)", path.read_text(encoding="utf-8")))
+        assert links == {"../07_capture/reading.ipynb"}
+        assert "](../01_strided/reading.ipynb" in (ROOT / "phases" / "13_clinic" / name).read_text(encoding="utf-8")
+    nbformat.read(course / "phases" / "13_clinic" / "reading.ipynb", as_version=4)
+
+
 @pytest.mark.sweep  # test_platforms.py checks a copy in a class repository
 def test_a_student_can_take_the_lab_there(course, released, answers, isolated):
     assert "copied the lab" in rushlight(course, "lab", "01a", "--no-open")
