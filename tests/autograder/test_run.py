@@ -64,7 +64,8 @@ def test_an_untouched_lab_earns_nothing(graded, released):
 def test_the_reference_earns_everything_and_needs_no_second_chance(graded, solved):
     verdicts = graded(solved)
     assert outcomes(verdicts, PASSED) == {}
-    assert [name for name, v in verdicts.items() if v.notes] == []  # no check runs on a later exercise
+    second = {SECOND_CHANCE_NOTE, MILESTONE_NOTE}
+    assert [name for name, v in verdicts.items() if second & {*v.notes}] == []  # no check runs on a later exercise
 
 
 @pytest.mark.parametrize("lab", sweep(lab_names(), keep=["01a_views"]))
