@@ -468,10 +468,7 @@ def together(*numbers: str) -> Examine:
                     function = _bare(str(text))
                 except (ValueError, SyntaxError, RecursionError) as error:
                     return _says(DISAGREED, f"the mend of {patient.number}: {error}")
-                cell = (
-                    f"{ast.unparse(function)}\nfrom autograder.engine.patient_side import mend\nmend({function.name})"
-                )
-                for output in opened.request({"cell": cell}, seconds(CHECK_SECONDS, False))["outputs"]:
+                for output in opened.request({"cell": _mending(function)}, seconds(CHECK_SECONDS, False))["outputs"]:
                     if output["output_type"] == "error":
                         return _says(DISAGREED, f"the mend of {patient.number}: {output['ename']}: {output['evalue']}")
             left = {}
@@ -487,6 +484,12 @@ def together(*numbers: str) -> Examine:
     return examine
 
 
+def _mending(function: ast.FunctionDef) -> str:
+    """A cell that plants what `function()` returns. Annotations that a student copies name nothing there, so none is evaluated."""
+    lazy, mend = "from __future__ import annotations", "from autograder.engine.patient_side import mend"
+    return f"{lazy}\n{ast.unparse(function)}\n{mend}\nmend({function.name})"
+
+
 def mended(number: str) -> Examine:
     """Examine the text of a function `mend()` that returns the name of the function at fault and the function in its place: on the
     patient with that function, the checks of the exercise at fault pass."""
@@ -496,11 +499,9 @@ def mended(number: str) -> Examine:
         limit = seconds(CHECK_SECONDS, patient.on_ranks)
         try:
             function = _bare(str(text))
-            program = ast.unparse(function)
+            cell = _mending(function)
         except (ValueError, SyntaxError, RecursionError) as error:
             return _says(DISAGREED, str(error))
-        lazy = "from __future__ import annotations\n"  # the annotations that a student copies name nothing here
-        cell = f"{lazy}{program}\nfrom autograder.engine.patient_side import mend\nmend({function.name})"
         with closing(open_patient(patient)) as opened:
             (*_, output) = opened.request({"cell": cell}, limit)["outputs"] or [{}]
             if output.get("output_type") != "stream":

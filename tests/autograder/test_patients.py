@@ -4,6 +4,7 @@ import ast
 import importlib.util
 import inspect
 import marshal
+import re
 from contextlib import closing
 from functools import cache
 from inspect import CO_OPTIMIZED
@@ -396,6 +397,16 @@ def references():
 @pytest.mark.sweep
 def test_all_mends_together_leave_no_symptom():
     verdict = patients.together(*TOGETHER)(Judge(1), references(), None)
+    assert verdict.passed, verdict
+
+
+@pytest.mark.sweep
+def test_annotations_of_mends_name_nothing():
+    texts = [
+        re.sub(r"^    def (\w+)\((\*?\w+)", r"    def \1(\2: Any", text, flags=re.MULTILINE) for text in references()
+    ]
+    assert all(text.count(": Any") == 1 for text in texts)
+    verdict = patients.together(*TOGETHER)(Judge(1), texts, None)
     assert verdict.passed, verdict
 
 
