@@ -35,8 +35,8 @@ def name_1() -> list[str]:
     """The function at fault in patient 13c.1.
 
     Returns:
-        a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
-        function below `rl`, such as `"dynamo.cache.lookup"`. One name without a list is taken too.
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`.
     """
     return ["dynamo.guards.guards_for"]
 
@@ -112,7 +112,12 @@ def narrow_2(xp: Any) -> Any:
 
 
 def name_2() -> list[str]:
-    """The function at fault in patient 13c.2: a list with one name, or with two if the first guess was wrong."""
+    """The function at fault in patient 13c.2.
+
+    Returns:
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`.
+    """
     return ["aot.functional.view_inverse"]
 
 
@@ -170,28 +175,49 @@ def mend_2() -> tuple[str, Callable]:
 def find_breaks(function: Callable, *args: Any) -> list[int]:
     """The lines of a function at which `torch.compile` breaks its graph, in one call `function(*args)`.
 
-    A break counts if it ends a graph, that is, if an operator was captured before it and after the break before. A line is counted
-    from the line with `def`, which is line 0. Dynamo starts anew: nothing that was compiled before is used.
+    Every break counts, also one before the first operator, and one right after another. A line is counted from the line with `def`,
+    which is line 0. Dynamo starts anew: nothing that was compiled before is used.
+
+    The function runs once, with these arguments. If it raises an error, so does `find_breaks`. Afterwards, also after an error, the
+    settings of Dynamo and of Python's loggers are what they were.
 
         >>> def script(x):
-        ...     x = x * 2
+        ...     print(x)
         ...     if x.sum() > 0:
-        ...         x = x - x.max().item()
+        ...         x = x - x.max().item() * x.min().item()
         ...     return x + 1
         >>> find_breaks(script, torch.ones(3))
-        [2, 3]
+        tensor([1., 1., 1.])
+        [1, 2, 3]
 
     Args:
-        function: a Python function without decorators and loops. It calls no other Python function. Each of its statements is on a
-            line of its own. `exec` may have made it, so its source may be in no file.
+        function: a Python function without decorators, loops, `with` and `try`. It calls no other Python function. Each of its
+            statements is on a line of its own. `exec` may have made it, so its source may be in no file.
+        args: tensors and numbers. The function does not write to them.
 
     Returns:
         the lines in order, each once.
     """
-    torch._dynamo.reset()
-    explained = torch._dynamo.explain(function)(*args)
-    first = function.__code__.co_firstlineno
-    return sorted({reason.user_stack[0].lineno - first for reason in explained.break_reasons})
+    import logging
+    import re
+
+    first, log = function.__code__.co_firstlineno, logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks")
+    lines = set[int]()
+
+    def collect(record: logging.LogRecord) -> bool:
+        told = re.findall(r"in user code at .*:(\d+)$", record.getMessage(), re.MULTILINE)
+        lines.update(int(line) - first for line in told)
+        return False  # the record is written nowhere
+
+    level = log.level
+    log.addFilter(collect)
+    log.setLevel(logging.DEBUG)
+    try:
+        torch._dynamo.explain(function)(*args)  # it resets Dynamo
+    finally:
+        log.removeFilter(collect)
+        log.setLevel(level)
+    return sorted(lines)
 
 
 def clean(signal: torch.Tensor) -> torch.Tensor:
@@ -352,7 +378,12 @@ def narrow_3(xp: Any) -> Any:
 
 
 def name_3() -> list[str]:
-    """The function at fault in patient 13c.3: a list with one name, or with two if the first guess was wrong."""
+    """The function at fault in patient 13c.3.
+
+    Returns:
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`.
+    """
     return ["inductor.scheduler.can_fuse"]
 
 
@@ -379,14 +410,15 @@ def guarded(function: Callable, first: dict[str, Any], second: dict[str, Any]) -
     """The arguments that make `torch.compile` compile a function again.
 
     An argument is one of them if this happens: Dynamo starts anew and compiles `function(**first)`. Then a second call, in which
-    only this argument has its value from `second`, compiles again. Dynamo's settings are the usual ones.
+    only this argument has its value from `second`, compiles again. Dynamo's settings are the usual ones, and stay so.
 
         >>> guarded(lambda x, n, note: x * n, dict(x=torch.ones(2), n=3, note="a"), dict(x=torch.zeros(2), n=4, note="b"))
         ['n']
 
     Args:
-        function: a Python function whose graph does not break.
-        first, second: the arguments by name, the same names in both.
+        function: a Python function whose graph does not break. Its parameters may be in another order than in `first`, or be
+            keyword-only. It may have any number of them.
+        first, second: the arguments by name, the same names in both. Both dicts and what they hold are only read.
 
     Returns:
         the names, in the order of `first`.

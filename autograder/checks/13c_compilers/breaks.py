@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import contextmanager
+
 from ...engine.check import program
 from ..cases import attempt, copied, drawn, explained, numbers, several
 
 # Where a graph breaks ------------------------------------------------------------------------------------------------
 
-LINES = [  # of a function of two tensors of the same size
+LINES = [  # of a function of two tensors of the same size, and a number
     "x = x * x.numel()",
     "x = x + x.sum().item()",
     "x = x + x.sum()",
     "z = x.tolist()",
-    "if x.sum() > 0: x = x - 1",
-    "if x.dim() > 1: x = x - 1",
-    "if x.dim() > 0: x = x - 1",
+    "if x.sum() > 0:\n    x = x - 1",
+    "if x.dim() > 1:\n    x = x - 1",
+    "if x.dim() > 0:\n    x = x - 1",
     "torch._dynamo.graph_break()",
     "x = torch.from_numpy(x.numpy() * 2)",
     "y = y + x[x > 0].sum()",
@@ -29,51 +32,118 @@ LINES = [  # of a function of two tensors of the same size
     "seen.append(x.shape)",
     "seen.append(y.sum().item())",
     "print(end='')",
-    "y = y + torch.unique(x).sum()",
-    "y = y.clone(); y[0] = 3",
+    "y = y + y.sum().item() - x.sum().item()",
+    "y = y.clone()\ny[0] = 3",
     "y = y + (1 if seen else 2)",
+    "if y.sum() > x.sum():\n    y = y - y.max().item()\nelse:\n    x = x - x.max().item()",
+    "if n > 2:\n    print(end='')",
+    "if n < 1:\n    z = y.tolist()",
+    "x = x + [1, 2, 3, 4][n]",
 ]
 
 
-def _function(torch, lines):
-    """A new function with these lines, and one after each of them that computes."""
-    body = ["y = y + 1", *(each for line in lines for each in (line, "y = y * 2")), "return x + y"]
+def _function(torch, lines, between, below):
+    """A new function with these lines, and a list of what it has seen. It begins so many lines below the first one of its file.
+    With `between`, a line that computes is before each of them and after the last one."""
+    added = ["y = y + 1"] * between
+    body = [*added, *(each for line in lines for each in (line, *added)), "seen.append(n)", "return x + y"]
     space = {"torch": torch, "seen": []}
-    exec("def script(x, y):\n" + "\n".join(f"    {line}" for line in body), space)
-    return space["script"]
+    indented = "\n".join(body).replace("\n", "\n    ")
+    exec("\n" * below + f"def script(x, y, n):\n    {indented}", space)
+    return space["script"], space["seen"]
 
 
-def _inputs(torch, start):
-    return numbers(torch, [4], start, "float32"), numbers(torch, [4], start + 1, "float32")
+def _inputs(torch, start, n):
+    return numbers(torch, [4], start, "float32"), numbers(torch, [4], start + 1, "float32"), n
 
 
-def _lines(*chosen, start=1):
-    return {"lines": list(chosen), "start": start}
+def _settings(torch):
+    """The settings of Dynamo, of its logs and of their loggers."""
+    names = (
+        "torch",
+        "torch._dynamo",
+        *(f"torch._dynamo.{name}.__graph_breaks" for name in ("symbolic_convert", "convert_frame")),
+    )
+    loggers = [logging.getLogger(name) for name in ("", *names)]
+    logs = [[log.level, log.propagate, log.disabled, len(log.handlers), len(log.filters)] for log in loggers]
+    state = torch._logging._internal._get_log_state()
+    logs += [dict(state.log_qname_to_level), set(state.artifact_names), logging.root.manager.disable]
+    translator = torch._dynamo.symbolic_convert.InstructionTranslatorBase
+    return torch._dynamo.config.get_config_copy(), logs, translator.log_graph_break
+
+
+@contextmanager
+def _logs_at(torch, level):
+    """Within: Dynamo's log has this level."""
+    logs = torch._logging._internal
+    state = logs._get_log_state()
+    torch._logging.set_logs(dynamo=level)
+    try:
+        yield
+    finally:
+        logs._set_log_state(state)
+        logs._init_logs()
+
+
+def _lines(*chosen, start=1, n=2, between=True, below=0, before=False):
+    return {"lines": list(chosen), "start": start, "n": n, "between": between, "below": below, "before": before}
 
 
 @program(
     "clinic.compilers.find_breaks",
-    cases=drawn(lines=several(LINES, 1, 4), start=(0, 9)),
+    cases=drawn(lines=several(LINES, 1, 4), start=(0, 9), n=(0, 4), between=bool, below=(0, 9), before=bool),
     edges=[
-        *(_lines(*LINES[i : i + 6]) for i in range(0, len(LINES), 6)),
-        _lines(), _lines("z = x.tolist()", "z = x.tolist()"), _lines("x = x * x.numel()"),
+        *(_lines(*LINES[i : i + 6], below=i) for i in range(0, len(LINES), 6)),
+        *(_lines(*LINES[i : i + 4], between=False, before=True, start=i) for i in range(0, len(LINES), 4)),
+        *(_lines("if y.sum() > x.sum():\n    y = y - y.max().item()\nelse:\n    x = x - x.max().item()", start=i) for i in (0, 4)),
+        *(_lines(*LINES[-3:], n=n, between=False) for n in (0, 3, 4)),
+        _lines(between=False), _lines(*["z = x.tolist()"] * 3, between=False),
     ],
-    hint="a line is counted from the line with def, which is line 0",
+    hint=explained(
+        lines="a line is counted from the line with def, which is line 0; explain misses breaks before the first operator",
+        seen="the function runs once",
+        arguments="the arguments are only read",
+        settings="the settings of Dynamo, of its logs and of their loggers are afterwards what they were",
+    ),
     draws=8,
     disposable=True,
 )  # fmt: skip
-def find_breaks(rl, lines, start):
+def find_breaks(rl, lines, start, n, between, below, before):
     import torch
 
+    function, seen = _function(torch, lines, between, below)
+    inputs = _inputs(torch, start, n)
     torch._dynamo.reset()
-    return list(rl.clinic.compilers.find_breaks(_function(torch, lines), *_inputs(torch, start)))
+    if before:
+        attempt(torch.compile(function, backend="eager"), *inputs)
+        seen.clear()
+    with _logs_at(torch, logging.ERROR):
+        settings = _settings(torch)
+        found = attempt(rl.clinic.compilers.find_breaks, function, *inputs)
+        kept = settings == _settings(torch)
+    return {"lines": found, "seen": len(seen), "arguments": inputs, "settings": kept}
 
 
 @find_breaks.oracle
-def lines_of_breaks(torch, lines, start):
+def lines_of_breaks(torch, lines, start, n, between, below, before):
+    """Dynamo itself tells where it is, when it logs a break."""
+    from unittest.mock import patch
+
+    translator, told = torch._dynamo.symbolic_convert.InstructionTranslatorBase, set()
+    log = translator.log_graph_break
+
+    def remember(self, code_options, reason, exc):
+        stack = getattr(exc, "real_stack", None) or torch._guards.TracingContext.extract_stack()
+        told.add(stack[-1].lineno - below - 1)
+        return log(self, code_options, reason, exc)
+
+    function, seen = _function(torch, lines, between, below)
+    inputs = _inputs(torch, start, n)
     torch._dynamo.reset()
-    said = torch._dynamo.explain(_function(torch, lines))(*_inputs(torch, start))
-    return sorted({reason.user_stack[-1].lineno - 1 for reason in said.break_reasons})
+    with patch.object(translator, "log_graph_break", remember):
+        result = attempt(torch.compile(function, backend="eager"), *inputs)
+    found = result if isinstance(result, str) else sorted(told)
+    return {"lines": found, "seen": len(seen), "arguments": inputs, "settings": True}
 
 
 # A function without breaks -------------------------------------------------------------------------------------------

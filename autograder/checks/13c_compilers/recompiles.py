@@ -19,8 +19,13 @@ VALUES = {  # the first value of each argument, and others by name
     "names": {"same": lambda torch: ["a", "b"], "other": lambda torch: ["b", "c"], "longer": lambda torch: ["a", "b", "c"]},
     "options": {
         "same": lambda torch: {"shift": 1, "note": "first"}, "shift": lambda torch: {"shift": 2, "note": "first"},
-        "note": lambda torch: {"shift": 1, "note": "second"},
+        "note": lambda torch: {"shift": 1, "note": "second"}, "more": lambda torch: {"shift": 1, "note": "first", "new": 0},
+        "turned": lambda torch: {"note": "first", "shift": 1},
     },
+    "flag": {"same": lambda torch: True, "other": lambda torch: False},
+    "low": {"same": lambda torch: 3, "other": lambda torch: 4},
+    "high": {"same": lambda torch: 5, "other": lambda torch: 6},
+    "size": {"same": lambda torch: 7, "other": lambda torch: 8},
 }  # fmt: skip
 TERMS = {  # a line for each use of arguments
     "rate": "x = x * rate",
@@ -29,21 +34,30 @@ TERMS = {  # a line for each use of arguments
     "length": "x = x * len(names)",
     "first name": "x = x + (1 if names[0] == 'a' else 2)",
     "shift": "x = x + options['shift']",
+    "options": "x = x * len(options)",
+    "new": "x = x + (1 if 'new' in options else 2)",
+    "first key": "x = x * (1 if [*options][0] == 'shift' else 2)",
     "training": "x = x * 2 if count > 1 else x",
+    "one of two": "x = x * (low if flag else high)",
+    "one of three": "x = x + (high if mode == 'sum' else low if count > 2 else size)",
+    "size": "x = x - size",
     "unused": "note = options",
     "sizes": "x = x / x.shape[0]",
 }
 
 
-def _function(terms):
+def _function(terms, keywords=False):
+    """A function with these lines. With `keywords`, its parameters are keyword-only."""
     space = {}
     lines = ["x = x * 2", *(TERMS[term] for term in terms), "return x"]
-    exec(f"def script({', '.join(VALUES)}):\n" + "\n".join(f"    {line}" for line in lines), space)
+    exec(f"def script({'*, ' * keywords}{', '.join(VALUES)}):\n" + "\n".join(f"    {line}" for line in lines), space)
     return space["script"]
 
 
-def _arguments(torch, changed):
-    first = {name: values["same"](torch) for name, values in VALUES.items()}
+def _arguments(torch, changed, turns=0):
+    """The first and the second arguments, in other orders than the function's: the first ones are so many places on."""
+    names = [*VALUES][turns:] + [*VALUES][:turns]
+    first = {name: VALUES[name]["same"](torch) for name in names}
     return first, {name: VALUES[name][changed.get(name, "same")](torch) for name in reversed(VALUES)}
 
 
@@ -56,29 +70,45 @@ def _others(i):
     return {name: [*values][min(i, len(values) - 1)] for name, values in VALUES.items()}
 
 
+def _kept(arguments):
+    """What shows a change of these dicts: the order of the names, the objects, and what the dicts and lists among them hold."""
+    return [[(name, id(value), repr(value)) for name, value in each.items()] for each in arguments]
+
+
 @program(
     "clinic.compilers.guarded",
-    cases=drawn(terms=several(sorted(TERMS), 1, 4), changed=_change),
+    cases=drawn(terms=several(sorted(TERMS), 1, 4), changed=_change, keywords=bool, turns=(0, len(VALUES) - 1)),
     edges=[
-        *({"terms": sorted(TERMS), "changed": _others(i)} for i in range(1, 6)),
-        {"terms": ["unused"], "changed": _others(1)}, {"terms": ["rate", "length"], "changed": _others(1)},
+        *({"terms": sorted(TERMS), "changed": _others(i), "turns": 2 * i} for i in range(1, 5)),
+        {"terms": sorted(TERMS), "changed": _others(1) | {"x": "longer"}},  # more than Dynamo compiles again
+        {"terms": ["rate", "unused"], "changed": _others(1)},
+        {"terms": ["shift", "size"], "changed": _others(3), "keywords": True},
+        {"terms": ["one of two"], "changed": _others(1), "turns": 6},
+        {"terms": ["one of three", "one of two"], "changed": _others(1), "keywords": True, "turns": 9},
+        {"terms": ["options"], "changed": _others(4)}, {"terms": ["new"], "changed": _others(3)},
     ],
-    hint="compile anew for each argument, with the first arguments, and then call with only this one changed",
+    hint=explained(
+        names="compile anew for each argument, with the first arguments, and then call by keywords with only this one changed",
+        kept="the dicts and what they hold are only read, and a setting of Dynamo stays what it was",
+    ),
     draws=2,
     disposable=True,
 )  # fmt: skip
-def guarded(rl, terms, changed):
+def guarded(rl, terms, changed, keywords=False, turns=0):
     import torch
 
     torch._dynamo.reset()
-    return list(rl.clinic.compilers.guarded(_function(terms), *_arguments(torch, changed)))
+    arguments, settings = _arguments(torch, changed, turns), torch._dynamo.config.get_config_copy()
+    before = _kept(arguments)
+    names = list(rl.clinic.compilers.guarded(_function(terms, keywords), *arguments))
+    return {"names": names, "kept": _kept(arguments) == before and torch._dynamo.config.get_config_copy() == settings}
 
 
 @guarded.oracle
-def compilations_counted(torch, terms, changed):
+def compilations_counted(torch, terms, changed, keywords=False, turns=0):
     from torch._dynamo.testing import CompileCounter
 
-    first, second = _arguments(torch, changed)
+    first, second = _arguments(torch, changed, turns)
     blamed = []
     for name in first:
         torch._dynamo.reset()
@@ -89,7 +119,7 @@ def compilations_counted(torch, terms, changed):
         compiled(**(first | {name: second[name]}))
         if counter.frame_count > before:
             blamed.append(name)
-    return blamed
+    return {"names": blamed, "kept": True}
 
 
 # A counter that is no guard ------------------------------------------------------------------------------------------

@@ -5,7 +5,11 @@ A function's name is its exercise's, two underscores, and the style.
 
 # ruff: noqa: F821 (a mend sees the names of the module in which it is planted)
 
-import traceback
+import contextlib
+import io
+import logging
+import re
+from unittest import mock
 
 import torch
 from torch._dynamo.testing import CompileCounter
@@ -245,21 +249,51 @@ def mend_2__a_table():
 # A function in many pieces
 
 
-def find_breaks__the_last_frame(function, *args):
+def find_breaks__from_the_screen(function, *args):
+    """What the log writes for a user: a handler of the log writes to standard error."""
+    logs, written = torch._logging._internal, io.StringIO()
+    state = logs._get_log_state()
+    logs._set_log_state(logs.LogState())
     torch._dynamo.reset()
-    lines = set()
-    for reason in torch._dynamo.explain(function)(*args).break_reasons:
-        lines.add(reason.user_stack[-1].lineno)
-    return [line - function.__code__.co_firstlineno for line in sorted(lines)]
+    try:
+        with contextlib.redirect_stderr(written):
+            torch._logging.set_logs(graph_breaks=True)
+            torch.compile(function, backend=CompileCounter())(*args)
+    finally:
+        logs._set_log_state(state)
+        logs._init_logs()
+    lines = [int(line) for line in re.findall(r"raph break.* in user code at .+:(\d+)\n", written.getvalue())]
+    return sorted({line - function.__code__.co_firstlineno for line in lines})
 
 
-def find_breaks__from_the_frames(function, *args):
-    """The frames are those of traceback, and a resume function has the name of the function in its own."""
+def find_breaks__where_dynamo_logs(function, *args):
+    """A function of Dynamo logs each break. For this call, another one is in its place."""
+    translator, stacks = torch._dynamo.symbolic_convert.InstructionTranslatorBase, []
+
+    def remember(self, code_options, reason, exc):
+        stacks.append(exc.real_stack)
+
     torch._dynamo.reset()
-    said = torch._dynamo.explain(function, *args)
-    stacks = [traceback.StackSummary.from_list(reason.user_stack) for reason in said.break_reasons]
-    lines = {frame.lineno for stack in stacks for frame in stack if function.__name__ in frame.name}
-    return sorted(line - function.__code__.co_firstlineno for line in lines)
+    with mock.patch.object(translator, "log_graph_break", remember):
+        torch.compile(function, backend=lambda module, inputs: module)(*args)
+    return sorted({stack[-1].lineno - function.__code__.co_firstlineno for stack in stacks})
+
+
+def find_breaks__frames_of_the_text(function, *args):
+    """The last frame of each record, or the words after "at" if torch leaves the frames out."""
+    log, found, handler = logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks"), {}, logging.Handler()
+
+    def emit(record):
+        frames = re.findall(r'^  File ".*", line (\d+), in ', record.getMessage(), re.MULTILINE)
+        found[(frames or re.findall(r"user code at \S+:(\d+)", record.getMessage()))[-1]] = True
+
+    handler.emit = emit
+    with mock.patch.multiple(log, handlers=[handler], propagate=False, level=logging.DEBUG):
+        log._cache.clear()
+        torch.compiler.reset()
+        torch.compile(function, backend="aot_eager")(*args)
+    log._cache.clear()
+    return [line - function.__code__.co_firstlineno for line in sorted(map(int, found))]
 
 
 def clean__where(signal):
@@ -510,10 +544,10 @@ def guarded__counter(function, first, second):
         torch._dynamo.reset()
         counter = CompileCounter()
         compiled = torch.compile(function, backend=counter)
-        compiled(*first.values())
+        compiled(**first)
         arguments = dict(first)
         arguments[name] = second[name]
-        compiled(*arguments.values())
+        compiled(**arguments)
         names += [name] * (counter.frame_count == 2)
     return names
 

@@ -5,7 +5,11 @@ A function's name is its exercise's, two underscores, and what is wrong.
 
 # ruff: noqa: F821 (a mend sees the names of the module in which it is planted)
 
+import logging
+import re
+
 import torch
+from torch._dynamo.testing import CompileCounter
 
 
 def narrow_1__not_compiled(xp):
@@ -79,6 +83,136 @@ def find_breaks__the_first_one(function, *args):
     torch._dynamo.reset()
     reasons = torch._dynamo.explain(function)(*args).break_reasons
     return [reasons[0].user_stack[0].lineno - function.__code__.co_firstlineno] if reasons else []
+
+
+def find_breaks__graphs_that_end(function, *args):
+    """`explain` misses a break before the first operator, and one right after another."""
+    torch._dynamo.reset()
+    first = function.__code__.co_firstlineno
+    return sorted({each.user_stack[0].lineno - first for each in torch._dynamo.explain(function)(*args).break_reasons})
+
+
+def _logged(function, args, line_of, keep=True):
+    """What `line_of` makes of the records of the log, without None. Without `keep`, the handler and the level stay."""
+    log, found = logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks"), []
+    collect = logging.Handler()
+    collect.emit = lambda record: found.append(line_of(record.getMessage()))
+    before = log.level, log.propagate
+    log.addHandler(collect)
+    log.setLevel(logging.DEBUG)
+    log.propagate = False
+    torch._dynamo.reset()
+    try:
+        torch.compile(function, backend="eager")(*args)
+    finally:
+        if keep:
+            log.removeHandler(collect)
+            log.setLevel(before[0])
+            log.propagate = before[1]
+    return [line for line in found if line is not None]
+
+
+def _in_file(text):
+    return int(re.search(r"in user code at .*:(\d+)", text)[1])
+
+
+def find_breaks__not_after_an_error(function, *args):
+    log, lines = logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks"), set()
+
+    def collect(record):
+        lines.add(_in_file(record.getMessage()) - function.__code__.co_firstlineno)
+
+    log.addFilter(collect)
+    log.setLevel(logging.DEBUG)
+    torch._dynamo.reset()
+    torch.compile(function, backend="eager")(*args)
+    log.removeFilter(collect)
+    log.setLevel(logging.NOTSET)
+    return sorted(lines)
+
+
+def find_breaks__each_break(function, *args):
+    """Two breaks of one line are one line."""
+    return [line - function.__code__.co_firstlineno for line in _logged(function, args, _in_file)]
+
+
+def find_breaks__of_the_file(function, *args):
+    return sorted({line - 1 for line in _logged(function, args, _in_file)})
+
+
+def find_breaks__known_reasons(function, *args):
+    """The reasons of the lab's example are not all that there are."""
+
+    def line_of(text):
+        return _in_file(text) if "Data-dependent" in text or "item()" in text else None
+
+    return sorted({line - function.__code__.co_firstlineno for line in _logged(function, args, line_of)})
+
+
+def find_breaks__other_arguments(function, *args):
+    args = [torch.ones_like(x) if isinstance(x, torch.Tensor) else x for x in args]
+    return sorted({line - function.__code__.co_firstlineno for line in _logged(function, args, _in_file)})
+
+
+def find_breaks__another_number(function, *args):
+    args = [x if isinstance(x, torch.Tensor) else 1 for x in args]
+    return sorted({line - function.__code__.co_firstlineno for line in _logged(function, args, _in_file)})
+
+
+def find_breaks__after_a_trial(function, *args):
+    function(*args)
+    return sorted({line - function.__code__.co_firstlineno for line in _logged(function, args, _in_file)})
+
+
+def find_breaks__explain_and_log(function, *args):
+    """Each of them calls the function."""
+    torch._dynamo.reset()
+    lines = {reason.user_stack[0].lineno for reason in torch._dynamo.explain(function)(*args).break_reasons}
+    lines.update(_logged(function, args, _in_file))
+    return sorted(line - function.__code__.co_firstlineno for line in lines)
+
+
+def find_breaks__the_log_stays_on(function, *args):
+    found = _logged(function, args, _in_file, keep=False)
+    return sorted({line - function.__code__.co_firstlineno for line in found})
+
+
+def find_breaks__logs_off(function, *args):
+    found = _logged(function, args, _in_file)
+    torch._logging.set_logs(all=50)
+    return sorted({line - function.__code__.co_firstlineno for line in found})
+
+
+def find_breaks__a_setting(function, *args):
+    torch._dynamo.config.verbose = True
+    return sorted({line - function.__code__.co_firstlineno for line in _logged(function, args, _in_file)})
+
+
+def find_breaks__scalars_are_captured(function, *args):
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+        return sorted({line - function.__code__.co_firstlineno for line in _logged(function, args, _in_file)})
+
+
+def find_breaks__until_the_graph_is_full(function, *args):
+    """With `fullgraph=True`, torch compiles up to the first break only."""
+    try:
+        torch._dynamo.reset()
+        torch.compile(function, backend="eager", fullgraph=True)(*args)
+    except torch._dynamo.exc.Unsupported as error:
+        return [error.real_stack[-1].lineno - function.__code__.co_firstlineno]
+    return []
+
+
+def find_breaks__both_branches(function, *args):
+    """The bytecode has both branches of a condition, and calls that need no value."""
+    import dis
+
+    first, line, found = function.__code__.co_firstlineno, 0, set()
+    for instruction in dis.get_instructions(function):
+        line = instruction.starts_line or line
+        if instruction.argval in ("item", "tolist", "graph_break", "print", "nonzero", "float", "bool"):
+            found.add(line - first)
+    return sorted(found)
 
 
 def clean__disabled(signal):
@@ -363,6 +497,83 @@ def guarded__all_that_differ(function, first, second):
             else first[name] == second[name]
         )
     ]
+
+
+def _guarded(function, first, second, changed, call=None, reset=True, **options):
+    """The names for which a call after the first one compiles again: `changed(name, names)` are its arguments."""
+    call = call or (lambda compiled, arguments: compiled(**arguments))
+    counter, names = CompileCounter(), []
+    torch._dynamo.reset()
+    for name in first:
+        if reset:
+            torch._dynamo.reset()
+        compiled = torch.compile(function, backend=counter, **options)
+        call(compiled, first)
+        before = counter.frame_count
+        call(compiled, changed(name, names))
+        names += [name] if counter.frame_count > before else []
+    return names
+
+
+def guarded__no_new_start(function, first, second):
+    """After 8 compilations of a function, Dynamo compiles it no more."""
+    return _guarded(function, first, second, lambda name, _: first | {name: second[name]}, reset=False)
+
+
+def guarded__one_after_another(function, first, second):
+    """What has changed stays changed."""
+    now = dict(first)
+
+    def changed(name, names):
+        now[name] = second[name]
+        return now
+
+    return _guarded(function, first, second, changed)
+
+
+def guarded__all_others(function, first, second):
+    names = _guarded(function, first, second, lambda name, _: second | {name: first[name]})
+    return [name for name in first if name not in names]
+
+
+def guarded__by_position(function, first, second):
+    def changed(name, _):
+        return first | {name: second[name]}
+
+    return _guarded(function, first, second, changed, lambda compiled, arguments: compiled(*arguments.values()))
+
+
+def guarded__in_their_order(function, first, second):
+    """The order of the parameters is not that of the names."""
+    import inspect
+
+    names = _guarded(function, first, second, lambda name, _: first | {name: second[name]})
+    return [name for name in inspect.signature(function).parameters if name in names]
+
+
+def guarded__into_the_first(function, first, second):
+    def changed(name, _):
+        first[name] = second[name]
+        return first
+
+    return _guarded(function, first, second, changed)
+
+
+def guarded__sizes_are_symbols(function, first, second):
+    return _guarded(function, first, second, lambda name, _: first | {name: second[name]}, dynamic=True)
+
+
+def guarded__nothing_is_dynamic(function, first, second):
+    torch._dynamo.config.recompile_limit = 100
+    return _guarded(function, first, second, lambda name, _: first | {name: second[name]}, reset=False)
+
+
+def guarded__names_that_are_used(function, first, second):
+    """An argument is read, and the value that it has now is not."""
+    import dis
+
+    used = {each.argval for each in dis.get_instructions(function) if each.opname == "LOAD_FAST"} - {"x"}
+    return [name for name in first if name in used and repr(first[name]) != repr(second[name])]
 
 
 def warmup__a_number(steps):
