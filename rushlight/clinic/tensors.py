@@ -37,9 +37,9 @@ def name_1() -> list[str]:
     """The function at fault in patient 13a.1.
 
     Returns:
-        a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
-        function below `rl`, such as `"strided.transpose"`. The path of its module in full, as in `"aten.strided.transpose"`, means
-        the same.
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`, or its short
+        form `"strided.permute"`.
     """
     return ["strided.compute_stride"]
 
@@ -87,7 +87,13 @@ def narrow_2(xp: Any) -> Any:
 
 
 def name_2() -> list[str]:
-    """The function at fault in patient 13a.2: a list with one name, or with two if the first guess was wrong."""
+    """The function at fault in patient 13a.2.
+
+    Returns:
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`, or its short
+        form `"strided.permute"`.
+    """
     return ["dtypes.result_type"]
 
 
@@ -129,7 +135,13 @@ def narrow_3(xp: Any) -> Any:
 
 
 def name_3() -> list[str]:
-    """The function at fault in patient 13a.3: a list with one name, or with two if the first guess was wrong."""
+    """The function at fault in patient 13a.3.
+
+    Returns:
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`, or its short
+        form `"strided.permute"`.
+    """
     return ["dispatch.dispatch_key_set"]
 
 
@@ -163,7 +175,13 @@ def narrow_4(xp: Any) -> Any:
 
 
 def name_4() -> list[str]:
-    """The function at fault in patient 13a.4: a list with one name, or with two if the first guess was wrong."""
+    """The function at fault in patient 13a.4.
+
+    Returns:
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`, or its short
+        form `"strided.permute"`.
+    """
     return ["iterator.coalesce_dimensions"]
 
 
@@ -208,7 +226,13 @@ def narrow_5(xp: Any) -> Any:
 
 
 def name_5() -> list[str]:
-    """The function at fault in patient 13a.5: a list with one name, or with two if the first guess was wrong."""
+    """The function at fault in patient 13a.5.
+
+    Returns:
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`, or its short
+        form `"strided.permute"`.
+    """
     return ["autocast_mode.promote_type"]
 
 
@@ -238,7 +262,13 @@ def narrow_6(xp: Any) -> Any:
 
 
 def name_6() -> list[str]:
-    """The function at fault in patient 13a.6: a list with one name, or with two if the first guess was wrong."""
+    """The function at fault in patient 13a.6.
+
+    Returns:
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`, or its short
+        form `"strided.permute"`.
+    """
     return ["reductions.logsumexp"]
 
 

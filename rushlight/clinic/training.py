@@ -34,8 +34,8 @@ def name_1() -> list[str]:
     """The function at fault in patient 13b.1.
 
     Returns:
-        a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
-        function below `rl`, such as `"autograd.engine.sum_to"`.
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`.
     """
     return ["autograd.history.copy_slices"]
 
@@ -87,8 +87,8 @@ def name_2() -> list[str]:
     """The function at fault in patient 13b.2.
 
     Returns:
-        a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
-        function below `rl`, such as `"autograd.engine.sum_to"`.
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`.
     """
     return ["autograd.graph.unpack_saved"]
 
@@ -145,8 +145,8 @@ def name_3() -> list[str]:
     """The function at fault in patient 13b.3.
 
     Returns:
-        a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
-        function below `rl`, such as `"autograd.engine.sum_to"`.
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`.
     """
     return ["optim.optimizer.adam"]
 
@@ -219,8 +219,8 @@ def name_4() -> list[str]:
     """The function at fault in patient 13b.4.
 
     Returns:
-        a list with one name, or with two if your first guess was wrong: the first guess stays first. A name is the path of the
-        function below `rl`, such as `"autograd.engine.sum_to"`.
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`.
     """
     return ["nn.modules.state_dict.load_from_state_dict"]
 
