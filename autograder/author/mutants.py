@@ -709,6 +709,7 @@ def _try(batch: list[Mutant], trial: Trial, sender: Connection) -> None:
     """In a process of its own: for each mutant, a case on which it differs from torch. A case that killed a mutant is tried
     first on the next."""
     _limit_memory()
+    multiprocessing.current_process()._config["daemon"] = False  # type: ignore[attr-defined]  # a loader's workers are its children
     faulthandler.disable()  # that a mutant dies is an outcome
     trial = list(trial)
     for mutant in batch:

@@ -199,93 +199,6 @@ def mend_3() -> tuple[str, Callable]:
     return "optim.optimizer.adam", adam
 
 
-def narrow_4(xp: Any) -> Any:
-    """A program that shows the fault of patient 13b.4.
-
-    `xp` is the patient's framework, the sound one, or torch. The result differs on the patient, and is the same on the other two.
-
-    The program has at most 5 statements and calls at most 20 operators, those of the module included. It uses `xp`, its own
-    variables, and no import.
-
-    Returns:
-        a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
-    """
-    model = xp.nn.Linear(1, 1).requires_grad_(False)
-    model.load_state_dict(model.state_dict(), assign=True)
-    return model.weight.requires_grad
-
-
-def name_4() -> list[str]:
-    """The function at fault in patient 13b.4.
-
-    Returns:
-        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
-        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`.
-    """
-    return ["nn.modules.state_dict.load_from_state_dict"]
-
-
-def mend_4() -> tuple[str, Callable]:
-    """A sound function for patient 13b.4.
-
-    Define the function inside this one. It sees the names of the module in which it is planted. Imports stand in its body.
-
-    Returns:
-        two values: the name of the function at fault, as in `name_4`, and your function with the contract of that one.
-    """
-    from rushlight.aten.strided import Tensor
-    from rushlight.autograd.grad_mode import no_grad
-    from rushlight.nn.parameter import Parameter, is_lazy
-
-    def load_from_state_dict(
-        module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-    ):
-        persistent = {name: x for name, x in module._buffers.items() if name not in module._non_persistent_buffers_set}
-        local_state = {name: x for name, x in (module._parameters | persistent).items() if x is not None}
-        for name, tensor in local_state.items():
-            key = prefix + name
-            if key not in state_dict:
-                if strict:
-                    missing_keys.append(key)
-                continue
-            loaded = state_dict[key]
-            if not isinstance(loaded, Tensor):
-                error_msgs.append(
-                    f'While copying the parameter named "{key}", expected a Tensor but received {type(loaded)}'
-                )
-                continue
-            if not is_lazy(tensor):
-                if tensor.dim() == 0 and loaded.shape == (1,):
-                    loaded = loaded[0]
-                if loaded.shape != tensor.shape:
-                    error_msgs.append(
-                        f"size mismatch for {key}: copying a param with shape {loaded.shape} from checkpoint, the shape in "
-                        f"current model is {tensor.shape}."
-                    )
-                    continue
-            try:
-                with no_grad():
-                    if not local_metadata.get("assign_to_params_buffers", False):
-                        tensor.copy_(loaded)
-                        continue
-                    if isinstance(tensor, Parameter):
-                        if isinstance(loaded, Parameter):
-                            loaded.requires_grad_(tensor.requires_grad)
-                        else:
-                            loaded = Parameter(loaded, tensor.requires_grad)
-                    setattr(module, name, loaded)
-            except Exception as error:
-                error_msgs.append(f'While copying the parameter named "{key}", an exception occurred : {error.args}.')
-        if strict:
-            for key in state_dict:
-                if key.startswith(prefix):
-                    first, dot, _ = key.removeprefix(prefix).partition(".")
-                    if first not in (module._modules if dot else local_state):
-                        unexpected_keys.append(key)
-
-    return "nn.modules.state_dict.load_from_state_dict", load_from_state_dict
-
-
 # Scripts on torch ----------------------------------------------------------------------------------------------------
 
 
@@ -425,6 +338,72 @@ def accumulated_backward(model: torch.nn.Module, batches: Sequence[tuple[torch.T
         (loss / tokens).backward()
         total += loss.item() / tokens
     return total
+
+
+def equal_generators(loader: torch.utils.data.DataLoader) -> list[str]:
+    """The random generators that are in the same state in two workers of a loader when these begin, after `worker_init_fn`.
+
+    "torch", "random" and "numpy" are the generators of `torch.rand`, of Python's `random.random`, and of `numpy.random.rand`.
+    `"dataset.noise"` is the attribute `noise` of the dataset: a `numpy.random.Generator`, a `random.Random` or a `torch.Generator`.
+
+    What the workers do decides, not their code. The loader's dataset and its generators stay as they are in this process.
+
+    Args:
+        loader: it has at least two workers, which are forks, and a dataset with at least as many samples as workers.
+
+    Returns:
+        the names, sorted.
+    """
+    import random
+
+    import numpy as np
+
+    begun = []  # of the worker in whose process it is
+
+    def draws(generator):
+        if isinstance(generator, torch.Generator):
+            return torch.rand(4, generator=generator).tolist()
+        return [generator.random() for _ in range(4)]
+
+    def begin(worker: int) -> None:
+        if loader.worker_init_fn is not None:
+            loader.worker_init_fn(worker)
+        kinds = np.random.Generator, random.Random, torch.Generator
+        held = vars(torch.utils.data.get_worker_info().dataset).items()
+        generators = {"torch": torch.default_generator, "random": random, "numpy": np.random}
+        generators |= {f"dataset.{name}": value for name, value in held if isinstance(value, kinds)}
+        begun.append({name: draws(generator) for name, generator in generators.items()})
+
+    one_each = torch.utils.data.DataLoader(
+        loader.dataset, sampler=range(loader.num_workers), num_workers=loader.num_workers, worker_init_fn=begin,
+        collate_fn=lambda batch: begun[0],
+    )  # fmt: skip
+    workers = [*one_each]
+    return sorted(name for name in workers[0] if len({str(drawn[name]) for drawn in workers}) < len(workers))
+
+
+def noisy_loader(data: torch.Tensor, batch_size: int, num_workers: int) -> torch.utils.data.DataLoader:
+    """A loader of the elements of `data` in their order, each with noise of its own.
+
+    Sample i is `data[i]` plus a random number of the standard normal distribution. No two samples have the same noise: not in one
+    worker, not in two, and not in two epochs. After `torch.manual_seed` with the same seed, the epochs are the same again.
+
+    Args:
+        data: (length,), float32 or float64.
+        num_workers: the number of the loader's worker processes, or 0.
+
+    Returns:
+        a loader, whose batches are tensors, (batch_size,), of the dtype of `data`. The last batch may be smaller.
+    """
+
+    class Noisy(torch.utils.data.Dataset):
+        def __len__(self) -> int:
+            return len(data)
+
+        def __getitem__(self, i: int) -> torch.Tensor:
+            return data[i] + torch.randn((), dtype=data.dtype)
+
+    return torch.utils.data.DataLoader(Noisy(), batch_size=batch_size, num_workers=num_workers)
 
 
 def lost_state(model: torch.nn.Module) -> list[str]:

@@ -77,28 +77,3 @@ def name_3(rl):
 @program("clinic.training.mend_3", cases=no_cases, edges=[{}], examine=examined("mended", "13b.3"))
 def mend_3(rl):
     return text_of(rl.clinic.training.mend_3)
-
-
-@program(
-    "clinic.training.narrow_4",
-    cases=no_cases,
-    edges=[{}],
-    examine=examined("narrowed", "13b.4", statements=5, operators=20),
-)
-def narrow_4(rl):
-    return text_of(rl.clinic.training.narrow_4)
-
-
-@program("clinic.training.name_4.first", cases=no_cases, edges=[{}], examine=examined("named", "13b.4", guesses=1))
-def name_4_first(rl):
-    return rl.clinic.training.name_4()
-
-
-@program("clinic.training.name_4", cases=no_cases, edges=[{}], examine=examined("named", "13b.4", guesses=2))
-def name_4(rl):
-    return rl.clinic.training.name_4()
-
-
-@program("clinic.training.mend_4", cases=no_cases, edges=[{}], examine=examined("mended", "13b.4"))
-def mend_4(rl):
-    return text_of(rl.clinic.training.mend_4)

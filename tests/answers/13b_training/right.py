@@ -202,117 +202,6 @@ def mend_3__copied():
     return "optim.optimizer.adam", adam
 
 
-def narrow_4__a_table(xp):
-    layer = xp.nn.Linear(1, 1, bias=False)
-    layer.weight.requires_grad_(False)
-    layer.load_state_dict({"weight": xp.ones(1, 1)}, assign=True)
-    return [x.requires_grad for x in layer.parameters()]
-
-
-def narrow_4__an_error(xp):
-    model = xp.nn.BatchNorm1d(1).requires_grad_(False)
-    model.load_state_dict(model.state_dict(), assign=True)
-    return model.bias.requires_grad, model.weight.requires_grad
-
-
-def name_4__and_a_second():
-    return ("state_dict.load_from_state_dict", "nn.modules.module.set_attribute")
-
-
-def name_4__tuple():
-    return ("rl.nn.modules.state_dict.load_from_state_dict",)
-
-
-def mend_4__always_a_new_parameter():
-    def load_from_state_dict(
-        module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-    ):
-        own = {**module._parameters}
-        own.update((name, x) for name, x in module._buffers.items() if name not in module._non_persistent_buffers_set)
-        own = {name: x for name, x in own.items() if x is not None}
-        assigns = bool(local_metadata.get("assign_to_params_buffers"))
-        for name, x in own.items():
-            key = f"{prefix}{name}"
-            if key not in state_dict:
-                missing_keys += [key] * strict
-                continue
-            value = state_dict[key]
-            if not isinstance(value, Tensor):  # noqa: F821
-                error_msgs.append(f"{key}: expected a Tensor")
-                continue
-            if not is_lazy(x):  # noqa: F821
-                if x.dim() == 0 and tuple(value.shape) == (1,):
-                    value = value[0]
-                if value.shape != x.shape:
-                    error_msgs.append(f"size mismatch for {key}: {value.shape} and {x.shape}")
-                    continue
-            try:
-                with no_grad():  # noqa: F821
-                    if not assigns:
-                        x.copy_(value)
-                    else:
-                        if isinstance(x, Parameter):  # noqa: F821
-                            made = value if isinstance(value, Parameter) else Parameter(value, False)  # noqa: F821
-                            value = made.requires_grad_(x.requires_grad)
-                        setattr(module, name, value)
-            except Exception as error:
-                error_msgs.append(f"{key}: {error}")
-        for key in state_dict if strict else ():
-            if key.startswith(prefix):
-                rest = key[len(prefix) :]
-                if "." in rest and rest.split(".")[0] not in module._modules or "." not in rest and rest not in own:
-                    unexpected_keys.append(key)
-
-    return "state_dict.load_from_state_dict", load_from_state_dict
-
-
-def mend_4__what_it_was():
-    from rushlight.aten.strided import Tensor
-    from rushlight.autograd.grad_mode import no_grad
-    from rushlight.nn.parameter import Parameter, is_lazy
-
-    def load_from_state_dict(
-        module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-    ):
-        buffers = {name: x for name, x in module._buffers.items() if name not in module._non_persistent_buffers_set}
-        local_state = {name: x for name, x in (module._parameters | buffers).items() if x is not None}
-
-        def load(name, tensor, loaded):
-            if not isinstance(loaded, Tensor):
-                raise TypeError(f"expected a Tensor but received {type(loaded)}")
-            if not is_lazy(tensor):
-                loaded = loaded[0] if tensor.dim() == 0 and loaded.shape == (1,) else loaded
-                if loaded.shape != tensor.shape:
-                    error_msgs.append(f"size mismatch for {prefix + name}: {loaded.shape} for {tensor.shape}")
-                    return
-            with no_grad():
-                if not local_metadata.get("assign_to_params_buffers", False):
-                    tensor.copy_(loaded)
-                elif isinstance(tensor, Parameter) and not isinstance(loaded, Parameter):
-                    setattr(module, name, Parameter(loaded, requires_grad=tensor.requires_grad))
-                else:
-                    if isinstance(tensor, Parameter):
-                        loaded.requires_grad_(tensor.requires_grad)
-                    setattr(module, name, loaded)
-
-        for name, tensor in local_state.items():
-            if prefix + name in state_dict:
-                try:
-                    load(name, tensor, state_dict[prefix + name])
-                except Exception as error:
-                    error_msgs.append(f"{prefix + name}: {error}")
-            elif strict:
-                missing_keys.append(prefix + name)
-        if strict:
-            for key in (key for key in state_dict if key.startswith(prefix)):
-                first, _, rest = key.removeprefix(prefix).partition(".")
-                known = module._modules if "." in key.removeprefix(prefix) else local_state
-                if first not in known:
-                    unexpected_keys.append(key)
-
-    return "nn.modules.state_dict.load_from_state_dict", load_from_state_dict
-
-
 # Gradients -----------------------------------------------------------------------------------------------------------
 
 
@@ -655,3 +544,96 @@ def clip_property__twice(xp, given, st):
             assert all(x != x for x in flat(parameter.grad for parameter in broken))
 
     return test
+
+
+# Random numbers in the workers of a loader
+
+
+def equal_generators__states(loader):
+    """Each worker sends its states through a queue."""
+    import multiprocessing
+    import random
+
+    import numpy as np
+
+    queue = multiprocessing.get_context("fork").Queue()
+
+    def begin(worker):
+        (loader.worker_init_fn or int)(worker)
+        states = {"torch": torch.get_rng_state(), "random": random.getstate(), "numpy": np.random.get_state()}
+        for name, value in torch.utils.data.get_worker_info().dataset.__dict__.items():
+            if isinstance(value, np.random.Generator):
+                states[f"dataset.{name}"] = value.bit_generator.state
+            elif isinstance(value, random.Random):
+                states[f"dataset.{name}"] = value.getstate()
+            elif isinstance(value, torch.Generator):
+                states[f"dataset.{name}"] = value.get_state()
+        queue.put({name: hash(str(getattr(state, "tolist", lambda: state)())) for name, state in states.items()})  # noqa: B023
+
+    workers = torch.utils.data.DataLoader(
+        loader.dataset, num_workers=loader.num_workers, worker_init_fn=begin, multiprocessing_context="fork"
+    )
+    for _ in workers:
+        pass
+    told = [queue.get() for _ in range(loader.num_workers)]
+    return sorted(name for name in told[0] if len({states[name] for states in told}) != len(told))
+
+
+def equal_generators__a_loader_like_it(loader):
+    """The given loader itself, with another beginning and another end of each batch, which are put back."""
+    import random
+
+    import numpy as np
+
+    class Told(list):
+        pass
+
+    told, begin, collate = Told(), loader.worker_init_fn, loader.collate_fn
+
+    def first(worker):
+        if begin:
+            begin(worker)
+        told.extend([("numpy", np.random.rand()), ("random", random.random()), ("torch", torch.rand(()).item())])
+        for name, value in vars(torch.utils.data.get_worker_info().dataset).items():
+            if isinstance(value, (np.random.Generator, random.Random)):
+                told.append((f"dataset.{name}", value.random()))
+            if isinstance(value, torch.Generator):
+                told.append((f"dataset.{name}", torch.rand((), generator=value).item()))
+
+    loader.worker_init_fn, loader.collate_fn = first, lambda batch: (torch.utils.data.get_worker_info().id, [*told])
+    try:
+        workers = dict(iter(loader)).values()
+    finally:
+        loader.worker_init_fn, loader.collate_fn = begin, collate
+    seen = [pair for pairs in workers for pair in pairs]
+    return sorted({name for name, _ in seen if len({p for p in seen if p[0] == name}) < len(workers)})
+
+
+def noisy_loader__in_the_batch(data, batch_size, num_workers):
+    """A worker makes the noise of a whole batch when it puts the samples together."""
+
+    def collate(batch):
+        x = torch.stack(batch)
+        return x + torch.randn_like(x)
+
+    return torch.utils.data.DataLoader(
+        data, batch_size=batch_size, num_workers=num_workers, collate_fn=collate, multiprocessing_context=None
+    )
+
+
+def noisy_loader__seeds_from_the_sampler(data, batch_size, num_workers):
+    """The sampler runs in the parent process, and draws a seed for each sample."""
+    import numpy as np
+
+    class Seeds(torch.utils.data.Sampler):
+        def __iter__(self):
+            return zip(range(len(data)), torch.randint(2**40, (len(data),)).tolist(), strict=True)
+
+        def __len__(self):
+            return len(data)
+
+    class Noisy(torch.utils.data.Dataset):
+        def __getitem__(self, pair):
+            return data[pair[0]] + np.random.default_rng(pair[1]).normal()
+
+    return torch.utils.data.DataLoader(Noisy(), batch_size=batch_size, num_workers=num_workers, sampler=Seeds())

@@ -3,7 +3,9 @@
 A function's name is its exercise's, two underscores, and what is wrong.
 """
 
+import contextlib
 import copy
+import random
 
 import torch
 from torch.nn.functional import cross_entropy
@@ -131,28 +133,6 @@ def mend_3__still_local():
             param.addcdiv_(exp_avgs[i], root, value=-lr / (1 - beta1**steps))
 
     return "optim.optimizer.adam", adam
-
-
-def narrow_4__copies(xp):
-    model = xp.nn.Linear(1, 1).requires_grad_(False)
-    model.load_state_dict(model.state_dict())
-    return model.weight.requires_grad
-
-
-def name_4__the_attribute():
-    return ["nn.modules.module.set_attribute", "optim.optimizer.add_param_group"]
-
-
-def mend_4__never_trainable():
-    from rushlight.nn.parameter import Parameter
-
-    def load_from_state_dict(
-        module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-    ):
-        for name in module._parameters:
-            setattr(module, name, Parameter(state_dict[prefix + name], requires_grad=False))
-
-    return "nn.modules.state_dict.load_from_state_dict", load_from_state_dict
 
 
 # Scripts -------------------------------------------------------------------------------------------------------------
@@ -458,3 +438,142 @@ def clip_property__catches_all(xp, given, st):
         assert xp.nn.utils.clip_grad_norm_([], 1.0).item() == 1
 
     return test
+
+
+# Random numbers in the workers of a loader
+
+
+def _draws(np, generator):
+    """A few numbers of a generator, or None if the object is none."""
+    if isinstance(generator, torch.Generator):
+        return torch.rand(4, generator=generator).tolist()
+    kinds = np.random.Generator, random.Random
+    return [generator.random() for _ in range(4)] if isinstance(generator, kinds) or generator is np.random else None
+
+
+def _workers(loader, begins=True):
+    """What the generators of each worker draw, after `worker_init_fn` or, without `begins`, in its place."""
+    import numpy as np
+
+    begun = []
+
+    def begin(worker):
+        if begins and loader.worker_init_fn:
+            loader.worker_init_fn(worker)
+        held = {f"dataset.{name}": value for name, value in vars(loader.dataset).items()}
+        held |= {"torch": torch.default_generator, "random": random._inst, "numpy": np.random}
+        begun.append({name: told for name, value in held.items() if (told := _draws(np, value))})
+
+    many = range(loader.num_workers)
+    workers = torch.utils.data.DataLoader(
+        loader.dataset, sampler=many, num_workers=len(many), worker_init_fn=begin, collate_fn=lambda batch: begun[0]
+    )
+    return [*workers]
+
+
+def equal_generators__all_alike(loader):
+    """Two of three workers are enough."""
+    first, *others = _workers(loader)
+    return sorted(name for name in first if all(told[name] == first[name] for told in others))
+
+
+def equal_generators__before_they_begin(loader):
+    first, second, *_ = _workers(loader, begins=False)
+    return sorted(name for name in first if first[name] == second[name])
+
+
+def equal_generators__what_is_held(loader):
+    """A dataset that holds a generator may give each worker another one."""
+    import numpy as np
+
+    held = vars(loader.dataset).items()
+    return sorted(f"dataset.{name}" for name, value in held if isinstance(value, np.random.Generator | random.Random))
+
+
+def equal_generators__numpy_is_the_culprit(loader):
+    """Before torch 1.9 it was."""
+    return ["numpy"]
+
+
+def equal_generators__in_this_process(loader):
+    """A call of `worker_init_fn` here seeds the generators of this process, and there is no worker."""
+    import numpy as np
+
+    begun = []
+    for worker in range(2):
+        torch.manual_seed(worker)
+        random.seed(worker)
+        np.random.seed(worker)
+        with contextlib.suppress(AttributeError):
+            (loader.worker_init_fn or (lambda worker: None))(worker)
+        begun.append({"torch": torch.rand(4).tolist(), "random": random.random(), "numpy": np.random.random()})
+    held = [f"dataset.{name}" for name, value in vars(loader.dataset).items() if _draws(np, value)]
+    return sorted([*held, *(name for name in begun[0] if begun[0][name] == begun[1][name])])
+
+
+def equal_generators__equal_samples(loader):
+    """The first batches are what the generators make, and hide which of them made it."""
+    first, second, *_ = [*loader]
+    return ["dataset.noise"] if str(first) == str(second) else []
+
+
+def _noisy(data, batch_size, num_workers, noise, begin=None, **options):
+    class Noisy(torch.utils.data.Dataset):
+        def __len__(self):
+            return len(data)
+
+        def __getitem__(self, i):
+            return data[i] + noise(self, i)
+
+    options |= {"worker_init_fn": begin, "num_workers": num_workers}
+    return torch.utils.data.DataLoader(Noisy(), batch_size=batch_size, **options)
+
+
+def noisy_loader__held(data, batch_size, num_workers):
+    import numpy as np
+
+    held = np.random.default_rng(0)
+    return _noisy(data, batch_size, num_workers, lambda dataset, i: held.normal())
+
+
+def noisy_loader__by_worker(data, batch_size, num_workers):
+    """The workers of the next epoch have the same numbers."""
+    return _noisy(data, batch_size, num_workers, lambda dataset, i: torch.randn(()).double(), torch.manual_seed)
+
+
+def noisy_loader__by_sample(data, batch_size, num_workers):
+    def noise(dataset, i):
+        return torch.randn((), generator=torch.Generator().manual_seed(i))
+
+    return _noisy(data, batch_size, num_workers, noise)
+
+
+def noisy_loader__made_once(data, batch_size, num_workers):
+    made = torch.randn(len(data))
+    return _noisy(data, batch_size, num_workers, lambda dataset, i: made[i])
+
+
+def noisy_loader__never_the_same(data, batch_size, num_workers):
+    import numpy as np
+
+    return _noisy(data, batch_size, num_workers, lambda dataset, i: np.random.default_rng().normal())
+
+
+def noisy_loader__without_workers(data, batch_size, num_workers):
+    """The symptom is gone, and the workers too."""
+    return _noisy(data, batch_size, 0, lambda dataset, i: torch.randn(()).double())
+
+
+def noisy_loader__one_seed(data, batch_size, num_workers):
+    """It gives the same epochs again, and all workers the same noise."""
+    seed = torch.initial_seed()
+    noise = _noisy(data, batch_size, num_workers, lambda dataset, i: torch.randn(()), lambda _: torch.manual_seed(seed))
+    return noise
+
+
+def noisy_loader__uniform(data, batch_size, num_workers):
+    return _noisy(data, batch_size, num_workers, lambda dataset, i: torch.rand(()).double())
+
+
+def noisy_loader__shuffled(data, batch_size, num_workers):
+    return _noisy(data, batch_size, num_workers, lambda dataset, i: torch.randn(()), shuffle=True)
