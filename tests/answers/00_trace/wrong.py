@@ -6,12 +6,12 @@ A function's name is its exercise's, two underscores, and what is wrong.
 import re
 import statistics
 
+import torch
 import yaml
 from torch.profiler import profile
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-import torch
 from rushlight.on_torch import trace
 
 from ..shared import edited
