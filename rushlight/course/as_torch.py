@@ -19,7 +19,6 @@ import re
 import sys
 import sysconfig
 import traceback
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib import import_module, metadata
@@ -38,7 +37,6 @@ INSTALLED = tuple(sysconfig.get_path(name) for name in ("purelib", "platlib"))
 HERE = str(Path(rushlight.__file__).parent)
 not_theirs = (*INSTALLED, sysconfig.get_path("stdlib"), HERE, "<frozen ")
 left_out: type[ModuleType] = ModuleType  # the class of the modules that rushlight leaves out
-named_elsewhere: defaultdict[str, list[type]] = defaultdict(list)  # classes, by their module in PyTorch
 
 
 # Imports -------------------------------------------------------------------------------------------------------------
@@ -101,19 +99,13 @@ def _find_torch(name: str, path: Any = None, target: Any = None) -> ModuleSpec |
         if not f"{ours}.".startswith(f"{error.name}."):
             raise
     is_there = _torch_has_module(name)
-    return _empty(name) if is_there or is_there is None and name.count(".") == 1 else None
+    return _spec(name, left_out(name)) if is_there or is_there is None and name.count(".") == 1 else None
 
 
 def _find_from(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
     """An empty module for `from torch import onnx`, which Python imports as `rushlight.onnx`, if PyTorch has such a module."""
-    return _empty(name) if name.startswith("rushlight.") and _torch_has_module(name) else None
-
-
-def _empty(name: str) -> ModuleSpec:
-    """A module of PyTorch that is no file of rushlight, with the classes that rushlight has elsewhere."""
-    module = left_out(name.replace("rushlight", "torch", 1))
-    vars(module).update({kind.__name__: kind for kind in named_elsewhere.get(module.__name__, ())})
-    return _spec(name, module)
+    there = name.startswith("rushlight.") and _torch_has_module(name)
+    return _spec(name, left_out(name.replace("rushlight", "torch", 1))) if there else None
 
 
 def _name_classes() -> None:
@@ -127,8 +119,14 @@ def _name_classes() -> None:
 
 
 def _name_class(kind: type, module: str) -> None:
+    """Give a class its module in PyTorch. If that is no file of rushlight, a module is made, which has the class."""
     kind.__module__ = module
-    named_elsewhere[module].append(kind)
+    if f"rushlight{module.removeprefix('torch')}" not in sys.modules:
+        made = sys.modules.setdefault(module, left_out(module))
+        setattr(made, kind.__name__, kind)
+        package, _, last = module.rpartition(".")
+        if package != "torch":  # there, rushlight's short names come first
+            vars(sys.modules[f"rushlight{package.removeprefix('torch')}"]).setdefault(last, made)
 
 
 @cache

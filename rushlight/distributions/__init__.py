@@ -10,6 +10,8 @@
 In PyTorch: `torch/distributions/`, where each class has its own module. Left out: distributions and transforms that are not here.
 """
 
+import sys
+
 from rushlight.distributions import constraints
 from rushlight.distributions.discrete import Bernoulli, Categorical
 from rushlight.distributions.distribution import Distribution
@@ -21,3 +23,6 @@ __all__ = [
     "Bernoulli", "Beta", "Categorical", "Distribution", "Exponential", "Gamma", "Independent", "Laplace", "Normal", "Uniform",
     "constraints", "kl_divergence", "register_kl",
 ]  # fmt: skip
+
+for _name in ("bernoulli", "beta", "categorical", "exponential", "gamma", "laplace", "normal", "uniform"):
+    sys.modules[f"{__name__}.{_name}"] = globals()[_name] = sys.modules[__name__]  # PyTorch's modules of one class

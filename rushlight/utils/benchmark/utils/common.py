@@ -105,12 +105,9 @@ class Measurement:
     def significant_figures(self) -> int:
         return significant_figures(self.times)
 
-    def meets_confidence(self, threshold: float = IQR_WARN_THRESHOLD) -> bool:
-        return self.iqr / self.median < threshold
-
     @property
     def has_warnings(self) -> bool:
-        return not self.meets_confidence(IQR_WARN_THRESHOLD)
+        return not self.iqr / self.median < IQR_WARN_THRESHOLD
 
     @staticmethod
     def merge(measurements: Iterable[Measurement]) -> list[Measurement]:

@@ -72,3 +72,4 @@ print(torch.allclose(second, 6 * x), torch.finfo(x.dtype).eps, torch.tensor([1, 
 for layer in (nn.BatchNorm1d(2), nn.ReLU(), nn.ModuleList(), nn.CrossEntropyLoss(), nn.LSTM(2, 2), nn.Dropout(), model[2]):
     print(type(layer), type(pickle.loads(pickle.dumps(layer))) is type(layer), isinstance(layer, _BatchNorm))
 print(type(out.grad_fn), type(model(x).grad_fn), torch.optim.SGD, torch.nn.modules.linear.Linear is nn.Linear)
+print(torch.distributions.categorical.Categorical is torch.distributions.Categorical, torch.optim.Adam)
