@@ -5223,7 +5223,8 @@ class BinaryCrossEntropyWithLogitsBackward0(Node):
             else None,
             (
                 apply_weight(
-                    (-self if pos_weight is None else sub_scalar(pos_weight, 1) * softplus(-self) - self) * grad,
+                    (-self if pos_weight is None else sub_scalar(pos_weight, 1) * functions.softplus(-self) - self)
+                    * grad,
                     weight,
                     self,
                     node.reduction,
