@@ -454,10 +454,10 @@ def _text(value: Tree) -> str | None:
 
 def _literal(value: Tree) -> str:
     match value:
-        case {"tensor": spec}:
+        case {"tensor": dict(spec), **rest} if not rest:
             base = f"torch.arange({spec['storage']}).to(torch.{spec['dtype']})"
             return f"{base}.as_strided({tuple(spec['sizes'])}, {tuple(spec['strides'])}, {spec['offset']})"
-        case {"dtype": name}:
+        case {"dtype": str(name), **rest} if not rest:
             return f"torch.{name}"
         case list():
             return f"[{', '.join(map(_literal, value))}]"

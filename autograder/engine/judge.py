@@ -128,7 +128,7 @@ def complexity(tree: Tree) -> tuple[float, ...]:
             plain = [math.prod(max(size, 1) for size in sizes[i + 1 :]) for i, size in enumerate(sizes) if size != 1]
             odd = (offset != 0, steps != plain, dtype not in _PLAIN_DTYPES)
             return (0 in sizes, math.prod(sizes), len(sizes), *odd, 0)
-        case {"dtype": dtype}:
+        case {"dtype": str(dtype), **rest} if not rest:
             return (0, 1, 0, 0, 0, dtype not in _PLAIN_DTYPES, 0)
         case dict() | list() | tuple():
             items = tree.values() if isinstance(tree, dict) else tree

@@ -120,7 +120,8 @@ def observe(value: Any, side: Side, depth: int = 0) -> Tree:
 def observe_call(program: Callable, side: Side, case: dict) -> Tree:
     """Run a program on one case and observe its result, or the error that it raised."""
     try:
-        return observe(program(side.xp, **build(case, side)), side)
+        arguments = {name: build(value, side) for name, value in case.items()}
+        return observe(program(side.xp, **arguments), side)
     except Exception as error:
         return error_tree(error)
 
@@ -190,22 +191,22 @@ def _lineage(error: type) -> Iterator[type]:
         base = base.__base__
 
 
-def build(case: Tree, side: Side) -> Any:
-    """A case with its descriptions, `{"tensor": {...}}` and `{"dtype": name}`, replaced by what they describe.
+def build(value: Tree, side: Side) -> Any:
+    """A value of a case with its descriptions, `{"tensor": {...}}` and `{"dtype": name}`, replaced by what they describe.
 
     Sequences become tuples, as rushlight itself passes them, so that a function that changes its arguments fails.
     """
-    match case:
-        case {"tensor": spec}:
+    match value:
+        case {"tensor": dict(spec), **rest} if not rest:
             return side.make(spec)
-        case {"dtype": name}:
+        case {"dtype": str(name), **rest} if not rest:
             return side.dtype(name)
         case dict():
-            return {key: build(item, side) for key, item in case.items()}
+            return {key: build(item, side) for key, item in value.items()}
         case list():
-            return tuple(build(item, side) for item in case)
+            return tuple(build(item, side) for item in value)
         case _:
-            return case
+            return value
 
 
 # Sending -------------------------------------------------------------------------------------------------------------

@@ -57,9 +57,20 @@ def endings():
     packages = [path for package in (TORCH, TORCH.parent / "torchgen") for path in package.rglob("*.*")]
     paths = {path.relative_to(TORCH.parent).as_posix() for path in packages} | tracked(".") | ELSEWHERE
     for library in (TORCH / "lib").glob("lib*.so"):
-        texts = library.read_bytes().split(b"\0")
-        paths |= {text.decode() for text in texts if text.endswith((b".cpp", b".cc", b".cu")) and text.isascii()}
+        paths |= set(compiled_into(library))
     return {path[match.end() :] for path in paths for match in re.finditer("^|/", path)}
+
+
+def compiled_into(library):
+    """The source files that a library's messages name. (Hundreds of megabytes: to find the ends of the texts is quick, to split is not.)"""
+    content = library.read_bytes()
+    for ending in (b".cpp\0", b".cc\0", b".cu\0"):
+        at = content.find(ending)
+        while at >= 0:
+            text = content[content.rfind(b"\0", 0, at) + 1 : at + len(ending) - 1]
+            if text.isascii():
+                yield text.decode()
+            at = content.find(ending, at + 1)
 
 
 @pytest.mark.parametrize("page", [*PAGES, *MODULES], ids=lambda page: page.relative_to(ROOT).as_posix())
