@@ -7,9 +7,9 @@ Left out: pruning of rows and columns, of activations and of data. torchao has t
 """
 
 # ruff: noqa: F401
-from rushlight.ao.pruning.scheduler import BaseScheduler, CubicSL, LambdaSL
+from rushlight.ao.pruning.scheduler import BaseScheduler, CubicSL
 from rushlight.ao.pruning.sparsifier import BaseSparsifier, FakeSparsity, NearlyDiagonalSparsifier, WeightNormSparsifier
 
 __all__ = [
-    "BaseScheduler", "BaseSparsifier", "CubicSL", "FakeSparsity", "LambdaSL", "NearlyDiagonalSparsifier", "WeightNormSparsifier",
+    "BaseScheduler", "BaseSparsifier", "CubicSL", "FakeSparsity", "NearlyDiagonalSparsifier", "WeightNormSparsifier",
 ]  # fmt: skip

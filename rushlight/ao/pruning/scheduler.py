@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from rushlight.ao.pruning.sparsifier import BaseSparsifier
@@ -66,20 +65,6 @@ class BaseScheduler:
         if len(value) != count:
             raise ValueError(f"Expected variable of length {count}, but got {len(value)}")
         return list(value)
-
-
-class LambdaSL(BaseScheduler):
-    """Each group's level times a function of the step. Source: `torch/ao/pruning/scheduler/lambda_scheduler.py`."""
-
-    def __init__(
-        self, sparsifier: BaseSparsifier, sl_lambda: Callable[[int], float] | list[Callable], last_epoch: int = -1
-    ):
-        self.sparsifier = sparsifier
-        self.sl_lambdas = self._for_each_group(sl_lambda)
-        super().__init__(sparsifier, last_epoch)
-
-    def get_sl(self) -> list[Level]:
-        return [level * function(self.last_epoch) for function, level in zip(self.sl_lambdas, self.base_sl)]
 
 
 class CubicSL(BaseScheduler):

@@ -3,7 +3,7 @@
 
 import math
 import sys
-from collections.abc import Iterator, Sized
+from collections.abc import Callable, Iterator, Sized
 from typing import Any
 
 from rushlight.aten.generated import functions
@@ -11,6 +11,45 @@ from rushlight.aten.native.random import Generator
 from rushlight.utils.data.sampler import Sampler
 
 __all__ = ["DistributedSampler"]
+
+
+def rank_indices(
+    length: int,
+    ranks: int,
+    rank: int,
+    permute: Callable[[int, int], list[int]] | None = None,
+    seed: int = 0,
+    epoch: int = 0,
+    drop_last: bool = False,
+) -> list[int]:
+    """The indices of the samples that one rank gets in one epoch.
+
+    The samples are in the order `permute(length, seed + epoch)`, or 0, 1, 2, ... without `permute`. All ranks have the same order,
+    and each one takes every `ranks`-th index of it, the first one at the position `rank`.
+
+    All ranks get equally many, because a rank with a batch more would wait in its last all-reduce. If `length` is no multiple of
+    `ranks`, the order is repeated from its beginning until it is long enough, several times if there are fewer samples than ranks.
+    With `drop_last` it is cut at its end instead, so a few samples have no rank in this epoch.
+
+        >>> [rank_indices(5, 3, rank) for rank in range(3)]
+        [[0, 3], [1, 4], [2, 0]]
+        >>> [rank_indices(5, 3, rank, drop_last=True) for rank in range(3)]
+        [[0], [1], [2]]
+
+    Source: `torch/utils/data/distributed.py`, `DistributedSampler.__iter__`.
+
+    Args:
+        length: the number of samples, 0 or more.
+        permute: returns a list of the numbers below its first argument, in an order that depends on the second one. The list is
+            only read, because later calls may return the same one.
+        seed: the same on all ranks.
+
+    Returns:
+        a new list.
+    """
+    order = range(length) if permute is None else permute(length, seed + epoch)
+    count = length // ranks if drop_last else math.ceil(length / ranks)
+    return [order[i % length] for i in range(rank, count * ranks, ranks)]
 
 
 class DistributedSampler(Sampler[int]):
@@ -43,21 +82,19 @@ class DistributedSampler(Sampler[int]):
         self.total_size = self.num_samples * num_replicas
 
     def __iter__(self) -> Iterator[int]:
-        length = len(self.dataset)
-        if self.shuffle:
-            generator = Generator().manual_seed(self.seed + self.epoch)
-            indices = functions.randperm(length, generator=generator).tolist()
-        else:
-            indices = list(range(length))
-        if length:
-            indices = (indices * math.ceil(self.total_size / length))[: self.total_size]
-        return iter(indices[self.rank :: self.num_replicas])
+        permute = _permutation if self.shuffle else None
+        ranks, rank, drop_last = self.num_replicas, self.rank, self.drop_last
+        return iter(rank_indices(len(self.dataset), ranks, rank, permute, self.seed, self.epoch, drop_last))
 
     def __len__(self) -> int:
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
         self.epoch = epoch
+
+
+def _permutation(length: int, seed: int) -> list[int]:
+    return functions.randperm(length, generator=Generator().manual_seed(seed)).tolist()
 
 
 def _process_group() -> Any:

@@ -4,6 +4,7 @@ A function's name is its exercise's, two underscores, and the style.
 """
 
 from collections import deque
+from itertools import cycle, islice
 
 import torch
 import torch.distributed as dist
@@ -243,3 +244,28 @@ def finish__in_steps(reducer, used=None):
 
 def finish__with_a_list_of_its_own(reducer, used=None):
     finish__in_steps(reducer, used and used.copy())
+
+
+# Samplers
+
+
+def rank_indices__with_a_padded_list(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
+    order = list(permute(length, seed + epoch)) if permute is not None else list(range(length))
+    total = (length - length % ranks) if drop_last else (length + (-length) % ranks)
+    while 0 < len(order) < total:
+        order += order[: total - len(order)]
+    return order[rank:total:ranks]
+
+
+def rank_indices__with_cycle(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
+    order = range(length) if permute is None else permute(length, seed + epoch)
+    rounds = length // ranks + (not drop_last and length % ranks > 0)
+    return list(islice(cycle(order), rank, rounds * ranks, ranks))
+
+
+def rank_indices__in_rows_of_ranks(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
+    order = range(length) if permute is None else tuple(permute(length, seed + epoch))
+    turns = [order[i : i + ranks] for i in range(0, length, ranks)]
+    if turns and len(turns[-1]) < ranks and drop_last:
+        turns.pop()
+    return [turn[rank] if rank < len(turn) else order[(rank - len(turn)) % length] for turn in turns]

@@ -537,3 +537,65 @@ def finish__resets_what_it_refuses(reducer, used=None):
             each.pending, each.work = len(each.parameters), None
         reducer.launched = 0
         raise
+
+
+# Samplers
+
+
+def rank_indices__in_one_piece(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
+    order = permute(length, seed + epoch) if permute else [*range(length)]
+    count = length // ranks if drop_last else -(-length // ranks)
+    order = (order * (count * ranks // max(length, 1) + 1))[: count * ranks]
+    return order[rank * count : (rank + 1) * count]
+
+
+def rank_indices__pads_once(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
+    order = [*permute(length, seed + epoch)] if permute else [*range(length)]
+    count = length // ranks if drop_last else -(-length // ranks)
+    order = (order + order[: count * ranks - length])[: count * ranks]
+    return order[rank::ranks]
+
+
+def rank_indices__pads_the_list_of_permute(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
+    order = permute(length, seed + epoch) if permute else [*range(length)]
+    count = length // ranks if drop_last else -(-length // ranks)
+    if length:
+        order += (order * ranks)[: max(0, count * ranks - length)]
+    return order[: count * ranks][rank::ranks]
+
+
+def rank_indices__without_the_epoch(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
+    order = permute(length, seed) if permute else [*range(length)]
+    count = length // ranks if drop_last else -(-length // ranks)
+    return [order[i % length] for i in range(rank, count * ranks, ranks)]
+
+
+def rank_indices__another_order_on_each_rank(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
+    order = permute(length, seed + epoch + rank) if permute else [*range(length)]
+    count = length // ranks if drop_last else -(-length // ranks)
+    return [order[i % length] for i in range(rank, count * ranks, ranks)]
+
+
+def rank_indices__repeats_the_last_sample(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
+    order = permute(length, seed + epoch) if permute else [*range(length)]
+    count = length // ranks if drop_last else -(-length // ranks)
+    return [order[min(i, length - 1)] for i in range(rank, count * ranks, ranks)]
+
+
+def rank_indices__drops_where_nothing_is_over(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
+    order = permute(length, seed + epoch) if permute else [*range(length)]
+    count = (length - 1) // ranks if drop_last else -(-length // ranks)
+    return [order[i % length] for i in range(rank, count * ranks, ranks)]
+
+
+def rank_indices__the_slice_as_it_is(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
+    order = permute(length, seed + epoch) if permute else [*range(length)]
+    return order[rank::ranks]
+
+
+def rank_indices__the_list_itself(length, ranks, rank, permute=None, seed=0, epoch=0, drop_last=False):
+    order = permute(length, seed + epoch) if permute else [*range(length)]
+    if ranks == 1:
+        return order
+    count = length // ranks if drop_last else -(-length // ranks)
+    return [order[i % length] for i in range(rank, count * ranks, ranks)]
