@@ -41,7 +41,7 @@ _HEADER = struct.Struct(">II")
 _FIELDS = ("dtype", "shape", "stride", "offset")
 
 # rtol and atol per dtype: the defaults of torch.testing.assert_close
-TOLERANCES = {"float16": (1e-3, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
+TOLERANCES = {"float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7)}
 
 
 class Side(Protocol):
@@ -120,10 +120,20 @@ def observe(value: Any, side: Side, depth: int = 0) -> Tree:
 def observe_call(program: Callable, side: Side, case: dict) -> Tree:
     """Run a program on one case and observe its result, or the error that it raised."""
     try:
-        arguments = {name: build(value, side) for name, value in case.items()}
-        return observe(program(side.xp, **arguments), side)
+        return observe_result(program, side, case)
     except Exception as error:
         return error_tree(error)
+
+
+def observe_result(program: Callable, side: Side, case: dict) -> Tree:
+    """The same for a program of ours: if a case cannot be built, or a result cannot be read, an error is raised. It would be no
+    answer, and a subject with the same error would agree with it."""
+    arguments = {name: build(value, side) for name, value in case.items()}
+    try:
+        result = program(side.xp, **arguments)
+    except Exception as error:
+        return error_tree(error)
+    return observe(result, side)
 
 
 def for_cases(program: Callable, xp: Any, cases: list[dict]) -> list[Callable]:
@@ -281,7 +291,7 @@ def _read_buffer(blob: BinaryIO, length: Tree) -> bytes:
 # Accepting -----------------------------------------------------------------------------------------------------------
 
 _DTYPES = {f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)}
-_DTYPES |= {"bool", "float16", "float32", "float64", "complex64", "complex128"}
+_DTYPES |= {"bool", "float16", "bfloat16", "float32", "float64", "complex64", "complex128"}
 
 
 def accept(tree: Tree, depth: int = 0) -> None:
@@ -351,7 +361,7 @@ def _is_tensor(fields: dict) -> bool:
                 return False
             if not all(type(number) is int for number in [*shape, *stride, offset]) or min(shape, default=0) < 0:
                 return False
-            size = np.dtype(dtype).itemsize
+            size = _in_numpy(dtype).itemsize
             if math.prod(max(1, length) for length in shape) * size >= 2**63:  # numpy has no such array, empty or not
                 return False
             return math.prod(shape) * size == len(data)
@@ -489,15 +499,15 @@ def _tensor_differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) ->
     if not {"dtype", "shape"}.isdisjoint(fields):
         return
     ours, real = values(mine), values(theirs)
-    for index in map(tuple, np.argwhere(~_equal(ours, real)).tolist()):
+    for index in map(tuple, np.argwhere(~_equal(ours, real, theirs["tensor"]["dtype"])).tolist()):
         words = f"element [{', '.join(map(str, index))}]: yours {ours[index]}, {origin.answer} {real[index]}"
         yield Difference((*path, index), _at(path) + words)
 
 
-def _equal(ours: np.ndarray, real: np.ndarray) -> np.ndarray:
+def _equal(ours: np.ndarray, real: np.ndarray, dtype: str) -> np.ndarray:
     """Which elements agree. `np.isclose` is for floats: it rounds 64-bit integers, and ignores the other part of a complex NaN."""
-    if real.dtype.name in TOLERANCES:
-        rtol, atol = TOLERANCES[real.dtype.name]
+    if dtype in TOLERANCES:
+        rtol, atol = TOLERANCES[dtype]
         return np.isclose(ours, real, rtol=rtol, atol=atol, equal_nan=True)
     if np.iscomplexobj(real):
         parts = ((ours.real, real.real), (ours.imag, real.imag))
@@ -532,14 +542,18 @@ def _name(tree: Tree) -> str:
 
 
 def tensor_tree(dtype: str, shape: Sequence[int], stride: Sequence[int], offset: int, data: bytes) -> Tree:
-    """The tree of a tensor: `data` holds its values in logical (row-major) order."""
+    """The tree of a tensor: `data` holds its values in logical (row-major) order. Those of bfloat16 are float32 there."""
     fields = {"dtype": dtype, "shape": list(shape), "stride": list(stride), "offset": offset, "data": data}
     return {"tensor": fields}
 
 
 def values(tree: Tree) -> np.ndarray:
     fields = tree["tensor"]
-    return np.frombuffer(fields["data"], dtype=fields["dtype"]).reshape(fields["shape"])
+    return np.frombuffer(fields["data"], dtype=_in_numpy(fields["dtype"])).reshape(fields["shape"])
+
+
+def _in_numpy(dtype: str) -> np.dtype:
+    return np.dtype("float32" if dtype == "bfloat16" else dtype)
 
 
 def show(tree: Tree) -> str:

@@ -50,7 +50,8 @@ class RushlightSide:
             if not _is_inside(value):
                 return {"other": f"a view that reaches outside its storage: {_metadata(value)}"}
             dtype = str(value.dtype).removeprefix("rushlight.")
-            return tensor_tree(dtype, value.shape, value.stride(), value.storage_offset(), value.numpy().tobytes())
+            values = value._array.astype("float32") if dtype == "bfloat16" else value.numpy()
+            return tensor_tree(dtype, value.shape, value.stride(), value.storage_offset(), values.tobytes())
         if isinstance(value, rushlight.dtype):
             return {"dtype": str(value).removeprefix("rushlight.")}
         return None

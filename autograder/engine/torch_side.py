@@ -38,7 +38,8 @@ class TorchSide:
             if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.device.type != "cpu":
                 return {"other": _describe(value)}
             dtype = str(value.dtype).removeprefix("torch.")
-            data = value.detach().contiguous().numpy().tobytes()
+            plain = value.detach().contiguous()
+            data = (plain.float() if plain.dtype == torch.bfloat16 else plain).numpy().tobytes()
             return tensor_tree(dtype, value.shape, value.stride(), value.storage_offset(), data)
         if isinstance(value, torch.dtype):
             return {"dtype": str(value).removeprefix("torch.")}

@@ -30,7 +30,7 @@ except ModuleNotFoundError:
 from ..course import cache_folder
 from . import torch_dumps
 from .check import Check, find, is_bench
-from .observe import Tree, for_cases, has, is_error, observe_call
+from .observe import Tree, for_cases, has, is_error, observe_result
 from .source import PendingCases, key_of
 from .torch_side import TorchSide, call_and_restore
 
@@ -58,9 +58,9 @@ def answers(name: str, cases: list[dict]) -> list[Tree]:
         warnings.simplefilter("ignore")
         if is_bench(check.lab):
             programs = for_cases(program, torch, cases)
-            seen = [call_and_restore(observe_call, program, _side, case) for program, case in zip(programs, cases)]
+            seen = [call_and_restore(observe_result, program, _side, case) for program, case in zip(programs, cases)]
         else:
-            seen = [observe_call(program, _side, case) for case in cases]
+            seen = [observe_result(program, _side, case) for case in cases]
     broken = next((tree for tree in seen if _is_broken(check, tree)), None)
     if broken is not None:
         raise RuntimeError(f"the check's own side raised {broken['type']}: {broken['message']}")

@@ -17,14 +17,18 @@ from autograder.engine.observe import (
     differences,
     encode,
     error_tree,
+    is_error,
     layouts,
     observe,
+    observe_result,
     receive,
     show,
     show_marked,
     tensor_tree,
     with_raised,
 )
+from autograder.engine.subject import RushlightSide
+from autograder.engine.torch_side import TorchSide
 
 
 class NoTensors:
@@ -84,6 +88,31 @@ def test_a_message_that_announces_too_much_is_refused_before_it_is_read():
 
 def test_sequences_of_every_kind_and_numpy_numbers_are_one():
     assert observe((np.int64(3), [np.float32(0.5), np.bool_(True)]), NoTensors()) == [3, [0.5, True]]
+
+
+@pytest.mark.parametrize("side", [TorchSide(), RushlightSide()], ids=["torch", "rushlight"])
+def test_a_bfloat16_tensor_is_observed_in_its_own_tolerance(side):
+    trees = [observe(side.xp.tensor([1.0, x], dtype=side.xp.bfloat16), side) for x in (256.0, 258.0, 264.0)]
+    assert accept(trees[0]) is None and "bfloat16" in show(trees[0])
+    assert difference(trees[1], trees[0]) is None and "element [1]: yours 264.0" in difference(trees[2], trees[0])
+    assert "dtype" in difference(trees[0], observe(side.xp.tensor([1.0, 256.0]), side))
+
+
+@pytest.mark.parametrize("side", [TorchSide(), RushlightSide()], ids=["torch", "rushlight"])
+def test_an_argument_or_a_key_that_is_called_dtype_is_no_dtype(side):
+    case = {"dtype": "float32", "of": {"dtype": "float64"}, "options": {"dtype": {"dtype": "int64"}, "device": "cpu"}}
+    seen = observe_result(lambda xp, **case: [case["dtype"], case["of"], case["options"]["dtype"]], side, case)
+    assert seen == ["float32", {"dtype": "float64"}, {"dtype": "int64"}]
+
+
+def test_a_result_of_the_checks_own_side_that_cannot_be_read_is_no_answer():
+    class Unreadable(NoTensors):
+        def take(self, value):
+            raise TypeError("no such numbers")
+
+    with pytest.raises(TypeError, match="no such numbers"):
+        observe_result(lambda xp: object(), Unreadable(), {})
+    assert is_error(observe_result(lambda xp: 1 / 0, NoTensors(), {}))
 
 
 def test_a_loop_in_a_result_is_observed_and_ends():

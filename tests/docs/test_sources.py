@@ -62,7 +62,7 @@ def endings():
 
 
 def compiled_into(library):
-    """The source files that a library's messages name. (To split its hundreds of megabytes takes long, to find the ends does not.)"""
+    """The source files that a library's messages name. To split its hundreds of megabytes would take long."""
     content = library.read_bytes()
     for ending in (b".cpp\0", b".cc\0", b".cu\0"):
         at = content.find(ending)
