@@ -192,9 +192,14 @@ def captured_graphs(program: str) -> list[str]:
 def generated_by(line: str) -> str:
     """The file and the function of PyTorch's Inductor that write a line of `GENERATED`.
 
-    Below a setting, the line is the beginning of a message in a log, as in `logged_by`. The others are beginnings of lines in the
-    program that Inductor generates for a CPU, which are kept in an `IndentedBuffer`. The function is the one whose code calls the
-    logger, or the buffer's `writeline` or `writelines`. If a line is copied from buffer to buffer, the first function counts.
+    Below a setting, the line is the beginning of a message in a log, and the function is the one whose code calls the logger, as in
+    `logged_by`. The others are beginnings of lines in the program that Inductor generates for a CPU. Here the function is the one
+    whose code gives the text of the line to a method `writeline` or `writelines`: of an `IndentedBuffer`, or of the wrapper. It is
+    not a function that returns the text, passes on a text that it is given, or copies it from buffer to buffer. If `writeline` gets
+    an object that stands for a line, its text is made later, and the function that then writes the text counts.
+
+    The settings are Inductor's defaults, but for `torch._inductor.config.cpp.simdlen = 1`: no loop is vectorised. Nothing is in its
+    caches.
 
     >>> print(GENERATED["example"])
     TORCH_LOGS=ir_pre_fusion
@@ -217,7 +222,7 @@ def generated_by(line: str) -> str:
         "refused": "torch/_inductor/scheduler.py __call__",
         "program": "torch/_inductor/graph.py _compile_to_module_lines",
         "sizes": "torch/_inductor/codegen/wrapper.py _codegen_assert_size_stride",
-        "product": "torch/_inductor/codegen/wrapper.py dispatch",
+        "product": "torch/_inductor/codegen/wrapper.py _generate_extern_kernel_out_helper",
         "kernel": "torch/_inductor/codegen/cpp.py define_kernel",
         "header": "torch/_inductor/codegen/cpp.py codegen_group",
         "loop": "torch/_inductor/codegen/cpp.py gen_loop_at",

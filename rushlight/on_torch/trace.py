@@ -77,9 +77,10 @@ def read_backtrace(text: str) -> list[tuple[str, str, str]]:
 
     After the number come perhaps an address and ` in `, perhaps the type of the result and a space, and then the name of the
     function. The type and each part of the name may have template arguments in `<` and `>`, which come in pairs there and may
-    contain anything else, such as parentheses, spaces and other template arguments. The name ends before a space, before the
-    first `(` that is not within template arguments, or at the end of the line. `(anonymous namespace)::` is a part of the name
-    for gdb, and not for this function, and template arguments are no part of it.
+    contain anything else, such as parentheses, spaces and other template arguments. `(anonymous namespace)::` is a part of the
+    name for gdb, and not for this function, and template arguments are no part of it. Without both, the name has no space. It ends
+    at the first `(`, before which there may be a space, as in frame 17. Without a `(` it ends with the line. The type may have
+    spaces, as `unsigned long` has.
 
     The result is a list of tuples or lists: the name, and the two texts of the entry of `FRAME_MAP` that it begins with. If it
     begins with several entries, the longest counts. A frame whose name begins with none is left out: it is not PyTorch's.

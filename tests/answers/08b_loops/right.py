@@ -210,7 +210,7 @@ def can_fuse__one_conflict_after_another(first, second):
 def generated_by__by_match(line):
     match line:
         case "sizes" | "product":
-            function = {"sizes": "_codegen_assert_size_stride", "product": "dispatch"}[line]
+            function = {"sizes": "_codegen_assert_size_stride", "product": "_generate_extern_kernel_out_helper"}[line]
             return f"torch/_inductor/codegen/wrapper.py {function}"
         case "kernel" | "header" | "loop":
             function = {"kernel": "define_kernel", "header": "codegen_group", "loop": "gen_loop_at"}[line]
@@ -232,7 +232,7 @@ def generated_by__in_a_table(line):
     scheduler __call__ refused
     graph _compile_to_module_lines program
     codegen/wrapper _codegen_assert_size_stride sizes
-    codegen/wrapper dispatch product
+    codegen/wrapper _generate_extern_kernel_out_helper product
     codegen/cpp define_kernel kernel
     codegen/cpp codegen_group header
     codegen/cpp gen_loop_at loop"""

@@ -315,6 +315,13 @@ def reduction__takes_a_tuple_of_dims_only(kind, operand, dims, keepdim, dtype=No
 generated_by__where_the_text_is_made = edited(
     generated_by, ("wrapper.py _codegen_assert_size_stride", "wrapper.py make_assert_size_stride")
 )
+generated_by__where_a_text_is_passed_on = edited(generated_by, ("_generate_extern_kernel_out_helper", "dispatch"))
+generated_by__where_an_object_is_kept = edited(
+    generated_by, ("_generate_extern_kernel_out_helper", "generate_extern_kernel_out")
+)
+generated_by__where_a_template_begins = edited(
+    generated_by, ("codegen/cpp.py codegen_group", "codegen/cpp_template.py header")
+)
 generated_by__by_the_class = edited(generated_by, ("scheduler.py __call__", "scheduler.py WhyNoFuse"))
 generated_by__where_the_round_is_run = edited(generated_by, ("scheduler.py fuse_nodes", "scheduler.py fuse_nodes_once"))
 generated_by__where_it_is_called = edited(generated_by, ("cpp.py define_kernel", "cpp.py flush"))
