@@ -135,9 +135,8 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool) -> int:
     else:
         shutil.copytree(wanted.todays_path.parent, copy.parent, dirs_exist_ok=True)
         said = f"copied the lab to {_short(copy)}; it is yours, and nothing here will overwrite it"
-    if COURSE != ROOT:  # an installed wheel: the links of the notebook lead to the reading
-        for reading in [*READINGS.glob(f"{wanted.phase}_*"), READINGS / "recorded"]:
-            shutil.copytree(reading, ROOT / "phases" / reading.name, dirs_exist_ok=True, copy_function=_copy_missing)
+    if COURSE != ROOT:  # an installed wheel: the links of the notebook lead to the reading, whose links lead to others
+        shutil.copytree(READINGS, ROOT / "phases", dirs_exist_ok=True, copy_function=_copy_missing)
     if line := _other_build():
         out.print(line, markup=False)
     _say_judge()

@@ -1,6 +1,7 @@
 """An installed wheel: the labs are in it, and work outside the repository."""
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -52,6 +53,13 @@ def test_a_lab_with_its_reading_is_copied_and_checked(run):
     checked = run("check", "01a")
     assert f"✓ {exercise.metadata.rushlight.exercise}: all" in checked.stdout
     assert checked.stdout.count("✓") == 1
+
+
+def test_no_link_of_a_reading_is_dead(run):
+    assert run("lab", "13c", "--no-open").returncode == 0
+    reading = run.home / "phases/13_clinic/reading.ipynb"
+    links = re.findall(r"\]\((\.\./\w+/reading\.ipynb)", reading.read_text(encoding="utf-8"))
+    assert len(links) > 20 and not [link for link in links if not (reading.parent / link).exists()]
 
 
 def test_a_class_repository_can_be_made_of_it(run):
