@@ -313,7 +313,7 @@ def plain_program(text: str, parameters: Sequence[str] = ("xp",), catches: bool 
     """The function that a text defines, without its decorators and its docstring. Raises ValueError, with the reason, unless it
     has as many parameters and uses only these, its own variables, and a few of Python's functions: then it cannot know where it
     runs. With `catches` it may catch errors."""
-    function = _bare(text)
+    function = _WithoutAnnotations().visit(_bare(text))
     names = [argument.arg for argument in function.args.args]
     if ast.unparse(function.args) != ", ".join(names) or len(names) != len(parameters):
         count = {0: "no parameters", 1: "one parameter, "}.get(len(parameters), "the parameters ")
@@ -359,6 +359,23 @@ def without_annotations(function: ast.FunctionDef) -> ast.FunctionDef:
         if isinstance(node, ast.arg):
             node.annotation = None
     return function
+
+
+class _WithoutAnnotations(ast.NodeTransformer):
+    """Takes the annotations of all functions and variables of a program away: a program need not know what they name."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        node.returns = None
+        self.generic_visit(node)
+        return node
+
+    def visit_arg(self, node: ast.arg) -> ast.arg:
+        node.annotation = None
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        self.generic_visit(node)
+        return ast.copy_location(ast.Assign([node.target], node.value) if node.value else ast.Pass(), node)
 
 
 def _called(name: str) -> tuple[str, Any]:
