@@ -1,5 +1,7 @@
+import ast
 import json
 import re
+import sys
 from pathlib import Path
 
 import nbformat
@@ -8,7 +10,7 @@ import pytest
 from autograder import course
 from autograder.author import build
 from autograder.author.build import BuildError, exercise_source
-from autograder.engine.check import find, is_milestone, registry
+from autograder.engine.check import CLINIC, SKIPPED_TAGS, find, is_milestone, registry
 from autograder.model import Course, Lab, check_name, is_further, lab_names
 
 
@@ -69,6 +71,34 @@ def test_a_lab_has_one_milestone_with_points_after_all_exercises(lab):
     assert find(graded[-1]).lab == lab
     (milestone,) = (cell for cell in Lab(lab).released["cells"] if check_name(cell) == graded[-1])
     assert not is_further(milestone)
+
+
+def _imported(source):
+    """What a source imports, by full names."""
+    for part in ast.walk(ast.parse(source)):
+        if isinstance(part, ast.ImportFrom):
+            yield from (f"{part.module}.{alias.name}" for alias in part.names)
+        elif isinstance(part, ast.Import):
+            yield from (alias.name for alias in part.names)
+
+
+@pytest.mark.parametrize("lab", lab_names())
+def test_what_a_cell_shows_to_an_answer_is_there_in_grading(lab):
+    """Grading does not run cells of real torch, so a name that only such a cell imports is a NameError in an answer. Cells that are
+    folded away show no names. In the clinic, answers are programs on torch, and a cell that only defines something is run too."""
+    clinic, usable = lab.startswith(CLINIC), {*sys.stdlib_module_names, "numpy"}
+    run, skipped = set(), []
+    for cell in nbformat.read(course.SOURCES / lab / f"{lab}.ipynb", as_version=4).cells:
+        tags = {*cell.metadata.get("tags", ())}
+        if cell.cell_type != "code" or {"setup", "figure"} & tags or re.search("^[%!]", cell.source, re.MULTILINE):
+            continue
+        if SKIPPED_TAGS & tags:
+            skipped.append(cell.source)
+        else:
+            run.update(_imported(cell.source))
+    for source in skipped:
+        assert {name for name in _imported(source) if clinic or name.partition(".")[0] in usable} <= run
+        assert not clinic or {*map(type, ast.parse(source).body)} - {ast.FunctionDef, ast.ClassDef}
 
 
 def test_an_exercise_is_its_signature_its_contract_and_its_marked_body():
