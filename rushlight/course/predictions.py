@@ -265,7 +265,8 @@ def kernels_and_buffers(program: str) -> list[str]:
 
 
 def collectives_of_a_step(program: str) -> list[str]:
-    """The collectives that a rank calls below the comment in a program of `STEPS`, on two ranks, in order, with their bytes.
+    """The collectives that a rank calls below the comment in a program of `STEPS`, in order, with their bytes. There are two ranks,
+    and four in "hybrid".
 
     >>> print(STEPS["example"])
     x = torch.ones(4, 100)
@@ -284,7 +285,7 @@ def collectives_of_a_step(program: str) -> list[str]:
         a list with a string for each collective: "all_reduce", "all_gather" or "reduce_scatter", a space, and the bytes that the
         rank passes to the collective, as `Traffic` counts them. These are the whole tensor of an all-reduce, the rank's own part
         of an all-gather, and all parts of a reduce-scatter. All parameters are float32. The order is that of the calls on one
-        rank, and both ranks have the same.
+        rank, and all ranks have the same.
 
     Source: `torch/csrc/distributed/c10d/reducer.cpp`, `Reducer::mark_bucket_ready`;
     `torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py`, `FSDPParamGroup`.
@@ -294,14 +295,7 @@ def collectives_of_a_step(program: str) -> list[str]:
         "buckets": ["all_reduce 80000", "all_reduce 40000"],
         "first": ["all_reduce 120000"],
         "accumulated": ["all_reduce 40400"],
-        "units": [
-            "all_gather 20000",
-            "all_gather 20000",
-            "all_gather 20000",
-            "all_gather 20000",
-            "reduce_scatter 40000",
-            "reduce_scatter 40000",
-        ],
+        "units": ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2,
         "outermost": [
             "all_gather 40000",
             "all_gather 20000",
@@ -309,6 +303,7 @@ def collectives_of_a_step(program: str) -> list[str]:
             "reduce_scatter 80000",
             "reduce_scatter 40000",
         ],
+        "hybrid": ["all_gather 20000"] * 4 + ["reduce_scatter 40000", "all_reduce 20000"] * 2,
     }[program]
 
 

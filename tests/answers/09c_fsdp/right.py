@@ -289,6 +289,8 @@ def collectives_of_a_step__by_match(program):
             return ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2
         case "outermost":
             return ["all_gather 40000", *["all_gather 20000"] * 2, "reduce_scatter 80000", "reduce_scatter 40000"]
+        case "hybrid":
+            return [*["all_gather 20000"] * 4, *("reduce_scatter 40000", "all_reduce 20000") * 2]
 
 
 def collectives_of_a_step__from_elements(program):
@@ -302,6 +304,7 @@ def collectives_of_a_step__from_elements(program):
         "outermost": [("gather", matrix)]
         + [("gather", matrix // 2)] * 2
         + [("scatter", 2 * matrix), ("scatter", matrix)],
+        "hybrid": [("gather", matrix // 2)] * 4 + [("scatter", matrix), ("reduce", matrix // 2)] * 2,
     }
     words = {"reduce": "all_reduce", "gather": "all_gather", "scatter": "reduce_scatter"}
     return [f"{words[kind]} {nbytes}" for kind, nbytes in steps[program]]

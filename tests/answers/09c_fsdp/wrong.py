@@ -365,6 +365,31 @@ def collectives_of_a_step__limits_from_the_first_step(program):
         "accumulated": ["all_reduce 40400"],
         "units": ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2,
         "outermost": ["all_gather 40000", *["all_gather 20000"] * 2, "reduce_scatter 80000", "reduce_scatter 40000"],
+        "hybrid": ["all_gather 20000"] * 4 + ["reduce_scatter 40000", "all_reduce 20000"] * 2,
+    }[program]
+
+
+def collectives_of_a_step__gradients_between_the_machines_whole(program):
+    return _with_hybrid(program, ["all_gather 20000"] * 4 + ["reduce_scatter 40000", "all_reduce 40000"] * 2)
+
+
+def collectives_of_a_step__shards_over_all_four_ranks(program):
+    return _with_hybrid(program, ["all_gather 10000"] * 4 + ["reduce_scatter 40000"] * 2)
+
+
+def collectives_of_a_step__between_the_machines_at_the_end(program):
+    return _with_hybrid(program, ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2 + ["all_reduce 20000"] * 2)
+
+
+def _with_hybrid(program, collectives):
+    return {
+        "example": ["all_reduce 20200"],
+        "buckets": ["all_reduce 80000", "all_reduce 40000"],
+        "first": ["all_reduce 120000"],
+        "accumulated": ["all_reduce 40400"],
+        "units": ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2,
+        "outermost": ["all_gather 40000", *["all_gather 20000"] * 2, "reduce_scatter 80000", "reduce_scatter 40000"],
+        "hybrid": collectives,
     }[program]
 
 
@@ -377,6 +402,7 @@ def collectives_of_a_step__no_prefetch_in_backward(program):
         "accumulated": ["all_reduce 40400"],
         "units": ["all_gather 20000"] * 2 + last * 2,
         "outermost": ["all_gather 40000", "all_gather 20000", "reduce_scatter 80000", *last],
+        "hybrid": ["all_gather 20000"] * 4 + ["reduce_scatter 40000", "all_reduce 20000"] * 2,
     }[program]
 
 
