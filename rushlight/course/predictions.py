@@ -44,14 +44,38 @@ def kernels_run(program: str) -> list[str]:
         "inference": ["CPU matmul", "CPU mm"],
         "factory": ["BackendSelect ones", "CPU ones", "AutogradCPU t", "ADInplaceOrView t", "CPU t"],
         "meta": ["AutogradMeta matmul", "AutogradMeta mm", "Meta mm", "AutogradMeta mul", "Meta mul"],
-        "autocast": [
-            "AutocastCPU matmul",
-            "AutogradCPU matmul",
-            "AutogradCPU mm",
-            "CPU mm",
-            "AutogradCPU exp",
-            "CPU exp",
-        ],
+        "autocast": ["AutocastCPU matmul", "AutogradCPU matmul", "AutogradCPU mm", "CPU mm", "AutogradCPU exp", "CPU exp"],
+    }[program]  # fmt: skip
+
+
+def device_keys(program: str) -> list[str]:
+    """The dispatch keys of the tensor `x` of a program of `DEVICES`, a new tensor with memory on a device.
+
+    >>> DEVICES["example"]
+    'x = xp.empty(2, device="cpu")'
+    >>> device_keys("example")
+    ['AutocastCPU', 'AutogradCPU', 'ADInplaceOrView', 'CPU']
+
+    Args:
+        program: a key of `DEVICES`.
+
+    Returns:
+        a list or a tuple of the names of the keys, the highest first. `x` has no key of a mode or of a subclass.
+
+    Source: `c10/core/DispatchKeySet.h`, `getAutocastRelatedKeySetFromBackend` and `getAutogradRelatedKeySetFromBackend`;
+    `c10/core/TensorImpl.cpp`, the constructor.
+    """
+    return {
+        "example": ["AutocastCPU", "AutogradCPU", "ADInplaceOrView", "CPU"],
+        "cuda": ["AutocastCUDA", "AutogradCUDA", "ADInplaceOrView", "CUDA"],
+        "hip": ["AutogradOther", "ADInplaceOrView", "HIP"],
+        "xpu": ["AutocastXPU", "XPU"],
+        "mps": ["AutocastMPS", "AutogradMPS", "ADInplaceOrView", "MPS"],
+        "mtia": ["AutocastMTIA", "AutogradMTIA", "ADInplaceOrView", "MTIA"],
+        "xla": ["AutocastXLA", "AutogradXLA", "ADInplaceOrView", "XLA"],
+        "own device": ["AutocastPrivateUse1", "AutogradPrivateUse1", "ADInplaceOrView", "PrivateUse1"],
+        "sparse": ["AutocastCUDA", "AutogradCUDA", "ADInplaceOrView", "SparseCUDA"],
+        "meta": ["AutogradMeta", "ADInplaceOrView", "Meta"],
     }[program]
 
 
@@ -70,32 +94,11 @@ def backward_order(program: str) -> list[str]:
     """
     return {
         "exp": ["SumBackward0", "MulBackward0", "ExpBackward0", "AccumulateGrad"],
-        "head": [
-            "NllLossBackward0",
-            "LogSoftmaxBackward0",
-            "AddmmBackward0",
-            "AccumulateGrad",
-            "TBackward0",
-            "AccumulateGrad",
-        ],
-        "detach": [
-            "SumBackward0",
-            "MulBackward0",
-            "MulBackward0",
-            "SliceBackward0",
-            "SliceBackward0",
-            "AccumulateGrad",
-        ],
-        "diamond": [
-            "SumBackward0",
-            "MulBackward0",
-            "AddBackward0",
-            "TanhBackward0",
-            "SigmoidBackward0",
-            "AccumulateGrad",
-        ],
+        "head": ["NllLossBackward0", "LogSoftmaxBackward0", "AddmmBackward0", "AccumulateGrad", "TBackward0", "AccumulateGrad"],
+        "detach": ["SumBackward0", "MulBackward0", "MulBackward0", "SliceBackward0", "SliceBackward0", "AccumulateGrad"],
+        "diamond": ["SumBackward0", "MulBackward0", "AddBackward0", "TanhBackward0", "SigmoidBackward0", "AccumulateGrad"],
         "no_grad": ["SumBackward0", "ReluBackward0", "DivBackward0", "AccumulateGrad"],
-    }[program]
+    }[program]  # fmt: skip
 
 
 def saved_tensors(program: str) -> list[str]:
@@ -296,15 +299,10 @@ def collectives_of_a_step(program: str) -> list[str]:
         "first": ["all_reduce 120000"],
         "accumulated": ["all_reduce 40400"],
         "units": ["all_gather 20000"] * 4 + ["reduce_scatter 40000"] * 2,
-        "outermost": [
-            "all_gather 40000",
-            "all_gather 20000",
-            "all_gather 20000",
-            "reduce_scatter 80000",
-            "reduce_scatter 40000",
-        ],
+        "outermost": ["all_gather 40000", "all_gather 20000", "all_gather 20000",
+                      "reduce_scatter 80000", "reduce_scatter 40000"],
         "hybrid": ["all_gather 20000"] * 4 + ["reduce_scatter 40000", "all_reduce 20000"] * 2,
-    }[program]
+    }[program]  # fmt: skip
 
 
 def observed_nodes(program: str) -> list[str]:
@@ -427,16 +425,9 @@ def reserved_mebibytes(program: str) -> int:
     Source: `c10/cuda/CUDACachingAllocator.cpp`, `get_allocation_size`.
     """
     return {
-        "example": 20,
-        "small": 4,
-        "own": 20,
-        "again": 30,
-        "lost": 14,
-        "holes": 40,
-        "neighbours": 20,
-        "emptied": 20,
+        "example": 20, "small": 4, "own": 20, "again": 30, "lost": 14, "holes": 40, "neighbours": 20, "emptied": 20,
         "streams": 32,
-    }[program]
+    }[program]  # fmt: skip
 
 
 def attended(program: str) -> list[float | None]:
@@ -535,18 +526,10 @@ def host_times(program: str) -> int:
     Source: `aten/src/ATen/native/cuda/Copy.cu`; CUDA's "API synchronization behavior".
     """
     return {
-        "example": 10,
-        "wait for all": 205,
-        "a number each time": 75,
-        "a number at the end": 65,
-        "an event": 105,
-        "a question": 10,
-        "one waits for another": 105,
-        "two streams": 110,
-        "from pinned memory": 15,
-        "from pageable memory": 35,
-        "to pageable memory": 165,
-    }[program]
+        "example": 10, "wait for all": 205, "a number each time": 75, "a number at the end": 65, "an event": 105,
+        "a question": 10, "one waits for another": 105, "two streams": 110, "from pinned memory": 15,
+        "from pageable memory": 35, "to pageable memory": 165,
+    }[program]  # fmt: skip
 
 
 def tokenized(program: str) -> int:
@@ -572,18 +555,9 @@ def tokenized(program: str) -> int:
     Source: `tiktoken/_educational.py` of tiktoken, and `torch/nn/functional.py`.
     """
     return {
-        "example": 4,
-        "overlap": 5,
-        "order": 4,
-        "longer": 2,
-        "pieces": 7,
-        "across": 4,
-        "bytes": 10,
-        "cut": 3,
-        "ignored": 3,
-        "perplexity": 4,
-        "three bytes": 4,
-    }[program]
+        "example": 4, "overlap": 5, "order": 4, "longer": 2, "pieces": 7, "across": 4, "bytes": 10, "cut": 3,
+        "ignored": 3, "perplexity": 4, "three bytes": 4,
+    }[program]  # fmt: skip
 
 
 def autocast_dtypes(program: str) -> str:

@@ -197,3 +197,30 @@ def call__with_a_list(operator, *stack):
     stack = list(stack)
     keys = dispatch.dispatch_key_set(stack, local.included, local.excluded)
     return dispatch.run(operator, dispatch.skip_fallthrough(operator, keys), stack, "call")
+
+
+# Predictions
+
+
+def device_keys__by_the_rule(program):
+    backend = program.upper() if program in ("cuda", "hip", "xpu", "mps", "mtia", "xla") else None
+    backend = backend or {"example": "CPU", "own device": "PrivateUse1", "sparse": "CUDA", "meta": "Meta"}[program]
+    keys = [] if backend in ("HIP", "Meta") else [f"Autocast{backend}"]
+    if program != "xpu":
+        keys += ["AutogradOther" if backend == "HIP" else f"Autograd{backend}", "ADInplaceOrView"]
+    return tuple(keys) + (("Sparse" if program == "sparse" else "") + backend,)
+
+
+def device_keys__from_a_text(program):
+    text = """
+    example: AutocastCPU AutogradCPU ADInplaceOrView CPU
+    cuda: AutocastCUDA AutogradCUDA ADInplaceOrView CUDA
+    hip: AutogradOther ADInplaceOrView HIP
+    xpu: AutocastXPU XPU
+    mps: AutocastMPS AutogradMPS ADInplaceOrView MPS
+    mtia: AutocastMTIA AutogradMTIA ADInplaceOrView MTIA
+    xla: AutocastXLA AutogradXLA ADInplaceOrView XLA
+    own device: AutocastPrivateUse1 AutogradPrivateUse1 ADInplaceOrView PrivateUse1
+    sparse: AutocastCUDA AutogradCUDA ADInplaceOrView SparseCUDA
+    meta: AutogradMeta ADInplaceOrView Meta"""
+    return dict(line.strip().split(": ") for line in text.splitlines()[1:])[program].split()

@@ -27,6 +27,7 @@ from rushlight.c10.dispatch import (
     skip_fallthrough,
     traced,
 )
+from rushlight.course import predictions
 
 from ..shared import copied, edited
 
@@ -355,3 +356,45 @@ run__leaves_the_overload_out_of_the_message = edited(
     ),
     ("key.name", "key"),
 )
+
+
+# Predictions
+
+_device_keys = copied(predictions.device_keys)
+
+
+def device_keys__autocast_for_every_device(program):
+    keys = list(_device_keys(program))
+    return keys if keys[0].startswith("Autocast") else [f"Autocast{keys[-1]}", *keys]
+
+
+def device_keys__no_autocast_because_it_is_off(program):
+    return [key for key in _device_keys(program) if not key.startswith("Autocast")]
+
+
+def device_keys__an_autograd_key_for_hip(program):
+    return [key.replace("AutogradOther", "AutogradHIP") for key in _device_keys(program)]
+
+
+def device_keys__rocm_says_cuda(program):
+    return _device_keys("cuda" if program == "hip" else program)
+
+
+def device_keys__autograd_for_a_gradient_only(program):
+    return [key for key in _device_keys(program) if not key.startswith("Autograd") or program in ("example", "mps")]
+
+
+def device_keys__inference_mode_keeps_its_keys(program):
+    return ["AutocastXPU", "AutogradXPU", "ADInplaceOrView", "XPU"] if program == "xpu" else _device_keys(program)
+
+
+def device_keys__sparse_is_a_functionality_of_its_own(program):
+    return [key.replace("SparseCUDA", "Sparse") for key in _device_keys(program)]
+
+
+def device_keys__the_lowest_first(program):
+    return [*reversed(_device_keys(program))]
+
+
+def device_keys__other_for_a_device_outside_pytorch(program):
+    return [key.replace("AutogradPrivateUse1", "AutogradOther") for key in _device_keys(program)]

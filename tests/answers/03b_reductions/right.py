@@ -338,3 +338,54 @@ rl::Tensor rms_norm(const rl::Tensor& x, const rl::Tensor& weight, double eps) {
 
 OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor")
 """
+
+
+# A sum in parts
+
+
+def two_pass_sum__by_where_a_part_begins(x, grain, parallel_for):
+    sums = {}
+
+    def body(begin, end):
+        total = 0.0
+        for i in range(begin, end):
+            total += x[i]
+        sums[begin] = total
+
+    parallel_for(0, len(x), grain, body)
+    return math.fsum(sums[begin] for begin in sorted(sums))
+
+
+def two_pass_sum__a_place_for_each_element(x, grain, parallel_for):
+    places = np.zeros(len(x))
+
+    def body(start, stop):
+        places[start] = np.add.reduce(np.array(x[start:stop]))
+
+    parallel_for(0, len(x), grain, body)
+    return float(places.sum())
+
+
+def two_pass_sum__as_a_tree(x, grain, parallel_for):
+    level = [0.0] * max(-(-len(x) // grain), 1)
+
+    def leaves(begin, end):
+        for block in range(begin, end):
+            level[block] = float(sum(x[block * grain : block * grain + grain]))
+
+    parallel_for(0, -(-len(x) // grain), 1, leaves)
+    while len(level) > 1:
+        below, level = level, [0.0] * -(-len(level) // 2)
+
+        def nodes(begin, end, below=below, level=level):
+            for node in range(begin, end):
+                level[node] = sum(below[2 * node : 2 * node + 2])
+
+        parallel_for(begin=0, end=len(level), grain=1, body=nodes)
+    return level[0]
+
+
+def two_pass_sum__sorts_what_the_parts_give(x, grain, parallel_for):
+    given = []
+    parallel_for(0, len(x), grain, lambda begin, end: given.append((begin, math.fsum(x[begin:end]))))
+    return math.fsum(total for _, total in sorted(given))

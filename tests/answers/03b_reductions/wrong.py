@@ -350,3 +350,151 @@ def blocked_mm__without_defaults(a, b, out, blocks, multiply):
 
 def blocked_mm__has_other_defaults(a, b, out, blocks=(64, 64, 64), multiply=multiply_add):
     return _blocked(a, b, out, blocks, multiply)
+
+
+# A sum in parts
+
+
+def two_pass_sum__one_place_for_all(x, grain, parallel_for):
+    out = [0.0]
+
+    def body(begin, end):
+        for i in range(begin, end):
+            out[0] += x[i]
+
+    parallel_for(0, len(x), grain, body)
+    return out[0]
+
+
+def two_pass_sum__a_local_sum_and_one_shared_addition(x, grain, parallel_for):
+    total = 0.0
+
+    def body(begin, end):
+        nonlocal total
+        part = 0.0
+        for i in range(begin, end):
+            part += x[i]
+        total += part
+
+    parallel_for(0, len(x), grain, body)
+    return total
+
+
+def two_pass_sum__adds_in_the_order_in_which_parts_end(x, grain, parallel_for):
+    sums, total = [], 0.0
+
+    def body(begin, end):
+        part = 0.0
+        for i in range(begin, end):
+            part += x[i]
+        sums.append(part)
+
+    parallel_for(0, len(x), grain, body)
+    for part in sums:
+        total += part
+    return total
+
+
+def two_pass_sum__one_addition_that_cannot_be_interrupted(x, grain, parallel_for):
+    total = np.zeros(1)
+
+    def body(begin, end):
+        np.add(total, sum(x[begin:end]), out=total)
+
+    parallel_for(0, len(x), grain, body)
+    return float(total[0])
+
+
+def two_pass_sum__a_shared_counter_of_places(x, grain, parallel_for):
+    sums, used = [0.0] * (len(x) + 1), 0
+
+    def body(begin, end):
+        nonlocal used
+        place = used
+        used += 1
+        for i in range(begin, end):
+            sums[place] += x[i]
+
+    parallel_for(0, len(x), grain, body)
+    total = 0.0
+    for part in sums:
+        total += part
+    return total
+
+
+def two_pass_sum__a_place_that_parts_share(x, grain, parallel_for):
+    sums = [0.0] * (len(x) // grain + 1)
+
+    def body(begin, end):
+        for i in range(begin, end):
+            sums[(i + 1) // grain] += x[i]
+
+    parallel_for(0, len(x), grain, body)
+    return sum(sums)
+
+
+def two_pass_sum__a_shared_temporary(x, grain, parallel_for):
+    sums, part = [0.0] * len(x), 0.0
+
+    def body(begin, end):
+        nonlocal part
+        part = 0.0
+        for i in range(begin, end):
+            part += x[i]
+        sums[begin] = part
+
+    parallel_for(0, len(x), grain, body)
+    return sum(sums)
+
+
+def two_pass_sum__in_one_part(x, grain, parallel_for):
+    sums = [0.0]
+
+    def body(begin, end):
+        for i in range(begin, end):
+            sums[0] += x[i]
+
+    parallel_for(0, len(x), max(len(x), 1), body)
+    return sums[0]
+
+
+def two_pass_sum__leaves_the_addition_to_the_second_pass(x, grain, parallel_for):
+    copies = [0.0] * len(x)
+
+    def body(begin, end):
+        copies[begin:end] = [0.0] * (end - begin)
+
+    parallel_for(0, len(x), grain, body)
+    return sum(copies) + sum(x[i] for i in range(len(x)))
+
+
+def two_pass_sum__ignores_the_grain(x, grain, parallel_for):
+    sums = [0.0] * len(x)
+
+    def body(begin, end):
+        sums[begin] = sum(x[begin:end])
+
+    parallel_for(0, len(x), 1, body)
+    return sum(sums, 0.0)
+
+
+def two_pass_sum__drops_the_last_part(x, grain, parallel_for):
+    blocks = len(x) // grain
+    sums = [0.0] * blocks
+
+    def body(begin, end):
+        for block in range(begin, end):
+            sums[block] = sum(x[block * grain : (block + 1) * grain])
+
+    parallel_for(0, blocks, 1, body)
+    return sum(sums, 0.0)
+
+
+def two_pass_sum__an_int_for_no_numbers(x, grain, parallel_for):
+    sums = [0] * len(x)
+
+    def body(begin, end):
+        sums[begin] = sum(x[begin:end])
+
+    parallel_for(0, len(x), grain, body)
+    return sum(sums)
