@@ -2,7 +2,7 @@
 
 `parallel_for` is a model: it has no threads. It runs the parts of a loop one after the other, and may interrupt one of them after
 any instruction to run the others. So the caller decides when the parts run, and a race shows in each run or in none. In PyTorch:
-`aten/src/ATen/Parallel.h`, `ParallelOpenMP.h`. Left out: atomic operations, locks, an interruption of more than one part.
+`aten/src/ATen/Parallel.h`, `Parallel-inl.h`. Left out: atomic operations, locks, an interruption of more than one part.
 """
 
 import os
@@ -46,7 +46,7 @@ def parallel_for(
     begins. After as many of its bytecode instructions as `after` says, it is interrupted: all other parts run, each to its end,
     and then it continues. With an `after` of 0, or of more instructions than there are, it is not interrupted.
 
-    Source: `aten/src/ATen/ParallelOpenMP.h`, `parallel_for`.
+    Source: `aten/src/ATen/Parallel-inl.h`, `parallel_for`; `aten/src/ATen/ParallelOpenMP.h`, `invoke_parallel`.
     """
     size = max(grain, -(-(end - begin) // threads), 1)
     others = [(b, min(b + size, end)) for b in range(begin, end, size)]
