@@ -226,7 +226,8 @@ def first_not_finite(model: torch.nn.Module, run: Callable[[], Any]) -> tuple[st
         (None, 'aten.log.default')
 
     Args:
-        model: afterwards it has the hooks that it had before, also if `run()` raises an error. The error is raised further.
+        model: afterwards it has the hooks that it had before, also if `run()` raises an error. The error is raised further. A hook
+            of a module may raise an error too, a forward pre-hook or a forward hook. It makes no number that is not finite.
         run: calls modules of `model`, and any other operators. It may run a backward pass.
 
     Returns:
@@ -254,9 +255,9 @@ def first_not_finite(model: torch.nn.Module, run: Callable[[], Any]) -> tuple[st
     def leave(*_):
         running.pop()
 
-    hooks = []
+    hooks = []  # the first pre-hook of a module, because `leave` is called even if an earlier one raises an error
     for name, module in model.named_modules():
-        hooks.append(module.register_forward_pre_hook(lambda *_, name=name: running.append(name)))
+        hooks.append(module.register_forward_pre_hook(lambda *_, name=name: running.append(name), prepend=True))
         hooks.append(module.register_forward_hook(leave, always_call=True))  # after an error too
     try:
         with Look():
@@ -271,19 +272,20 @@ def attend(scores: torch.Tensor, values: torch.Tensor, allowed: torch.Tensor) ->
     """A weighted mean of values for each row, with the softmax of the scores at the allowed positions as weights.
 
     A row without an allowed position gives zeros. At other positions a score may be anything, infinite or nan too: it has no
-    influence. For finite values and allowed scores, however large or low, the result is finite, and so are the gradients: that of a
-    score at a position that is not allowed is 0.
+    influence. An allowed score may be any finite number: the largest and the lowest one of the dtype may be in one row. Result and
+    gradients are finite. The gradient of a score at a position that is not allowed is 0.
 
-    Results and gradients are those of exact arithmetic, but for a few roundings of the dtype, however long a row is. So a sum needs
-    float32 inside, as torch's operators have it. A sum that is rounded to half precision after each number is wrong.
+    Results and gradients are those of exact arithmetic, but for a few roundings of the dtype, and a rounding of float32 for each
+    position of a row. So a sum needs float32 inside, as torch's operators have it. A sum that is rounded to half precision after
+    each number is wrong. A sum that is rounded to float16 at its end may be infinite: 66000 scores may be equal.
 
     No operator makes a nan on the way, neither forward nor backward, and none makes an infinity unless two scores of a row are
     further apart than the largest number of the dtype. So `first_not_finite` finds nothing here. (A mask with minus infinity is
     given to an operator.)
 
     Args:
-        scores: (rows, length), float16, bfloat16 or float32. It is only read.
-        values: (length, features), of the same dtype.
+        scores: (rows, length), float16, bfloat16 or float32. It is only read. The length is at most 100000.
+        values: (length, features), of the same dtype. The largest absolute value is at most 100.
         allowed: (rows, length), bool.
 
     Returns:
@@ -418,8 +420,12 @@ def levels_used(model: torch.nn.Module, batches: Iterable[torch.Tensor]) -> dict
 
     An observer is a module of the class `torch.ao.quantization.ObserverBase`. It has been calibrated, so `calculate_qparams()`
     gives its scale and its zero point, with one element each. The integer of a value x is `round(x / scale) + zero_point`, limited
-    to `observer.quant_min` and `observer.quant_max`. The values are all that the observer is called with in `model(batch)`, for
-    each of the batches. The model may write into them afterwards.
+    to `observer.quant_min` and `observer.quant_max`. In the middle between two integers, `round` takes the even one, as torch's
+    does. So the zero point is added afterwards: `torch.quantize_per_tensor` may add it before, and has another integer there.
+    (`x * (1 / scale)` may differ from `x / scale` in the last digit. No value is so close to the middle that this matters.)
+
+    The values are all that the observer is called with in `model(batch)`, for each of the batches. The model may write into them
+    afterwards.
 
     A call of an observer changes its range. So the scale and the zero point are those from before the first batch.
 
@@ -429,7 +435,8 @@ def levels_used(model: torch.nn.Module, batches: Iterable[torch.Tensor]) -> dict
         {'0': 7}
 
     Args:
-        model: afterwards it is as before. Its observers have the buffers that they had, and it has the hooks that it had.
+        model: afterwards it is as before. Its observers have the buffers that they had, and it has the hooks that it had. So it is
+            if the model or the iterable raises an error, which is raised further.
         batches: each one is the argument of a call of the model. There is at least one.
 
     Returns:
@@ -456,12 +463,14 @@ def levels_used(model: torch.nn.Module, batches: Iterable[torch.Tensor]) -> dict
 def calibrate(batches: Iterable[torch.Tensor]) -> tuple[float, int]:
     """A scale and a zero point with which the values of a layer are quantised to 8 bits, although some of them are outliers.
 
-    A value x is quantised to `round(x / scale) + zero_point`, limited to 0 and 255. An outlier is at least 10 times as far from 0
-    as any value that is none. At most one value in 2000 is an outlier, and often none is. A batch may have a larger range than
-    another one, and all values may have one sign.
+    A value x is quantised to `round(x / scale) + zero_point`, limited to 0 and 255. An outlier is more than 10 times as far from 0
+    as any value that is none. At most one value in 2000 is an outlier, and often none is. The other values may have any
+    distribution: most may be 0, large ones may be rare, and all may have one sign. But at least one value in 500 is more than a
+    quarter as far from 0 as the farthest one that is no outlier. A batch may have a larger range than another one, and be of any
+    length.
 
-    The numbers are tried on other batches of the same layer, without outliers. There, the mean squared error is at most twice the
-    error with the range from the smallest to the largest value. (This range, too, is extended to 0.)
+    On the values that are no outliers, the mean squared error is at most twice the error with the range from the smallest of them
+    to the largest. (This range, too, is extended to 0.) So no value may be cut off that is none.
 
         >>> x = torch.arange(-1000, 3100).float() / 1000
         >>> x[7] = 500.0
@@ -476,7 +485,11 @@ def calibrate(batches: Iterable[torch.Tensor]) -> tuple[float, int]:
         two numbers: the scale, above 0, and the zero point, from 0 to 255, so that 0 is exact.
     """
     values = torch.cat([batch.flatten() for batch in batches])
-    low, high = values.quantile(0.001).clamp(max=0.0), values.quantile(0.999).clamp(min=0.0)
+    distances = values.abs()
+    usual = values[
+        distances < 6 * distances.quantile(0.999)
+    ]  # no outlier, because that is beyond 10 times this quantile
+    low, high = usual.min().clamp(max=0.0), usual.max().clamp(min=0.0)
     scale = (high - low).item() / 255
     return scale, round(-low.item() / scale)
 
@@ -486,7 +499,8 @@ def lost_updates(model: torch.nn.Module, optimizer: torch.optim.SGD, run: Callab
 
     A step makes `x - lr * gradient` of each element x. In bfloat16 the result is rounded to 8 digits of base 2. If the update is
     smaller than half the distance to the next number, the result is x again: the update is lost. Counted are the elements that are
-    the same number after the step, while neither the gradient nor the learning rate is 0.
+    the same number after the step, while neither the gradient nor the learning rate of this step is 0. (Their product may be 0 in
+    half precision.)
 
         >>> layer = torch.nn.Linear(3, 1, bias=False).bfloat16()
         >>> layer.weight.data = torch.tensor([[1.0, 1.0, 0.01]]).bfloat16()
@@ -498,10 +512,11 @@ def lost_updates(model: torch.nn.Module, optimizer: torch.optim.SGD, run: Callab
         {'weight': [1]}
 
     Args:
-        optimizer: it has some of the model's parameters, in groups with learning rates `group["lr"]`, which may change between
-            steps. It has no momentum and no weight decay. Afterwards it has the hooks that it had, also if `run()` raises an error.
-            The error is raised further.
-        run: calls `optimizer.step()`, any number of times, and may do anything else before, between and after these calls.
+        optimizer: it has some of the model's parameters, in groups with learning rates `group["lr"]`. These are numbers, different
+            ones, which may change between steps, from 0 and to 0 too. It has no momentum and no weight decay. No group is added
+            during the run. Afterwards it has the hooks that it had, also if `run()` raises an error. The error is raised further.
+        run: calls `optimizer.step()`, without a closure, any number of times, and may do anything else before, between and after
+            these calls.
 
     Returns:
         for each parameter of the optimizer, by its name in `model.named_parameters()`, a number for each step. A parameter without
@@ -538,7 +553,8 @@ def descend_in_bfloat16(
     `rate` times the sum of all gradients so far. In exact arithmetic, this sum has some value for each element. An element of a
     point differs from this value by at most 1 % of the largest absolute value that the element has had so far. (A rounding to
     bfloat16 changes a number by at most 0.4 %.) So no update may be lost, and stochastic rounding is too inexact: it is right only
-    on average.
+    on average. Gradients may cancel out, such as 3, -1, -1, -1, and again. Then what is lost in rounding the product of rate and
+    gradient to bfloat16 becomes more than the sum itself.
 
         >>> ones = torch.ones(2).bfloat16()
         >>> descend_in_bfloat16(ones, lambda point: torch.ones_like(point), 0.001, 250)
@@ -547,7 +563,7 @@ def descend_in_bfloat16(
     Args:
         x: the start, bfloat16. It is only read.
         gradient: takes and returns a bfloat16 tensor of these sizes, and is called once in each step. It only reads the point.
-        steps: up to some thousands.
+        steps: at most 4000.
 
     Returns:
         the last point, a new tensor, bfloat16.

@@ -19,8 +19,11 @@ OBSERVERS = ["MinMaxObserver", "MovingAverageMinMaxObserver", "HistogramObserver
 EIGHT_BITS = ["quint8", "qint8"]
 
 
-def _observed(torch, kind, eight_bits, outliers):
-    """A model with four observers, calibrated on batches with these outliers. `late` has a name of its own, and is never called."""
+def _observed(torch, kind, eight_bits, outliers, between, **_):
+    """A model with three observers, calibrated on batches with these outliers. `late` has a name of its own, and is never called.
+
+    If values are to be in the middle between two integers, the scale is 2 and the zero point odd.
+    """
     observers = torch.ao.quantization
 
     class Inner(torch.nn.Module):
@@ -40,9 +43,14 @@ def _observed(torch, kind, eight_bits, outliers):
 
         def forward(self, x):
             x = self.first(x.clone())
+            if not x.numel():
+                raise KeyError("a batch without values")
             return self.first(self.inner(x * self.weight.detach()) + self.weight)
 
     model = Outer()
+    if between:
+        model(torch.tensor([-102.0, 408.0]))
+        return model
     for i, outlier in enumerate(outliers):
         x = _spread(torch, 40, -1.0, 1.5, i)
         if outlier is not None:
@@ -51,8 +59,15 @@ def _observed(torch, kind, eight_bits, outliers):
     return model
 
 
-def _clear(torch, model, sizes, wide):
-    """Batches whose values are not in the middle between two integers of an observer, where a rounding of the quotient decides."""
+def _clear(torch, model, sizes, wide, between, **_):
+    """Batches whose values are not in the middle between two integers of an observer, where a rounding of the quotient decides.
+
+    Or batches of values that are exactly in the middle: -5, -3, -1, ..., divided by 2.
+    """
+    if between:
+        for i, size in enumerate(sizes):
+            yield torch.arange(size % 90) * 2.0 - 5.0 - 4.0 * i
+        return
     first, inner = (observer.calculate_qparams()[0] for observer in (model.first, model.inner.observer))
     for i, size in enumerate(sizes):
         x = _spread(torch, size, -wide, 1.5 * wide, i + 5)
@@ -64,11 +79,27 @@ def _clear(torch, model, sizes, wide):
 
 def _states(model):
     hooks = [len(m._forward_hooks) + len(m._forward_pre_hooks) for m in model.modules()]
-    return hooks, [(name, x.tolist()) for name, x in model.state_dict().items()], model.training
+    own = [sorted(vars(m)) for m in model.modules()]
+    return hooks, own, [(name, x.tolist()) for name, x in model.state_dict().items()], model.training
 
 
-def _levels(kind="MinMaxObserver", eight_bits="quint8", outliers=(None,), sizes=(300,), wide=1.0):
-    return {"kind": kind, "eight_bits": eight_bits, "outliers": [*outliers], "sizes": [*sizes], "wide": wide}
+def _levels(
+    kind="MinMaxObserver", eight_bits="quint8", outliers=(None,), sizes=(300,), wide=1.0, between=False, end=""
+):
+    case = {"kind": kind, "eight_bits": eight_bits, "outliers": [*outliers], "sizes": [*sizes], "wide": wide}
+    return case | {"between": between, "end": end}
+
+
+def _ended(torch, batches, end):
+    """These batches, and then one in which the model raises an error, or an error of the iterable."""
+    yield from batches
+    if end == "model":
+        yield torch.zeros(0)
+    elif end == "iterable":
+        raise ValueError(end)
+
+
+ERRORS = {"model": "raises KeyError", "iterable": "raises ValueError"}
 
 
 @program(
@@ -76,37 +107,45 @@ def _levels(kind="MinMaxObserver", eight_bits="quint8", outliers=(None,), sizes=
     cases=drawn(
         kind=OBSERVERS, eight_bits=EIGHT_BITS,
         outliers=several(OUTLIERS, 1, 3), sizes=several([1, 7, 100, 300], 1, 3), wide=[1.0, 0.25, 8.0],
+        between=[False, False, True], end=["", "", *ERRORS],
     ),
     edges=[
         _levels(), _levels(eight_bits="qint8"), _levels(outliers=[30.0]), _levels(outliers=[None, -200.0]), _levels(wide=8.0),
         _levels("MovingAverageMinMaxObserver", outliers=[None, 30.0]), _levels("HistogramObserver", outliers=[None, 30.0]),
         _levels("MovingAverageMinMaxObserver", sizes=[100, 100, 100], wide=8.0), _levels(sizes=[300, 1], wide=8.0),
         _levels(sizes=[7, 100, 300], wide=0.25), _levels("HistogramObserver", "qint8", [3000.0], [100, 7]),
+        *(_levels(eight_bits=bits, sizes=sizes, between=True) for bits in EIGHT_BITS for sizes in ([5], [6, 1], [60, 300, 7])),
+        *(_levels(kind, wide=8.0, end=end) for kind in OBSERVERS for end in ERRORS),
     ],
     hint=explained(
-        levels="the scale is that from before the first batch, and an observer may be called several times",
+        levels="the scale is that from before the first batch, and an observer may be called several times. Is the quotient "
+        "rounded, and then the zero point added?",
+        error="an error of the model or of the iterable is raised further",
         as_before="the model is another one afterwards: its ranges, its hooks, or its mode",
     ),
     draws=12,
 )  # fmt: skip
-def levels_used(rl, kind, eight_bits, outliers, sizes, wide):
+def levels_used(rl, end, **case):
     import torch
 
-    model = _observed(torch, kind, eight_bits, outliers)
+    model = _observed(torch, **case)
     model.inner.register_forward_hook(lambda *_: None)
-    batches = [*_clear(torch, model, sizes, wide)]
+    batches = [*_clear(torch, model, **case)]
     before = _states(model)
-    levels = rl.clinic.memory.levels_used(model, iter(batches))
+    levels = attempt(rl.clinic.memory.levels_used, model, _ended(torch, batches, end))
     return {
-        "levels": sorted([name, int(number)] for name, number in levels.items()),
+        "levels": None if isinstance(levels, str) else sorted([name, int(number)] for name, number in levels.items()),
+        "error": levels if isinstance(levels, str) else None,
         "as before": _states(model) == before,
     }
 
 
 @levels_used.oracle
-def levels_by_number(torch, kind, eight_bits, outliers, sizes, wide):
-    model, values = _observed(torch, kind, eight_bits, outliers), {"first": [], "inner.observer": [], "late": []}
-    for x in _clear(torch, model, sizes, wide):
+def levels_by_number(torch, end, **case):
+    if end:
+        return {"levels": None, "error": ERRORS[end], "as before": True}
+    model, values = _observed(torch, **case), {"first": [], "inner.observer": [], "late": []}
+    for x in _clear(torch, model, **case):
         values["first"] += [x, x * 0.5 + 1]
         values["inner.observer"].append(x)
     levels = []
@@ -117,7 +156,7 @@ def levels_by_number(torch, kind, eight_bits, outliers, sizes, wide):
             for x in torch.cat(seen).tolist():
                 integers.add(min(max(round(x / scale) + zero_point, observer.quant_min), observer.quant_max))
         levels.append([name, len(integers)])
-    return {"levels": levels, "as before": True}
+    return {"levels": levels, "error": None, "as before": True}
 
 
 # A range without outliers --------------------------------------------------------------------------------------------
@@ -128,55 +167,74 @@ RANGES = {
     "negative": (-2.0, -0.5),
     "small": (-1e-3, 2e-3),
     "high": (3.0, 4.0),
+    "laplace": (0.0, 1.0),  # of these the shares are drawn
+    "two sides": (0.0, 1.0),
+    "normal": (0.0, 1.0),
+    "relu": (0.0, 1.0),
+    "rare": (-1.0, 1.0),
 }
+LENGTHS = [[1000] * 4, [1000] * 6, [3000, 60, 1, 940], [1, 2000], [10, 2500, 20, 30], [1000, 4000]]
 
 
-def _batches(torch, span, count, outliers, growth, start):
-    low, high = RANGES[span]
-    for i in range(count):
-        grown = growth if i == 1 else 1.0
-        x = _spread(torch, 1000, low * grown, high * grown, start + i)
-        for at, factor in outliers:
-            if at % count == i:
-                x[17 * (at + 1)] = factor * growth * max(-low, high)
-        yield x.reshape(10, 100)
+def _shaped(torch, span, x):
+    """Values of this distribution, from numbers that are evenly spread."""
+    if span == "laplace":
+        return (x - 0.5).sign() * (1 - 2 * (x - 0.5).abs()).clamp(min=1e-5).log()
+    if span == "two sides":
+        return x.clamp(min=1e-5).log() * 0.3 + 5 * (x > 0.3)
+    if span in ("normal", "relu"):
+        z = torch.special.ndtri(x.clamp(1e-5, 1 - 1e-5))
+        return (z - 1).relu() if span == "relu" else z * 0.1 + 1
+    return x.sign() * (x.abs() - 0.95).relu() * 20 if span == "rare" else x
 
 
-def _range(span="both", count=4, outliers=(), growth=1.0):
-    return {"span": span, "count": count, "outliers": [[*each] for each in outliers], "growth": growth, "start": 1}
+def _batches(torch, span, lengths, outliers, growth, start):
+    """Batches, and all their values that are no outliers."""
+    grown = [growth if i == 1 else 1.0 for i in range(len(lengths))]
+    parts = [_shaped(torch, span, _spread(torch, size, *RANGES[span], start + i)) for i, size in enumerate(lengths)]
+    values = torch.cat([x * factor for x, factor in zip(parts, grown)])
+    usual, largest = torch.ones_like(values, dtype=torch.bool), values.abs().max()
+    for at, factor in outliers[: len(values) // 2000]:
+        position = (997 * at + start - 1) % len(values)
+        values[position], usual[position] = factor * largest, False
+    return [x.reshape(-1, 10) if len(x) % 10 == 0 else x for x in values.split(lengths)], values[usual]
+
+
+def _range(span="both", lengths=LENGTHS[0], outliers=(), growth=1.0):
+    return {"span": span, "lengths": lengths, "outliers": [[*each] for each in outliers], "growth": growth, "start": 1}
 
 
 @program(
     "clinic.memory.calibrate",
     cases=drawn(
-        span=[*RANGES], count=(4, 6), growth=[1.0, 3.0], start=(0, 9),
-        outliers=several(listed((0, 5), [10.0, -10.0, 500.0, -500.0]), 0, 2),
+        span=[*RANGES], lengths=LENGTHS, growth=[1.0, 3.0], start=(0, 9),
+        outliers=several(listed((0, 5), [10.5, -10.5, 500.0, -5e4]), 0, 2),
     ),
     edges=[
         *(_range(span) for span in RANGES), *(_range(span, outliers=[(2, 100.0)]) for span in RANGES),
-        *(_range(span, outliers=[(0, -100.0), (0, 1000.0)][:2], growth=3.0) for span in RANGES),
-        *(_range(outliers=[(at, factor)], growth=growth) for at in (0, 3) for factor in (10.0, -10.0) for growth in (1.0, 3.0)),
-        _range(count=6, growth=3.0), _range("positive", 6, growth=3.0, outliers=[(4, 50.0), (5, 50.0)]),
+        *(_range(span, lengths, [(0, -100.0)], growth=3.0) for span in RANGES for lengths in LENGTHS[1:4]),
+        *(_range(outliers=[(at, factor)], growth=growth) for at in (0, 3) for factor in (10.5, -10.5) for growth in (1.0, 3.0)),
+        *(_range(growth=3.0, lengths=lengths) for lengths in LENGTHS), _range("positive", outliers=[(4, 50.0), (5, 50.0)]),
+        *(_range(span, LENGTHS[4], [(4, 10.5)]) for span in RANGES), _range("relu", outliers=[(1, 20.0), (2, 4000.0)]),
     ],
     hint=explained(
         zero_point="the zero point is the integer of 0: the range contains 0",
-        small_error="on other values, without outliers, the error is too large: is the range too wide because of an outlier, or is "
-        "it too narrow?",
+        small_error="on the values that are no outliers the error is too large: is the range too wide because of an outlier, or "
+        "does it leave out values that are none?",
     ),
-    draws=15,
+    draws=20,
 )  # fmt: skip
 def calibrate(rl, **case):
     import torch
 
-    batches = [*_batches(torch, **case)]
+    batches, usual = _batches(torch, **case)
     copies = [x.clone() for x in batches]
     scale, zero_point = map(float, rl.clinic.memory.calibrate(iter(batches)))
-    other = torch.cat([*_batches(torch, **case | {"outliers": [], "start": case["start"] + 20})]).flatten()
-    low, high = other.min().clamp(max=0.0).item(), other.max().clamp(min=0.0).item()
+    low, high = usual.min().clamp(max=0.0).item(), usual.max().clamp(min=0.0).item()
     best = (high - low) / 255
     return {
         "zero point": zero_point == int(zero_point) and 0 <= zero_point <= 255 and scale > 0,
-        "small error": _error(torch, other, scale, zero_point) <= 2 * _error(torch, other, best, round(-low / best)),
+        "small error": _error(torch, usual, scale, zero_point) <= 2 * _error(torch, usual, best, round(-low / best)),
         "only read": all(map(torch.equal, batches, copies)),
     }
 
@@ -194,7 +252,7 @@ def calibrated(torch, **case):
 
 # Updates that are lost -----------------------------------------------------------------------------------------------
 
-RUNS = ["plain", "scheduled", "frozen", "no gradient", "twice", "raises", "zero rate"]
+RUNS = ["plain", "scheduled", "frozen", "no gradient", "twice", "raises", "zero rate", "taking turns", "tiny"]
 
 
 def _trained(torch, kind, run, rate, steps, foreach):
@@ -220,11 +278,14 @@ def _trained(torch, kind, run, rate, steps, foreach):
         x[:, 1] = 0
         for step in range(steps):
             optimizer.zero_grad()
-            model(x).square().mean().backward()
+            (model(x).square().mean() * (1e-6 if run == "tiny" else 1.0)).backward()
             if run == "no gradient" and step == 1:
                 model[0].weight.grad = None
             if run == "scheduled":
                 optimizer.param_groups[0]["lr"] = rate * 4**step
+            if run == "taking turns":  # the rates of the two groups are 0, r, r, 0 and r, 0, 0, r
+                for group, learns in zip(optimizer.param_groups, (step % 3 > 0, step % 3 == 0)):
+                    group["lr"] = rate * learns
             note("before")
             optimizer.step()
             note("after")
@@ -246,6 +307,8 @@ def _trained(torch, kind, run, rate, steps, foreach):
         "kind run rate steps foreach", *(("bfloat16", run, rate, 3, foreach) for run in RUNS for rate, foreach in
         ((1e-3, False), (1e-4, True))), ("float32", "plain", 1e-3, 2, False), ("bfloat16", "plain", 0.5, 3, True),
         ("float16", "plain", 1e-3, 2, False), ("bfloat16", "plain", 1e-3, 0, False), ("float32", "plain", 1e-9, 2, False),
+        *(("bfloat16", "taking turns", rate, steps, False) for rate in (1e-3, 1e-4) for steps in (1, 2, 4, 5)),
+        *((kind, run, 1e-9, 4, False) for kind in ("float16", "bfloat16") for run in ("plain", "taking turns")),
     ),
     hint=explained(
         lost="compare each element before and after `optimizer.step()`, and ask its gradient and the learning rate of its group",
@@ -288,12 +351,16 @@ def lost_step_by_step(torch, **case):
 
 # A descent that loses nothing ----------------------------------------------------------------------------------------
 
-SLOPES = ["constant", "towards 0.5", "both signs", "growing", "by element"]
+SLOPES = ["constant", "towards 0.5", "both signs", "growing", "by element", "in turn", "in turn, by element"]
 
 
-def _slope(torch, kind, point):
+def _slope(torch, kind, point, step):
     if kind == "constant":
         return torch.ones_like(point)
+    if kind == "in turn":  # four of them cancel out
+        return torch.full_like(point, -1.0 if step % 4 else 3.0)
+    if kind == "in turn, by element":
+        return torch.cat([_slope(torch, "in turn", x[None], step + i) for i, x in enumerate(point)]) / 7
     if kind == "towards 0.5":
         return point - 0.5
     if kind == "both signs":
@@ -303,17 +370,19 @@ def _slope(torch, kind, point):
     return torch.linspace(-1.0, 1.0, point.numel()).reshape(point.shape).to(point.dtype)
 
 
-def _descent(slope="constant", rate=1e-3, steps=250, size=4):
-    return {"slope": slope, "rate": rate, "steps": steps, "size": size}
+def _descent(slope="constant", rate=1e-3, steps=250, size=4, unit=1.0):
+    return {"slope": slope, "rate": rate, "steps": steps, "size": size, "unit": unit}
 
 
 @program(
     "clinic.memory.descend_in_bfloat16",
-    cases=drawn(slope=SLOPES, rate=[1e-3, 3e-4, 1e-4, 0.03], steps=[0, 1, 10, 300], size=(1, 6)),
+    cases=drawn(slope=SLOPES, rate=[1e-3, 3e-4, 1e-4, 0.03], steps=[0, 1, 10, 300], size=(1, 6), unit=[1.0, 0.01]),
     edges=[
         *(_descent(slope) for slope in SLOPES), *(_descent(slope, 1e-4, 1000) for slope in SLOPES),
         _descent(steps=0), _descent(steps=1),
         _descent("by element", 0.1, 2), _descent("growing", 0.03, 100, 1), _descent("constant", 2e-4, 2500),
+        *(_descent("in turn", rate, 4000, 2, 0.01) for rate in (0.003, 0.7)),
+        *(_descent("in turn, by element", rate, 4000, 6, 0.01) for rate in (0.003, 0.01, 0.07)),
     ],
     hint=explained(
         points="a point is too far from the start minus the rate times the sum of the gradients: where do you keep the digits that "
@@ -323,10 +392,10 @@ def _descent(slope="constant", rate=1e-3, steps=250, size=4):
     ),
     draws=12,
 )  # fmt: skip
-def descend_in_bfloat16(rl, slope, rate, steps, size):
+def descend_in_bfloat16(rl, slope, rate, steps, size, unit):
     import torch
 
-    x = (_spread(torch, size, 1.0, 2.0) * torch.tensor([1.0, -1.0, 4.0, -0.25, 1.0, 100.0])[:size]).bfloat16()
+    x = (_spread(torch, size, unit, 2 * unit) * torch.tensor([1.0, -1.0, 4.0, -0.25, 1.0, 100.0])[:size]).bfloat16()
     given, exact, points = x.clone(), x.double(), []
     largest = exact.abs()
 
@@ -336,7 +405,7 @@ def descend_in_bfloat16(rl, slope, rate, steps, size):
     def gradient(point):
         nonlocal exact, largest
         points.append((is_near(point), str(point.dtype)))
-        result = _slope(torch, slope, point)
+        result = _slope(torch, slope, point, len(points))
         exact = exact - rate * result.double()
         largest = torch.maximum(largest, exact.abs())
         return result

@@ -155,12 +155,12 @@ def _descent(size=3, scale=1.0, kind="float32", rates=(0.5, 2.5, 0.5), same=Fals
 @program(
     "clinic.memory.descend",
     cases=drawn(
-        size=(1, 4), scale=[1.0, 0.25, 8.0, 1e25], kind=["float32", "float64"], rates=several([0.5, 1.0, 2.0, 2.5, 0.0], 1, 6),
-        same=bool, start=(0, 9),
+        size=(1, 4), scale=[1.0, -1.0, 0.25, 8.0, -8.0, 1e25], kind=["float32", "float64"],
+        rates=several([0.5, 1.0, 2.0, 2.5, 0.0], 1, 6), same=bool, start=(0, 9),
     ),
     edges=[
         _descent(), _descent(kind="float64"), _descent(scale=8.0), _descent(scale=0.125), _descent(same=True),
-        _descent(1, rates=[1.0]), _descent(scale=1e25),
+        _descent(1, rates=[1.0]), _descent(scale=1e25), _descent(scale=-1.0), _descent(scale=-8.0, kind="float64"),
         _descent(rates=[0.0, 0.0, 0.5]), _descent(rates=[2.0, 2.0, 2.0, 2.0], scale=0.25), _descent(rates=[0.5] * 6, scale=8.0),
         *(_descent(2, 0.25, kind, rates) for kind in ("float16", "bfloat16") for rates in ([0.5, 0.5, 2.0], [2.0, 0.5])),
     ],  # in half precision only cases without a rounding

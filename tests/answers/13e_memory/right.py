@@ -5,13 +5,16 @@ A function's name is its exercise's, two underscores, and the style.
 
 # ruff: noqa: F821 (a mend sees the names of the module in which it is planted)
 
+import copy
 import inspect
 import math
 import sys
 from contextlib import ExitStack, suppress
+from functools import partial
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 # Two weights that never learn
 
@@ -323,6 +326,43 @@ def first_not_finite__global_hooks(model, run):
     return first[0] if first else None
 
 
+def first_not_finite__a_patched_call(model, run):
+    """Modules are called through another `Module.__call__`."""
+    names, stack, first = {m: n for n, m in reversed([*model.named_modules()])}, [], []
+    sound = torch.nn.Module.__call__
+
+    def call(self, *args, **kwargs):
+        if self not in names:
+            return sound(self, *args, **kwargs)
+        stack.append(names[self])
+        try:
+            return sound(self, *args, **kwargs)
+        finally:
+            stack.pop()
+
+    def kinds(values):
+        leaves = [torch.as_tensor(x, dtype=torch.float64) for x in tree_leaves(values) if isinstance(x, float)]
+        leaves += [x for x in tree_leaves(values) if isinstance(x, torch.Tensor) and x.is_floating_point()]
+        return {kind for kind in ("isnan", "isinf") for x in leaves if getattr(x, kind)().any()}
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            given = kinds((args, kwargs))
+            result = func(*args, **(kwargs or {}))
+            new = kinds((result, args, kwargs)) - given
+            if not first and "empty" not in str(func) and ("isnan" in new or (new and not given)):
+                first.append((stack[-1] if stack else None, str(func)))
+            return result
+
+    torch.nn.Module.__call__ = call
+    try:
+        with Mode():
+            run()
+    finally:
+        torch.nn.Module.__call__ = sound
+    return next(iter(first), None)
+
+
 def attend__row_by_row(scores, values, allowed):
     rows = []
     for i in range(scores.shape[0]):
@@ -354,6 +394,14 @@ def attend__logarithms(scores, values, allowed):
     wide = torch.where(allowed.any(1, keepdim=True), wide, torch.zeros(()))
     weights = wide.log_softmax(1).exp().masked_fill(~allowed, 0.0)
     return (weights @ values.float()).type_as(values)
+
+
+def attend__float64(scores, values, allowed):
+    """Divided at the end, which float64 has room for."""
+    wide = scores.double().masked_fill(~allowed, -math.inf).masked_fill(~allowed.any(1, keepdim=True), 0.0)
+    weights = (wide - wide.amax(1, keepdim=True)).exp()
+    total = weights.sum(1, keepdim=True)
+    return ((weights @ values.double()) / total * allowed.any(1, keepdim=True)).to(values.dtype)
 
 
 # A loop that waits
@@ -450,20 +498,42 @@ def levels_used__restored(model, batches):
     settings = {m: [float(x) for x in m.calculate_qparams()] for m in observers.values()}
     used = {m: torch.zeros(m.quant_max - m.quant_min + 1, dtype=torch.bool) for m in observers.values()}
 
+    def restore():
+        for m, buffers in kept.items():
+            for name, x in buffers.items():
+                getattr(m, name).resize_(x.shape).copy_(x)
+
     def mark(m, args, result):
         scale, zero_point = settings[m]
-        q = torch.quantize_per_tensor(args[0].detach(), scale, int(zero_point), m.dtype).int_repr().long()
-        used[m][q.flatten() - m.quant_min] = True
+        q = args[0].detach().div(scale).round().add(zero_point).clamp(m.quant_min, m.quant_max)
+        used[m][q.long().flatten() - m.quant_min] = True
 
     with ExitStack() as hooks:
+        hooks.callback(restore)
         for m in observers.values():
             hooks.callback(m.register_forward_hook(mark).remove)
         for batch in batches:
             model(batch)
-    for m, buffers in kept.items():
-        for name, x in buffers.items():
-            getattr(m, name).resize_(x.shape).copy_(x)
     return {name: used[m].sum().item() for name, m in observers.items()}
+
+
+def levels_used__python_numbers(model, batches):
+    """Python rounds to the even integer too."""
+    model, levels = copy.deepcopy(model), {}
+
+    def look(m, args, name, scale, zero_point):
+        for x in args[0].flatten().tolist():
+            levels[name].add(max(min(round(x * (1 / scale)) + zero_point, m.quant_max), m.quant_min))
+
+    for name, m in model.named_modules():
+        if isinstance(m, torch.ao.quantization.ObserverBase):
+            scale, zero_point = m.calculate_qparams()
+            levels[name] = set()
+            looking = partial(look, name=name, scale=scale.item(), zero_point=int(zero_point))
+            m.register_forward_pre_hook(looking)
+    for batch in batches:
+        model(batch)
+    return {name: len(each) for name, each in levels.items()}
 
 
 def levels_used__observers_that_do_not_look(model, batches):
@@ -501,21 +571,37 @@ def calibrate__without_the_outliers(batches):
     return tuple(x.item() for x in observer.calculate_qparams())
 
 
-def calibrate__sorted(batches):
-    numbers = sorted(x for batch in batches for x in batch.flatten().tolist())
-    skip = len(numbers) // 1500
-    low, high = min(numbers[skip], 0.0), max(numbers[-1 - skip], 0.0)
+def calibrate__the_first_gap(batches):
+    """Sorted by distance from 0, and cut at the first number that is more than ten times as far as the one before it."""
+    numbers = sorted((x for batch in batches for x in batch.flatten().tolist()), key=abs)
+    for i in range(len(numbers) - len(numbers) // 2000, len(numbers)):
+        if abs(numbers[i]) > 10 * abs(numbers[i - 1]):
+            del numbers[i:]
+            break
+    low, high = min(0.0, *numbers), max(0.0, *numbers)
     step = (high - low) / 255
     return torch.tensor(step, dtype=torch.float64), torch.tensor(-low / step).round().int()
 
 
+def calibrate__by_count(batches):
+    """At most one number in 2000 is an outlier, so the one before these is none."""
+    values = torch.cat([batch.reshape(-1) for batch in batches])
+    limit = 10 * values.abs().topk(len(values) // 2000 + 1).values[-1]
+    low, high = (
+        torch.where(values.abs() > limit, 0.0, values).clamp(max=0.0).min(),
+        values[values.abs() <= limit].max().relu(),
+    )
+    scale = (high - low).double() / 255
+    return scale, (-low / scale).round()
+
+
 def calibrate__the_largest_gap(batches):
-    """A value far beyond the one before it in order of size, and all after it, are outliers."""
+    """Among as many values as may be outliers, a value far beyond the one before it, and all after it, are outliers."""
     values = torch.cat([batch.flatten() for batch in batches])
-    values = values[values.abs().argsort()]
-    ratio = values[-4:].abs() / values[-5:-1].abs()
+    values, few = values[values.abs().argsort()], len(values) // 2000
+    ratio = values[-few:].abs() / values[-few - 1 : -1].abs()
     if (ratio > 5).any():
-        values = values[: len(values) - 4 + int((ratio > 5).nonzero()[0])]
+        values = values[: len(values) - few + int((ratio > 5).nonzero()[0])]
     low, high = min(values.min().item(), 0.0), max(values.max().item(), 0.0)
     return (high - low) / 255, round(-low * 255 / (high - low))
 
@@ -570,14 +656,21 @@ def lost_updates__recorded(model, optimizer, run):
 
 
 def descend_in_bfloat16__compensated(x, gradient, rate, steps):
-    """The sum of Kahan: all that is kept has bfloat16."""
-    point, missing = x.clone(), torch.zeros_like(x)
+    """The sum of Kahan: what a rounding to bfloat16 has left out is kept in float32."""
+    point, missing = x.clone(), torch.zeros(x.shape)
     for _ in range(steps):
-        update = -rate * gradient(point) - missing
-        following = point + update
-        missing = (following - point) - update
-        point = following
+        exact = point.float() - missing - rate * gradient(point).float()
+        point = exact.bfloat16()
+        missing = point.float() - exact
     return point
+
+
+def descend_in_bfloat16__python_numbers(x, gradient, rate, steps):
+    numbers = x.flatten().tolist()
+    for _ in range(steps):
+        grads = gradient(torch.tensor(numbers).reshape(x.shape).bfloat16()).flatten().tolist()
+        numbers = [number - rate * grad for number, grad in zip(numbers, grads)]
+    return torch.tensor(numbers).reshape(x.shape).bfloat16()
 
 
 def descend_in_bfloat16__a_sum(x, gradient, rate, steps):

@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -443,6 +444,8 @@ def _first(
     result_of=lambda x: x,
     written=True,
     always=True,
+    prepend=True,
+    text=str,
 ):
     """A search with a mistake."""
     new = new or (lambda before, after: "nan" in after - before or "inf" in after and not before)
@@ -455,7 +458,7 @@ def _first(
             before = _not_finite(given(args, kwargs)) if late else before
             after = _not_finite((result_of(result), given(args, kwargs) if written else ()))
             if new(before, after) and not (empty and "empty" in str(func)):
-                culprits.append((running[inner] if running else None, str(func)))
+                culprits.append((running[inner] if running else None, text(func)))
             return result
 
     def leave(*_):
@@ -463,7 +466,8 @@ def _first(
 
     hooks = []
     for name, module in model.named_modules():
-        hooks.append(module.register_forward_pre_hook(lambda *_, name=name: running.append(name)))
+        enter = partial(_appended, running, name)
+        hooks.append(module.register_forward_pre_hook(enter, prepend=prepend))
         hooks.append(module.register_forward_hook(leave, always_call=always))
     try:
         with Look():
@@ -472,6 +476,29 @@ def _first(
         for hook in hooks:
             hook.remove()
     return culprits[0] if culprits else None
+
+
+def _appended(running, name, *_):
+    running.append(name)
+
+
+def first_not_finite__after_other_pre_hooks(model, run):
+    """Another pre-hook may raise an error, and then the module ends without having begun."""
+    return _first(model, run, prepend=False)
+
+
+def first_not_finite__no_overload(model, run):
+    return _first(model, run, text=lambda func: str(func.overloadpacket))
+
+
+def first_not_finite__infinity_beside_another(model, run):
+    return _first(model, run, new=lambda before, after: ("nan" in after and not before) or "inf" in after - before)
+
+
+def first_not_finite__children(model, run):
+    """Only the children of the model have names."""
+    culprit = _first(model, run)
+    return culprit and (culprit[0] and culprit[0].split(".")[0], culprit[1])
 
 
 def first_not_finite__what_it_returns(model, run):
@@ -651,6 +678,74 @@ def attend__sums_in_half_precision(scores, values, allowed):
     for i in range(weights.shape[1]):
         total = total + weights[:, i]
     return weights / total.masked_fill(~some[:, 0], 1.0)[:, None] @ values
+
+
+def _weighted(scores, values, allowed, total_of, divide_first=True):
+    """Weights in the scores' dtype, and a sum of them with a mistake."""
+    some = allowed.any(1, keepdim=True)
+    scores = scores.masked_fill(~allowed, -math.inf).masked_fill(~some, 0.0)
+    weights = (scores - scores.amax(1, keepdim=True).detach()).exp()
+    total = total_of(weights)
+    return (weights / total * some) @ values if divide_first else (weights @ values).to(total.dtype) / total * some
+
+
+def attend__a_sum_rounded_to_half(scores, values, allowed):
+    return _weighted(scores, values, allowed, lambda weights: weights.sum(1, keepdim=True))
+
+
+def attend__a_product_with_ones(scores, values, allowed):
+    return _weighted(scores, values, allowed, lambda weights: weights @ torch.ones_like(weights[:1].T))
+
+
+def attend__the_last_of_the_cumulative_sums(scores, values, allowed):
+    return _weighted(scores, values, allowed, lambda weights: weights.cumsum(1)[:, -1:])
+
+
+def attend__sums_of_two_halves(scores, values, allowed):
+    def total(weights):
+        half = weights.shape[1] // 2
+        return weights[:, :half].sum(1, keepdim=True) + weights[:, half:].sum(1, keepdim=True)
+
+    return _weighted(scores, values, allowed, total)
+
+
+def attend__divided_at_the_end(scores, values, allowed):
+    return _weighted(scores, values, allowed, lambda weights: weights.sum(1, keepdim=True), divide_first=False)
+
+
+def attend__divided_in_float32_at_the_end(scores, values, allowed):
+    """The sum of the weighted values has been rounded to half precision before."""
+    wide = _weighted(scores, values, allowed, lambda weights: weights.float().sum(1, keepdim=True), divide_first=False)
+    return wide.to(scores.dtype)
+
+
+def attend__a_column_of_ones(scores, values, allowed):
+    some = allowed.any(1, keepdim=True)
+    both = _weighted(scores, torch.cat([values, torch.ones_like(values[:, :1])], 1), allowed, lambda weights: 1, False)
+    return both[:, :-1] / both[:, -1:].masked_fill(~some, 1.0)
+
+
+def attend__a_logarithm_in_half_precision(scores, values, allowed):
+    some = allowed.any(1, keepdim=True)
+    scores = scores.masked_fill(~allowed, -math.inf).masked_fill(~some, 0.0)
+    return ((scores - scores.logsumexp(1, keepdim=True)).exp() * some) @ values
+
+
+def attend__less_the_mean(scores, values, allowed):
+    """The mean of the allowed scores is subtracted, not the largest."""
+    some = allowed.any(1, keepdim=True)
+    wide = scores.float().masked_fill(~allowed, 0.0)
+    mean = wide.sum(1, keepdim=True) / allowed.sum(1, keepdim=True).clamp(min=1)
+    weights = (wide - mean.detach()).exp() * allowed
+    total = weights.sum(1, keepdim=True).masked_fill(~some, 1.0)
+    return (weights / total @ values.float()).to(scores.dtype)
+
+
+def attend__one_maximum_of_all_rows(scores, values, allowed):
+    wide = scores.float().masked_fill(~allowed, -math.inf)
+    most = wide.max().detach() if allowed.any() else 0.0
+    weights = (wide - most).exp()
+    return (weights / weights.sum(1, keepdim=True).clamp(min=1e-30) @ values.float()).to(scores.dtype)
 
 
 def attend__limited_scores(scores, values, allowed):
@@ -911,6 +1006,40 @@ def descend__one_read_at_the_end(x, target, rates):
     return torch.tensor(torch.stack(losses).tolist(), dtype=x.dtype), best, best_x
 
 
+def _descended(x, target, rates, divisor, better=torch.lt):
+    losses, best, best_x = [], x.new_full((), math.inf), x
+    for rate in rates:
+        error = x - target
+        losses.append(error.square().mean())
+        is_better = better(losses[-1], best)
+        best, best_x = torch.where(is_better, losses[-1], best), torch.where(is_better, x, best_x)
+        x = x - rate * (error / divisor(error).clamp(min=1))
+    return torch.stack(losses), best, best_x
+
+
+def descend__the_largest_error_with_its_sign(x, target, rates):
+    return _descended(x, target, rates, lambda error: error.max())
+
+
+def descend__the_norm(x, target, rates):
+    return _descended(x, target, rates, lambda error: error.norm())
+
+
+def descend__not_above_the_best(x, target, rates):
+    return _descended(x, target, rates, lambda error: error.abs().max(), better=torch.le)
+
+
+def descend__a_position_that_is_read(x, target, rates):
+    losses, points = [], []
+    for rate in rates:
+        error = x - target
+        losses.append(error.square().mean())
+        points.append(x)
+        x = x - rate * (error / error.abs().max().clamp(min=1))
+    losses = torch.stack(losses)
+    return losses, losses.min(), points[int(losses.argmin())]
+
+
 def narrow_3__the_forward_pass(xp):
     counter = xp.utils.flop_counter.FlopCounterMode(display=False)
     with counter:
@@ -1004,7 +1133,17 @@ def mend_3__a_neighbour():
     return "profiler.profiler.compute_flops", compute_flops
 
 
-def _levels(model, batches, before=True, copied=True, only_last=False, kept=False, limits=True, raw=False):
+def _levels(
+    model,
+    batches,
+    before=True,
+    copied=True,
+    only_last=False,
+    kept=False,
+    limits=True,
+    raw=False,
+    integer=lambda quotient, zero_point: quotient.round() + zero_point,
+):
     """A count with a mistake."""
     model = copy.deepcopy(model) if copied else model
     names = {m: name for name, m in model.named_modules() if isinstance(m, torch.ao.quantization.ObserverBase)}
@@ -1022,7 +1161,7 @@ def _levels(model, batches, before=True, copied=True, only_last=False, kept=Fals
         scale, zero_point = settings[m] if before else m.calculate_qparams()
         integers[m] = set()
         for x in values[-1:] if only_last else values:
-            x = x if raw else (x / scale).round() + zero_point
+            x = x if raw else integer(x / scale, zero_point)
             integers[m] |= {*(x.clamp(m.quant_min, m.quant_max) if limits else x).flatten().tolist()}
     return {names[m]: len(each) for m, each in integers.items()}
 
@@ -1049,6 +1188,67 @@ def levels_used__without_limits(model, batches):
 
 def levels_used__different_values(model, batches):
     return _levels(model, batches, raw=True)
+
+
+def levels_used__rounded_after_the_zero_point(model, batches):
+    return _levels(model, batches, integer=lambda quotient, zero_point: (quotient + zero_point).round())
+
+
+def levels_used__halves_go_up(model, batches):
+    return _levels(model, batches, integer=lambda quotient, zero_point: (quotient + 0.5).floor() + zero_point)
+
+
+def levels_used__halves_go_away_from_0(model, batches):
+    def integer(quotient, zero_point):
+        return quotient.sign() * (quotient.abs() + 0.5).floor() + zero_point
+
+    return _levels(model, batches, integer=integer)
+
+
+def levels_used__towards_0(model, batches):
+    return _levels(model, batches, integer=lambda quotient, zero_point: (quotient + zero_point).trunc())
+
+
+def _levels_of_the_model_itself(model, batches, always):
+    """Calls the observers of the model itself. If `always` is False, an error leaves it as it is at that moment."""
+    state, levels, hooks = copy.deepcopy(model.state_dict()), {}, []
+
+    def look(observer, args, name, scale, zero_point):
+        integers = (args[0].detach() / scale).round() + zero_point
+        levels[name].update(integers.clamp(observer.quant_min, observer.quant_max).flatten().tolist())
+
+    for name, observer in model.named_modules():
+        if isinstance(observer, torch.ao.quantization.ObserverBase):
+            scale, zero_point = observer.calculate_qparams()
+            levels[name] = set()
+            looking = partial(look, name=name, scale=scale, zero_point=zero_point)
+            hooks.append(observer.register_forward_pre_hook(looking))
+    done = False
+    try:
+        for batch in batches:
+            model(batch)
+        done = True
+    finally:
+        for hook in hooks if done or always else ():
+            hook.remove()
+    model.load_state_dict(state)
+    return {name: len(integers) for name, integers in levels.items()}
+
+
+def levels_used__not_restored_after_an_error(model, batches):
+    return _levels_of_the_model_itself(model, batches, always=False)
+
+
+def levels_used__only_hooks_removed_after_an_error(model, batches):
+    return _levels_of_the_model_itself(model, batches, always=True)
+
+
+def levels_used__errors_hidden(model, batches):
+    def until_an_error():
+        with suppress(Exception):
+            yield from batches
+
+    return _levels(model, until_an_error())
 
 
 def levels_used__only_those_called(model, batches):
@@ -1101,6 +1301,86 @@ def calibrate__three_deviations(batches):
     low, high = values.mean() - 3 * values.std(), values.mean() + 3 * values.std()
     scale = ((high.clamp(min=0) - low.clamp(max=0)) / 255).item()
     return scale, min(255, max(0, round(-low.item() / scale)))
+
+
+def _from_usual(batches, is_usual):
+    """The range of the values that are usual."""
+    values = torch.cat([batch.flatten() for batch in batches])
+    usual = values[is_usual(values)]
+    low, high = min(usual.min().item(), 0.0), max(usual.max().item(), 0.0)
+    scale = (high - low) / 255
+    return scale, round(-low / scale)
+
+
+def calibrate__ten_medians(batches):
+    return _from_usual(batches, lambda values: values.abs() <= 10 * values.abs().median())
+
+
+def calibrate__ten_means(batches):
+    return _from_usual(batches, lambda values: values.abs() < 10 * values.abs().mean())
+
+
+def calibrate__ten_deviations_from_the_median(batches):
+    def is_usual(values):
+        distances = (values - values.median()).abs()
+        return distances <= 14.8 * distances.median()
+
+    return _from_usual(batches, is_usual)
+
+
+def calibrate__between_the_quartiles(batches):
+    def is_usual(values):
+        low, high = values.quantile(0.25), values.quantile(0.75)
+        return (values >= low - 1.5 * (high - low)) & (values <= high + 1.5 * (high - low))
+
+    return _from_usual(batches, is_usual)
+
+
+def calibrate__one_in_2000_left_out(batches):
+    """As many as may be outliers are left out, whether they are or not."""
+    return _from_usual(batches, lambda values: values.abs() <= values.abs().sort().values[-1 - len(values) // 2000])
+
+
+def calibrate__a_small_gap(batches):
+    def is_usual(values):
+        last = values.abs().sort().values[-1 - len(values) // 2000 :]
+        gaps = (last[1:] > 1.2 * last[:-1]).nonzero()
+        return values.abs() <= (last[gaps[0]] if len(gaps) else last[-1])
+
+    return _from_usual(batches, is_usual)
+
+
+def calibrate__only_the_largest(batches):
+    def is_usual(values):
+        second, first = values.abs().sort().values[-2:]
+        return values.abs() <= (second if first > 10 * second else first)
+
+    return _from_usual(batches, is_usual)
+
+
+def calibrate__each_batch_alone(batches):
+    parts = []
+    for batch in batches:
+        values = batch.flatten()
+        parts.append(values[values.abs() <= 10 * values.abs().quantile(0.99)])
+    return _from_usual(parts, lambda values: values == values)
+
+
+def calibrate__quantiles(batches):
+    return _between(batches, 0.999)
+
+
+def calibrate__quantiles_of_each_batch(batches):
+    return _between(batches, 0.999, joined=False)
+
+
+def calibrate__sorted(batches):
+    """Some numbers at both ends are left out, whether they are outliers or not."""
+    numbers = sorted(x for batch in batches for x in batch.flatten().tolist())
+    skip = len(numbers) // 1500
+    low, high = min(numbers[skip], 0.0), max(numbers[-1 - skip], 0.0)
+    scale = (high - low) / 255
+    return scale, round(-low / scale)
 
 
 def _between(batches, share, joined=True, zero=True, symmetric=False):
@@ -1166,6 +1446,71 @@ def _lost(model, optimizer, run, wanted=True, rate=True, grouped=True, everythin
         for hook in hooks if remove else ():
             hook.remove()
     return lost
+
+
+def _lost_if(model, optimizer, run, is_wanted, same=torch.eq):
+    """Counts elements for which `is_wanted(gradient, rate, parameter)` holds."""
+    names, before, lost = {x: name for name, x in model.named_parameters()}, {}, {}
+    for group in optimizer.param_groups:
+        lost |= {names[x]: [] for x in group["params"]}
+
+    def enter(optimizer, args, kwargs):
+        before.update({names[x]: x.detach().clone() for group in optimizer.param_groups for x in group["params"]})
+
+    def leave(optimizer, args, kwargs):
+        for group in optimizer.param_groups:
+            for x in group["params"]:
+                grad = torch.zeros_like(x) if x.grad is None else x.grad
+                is_lost = same(x.detach(), before[names[x]]) & is_wanted(grad, group["lr"], x)
+                lost[names[x]].append(int(is_lost.sum()))
+
+    hooks = optimizer.register_step_pre_hook(enter), optimizer.register_step_post_hook(leave)
+    try:
+        run()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return lost
+
+
+def lost_updates__the_rates_before_the_run(model, optimizer, run):
+    rates = {x: group["lr"] for group in optimizer.param_groups for x in group["params"]}
+    return _lost_if(model, optimizer, run, lambda grad, rate, x: (grad != 0) & (rates[x] != 0))
+
+
+def lost_updates__the_rates_of_the_first_step(model, optimizer, run):
+    rates = {}
+    return _lost_if(model, optimizer, run, lambda grad, rate, x: (grad != 0) & (rates.setdefault(x, rate) != 0))
+
+
+def lost_updates__the_rates_of_the_step_before(model, optimizer, run):
+    rates = {}
+
+    def is_wanted(grad, rate, x):
+        rates[x], last = rate, rates.get(x, rate)
+        return (grad != 0) & (last != 0)
+
+    return _lost_if(model, optimizer, run, is_wanted)
+
+
+def lost_updates__the_default_rate(model, optimizer, run):
+    return _lost_if(model, optimizer, run, lambda grad, rate, x: (grad != 0) & (optimizer.defaults["lr"] != 0))
+
+
+def lost_updates__a_product_in_half_precision(model, optimizer, run):
+    return _lost_if(model, optimizer, run, lambda grad, rate, x: grad * rate != 0)
+
+
+def lost_updates__no_small_gradients(model, optimizer, run):
+    return _lost_if(model, optimizer, run, lambda grad, rate, x: (grad.abs() > 1e-4) & (rate != 0))
+
+
+def lost_updates__no_small_rates(model, optimizer, run):
+    return _lost_if(model, optimizer, run, lambda grad, rate, x: (grad != 0) & (rate > 1e-8))
+
+
+def lost_updates__almost_the_same(model, optimizer, run):
+    return _lost_if(model, optimizer, run, lambda grad, rate, x: (grad != 0) & (rate != 0), same=torch.isclose)
 
 
 def lost_updates__each_that_is_the_same(model, optimizer, run):
@@ -1276,6 +1621,66 @@ def descend_in_bfloat16__every_tenth_step(x, gradient, rate, steps):
         if i % 50 == 49:
             point, total = (point.float() - rate * total).bfloat16(), torch.zeros(x.shape)
     return (point.float() - rate * total).bfloat16()
+
+
+def descend_in_bfloat16__products_in_bfloat16(x, gradient, rate, steps):
+    master = x.float()
+    for _ in range(steps):
+        master = master - (rate * gradient(master.bfloat16())).float()
+    return master.bfloat16()
+
+
+def descend_in_bfloat16__products_in_bfloat16_summed_in_float64(x, gradient, rate, steps):
+    master = x.double()
+    for _ in range(steps):
+        master -= rate * gradient(master.bfloat16())
+    return master.bfloat16()
+
+
+def descend_in_bfloat16__compensated_in_bfloat16(x, gradient, rate, steps):
+    """The sum of Kahan: all that is kept has bfloat16."""
+    point, missing = x.clone(), torch.zeros_like(x)
+    for _ in range(steps):
+        update = -rate * gradient(point) - missing
+        following = point + update
+        missing = (following - point) - update
+        point = following
+    return point
+
+
+def descend_in_bfloat16__two_parts_in_bfloat16(x, gradient, rate, steps):
+    high, low = x.clone(), torch.zeros_like(x)
+    for _ in range(steps):
+        low = low - rate * gradient(high)
+        following = high + low
+        high, low = following, low - (following - high)
+    return high
+
+
+def descend_in_bfloat16__the_rest_forgotten(x, gradient, rate, steps):
+    """What is missing is collected in float32, until a sum of it moves the point."""
+    point, missing = x.clone(), torch.zeros(x.shape)
+    for _ in range(steps):
+        missing = missing - rate * gradient(point).float()
+        following = (point.float() + missing).bfloat16()
+        point, missing = following, torch.where(following != point, 0.0, missing)
+    return point
+
+
+def descend_in_bfloat16__a_mean_gradient(x, gradient, rate, steps):
+    mean, point = torch.zeros(x.shape), x.clone()
+    for i in range(steps):
+        mean = mean + (gradient(point).float() - mean) / (i + 1)
+        point = (x.float() - rate * i * mean).bfloat16()
+    return (x.float() - rate * steps * mean).bfloat16()
+
+
+def descend_in_bfloat16__a_sum_in_float16(x, gradient, rate, steps):
+    total, point = torch.zeros_like(x).half(), x.clone()
+    for _ in range(steps):
+        total += gradient(point).half()
+        point = (x.float() - rate * total.float()).bfloat16()
+    return point
 
 
 def descend_in_bfloat16__always_the_next_number(x, gradient, rate, steps):
