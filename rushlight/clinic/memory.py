@@ -121,8 +121,8 @@ def held_bytes(owners: dict[str, Any]) -> dict[str, int]:
       tensor with `x.retains_grad`. (To read it from another tensor gives a warning.)
     - from a node the nodes in `node.next_functions`; the leaf `node.variable` of a node that accumulates a gradient; and the
       tensors that the node has saved for backward. These are in the attributes whose names begin with `_saved_`, each a tensor, a
-      list or tuple, or something else. A node of a `torch.autograd.Function` has them in `saved_tensors`. If a node has freed what
-      it saved, to read it raises RuntimeError, and the node keeps nothing of it.
+      list or tuple, or something else. A node of a `torch.autograd.Function` has them in `saved_tensors`. To read what a
+      node has freed, or what was changed in place, raises RuntimeError. What cannot be read does not count.
 
     Memory is counted as a whole: a view of one element keeps the bytes of its whole storage. Each storage is counted once, for the
     first owner from which it is reached.
@@ -170,14 +170,16 @@ def fit(
 ) -> tuple[list[float], list[float], list[str]]:
     """Train a model with a step for each batch, and report the training in numbers and texts.
 
-    The loss of a batch (x, y) is the mean of `(model(x) - y) ** 2`. Each batch has a backward pass, a step of the optimizer and an
-    `optimizer.zero_grad()`. If the loss of a batch raises a RuntimeError, there is no step, and the next batch follows. Any other
-    error is raised further: that of another class, and each one that the iterable raises.
+    The loss of a batch (x, y) is the mean of `(model(x) - y) ** 2`. Each batch has a backward pass, then a step of the optimizer,
+    then an `optimizer.zero_grad()`. If a RuntimeError is raised while the loss is computed, from `model(x)` to the mean, there is
+    no step, and the next batch follows. Any other error is raised further: one of another class, one of the backward pass or of the
+    step, and each one that the iterable raises.
 
     However many batches there are, the bytes that are alive while the next batch is asked for do not grow.
 
     Args:
-        model: its layers are different modules. Afterwards it has the hooks that it had before, also if an error is raised.
+        model: its layers, `for layer in model`, are different modules. A layer may have modules inside. Afterwards it has the hooks
+            that it had before, also if an error is raised.
         batches: an iterable that makes each batch when it is asked for.
 
     Returns:
@@ -218,8 +220,8 @@ def first_not_finite(model: torch.nn.Module, run: Callable[[], Any]) -> tuple[st
 
     What an operator is given are its arguments, those by keyword too: tensors, and numbers of the class `float`, also in lists.
     Such a number has 64 bits, so 1e300 is finite. An operator may have several results. What it writes into an argument is a result
-    too: `torch._foreach_exp_` returns None. Only floating tensors count. Operators with `empty` in their names do not count: their
-    memory is not set.
+    too: `torch._foreach_exp_` returns None, and a batch norm writes its running variance, which its schema does not say. Only
+    floating tensors count. Operators with `empty` in their names do not count: their memory is not set.
 
         >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Softplus())
         >>> first_not_finite(model, lambda: model(torch.ones(2)).sub(1e30).exp().log())
@@ -239,7 +241,7 @@ def first_not_finite(model: torch.nn.Module, run: Callable[[], Any]) -> tuple[st
 
     def kinds_of(values):
         leaves = [torch.tensor(x, dtype=torch.float64) if isinstance(x, float) else x for x in tree_leaves(values)]
-        numbers = [*filter(torch.is_tensor, leaves)]
+        numbers = [x for x in leaves if torch.is_tensor(x) and x.is_floating_point()]
         return {"nan" for x in numbers if x.isnan().any()} | {"inf" for x in numbers if x.isinf().any()}
 
     class Look(TorchDispatchMode):
@@ -275,9 +277,10 @@ def attend(scores: torch.Tensor, values: torch.Tensor, allowed: torch.Tensor) ->
     influence. An allowed score may be any finite number: the largest and the lowest one of the dtype may be in one row. Result and
     gradients are finite. The gradient of a score at a position that is not allowed is 0.
 
-    Results and gradients are those of exact arithmetic, but for a few roundings of the dtype, and a rounding of float32 for each
-    position of a row. So a sum needs float32 inside, as torch's operators have it. A sum that is rounded to half precision after
-    each number is wrong. A sum that is rounded to float16 at its end may be infinite: 66000 scores may be equal.
+    Results and gradients differ from those of exact arithmetic by a few roundings of the largest value to the dtype, and by one to
+    float32 for each position of a row. The weights may be rounded to the dtype, too. But a sum needs float32 inside, as torch's
+    operators have it. A sum that is rounded to half precision after each number is wrong. A sum that is rounded to float16 at its
+    end may be infinite: 66000 scores may be equal.
 
     No operator makes a nan on the way, neither forward nor backward, and none makes an infinity unless two scores of a row are
     further apart than the largest number of the dtype. So `first_not_finite` finds nothing here. (A mask with minus infinity is
@@ -349,7 +352,8 @@ def descend(
     Python reads no number of a tensor, so the function also runs on tensors without data, in a `FakeTensorMode`.
 
     Args:
-        x, target: of the same size and floating dtype (half precision too), finite, at least one element. They are only read.
+        x, target: of the same size and floating dtype (half precision too), at least one element. They and their difference are
+            finite. They are only read.
         rates: at least one.
 
     Returns:
@@ -422,7 +426,7 @@ def levels_used(model: torch.nn.Module, batches: Iterable[torch.Tensor]) -> dict
     gives its scale and its zero point, with one element each. The integer of a value x is `round(x / scale) + zero_point`, limited
     to `observer.quant_min` and `observer.quant_max`. In the middle between two integers, `round` takes the even one, as torch's
     does. So the zero point is added afterwards: `torch.quantize_per_tensor` may add it before, and has another integer there.
-    (`x * (1 / scale)` may differ from `x / scale` in the last digit. No value is so close to the middle that this matters.)
+    (`x * (1 / scale)` may differ from `x / scale` in the last digit. The values are such that the integer is the same.)
 
     The values are all that the observer is called with in `model(batch)`, for each of the batches. The model may write into them
     afterwards.
@@ -465,9 +469,9 @@ def calibrate(batches: Iterable[torch.Tensor]) -> tuple[float, int]:
 
     A value x is quantised to `round(x / scale) + zero_point`, limited to 0 and 255. An outlier is more than 10 times as far from 0
     as any value that is none. At most one value in 2000 is an outlier, and often none is. The other values may have any
-    distribution: most may be 0, large ones may be rare, and all may have one sign. But at least one value in 500 is more than a
-    quarter as far from 0 as the farthest one that is no outlier. A batch may have a larger range than another one, and be of any
-    length.
+    distribution: most may be 0, large ones may be rare, and all may have one sign. But at least one in 500 of all values is more
+    than a quarter as far from 0 as the farthest value that is no outlier. A batch may have a larger range than another one, and be
+    of any length.
 
     On the values that are no outliers, the mean squared error is at most twice the error with the range from the smallest of them
     to the largest. (This range, too, is extended to 0.) So no value may be cut off that is none.
@@ -514,7 +518,8 @@ def lost_updates(model: torch.nn.Module, optimizer: torch.optim.SGD, run: Callab
     Args:
         optimizer: it has some of the model's parameters, in groups with learning rates `group["lr"]`. These are numbers, different
             ones, which may change between steps, from 0 and to 0 too. It has no momentum and no weight decay. No group is added
-            during the run. Afterwards it has the hooks that it had, also if `run()` raises an error. The error is raised further.
+            during the run, and no hook of the optimizer changes a gradient or a rate. Afterwards it has the hooks that it had, also
+            if `run()` raises an error. The error is raised further.
         run: calls `optimizer.step()`, without a closure, any number of times, and may do anything else before, between and after
             these calls.
 

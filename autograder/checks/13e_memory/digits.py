@@ -95,11 +95,11 @@ def _ended(torch, batches, end):
     yield from batches
     if end == "model":
         yield torch.zeros(0)
-    elif end == "iterable":
-        raise ValueError(end)
+    elif end:
+        raise {"iterable": ValueError, "iterable's": RuntimeError}[end](end)
 
 
-ERRORS = {"model": "raises KeyError", "iterable": "raises ValueError"}
+ERRORS = {"model": "raises KeyError", "iterable": "raises ValueError", "iterable's": "raises RuntimeError"}
 
 
 @program(
@@ -172,6 +172,7 @@ RANGES = {
     "normal": (0.0, 1.0),
     "relu": (0.0, 1.0),
     "rare": (-1.0, 1.0),
+    "alone": (0.0, 1.0),
 }
 LENGTHS = [[1000] * 4, [1000] * 6, [3000, 60, 1, 940], [1, 2000], [10, 2500, 20, 30], [1000, 4000]]
 
@@ -193,6 +194,10 @@ def _batches(torch, span, lengths, outliers, growth, start):
     grown = [growth if i == 1 else 1.0 for i in range(len(lengths))]
     parts = [_shaped(torch, span, _spread(torch, size, *RANGES[span], start + i)) for i, size in enumerate(lengths)]
     values = torch.cat([x * factor for x, factor in zip(parts, grown)])
+    if span == "alone":  # most are small, one in 450 is 0.3, and the largest one, 1, is alone
+        values = _spread(torch, len(values), 0.0, 0.05, start)
+        values[3::450] = 0.3
+        values[7] = 1.0
     usual, largest = torch.ones_like(values, dtype=torch.bool), values.abs().max()
     for at, factor in outliers[: len(values) // 2000]:
         position = (997 * at + start - 1) % len(values)
@@ -252,7 +257,8 @@ def calibrated(torch, **case):
 
 # Updates that are lost -----------------------------------------------------------------------------------------------
 
-RUNS = ["plain", "scheduled", "frozen", "no gradient", "twice", "raises", "zero rate", "taking turns", "tiny"]
+FAILURES = {"raises": KeyError, "raises Runtime": RuntimeError, "raises Value": ValueError}
+RUNS = ["plain", "scheduled", "frozen", "no gradient", "twice", *FAILURES, "zero rate", "taking turns", "tiny"]
 
 
 def _trained(torch, kind, run, rate, steps, foreach):
@@ -291,8 +297,8 @@ def _trained(torch, kind, run, rate, steps, foreach):
             note("after")
             with torch.no_grad():
                 model[2].weight.neg_()  # no step of the optimizer
-        if run == "raises":
-            raise KeyError(run)
+        if run in FAILURES:
+            raise FAILURES[run](run)
         optimizer.zero_grad()
 
     return model, optimizer, train
@@ -351,12 +357,23 @@ def lost_step_by_step(torch, **case):
 
 # A descent that loses nothing ----------------------------------------------------------------------------------------
 
-SLOPES = ["constant", "towards 0.5", "both signs", "growing", "by element", "in turn", "in turn, by element"]
+SLOPES = [
+    "first of all",
+    "constant",
+    "towards 0.5",
+    "both signs",
+    "growing",
+    "by element",
+    "in turn",
+    "in turn, by element",
+]
 
 
 def _slope(torch, kind, point, step):
     if kind == "constant":
         return torch.ones_like(point)
+    if kind == "first of all":
+        return torch.full_like(point, 500.0 if step == 1 else 1.0)
     if kind == "in turn":  # four of them cancel out
         return torch.full_like(point, -1.0 if step % 4 else 3.0)
     if kind == "in turn, by element":
@@ -381,6 +398,7 @@ def _descent(slope="constant", rate=1e-3, steps=250, size=4, unit=1.0):
         *(_descent(slope) for slope in SLOPES), *(_descent(slope, 1e-4, 1000) for slope in SLOPES),
         _descent(steps=0), _descent(steps=1),
         _descent("by element", 0.1, 2), _descent("growing", 0.03, 100, 1), _descent("constant", 2e-4, 2500),
+        _descent("first of all", 3.6e-6, 4000, 3),
         *(_descent("in turn", rate, 4000, 2, 0.01) for rate in (0.003, 0.7)),
         *(_descent("in turn, by element", rate, 4000, 6, 0.01) for rate in (0.003, 0.01, 0.07)),
     ],

@@ -215,11 +215,19 @@ BATCHES = ["good", "good", "wide", "long"]
 
 def _batch(torch, kind, i):
     x, y = numbers(torch, [4, 5 if kind == "wide" else 3], i, "float32"), numbers(torch, [4, 2], i + 1, "float32")
-    return x, {"long": y[:3], "none": None}.get(kind, y)
+    if kind == "backward":
+        y = y.requires_grad_()
+        y.register_hook(_refuse)
+    return None if kind == "none" else x, y[:3] if kind == "long" else y
+
+
+def _refuse(grad):
+    raise RuntimeError("no gradient for a target")
 
 
 def _model(torch, kind, start):
-    model = torch.nn.Sequential(torch.nn.Linear(3, 8), torch.nn.Tanh(), torch.nn.Linear(8, 2))
+    inner = torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Identity())  # one layer
+    model = torch.nn.Sequential(torch.nn.Linear(3, 8), inner, torch.nn.Linear(8, 2))
     with torch.no_grad():
         for i, x in enumerate(model.parameters()):
             x.copy_(numbers(torch, [*x.shape], i + start, "float32") / 4)
@@ -236,13 +244,18 @@ def _report(losses, activity, messages):
 
 
 CYCLES = 4
-ENDS = {"disk": RuntimeError, "stream": ValueError, "none": TypeError}  # the iterable raises it, or the last batch does
+ENDS = {
+    "disk": RuntimeError,
+    "stream": ValueError,
+    "none": TypeError,
+    "backward": RuntimeError,
+}  # the last two are of a batch
 
 
 def _all_batches(torch, kinds, end):
     for i in range(CYCLES * len(kinds) + 1):
         yield _batch(torch, kinds[i % len(kinds)], i)
-    if end == "none":
+    if end in ("none", "backward"):
         yield _batch(torch, end, 0)
     elif end:
         raise ENDS[end](end)
@@ -262,6 +275,7 @@ def _all_batches(torch, kinds, end):
         report="losses and activity are lists of floats, and messages a list of texts",
         hooks="the hooks stay: each call of `fit` adds more of them",
         error="only a RuntimeError while a loss is computed is caught: any other one is raised further",
+        gradients="after each batch with a step there is no gradient",
     ),
     draws=8,
 )  # fmt: skip

@@ -44,15 +44,24 @@ STEPS = {  # of a layer, from (rows, 3) to (rows, 3)
     "exp of all": lambda torch, x: _written(torch._foreach_exp_, [x * 1, x - 1])[0],
     "log of all": lambda torch, x: _written(torch._foreach_log_, [x * 0 + 1, x * 1])[1],
     "divided by all": lambda torch, x: _written(torch._foreach_div_, [x * 1], [x - x])[0],
+    "statistics": lambda torch, x: x + 0 * _normalised(torch),
+    "complex": lambda torch, x: torch.complex(x * INF, x).abs().sign() * x,
     "fails": lambda torch, x: [][len(x)],
 }
-RUNS = ["forward", "backward", "loss", "twice", "outside", "raises", "second", "caught", "pre-hook", "hook"]
+ERRORS = {"raises": KeyError, "raises Runtime": RuntimeError, "raises Value": ValueError}
+RUNS = ["forward", "backward", "loss", "twice", "outside", *ERRORS, "second", "caught", "pre-hook", "hook"]
 
 
 def _written(function, written, *others):
     """A list of tensors after the call of a function that writes into them and returns nothing."""
     function(written, *others)
     return written
+
+
+def _normalised(torch):
+    """Zeros, from a batch norm whose variance becomes infinite."""
+    x = torch.tensor([[1.5e19], [-1.5e19]])
+    return torch.nn.functional.batch_norm(x, torch.zeros(1), torch.ones(1), training=True).mean()
 
 
 def _layer(torch, steps):
@@ -138,8 +147,8 @@ def _model_and_run(torch, layers, run, scale, start, shared):
                 model(x)
             return (x - x).log()
         model(x)
-        if run == "raises":
-            raise KeyError(run)
+        if run in ERRORS:
+            raise ERRORS[run](run)
 
     if run == "second":
         made[0].register_forward_hook(lambda module, args, result: result * 1.0)

@@ -51,6 +51,8 @@ LINES = [  # of a function of a tensor of three elements
     "z = caught(x)",
     FAILS,
     "z = x.sum().item() + float(x[[0, 1]])",
+    "z = [x.reshape(7), x[0].item()]",
+    "def inner(y):\n        return y.sum().item()\n    z = inner(x) + x[0].item()",
 ]
 
 
@@ -163,11 +165,13 @@ def _descent(size=3, scale=1.0, kind="float32", rates=(0.5, 2.5, 0.5), same=Fals
         _descent(1, rates=[1.0]), _descent(scale=1e25), _descent(scale=-1.0), _descent(scale=-8.0, kind="float64"),
         _descent(rates=[0.0, 0.0, 0.5]), _descent(rates=[2.0, 2.0, 2.0, 2.0], scale=0.25), _descent(rates=[0.5] * 6, scale=8.0),
         *(_descent(2, 0.25, kind, rates) for kind in ("float16", "bfloat16") for rates in ([0.5, 0.5, 2.0], [2.0, 0.5])),
-    ],  # in half precision only cases without a rounding
+        _descent(8, 64.0, "float16", [0.0, 0.0]), _descent(scale=1e25, kind="float64"),
+    ],  # in half precision only cases without a rounding, but for a loss
     hint=explained(
         losses="the losses as one tensor: torch.stack",
         without_data="on tensors without data it needs a number: which line still reads one?",
-        best="the best loss is the smallest one so far, and the best point is the x that gave it, not the x after the step",
+        best="the best loss is the smallest one so far, the first one of equals, and the best point is the x that gave it, not the "
+        "x after the step",
     ),
     draws=20,
 )  # fmt: skip

@@ -218,22 +218,24 @@ def fit__without_hooks(model, optimizer, batches):
 def fit__a_function_for_a_step(model, optimizer, batches):
     losses, activity, messages = [], [], []
 
-    def step(x, y):
-        loss = ((model(x) - y) ** 2).mean()
+    def step(loss):
         loss.backward()
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
-        return loss.item()
+        losses.append(loss.item())
 
     with ExitStack() as hooks:
         for layer in model:
             handle = layer.register_forward_hook(lambda _, args, result: activity.append(result.abs().mean().item()))
             hooks.callback(handle.remove)
-        for batch in batches:
+        for x, y in batches:
             try:
-                losses.append(step(*batch))
+                loss = ((model(x) - y) ** 2).mean()
             except RuntimeError as error:
                 messages.append(f"{error}")
+            else:
+                step(loss)
+            loss = None
     return losses, activity, messages
 
 
@@ -309,8 +311,7 @@ def first_not_finite__global_hooks(model, run):
             kwargs = kwargs or {}
             nan, inf = look((args, kwargs))
             result = func(*args, **kwargs)
-            written = [x for x, a in zip(args, func._schema.arguments) if a.alias_info and a.alias_info.is_write]
-            new_nan, new_inf = look([result, written])
+            new_nan, new_inf = look([result, args, kwargs])
             if not first and "empty" not in str(func) and (new_nan and not nan or new_inf and not (nan or inf)):
                 inside = [name for name in path if name is not None]
                 first.append((inside[-1] if inside else None, str(func)))

@@ -18,6 +18,10 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from rushlight.clinic import memory
+
+from ..shared import edited
+
 
 def _not_finite(values):
     numbers = [torch.as_tensor(x) for x in tree_leaves(values) if isinstance(x, (float, torch.Tensor))]
@@ -1716,3 +1720,173 @@ def descend_in_bfloat16__a_copy_in_float16(x, gradient, rate, steps):
     for _ in range(steps):
         master = master - rate * gradient(master.bfloat16()).half()
     return master.bfloat16()
+
+
+# What a sum, a top value or an error shows
+
+
+def descend__sum_before_the_division(x, target, rates):
+    losses, best, best_x = [], x.new_full((), math.inf), x
+    for rate in rates:
+        error = x - target
+        losses.append(error.square().sum() / error.numel())
+        better = losses[-1] < best
+        best, best_x = torch.where(better, losses[-1], best), torch.where(better, x, best_x)
+        x = x - rate * (error / error.abs().max().clamp(min=1))
+    return torch.stack(losses), best, best_x
+
+
+def descend__loss_in_float32(x, target, rates):
+    losses, best, best_x = [], x.new_full((), math.inf), x
+    for rate in rates:
+        error = x - target
+        losses.append(error.float().square().mean().to(x.dtype))
+        better = losses[-1] < best
+        best, best_x = torch.where(better, losses[-1], best), torch.where(better, x, best_x)
+        x = x - rate * (error / error.abs().max().clamp(min=1))
+    return torch.stack(losses), best, best_x
+
+
+def calibrate__twice_the_number_at_1_in_2000(batches):
+    values = torch.cat([batch.flatten() for batch in batches])
+    distances = values.abs().sort(descending=True).values
+    usual = values[values.abs() <= 2 * distances[len(values) // 2000]]
+    low, high = usual.min().clamp(max=0.0).item(), usual.max().clamp(min=0.0).item()
+    return (high - low) / 255, round(-low / (high - low) * 255)
+
+
+def descend_in_bfloat16__rest_in_bfloat16(x, gradient, rate, steps):
+    x, rest = x.clone(), torch.zeros_like(x)
+    for _ in range(steps):
+        exact = x.float() + rest.float() - rate * gradient(x).float()
+        x = exact.bfloat16()
+        rest = (exact - x.float()).bfloat16()
+    return x
+
+
+def fit__catches_the_backward_too(model, optimizer, batches):
+    losses, activity, messages = [], [], []
+    hooks = [
+        layer.register_forward_hook(lambda module, args, result: activity.append(result.detach().abs().mean().item()))
+        for layer in model
+    ]
+    try:
+        for x, y in batches:
+            try:
+                loss = ((model(x) - y) ** 2).mean()
+                loss.backward()
+                optimizer.step()
+                optimizer.zero_grad()
+                losses.append(loss.item())
+            except RuntimeError as error:
+                messages.append(str(error))
+            loss = None
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return losses, activity, messages
+
+
+def fit__hooks_on_the_innermost_modules(model, optimizer, batches):
+    losses, activity, messages = [], [], []
+    hooks = [
+        module.register_forward_hook(lambda module, args, result: activity.append(result.detach().abs().mean().item()))
+        for module in model.modules()
+        if not [*module.children()]
+    ]
+    try:
+        for x, y in batches:
+            try:
+                loss = ((model(x) - y) ** 2).mean()
+            except RuntimeError as error:
+                messages.append(str(error))
+                continue
+            loss.backward()
+            optimizer.step()
+            optimizer.zero_grad()
+            losses.append(loss.item())
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return losses, activity, messages
+
+
+def transfers__by_the_lines_of_the_function(function, *args):
+    counts = Counter()
+    code = function.__code__
+    last = max(line for *_, line in code.co_lines() if line)
+
+    class Look(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if func is torch.ops.aten._local_scalar_dense.default:
+                frame = sys._getframe()
+                while not (
+                    frame.f_code.co_filename == code.co_filename and code.co_firstlineno <= frame.f_lineno <= last
+                ):
+                    frame = frame.f_back
+                counts[frame.f_lineno - code.co_firstlineno] += 1
+            return func(*args, **(kwargs or {}))
+
+    with Look():
+        function(*args)
+    return dict(counts)
+
+
+lost_updates__swallows_a_runtime_error = edited(
+    memory.lost_updates,
+    ("    try:\n        run()\n", "    try:\n        with suppress(RuntimeError):\n            run()\n"),
+)
+lost_updates__swallows_a_value_error = edited(
+    memory.lost_updates,
+    ("    try:\n        run()\n", "    try:\n        with suppress(ValueError):\n            run()\n"),
+)
+first_not_finite__swallows_a_runtime_error = edited(
+    memory.first_not_finite, ("        with Look():\n", "        with suppress(RuntimeError), Look():\n")
+)
+first_not_finite__swallows_a_value_error = edited(
+    memory.first_not_finite, ("        with Look():\n", "        with suppress(ValueError), Look():\n")
+)
+first_not_finite__counts_complex_numbers = edited(
+    memory.first_not_finite, ("torch.is_tensor(x) and x.is_floating_point()", "torch.is_tensor(x)")
+)
+transfers__swallows_a_runtime_error = edited(
+    memory.transfers, ("    with Look():\n", "    with suppress(RuntimeError), Look():\n")
+)
+levels_used__swallows_a_runtime_error = edited(
+    memory.levels_used,
+    (
+        "    for batch in batches:\n        model(batch)\n",
+        "    with suppress(RuntimeError):\n        for batch in batches:\n            model(batch)\n",
+    ),
+)
+
+
+def first_not_finite__written_by_the_schema(model, run):
+    running, culprits, hooks = [], [], []
+
+    def kinds_of(values):
+        leaves = [torch.tensor(x, dtype=torch.float64) if isinstance(x, float) else x for x in tree_leaves(values)]
+        found = [x for x in leaves if torch.is_tensor(x) and x.is_floating_point()]
+        return {"nan" for x in found if x.isnan().any()} | {"inf" for x in found if x.isinf().any()}
+
+    class Look(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            before = kinds_of((args, kwargs))
+            result = func(*args, **(kwargs or {}))
+            pairs = zip(func._schema.arguments, args)
+            written = [x for argument, x in pairs if argument.alias_info and argument.alias_info.is_write]
+            after = kinds_of((result, written))
+            if ("nan" in after - before or ("inf" in after and not before)) and "empty" not in str(func):
+                culprits.append((running[-1] if running else None, str(func)))
+            return result
+
+    for name, module in model.named_modules():
+        hooks.append(module.register_forward_pre_hook(lambda *_, name=name: running.append(name), prepend=True))
+        hooks.append(module.register_forward_hook(lambda *_: running.pop() and None, always_call=True))
+    try:
+        with Look():
+            run()
+    finally:
+        for hook in hooks:
+            hook.remove()
+    return culprits[0] if culprits else None
