@@ -261,7 +261,8 @@ def untrue(op: Any, *args: torch.Tensor) -> list[str]:
         op: an `OpOverload` that takes tensors and returns one tensor, such as `torch.ops.aten.add_.Tensor`. Each argument in
             `op._schema.arguments` and the result `op._schema.returns[0]` have an `alias_info`, or None. It has the letters, in
             `before_set`, and `is_write`.
-        args: contiguous tensors, each with memory of its own. Arguments of `op` that have a default may be missing.
+        args: contiguous tensors with an element at least, each with memory of its own. The operator leaves their sizes as they are.
+            Arguments of `op` that have a default may be missing.
     """
     from torch._subclasses.fake_tensor import FakeTensorMode
 

@@ -127,19 +127,24 @@ def compilations_counted(torch, terms, changed, keywords=False, turns=0):
 
 INPUTS = {  # sizes and dtype
     "vector": ([3], "float32"), "double": ([3], "float64"), "half": ([], "float16"), "brain": ([2, 2], "bfloat16"),
+    "large": ([2], "float32"),
 }  # fmt: skip
+
+
+def _input(torch, kind, start):
+    sizes, dtype = INPUTS[kind]
+    return numbers(torch, sizes, start, dtype) * (1e38 if kind == "large" else 1)
 
 
 def _warmed_up(torch, make, steps, calls, start, others, kind):
     """What a compiled module does in some calls, and what a module does that loads its state."""
     from torch._dynamo.testing import CompileCounter
 
-    sizes, dtype = INPUTS[kind]
     module, counter, results = make(steps), CompileCounter(), []
     limit = torch._dynamo.config.recompile_limit, torch._dynamo.config.allow_unspec_int_on_nn_module
     torch._dynamo.reset()
     compiled = torch.compile(module, backend=counter, fullgraph=True)
-    inputs = [numbers(torch, sizes, start + i, dtype) for i in range(calls)]
+    inputs = [_input(torch, kind, start + i) for i in range(calls)]
     results = [attempt(lambda x=x: copied(compiled(x))) for x in inputs]
     compilations = counter.frame_count
     torch._dynamo.reset()
@@ -155,7 +160,7 @@ def _warmed_up(torch, make, steps, calls, start, others, kind):
         "results": results,
         "kinds": [str(y.dtype) if hasattr(y, "dtype") else y for y in results],
         "exact": kind != "double" or all(map(_is_exact, results, inputs, range(1, calls + 1), [steps] * calls)),
-        "inputs": all(torch.equal(x, numbers(torch, sizes, start + i, dtype)) for i, x in enumerate(inputs)),
+        "inputs": all(torch.equal(x, _input(torch, kind, start + i)) for i, x in enumerate(inputs)),
         "loaded": [*map(copied, last[:3])],
         "new": copied(last[3]),
         "gradient": x.grad,
@@ -205,13 +210,12 @@ def warmup(rl, **case):
 
 @warmup.oracle
 def warmed_up_in_eager(torch, steps, calls, start, others, kind):
-    sizes, dtype = INPUTS[kind]
-    results = [copied(numbers(torch, sizes, start + i, dtype) * min(1.0, (i + 1) / steps)) for i in range(calls)]
+    results = [copied(_input(torch, kind, start + i) * min(1.0, (i + 1) / steps)) for i in range(calls)]
     called = calls + MANY * (others > steps)
     factors = [min(1.0, (called + i) / others) for i in (1, 2, 3)]
     return {
         "results": results,
-        "kinds": [str(getattr(torch, dtype))] * calls,
+        "kinds": [str(getattr(torch, INPUTS[kind][1]))] * calls,
         "exact": True,
         "inputs": True,
         "loaded": [torch.ones(3) * factor for factor in factors],

@@ -18,7 +18,7 @@ def right__round_by_round(graph, is_impure_node=None):
 
 def right__what_is_needed(graph, is_impure_node=None):
     graph.lint()
-    decide = is_impure_node or (lambda node: node.is_impure())
+    decide = (lambda node: node.is_impure()) if is_impure_node is None else is_impure_node
     waiting = [node for node in graph.nodes if decide(node)]
     needed = set()
     while waiting:
@@ -38,7 +38,7 @@ def right__named_nodes(graph, is_impure_node=None):
     for node in list(graph.nodes)[::-1]:
         if len(node.users) > 0:
             continue
-        if is_impure_node(node) if is_impure_node else node.is_impure():
+        if node.is_impure() if is_impure_node is None else is_impure_node(node):
             continue
         removed.add(node.name)
         graph.erase_node(node)

@@ -577,3 +577,8 @@ def noisy_loader__uniform(data, batch_size, num_workers):
 
 def noisy_loader__shuffled(data, batch_size, num_workers):
     return _noisy(data, batch_size, num_workers, lambda dataset, i: torch.randn(()), shuffle=True)
+
+
+def gated_forward__normalised_with_a_least_length(model, x):
+    scaled = torch.nn.functional.normalize(x * model.scale, p=float("inf"), dim=1)
+    return model.gate(x).sigmoid() * model.body(scaled)

@@ -590,7 +590,7 @@ def warmup__minimum(steps):
 
         def forward(self, x):
             self.n = self.n + 1
-            return (x * torch.minimum(self.n, torch.tensor(float(steps), dtype=torch.float64)) / steps).to(x.dtype)
+            return (x * (torch.minimum(self.n, torch.tensor(float(steps), dtype=torch.float64)) / steps)).to(x.dtype)
 
     return Growing()
 
