@@ -106,9 +106,11 @@ def _in_new_thread(call: Callable, *args: Any) -> Any:
     try:
         while thread.is_alive():
             thread.join(1.0)  # with a limit, so that an interrupt arrives
-    except KeyboardInterrupt:  # passed on, because the thread may never end otherwise
+    except (
+        BaseException
+    ) as interrupt:  # an end of time too: passed on, or the thread may take time from all later cases
         number = ctypes.c_ulong(thread.ident or 0)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(KeyboardInterrupt))
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(type(interrupt)))
         thread.join()
         raise
     result, error = outcome

@@ -6,6 +6,7 @@ import sys
 import textwrap
 import threading
 import types
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ from autograder.engine import judge as judging
 from autograder.engine.check import DISAGREED, PASSED, find, function_of, program, registry
 from autograder.engine.edition import edition
 from autograder.engine.exercise import exercise, fill, restore
-from autograder.engine.observe import difference, result_of
+from autograder.engine.limits import limited
+from autograder.engine.observe import SubjectTimedOut, difference, result_of
 from autograder.engine.recorder import fresh_namespace, recorded
 from autograder.engine.sandbox import Sandbox
 from autograder.engine.subject import answer
@@ -208,6 +210,17 @@ def test_an_interrupt_ends_a_case_that_loops(interruptible):
     with pytest.raises(KeyboardInterrupt):
         call_and_restore(loop)
     assert threading.active_count() <= before + 1  # the timer may still be ending
+
+
+def test_a_case_that_takes_too_long_leaves_no_thread_that_takes_time_from_later_ones():
+    def loop():
+        while True:
+            pass
+
+    before = threading.active_count()
+    with pytest.raises(SubjectTimedOut):
+        limited(partial(call_and_restore, loop), 0.5)
+    assert threading.active_count() == before
 
 
 x, w, b = torch.randn(2, 3), torch.randn(4, 3), torch.randn(4)
