@@ -229,7 +229,7 @@ def _share_of(number: str, share: str, text: str, report: str) -> Verdict:
         return _says(DISAGREED, reason)
     for name in [name for name in ran if name not in bodies.wrong]:
         if told := apart(ran[name], ran[TORCH]):
-            what = "the framework's own function" if name == OWN else f"a right one, {_style(name)}"
+            what = "the framework's own function" if name == OWN else f"a right one ({_style(name)})"
             return _says(DISAGREED, f"it refuses {what}: {told}")
     missed = [name for name in bodies.wrong if not apart(ran[name], ran[TORCH])]
     count, needed = len(bodies.wrong) - len(missed), Fraction(share) * len(bodies.wrong)
@@ -294,7 +294,7 @@ def refused(number: str, share: str) -> Examine:
         words = iter(ran.results)
         for name, told in zip(right, words):
             if told:
-                return _says(DISAGREED, f"it refuses a right dump, {_style(f'__{name}')}: {told}", [right[name]])
+                return _says(DISAGREED, f'it refuses a right dump ("{name}"): {told}', _outline(right[name]))
         missed = [name for name, made in wrong.items() if not all([next(words) for _ in made])]
         count, needed = len(wrong) - len(missed), Fraction(share) * len(wrong)
         told = f"it accepts every right dump and refuses those of {count} of {len(wrong)} wrong compilers"
@@ -306,5 +306,11 @@ def refused(number: str, share: str) -> Examine:
     return examine
 
 
+def _outline(dump: str) -> list[str]:
+    """The lines of a dump that name its kernels, and those of `segment_0` that call them or reuse memory."""
+    lines = re.findall(r"^static .*|^  (?:if \(cpp_|blas|.*// reuse|.*pool \+).*", dump, re.MULTILINE)
+    return ["\n".join(["of this dump, the kernels and their calls:", *lines])]
+
+
 def _style(name: str) -> str:
-    return name.partition("__")[2].replace("_", " ")
+    return f'"{name.partition("__")[2].replace("_", " ")}"'

@@ -250,7 +250,7 @@ def untrue(op: Any, *args: torch.Tensor) -> list[str]:
     - "dtype", "sizes": without data, in a `FakeTensorMode`, the result has another dtype, or other sizes.
     - "strides": without data, the result has the same sizes and other strides.
     - "writes": the call changes an element of an argument whose write (`!`) the schema does not declare. A nan that stays a nan is
-      no change.
+      no change. The element `[i, j]` may also change because the strides do.
 
     The arguments are not changed: the operator gets copies of them, with the same sizes and strides.
 

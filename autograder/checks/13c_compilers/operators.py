@@ -34,6 +34,8 @@ KERNELS = {  # of two matrices of the same size
     "last of y": lambda x, y: y[..., -1],
     "memory of y": lambda x, y: y.new_empty(0).set_(y),
     "detached x": lambda x, y: x.detach(),
+    "turns x in place": lambda x, y: [x * y, x.t_() if x.shape[0] == x.shape[1] else x][0],
+    "turns y in place": lambda x, y: [x * y, y.t_() if y.shape[0] == y.shape[1] else y][0],
 }
 FAKES = {
     "add": lambda x, y: x.new_empty(x.shape),
@@ -43,6 +45,8 @@ FAKES = {
     "sum": lambda x, y: x.new_empty(x.shape[1:]),
     "turned x": lambda x, y: x.new_empty(x.shape).t(),
     "wide sum": lambda x, y: x.new_empty(x.shape[1:]).double(),
+    "like x": lambda x, y: x.new_empty(1).as_strided(x.shape, x.stride()),
+    "like y": lambda x, y: y.new_empty(1).as_strided(y.shape, y.stride()),
 }
 SCHEMAS = {  # of both arguments and the result
     "none": ("", "", ""), "x": ("(a!)", "", ""), "y": ("", "(a!)", ""), "both": ("(a!)", "(b!)", ""), "x read": ("(a)", "", ""),
@@ -99,6 +103,8 @@ def _same(x, y):
         _case("removes nan", "add", nan=True), _case("writes a tiny number", "add") | {"start": 3},
         *(_case(kernel, "add", written) for kernel in ("returns x", "turned x", "memory of y", "detached x")
           for written in ("x returned", "y returned", "part of x")),
+        *(_case(f"turns {name} in place", f"like {name}", rows=columns, columns=columns)
+          for name in "xy" for columns in (2, 3)),
         *({"operator": name, "start": 1} for name in OPERATORS),
     ],
     hint="each clause is about one call: what the operator does to copies of the arguments, and what it says without data",
@@ -126,11 +132,11 @@ def compared_on_meta(torch, start, operator=None, kernel="", fake="", written=""
         return {"names": [], "arguments": True}  # torch's own operators are what they say
     x, y = _matrices(torch, start=start, **sizes)
     before = copied(x), copied(y)
+    said = FAKES[fake](x.to("meta"), y.to("meta"))
     result = KERNELS[kernel](x, y)
     writes = [not _same(now, then) for now, then in zip((x, y), before)]
     shared = [tensor.untyped_storage().data_ptr() == result.untyped_storage().data_ptr() for tensor in (x, y)]
     *arguments, returned = SCHEMAS[written]
-    said = FAKES[fake](x.to("meta"), y.to("meta"))
     clauses = {
         "aliases": any(
             shares and not (returned and returned[1] in letters) for shares, letters in zip(shared, arguments)

@@ -360,6 +360,17 @@ def untrue__any_letter_will_do(op, *args):
     return _untrue(op, args, aliases, _equal, inherits=False)
 
 
+def untrue__fakes_of_what_the_call_left(op, *args):
+    """The operator may have turned its argument in place."""
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    given, mode = [x.clone() for x in args], FakeTensorMode()
+    result = op(*given)
+    said = op(*map(mode.from_tensor, given))
+    names = {*_untrue(op, args, _share, _equal)} - {"strides"}
+    return sorted(names | ({"strides"} if said.shape == result.shape and said.stride() != result.stride() else set()))
+
+
 def register_whiten__not_declared(namespace):
     def kernel(x, mean, momentum):
         mean.lerp_(x.mean(0), momentum)
