@@ -112,6 +112,13 @@ def test_the_page_of_a_module_has_every_public_name_that_it_defines(api):
         assert {each for each in written if not re.search(rf'id="{each}"|#{each} }}', page)} == set(), name
 
 
+def test_an_example_is_code_and_no_quotation(api):
+    module = next(iter(api.modules(ROOT).values()))[0]
+    docstring = "Reads a row.\n\nArgs:\n    x: a list of functions.\n\n>>> row = x[0](y)\n>>> row\n3\n\nSource: `torch/nn/init.py`."
+    shown = api.prose(docstring, module)
+    assert "\n\n```pycon\n>>> row = x[0](y)\n>>> row\n3\n```\n\n" in shown
+
+
 def test_operators_can_be_filtered_by_what_their_tables_say(api):
     says = api.facts(api.load())
     assert says["add.Tensor"] == ["functional", "CPU", "Meta", "structured", "derivative"]
