@@ -72,7 +72,7 @@ FOLDER = re.compile(r"(?:aten|c10|functorch|test|tools|torch|torchgen)(?:/[\w-]+
 TOPS = ("aten/", "c10/", "functorch/", "test/", "tools/", "torch/", "torchgen/")
 INLINE = re.compile(r"<(a|pre|h[1-6])\b.*?</\1>|<code>([\w./-]+)</code>", re.DOTALL)
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
-EXAMPLE = re.compile(r"^(>>> .*(?:\n.+)*)\n?", re.MULTILINE)
+EXAMPLE = re.compile(r"^[ ]*>>> .*(?:\n.+)*\n?", re.MULTILINE)
 VERBATIM = re.compile(r"(?<=\n\n)(?:[ ]{4}.*\n?|\n)+")  # an indented block
 SECTION = re.compile(
     r"^(Args|Attributes|Raises|Returns|Yields)(?: of the operator)?:\n((?:[ ]+.*\n?|\n)+)", re.MULTILINE
@@ -557,7 +557,7 @@ def prose(docstring: str, module: Module) -> str:
     """A docstring as Markdown: its sections as lists, PyTorch's files as links, `Source:` in a paragraph of its own."""
     text = TABLE.sub(lambda match: ROW.sub(r"- `\1`: \2", match[0]), docstring + "\n")
     text = SECTION.sub(_section, text).strip()
-    text = EXAMPLE.sub(r"```pycon\n\1\n```\n", text)  # else `>>>` is a quotation
+    text = EXAMPLE.sub(lambda match: f"```pycon\n{dedent(match[0]).rstrip()}\n```\n", text)  # else `>>>` is a quotation
     text = re.sub(r"(?:\A|(?<=\s))Source: ", "\n\n**In PyTorch:** ", text)
     pieces, at = [], 0
     for block in VERBATIM.finditer(text):
