@@ -133,7 +133,7 @@ def held_bytes(owners: dict[str, Any]) -> dict[str, int]:
 
     Args:
         owners: nothing in it is changed, neither a container nor a gradient. A list or dict may contain itself. A graph may be tens
-            of thousands of nodes deep.
+            of thousands of nodes deep. All tensors are on the CPU, and no two storages share memory.
 
     Returns:
         for each name of `owners`, in this order, a number of bytes.
@@ -178,8 +178,9 @@ def fit(
     However many batches there are, the bytes that are alive while the next batch is asked for do not grow.
 
     Args:
-        model: its layers, `for layer in model`, are different modules. A layer may have modules inside. Afterwards it has the hooks
-            that it had before, also if an error is raised.
+        model: its layers, `for layer in model`, are different modules. A layer may have modules inside, and hooks. The model itself
+            has none. Afterwards there are the hooks that there were before, also if an error is raised.
+        optimizer: it may have only some of the model's parameters. The others keep their gradients.
         batches: an iterable that makes each batch when it is asked for.
 
     Returns:
@@ -428,8 +429,8 @@ def levels_used(model: torch.nn.Module, batches: Iterable[torch.Tensor]) -> dict
     does. So the zero point is added afterwards: `torch.quantize_per_tensor` may add it before, and has another integer there.
     (`x * (1 / scale)` may differ from `x / scale` in the last digit. The values are such that the integer is the same.)
 
-    The values are all that the observer is called with in `model(batch)`, for each of the batches. The model may write into them
-    afterwards.
+    The values are all that the observer is called with in `model(batch)`, for each of the batches. A call has one argument, by
+    position. The model may write into it afterwards.
 
     A call of an observer changes its range. So the scale and the zero point are those from before the first batch.
 
@@ -486,7 +487,7 @@ def calibrate(batches: Iterable[torch.Tensor]) -> tuple[float, int]:
         batches: float32, at least 2000 values in all. Each batch is asked for once. It is only read.
 
     Returns:
-        two numbers: the scale, above 0, and the zero point, from 0 to 255, so that 0 is exact.
+        two numbers, or tensors of one element: the scale, above 0, and the zero point, from 0 to 255, so that 0 is exact.
     """
     values = torch.cat([batch.flatten() for batch in batches])
     distances = values.abs()

@@ -181,7 +181,8 @@ def _contents(thing, seen):
         _kept("loss", "loss", second=["activations", "node"], kind="adam"),
     ],
     hint=explained(
-        bytes="each owner is asked in its order: what is reached from an earlier one is counted there",
+        bytes="what is reached from an owner: elements, keys, gradients, nodes, and what each node has saved? A storage that an "
+        "earlier owner reaches too is counted there",
         only_read="a list or dict of the owners, or a gradient, is another one after the call",
     ),
     draws=20,
@@ -233,7 +234,8 @@ def _model(torch, kind, start):
             x.copy_(numbers(torch, [*x.shape], i + start, "float32") / 4)
     if kind == "adam":
         return model, torch.optim.Adam(model.parameters(), lr=0.01)
-    return model, torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    trained = model[2] if kind == "last layer" else model
+    return model, torch.optim.SGD(trained.parameters(), lr=0.01, momentum=0.9)
 
 
 def _report(losses, activity, messages):
@@ -263,11 +265,12 @@ def _all_batches(torch, kinds, end):
 
 @program(
     "clinic.memory.fit",
-    cases=drawn(kinds=several(BATCHES, 1, 3), optimizer=["sgd", "adam"], start=(0, 9), end=["", "", *ENDS]),
+    cases=drawn(kinds=several(BATCHES, 1, 3), optimizer=["sgd", "adam", "last layer"], start=(0, 9), end=["", "", *ENDS]),
     edges=rows(
         "kinds optimizer start end", (["good"], "sgd", 1, ""), (["good", "wide"], "adam", 2, ""), (["good", "long"], "sgd", 3, ""),
         (["wide"], "sgd", 4, ""), (["long", "long", "good"], "sgd", 5, ""), (["long", "good", "wide"], "adam", 6, ""),
         (["wide", "wide", "long"], "adam", 7, ""), *((["good", "wide"], "sgd", 8, end) for end in ENDS),
+        (["good"], "last layer", 9, ""), (["long", "good"], "last layer", 1, ""),
     ),
     hint=explained(
         growth="bytes that are alive when the next batch is asked for, after each round of batches: what do the lists hold, and "
@@ -275,7 +278,7 @@ def _all_batches(torch, kinds, end):
         report="losses and activity are lists of floats, and messages a list of texts",
         hooks="the hooks stay: each call of `fit` adds more of them",
         error="only a RuntimeError while a loss is computed is caught: any other one is raised further",
-        gradients="after each batch with a step there is no gradient",
+        gradients="after each batch with a step the parameters of the optimizer have no gradient. The others keep theirs",
     ),
     draws=8,
 )  # fmt: skip
@@ -303,7 +306,7 @@ def fit(rl, kinds, optimizer, start, end):
             ],  # the optimizer's state is made in the first step
             "hooks": [hooks, other.id in model[0]._forward_hooks],
             "weights": [x.detach() for x in model.parameters()],
-            "gradients": [x.grad is None for x in model.parameters()],
+            "gradients": [x.grad for x in model.parameters()],
         }
 
     return _recorded(torch, run)
@@ -327,9 +330,9 @@ def fitted_step_by_step(torch, kinds, optimizer, start, end):
         except RuntimeError as error:
             messages.append(str(error))
             continue
-        held.zero_grad()
         loss.backward()
         held.step()
+        held.zero_grad()
         losses.append(loss.item())
     return {
         "error": f"raises {ENDS[end].__name__}" if end else None,
@@ -337,5 +340,5 @@ def fitted_step_by_step(torch, kinds, optimizer, start, end):
         "growth": [0] * (CYCLES - 1),
         "hooks": [[0, 1, 0, 0], True],
         "weights": [x.detach() for x in model.parameters()],
-        "gradients": [True] * 4,
+        "gradients": [x.grad for x in model.parameters()],
     }

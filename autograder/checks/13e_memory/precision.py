@@ -49,7 +49,7 @@ STEPS = {  # of a layer, from (rows, 3) to (rows, 3)
     "fails": lambda torch, x: [][len(x)],
 }
 ERRORS = {"raises": KeyError, "raises Runtime": RuntimeError, "raises Value": ValueError}
-RUNS = ["forward", "backward", "loss", "twice", "outside", *ERRORS, "second", "caught", "pre-hook", "hook"]
+RUNS = ["forward", "backward", "loss", "twice", "outside", *ERRORS, "second", "caught", "pre-hook", "hook", "itself"]
 
 
 def _written(function, written, *others):
@@ -79,6 +79,18 @@ def _layer(torch, steps):
             return STEPS[steps[0]](torch, y + self.shift)
 
     return Layer()
+
+
+def _calling_itself(torch, layer):
+    class Twice(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, x, again=True):
+            return (self(x, again=False) - 1e3).sqrt() if again else self.layer(x)
+
+    return Twice()
 
 
 def _not_finite(values):
@@ -127,6 +139,8 @@ def _with_nan_in_empty(torch, run, *args):
 
 def _model_and_run(torch, layers, run, scale, start, shared):
     made = [_layer(torch, steps) for steps in layers]
+    if run == "itself":
+        made[-1] = _calling_itself(torch, made[-1])
     if shared:
         made.append(made[0])
     model = made[0] if len(made) == 1 else torch.nn.Sequential(*made)  # whose own name is empty
@@ -182,6 +196,7 @@ def _case(*layers, run="forward", scale=1.0, shared=False):
           for layers in ([["log", "fails"]], [["double", "fails"], ["log"]], [["log", "double", "fails"]])),
         *(_case(*layers, scale=0.0, run=run) for run in ("pre-hook", "hook")
           for layers in ([["log", "double"]], [["double"], ["log"]], [["double", "log"], ["double", "log"]])),
+        *(_case(*layers, run="itself") for layers in ([["double"]], [["double", "double"], ["double"]], [["double"], ["log"]])),
     ],
     hint="compare what the operator is given, before it runs, with its result: nan and infinity are two questions. Which modules "
     "run when an error, also that of a hook, has been caught?",
@@ -205,10 +220,10 @@ def first_of_all_calls(torch, **case):
     calls, record = _recorded(torch, lambda: [*path, None][0])
 
     def entered(module, forward):
-        def call(*args):
+        def call(*args, **kwargs):
             path.insert(0, names[id(module)])
             try:
-                return forward(*args)
+                return forward(*args, **kwargs)
             finally:
                 del path[0]
 

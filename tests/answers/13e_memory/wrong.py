@@ -1890,3 +1890,11 @@ def first_not_finite__written_by_the_schema(model, run):
         for hook in hooks:
             hook.remove()
     return culprits[0] if culprits else None
+
+
+first_not_finite__a_name_only_once = edited(
+    memory.first_not_finite,
+    ("name=name: running.append(name)", "name=name: None if name in running else running.append(name)"),
+    ("        running.pop()\n", "        if running:\n            running.pop()\n"),
+)
+fit__zero_grad_of_the_model = edited(memory.fit, ("optimizer.zero_grad()", "model.zero_grad()"))
