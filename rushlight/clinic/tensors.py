@@ -296,9 +296,10 @@ COPIES = (torch.ops.aten.clone.default, torch.ops.aten._to_copy.default, torch.o
 def find_copies(function: Callable, *args: Any) -> list[tuple[int, int]]:
     """The copies that one call `function(*args)` makes, in order: for each, the line and the bytes.
 
-    A copy is a call of one of the operators `COPIES` that reaches a kernel, also if another operator or another function calls it.
-    The line is that of `function` that runs at this moment, counted from the line with `def`, which is line 0. The bytes are those
-    of the operator's result.
+    A copy is a call of one of the operators `COPIES` that a `TorchDispatchMode` sees, also if another operator or another function
+    calls it. The mode does not see what a kernel does inside: `clone` calls `copy_` there, and `masked_fill` calls `clone`.
+    The line is that of `function` that runs at this moment, counted from the line with `def`, which is line 0. If the function
+    calls itself, it is the line of the innermost call. The bytes are those of the operator's result.
 
         >>> def double(x):
         ...     rows = x.t().contiguous()
@@ -307,7 +308,8 @@ def find_copies(function: Callable, *args: Any) -> list[tuple[int, int]]:
         [(1, 24)]
 
     Args:
-        function: a Python function without decorators, called once. Each of its statements is on a line of its own.
+        function: a Python function without decorators, called once. Each of its statements is on a line of its own. Its source may
+            not be at hand. An error that it raises is raised further.
     """
     copies = []
 
@@ -335,7 +337,7 @@ def attend(cache: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
     Args:
         cache: the keys, `cache[:, 0]`, and the values, `cache[:, 1]`: floating, (tokens, 2, heads, width). The last dimension has
             stride 1. It is only read.
-        query: (heads, width), of the same dtype.
+        query: (heads, width), of the same dtype. It is only read. The scores may be of any size, and differ from head to head.
 
     Returns:
         (heads, width). No operator on the way makes a new tensor of more elements than `heads * max(tokens, width)`.
@@ -356,7 +358,8 @@ def aliased(kept: dict[str, torch.Tensor], live: dict[str, torch.Tensor]) -> lis
         ['rest']
 
     Args:
-        kept, live: tensors on the CPU by their names, each of at most a few thousand elements.
+        kept, live: tensors on the CPU by their names, each of at most a few thousand elements. Elements of one tensor may share
+            memory. Two storages may share memory too. The tensors are only read.
     """
 
     def memory(x):
@@ -380,7 +383,7 @@ def keep_best(
 
     Returns:
         the values of `model.state_dict()` as they were right after the best step, by name. Nothing that is done to the model
-        afterwards changes them. The model itself is left as the last step left it.
+        afterwards changes them. The model itself is left as the last step left it, with its gradients and its mode.
     """
     best = best_state = None
     for _ in range(steps):

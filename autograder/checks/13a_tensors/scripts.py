@@ -2,83 +2,52 @@
 
 from __future__ import annotations
 
-import textwrap
-
 from ...engine.check import program
 from ..cases import copied, drawn, explained, numbers, several, with_layout
 
 # Copies --------------------------------------------------------------------------------------------------------------
 
-SCRIPTS = {  # by name, a function of two matrices of equal sizes, a statement on each line
-    "none": """
-        def script(x, y):
-            total = x + y.t().t()
-            return total.sum()""",
-    "contiguous": """
-        def script(x, y):
-            rows = x.contiguous()
-            columns = y.t().contiguous()
-            return rows.sum() + columns.sum()""",
-    "reshape": """
-        def script(x, y):
-            flat = x.reshape(-1)
-            turned = y.t().reshape(-1)
-            flat = flat + 1
-            return flat @ turned""",
-    "loop": """
-        def script(x, y):
-            total = 0
-            for row in y:
-                total = total + x.t().flatten()[0]
-                kept = row.clone()
-            return total, kept""",
-    "dtypes": """
-        def script(x, y):
-            wide = x.double()
-            same = x.to(x.dtype)
-            z = wide.new_zeros(wide.shape)
-            z.copy_(y)
-            return z, same""",
-    "called": """
-        def script(x, y):
-            def copy_of(z):
-                w = z * 2
-                return w.clone()
-            first = copy_of(x)
-            second = [copy_of(y), y.clone()]
-            return first, second""",
-    "matmul": """
-        def script(x, y):
-            three = x.unsqueeze(0).expand(2, -1, -1)
-            product = three.transpose(1, 2) @ y
-            joined = product.permute(1, 0, 2).flatten(1)
-            return joined""",
-    "written": """
-        def script(x, y):
-            z = x.clone()
-            z[:, 0] = y[:, 0]
-            z[y > 0] = 1
-            x.add_(1)
-            return z""",
-}
-SCRIPTS["a second function of this name"] = """
-        def script(x, y):
-            first = x.clone()
-            def script(z):
-                w = z * 2
-                return w.clone()
-            return first, script(y)"""
-SCRIPTS["fails"] = """
-        def script(x, y):
-            z = x.clone()
-            raise ValueError(z.shape)"""
+SCRIPTS = [  # the lines of a function of two matrices of equal sizes. In a nested function the line is the outer one's
+    ["total = x + y.t().t()", "return total.sum()"],
+    ["rows = x.contiguous()", "columns = y.t().contiguous()", "return rows.sum() + columns.sum()"],
+    ["flat = x.reshape(-1)", "turned = y.t().reshape(-1)", "flat = flat + 1", "return flat @ turned"],
+    ["total = 0", "for row in y:", "    total = total + x.t().flatten()[:1]", "    kept = row.clone()", "return total"],
+    ["wide = x.double()", "same = x.to(x.dtype)", "z = wide.new_zeros(wide.shape)", "z.copy_(y)", "return z, same"],
+    [
+        "def copy_of(z):",
+        "    w = z * 2",
+        "    return w.clone()",
+        "first = copy_of(x)",
+        "return [copy_of(y), y.clone()]",
+    ],
+    [
+        "three = x.unsqueeze(0).expand(2, -1, -1)",
+        "product = three.transpose(1, 2) @ y",
+        "return product.permute(1, 0, 2).flatten(1)",
+    ],
+    ["z = x.clone()", "z[:, :1] = y[:, :1]", "z[y > 0] = 1", "x.add_(1)", "return z"],
+    ["first = x.clone()", "def script(z):", "    w = z * 2", "    return w.clone()", "return first, script(y)"],
+    [
+        "first = x.clone()",
+        "second = [first, script(x, y[:1])] if len(y) > 1 else y.t().clone()",
+        "return first, x.double()",
+    ],
+    [
+        "with torch.inference_mode():",
+        "    rows = x.t().contiguous()",
+        "    wide = x.double()",
+        "    return rows.clone()",
+    ],
+    ["z = x.masked_fill(x > 0, 0.0)", "return z.repeat(2, 1).clone()"],
+    ["z = x.clone()", "raise ValueError(z.shape)"],
+]
 LAYOUTS = ["", "gaps", "backwards"]
 
 
-def _script(name):
-    """A new function of the script with this name."""
-    space = {}
-    exec(textwrap.dedent(SCRIPTS[name]), space)
+def _script(torch, lines):
+    """A new function with these lines."""
+    space = {"torch": torch}
+    exec("\n    ".join(["def script(x, y):", *lines]), space)
     return space["script"]
 
 
@@ -86,45 +55,48 @@ def _matrices(torch, rows, columns, layout, kind):
     return [with_layout(torch, numbers(torch, [rows, columns], start, kind), layout) for start in (1, 4)]
 
 
-def _copies(name="contiguous", rows=2, columns=3, layout="", kind="float32"):
-    return {"name": name, "rows": rows, "columns": columns, "layout": layout, "kind": kind}
+def _copies(lines, rows=2, columns=3, layout="", kind="float32"):
+    return {"lines": lines, "rows": rows, "columns": columns, "layout": layout, "kind": kind}
 
 
 @program(
     "clinic.tensors.find_copies",
     cases=drawn(
-        name=sorted(SCRIPTS), rows=(1, 4), columns=(1, 4), layout=LAYOUTS, kind=["float32", "float64"]
+        lines=SCRIPTS, rows=(0, 4), columns=(0, 4), layout=LAYOUTS, kind=["float32", "float64"]
     ),
     edges=[
-        *(_copies(name) for name in SCRIPTS), *(_copies(name, layout="backwards") for name in SCRIPTS),
-        _copies("reshape", 1, 4), _copies("loop", 4, 1, "gaps", "float64"),
+        *(_copies(lines) for lines in SCRIPTS), *(_copies(lines, layout="backwards") for lines in SCRIPTS),
+        *(_copies(lines, 0) for lines in SCRIPTS), _copies(SCRIPTS[2], 1, 4), _copies(SCRIPTS[3], 4, 1, "gaps", "float64"),
     ],
     hint=explained(
-        copies="a line and the bytes of the result for each call of clone, copy_ or _to_copy, in order",
+        copies="a line and the bytes of the result for each call of clone, copy_ or _to_copy that a mode sees, in order. `lines` "
+        "are those of the function, and the line with `def` is line 0",
         writes="the function is called once",
         modes="a mode is still on after an error of the function",
     ),
 )  # fmt: skip
-def find_copies(xp, name, rows, columns, layout, kind):
+def find_copies(xp, lines, rows, columns, layout, kind):
     from torch.utils._python_dispatch import _get_current_dispatch_mode
 
     torch = xp.clinic.tensors.torch
     x, y = _matrices(torch, rows, columns, layout, kind)
     try:
-        copies = [[int(number) for number in pair] for pair in xp.clinic.tensors.find_copies(_script(name), x, y)]
+        copies = [
+            [int(number) for number in pair] for pair in xp.clinic.tensors.find_copies(_script(torch, lines), x, y)
+        ]
     except ValueError as error:
         copies = str(error)
     return {"copies": copies, "writes": copied(x), "modes": _get_current_dispatch_mode() is None}
 
 
 @find_copies.oracle
-def copies_seen(torch, name, rows, columns, layout, kind):
+def copies_seen(torch, lines, rows, columns, layout, kind):
     import sys
 
     from torch.utils._python_dispatch import TorchDispatchMode
 
     x, y = _matrices(torch, rows, columns, layout, kind)
-    script, copies = _script(name), []
+    script, copies = _script(torch, lines), []
 
     class Watch(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -151,6 +123,9 @@ def _cache(torch, tokens, heads, width, layout, kind):
     cache, query = numbers(torch, [tokens, 2, heads, width], 2, kind), numbers(torch, [heads, width], 5, kind)
     if layout == "same":  # the result is the query, and still a new tensor
         return torch.stack([query, query]).expand(tokens, -1, -1, -1), query
+    if layout == "large":  # the scores of a head are equal, far above 0, far below it, or 0
+        cache[:, 0] = 8.0
+        return cache, torch.tensor([16.0, -16.0, 0.0])[:heads, None].expand(heads, width).contiguous().to(cache.dtype)
     if layout == "longer":
         longer = torch.cat([cache, cache.neg()])
         return longer[:tokens], query
@@ -189,30 +164,32 @@ def _largest_made(torch, call):
 @program(
     "clinic.tensors.attend",
     cases=drawn(
-        tokens=(1, 6), heads=(1, 3), width=(1, 5), layout=["", "longer", "heads first", "same"], kind=["float32", "float64"]
+        tokens=(1, 6), heads=(1, 3), width=(1, 5), layout=["", "longer", "heads first", "same", "large"],
+        kind=["float32", "float64"],
     ),
     edges=[
-        *(_attention(layout=layout) for layout in ("", "longer", "heads first")),
+        *(_attention(layout=layout) for layout in ("", "longer", "heads first", "large")), _attention(5, 3, 4, "large"),
         _attention(1, 1, 1), _attention(5, 1, 2), _attention(1, layout="same"),
         _attention(5, 3, 1), _attention(1, 3, 5), _attention(kind="float64"),
     ],
     hint=explained(
-        result="softmax(query . key / sqrt(width)) over the tokens, and the sum of the values with these weights, for each head",
+        result="softmax(query . key / sqrt(width)) over the tokens, of any scores, and the sum of the values "
+        "with these weights, for each head",
         fits="an operator makes a tensor that is larger than the scores and the result: a copy, which find_copies finds, or a "
         "product of all keys or values, which a TorchDispatchMode that prints the size of each result finds",
-        cache="the cache is only read",
+        only_read="the cache and the query are only read",
         new="the result is a new tensor",
     ),
 )  # fmt: skip
 def attend(xp, tokens, heads, width, layout, kind):
     torch = xp.clinic.tensors.torch
     cache, query = _cache(torch, tokens, heads, width, layout, kind)
-    before = copied(cache)
+    before = copied(cache), copied(query)
     result, largest = _largest_made(torch, lambda: xp.clinic.tensors.attend(cache, query))
     return {
         "result": copied(result),
         "fits": largest <= heads * max(tokens, width),
-        "cache": torch.equal(cache, before),
+        "only read": all(map(torch.equal, (cache, query), before)),
         "new": result is not query,
     }
 
@@ -224,7 +201,7 @@ def attention_of_a_step(torch, tokens, heads, width, layout, kind):
     return {
         "result": copied(torch.einsum("ht,thw->hw", weights, cache[:, 1])),
         "fits": True,
-        "cache": True,
+        "only read": True,
         "new": True,
     }
 
@@ -249,6 +226,7 @@ VIEWS = {  # by name, a tensor that is made of a matrix
     "second bytes": lambda torch, x: x.view(torch.uint8)[:, 1::4],
     "third bytes": lambda torch, x: x.view(torch.uint8)[:, 2::4],
     "detached": lambda torch, x: x.detach()[-1],
+    "another storage": lambda torch, x: torch.from_numpy(x.numpy()[:, 1:]),
 }
 
 
@@ -266,6 +244,12 @@ def _tensors(torch, rows, columns, *chosen):
         {"rows": 1, "columns": 1, "kept": sorted(VIEWS), "live": ["whole"]},
         {"rows": 3, "columns": 4, "kept": ["whole"], "live": []},
         {"rows": 3, "columns": 4, "kept": [], "live": ["whole"]},
+        {
+            "rows": 3,
+            "columns": 4,
+            "kept": ["number", "last column", "first column"],
+            "live": ["first column", "number"],
+        },
     ],
     hint="two tensors share memory if an element of one has a byte of an element of the other",
 )
@@ -296,8 +280,8 @@ def _bytes(torch, x):
 # The best state ------------------------------------------------------------------------------------------------------
 
 
-def _model(torch, kind):
-    """A model with parameters and buffers. In a tied one, two names are one parameter."""
+def _model(torch, kind, dtype):
+    """A model with parameters and buffers, of which a part is not trained. In a tied one, two names are one parameter."""
     model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2), torch.nn.Linear(2, 2))
     if kind == "tied":
         model[2].weight = model[0].weight
@@ -306,7 +290,9 @@ def _model(torch, kind):
         model[0].weight.data, model[2].weight.data = flat.view(2, 2), flat.view(2, 2).t()
     for i, parameter in enumerate(model.parameters()):
         parameter.data.copy_(numbers(torch, list(parameter.shape), i, "float32"))
-    return model
+    model[0].bias.requires_grad_(False)
+    model[1].eval()
+    return model.to(getattr(torch, dtype))
 
 
 def _step(torch, way, log):
@@ -315,7 +301,7 @@ def _step(torch, way, log):
     def step(model):
         log.append("step")
         for parameter in model.parameters():  # the numbers are exact in every order of the operations
-            parameter.grad = numbers(torch, list(parameter.shape), len(log), "float32")
+            parameter.grad = numbers(torch, list(parameter.shape), len(log), "float32").to(parameter.dtype)
             if way == "in place":
                 parameter.data.sub_(parameter.grad)
             elif way == "new data":
@@ -330,19 +316,28 @@ def _step(torch, way, log):
 
 def _score(torch, scores, log):
     def score(model):
-        number = scores[log.count("score")]
+        number = scores[min(log.count("score"), len(scores) - 1)]
         log.append("score" if isinstance(model, torch.nn.Module) else "score of something else")
         return number
 
     return score
 
 
-def _trained(torch, kind, way, scores, keep_best):
+def _as_left(model):
+    """What a training has left of a model: its state, its gradients, and its modes."""
+    state = {name: copied(value) for name, value in model.state_dict().items()}
+    gradients = [[x.requires_grad, copied(x.grad)] for x in model.parameters()]
+    return [state, gradients, [module.training for module in model.modules()]]
+
+
+def _trained(torch, kind, dtype, way, scores, keep_best):
     """What is observed of a training whose best state `keep_best` returns."""
-    model, log = _model(torch, kind), []
+    model, log = _model(torch, kind, dtype), []
     best = keep_best(model, _step(torch, way, log), _score(torch, scores, log), len(scores))
+    after = _as_left(model)
+    if not isinstance(best, dict):
+        return {"state": str(best), "calls": log, "model": after, "still": None, "gradients": None}
     state = {name: copied(value) for name, value in best.items()}
-    after = {name: copied(value) for name, value in model.state_dict().items()}
     _step(torch, "in place", log)(model)
     with torch.no_grad():
         for value in model.state_dict().values():
@@ -356,43 +351,45 @@ def _trained(torch, kind, way, scores, keep_best):
     }
 
 
-def _training(kind="plain", way="in place", scores=(1, 3, 2)):
-    return {"kind": kind, "way": way, "scores": list(scores)}
+def _training(kind="plain", way="in place", scores=(1, 3, 2), dtype="float32"):
+    return {"kind": kind, "dtype": dtype, "way": way, "scores": list(scores)}
 
 
 @program(
     "clinic.tensors.keep_best",
     cases=drawn(
-        kind=["plain", "tied", "views"], way=["in place", "new data", "optimizer"], scores=several((-2, 2), 1, 5)
+        kind=["plain", "tied", "views"], dtype=["float32", "float64"], way=["in place", "new data", "optimizer"],
+        scores=several([-2, -1, -0.5, 0, 0.25, 0.75, 1], 1, 5),
     ),
     edges=[
         *(_training(kind, way) for kind in ("plain", "tied", "views") for way in ("in place", "new data", "optimizer")),
         _training(scores=[0, -1]), _training(scores=[1, 1, 0]), _training(scores=[-3, -1, -2]), _training(scores=[3, 2, 1]),
-        _training(scores=[1, 2, 3]), _training(scores=[float("-inf"), float("-inf")]),
+        _training(scores=[1, 2, 3]), _training(scores=[float("-inf"), float("-inf")]), _training(scores=[-1e30, -2e30]),
+        *(_training(scores=[0.25, 0.75, -0.5], dtype=dtype) for dtype in ("float32", "float64")),
     ],
     hint=explained(
         state="the values of the state dict after the step with the highest score, the first one of equals",
         calls="each of the steps calls step and then score, once",
-        model="the model is left as the last step left it",
+        model="the model is left as the last step left it, with its gradients and its mode",
         still="a later change of the model changes these tensors",
         gradients="the tensors of a state dict require no gradient",
     ),
 )  # fmt: skip
-def keep_best(xp, kind, way, scores):
-    return _trained(xp.clinic.tensors.torch, kind, way, scores, xp.clinic.tensors.keep_best)
+def keep_best(xp, kind, dtype, way, scores):
+    return _trained(xp.clinic.tensors.torch, kind, dtype, way, scores, xp.clinic.tensors.keep_best)
 
 
 @keep_best.oracle
-def best_by_training_again(torch, kind, way, scores):
+def best_by_training_again(torch, kind, dtype, way, scores):
     """Train anew for as many steps as the best state needs."""
     best = scores.index(max(scores)) + 1
 
     def train(steps):
-        model, log = _model(torch, kind), []
+        model, log = _model(torch, kind, dtype), []
         for _ in range(steps):
             _step(torch, way, log)(model)
             log.append("score")
-        return {name: copied(value) for name, value in model.state_dict().items()}, log
+        return _as_left(model), log
 
-    (state, _), (after, log) = train(best), train(len(scores))
+    ((state, *_), _), (after, log) = train(best), train(len(scores))
     return {"state": state, "calls": [*log, "step"], "model": after, "still": [*state], "gradients": []}

@@ -426,15 +426,18 @@ def aliased__element_by_element(kept, live):
     return [name for name in kept if any(memory(kept[name]) & memory(y) for y in live.values())]
 
 
-def aliased__positions_in_the_storage(kept, live):
-    def memory(x):
-        size = x.element_size()
-        storage = x.untyped_storage()
-        positions = torch.arange(storage.nbytes() // size).as_strided(x.shape, x.stride(), x.storage_offset())
-        return {(storage.data_ptr(), p * size + i) for p in positions.flatten().tolist() for i in range(size)}
+def aliased__sorted_addresses(kept, live):
+    def addresses(x):
+        offsets = [0]
+        for size, stride in zip(x.shape, x.stride()):
+            offsets = [offset + i * stride for offset in offsets for i in range(size)]
+        return {
+            x.data_ptr() + offset * x.element_size() + byte for offset in offsets for byte in range(x.element_size())
+        }
 
-    taken = {place for tensor in live.values() for place in memory(tensor)}
-    return [name for name, tensor in kept.items() if taken & memory(tensor)]
+    return [
+        name for name in kept if any(not addresses(kept[name]).isdisjoint(addresses(live[key])) for key in sorted(live))
+    ]
 
 
 def keep_best__clones(model, step, score, steps):

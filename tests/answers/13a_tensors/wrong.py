@@ -11,7 +11,10 @@ import sys
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from rushlight.clinic import tensors
 from rushlight.clinic.tensors import COPIES
+
+from ..shared import edited
 
 # Programs that show nothing, or too much
 
@@ -230,3 +233,82 @@ def keep_best__loads_it(model, step, score, steps):
     model.load_state_dict(best)
     with torch.no_grad():
         return {name: x.clone() for name, x in best.items()}
+
+
+find_copies__not_of_empty_tensors = edited(
+    tensors.find_copies, ("            if func in COPIES:\n", "            if func in COPIES and result.numel():\n")
+)
+find_copies__the_outermost_call = edited(
+    tensors.find_copies,
+    ("    copies = []\n", "    import traceback\n\n    copies = []\n"),
+    (
+        "                while frame.f_code is not function.__code__:\n                    frame = frame.f_back\n",
+        "                calls = [each for each, _ in traceback.walk_stack(frame) if each.f_code is function.__code__]\n"
+        "                frame = calls[-1]\n",
+    ),
+)
+find_copies__contiguous_too = edited(
+    tensors.find_copies,
+    ("if func in COPIES:", "if func in COPIES or func._schema.name == 'aten::contiguous':"),
+)
+
+
+def attend__without_a_maximum(cache, query):
+    keys, values = cache.permute(1, 2, 0, 3)
+    weights = (torch.bmm(keys, query.unsqueeze(-1)) / math.sqrt(query.size(-1))).exp()
+    return torch.bmm((weights / weights.sum(1, keepdim=True)).transpose(1, 2), values).squeeze(1)
+
+
+def attend__one_maximum_for_all_heads(cache, query):
+    keys, values = cache.permute(1, 2, 0, 3)
+    scores = torch.bmm(keys, query.unsqueeze(-1)) / math.sqrt(query.size(-1))
+    weights = (scores - scores.max()).exp()
+    return torch.bmm((weights / weights.sum(1, keepdim=True)).transpose(1, 2), values).squeeze(1)
+
+
+def attend__divides_the_query(cache, query):
+    keys, values = cache.permute(1, 2, 0, 3)
+    weights = torch.bmm(keys, query.div_(math.sqrt(query.size(-1))).unsqueeze(-1)).softmax(1)
+    return torch.bmm(weights.transpose(1, 2), values).squeeze(1)
+
+
+def aliased__bytes_of_one_storage(kept, live):
+    def memory(x):
+        places = torch.arange(x.untyped_storage().nbytes() // x.itemsize).as_strided(
+            x.shape, x.stride(), x.storage_offset()
+        )
+        return {
+            (x.untyped_storage().data_ptr(), place * x.itemsize + i)
+            for place in places.flatten().tolist()
+            for i in range(x.itemsize)
+        }
+
+    return [name for name, x in kept.items() if any(memory(x) & memory(y) for y in live.values())]
+
+
+def aliased__in_the_order_of_live(kept, live):
+    found = [name for y in live.values() for name in tensors.aliased(kept, {"": y})]
+    return [*dict.fromkeys(found)]
+
+
+keep_best__in_eval_mode = edited(
+    tensors.keep_best, ("    return best_state", "    model.eval()\n    return best_state")
+)
+keep_best__in_training_mode = edited(tensors.keep_best, ("        step(model)\n", "        step(model.train())\n"))
+keep_best__without_gradients = edited(
+    tensors.keep_best, ("    return best_state", "    model.zero_grad()\n    return best_state")
+)
+keep_best__frozen = edited(
+    tensors.keep_best, ("    return best_state", "    model.requires_grad_(False)\n    return best_state")
+)
+keep_best__whole_scores = edited(
+    tensors.keep_best, ("now = score(model)", "now = int(max(min(score(model), 9e9), -9e9))")
+)
+keep_best__single_precision = edited(
+    tensors.keep_best,
+    (
+        "copy.deepcopy(model.state_dict())",
+        "{k: v.float() if v.is_floating_point() else v.clone() for k, v in copy.deepcopy(model.state_dict()).items()}",
+    ),
+)
+keep_best__from_a_low_number = edited(tensors.keep_best, ("best = best_state = None", "best, best_state = -1e9, None"))
