@@ -370,22 +370,10 @@ class SGD(Optimizer):
 
 
 def adam(
-    params: list[Tensor],
-    grads: list[Tensor],
-    exp_avgs: list[Tensor],
-    exp_avg_sqs: list[Tensor],
-    max_exp_avg_sqs: list[Tensor],
-    state_steps: list[Tensor],
-    *,
-    lr: float,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    weight_decay: float,
-    amsgrad: bool,
-    maximize: bool,
-    decoupled_weight_decay: bool,
-) -> None:
+    params: list[Tensor], grads: list[Tensor], exp_avgs: list[Tensor], exp_avg_sqs: list[Tensor],
+    max_exp_avg_sqs: list[Tensor], state_steps: list[Tensor], *, lr: float, beta1: float, beta2: float, eps: float,
+    weight_decay: float, amsgrad: bool, maximize: bool, decoupled_weight_decay: bool,
+) -> None:  # fmt: skip
     """One step of Adam, or of AdamW if `decoupled_weight_decay`: update each parameter p in place, using its gradient g.
 
     m and v are the running averages of the gradient and of its square (`exp_avgs`, `exp_avg_sqs`), w is the largest v so far

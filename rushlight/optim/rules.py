@@ -102,28 +102,69 @@ class Adagrad(_Rule):
         param.addcdiv_(grad, total.sqrt().add_(group["eps"]), value=-rate)
 
 
+def rmsprop(
+    params: list[Tensor], grads: list[Tensor], square_avgs: list[Tensor], grad_avgs: list[Tensor],
+    momentum_buffers: list[Tensor], *, lr: float, alpha: float, eps: float, weight_decay: float, momentum: float,
+    centered: bool, maximize: bool,
+) -> None:  # fmt: skip
+    """One step of RMSprop: update each parameter p in place, using its gradient g.
+
+    v is the running average of the square of the gradient (`square_avgs`), m that of the gradient (`grad_avgs`), and b is a
+    buffer (`momentum_buffers`). All are changed in place.
+
+        g := -g                                        if `maximize`
+        g := g + weight_decay p                        if `weight_decay` is not 0
+        v := alpha v + (1 - alpha) g^2
+        m := m + (1 - alpha) (g - m)                   if `centered`
+        r := sqrt(v - m^2) + eps                       if `centered`
+        r := sqrt(v) + eps                             if not `centered`
+        b := momentum b + g / r                        if `momentum` is above 0
+        p := p - lr b                                  if `momentum` is above 0
+        p := p - lr g / r                              if not
+
+    Args:
+        params, grads, square_avgs: lists of the same length; all tensors of a parameter have its sizes and dtype.
+        grad_avgs: a list of that length too if `centered`; otherwise it is not used, and may be empty.
+        momentum_buffers: a list of that length too if `momentum` is above 0; otherwise it is not used, and may be empty.
+
+    The gradients are not changed. It is called while no graph is recorded.
+
+    >>> p, v = rl.ones(1), rl.zeros(1)
+    >>> options = {"weight_decay": 0, "momentum": 0, "centered": False, "maximize": False}
+    >>> rmsprop([p], [rl.tensor([100.0])], [v], [], [], lr=0.25, alpha=0.75, eps=0.0, **options)
+    >>> p.item(), v.item()
+    (0.5, 2500.0)
+
+    Source: `torch/optim/rmsprop.py`, `_single_tensor_rmsprop`.
+    """
+    for i, (param, grad, average) in enumerate(zip(params, grads, square_avgs)):
+        if maximize:
+            grad = -grad
+        if weight_decay != 0:
+            grad = grad.add(param, alpha=weight_decay)
+        average.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
+        if centered:
+            mean = grad_avgs[i].lerp_(grad, 1 - alpha)
+            average = average.addcmul(mean, mean, value=-1)
+        root = average.sqrt().add_(eps)
+        if momentum > 0:
+            param.add_(momentum_buffers[i].mul_(momentum).addcdiv_(grad, root), alpha=-lr)
+        else:
+            param.addcdiv_(grad, root, value=-lr)
+
+
 class RMSprop(_Rule):
-    """v := alpha v + (1 - alpha) g^2, p := p - lr g / (sqrt(v) + eps), with momentum if it is not 0. If `centered`, the square
-    of the running average of g is subtracted from v under the root."""
+    """Source: `torch/optim/rmsprop.py`, `RMSprop`."""
 
     numbers = {"lr": 1e-2, "alpha": 0.99, "eps": 1e-8, "weight_decay": 0, "momentum": 0}
     flags = "centered capturable foreach maximize differentiable"
     order = "lr momentum alpha eps centered weight_decay capturable foreach maximize differentiable"
 
-    def _start(self, param: Tensor, group: Settings) -> dict[str, Tensor]:
+    def _update(self, group: Settings, params: list[Tensor]) -> None:
         names = ["square_avg"] + ["momentum_buffer"] * (group["momentum"] > 0) + ["grad_avg"] * group["centered"]
-        self.initial = dict.fromkeys(names, _zeros)
-        return super()._start(param, group)
-
-    def _rule(self, param, grad, steps, group, average, *_) -> None:
-        state, alpha = self.state[param], group["alpha"]
-        average.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)
-        if group["centered"]:
-            mean = state["grad_avg"].lerp_(grad, 1 - alpha)
-            average = average.addcmul(mean, mean, value=-1)
-        root = average.sqrt().add_(group["eps"])
-        if group["momentum"] > 0:
-            buffer = state["momentum_buffer"].mul_(group["momentum"]).addcdiv_(grad, root)
-            param.add_(buffer, alpha=-group["lr"])
-        else:
-            param.addcdiv_(grad, root, value=-group["lr"])
+        states = [self._make_state(param, *names) for param in params]
+        for state in states:
+            state["step"].add_(1)
+        lists = ([s[n] for s in states] if n in names else [] for n in ("square_avg", "grad_avg", "momentum_buffer"))
+        settings = ("lr", "alpha", "eps", "weight_decay", "momentum", "centered", "maximize")
+        rmsprop(params, [p.grad for p in params], *lists, **{name: group[name] for name in settings})

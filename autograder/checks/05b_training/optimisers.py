@@ -337,6 +337,51 @@ def adam_steps(xp, **case):
     return stepped(xp, **case)
 
 
+_OF_RMSPROP = {
+    "lr": [0.0, 0.1, 0.5], "alpha": [0.99, 0.5, 0.0, 1.0], "eps": [1e-8, 0.1, 1.0], "weight_decay": [0.0, 0.1, 0.5],
+    "momentum": [0.0, 0.5, 0.9], "centered": [True, False], "maximize": [True, False],
+}  # fmt: skip
+
+
+def _about_rmsprop(case, mine, theirs):
+    if said := _about_steps(case, mine, theirs):
+        return said
+    wrong, settings = _wrong_in_steps(mine, theirs), case["settings"]
+    if "state" in wrong and settings.get("momentum"):
+        return "the buffer takes the quotient g / r, without lr"
+    if wrong == {"params"}:
+        return "the state is right, the parameters are not: eps is added to the root, and not under it"
+    return None
+
+
+@program(
+    "optim.rules.rmsprop",
+    cases=lambda st: _stepping(st, ["RMSprop"], _OF_RMSPROP),
+    edges=[
+        _steps("RMSprop"), _steps("RMSprop", lr=0.5), _steps("RMSprop", lr=0.5, maximize=True, weight_decay=0.5),
+        *[_steps("RMSprop", lr=0.5, eps=0.1, momentum=momentum, centered=centered, maximize=maximize)
+          for momentum in (0.0, 0.9) for centered in (True, False) for maximize in (True, False)],
+        *[_steps("RMSprop", lr=0.5, alpha=alpha, eps=1.0, centered=centered)
+          for alpha in _OF_RMSPROP["alpha"] for centered in (True, False)],
+        _steps("RMSprop", digits="float32", lr=0.1, weight_decay=0.1, centered=True, momentum=0.5, eps=0.1),
+        *[_steps("RMSprop", gradients=[[1, None, 2], [None, 3, 2], [3, 4, 5]], lr=0.5, eps=0.1, momentum=momentum)
+          for momentum in (0.0, 0.5)],
+        _steps("RMSprop", gradients=[[None, None]]), _steps("RMSprop", lr=0.0, momentum=0.5),
+        _steps("RMSprop", second={"lr": 0.25, "momentum": 0.5, "centered": True}, lr=0.5, eps=0.1),
+        _steps("RMSprop", second={"weight_decay": 0.25, "maximize": True, "eps": 0.5}, lr=0.5),
+        _steps("RMSprop", changes=[{}, {"lr": 0.1}, {"weight_decay": 0.5}], lr=0.5),
+        _steps("RMSprop", changes=[{}, {"maximize": True}, {"momentum": 0.0}], lr=0.5, momentum=0.5),
+        _steps("RMSprop", changes=[{"weight_decay": -0.5}, {}, {}], lr=0.5),
+        _steps("RMSprop", changes=[{"momentum": -0.5}, {}, {}], lr=0.5),
+        _steps("RMSprop", [[1]], lr=0.5, weight_decay=0.0, infinite=True),
+        _steps("RMSprop", lr=0.5, momentum=0.5, centered=True, infinite="nan in the gradient"),
+    ],
+    hint=_about_rmsprop,
+)  # fmt: skip
+def rmsprop_steps(xp, **case):
+    return stepped(xp, **case)
+
+
 # A schedule ----------------------------------------------------------------------------------------------------------
 
 _cosine = defaults(rates=[1.0], T_max=4, eta_min=0.0, steps=12, times={}, start=-1)

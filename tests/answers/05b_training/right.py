@@ -397,3 +397,35 @@ def cosine_annealing__of_what_is_zero_in_double_precision(lr, base_lr, last_epoc
     if before == 0:
         return lr + (base_lr - eta_min) * (1 - math.cos(math.pi / T_max)) / 2
     return eta_min + (lr - eta_min) * now / before
+
+
+def rmsprop__in_the_operators_of_arithmetic(
+    params,
+    grads,
+    square_avgs,
+    grad_avgs,
+    momentum_buffers,
+    *,
+    lr,
+    alpha,
+    eps,
+    weight_decay,
+    momentum,
+    centered,
+    maximize,
+):
+    sign = -1 if maximize else 1
+    for i, p in enumerate(params):
+        g = grads[i] * sign + (p * weight_decay if weight_decay else 0)
+        v = square_avgs[i]
+        v.copy_(alpha * v + (1 - alpha) * g**2)
+        under = v
+        if centered:
+            m = grad_avgs[i]
+            m += (1 - alpha) * (g - m)
+            under = v - m * m
+        quotient = g / (under**0.5 + eps)
+        if momentum > 0:
+            momentum_buffers[i].copy_(momentum * momentum_buffers[i] + quotient)
+            quotient = momentum_buffers[i]
+        p -= lr * quotient

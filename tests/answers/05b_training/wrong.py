@@ -14,7 +14,7 @@ from rushlight.aten.generated import functions as F
 from rushlight.aten.native.losses import of_all_classes, of_probabilities
 from rushlight.aten.strided import Tensor
 from rushlight.nn.utils import clip_grad
-from rushlight.optim import optimizer
+from rushlight.optim import optimizer, rules
 from rushlight.utils.data.collate import _sequence_like
 
 from ..shared import copied, edited
@@ -473,4 +473,34 @@ adam__keeps_the_largest_number = edited(
         "functions.maximum(max_exp_avg_sqs[i], exp_avg_sq)",
         "functions.where(exp_avg_sq > max_exp_avg_sqs[i], exp_avg_sq, max_exp_avg_sqs[i])",
     ),
+)
+
+
+rmsprop__eps_under_the_root = edited(rules.rmsprop, ("average.sqrt().add_(eps)", "average.add(eps).sqrt()"))
+rmsprop__the_average_itself_is_centred = edited(
+    rules.rmsprop, ("average = average.addcmul(mean", "average = average.addcmul_(mean")
+)
+rmsprop__momentum_of_the_gradient = edited(
+    rules.rmsprop,
+    (
+        "            param.add_(momentum_buffers[i].mul_(momentum).addcdiv_(grad, root), alpha=-lr)\n",
+        "            param.addcdiv_(momentum_buffers[i].mul_(momentum).add_(grad), root, value=-lr)\n",
+    ),
+)
+rmsprop__corrected_as_in_adam = edited(rules.rmsprop, ("average.sqrt()", "average.div(1 - alpha + 1e-30).sqrt()"))
+rmsprop__average_of_the_distance = edited(
+    rules.rmsprop,
+    (
+        "        average.mul_(alpha).addcmul_(grad, grad, value=1 - alpha)\n        if centered:\n"
+        "            mean = grad_avgs[i].lerp_(grad, 1 - alpha)\n            average = average.addcmul(mean, mean, value=-1)\n",
+        "        distance = grad\n        if centered:\n            distance = grad - grad_avgs[i].lerp_(grad, 1 - alpha)\n"
+        "        average.mul_(alpha).addcmul_(distance, distance, value=1 - alpha)\n",
+    ),
+)
+rmsprop__decay_of_zero = edited(rules.rmsprop, ("        if weight_decay != 0:\n    ", "        if True:\n    "))
+rmsprop__rate_in_the_buffer = edited(
+    rules.rmsprop, ("addcdiv_(grad, root), alpha=-lr)", "addcdiv_(grad, root, value=lr), alpha=-1)")
+)
+rmsprop__decays_the_parameter = edited(
+    rules.rmsprop, ("grad = grad.add(param, alpha=weight_decay)", "param.mul_(1 - lr * weight_decay)")
 )
