@@ -361,7 +361,7 @@ class Verdict:
         """The verdict in one short line, below a display of all of it."""
         if self.outcome == DISAGREED and self.cases:
             return f"{self.check}: {self.agreed} of {self.cases} cases agree with {self.judged_by}"
-        return self.headline()
+        return f"{self.check}: it does not pass" if self.was_examined and not self.passed else self.headline()
 
     def replay(self) -> str:
         """The call that decides the check on the shown case alone."""

@@ -435,6 +435,8 @@ def narrowed(number: str, statements: int, operators: int) -> Examine:
         both = notes[::2]  # without the sound framework
         if is_error(results[TORCH]) and is_error(results[SOUND]) and is_error(results[PATIENT]):
             return _says(DISAGREED, "it raises an error on all three", notes)
+        if all(result is None or is_error(result) for result in results.values()):
+            return _says(DISAGREED, "it returns None: return a value that shows the fault, such as a tensor", notes)
         if apart := difference(results[SOUND], results[TORCH]):
             apart = re.sub(r"\byours\b", "the sound framework's", apart)
             return _says(DISAGREED, f"it already differs between the sound framework and torch: {apart}", notes)

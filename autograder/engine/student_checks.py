@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -196,7 +196,7 @@ def caught(number: str, share: str) -> Examine:
         try:
             function = plain_program(str(text), (), catches=True)
         except (ValueError, SyntaxError) as error:
-            return _says(DISAGREED, str(error))
+            return _invalid(share, str(error))
         return _share_of(number, share, ast.unparse(function), CASES)
 
     return examine
@@ -212,7 +212,7 @@ def falsified(number: str, share: str) -> Examine:
             if any(isinstance(node, ast.ClassDef) for node in ast.walk(function)):
                 raise ValueError("a property test has no class")
         except (ValueError, SyntaxError) as error:
-            return _says(DISAGREED, str(error))
+            return _invalid(share, str(error))
         return _share_of(number, share, ast.unparse(function), PROPERTY)
 
     return examine
@@ -226,18 +226,35 @@ def _share_of(number: str, share: str, text: str, report: str) -> Verdict:
             name: smallest(text, number, name) for name in ran if name not in bodies.wrong and ran[name].problem
         }
     if reason := _refused_by_itself(ran[TORCH]):
-        return _says(DISAGREED, reason)
+        return _invalid(share, reason)
     for name in [name for name in ran if name not in bodies.wrong]:
         if told := apart(ran[name], ran[TORCH]):
             what = "the framework's own function" if name == OWN else f"a right one ({_style(name)})"
-            return _says(DISAGREED, f"it refuses {what}: {told}")
+            return _invalid(share, f"it refuses {what}: {told}")
     missed = [name for name in bodies.wrong if not apart(ran[name], ran[TORCH])]
-    count, needed = len(bodies.wrong) - len(missed), Fraction(share) * len(bodies.wrong)
-    told = f"it accepts every right one and catches {count} of {len(bodies.wrong)} wrong ones"
-    told += f", on {len(ran[TORCH].cases)} cases" if ran[TORCH].cases else ""
-    told += f"; {math.ceil(needed)} are needed" if count < needed else ""
-    notes = [f"it does not catch one that is wrong so: {bodies.about[missed[0]]}"] if missed else []
-    return _says(PASSED if count >= needed else DISAGREED, told, notes)
+    count = len(ran[TORCH].cases or ())
+    cases = f", on {count} case" + "s" * (count != 1) if count else ""
+    found = f"catches {len(bodies.wrong) - len(missed)} of {len(bodies.wrong)} wrong ones"
+    return _counted(share, missed, bodies.wrong, found, f"it accepts every right one and {found}{cases}", bodies.about)
+
+
+def _invalid(share: str, reason: str, notes: Sequence[str] = ()) -> Verdict:
+    """The verdict on a check that is none. A part of the check has a verdict of its own, which does not repeat the reason."""
+    if Fraction(share) == 1:
+        return _says(DISAGREED, reason, notes)
+    return _says(DISAGREED, "it catches nothing yet: the verdict on the whole check says why")
+
+
+def _counted(
+    share: str, missed: Sequence[str], wrong: Collection, found: str, told: str, about: dict[str, str]
+) -> Verdict:
+    """Whether a check catches this share of the wrong ones. Only the verdict on the whole check shows one that it misses."""
+    needed = math.ceil(Fraction(share) * len(wrong))
+    passes = len(wrong) - len(missed) >= needed
+    if Fraction(share) < 1:
+        return _says(PASSED if passes else DISAGREED, f"it {found}; {needed} are {'enough' if passes else 'needed'}")
+    notes = [f"it does not catch one that is wrong so: {about[missed[0]]}"] if missed else []
+    return _says(PASSED if passes else DISAGREED, told + f"; {needed} are needed" * (not passes), notes)
 
 
 # Dumps ---------------------------------------------------------------------------------------------------------------
@@ -286,22 +303,20 @@ def refused(number: str, share: str) -> Examine:
         try:
             function = plain_program(str(text), ("FileCheck",))
         except (ValueError, SyntaxError) as error:
-            return _says(DISAGREED, str(error))
+            return _invalid(share, str(error))
         ran = refusals(ast.unparse(function), number)
         if ran.problem:
-            return _says(DISAGREED, ran.problem)
+            return _invalid(share, ran.problem)
         right, wrong = dumps(number)
         words = iter(ran.results)
         for name, told in zip(right, words):
             if told:
-                return _says(DISAGREED, f'it refuses a right dump ("{name}"): {told}', _outline(right[name]))
+                return _invalid(share, f'it refuses a right dump ("{name}"): {told}', _outline(right[name]))
         missed = [name for name, made in wrong.items() if not all([next(words) for _ in made])]
-        count, needed = len(wrong) - len(missed), Fraction(share) * len(wrong)
-        told = f"it accepts every right dump and refuses those of {count} of {len(wrong)} wrong compilers"
-        told += f"; {math.ceil(needed)} are needed" if count < needed else ""
-        about = _sentences(_functions(number))
-        notes = [f"it accepts dumps of one that is wrong so: {about[missed[0]]}"] if missed else []
-        return _says(PASSED if count >= needed else DISAGREED, told, notes)
+        found = f"refuses the dumps of {len(wrong) - len(missed)} of {len(wrong)} wrong compilers"
+        return _counted(
+            share, missed, wrong, found, f"it accepts every right dump and {found}", _sentences(_functions(number))
+        )
 
     return examine
 

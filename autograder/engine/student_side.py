@@ -33,12 +33,14 @@ def _side(with_torch: bool) -> Any:
 
 
 def report_cases(make: Callable, most: int, with_torch: bool) -> None:
-    """Print the `cases` of a student's check, at most so many, and the `results` of its program on them: a line that `read_report`
-    reads. `make()` returns the program and its cases. If it raises an error, `cases` is that error."""
+    """Print the `cases` of a student's check and the `results` of its program on them: a line that `read_report` reads. `make()`
+    returns the program and its cases. If it raises an error, or there are more cases than `most`, `cases` is that error."""
     side = _side(with_torch)
     try:
         program, cases = make()
-        cases = [dict(case) for case in islice(cases, most)]
+        cases = [dict(case) for case in islice(cases, most + 1)]
+        if len(cases) > most:
+            raise ValueError(f"there are more than {most} cases")
     except Exception as error:
         send_printed({"result": error_tree(error), "cases": None})
         return

@@ -275,6 +275,19 @@ def test_an_attack_earns_nothing(attack):
     assert verdict.outcome == "disagreed", verdict
 
 
+def test_the_verdict_on_a_part_of_a_check_does_not_repeat_the_reason():
+    whole, half = (caught(SUM_TO, share)(None, text_of(ATTACKS["its code"]), None) for share in ("1", "1/2"))
+    assert "it uses co_code" in whole.message
+    assert half.message == "it catches nothing yet: the verdict on the whole check says why"
+    assert half.outcome == whole.outcome == "disagreed"
+
+
+def test_a_check_with_too_many_cases_says_so():
+    text = "return (lambda xp, i: i), [{'i': i} for i in range(41)]"
+    verdict = caught(SUM_TO, "1")(None, text_of(text), None)
+    assert verdict.outcome == "disagreed" and "there are more than 40 cases" in verdict.message, verdict
+
+
 @pytest.mark.parametrize("number", FILES)
 def test_each_wrong_body_has_a_sentence_and_each_file_has_right_ones(number):
     bodies = find_bodies(number)
@@ -307,7 +320,7 @@ return test"""
 def test_all_bodies_together_have_a_limit_of_time(monkeypatch):
     """A check that does not end with wrong bodies would take minutes otherwise."""
     monkeypatch.setattr(student_checks, "ALL_RUNS", 1)
-    verdict = caught("13b.clip_grad_norm_", "1/4")(None, text_of(ENDLESS_ON_WRONG), None)
+    verdict = caught("13b.clip_grad_norm_", "1")(None, text_of(ENDLESS_ON_WRONG), None)
     assert verdict.outcome == "disagreed" and "takes more than" in verdict.message, verdict
 
 
