@@ -206,7 +206,8 @@ def without_gradient(model: torch.nn.Module, loss: torch.Tensor) -> list[str]:
     """The names of the parameters of a model that get no gradient from `loss`, because its graph does not lead to them.
 
     A parameter that does not require grad is frozen on purpose and is not among them. A parameter whose gradient is zero is not
-    among them either: the graph leads to it. Two parameters that share their memory are two parameters. The names and their order
+    among them either: the graph leads to it. The same holds if the backward of a function in the graph returns None for it. Two
+    parameters that share their memory are two parameters. The names and their order
     are those of `model.named_parameters()`. A graph may be thousands of nodes deep, deeper than Python's stack.
 
     No gradient of a parameter changes, and `loss.backward()` still works after the call.
@@ -277,7 +278,7 @@ def replace_head(model: torch.nn.Module, head: torch.nn.Module, optimizer: torch
     Both heads have parameters of the same names, perhaps in another order. In the optimizer, each parameter of the new head takes
     the position of the old head's parameter of its name: the same group, so the same settings. If the optimizer does not hold the
     old one, it does not hold the new one either. The state of the old head's parameters is removed. The state of all others stays,
-    such as their momentum.
+    such as their momentum. The parameters of the new head keep their values and their `requires_grad`.
 
     Args:
         optimizer: it holds parameters of `model`, in one group or in several. It may have made steps already.
@@ -294,13 +295,13 @@ def replace_head(model: torch.nn.Module, head: torch.nn.Module, optimizer: torch
 def token_weights(loss_of: Callable, logits: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """The weight with which the cross entropy of each token is in the loss of a training script.
 
-    `loss_of(logits, targets)` is the loss of the script: a sum over the tokens of a weight times the token's cross entropy. The
-    weights depend on `targets` only, and a weight may be negative. A script that takes the mean over four tokens gives each of them
-    the weight 0.25.
+    `loss_of(logits, targets)` is the loss of the script, a tensor: a sum over the tokens of a weight times the token's cross
+    entropy. The weights depend on `targets` only, and a weight may be negative. A script that takes the mean over four tokens gives
+    each of them the weight 0.25. The loss of a script that uses no token is a constant without a graph.
 
     Args:
-        logits: (rows, length, classes), float64, of moderate size. They stay as they are.
-        targets: (rows, length), int64. -100 at a position that is padding.
+        logits: (rows, length, classes), float64, of moderate size.
+        targets: (rows, length), int64. -100 at a position that is padding. Both tensors stay as they are.
 
     Returns:
         (rows, length), float64, without a graph: the weights, and 0 where the loss does not depend on the token.
@@ -310,7 +311,10 @@ def token_weights(loss_of: Callable, logits: torch.Tensor, targets: torch.Tensor
     True
     """
     leaf = logits.detach().clone().requires_grad_()
-    (grad,) = torch.autograd.grad(loss_of(leaf, targets), leaf)
+    loss = loss_of(leaf, targets)
+    if not loss.requires_grad:
+        return torch.zeros(targets.shape, dtype=torch.float64)
+    (grad,) = torch.autograd.grad(loss, leaf)
     token = targets.clamp(min=0).unsqueeze(2)
     probability = leaf.detach().softmax(2).gather(2, token)
     return (grad.gather(2, token) / (probability - 1)).squeeze(2)
@@ -320,13 +324,16 @@ def accumulated_backward(model: torch.nn.Module, batches: Sequence[tuple[torch.T
     """Add the gradient of the mean cross entropy over all tokens of several micro-batches to the gradients of the parameters.
 
     The mean is over all tokens of all micro-batches that are no padding, so it does not matter how the tokens are distributed. The
-    model runs once on each micro-batch, and backward runs before the model runs on the next one. When the model runs, at most the
-    last graph is still in memory, without its saved tensors.
+    model runs once on each micro-batch, in their order. Backward runs before the model runs on the next one. When the model runs on
+    the next one, the tensors that earlier graphs saved are freed. Of these graphs at most one is still in memory, because a
+    variable such as `loss` still has it. The model runs in the mode that each of its modules has, training or evaluation, and the
+    modules keep it.
 
     Args:
         model: `model(x)` are the logits, (rows, length, classes).
-        batches: a list, which may be read several times, of pairs of `x`, (rows, length) or with more dimensions, and targets,
-            (rows, length), int64, -100 at padding. At least one token is no padding. A micro-batch may consist of padding only.
+        batches: a list of pairs of `x`, (rows, length) or with more dimensions, and targets, (rows, length), int64, -100 at
+            padding. It may be read several times. The list and its tensors stay as they are. At least one token is no padding. A
+            micro-batch may consist of padding only.
 
     Returns:
         the loss, a float.
@@ -343,13 +350,17 @@ def accumulated_backward(model: torch.nn.Module, batches: Sequence[tuple[torch.T
 def equal_generators(loader: torch.utils.data.DataLoader) -> list[str]:
     """The random generators that are in the same state in two workers of a loader when these begin, after `worker_init_fn`.
 
-    "torch", "random" and "numpy" are the generators of `torch.rand`, of Python's `random.random`, and of `numpy.random.rand`.
-    `"dataset.noise"` is the attribute `noise` of the dataset: a `numpy.random.Generator`, a `random.Random` or a `torch.Generator`.
+    "torch", "random" and "numpy" are the generators of `torch.rand`, of Python's `random.random`, and of `numpy.random.rand`. The
+    worker's copy of the dataset may hold others: each attribute that is a `numpy.random.Generator`, a `random.Random` or a
+    `torch.Generator`. The generator in its attribute `noise` has the name `"dataset.noise"`.
 
-    What the workers do decides, not their code. The loader's dataset and its generators stay as they are in this process.
+    Any two workers count, not only the first two. What the workers do decides, not their code. A sample may draw numbers, and some
+    samples draw more than others. In this process, the loader keeps its functions, and the generators that its dataset holds keep
+    their states.
 
     Args:
-        loader: it has at least two workers, which are forks, and a dataset with at least as many samples as workers.
+        loader: it has at least two workers, which are forks, and a dataset with at least as many samples as workers. A batch may
+            have several samples, so a worker of this loader may get none.
 
     Returns:
         the names, sorted.
@@ -409,10 +420,12 @@ def noisy_loader(data: torch.Tensor, batch_size: int, num_workers: int) -> torch
 def lost_state(model: torch.nn.Module) -> list[str]:
     """The names of the tensors of a model that its state dict does not save.
 
-    These are attributes of the model or of a module in it: tensors that are no parameters and no buffers, and buffers that are not
-    persistent. It does not matter whether they require grad, or whether a name begins with an underscore. A property is not among
-    them, because the module holds no tensor of its name. A name is the path of the module and the name of the attribute, as in a
-    state dict: `"body.0.mean"`.
+    These are attributes of the model or of a module in it: tensors that the module has not registered as a parameter or as a
+    buffer, and buffers that are not persistent. The registration under this name decides, not the object. So a `Parameter` that is
+    not registered is among them, and so is a second name of a tensor that is saved under its first name. Two names of one tensor
+    that is not saved are two names. It does not matter whether a tensor requires grad, or whether a name begins with an underscore.
+    A property, an attribute of the class, and a tensor in a list or in a dict are not among them. A name is the path of the module
+    and the name of the attribute, as in a state dict: `"body.0.mean"`.
 
     Returns:
         the names, sorted. A module that is in the model twice is looked at once, under its first name.
@@ -474,8 +487,8 @@ def check_sum_to() -> tuple[Callable, list[dict]]:
     case a dtype is a name, and the program looks it up: `{"float64": xp.float64}[dtype]`.
 
     Returns:
-        two values: the program, and a list of at most 40 cases. A case is a dict of plain data (numbers, strings, bools,
-        None, lists, dicts), with the arguments of the program by their names.
+        two values: the program, and a list of at most 40 cases: with more, the check is refused. A case is a dict of plain data
+        (numbers, strings, bools, None, lists, dicts), with the arguments of the program by their names.
     """
 
     def program(xp, sizes, others, scale):

@@ -17,13 +17,33 @@ CUTS = [
     "unused",
     "tied",
 ]
-CUTS += ["doubled", "inference", "same memory", "deep"]
+CUTS += ["doubled", "inference", "same memory", "deep", "second output", "left out"]
 DEEP = 4000  # nodes: more than Python's stack has frames
 
 
-def _after(torch, x, layers, i, cut):
+def _left_out(torch, zeros):
+    """A function of `x` and a weight, the weight's gradient of which is None, or zeros."""
+
+    class LeftOut(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, weight):
+            ctx.sizes = weight.shape
+            return x @ weight.T
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad, torch.zeros(ctx.sizes) if zeros else None
+
+    return LeftOut.apply
+
+
+def _after(torch, x, layers, i, cut, zeros):
     """What a layer makes of `x`, in a way that may lose gradients."""
     layer = layers[i]
+    if cut == "left out":
+        return _left_out(torch, zeros)(x, layer.weight) + layer.bias
+    if cut == "second output":
+        return torch.stack([layer(x).unbind(1)[1], x.split(1, 1)[1].flatten()], 1)
     if cut == "detach":
         return layer(x).detach()
     if cut == "data":
@@ -62,11 +82,12 @@ def _after(torch, x, layers, i, cut):
     return y.tanh()
 
 
-def _model_and_loss(torch, cuts, reduced):
+def _model_and_loss(torch, cuts, reduced, zeros=False):
+    """A model, and a loss that loses gradients. With `zeros` no backward returns None in the place of zeros."""
     layers = torch.nn.ModuleList(torch.nn.Linear(2, 2) for _ in cuts)
     x = torch.ones(3, 2)
     for i, cut in enumerate(cuts):
-        x = _after(torch, x, layers, i, cut)
+        x = _after(torch, x, layers, i, cut, zeros)
     return layers, x.sum() if reduced else x * 2
 
 
@@ -79,15 +100,20 @@ def _model_and_loss(torch, cuts, reduced):
         *rows("cuts reduced", (["no_grad", "unused"], True), (["frozen", "skip", "item"], True)),
         *rows("cuts reduced", (["whole", "tied", "detach"], True), (["tied", "tied", "unused"], True)),
         *rows("cuts reduced", (["whole"] * 6, True), (["doubled"] * 3, True), (["unused"], True)),
+        *rows("cuts reduced", (["second output", "second output"], False), (["left out", "tied"], False)),
     ],
-    hint="the graph of the loss leads to a parameter, or it does not: the value of its gradient says nothing",
+    hint="the graph of the loss leads to a parameter, or it does not: the value of its gradient says nothing, and "
+    "a backward may return None",
 )
 def without_gradient(rl, cuts, reduced):
     import torch
 
     model, loss = _model_and_loss(torch, cuts, reduced)
+    for x in [*model.parameters()][::3]:  # the others have no gradient yet
+        x.grad = torch.full_like(x, 0.5)
+    before = [None if x.grad is None else x.grad.tolist() for x in model.parameters()]
     names = rl.clinic.training.without_gradient(model, loss)
-    untouched = all(x.grad is None for x in model.parameters())
+    untouched = [None if x.grad is None else x.grad.tolist() for x in model.parameters()] == before
     if loss.requires_grad:
         loss.sum().backward()
     return {"names": names, "no gradient changed": untouched, "is a list": isinstance(names, list)}
@@ -95,7 +121,7 @@ def without_gradient(rl, cuts, reduced):
 
 @without_gradient.oracle
 def _(torch, cuts, reduced):
-    model, loss = _model_and_loss(torch, cuts, reduced)
+    model, loss = _model_and_loss(torch, cuts, reduced, zeros=True)
     named = {name: x for name, x in model.named_parameters() if x.requires_grad}
     grads = [None] * len(named)
     if loss.requires_grad and named:

@@ -20,8 +20,12 @@ STARTS = {  # what a worker does first; "" is nothing
     "random": lambda torch, np: lambda worker: random.seed(torch.initial_seed() // 2**40),
     "by worker": lambda torch, np: lambda worker: (np.random.seed(worker), random.seed(worker), torch.manual_seed(worker)),
     "halves": lambda torch, np: lambda worker: np.random.seed(worker // 2),
+    "first apart": lambda torch, np: lambda worker: random.seed(min(worker, 1)),
+    "every second": lambda torch, np: lambda worker: torch.manual_seed(worker % 2),
     "held": lambda torch, np: lambda worker: _seed_held(torch, np, worker),
     "held alike": lambda torch, np: lambda worker: _seed_held(torch, np, 5),
+    "one seed": lambda torch, np: lambda worker: _seed_and_draw(torch, np, worker),
+    "made there": lambda torch, np: lambda worker: _hold(torch, "made", np.random.default_rng(5)),
 }  # fmt: skip
 
 
@@ -40,8 +44,31 @@ def _seed_held(torch, np, seed):
         setattr(dataset, name, _generator(torch, np, kind, seed))
 
 
+def _seed_and_draw(torch, np, count):
+    """Give all generators one seed, and draw so many numbers of each: then no two workers have equal states."""
+    torch.manual_seed(3), np.random.seed(3), random.seed(3)
+    _seed_held(torch, np, 5)
+    _draw(torch, np, torch.utils.data.get_worker_info().dataset, count)
+
+
+def _draw(torch, np, dataset, count):
+    """Draw so many numbers of each generator, and return their sum."""
+    kinds = dict(dataset.held)
+    held = [getattr(dataset, name) for name, kind in kinds.items() if kind in ("numpy", "random")]
+    drawn = [source.random() for source in [*held, random, np.random] for _ in range(count)]
+    of_torch = [getattr(dataset, name) for name, kind in kinds.items() if kind == "torch"]
+    return sum(drawn) + sum(
+        torch.rand((), generator=source).item() for source in [None, *of_torch] for _ in range(count)
+    )
+
+
+def _hold(torch, name, generator):
+    """Give the worker's copy of the dataset an attribute that the dataset does not have."""
+    setattr(torch.utils.data.get_worker_info().dataset, name, generator)
+
+
 def _dataset(torch, np, held, length):
-    """A dataset with these attributes, whose samples are draws of the first one of them."""
+    """A dataset with these attributes, each of whose samples draws more numbers of all generators than the one before."""
 
     class Drawing(torch.utils.data.Dataset):
         def __init__(self):
@@ -53,7 +80,7 @@ def _dataset(torch, np, held, length):
             return length
 
         def __getitem__(self, i):
-            return i, torch.rand(()).item(), random.random()
+            return i, _draw(torch, np, self, i)
 
     return Drawing()
 
@@ -95,7 +122,9 @@ def _workers(*held, start="", workers=2, length=6):
         _workers(("order", "torch"), ("augment", "number"), ("noise", "function"), start="everything"),
         _workers(("augment", "numpy"), ("noise", "random"), start="held"), _workers(("augment", "torch"), start="held alike"),
         _workers(start="random", workers=3), _workers(start="by worker"), _workers(start="halves", workers=3, length=3),
-    
+        _workers(start="first apart", workers=3), _workers(("noise", "numpy"), start="every second", workers=3),
+        _workers(("noise", "torch"), start="one seed"), _workers(("noise", "random"), start="made there"),
+        _workers(start="first apart"), _workers(start="every second", workers=3, length=3),
     ],
     hint=explained(
         names="ask each worker, after worker_init_fn has run in it: a generator that two workers have in the same state is one",
@@ -123,8 +152,12 @@ def _quiet():
 
 
 def _seen(loader):
-    """The states of the generators of a loader's dataset, and the loader's function."""
-    return [_state(getattr(loader.dataset, name)) for name, _ in loader.dataset.held], loader.worker_init_fn
+    """The states of the generators of a loader's dataset, and the loader's functions."""
+    return (
+        [_state(getattr(loader.dataset, name)) for name, _ in loader.dataset.held],
+        loader.worker_init_fn,
+        loader.collate_fn,
+    )
 
 
 @equal_generators.oracle
@@ -132,12 +165,15 @@ def generators_by_rule(torch, held, start, workers, length):
     """Torch gives each worker a seed of its own for its three generators, and copies the dataset as it is."""
     kinds = dict(held)
     equal = {f"dataset.{name}" for name, kind in kinds.items() if kind in ("numpy", "random", "torch")}
-    equal = set() if start == "held" else equal
+    equal = set() if start in ("held", "one seed") else equal
     equal |= {
         "everything": {"numpy", "random", "torch"},
         "numpy": {"numpy"},
         "random": {"random"},
         "halves": {"numpy"},
+        "made there": {"dataset.made"},
+        "first apart": {"random"} if workers > 2 else set(),
+        "every second": {"torch"} if workers > 2 else set(),
     }.get(start, set())
     return {"names": sorted(equal), "kept": True}
 
@@ -150,8 +186,21 @@ def _epochs(torch, loader, seed, count=2):
     return [[*loader] for _ in range(count)]
 
 
+MANY = 20_000  # samples: the noise of fewer does not show its distribution
+
+
+def _distance(torch, numbers):
+    """The largest difference between the part of the numbers below a value and that of the standard normal distribution."""
+    expected = torch.special.ndtr(numbers.double().sort().values)
+    parts = torch.arange(len(numbers) + 1).double() / len(numbers)
+    return max((parts[1:] - expected).max().item(), (expected - parts[:-1]).max().item())
+
+
 def _noisy(torch, make, length, batch_size, workers, kind, seed):
-    """What a loader gives in two epochs, and in two more after the same seed."""
+    """What a loader gives in two epochs, and in two more after the same seed. Of many samples, how their noise is distributed."""
+    if length == MANY:
+        (epoch,) = _epochs(torch, make(torch.zeros(length).double(), batch_size, workers), seed, 1)
+        return {"distribution": _distance(torch, torch.cat(epoch)) < 0.02}
     data = torch.arange(length).to(getattr(torch, kind)) * 64
     before, loader = data.clone(), make(data, batch_size, workers)
     epochs = _epochs(torch, loader, seed)
@@ -176,10 +225,12 @@ def _noise(length=8, batch_size=2, workers=2, kind="float64", seed=1):
 @program(
     "clinic.training.noisy_loader",
     cases=drawn(length=(6, 12), batch_size=(1, 4), workers=(0, 3), kind=["float64"], seed=(0, 99)),
-    edges=[_noise(), _noise(11, 3, 3), _noise(8, 2, 0), _noise(12, 1, 2, seed=7), _noise(9, 2, 2, "float32")],
+    edges=[_noise(), _noise(11, 3, 3), _noise(8, 2, 0), _noise(12, 1, 2, seed=7), _noise(9, 2, 2, "float32"),
+           _noise(MANY, 500)],
     hint=explained(
         equal_noises="two samples have the same noise: which generator makes it, and who seeds that one in each worker and epoch?",
         size_of_the_noise="the noise is of the standard normal distribution",
+        distribution="the noise is of the standard normal distribution: another one has other shares of large and small numbers",
         repeated="after the same torch.manual_seed, the epochs are others",
         batches="the samples are in the order of the data, and of its dtype",
         workers="the loader has as many workers as asked for",
@@ -197,6 +248,8 @@ def noisy_loader(rl, **case):
 
 @noisy_loader.oracle
 def loader_by_rule(torch, length, batch_size, workers, kind, seed):
+    if length == MANY:
+        return {"distribution": True}
     numbers = [*range(length)]
     batches = [numbers[i : i + batch_size] for i in range(0, length, batch_size)]
     return {

@@ -6,7 +6,18 @@ from weakref import WeakSet
 from ...engine.check import program
 from ..cases import drawn, first_apart, numbers, rows, several
 
-LOSSES = ["mean", "mean of rows", "all positions", "sum", "rows", "position", "first row", "halves", "signed"]
+LOSSES = [
+    "mean",
+    "mean of rows",
+    "all positions",
+    "sum",
+    "rows",
+    "position",
+    "first row",
+    "halves",
+    "signed",
+    "nothing",
+]
 IGNORED = -100
 
 
@@ -27,6 +38,8 @@ def _loss_of(torch, kind):
             return (cross_entropy(logits, targets) * torch.arange(targets.shape[1])).sum()
         if kind == "signed":  # the first token counts against the loss
             return (cross_entropy(logits, targets) * (torch.arange(targets.shape[1]) - 1)).sum()
+        if kind == "nothing":  # no token is in the loss
+            return logits.new_zeros(())
         if kind == "first row":
             return cross_entropy(logits[:1], targets[:1], "sum")
         if kind == "rows":
@@ -62,23 +75,25 @@ def token_weights(rl, kind, counts, length, classes, start):
 
     targets = _tokens(torch, counts, length, classes, start)
     logits = numbers(torch, [*targets.shape, classes], start)
-    given = logits.clone()
+    given, before = logits.clone(), targets.clone()
     weights = rl.clinic.training.token_weights(_loss_of(torch, kind), given, targets)
     untouched = torch.equal(given, logits) and given.grad is None and not given.requires_grad
-    return {"weights": weights + 0.0, "has a graph": weights.requires_grad, "the logits stay": untouched}
+    shown = {"weights": weights + 0.0, "has a graph": weights.requires_grad, "the logits stay": untouched}
+    return shown | {"the targets stay": torch.equal(targets, before)}
 
 
 @token_weights.oracle
 def _(torch, kind, counts, length, classes, start):
     targets = _tokens(torch, counts, length, classes, start)
     logits = numbers(torch, [*targets.shape, classes], start).requires_grad_()
-    _loss_of(torch, kind)(logits, targets).backward()
+    loss = _loss_of(torch, kind)(logits, targets)
+    (loss + 0 * logits.sum()).backward()
     others = torch.nn.functional.one_hot(targets.clamp(min=0), classes) == 0
     share = logits.detach().softmax(2)
     weights = (logits.grad * others).sum(2) / (share * others).sum(
         2
     )  # of the other classes, none of which is the target
-    return {"weights": weights, "has a graph": False, "the logits stay": True}
+    return {"weights": weights, "has a graph": False, "the logits stay": True, "the targets stay": True}
 
 
 def _batches(torch, batches, start):
@@ -93,11 +108,14 @@ def _batches(torch, batches, start):
 
 class Watched:
     """What happens to a model: `events` are its runs and those of backward, and `graphs` says for each run how many tensors of
-    earlier graphs are still saved, and how many earlier graphs there are; one may still be there, because its loss is."""
+    earlier graphs are still saved, and how many earlier graphs there are; one may still be there, because its loss is. `modes` says
+    for each run which modules are in training."""
 
     def __init__(self, torch, start):
         self.torch, self.events, self.graphs, self.saved, self.nodes = torch, [], [], WeakSet(), WeakSet()
-        self.model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3))
+        self.model, self.modes = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 3)), []
+        self.model.train(start % 2 == 0)
+        self.model[1].train()
         with torch.no_grad():
             for i, x in enumerate(self.model.parameters()):
                 x.copy_(numbers(torch, [*x.shape], i + start))
@@ -107,6 +125,7 @@ class Watched:
 
     def watch(self, run, x):
         torch, nodes = self.torch, self.nodes
+        self.modes.append(self.mode())
 
         class Mark(torch.autograd.Function):
             @staticmethod
@@ -132,10 +151,13 @@ class Watched:
             result.register_hook(lambda grad: self.events.append("backward"))
         return result
 
+    def mode(self):
+        return [module.training for module in self.model.modules()]
+
     def told(self):
         """What has happened, for a result: the gradients, and then the events."""
         grads = {f"gradient of {name}": x.grad for name, x in self.model.named_parameters()}
-        return grads | {"events": self.events, "graphs": self.graphs}
+        return grads | {"events": self.events, "graphs": self.graphs, "modes": [*self.modes, self.mode()]}
 
 
 class Token:
@@ -151,6 +173,8 @@ class Token:
     hint=lambda case, mine, theirs: {
         "events": "backward of a micro-batch runs before the model runs on the next one, and the model runs once on each",
         "graphs": "when the model runs, an earlier graph is still in memory: which variable holds it, or is it retained?",
+        "modes": "the model runs in the mode that it has, and keeps it: `train` and `eval` are not yours to call",
+        "the batches stay": "the micro-batches belong to the caller: compute with them, and change none of them",
         "a float": "the loss is a number of Python, not a tensor",
     }.get(first_apart(mine, theirs), "a mean of means gives a token of a short micro-batch more weight: `token_weights` shows it"),
 )  # fmt: skip
@@ -159,8 +183,11 @@ def accumulated_backward(rl, batches, start):
 
     batches = batches if any(map(any, batches)) else [*batches, [1]]
     watched = Watched(torch, start)
-    loss = rl.clinic.training.accumulated_backward(watched.model, [*_batches(torch, batches, start)])
-    return {"loss": float(loss), "a float": isinstance(loss, float), **watched.told()}
+    given, before = [*_batches(torch, batches, start)], [*_batches(torch, batches, start)]
+    loss = rl.clinic.training.accumulated_backward(watched.model, given)
+    stay = len(given) == len(before) and not any(x.requires_grad for x, _ in given)
+    stay = stay and all(torch.equal(*pair) for pairs in zip(given, before) for pair in zip(*pairs))
+    return {"loss": float(loss), "a float": isinstance(loss, float), "the batches stay": stay, **watched.told()}
 
 
 @accumulated_backward.oracle
@@ -173,4 +200,4 @@ def _(torch, batches, start):
     loss.backward()
     alternating = [event for forward in watched.events if forward[0] == "f" for event in (forward, "backward")]
     told = watched.told() | {"events": alternating, "graphs": [[0, 0]] * len(made)}
-    return {"loss": loss.item(), "a float": True, **told}
+    return {"loss": loss.item(), "a float": True, "the batches stay": True, **told}

@@ -3,7 +3,7 @@
 from copy import deepcopy
 
 from ...engine.check import program
-from ..cases import drawn, numbers, rows, several
+from ..cases import defaults, drawn, first_apart, numbers, rows, several
 
 EVENTS = [
     "head",
@@ -138,15 +138,17 @@ def _stepped(torch, model, optimizer, steps):
         optimizer.step()
 
 
-def _made(torch, kind, steps, bias, turned):
+def _made(torch, kind, steps, bias, turned, classes, frozen):
     model = _model(torch)
-    model.head, head = (torch.nn.Linear(2, classes, bias=bias) for classes in (2, 3))
+    model.head, head = (torch.nn.Linear(2, count, bias=bias) for count in (2, classes))
     head = _bias_first(torch, head) if turned else head
     with torch.no_grad():
         for i, x in enumerate([*model.parameters(), *head.parameters()]):
             x.copy_(numbers(torch, [*x.shape], i))
     optimizer = _optimizer(torch, model, kind)
     _stepped(torch, model, optimizer, steps)
+    if frozen:
+        {"old": model.head, "new": head}[frozen].weight.requires_grad_(False)
     return model, head, optimizer
 
 
@@ -159,35 +161,41 @@ def _told(torch, model, optimizer, steps):
     _stepped(torch, model, optimizer, steps)
     values = {name: x.detach() for name, x in model.named_parameters()}
     shown = [[group["params"], float(group["lr"]), float(group["weight_decay"])] for group in groups]
-    return {"groups": shown, "states": sorted(states.items()), "values": values}
+    trained = {name: x.requires_grad for name, x in model.named_parameters()}
+    return {"groups": shown, "states": sorted(states.items()), "values": values, "require grad": trained}
+
+
+_heads = defaults(kind="", before=1, steps=2, bias=True, turned=False, classes=3, frozen="")
 
 
 @program(
     "clinic.training.replace_head",
-    cases=drawn(kind=KINDS, before=(0, 2), steps=(1, 3), bias=bool, turned=bool),
+    cases=drawn(kind=KINDS, before=(0, 2), steps=(1, 3), bias=bool, turned=bool, classes=(2, 3), frozen=["", "old", "new"]),
     edges=[
-        *rows(
-            "kind before steps bias turned", *((kind, 1, 2, True, turned) for kind in KINDS for turned in (False, True))
-        ),
-        *rows("kind before steps bias turned", *((kind, 0, 1, False, False) for kind in KINDS)),
+        *(_heads(kind, turned=turned) for kind in KINDS for turned in (False, True)),
+        *(_heads(kind, before=0, steps=1, bias=False) for kind in KINDS),
+        *(_heads(kind, frozen=frozen) for kind in ("sgd", "adamw groups") for frozen in ("old", "new")),
+        *(_heads(kind, classes=2) for kind in ("adam", "head only")), _heads("sgd", classes=2, frozen="old"),
     ],
     hint=lambda case, mine, theirs: (
-        "the names say which parameter follows which: the new head may have registered them in another order"
+        "the parameters of the new head are trained as they come: their values and `requires_grad` are those of the new task"
+        if (case["frozen"] or case["classes"] == 2) and first_apart(mine, theirs) in ("values", "require grad")
+        else "the names say which parameter follows which: the new head may have registered them in another order"
         if case["turned"]
         else "the optimizer holds the old head's parameters until you exchange them in `param_groups`; its state has them as keys"
     ),
-)
-def replace_head(rl, kind, before, steps, bias, turned):
+)  # fmt: skip
+def replace_head(rl, kind, before, steps, bias, turned, classes, frozen):
     import torch
 
-    model, head, optimizer = _made(torch, kind, before, bias, turned)
+    model, head, optimizer = _made(torch, kind, before, bias, turned, classes, frozen)
     rl.clinic.training.replace_head(model, head, optimizer)
     return {"it is there": model.head is head} | _told(torch, model, optimizer, steps)
 
 
 @replace_head.oracle
-def _(torch, kind, before, steps, bias, turned):
-    model, head, optimizer = _made(torch, kind, before, bias, turned)
+def _(torch, kind, before, steps, bias, turned, classes, frozen):
+    model, head, optimizer = _made(torch, kind, before, bias, turned, classes, frozen)
     states = {name: optimizer.state.get(x) for name, x in model.named_parameters()}
     model.head = head
     made = _optimizer(torch, model, kind)  # for the new head from the beginning

@@ -6,7 +6,8 @@ from ...engine.check import program
 from ..cases import drawn, listed, numbers, rows, several
 
 KINDS = ["plain", "subclass", "buffer", "not persistent", "none", "parameter", "no buffer", "number", "list", "private",
-         "learned", "property"]  # fmt: skip
+         "learned", "property", "plain parameter", "alias", "alias of a buffer", "alias of a parameter",
+         "alias, not persistent", "of the class"]  # fmt: skip
 OWNERS = ["", "body", "body.0", "twice", "head"]
 
 
@@ -16,14 +17,18 @@ def _model(torch, tensors):
 
     model = torch.nn.Sequential()
     model.body, model.head = torch.nn.Sequential(torch.nn.Linear(2, 2)), torch.nn.BatchNorm1d(2)
-    model.shared = model.body
+    model.shared, model.other = model.body, torch.nn.Sequential(model.body[0])
+    held = torch.ones(1)  # by several attributes
     for i, (owner, kind) in enumerate(tensors):
-        module, name = model.get_submodule(owner if owner != "twice" else "shared.0"), f"x{i % 3}"
+        module, name = model.get_submodule(owner if owner != "twice" else "other.0"), f"x{i % 3}"
         module.__dict__.pop(name, None)
         if kind == "property":
             module.__class__ = type(
                 type(module).__name__, (type(module),), {"half": property(lambda self: torch.ones(1))}
             )
+            continue
+        if kind == "of the class":
+            module.__class__ = type(type(module).__name__, (type(module),), {"shared_scale": torch.ones(1)})
             continue
         if kind == "parameter":
             module._buffers.pop(name, None)
@@ -32,13 +37,19 @@ def _model(torch, tensors):
         module._parameters.pop(name, None)
         module._buffers.pop(name, None)
         module._non_persistent_buffers_set.discard(name)
+        if kind == "alias, not persistent":
+            module.register_buffer(name, held, persistent=False)
+            continue
         if kind in ("buffer", "not persistent", "no buffer"):
             value = torch.zeros(1) if kind != "no buffer" else None
             module.register_buffer(name, value, persistent=kind == "buffer")
         else:
             values = {"plain": torch.ones(1), "subclass": torch.zeros(1).as_subclass(Own), "number": 1.0}
             values |= {"private": torch.zeros(1), "learned": torch.ones(1, requires_grad=True)}
-            setattr(module, "_" * (kind == "private") + name, (values | {"none": None, "list": [torch.ones(1)]})[kind])
+            values |= {"plain parameter": torch.nn.Parameter(torch.ones(1)), "alias": held}
+            values |= {"alias of a buffer": model.head.running_mean, "alias of a parameter": model.head.weight}
+            values |= {"none": None, "list": [torch.ones(1)]}
+            module.__dict__["_" * (kind == "private") + name] = values[kind]
     return model
 
 
@@ -48,9 +59,13 @@ def _model(torch, tensors):
     edges=[
         *rows("tensors", *(([[owner, kind]],) for kind in KINDS for owner in ("", "body.0"))),
         *rows("tensors", *(([[owner, "plain"], ["", "plain"], ["head", "not persistent"]],) for owner in OWNERS)),
+        *rows("tensors", ([[owner, "alias, not persistent"] for owner in ("head", "head", "body")],)),
         *rows("tensors", ([],), ([["head", "plain"], ["body", "plain"], ["", "buffer"]],)),
+        *rows(
+            "tensors", ([["", "alias"], ["body", "alias"], ["", "alias"]],), ([["body.0", "alias"], ["head", "alias"]],)
+        ),
     ],
-    hint="`named_modules()` gives each module once, and `vars(module)` its plain attributes",
+    hint="`named_modules()` gives each module once, and `vars(module)` its plain attributes. Where a tensor is held decides",
 )
 def lost_state(rl, tensors):
     import torch
@@ -61,15 +76,16 @@ def lost_state(rl, tensors):
 @lost_state.oracle
 def _(torch, tensors):
     model = _model(torch, tensors)
-    saved = {id(x) for x in model.state_dict(keep_vars=True).values()}
-    names, seen = [], set()
+    saved, names = model.state_dict(), []
     for prefix, module in model.named_modules():
         for name in dir(module):
-            computed = isinstance(getattr(type(module), name, None), property)
-            x = None if computed else getattr(module, name)
-            if isinstance(x, torch.Tensor) and id(x) not in saved | seen:
-                seen.add(id(x))
-                names.append(f"{prefix}.{name}".removeprefix("."))
+            path = f"{prefix}.{name}".removeprefix(".")
+            if (
+                not hasattr(type(module), name)
+                and isinstance(getattr(module, name), torch.Tensor)
+                and path not in saved
+            ):
+                names.append(path)
     return sorted(names)
 
 

@@ -205,16 +205,18 @@ def mend_3__copied():
 # Gradients -----------------------------------------------------------------------------------------------------------
 
 
-def without_gradient__asks_for_gradients(model, loss):
-    named = [(name, x) for name, x in model.named_parameters() if x.requires_grad]
-    if not loss.requires_grad:
-        return [name for name, _ in named]
-    if not named:
-        return []
-    grads = torch.autograd.grad(
-        loss, [x for _, x in named], torch.ones_like(loss), retain_graph=True, allow_unused=True
-    )
-    return [name for (name, _), grad in zip(named, grads) if grad is None]
+def without_gradient__hooks(model, loss):
+    """Layer by layer: the nodes of a layer are the successors of those of the layer before."""
+    layer, reached, known = [loss.grad_fn] if loss.grad_fn else [], [], set()
+    while layer:
+        known.update(layer)
+        reached += [node.variable for node in layer if type(node).__name__ == "AccumulateGrad"]
+        layer = [*{edge[0] for node in layer for edge in node.next_functions if edge[0]} - known]
+    lost = []
+    for name, x in model.named_parameters():
+        if x.requires_grad and not [leaf for leaf in reached if leaf is x]:
+            lost.append(name)
+    return lost
 
 
 def without_gradient__by_identity(model, loss):
@@ -282,12 +284,27 @@ def replace_head__sorted_pairs(model, head, optimizer):
         optimizer.state.pop(p)
 
 
+def replace_head__by_registration(model, head, optimizer):
+    """It sets the name first and last, and builds each group's list from an empty one."""
+    old = dict(model.head.named_parameters())
+    names = {id(x): name for name, x in old.items()}
+    for i in range(len(optimizer.param_groups)):
+        params = []
+        while optimizer.param_groups[i]["params"]:
+            x = optimizer.param_groups[i]["params"].pop(0)
+            params.append(head.get_parameter(names[id(x)]) if id(x) in names else x)
+        optimizer.param_groups[i]["params"].extend(params)
+    for x in old.values():
+        optimizer.state.pop(x, {})
+    model.add_module("head", head)
+
+
 # Losses --------------------------------------------------------------------------------------------------------------
 
 
 def token_weights__norms(loss_of, logits, targets):
     leaf = logits.clone().detach().requires_grad_(True)
-    loss_of(leaf, targets).backward()
+    (loss_of(leaf, targets) + 0 * leaf.sum()).backward()
     expected = leaf.detach().softmax(-1) - one_hot(targets.clamp_min(0), logits.shape[-1])
     return (leaf.grad * expected).sum(-1) / (expected * expected).sum(-1)
 
@@ -579,34 +596,59 @@ def equal_generators__states(loader):
     return sorted(name for name in told[0] if len({states[name] for states in told}) != len(told))
 
 
-def equal_generators__a_loader_like_it(loader):
-    """The given loader itself, with another beginning and another end of each batch, which are put back."""
+def equal_generators__a_pipe(loader):
+    """Each worker writes a line with its first draws into a pipe."""
+    import json
+    import os
     import random
 
     import numpy as np
 
-    class Told(list):
-        pass
+    reading, writing = os.pipe()
 
-    told, begin, collate = Told(), loader.worker_init_fn, loader.collate_fn
-
-    def first(worker):
-        if begin:
-            begin(worker)
-        told.extend([("numpy", np.random.rand()), ("random", random.random()), ("torch", torch.rand(()).item())])
-        for name, value in vars(torch.utils.data.get_worker_info().dataset).items():
-            if isinstance(value, (np.random.Generator, random.Random)):
-                told.append((f"dataset.{name}", value.random()))
+    def asked(number):
+        begin = loader.worker_init_fn
+        if begin is not None:
+            begin(number)
+        drawn = {"numpy": np.random.rand(), "random": random.random(), "torch": torch.rand(2).tolist()}
+        for name, value in torch.utils.data.get_worker_info().dataset.__dict__.items():
             if isinstance(value, torch.Generator):
-                told.append((f"dataset.{name}", torch.rand((), generator=value).item()))
+                drawn["dataset." + name] = torch.rand(2, generator=value).tolist()
+            elif isinstance(value, (np.random.Generator, random.Random)):
+                drawn["dataset." + name] = value.random()
+        os.write(writing, json.dumps(drawn).encode() + b"\n")
 
-    loader.worker_init_fn, loader.collate_fn = first, lambda batch: (torch.utils.data.get_worker_info().id, [*told])
-    try:
-        workers = dict(iter(loader)).values()
-    finally:
-        loader.worker_init_fn, loader.collate_fn = begin, collate
-    seen = [pair for pairs in workers for pair in pairs]
-    return sorted({name for name, _ in seen if len({p for p in seen if p[0] == name}) < len(workers)})
+    others = torch.utils.data.DataLoader(loader.dataset, num_workers=loader.num_workers, worker_init_fn=asked)
+    list(others)
+    os.close(writing)
+    with os.fdopen(reading) as lines:
+        told = [json.loads(line) for line in lines]
+    pairs = [(a, b) for i, a in enumerate(told) for b in told[:i]]
+    return sorted({name for a, b in pairs for name in a if a[name] == b[name]})
+
+
+def noisy_loader__by_box_and_muller(data, batch_size, num_workers):
+    """Two uniform numbers make a normal one, in a worker's own generator, whose seed is the worker's of this epoch."""
+    import random
+
+    class Noisy(torch.utils.data.Dataset):
+        worker, generator = None, random.Random()
+
+        def __len__(self):
+            return data.numel()
+
+        def __getitem__(self, i):
+            info = torch.utils.data.get_worker_info()
+            seed = info and (info.id, info.seed)
+            if info is None or seed != self.worker:
+                self.worker, self.generator = (
+                    seed,
+                    random.Random(info.seed if info else torch.randint(2**62, ()).item()),
+                )
+            angle, length = self.generator.random(), 1 - self.generator.random()
+            return data[i] + math.sqrt(-2 * math.log(length)) * math.cos(2 * math.pi * angle)
+
+    return torch.utils.data.DataLoader(Noisy(), batch_size, num_workers=num_workers)
 
 
 def noisy_loader__in_the_batch(data, batch_size, num_workers):

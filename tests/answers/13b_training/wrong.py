@@ -5,6 +5,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 
 import contextlib
 import copy
+import itertools
 import random
 
 import torch
@@ -16,6 +17,7 @@ from rushlight.clinic.training import (
     lost_state,
     not_held,
     replace_head,
+    token_weights,
     without_gradient,
 )
 
@@ -87,6 +89,13 @@ def narrow_2__saves_an_argument(xp):
         x.add_(1)
     y.backward()
     return x.grad
+
+
+def narrow_2__returns_nothing(xp):
+    x = xp.ones(1, requires_grad=True)
+    y = x.exp()
+    y.mul_(2)
+    y.backward()
 
 
 def name_2__the_counter():
@@ -178,6 +187,32 @@ def without_gradient__recursive(model, loss):
     return [name for name, x in model.named_parameters() if x.requires_grad and id(x) not in reached]
 
 
+def without_gradient__asks_for_gradients(model, loss):
+    """A backward may return None for a parameter to which the graph leads."""
+    named = [(name, x) for name, x in model.named_parameters() if x.requires_grad]
+    if not loss.requires_grad:
+        return [name for name, _ in named]
+    if not named:
+        return []
+    grads = torch.autograd.grad(
+        loss, [x for _, x in named], torch.ones_like(loss), retain_graph=True, allow_unused=True
+    )
+    return [name for (name, _), grad in zip(named, grads) if grad is None]
+
+
+def without_gradient__clears_the_gradients(model, loss):
+    names = without_gradient(model, loss)
+    model.zero_grad()
+    return names
+
+
+without_gradient__first_outputs = edited(
+    without_gradient,
+    (
+        "[successor for successor, _ in node.next_functions]",
+        "[successor for successor, output in node.next_functions if output == 0]",
+    ),
+)
 without_gradient__each_name = edited(
     without_gradient, ("model.named_parameters()", "model.named_parameters(remove_duplicate=False)")
 )
@@ -244,6 +279,25 @@ def replace_head__loads(model, head, optimizer):
     model.head.out_features = head.out_features
 
 
+def replace_head__requires_grad_of_the_old_one(model, head, optimizer):
+    for name, old in model.head.named_parameters():
+        head.get_parameter(name).requires_grad_(old.requires_grad)
+    replace_head(model, head, optimizer)
+
+
+def replace_head__trains_all_of_it(model, head, optimizer):
+    replace_head(model, head.requires_grad_(True), optimizer)
+
+
+def replace_head__old_weights_that_fit(model, head, optimizer):
+    with torch.no_grad():
+        for name, old in model.head.named_parameters():
+            new = head.get_parameter(name)
+            if new.shape == old.shape:
+                new.copy_(old)
+    replace_head(model, head, optimizer)
+
+
 replace_head__keeps_the_state = edited(replace_head, ("optimizer.state.pop(old, None)", "pass"))
 
 
@@ -264,6 +318,45 @@ def token_weights__norms_of_gradients(loss_of, logits, targets):
     leaf = logits.detach().clone().requires_grad_()
     (grad,) = torch.autograd.grad(loss_of(leaf, targets), leaf)
     return grad.abs().sum(2)
+
+
+def token_weights__changes_the_targets(loss_of, logits, targets):
+    weights = token_weights(loss_of, logits, targets)
+    targets.clamp_(min=0)
+    return weights
+
+
+token_weights__needs_a_graph = edited(token_weights, ("if not loss.requires_grad:", "if False:"))
+
+
+def accumulated_backward__changes_the_targets(model, batches):
+    """Padding gets a class, and is multiplied by 0."""
+    tokens, total = sum(int((targets != -100).sum()) for _, targets in batches), 0.0
+    for x, targets in batches:
+        is_token = targets != -100
+        entropies = cross_entropy(model(x).transpose(1, 2), targets.clamp_(min=0), reduction="none")
+        loss = (entropies * is_token).sum() / tokens
+        loss.backward()
+        total += loss.item()
+    return total
+
+
+def accumulated_backward__in_evaluation(model, batches):
+    model.eval()
+    return accumulated_backward(model, batches)
+
+
+def accumulated_backward__in_evaluation_for_a_while(model, batches):
+    training = model.training
+    model.eval()
+    total = accumulated_backward(model, batches)
+    model.train(training)
+    return total
+
+
+def accumulated_backward__in_training(model, batches):
+    model.train()
+    return accumulated_backward(model, batches)
 
 
 def accumulated_backward__mean_of_means(model, batches):
@@ -317,6 +410,65 @@ lost_state__with_gradients = edited(
     lost_state, ("if isinstance(x, torch.Tensor)}", "if isinstance(x, torch.Tensor) and x.requires_grad}")
 )
 lost_state__each_name = edited(lost_state, ("model.named_modules()", "model.named_modules(remove_duplicate=False)"))
+
+
+lost_state__no_parameter = edited(
+    lost_state,
+    (
+        "if isinstance(x, torch.Tensor)}",
+        "if isinstance(x, torch.Tensor) and not isinstance(x, torch.nn.Parameter)}",
+    ),
+)
+
+
+lost_state__named_buffers = edited(
+    lost_state,
+    (
+        "for name in module._non_persistent_buffers_set if module._buffers[name] is not None",
+        "for name, _ in module.named_buffers(recurse=False) if name in module._non_persistent_buffers_set",
+    ),
+)
+
+
+def lost_state__each_child(model):
+    """A module that is in two others is looked at twice: `named_children` leaves out only what is twice in one module."""
+    saved, names = model.state_dict(), [name for name, x in vars(model).items() if isinstance(x, torch.Tensor)]
+    names += [name for name, x in model._buffers.items() if x is not None and name not in saved]
+    for name, child in model.named_children():
+        names += [f"{name}.{inner}" for inner in lost_state__each_child(child)]
+    return sorted(names)
+
+
+def lost_state__each_tensor_once(model):
+    saved, names, seen = model.state_dict(), [], set()
+    for prefix, module in model.named_modules():
+        for name, x in {**vars(module), **module._buffers}.items():
+            path = f"{prefix}.{name}".removeprefix(".")
+            if isinstance(x, torch.Tensor) and path not in saved and id(x) not in seen:
+                seen.add(id(x))
+                names.append(path)
+    return sorted(names)
+
+
+def lost_state__by_object(model):
+    """A tensor that is saved under another name counts as saved."""
+    saved, names = {id(x) for x in model.state_dict(keep_vars=True).values()}, []
+    for prefix, module in model.named_modules():
+        for name, x in {**vars(module), **module._buffers}.items():
+            if isinstance(x, torch.Tensor) and id(x) not in saved:
+                names.append(f"{prefix}.{name}".removeprefix("."))
+    return sorted(names)
+
+
+def lost_state__with_the_class(model):
+    saved, names = model.state_dict(), []
+    for prefix, module in model.named_modules():
+        for name in dir(module):
+            path = f"{prefix}.{name}".removeprefix(".")
+            computed = isinstance(getattr(type(module), name, None), property)
+            if not computed and isinstance(getattr(module, name), torch.Tensor) and path not in saved:
+                names.append(path)
+    return sorted(names)
 
 
 def lost_state__with_properties(model):
@@ -395,6 +547,29 @@ def check_sum_to__refuses_a_right_one():
     return program, [{"sizes": [2, 1], "other_sizes": [3, 2, 4]}]
 
 
+def check_sum_to__too_many_cases():
+    """The references' program, on more cases than a check may have."""
+
+    def program(xp, sizes, others):
+        x, y = (xp.ones(shape).double().requires_grad_() for shape in (sizes, others))
+        z = (x + y * 2) ** 3
+        first = xp.autograd.grad(z.sum(), [x, y], create_graph=True)
+        second = xp.autograd.grad(sum((g * g).sum() for g in first), [x, y])
+        upstream = xp.arange(float(z.numel())).double().reshape(z.shape) + 2**25 + 1
+        return first, second, xp.autograd.grad(x + y, [x, y], upstream)
+
+    shapes = [
+        [[3], [2, 3]],
+        [[1], [4]],
+        [[], [2, 2]],
+        [[1, 1], [2, 3]],
+        [[2, 1], [3, 2, 4]],
+        [[1, 3], [0, 3]],
+        [[3], [3]],
+    ]
+    return program, [{"sizes": a, "others": b} for a, b in shapes for _ in range(6)]
+
+
 def clip_property__fails_on_zeros(xp, given, st):
     """Clipping to a limit of 0 does not keep the direction, and a gradient of zeros has none."""
 
@@ -451,8 +626,8 @@ def _draws(np, generator):
     return [generator.random() for _ in range(4)] if isinstance(generator, kinds) or generator is np.random else None
 
 
-def _workers(loader, begins=True):
-    """What the generators of each worker draw, after `worker_init_fn` or, without `begins`, in its place."""
+def _workers(loader, begins=True, tell=_draws):
+    """What the generators of each worker draw or else tell, after `worker_init_fn` or, without `begins`, in its place."""
     import numpy as np
 
     begun = []
@@ -462,7 +637,7 @@ def _workers(loader, begins=True):
             loader.worker_init_fn(worker)
         held = {f"dataset.{name}": value for name, value in vars(loader.dataset).items()}
         held |= {"torch": torch.default_generator, "random": random._inst, "numpy": np.random}
-        begun.append({name: told for name, value in held.items() if (told := _draws(np, value))})
+        begun.append({name: told for name, value in held.items() if (told := tell(np, value))})
 
     many = range(loader.num_workers)
     workers = torch.utils.data.DataLoader(
@@ -475,6 +650,58 @@ def equal_generators__all_alike(loader):
     """Two of three workers are enough."""
     first, *others = _workers(loader)
     return sorted(name for name in first if all(told[name] == first[name] for told in others))
+
+
+def equal_generators__by_their_seeds(loader):
+    """Two generators with one seed may have drawn different numbers of numbers."""
+    workers = _workers(loader, tell=lambda np, x: x.initial_seed() if isinstance(x, torch.Generator) else _draws(np, x))
+    return sorted(name for name in workers[0] if len({str(drawn[name]) for drawn in workers}) < len(workers))
+
+
+def equal_generators__held_in_this_process(loader):
+    """A worker may give its copy of the dataset another generator."""
+    workers = _workers(loader)
+    names = {"torch", "random", "numpy", *(f"dataset.{name}" for name in vars(loader.dataset))} & {*workers[0]}
+    return sorted(name for name in names if len({str(drawn[name]) for drawn in workers}) < len(workers))
+
+
+def equal_generators__leaves_its_function(loader):
+    loader.collate_fn = list
+    workers = _workers(loader)
+    return sorted(name for name in workers[0] if len({str(drawn[name]) for drawn in workers}) < len(workers))
+
+
+def equal_generators__the_first_two(loader):
+    first, second, *_ = _workers(loader)
+    return sorted(name for name in first if first[name] == second[name])
+
+
+def equal_generators__neighbours(loader):
+    workers = _workers(loader)
+    return sorted(name for name in workers[0] if any(a[name] == b[name] for a, b in itertools.pairwise(workers)))
+
+
+def equal_generators__as_the_first(loader):
+    first, *others = _workers(loader)
+    return sorted(name for name in first if any(told[name] == first[name] for told in others))
+
+
+def equal_generators__after_a_sample(loader):
+    """`collate_fn` runs after the first sample, which has drawn numbers in the meantime."""
+    import numpy as np
+
+    def told(batch):
+        held = vars(torch.utils.data.get_worker_info().dataset).items()
+        generators = {"torch": torch.default_generator, "random": random._inst, "numpy": np.random}
+        generators |= {f"dataset.{name}": value for name, value in held}
+        return {name: drawn for name, value in generators.items() if (drawn := _draws(np, value))}
+
+    many = range(loader.num_workers)
+    workers = torch.utils.data.DataLoader(
+        loader.dataset, sampler=many, num_workers=len(many), worker_init_fn=loader.worker_init_fn, collate_fn=told
+    )
+    workers = [*workers]
+    return sorted(name for name in workers[0] if len({str(drawn[name]) for drawn in workers}) < len(workers))
 
 
 def equal_generators__before_they_begin(loader):
@@ -515,6 +742,36 @@ def equal_generators__equal_samples(loader):
     """The first batches are what the generators make, and hide which of them made it."""
     first, second, *_ = [*loader]
     return ["dataset.noise"] if str(first) == str(second) else []
+
+
+def equal_generators__a_loader_like_it(loader):
+    """The given loader itself, with another beginning and another end of each batch: a worker without a batch says nothing."""
+    import random
+
+    import numpy as np
+
+    class Told(list):
+        pass
+
+    told, begin, collate = Told(), loader.worker_init_fn, loader.collate_fn
+
+    def first(worker):
+        if begin:
+            begin(worker)
+        told.extend([("numpy", np.random.rand()), ("random", random.random()), ("torch", torch.rand(()).item())])
+        for name, value in vars(torch.utils.data.get_worker_info().dataset).items():
+            if isinstance(value, (np.random.Generator, random.Random)):
+                told.append((f"dataset.{name}", value.random()))
+            if isinstance(value, torch.Generator):
+                told.append((f"dataset.{name}", torch.rand((), generator=value).item()))
+
+    loader.worker_init_fn, loader.collate_fn = first, lambda batch: (torch.utils.data.get_worker_info().id, [*told])
+    try:
+        workers = dict(iter(loader)).values()
+    finally:
+        loader.worker_init_fn, loader.collate_fn = begin, collate
+    seen = [pair for pairs in workers for pair in pairs]
+    return sorted({name for name, _ in seen if len({p for p in seen if p[0] == name}) < len(workers)})
 
 
 def _noisy(data, batch_size, num_workers, noise, begin=None, **options):
@@ -573,6 +830,14 @@ def noisy_loader__one_seed(data, batch_size, num_workers):
 
 def noisy_loader__uniform(data, batch_size, num_workers):
     return _noisy(data, batch_size, num_workers, lambda dataset, i: torch.rand(()).double())
+
+
+def noisy_loader__uniform_of_variance_1(data, batch_size, num_workers):
+    return _noisy(data, batch_size, num_workers, lambda dataset, i: (torch.rand(()).double() - 0.5) * 12**0.5)
+
+
+def noisy_loader__too_wide(data, batch_size, num_workers):
+    return _noisy(data, batch_size, num_workers, lambda dataset, i: torch.randn(()).double() * 1.2)
 
 
 def noisy_loader__shuffled(data, batch_size, num_workers):
