@@ -28,6 +28,11 @@ def tested(how, *about):
     return getattr(student_checks, how)(*about)
 
 
+def names_changed(before, after):
+    """The names of what differs between two dicts of the same names. A verdict shows them."""
+    return [name for name in before if name not in after or before[name] != after[name]]
+
+
 @contextmanager
 def state_left(torch, *modules, trained=False):
     """Within, on a rank: a list that is filled at the end with what has another state than before.

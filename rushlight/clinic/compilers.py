@@ -178,8 +178,9 @@ def find_breaks(function: Callable, *args: Any) -> list[int]:
     Every break counts, also one before the first operator, and one right after another. A line is counted from the line with `def`,
     which is line 0. Dynamo starts anew: nothing that was compiled before is used.
 
-    The function runs once, with these arguments. If it raises an error, so does `find_breaks`. Afterwards, also after an error, the
-    settings of Dynamo and of Python's loggers are what they were.
+    The function runs once, with these arguments. If it raises an error, so does `find_breaks`. A caller may have set the level and
+    `propagate` of any logger, and may have called `logging.disable(logging.CRITICAL)`: the lines are the same. Afterwards, also
+    after an error, the settings of Dynamo and of Python's loggers are what they were.
 
         >>> def script(x):
         ...     print(x)
@@ -209,14 +210,16 @@ def find_breaks(function: Callable, *args: Any) -> list[int]:
         lines.update(int(line) - first for line in told)
         return False  # the record is written nowhere
 
-    level = log.level
+    level, silent = log.level, logging.root.manager.disable
     log.addFilter(collect)
     log.setLevel(logging.DEBUG)
+    logging.disable(logging.NOTSET)
     try:
         torch._dynamo.explain(function)(*args)  # it resets Dynamo
     finally:
         log.removeFilter(collect)
         log.setLevel(level)
+        logging.disable(silent)
     return sorted(lines)
 
 
@@ -229,7 +232,11 @@ def clean(signal: torch.Tensor) -> torch.Tensor:
     `torch.compile(clean, fullgraph=True)` captures one graph, and uses it for all signals of the same size and dtype. No setting of
     Dynamo is changed. Python reads no value of a tensor in eager mode either, so `clean` also takes a fake tensor.
 
-    The calculation is in the dtype of `signal`, and the gradient of the result flows through all of it to `signal`.
+    The result is as exact as the dtype of `signal`. No sum and no count overflows, also with 100,000 elements of float16, whose
+    largest number is 65504.
+
+    The gradient flows through the division, the mean and the difference to `signal`. A division that is not made has no part in it:
+    not at a largest absolute value of exactly 1, and not for a signal of zeros, whose gradient is finite.
 
     Args:
         signal: floating, (length,), at least one element, all of them finite. It is only read.
@@ -237,9 +244,11 @@ def clean(signal: torch.Tensor) -> torch.Tensor:
     Returns:
         (length,), of the dtype of `signal`.
     """
-    signal = signal / signal.abs().max().clamp(min=1)
+    peak = signal.abs().max()
+    signal = signal / torch.where(peak > 1, peak, 1)
     strong = signal.abs() > 0.3
-    return signal - (signal * strong).sum() / strong.sum().clamp(min=1)
+    total = (signal * strong).double().sum()
+    return signal - total / strong.sum().clamp(min=1)
 
 
 def untrue(op: Any, *args: torch.Tensor) -> list[str]:
@@ -295,7 +304,8 @@ def register_whiten(namespace: str) -> None:
     """Register the operator `whiten(x, mean, momentum)` in a namespace, with a schema and a fake kernel that are true.
 
     The kernel first moves the running mean towards the mean over the rows: `mean.lerp_(x.mean(0), momentum)`. Its result is
-    `(x - mean).t()`, in new memory: the sizes are (columns, rows), and the strides are those of `t()`. `x` is only read.
+    `(x - mean).t()`, in new memory: the sizes are (columns, rows), and the strides are those of `t()`. `x` is only read. Without
+    data, the strides are the same, except in dimensions of size 1.
 
     A compiled program gives the same results as the operator alone, and leaves the same `mean`, also if it does not use the result.
 
@@ -303,8 +313,8 @@ def register_whiten(namespace: str) -> None:
 
     Args:
         namespace: a name in which no operator is registered yet. Afterwards, `torch.ops.<namespace>.whiten` is the operator. `x`
-            is floating, (rows, columns), with any strides, and has at least one element. `mean` is (columns,), of the same dtype.
-            `momentum` is a float.
+            is floating, (rows, columns), with any strides, also of 0, and has at least one element. `mean` is (columns,), of the
+            same dtype. `momentum` is a float.
     """
 
     def kernel(x, mean, momentum):
@@ -411,15 +421,18 @@ def guarded(function: Callable, first: dict[str, Any], second: dict[str, Any]) -
     """The arguments that make `torch.compile` compile a function again.
 
     An argument is one of them if this happens: Dynamo starts anew and compiles `function(**first)`. Then a second call, in which
-    only this argument has its value from `second`, compiles again. Dynamo's settings are the usual ones, and stay so.
+    only this argument has its value from `second`, compiles again. The values are the objects of the dicts, not copies: two
+    arguments may be one list. Dynamo's settings are the usual ones, and stay so.
 
         >>> guarded(lambda x, n, note: x * n, dict(x=torch.ones(2), n=3, note="a"), dict(x=torch.zeros(2), n=4, note="b"))
         ['n']
 
     Args:
-        function: a Python function whose graph does not break. Its parameters may be in another order than in `first`, or be
-            keyword-only. It may have any number of them.
-        first, second: the arguments by name, the same names in both. Both dicts and what they hold are only read.
+        function: a Python function whose graph does not break. Each call of it calls an operator, because Dynamo gives a backend no
+            graph without operators. Its parameters may be in another order than in `first`, or be keyword-only. It may have any
+            number of them.
+        first, second: the arguments by name, the same names in both. Both dicts and what they hold are only read, so nothing is
+            written to them, also not for a time.
 
     Returns:
         the names, in the order of `first`.
@@ -447,8 +460,9 @@ def warmup(steps: int) -> torch.nn.Module:
     """A module that multiplies its input by a factor that grows from call to call, and that is compiled once.
 
     The n-th call of a module, counted from 1, returns `x * min(1, n / steps)`, of the dtype of `x`. All calls count, also in eval
-    mode and beyond `steps`. The number of calls is in the state dict: a module that loads it goes on counting, also one with other
-    `steps`. The module has no parameters. The gradient flows through the product to `x`.
+    mode and beyond `steps`. The state dict has one entry, a tensor whose only element is the number of calls. A module that loads
+    it goes on counting, also one with other `steps`. The count is exact up to 2**53. The module has no parameters. The gradient
+    flows through the product to `x`.
 
     `torch.compile(module, fullgraph=True)` compiles once for all calls with inputs of one size. No setting of Dynamo is changed.
 
@@ -505,7 +519,9 @@ def dump_test(FileCheck: Any) -> Any:
     """
     test = FileCheck()
     test.check("static int64_t cpp_fused__softmax_addmm_").check_not("out_ptr1").check_not("static_cast")
-    test.check_not("cpp_fused__softmax_").check("static int64_t cpp_fused_mul_relu_")
-    test.check("segment_0(").check("blas(").check("// reuse").check_next("cpp_fused__softmax_addmm_")
+    test.check_not("cpp_fused__softmax_").check_not("cpp_fused_relu_").check("static int64_t cpp_fused_mul_relu_")
+    test.check_not("cpp_fused_relu_").check("segment_0(").check("blas(").check("// reuse").check_next(
+        "cpp_fused__softmax_addmm_"
+    )
     test.check("blas(").check_next("// reuse").check_next("blas(")
     return test.check("// reuse").check_next("cpp_fused_mul_relu_")

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from ...engine.check import program
 from ..cases import attempt, copied, drawn, explained, numbers, several
+from ..shared_13 import names_changed
 
 # Where a graph breaks ------------------------------------------------------------------------------------------------
 
@@ -57,58 +58,75 @@ def _inputs(torch, start, n):
     return numbers(torch, [4], start, "float32"), numbers(torch, [4], start + 1, "float32"), n
 
 
+LOGS = [f"torch._dynamo.{name}.__graph_breaks" for name in ("symbolic_convert", "convert_frame")]
+
+
 def _settings(torch):
-    """The settings of Dynamo, of its logs and of their loggers."""
-    names = (
-        "torch",
-        "torch._dynamo",
-        *(f"torch._dynamo.{name}.__graph_breaks" for name in ("symbolic_convert", "convert_frame")),
-    )
-    loggers = [logging.getLogger(name) for name in ("", *names)]
-    logs = [[log.level, log.propagate, log.disabled, len(log.handlers), len(log.filters)] for log in loggers]
+    """The settings of Dynamo, of its logs and of their loggers, by name."""
+    settings = {f"torch._dynamo.config.{name}": value for name, value in torch._dynamo.config.get_config_copy().items()}
+    loggers = {name: log for name, log in logging.root.manager.loggerDict.items() if isinstance(log, logging.Logger)}
+    del loggers["torch.__trace"]  # torch itself changes it at the first compilation
+    for name, log in {"root": logging.root, **loggers}.items():
+        own = {key: value for key, value in vars(log).items() if key != "_cache"}
+        own |= {"handlers": len(log.handlers), "filters": len(log.filters), "attributes": [*own]}
+        settings |= {f"{key} of the logger {name}": value for key, value in own.items()}
     state = torch._logging._internal._get_log_state()
-    logs += [dict(state.log_qname_to_level), set(state.artifact_names), logging.root.manager.disable]
+    settings["torch._logging.set_logs"] = dict(state.log_qname_to_level), set(state.artifact_names)
+    settings["logging.disable"] = logging.root.manager.disable
     translator = torch._dynamo.symbolic_convert.InstructionTranslatorBase
-    return torch._dynamo.config.get_config_copy(), logs, translator.log_graph_break
+    return settings | {"InstructionTranslatorBase.log_graph_break": translator.log_graph_break}
+
+
+CALLERS = ["usual", "raised", "lowered", "off"]  # what a caller has set for the loggers
 
 
 @contextmanager
-def _logs_at(torch, level):
-    """Within: Dynamo's log has this level."""
+def _logs_of(torch, caller):
+    """Within: the logs are set as a caller has them."""
     logs = torch._logging._internal
-    state = logs._get_log_state()
-    torch._logging.set_logs(dynamo=level)
+    state, silent = logs._get_log_state(), logging.root.manager.disable
+    torch._logging.set_logs(dynamo=logging.ERROR)
+    for name in LOGS if caller in ("raised", "lowered") else ():
+        log = logging.getLogger(name)
+        log.setLevel(logging.WARNING if caller == "raised" else 5)
+        log.propagate = False
+    if caller == "off":
+        logging.disable(logging.CRITICAL)
     try:
         yield
     finally:
+        logging.disable(silent)
         logs._set_log_state(state)
-        logs._init_logs()
+        logs._init_logs()  # it sets levels and `propagate` too
 
 
-def _lines(*chosen, start=1, n=2, between=True, below=0, before=False):
-    return {"lines": list(chosen), "start": start, "n": n, "between": between, "below": below, "before": before}
+def _lines(*chosen, start=1, n=2, between=True, below=0, before=False, caller="usual"):
+    case = {"lines": list(chosen), "start": start, "n": n, "between": between, "below": below, "before": before}
+    return case | {"caller": caller}
 
 
 @program(
     "clinic.compilers.find_breaks",
-    cases=drawn(lines=several(LINES, 1, 4), start=(0, 9), n=(0, 4), between=bool, below=(0, 9), before=bool),
+    cases=drawn(lines=several(LINES, 1, 4), start=(0, 9), n=(0, 4), between=bool, below=(0, 9), before=bool, caller=CALLERS),
     edges=[
         *(_lines(*LINES[i : i + 6], below=i) for i in range(0, len(LINES), 6)),
         *(_lines(*LINES[i : i + 4], between=False, before=True, start=i) for i in range(0, len(LINES), 4)),
         *(_lines("if y.sum() > x.sum():\n    y = y - y.max().item()\nelse:\n    x = x - x.max().item()", start=i) for i in (0, 4)),
         *(_lines(*LINES[-3:], n=n, between=False) for n in (0, 3, 4)),
         _lines(between=False), _lines(*["z = x.tolist()"] * 3, between=False),
+        *(_lines(*LINES[3:5], LINES[13], caller=caller) for caller in CALLERS),
+        *(_lines("y[0] = y[9]", between=False, caller=caller) for caller in CALLERS),
     ],
     hint=explained(
         lines="a line is counted from the line with def, which is line 0; explain misses breaks before the first operator",
         seen="the function runs once",
         arguments="the arguments are only read",
-        settings="the settings of Dynamo, of its logs and of their loggers are afterwards what they were",
+        settings="these settings are others afterwards than before: put back what you change, with the value that it had",
     ),
     draws=8,
     disposable=True,
 )  # fmt: skip
-def find_breaks(rl, lines, start, n, between, below, before):
+def find_breaks(rl, lines, start, n, between, below, before, caller):
     import torch
 
     function, seen = _function(torch, lines, between, below)
@@ -117,15 +135,15 @@ def find_breaks(rl, lines, start, n, between, below, before):
     if before:
         attempt(torch.compile(function, backend="eager"), *inputs)
         seen.clear()
-    with _logs_at(torch, logging.ERROR):
+    with _logs_of(torch, caller):
         settings = _settings(torch)
         found = attempt(rl.clinic.compilers.find_breaks, function, *inputs)
-        kept = settings == _settings(torch)
-    return {"lines": found, "seen": len(seen), "arguments": inputs, "settings": kept}
+        others = names_changed(settings, _settings(torch))
+    return {"lines": found, "seen": len(seen), "arguments": inputs, "settings": others}
 
 
 @find_breaks.oracle
-def lines_of_breaks(torch, lines, start, n, between, below, before):
+def lines_of_breaks(torch, lines, start, n, between, below, before, caller):
     """Dynamo itself tells where it is, when it logs a break."""
     from unittest.mock import patch
 
@@ -143,13 +161,12 @@ def lines_of_breaks(torch, lines, start, n, between, below, before):
     with patch.object(translator, "log_graph_break", remember):
         result = attempt(torch.compile(function, backend="eager"), *inputs)
     found = result if isinstance(result, str) else sorted(told)
-    return {"lines": found, "seen": len(seen), "arguments": inputs, "settings": True}
+    return {"lines": found, "seen": len(seen), "arguments": inputs, "settings": []}
 
 
 # A function without breaks -------------------------------------------------------------------------------------------
 
 SIGNALS = ["usual", "large", "small", "zeros", "one strong", "negative", "limit", "above"]
-SETTINGS = ["recompile_limit", "capture_scalar_outputs", "capture_dynamic_output_shape_ops", "suppress_errors"]
 
 
 def _signal(torch, name, size, start, kind):
@@ -165,7 +182,7 @@ def _cleaned(torch, clean, size, starts, names, kind):
 
     signals = [_signal(torch, name, size, start, kind) for name, start in zip(names, starts)]
     before, graphs = [copied(x) for x in signals], []
-    settings = [getattr(torch._dynamo.config, name) for name in SETTINGS]
+    settings = torch._dynamo.config.get_config_copy()
 
     def collect(module, inputs):
         graphs.append(module)
@@ -185,15 +202,28 @@ def _cleaned(torch, clean, size, starts, names, kind):
         "without data": fake,
         "gradient": _gradients(torch, clean, kind),
         "signals": all(map(torch.equal, signals, before)),
-        "settings": settings == [getattr(torch._dynamo.config, name) for name in SETTINGS],
+        "long": _of_long_signals(torch, clean),
+        "settings": names_changed(settings, torch._dynamo.config.get_config_copy()),
     }
 
 
+def _of_long_signals(torch, clean):
+    """The first results for signals of float16, whose count or sum is larger than all numbers of that dtype."""
+    signals = [torch.full((100_000,), value, dtype=torch.float16) for value in (0.5, 0.9)]
+    signals += [torch.tensor([0.5, 0.25], dtype=torch.float16).repeat(70_000)]
+    return [copied(clean(x)[:2]) for x in signals]
+
+
+GRADIENTS = [  # signals whose absolute values all differ, or are 0
+    [0.5, -0.25, 0.9, 0.125], [2.0, -1.0, 3.6, 0.5], [0.25, 0.125, 1.0, -0.5], [0.5, -1.0, 0.125, 0.0], [0.0, 0.0, 0.0, 0.0],
+    [0.0, 0.25, 0.0625, -0.125], [0.0, 0.5, 0.0625, -0.125], [0.0, 0.25, 0.0625, -8.0],
+]  # fmt: skip
+
+
 def _gradients(torch, clean, kind):
-    """The gradients of a weak and of a strong signal, whose absolute values all differ."""
     grads = []
-    for scale in (1.0, 4.0):
-        x = (torch.tensor([0.5, -0.25, 0.9, 0.125], dtype=getattr(torch, kind)) * scale).requires_grad_()
+    for signal in GRADIENTS:
+        x = torch.tensor(signal, dtype=getattr(torch, kind), requires_grad=True)
         result = clean(x)
         if result.requires_grad:
             (result * torch.arange(1, 5)).sum().backward()
@@ -218,10 +248,11 @@ def _signals(*names, size=4, kind="float32"):
         result="divide by the largest absolute value if it is more than 1, and subtract the mean of the strong elements",
         compiled="with fullgraph=True the compiled function gives another result, or an error: a line still needs a value",
         without_data="on a fake tensor it raises: in eager mode, Python still reads a value",
-        gradient="the gradient flows through the division, the mean and the difference",
+        gradient="the gradient flows through the division, the mean and the difference, and through no division that is not made",
         graphs="one graph is used for all signals of a size: nothing in Python depends on the values",
         signals="the signal is only read",
-        settings="a setting of Dynamo hides the symptom in this process only",
+        long="a sum or a count of 100,000 elements is larger than the numbers of float16",
+        settings="a setting of Dynamo hides the symptom in this process only: these are changed",
     ),
     draws=8,
     disposable=True,
@@ -241,5 +272,6 @@ def cleaned_number_by_number(torch, size, starts, names, kind):
         return x - strong.mean() if strong.numel() else x
 
     results = [copied(cleaned(_signal(torch, name, size, start, kind))) for name, start in zip(names, starts)]
-    rest = {"without data": [size], "gradient": _gradients(torch, cleaned, kind), "signals": True, "settings": True}
-    return {"result": results, "compiled": results, "graphs": 1} | rest
+    rest = {"without data": [size], "gradient": _gradients(torch, cleaned, kind), "signals": True}
+    long = _of_long_signals(torch, lambda x: cleaned(x.double()).half())
+    return {"result": results, "compiled": results, "graphs": 1} | rest | {"long": long, "settings": []}

@@ -157,6 +157,22 @@ def _registered(torch, namespace, register):
     return getattr(torch.ops, namespace).whiten.default
 
 
+LAYOUTS = {
+    "": lambda torch, x: x,
+    "gaps": lambda torch, x: torch.stack([x, x], 2)[..., 0],
+    "turned": lambda torch, x: x.t().contiguous().t(),
+    "equal rows": lambda torch, x: x[:1].expand_as(x),
+    "equal columns": lambda torch, x: x[:, :1].expand_as(x),
+    "one number": lambda torch, x: x[:1, :1].expand_as(x),
+    "rows of a wide matrix": lambda torch, x: torch.cat([x, x], 1)[:, : x.shape[1]],
+}
+
+
+def _described(x):
+    """The sizes, the strides and the dtype of a result. The strides of dimensions of size 1 do not matter."""
+    return [[*x.shape], [stride if size > 1 else 0 for size, stride in zip(x.shape, x.stride())], str(x.dtype)]
+
+
 def _whitened(torch, op, rows, columns, start, momentum, kind, layout, nan=False):
     """What a registered operator does, what it says, and what a compiled program makes of it."""
     from torch._subclasses.fake_tensor import FakeTensorMode
@@ -164,8 +180,7 @@ def _whitened(torch, op, rows, columns, start, momentum, kind, layout, nan=False
     def make():
         x = numbers(torch, [rows, columns], start, kind)
         x = x.masked_fill(x == x[0, 0], math.nan) if nan else x
-        x = {"": x, "gaps": torch.stack([x, x], 2)[..., 0], "turned": x.t().contiguous().t()}[layout]
-        return x, numbers(torch, [columns], start + 3, kind)
+        return LAYOUTS[layout](torch, x), numbers(torch, [columns], start + 3, kind)
 
     def calibrate(x, mean):
         before = mean * 1
@@ -187,8 +202,8 @@ def _whitened(torch, op, rows, columns, start, momentum, kind, layout, nan=False
         "mean": copied(mean),
         "x": _same(x.contiguous(), make()[0].contiguous()),
         "fake writes": empty[1]._version > 1,  # one write is that of the operator itself
-        "without data": [[*said.shape], [*said.stride()], str(said.dtype)],
-        "with data": [[*result.shape], [*result.stride()], str(result.dtype)],
+        "without data": _described(said),
+        "with data": _described(result),
         "calibrated": [*map(copied, compiled), copied(again[1])],
         "declared": [bool(argument.is_write) for argument in op._schema.arguments],
     }
@@ -204,12 +219,12 @@ def _matrix(rows=2, columns=3, momentum=0.5, kind="float32", layout="", start=1)
     "clinic.compilers.register_whiten",
     cases=drawn(
         rows=(1, 3), columns=(1, 3), momentum=[0.5, 1.0, 0.0, 0.25], kind=["float32", "float64"],
-        layout=["", "gaps", "turned"], start=(0, 9), nan=bool,
+        layout=[*LAYOUTS], start=(0, 9), nan=bool,
     ),
     edges=[
         _matrix(), _matrix(3, 3, kind="float64"), _matrix(1, 3), _matrix(3, 1), _matrix(2, 2, 0.0),
         _matrix(layout="gaps"), _matrix(layout="turned"), _matrix(3, 2, 0.25, "float64", "turned"),
-        _matrix(3, 3) | {"nan": True},
+        _matrix(3, 3) | {"nan": True}, *(_matrix(rows, 3, layout=layout) for layout in LAYOUTS for rows in (2, 3)),
     ],
     hint=explained(
         mean="the kernel moves the mean: mean.lerp_(x.mean(0), momentum)",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...engine.check import program
 from ..cases import attempt, copied, drawn, explained, numbers, several
+from ..shared_13 import names_changed
 
 # What is guarded -----------------------------------------------------------------------------------------------------
 
@@ -26,7 +27,10 @@ VALUES = {  # the first value of each argument, and others by name
     "low": {"same": lambda torch: 3, "other": lambda torch: 4},
     "high": {"same": lambda torch: 5, "other": lambda torch: 6},
     "size": {"same": lambda torch: 7, "other": lambda torch: 8},
+    "labels": {"same": lambda torch: ["a", "b"], "other": lambda torch: ["c"]},
+    "base": {"same": lambda torch: torch.ones(3), "other": lambda torch: torch.zeros(3)},
 }  # fmt: skip
+SHARED = {"labels": "names", "base": "x"}  # arguments that may be the same object as others of the first ones
 TERMS = {  # a line for each use of arguments
     "rate": "x = x * rate",
     "count": "x = x + count",
@@ -42,6 +46,8 @@ TERMS = {  # a line for each use of arguments
     "one of three": "x = x + (high if mode == 'sum' else low if count > 2 else size)",
     "size": "x = x - size",
     "unused": "note = options",
+    "labels": "x = x * len(labels)",
+    "base": "x = x + base.sum()",
     "sizes": "x = x / x.shape[0]",
 }
 
@@ -54,11 +60,33 @@ def _function(terms, keywords=False):
     return space["script"]
 
 
-def _arguments(torch, changed, turns=0):
-    """The first and the second arguments, in other orders than the function's: the first ones are so many places on."""
+class Watched(dict):
+    """A dict that knows whether a method has written to it."""
+
+    written = False
+
+
+def _noting(method):
+    def write(self, *args, **kwargs):
+        self.written = True
+        return method(self, *args, **kwargs)
+
+    return write
+
+
+for _name in ("__setitem__", "__delitem__", "__ior__", "update", "setdefault", "pop", "popitem", "clear"):
+    setattr(Watched, _name, _noting(getattr(dict, _name)))
+
+
+def _arguments(torch, changed, turns=0, shared=""):
+    """The first and the second arguments, in other orders than the function's: the first ones are so many places on. With `shared`,
+    some of the `"first"` or of the `"second"` ones are the same objects as others of the first ones."""
     names = [*VALUES][turns:] + [*VALUES][:turns]
     first = {name: VALUES[name]["same"](torch) for name in names}
-    return first, {name: VALUES[name][changed.get(name, "same")](torch) for name in reversed(VALUES)}
+    second = {name: VALUES[name][changed.get(name, "same")](torch) for name in reversed(VALUES)}
+    for name, other in SHARED.items() if shared else ():
+        (first if shared == "first" else second)[name] = first[other]
+    return Watched(first), Watched(second)
 
 
 def _change(st):
@@ -70,14 +98,23 @@ def _others(i):
     return {name: [*values][min(i, len(values) - 1)] for name, values in VALUES.items()}
 
 
-def _kept(arguments):
-    """What shows a change of these dicts: the order of the names, the objects, and what the dicts and lists among them hold."""
-    return [[(name, id(value), repr(value)) for name, value in each.items()] for each in arguments]
+def _state(torch, **arguments):
+    """What shows a change of these dicts, of what they hold, and of Dynamo's settings, by name."""
+    state = {f"torch._dynamo.config.{name}": value for name, value in torch._dynamo.config.get_config_copy().items()}
+    for which, each in arguments.items():
+        state |= {f"the names in {which}": [*each], f"{which} is written to": each.written}
+        for name, value in each.items():
+            version = value._version if isinstance(value, torch.Tensor) else 0
+            state[f"{which}[{name!r}]"] = id(value), repr(value), version
+    return state
 
 
 @program(
     "clinic.compilers.guarded",
-    cases=drawn(terms=several(sorted(TERMS), 1, 4), changed=_change, keywords=bool, turns=(0, len(VALUES) - 1)),
+    cases=drawn(
+        terms=several(sorted(TERMS), 1, 4), changed=_change, keywords=bool, turns=(0, len(VALUES) - 1),
+        shared=["", "first", "second"],
+    ),
     edges=[
         *({"terms": sorted(TERMS), "changed": _others(i), "turns": 2 * i} for i in range(1, 5)),
         {"terms": sorted(TERMS), "changed": _others(1) | {"x": "longer"}},  # more than Dynamo compiles again
@@ -86,29 +123,31 @@ def _kept(arguments):
         {"terms": ["one of two"], "changed": _others(1), "turns": 6},
         {"terms": ["one of three", "one of two"], "changed": _others(1), "keywords": True, "turns": 9},
         {"terms": ["options"], "changed": _others(4)}, {"terms": ["new"], "changed": _others(3)},
+        *({"terms": ["labels", "length", "base"], "changed": {}, "shared": shared, "turns": turns}
+          for shared, turns in (("first", 0), ("second", 4))),
     ],
     hint=explained(
         names="compile anew for each argument, with the first arguments, and then call by keywords with only this one changed",
-        kept="the dicts and what they hold are only read, and a setting of Dynamo stays what it was",
+        changed="the dicts and what they hold are only read, and a setting of Dynamo stays what it was: these are others",
     ),
     draws=2,
     disposable=True,
 )  # fmt: skip
-def guarded(rl, terms, changed, keywords=False, turns=0):
+def guarded(rl, terms, changed, keywords=False, turns=0, shared=""):
     import torch
 
     torch._dynamo.reset()
-    arguments, settings = _arguments(torch, changed, turns), torch._dynamo.config.get_config_copy()
-    before = _kept(arguments)
-    names = list(rl.clinic.compilers.guarded(_function(terms, keywords), *arguments))
-    return {"names": names, "kept": _kept(arguments) == before and torch._dynamo.config.get_config_copy() == settings}
+    first, second = _arguments(torch, changed, turns, shared)
+    before = _state(torch, first=first, second=second)
+    names = list(rl.clinic.compilers.guarded(_function(terms, keywords), first, second))
+    return {"names": names, "changed": names_changed(before, _state(torch, first=first, second=second))}
 
 
 @guarded.oracle
-def compilations_counted(torch, terms, changed, keywords=False, turns=0):
+def compilations_counted(torch, terms, changed, keywords=False, turns=0, shared=""):
     from torch._dynamo.testing import CompileCounter
 
-    first, second = _arguments(torch, changed, turns)
+    first, second = _arguments(torch, changed, turns, shared)
     blamed = []
     for name in first:
         torch._dynamo.reset()
@@ -119,7 +158,7 @@ def compilations_counted(torch, terms, changed, keywords=False, turns=0):
         compiled(**(first | {name: second[name]}))
         if counter.frame_count > before:
             blamed.append(name)
-    return {"names": blamed, "kept": True}
+    return {"names": blamed, "changed": []}
 
 
 # A counter that is no guard ------------------------------------------------------------------------------------------
@@ -141,7 +180,7 @@ def _warmed_up(torch, make, steps, calls, start, others, kind):
     from torch._dynamo.testing import CompileCounter
 
     module, counter, results = make(steps), CompileCounter(), []
-    limit = torch._dynamo.config.recompile_limit, torch._dynamo.config.allow_unspec_int_on_nn_module
+    settings = torch._dynamo.config.get_config_copy()
     torch._dynamo.reset()
     compiled = torch.compile(module, backend=counter, fullgraph=True)
     inputs = [_input(torch, kind, start + i) for i in range(calls)]
@@ -166,8 +205,26 @@ def _warmed_up(torch, make, steps, calls, start, others, kind):
         "gradient": x.grad,
         "compilations": compilations,
         "parameters": len([*module.parameters()]),
-        "settings": limit == (torch._dynamo.config.recompile_limit, torch._dynamo.config.allow_unspec_int_on_nn_module),
+        "state": attempt(_numbers_in, module.state_dict()),
+        "counted": [attempt(_beyond, torch, make, *each) for each in COUNTED],
+        "settings": names_changed(settings, torch._dynamo.config.get_config_copy()),
     }
+
+
+def _numbers_in(state):
+    return [float(number) for value in state.values() for number in value.flatten()]
+
+
+COUNTED = [(2**52, 2**51, "float64"), (100_000, 69_999, "float16"), (100_000, 69_999, "bfloat16")]
+BEYOND = [("float64", 1, 2), ("float16", 0.7, 0.7), ("bfloat16", 0.7, 0.7)]  # what `_beyond` gives for each
+
+
+def _beyond(torch, make, steps, calls, kind):
+    """How much the factors of two calls are above those of so many calls, in steps."""
+    module, x = make(steps), torch.ones(3, dtype=getattr(torch, kind))
+    module.load_state_dict({name: torch.full_like(value, calls) for name, value in module.state_dict().items()})
+    results = [module(x) for _ in range(2)]
+    return [(y - calls / steps) * steps for y in results] if kind == "float64" else results
 
 
 def _is_exact(y, x, n, steps):
@@ -197,7 +254,9 @@ def _warming(steps, calls, others=None, kind="vector"):
         new="each module counts its own calls",
         gradient="the gradient of the product flows to x",
         compilations="a number of Python that changes is compared at each call",
-        settings="a limit that is raised hides the symptom in this process only",
+        state="the state dict has one entry, and its only element is the number of calls",
+        counted="a module that loads a count of many calls goes on: each of them counts, and the factor is exact",
+        settings="a setting of Dynamo hides the symptom in this process only: these are changed",
     ),
     draws=6,
     disposable=True,
@@ -223,5 +282,9 @@ def warmed_up_in_eager(torch, steps, calls, start, others, kind):
         "gradient": torch.ones(3) * factors[0],
         "compilations": 1,
         "parameters": 0,
-        "settings": True,
+        "state": [float(called)],
+        "counted": [
+            [torch.full((3,), number, dtype=getattr(torch, kind)) for number in numbers] for kind, *numbers in BEYOND
+        ],
+        "settings": [],
     }

@@ -15,6 +15,8 @@ AT = {
     "wrong__in_another_dtype": "inductor.decomposition.softmax",
     "wrong__run_by_python": "inductor.decomposition.softmax",
     "wrong__all_buffers_are_stored": "inductor.cpp_scheduling.codegen_node",
+    "wrong__relu_by_itself": "inductor.lowering.pointwise",
+    "wrong__relu_run_by_python": "inductor.lowering.pointwise",
 }
 
 
@@ -115,3 +117,35 @@ def wrong__all_buffers_are_stored(node, unused, layouts, number):
     written = {nest.buffer for nest in node.nests}
     reads = {load.buffer for nest in node.nests for load in loads(nest.value)} - written
     return Kernel(name, text, arguments, reads, written, inplace_candidates(kernel), origins)
+
+
+def wrong__relu_by_itself(name, operands, dtype=None):
+    """Relu is a kernel of its own, and the doubling is another one, which reads its result."""
+    computed = result_type(*operands)
+    sizes = tuple(broadcast_shapes(*(operand.sizes for operand in operands if hasattr(operand, "sizes"))))
+
+    def inner(indices):
+        values = [load_broadcast(x, indices) if hasattr(x, "sizes") else ir.constant(x, computed) for x in operands]
+        return ir.op(name, *(ir.cast(value, computed) for value in values), dtype=dtype)
+
+    if name != "relu":
+        return Pointwise(sizes, dtype or computed, inner)
+    stored = box(
+        Pointwise((*sizes, 2), computed, lambda indices: inner(indices[:-1]))
+    )  # one more loop: it is not fused
+    stored.in_memory()
+    return Pointwise(sizes, computed, lambda indices: stored.load((*indices, ZERO)))
+
+
+def wrong__relu_run_by_python(name, operands, dtype=None):
+    """Relu has no loops: Python calls its kernel, and only the doubling is a kernel."""
+    if name == "relu":
+        raise Unsupported
+    computed = result_type(*operands)
+    sizes = tuple(broadcast_shapes(*(operand.sizes for operand in operands if hasattr(operand, "sizes"))))
+
+    def inner(indices):
+        values = [load_broadcast(x, indices) if hasattr(x, "sizes") else ir.constant(x, computed) for x in operands]
+        return ir.op(name, *(ir.cast(value, computed) for value in values), dtype=dtype)
+
+    return Pointwise(sizes, dtype or computed, inner)

@@ -252,16 +252,24 @@ def mend_2__a_table():
 def find_breaks__from_the_screen(function, *args):
     """What the log writes for a user: a handler of the log writes to standard error."""
     logs, written = torch._logging._internal, io.StringIO()
-    state = logs._get_log_state()
+    state, silent = logs._get_log_state(), logging.root.manager.disable
+    loggers = [logging.getLogger(name) for name in logs.log_registry.get_log_qnames()]
+    loggers += [logging.getLogger(name) for name in logs.log_registry.get_artifact_log_qnames()]
+    before = [(log, log.level, log.propagate) for log in loggers]
     logs._set_log_state(logs.LogState())
     torch._dynamo.reset()
     try:
+        logging.disable(logging.NOTSET)
         with contextlib.redirect_stderr(written):
             torch._logging.set_logs(graph_breaks=True)
             torch.compile(function, backend=CompileCounter())(*args)
     finally:
         logs._set_log_state(state)
         logs._init_logs()
+        logging.disable(silent)
+        for log, level, propagate in before:
+            log.setLevel(level)
+            log.propagate = propagate
     lines = [int(line) for line in re.findall(r"raph break.* in user code at .+:(\d+)\n", written.getvalue())]
     return sorted({line - function.__code__.co_firstlineno for line in lines})
 
@@ -288,7 +296,10 @@ def find_breaks__frames_of_the_text(function, *args):
         found[(frames or re.findall(r"user code at \S+:(\d+)", record.getMessage()))[-1]] = True
 
     handler.emit = emit
-    with mock.patch.multiple(log, handlers=[handler], propagate=False, level=logging.DEBUG):
+    with (
+        mock.patch.multiple(log, handlers=[handler], propagate=False, level=logging.DEBUG),
+        mock.patch.object(logging.root.manager, "_disable", 0),
+    ):
         log._cache.clear()
         torch.compiler.reset()
         torch.compile(function, backend="aot_eager")(*args)
@@ -296,13 +307,45 @@ def find_breaks__frames_of_the_text(function, *args):
     return [line - function.__code__.co_firstlineno for line in sorted(map(int, found))]
 
 
+def find_breaks__when_a_record_is_made(function, *args):
+    found, log = set(), logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks")
+    before = log.level, log.propagate, logging.root.manager.disable
+    make = logging.getLogRecordFactory()
+
+    def factory(*args, **kwargs):
+        record = make(*args, **kwargs)
+        if record.name == log.name:
+            found.add(int(re.search(r"in user code at .*:(\d+)", record.getMessage())[1]))
+        return record
+
+    logging.setLogRecordFactory(factory)
+    logging.disable(logging.NOTSET)
+    log.setLevel(logging.DEBUG)
+    log.propagate = False
+    try:
+        torch.compiler.reset()
+        torch.compile(function, backend="eager")(*args)
+    finally:
+        logging.setLogRecordFactory(make)
+        log.level, log.propagate = before[:2]
+        log.manager._clear_cache()
+        logging.disable(before[2])
+    return [line - function.__code__.co_firstlineno for line in sorted(found)]
+
+
+def clean__threshold(signal):
+    signal = signal / torch.nn.functional.threshold(signal.abs().max(), 1.0, 1.0)
+    strong = signal.abs() > 0.3
+    return signal - torch.where(strong, signal, 0).double().sum() / strong.sum().clamp(min=1)
+
+
 def clean__where(signal):
     largest = torch.amax(torch.abs(signal))
-    signal = torch.where(largest > 1, signal / largest, signal)
-    strong = (signal.abs() > 0.3).to(signal.dtype)
+    signal = signal / torch.where(largest > 1, largest, torch.ones_like(largest))
+    strong = signal.abs() > 0.3
     count = strong.sum()
-    offset = torch.where(count > 0, torch.dot(signal, strong) / count, 0.0)
-    return signal - offset
+    total = torch.where(strong, signal, 0).double().sum()
+    return signal - torch.where(count > 0, total / torch.where(count > 0, count, 1), 0.0).to(signal.dtype)
 
 
 def clean__a_condition(signal):
@@ -310,13 +353,17 @@ def clean__a_condition(signal):
     peak = signal.abs().max()
     signal = torch.cond(peak > 1, lambda x, peak: x / peak, lambda x, peak: x.clone(), (signal, peak))
     strong = signal.abs() > 0.3
-    return signal - torch.where(strong, signal, 0).sum() / strong.sum().clamp(min=1)
+    return signal - torch.where(strong, signal, 0).double().sum() / strong.sum().clamp(min=1)
 
 
-def clean__masked_and_nan(signal):
-    signal = signal / torch.maximum(signal.abs().max(), torch.ones((), dtype=signal.dtype))
+def clean__masked(signal):
+    """The mean of all elements, divided by the share of the strong ones."""
+    peak = signal.abs().amax()
+    signal = signal / peak.masked_fill(peak <= 1, 1)
     weak = signal.abs() <= 0.3
-    return signal - signal.masked_fill(weak, float("nan")).nanmean().nan_to_num(0.0)
+    share = 1 - weak.double().mean()
+    mean = signal.double().masked_fill(weak, 0.0).mean() / share.masked_fill(weak.all(), 1.0)
+    return signal.sub(mean)
 
 
 # An operator that is not what it says
@@ -603,7 +650,7 @@ def dump_test__line_by_line(FileCheck):
     softmax, relu = "cpp_fused__softmax_addmm_", "cpp_fused_mul_relu_"
     lines = [softmax, "blas(", "// reuse", "blas("]
     chain = FileCheck().check_regex(softmax + "[0-9]+\\(const .*, const .*, [a-z]+\\* out_ptr0\\) ")
-    chain = chain.check_not("cast<").check_not("static int64_t cpp_fused__softmax").check(relu + "")
+    chain = chain.check_not("cast<").check_not("static int64_t cpp_fused__softmax").check_not("fused_relu").check(relu)
     chain = chain.check('extern "C"').check("blas(").check("// reuse")
     for i in range(4):
         chain = chain.check(lines[i]) if i == 1 else chain.check_next(lines[i])
@@ -619,6 +666,7 @@ def dump_test__without_kernels_of_others(FileCheck):
         "static_cast<",
         "static int64_t cpp_fused__softmax",
         "static int64_t cpp_fused_mm",
+        "static int64_t cpp_fused_r",
     ):
         test.check_not(word)
     test.check("static int64_t cpp_fused_mul_relu_").check_not("static int64_t cpp_fused_m").check("segment_0")

@@ -215,6 +215,95 @@ def find_breaks__both_branches(function, *args):
     return sorted(found)
 
 
+def find_breaks__the_usual_level_afterwards(function, *args):
+    log, found = logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks"), []
+    try:
+        found = _logged(function, args, _in_file)
+    finally:
+        log.setLevel(logging.NOTSET)
+    return sorted({line - function.__code__.co_firstlineno for line in found})
+
+
+def find_breaks__propagates_afterwards(function, *args):
+    log, found = logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks"), []
+    try:
+        found = _logged(function, args, _in_file)
+    finally:
+        log.propagate = True
+    return sorted({line - function.__code__.co_firstlineno for line in found})
+
+
+def find_breaks__nothing_while_logs_are_disabled(function, *args):
+    return sorted({line - function.__code__.co_firstlineno for line in _logged(function, args, _in_file)})
+
+
+def find_breaks__logs_enabled_afterwards(function, *args):
+    logging.disable(logging.NOTSET)
+    return sorted({line - function.__code__.co_firstlineno for line in _logged(function, args, _in_file)})
+
+
+def find_breaks__a_method_of_the_logger_stays(function, *args):
+    log, found = logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks"), set()
+    level, silent = log.level, logging.root.manager.disable
+    log.handle = lambda record: found.add(_in_file(record.getMessage()) - function.__code__.co_firstlineno)
+    log.setLevel(logging.DEBUG)
+    logging.disable(logging.NOTSET)
+    torch._dynamo.reset()
+    try:
+        torch.compile(function, backend="eager")(*args)
+    finally:
+        log.setLevel(level)
+        logging.disable(silent)
+        log.handle = type(log).handle.__get__(log)
+    return sorted(found)
+
+
+def clean__clamped(signal):
+    """`clamp` has a gradient at its limit: the peak takes part in it without a division."""
+    signal = signal / signal.abs().max().clamp(min=1)
+    strong = signal.abs() > 0.3
+    return signal - (signal * strong).sum(dtype=_wide(signal)) / strong.sum().clamp(min=1)
+
+
+def _wide(signal):
+    return torch.promote_types(signal.dtype, torch.float32)
+
+
+def clean__the_larger_of_two(signal):
+    """At equality `maximum` gives each of the two half of the gradient."""
+    signal = signal / torch.maximum(signal.abs().max(), torch.ones((), dtype=signal.dtype))
+    strong = signal.abs() > 0.3
+    return signal - (signal * strong).sum(dtype=_wide(signal)) / strong.sum().clamp(min=1)
+
+
+def clean__one_of_two_quotients(signal):
+    """`where` computes both: the gradient of the quotient that is not taken is 0 times inf."""
+    peak = signal.abs().max()
+    signal = torch.where(peak > 1, signal / peak, signal)
+    strong = signal.abs() > 0.3
+    return signal - (signal * strong).sum(dtype=_wide(signal)) / strong.sum().clamp(min=1)
+
+
+def clean__a_mean_of_nothing(signal):
+    peak = signal.abs().max()
+    signal = signal / torch.where(peak > 1, peak, 1)
+    return signal - signal.masked_fill(signal.abs() <= 0.3, float("nan")).nanmean().nan_to_num(0.0)
+
+
+def clean__counts_in_its_dtype(signal):
+    peak = signal.abs().max()
+    signal = signal / torch.where(peak > 1, peak, 1)
+    strong = (signal.abs() > 0.3).to(signal.dtype)
+    return signal - (signal * strong).sum(dtype=_wide(signal)) / strong.sum().clamp(min=1)
+
+
+def clean__adds_in_its_dtype(signal):
+    peak = signal.abs().max()
+    signal = signal / torch.where(peak > 1, peak, 1)
+    strong = signal.abs() > 0.3
+    return signal - (signal * strong).sum() / strong.sum().clamp(min=1)
+
+
 def clean__disabled(signal):
     @torch.compiler.disable
     def run(signal):
@@ -246,9 +335,10 @@ def clean__always_scaled(signal):
 
 
 def _cleaned(signal):
-    signal = signal / signal.abs().max().clamp(min=1)
+    peak = signal.abs().max()
+    signal = signal / torch.where(peak > 1, peak, 1)
     strong = signal.abs() > 0.3
-    return signal - (signal * strong).sum() / strong.sum().clamp(min=1)
+    return signal - (signal * strong).sum(dtype=_wide(signal)) / strong.sum().clamp(min=1)
 
 
 def clean__without_a_gradient(signal):
@@ -261,9 +351,9 @@ def clean__no_grad_within(signal):
 
 
 def clean__a_gradient_past_the_mean(signal):
-    signal = signal / signal.abs().max().clamp(min=1)
-    strong = signal.abs() > 0.3
-    return signal - ((signal * strong).sum() / strong.sum().clamp(min=1)).detach()
+    peak = signal.abs().max()
+    signal = signal / torch.where(peak > 1, peak, 1)
+    return signal - (signal - _cleaned(signal)).detach()
 
 
 def clean__in_float32(signal):
@@ -423,6 +513,16 @@ def register_whiten__without_nan(namespace):
     _whiten(namespace, kernel, lambda x, mean, momentum: (x - mean).t())
 
 
+def register_whiten__a_fake_copy_of_the_transpose(namespace):
+    """A copy has its own order of the dimensions if two elements of `x` share memory."""
+
+    def kernel(x, mean, momentum):
+        mean.lerp_(x.mean(0), momentum)
+        return (x - mean).t()
+
+    _whiten(namespace, kernel, lambda x, mean, momentum: x.t().clone())
+
+
 def register_whiten__no_fake_kernel(namespace):
     def kernel(x, mean, momentum):
         mean.lerp_(x.mean(0), momentum)
@@ -570,6 +670,38 @@ def guarded__into_the_first(function, first, second):
     return _guarded(function, first, second, changed)
 
 
+def guarded__none_that_are_printed_alike(function, first, second):
+    names = _guarded(function, first, second, lambda name, _: first | {name: second[name]})
+    return [name for name in names if repr(first[name]) != repr(second[name])]
+
+
+def guarded__exchanged_and_put_back(function, first, second):
+    names = []
+    for name in [*first]:
+        torch._dynamo.reset()
+        counter = CompileCounter()
+        compiled = torch.compile(function, backend=counter)
+        compiled(**first)
+        before, first[name] = first[name], second[name]
+        compiled(**first)
+        first[name] = before
+        names += [name] * (counter.frame_count > 1)
+    return names
+
+
+def guarded__copies_of_each_value(function, first, second):
+    import copy
+
+    first, second = ({name: copy.deepcopy(value) for name, value in each.items()} for each in (first, second))
+    return _guarded(function, first, second, lambda name, _: first | {name: second[name]})
+
+
+def guarded__a_copy_of_the_second(function, first, second):
+    import copy
+
+    return _guarded(function, first, second, lambda name, _: first | {name: copy.deepcopy(second[name])})
+
+
 def guarded__sizes_are_symbols(function, first, second):
     return _guarded(function, first, second, lambda name, _: first | {name: second[name]}, dynamic=True)
 
@@ -637,6 +769,20 @@ def dump_test__nothing_at_the_end(FileCheck):
     """`check_not` at the beginning says nothing about what follows."""
     test = FileCheck().check_not("static_cast").check_not("add_bias").check_not("out_ptr1").check_not("operator_")
     return test.check("cpp_fused__softmax").check("cpp_fused_mul_relu").check("// reuse")
+
+
+def dump_test__no_word_about_the_second_kernel(FileCheck):
+    test = FileCheck().check("static int64_t cpp_fused__softmax_addmm_").check_not("out_ptr1").check_not("static_cast")
+    test.check_not("cpp_fused__softmax_").check("static int64_t cpp_fused_").check("segment_0(").check("blas(")
+    test.check("// reuse").check_next("cpp_fused__softmax_addmm_").check("blas(").check_next("// reuse")
+    return test.check_next("blas(").check("// reuse").check("return 0;").check_not("operator_")
+
+
+def dump_test__the_second_kernel_is_somewhere(FileCheck):
+    test = FileCheck().check("static int64_t cpp_fused__softmax_addmm_").check_not("out_ptr1").check_not("static_cast")
+    test.check_not("cpp_fused__softmax_").check("static int64_t cpp_fused_mul_relu_").check("segment_0(").check("blas(")
+    test.check("// reuse").check_next("cpp_fused__softmax_addmm_").check("blas(").check_next("// reuse")
+    return test.check_next("blas(").check("// reuse").check_next("cpp_fused_mul_relu_")
 
 
 def dump_test__counts(FileCheck):
@@ -717,6 +863,28 @@ def warmup__in_float32(steps):
 
 def warmup__without_a_gradient(steps):
     return _warmup(steps, lambda module, x: (x.detach() * _factor(module, steps)).to(x.dtype))
+
+
+def warmup__counts_in_the_dtype_of_its_input(steps):
+    def forward(module, x):
+        module.calls += 1
+        return x * (module.calls.to(x.dtype) / steps).clamp(max=1)
+
+    return _warmup(steps, forward, torch.int64)
+
+
+def warmup__counts_in_float32(steps):
+    return _warmup(steps, lambda module, x: (x * _factor(module, steps)).to(x.dtype), torch.float32)
+
+
+def warmup__counts_in_int32(steps):
+    return _warmup(steps, lambda module, x: (x * _factor(module, steps)).to(x.dtype), torch.int32)
+
+
+def warmup__two_entries(steps):
+    module = _warmup(steps, lambda module, x: (x * _factor(module, steps)).to(x.dtype))
+    module.register_buffer("steps", torch.tensor(float(steps), dtype=torch.float64))
+    return module
 
 
 _SHARED = torch.zeros((), dtype=torch.float64)
