@@ -63,9 +63,9 @@ class Patient:
         return [check for check in registry().values() if not is_milestone(check.name) and check.exercise == self.at]
 
     @property
-    def on_ranks(self) -> bool:
-        """Whether its programs run on ranks. Then its framework works on torch's tensors."""
-        return self.at.startswith("distributed.")
+    def on_torch(self) -> bool:
+        """Whether its framework works on torch's tensors: a program gets torch with some names of the framework."""
+        return self.at.startswith(("distributed.", "on_torch."))
 
     @cached_property
     def edition(self) -> Path:
@@ -203,44 +203,48 @@ def _comes_first(statement: ast.stmt) -> bool:
 def open_patient(patient: Patient | None, with_torch: bool = False) -> sandbox.Sandbox:
     """A new process with a patient's framework, or with the sound one. In it `xp` is that framework, or torch."""
     edition = patient.edition if patient else sound_edition()
-    with_torch = with_torch or patient is not None and patient.on_ranks
+    with_torch = with_torch or patient is not None and patient.on_torch
     return sandbox.Sandbox(edition, sandbox.missing() is None, with_torch, packages=("hypothesis",))
 
 
 def run_on(framework: str, patient: Patient, program: str) -> dict:
     """What `run_in` returns, in a new process."""
-    if framework == TORCH and not patient.on_ranks:
-        return run_on_torch(_reporting(program, True, False))
-    with closing(open_patient(patient if framework == PATIENT else None, patient.on_ranks)) as opened:
-        return run_in(opened, program, patient.on_ranks, framework == TORCH)
+    if framework == TORCH and not patient.on_torch:
+        return run_on_torch(_reporting(program, True, None))
+    with closing(open_patient(patient if framework == PATIENT else None, patient.on_torch)) as opened:
+        return run_in(opened, program, patient, framework == TORCH)
 
 
 @contextmanager
 def running(patient: Patient) -> Iterator[Callable[[str, str], dict]]:
-    """A function that is `run_on` for this patient. Programs that run on ranks share a process for each framework, because most of
-    their time is the start of such a process. torch's ranks belong to that of the sound framework."""
+    """A function that is `run_on` for this patient. Programs of a patient on torch share a process for each framework, because most
+    of their time is the start of such a process. Programs on torch alone run in that of the sound framework."""
     opened: dict[bool, sandbox.Sandbox] = {}
 
     def run(framework: str, program: str) -> dict:
-        if not patient.on_ranks:
+        if not patient.on_torch:
             return run_on(framework, patient, program)
         if (wrong := framework == PATIENT) not in opened:
             opened[wrong] = stack.enter_context(closing(open_patient(patient if wrong else None, with_torch=True)))
-        return run_in(opened[wrong], program, patient.on_ranks, framework == TORCH)
+        return run_in(opened[wrong], program, patient, framework == TORCH)
 
     with ExitStack() as stack:
         yield run
 
 
-def run_in(opened: sandbox.Sandbox, program: str, on_ranks: bool = False, with_torch: bool = False) -> dict:
-    """What a program `name(xp)` gives in a process: its `result`, the `operators` that it calls, and the framework's `functions`
-    that run. Raises what a subject can bring about."""
-    cell = _reporting(program, with_torch, on_ranks)
-    return read_outputs(opened.request({"cell": cell}, seconds(CHECK_SECONDS, on_ranks)))
+def run_in(opened: sandbox.Sandbox, program: str, patient: Patient | None = None, with_torch: bool = False) -> dict:
+    """What a program `name(xp)` gives in a process of a patient: its `result`, the `operators` that it calls, and the framework's
+    `functions` that run. Raises what a subject can bring about."""
+    cell = _reporting(program, with_torch, patient)
+    limit = seconds(CHECK_SECONDS, patient is not None and patient.on_torch)
+    return read_outputs(opened.request({"cell": cell}, limit))
 
 
-def _reporting(program: str, with_torch: bool, on_ranks: bool) -> str:
-    side, report = ("ranks_side", "report_on_ranks") if on_ranks else ("patient_side", "report")
+def _reporting(program: str, with_torch: bool, patient: Patient | None) -> str:
+    side, report = "patient_side", "report"
+    if patient is not None and patient.on_torch:
+        ranks = patient.at.startswith("distributed.")
+        side, report = "ranks_side", "report_on_ranks" if ranks else "report_on_torch"
     return f"{program}\nfrom autograder.engine.{side} import {report}\n{report}({_name(program)}, {with_torch})"
 
 
@@ -493,7 +497,7 @@ def together(*numbers: str) -> Examine:
             left = {}
             for patient in patients:
                 right = run_on(TORCH, patient, patient.symptom)["result"]
-                if apart := difference(run_in(opened, patient.symptom, patient.on_ranks)["result"], right):
+                if apart := difference(run_in(opened, patient.symptom, patient)["result"], right):
                     left[patient.number] = apart
             if left:
                 notes = [f"{number}: {apart}" for number, apart in left.items()]
@@ -515,7 +519,7 @@ def mended(number: str) -> Examine:
 
     def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
         patient = find_patient(number)
-        limit = seconds(CHECK_SECONDS, patient.on_ranks)
+        limit = seconds(CHECK_SECONDS, patient.on_torch)
         try:
             function = _bare(str(text))
             cell = _mending(function)
@@ -553,7 +557,7 @@ def mended(number: str) -> Examine:
                     return verdict
                 cases[verdict.judged_by] = cases.get(verdict.judged_by, 0) + verdict.cases
             right = run_on(TORCH, patient, patient.symptom)["result"]
-            if apart := difference(run_in(opened, patient.symptom, patient.on_ranks)["result"], right):
+            if apart := difference(run_in(opened, patient.symptom, patient)["result"], right):
                 return _says(DISAGREED, f"with it, the symptom is another one: {apart}")
             agree = " and ".join(f"all {count} cases of {given} agree with {side}" for side, count in cases.items())
             return _says(PASSED, f"with it, {agree}")

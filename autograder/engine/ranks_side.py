@@ -1,13 +1,14 @@
-"""What `xp` is in a program of the clinic that runs on ranks: torch, with a few names of rushlight's package for parallel training.
+"""What `xp` is in a program of the clinic whose framework works on torch's tensors: torch, with a few names of rushlight.
 
-On a patient and on the sound framework these names mean rushlight's own classes and functions, which work on torch's tensors. On
-torch they mean torch's.
+On a patient and on the sound framework these names mean rushlight's own operators, classes and functions. On torch they mean
+torch's.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -22,7 +23,7 @@ from .observe import observe_call
 from .patient_side import READS, Public, entering, send_printed
 from .torch_side import TorchSide, call_and_restore
 
-MODULES = ("distributed", "linalg", "nn", "optim")
+MODULES = ("autograd", "distributed", "linalg", "nn", "optim")
 
 
 class Xp(Public):
@@ -62,10 +63,15 @@ def _on_rank(work: Callable) -> tuple[Any, list[str], dict[str, None]]:
     names: list[str] = []
     entered: dict[str, None] = {}
     torch.manual_seed(0)
+    return _recorded(names, entered, work), names, entered
+
+
+def _recorded(names: list[str], entered: dict[str, None], work: Callable, *args: Any) -> Any:
+    """Call `work(*args)`. Add the operators that it calls to `names`, and the functions of rushlight that run to `entered`."""
     sys.setprofile(entering(entered))
     try:
         with _Record(names):
-            return work(), names, entered
+            return work(*args)
     finally:
         sys.setprofile(None)
 
@@ -134,11 +140,37 @@ def _torchs_clip_grad_norm(parameters: Iterable[Tensor], max_norm: float) -> Ten
     return norm.full_tensor() if hasattr(norm, "full_tensor") else norm
 
 
+@cache
+def _operator() -> Callable:
+    from rushlight.on_torch.custom_ops import register_fused_linear
+
+    return register_fused_linear("clinic")
+
+
+def _fused_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
+    return _operator()(x, weight, bias, activation)
+
+
+def _torchs_fused_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
+    result = nn.functional.linear(x, weight, bias)
+    return result if activation == "none" else getattr(nn.functional, activation)(result)
+
+
 NAMES: dict[str, tuple[Callable, Callable]] = {
+    "fused_linear": (_fused_linear, _torchs_fused_linear),
     "DistributedDataParallel": (_data_parallel, _torchs_data_parallel),
     "FullyShardedDataParallel": (_fully_sharded, _torchs_fully_sharded),
     "clip_grad_norm": (_clip_grad_norm, _torchs_clip_grad_norm),
 }
+
+
+def report_on_torch(program: Callable, on_torch: bool) -> None:
+    """Print what a program gives, as `report` does."""
+    names: list[str] = []
+    entered: dict[str, None] = {}
+    recorded = partial(_recorded, names, entered, program)
+    result = call_and_restore(observe_call, recorded, TorchSide(Xp(on_torch)), {})
+    send_printed({"result": result, "operators": names, "functions": [*entered]})
 
 
 def report_on_ranks(program: Callable, on_torch: bool) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SECONDS = 60.0  # of own time, for a cell
 _opened: dict[str, Sandbox] = {}  # the processes of this kernel, by the patient's number, "" for the sound framework
 _FIRST = "from pydoc import help\nimport rushlight as rl\nfrom autograder.engine import patient_side as _\n"
-_ON_RANKS = "import torch\nfrom autograder.engine.ranks_side import Xp\nxp = Xp(False)\n"
+_ON_TORCH = "import torch\nfrom autograder.engine.ranks_side import Xp\nxp = Xp(False)\n"
 
 
 def patient(number: str) -> None:
@@ -48,10 +48,10 @@ def _run(number: str, cell: str, sound: bool = False) -> list[dict]:
     from ..engine.patients import find_patient, open_patient
 
     known = find_patient(number)
-    name = number if not sound else "sound, for ranks" * known.on_ranks
+    name = number if not sound else "sound, with torch" * known.on_torch
     if name not in _opened:
-        _opened[name] = open_patient(None if sound else known, known.on_ranks)
-        _opened[name].request({"cell": _FIRST + _ON_RANKS * known.on_ranks}, SECONDS)
+        _opened[name] = open_patient(None if sound else known, known.on_torch)
+        _opened[name].request({"cell": _FIRST + _ON_TORCH * known.on_torch}, SECONDS)
     try:
         return _opened[name].request({"cell": cell}, SECONDS)["outputs"]
     except (SubjectDied, SubjectTimedOut, Malformed) as error:

@@ -388,16 +388,6 @@ def narrow_3(xp: Any) -> Any:
     return x
 
 
-def name_3() -> list[str]:
-    """The function at fault in patient 13c.3.
-
-    Returns:
-        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
-        one name. A name is the path of the function below `rl`, such as `"aten.strided.permute"`.
-    """
-    return ["inductor.scheduler.can_fuse"]
-
-
 def mend_3() -> tuple[str, Callable]:
     """A sound function for patient 13c.3.
 
@@ -415,6 +405,53 @@ def mend_3() -> tuple[str, Callable]:
         return forth and all(read == second_write for read in first_reads if read.buffer == second_write.buffer)
 
     return "inductor.scheduler.can_fuse", can_fuse
+
+
+def narrow_5(xp: Any) -> Any:
+    """A program that shows the fault of patient 13c.5.
+
+    It has at most 5 statements (a lambda is one) and calls at most 8 operators. `xp` is torch, and
+    `xp.fused_linear(x, weight, bias=None, activation="none")` is the operator of the framework. On torch it is made of torch's
+    operators, which count. The other rules are those of `narrow_1`.
+
+    Returns:
+        a tensor, a number, a string, or a list or tuple of these. An exception is a result too.
+    """
+    x = xp.ones(1, 1, requires_grad=True)
+    (slope,) = xp.autograd.grad(xp.fused_linear(x, x, None, "tanh"), x, create_graph=True)
+    return xp.autograd.grad(slope, x)
+
+
+def name_5() -> list[str]:
+    """The function at fault in patient 13c.5.
+
+    Returns:
+        a list with one name, or with two if your first guess was wrong: the first guess stays first. A string counts as a list with
+        one name. A name is the path of the function below `rl`, such as `"on_torch.custom_ops.schema_type"`.
+    """
+    return ["on_torch.custom_ops.fused_linear_setup_context"]
+
+
+def mend_5() -> tuple[str, Callable]:
+    """A sound function for patient 13c.5.
+
+    Returns:
+        two values: the name of the function at fault, and your function, which is defined inside this one.
+    """
+
+    def fused_linear_setup_context(ctx, inputs, output):
+        x, weight, bias, activation = inputs
+        needs_x, needs_weight, *_ = ctx.needs_input_grad
+        again = activation == "gelu"
+        ctx.save_for_backward(
+            x if needs_weight or again else None,
+            weight if needs_x or again else None,
+            bias if again else None,
+            output if activation in ("relu", "tanh") else None,
+        )
+        ctx.activation = activation
+
+    return "on_torch.custom_ops.fused_linear_setup_context", fused_linear_setup_context
 
 
 def guarded(function: Callable, first: dict[str, Any], second: dict[str, Any]) -> list[str]:

@@ -64,16 +64,31 @@ def narrow_3(rl):
     return text_of(rl.clinic.compilers.narrow_3)
 
 
-@program("clinic.compilers.name_3.first", cases=no_cases, edges=[{}], examine=examined("named", "13c.3", guesses=1))
-def name_3_first(rl):
-    return rl.clinic.compilers.name_3()
-
-
-@program("clinic.compilers.name_3", cases=no_cases, edges=[{}], examine=examined("named", "13c.3", guesses=2))
-def name_3(rl):
-    return rl.clinic.compilers.name_3()
-
-
 @program("clinic.compilers.mend_3", cases=no_cases, edges=[{}], examine=examined("mended", "13c.3"))
 def mend_3(rl):
     return text_of(rl.clinic.compilers.mend_3)
+
+
+@program(
+    "clinic.compilers.narrow_5",
+    cases=no_cases,
+    edges=[{}],
+    examine=examined("narrowed", "13c.5", statements=5, operators=8),
+)
+def narrow_5(rl):
+    return text_of(rl.clinic.compilers.narrow_5)
+
+
+@program("clinic.compilers.name_5.first", cases=no_cases, edges=[{}], examine=examined("named", "13c.5", guesses=1))
+def name_5_first(rl):
+    return rl.clinic.compilers.name_5()
+
+
+@program("clinic.compilers.name_5", cases=no_cases, edges=[{}], examine=examined("named", "13c.5", guesses=2))
+def name_5(rl):
+    return rl.clinic.compilers.name_5()
+
+
+@program("clinic.compilers.mend_5", cases=no_cases, edges=[{}], examine=examined("mended", "13c.5"))
+def mend_5(rl):
+    return text_of(rl.clinic.compilers.mend_5)

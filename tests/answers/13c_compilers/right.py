@@ -547,14 +547,6 @@ def narrow_3__a_sum(xp):
     return x.tolist()
 
 
-def name_3__below_rl():
-    return ["rl.inductor.scheduler.can_fuse"]
-
-
-def name_3__and_a_second():
-    return ("rushlight.inductor.scheduler.can_fuse", "inductor.scheduler.fuse")
-
-
 def mend_3__dependencies_as_sets():
     def can_fuse(first, second):
         (reads, write), (other_reads, other_write) = map(extract_read_writes, (first, second))  # noqa: F821
@@ -580,6 +572,69 @@ def mend_3__a_function_for_each_direction():
         return not same and within_an_iteration(first, second) and within_an_iteration(second, first)
 
     return "inductor.scheduler.can_fuse", can_fuse
+
+
+# A penalty whose gradient is wrong
+
+
+def narrow_5__the_first_derivative_has_no_graph(xp):
+    x = xp.tensor([[0.5]], requires_grad=True)
+    y = xp.fused_linear(x, xp.eye(1), None, "tanh").sum()
+    return xp.autograd.grad(y, x, create_graph=True)[0].requires_grad
+
+
+def narrow_5__by_backward(xp):
+    w = xp.tensor([[2.0]], requires_grad=True)
+    xp.fused_linear(xp.ones(1, 1), w, activation="tanh").sum().backward(create_graph=True)
+    return str(w.grad.grad_fn is None), w.grad.detach()
+
+
+def narrow_5__numbers(xp):
+    w = xp.tensor([[0.25, 0.5]], requires_grad=True)
+
+    def slope(w):
+        return xp.autograd.grad(xp.fused_linear(w, w, None, "tanh").sum(), w, create_graph=True)[0].sum()
+
+    return [round(number, 3) for number in xp.autograd.grad(slope(w), w)[0][0].tolist()]
+
+
+def name_5__whole_path():
+    return "rushlight.on_torch.custom_ops.fused_linear_setup_context"
+
+
+def name_5__and_a_second():
+    return ["rl.on_torch.custom_ops.fused_linear_setup_context", "on_torch.custom_ops.fused_linear_backward"]
+
+
+def mend_5__a_dict():
+    def fused_linear_setup_context(ctx, inputs, output):
+        x, weight, bias, kind = inputs
+        needed = {
+            "none": (ctx.needs_input_grad[1], ctx.needs_input_grad[0], False, False),
+            "gelu": (True, True, True, False),
+        }.get(kind, (ctx.needs_input_grad[1], ctx.needs_input_grad[0], False, True))
+        ctx.activation = kind
+        ctx.save_for_backward(*[value if keep else None for value, keep in zip((x, weight, bias, output), needed)])
+
+    return "rl.on_torch.custom_ops.fused_linear_setup_context", fused_linear_setup_context
+
+
+def mend_5__step_by_step():
+    def fused_linear_setup_context(ctx, inputs, output):
+        saved = [None] * 4
+        if inputs[3] == "gelu":
+            saved[:3] = inputs[:3]
+        else:
+            if ctx.needs_input_grad[1]:
+                saved[0] = inputs[0]
+            if ctx.needs_input_grad[0]:
+                saved[1] = inputs[1]
+            if inputs[3] != "none":
+                saved[3] = output
+        ctx.save_for_backward(*saved)
+        ctx.activation = inputs[3]
+
+    return "on_torch.custom_ops.fused_linear_setup_context", fused_linear_setup_context
 
 
 # A module that is compiled at each call
