@@ -452,7 +452,7 @@ def narrowed(number: str, statements: int, operators: int) -> Examine:
         for framework in (PATIENT, SOUND):  # an address, for example, is by chance
             if difference(run(framework, program)["result"], results[framework]):
                 return _says(DISAGREED, f"on {framework}: it gives another result each time that it runs", both)
-        return _says(PASSED, f"it shows the fault, with {len(used)} operators: {', '.join(used)}", both)
+        return _says(PASSED, f"it shows the fault, and calls {', '.join(used) or 'no operator'}", both)
 
     return examine
 
@@ -527,11 +527,12 @@ def mended(number: str) -> Examine:
             return _says(DISAGREED, str(error))
         with closing(open_patient(patient)) as opened:
             (*_, output) = opened.request({"cell": cell}, limit)["outputs"] or [{}]
-            if output.get("output_type") != "stream":
-                return _says(
-                    DISAGREED, f"{output.get('ename', 'nothing')}: {output.get('evalue', 'it prints nothing')}"
-                )
+            said = output.get("evalue", "it prints nothing")
             try:
+                if output.get("ename") == "LookupError":
+                    _called(said.removeprefix("rushlight has no function "))  # it knows similar names
+                if output.get("output_type") != "stream":
+                    return _says(DISAGREED, f"{output.get('ename', 'nothing')}: {said}")
                 given, called = _called(output["text"].rstrip("\n").rpartition("\n")[2])
             except LookupError as error:
                 return _says(DISAGREED, str(error))

@@ -141,7 +141,7 @@ def first_wait(records: Sequence[Sequence[dict[str, Any]]]) -> tuple[int, dict[i
     """The first collective of a job that cannot be completed, from what the flight recorder of each rank has recorded.
 
     A collective can be completed if all ranks have called it with the same name, sizes and dtypes. All collectives belong to one
-    group, which has all ranks.
+    group, which has all ranks, and one backend.
 
         >>> entry = {"collective_seq_id": 1, "profiling_name": "gloo:all_reduce", "input_sizes": [[3]], "input_dtypes": ["Float"]}
         >>> first_wait([[entry], []])
@@ -184,8 +184,8 @@ def accuracy(model: Callable[[Tensor], Tensor], batches: Iterable[tuple[Tensor, 
 
     Collectives: one `all_reduce`, on each rank, for any batches.
 
-    Nothing is left changed: the batches, the model and its mode, and the state of torch (the process group, the grad mode, the
-    default dtype, the random generator) are as before.
+    Nothing is left changed but what a call of the model itself changes: the batches, the model's mode, and the state of torch (the
+    process group, the grad mode, which may be off, the default dtype, the random generator) are as before.
 
     Args:
         model: from inputs (n, features) to a number for each class, (n, classes). The largest one is the prediction. If it is a
@@ -214,15 +214,17 @@ def unused_parameters(model: nn.Module, *args: Any) -> tuple[list[str], list[str
     own.
 
     The loss of a rank is `model(*args)`, a tensor without dimensions. A parameter gets a gradient if the loss depends on it, also
-    if the gradient is 0. Parameters that do not require a gradient are not meant.
+    if the gradient is 0. Parameters that do not require a gradient are not meant. The grad mode is on.
 
     Collectives: one `all_reduce`.
 
     Nothing is left changed, as in `accuracy`. The parameters keep their `grad` and their `requires_grad`, and have no more hooks.
 
     Args:
-        model: the same on all ranks, not wrapped. It is called once, in the mode that it has. Its modules may have different modes.
-        args: they may be tensors that require gradients, and keep their `grad` too. The loss need not depend on any parameter.
+        model: the same on all ranks, not wrapped. It is called once, itself and no copy, in the mode that it has. Its modules may
+            have different modes.
+        args: they may be tensors that require gradients, and keep their `grad` and `requires_grad` too. The
+            loss need not depend on any parameter.
 
     Returns:
         two lists of names, in the order of `named_parameters`, the same on all ranks: the parameters that get a gradient on no
@@ -278,13 +280,14 @@ def first_drift(model: nn.Module, step: Callable[[int], Any], steps: int) -> tup
 
     Collectives: as you like.
 
-    Nothing is left changed, as in `accuracy`: only `step` changes the values of tensors, and nothing changes their memory, strides,
-    `grad` and `requires_grad`.
+    Nothing is left changed, as in `accuracy`: only `step` changes tensors, their values, memory, strides, `grad` and
+    `requires_grad`.
 
     Args:
         model: with tensors of the same names, shapes and dtypes on all ranks. They may have any dtype, a complex one too, and any
-            strides, and may have no elements.
-        step: `step(i)` does step `i`, from 0. It may call collectives.
+            strides, and may have no elements. None is conjugated or negated only when it is read (`x.is_conj()`, `x.is_neg()`).
+        step: `step(i)` does step `i`, from 0. It may call collectives and `backward`, and replace a tensor of the model by another
+            one. It is called in the grad mode of the caller.
 
     Returns:
         how many steps had been done, and the name of the first tensor that differs; the same on all ranks. None if the replicas are
@@ -314,8 +317,8 @@ def fine_tune(
     The loss of a batch is `F.cross_entropy(head(body(inputs)), targets)`. In each step, each rank computes the gradients of one
     batch, and all ranks use the averages over the ranks. So the results are the same on all ranks.
 
-    The state of torch is left as in `accuracy`: nothing but `make_head` uses or seeds the random generator. The modules keep their
-    modes.
+    The grad mode is on. The state of torch is left as in `accuracy`: nothing but `make_head` uses or seeds the random generator.
+    The modules keep their modes.
 
     Args:
         body: the values of rank 0 are used on all ranks. Body and head have no buffers, and all parameters require gradients.
@@ -348,7 +351,7 @@ def mean_loss(logits: Tensor, targets: Tensor) -> Tensor:
     Nothing is left changed, as in `accuracy`: not the arguments either.
 
     Args:
-        logits: (tokens, classes), of this rank: finite numbers of float32 or float64.
+        logits: (tokens, classes), of this rank: finite numbers of float32 or float64, small and large.
         targets: (tokens,), int64. A target of -100 does not count. Ranks may have different numbers of tokens, or none, or many.
 
     Returns:

@@ -10,7 +10,7 @@ from ..shared_13 import state_left
 # The first tensor that differs ---------------------------------------------------------------------------------------
 
 NAMES = ["weight", "bias", "inner.gain", "inner.small", "table", "count", "mask", "none", "inner.mean", "inner.phase"]
-CHANGES = ["last bit", "nan", "swapped", "sign", "other"]
+CHANGES = ["last bit", "nan", "swapped", "sign", "other", "replaced"]
 
 
 def _model(torch, rank):
@@ -39,8 +39,15 @@ def _tensor(model, name):
     return getattr(model.get_submodule(module), last).detach()
 
 
-def _change(torch, tensor, how):
-    """Change a tensor in place."""
+def _change(torch, model, name, how):
+    """Change a tensor of the model, in place or by a new one."""
+    tensor = _tensor(model, name)
+    if how == "replaced":
+        module, _, last = name.rpartition(".")
+        owner, old = model.get_submodule(module), tensor
+        tensor = copied(old)
+        is_parameter = last in owner._parameters
+        setattr(owner, last, torch.nn.Parameter(tensor, last != "small") if is_parameter else tensor)
     if not tensor.numel():
         return
     if tensor.dtype == torch.complex64:
@@ -87,12 +94,14 @@ def _drifts(draw, st):
         (2, 1, [[0, "bias", "last bit", 1]], False), (2, 2, [[1, "count", "last bit", 1]], False),
         (2, 1, [[0, "inner.mean", "sign", 1]], False), (2, 1, [[0, "inner.gain", "nan", 1]], False),
         (2, 2, [[1, "inner.phase", "other", 1]], False), (3, 1, [[0, "inner.small", "other", 2]], False),
+        *((2, 1, [[at, name, "other", 1]], False) for at in (0, 1) for name in NAMES if name != "none"),
+        *((2, 2, [[1, name, "replaced", 1]], True) for name in ("count", "bias", "inner.mean")),
     ),
     hint=explained_by_rank(
         raised={"wait": "all ranks stop at the same step, so they must agree on it", "died": "do all ranks call the same?"},
         first="the number of steps that had been done, and the first name: all bytes of all parameters and buffers are compared",
         steps="no step is done after the first difference, and none is left out",
-        state="nothing but `step` changes the numbers of the model",
+        state="nothing but `step` changes the numbers of the model and its gradients",
         changed="all but the numbers that `step` changes is as it was before",
     ),
     draws=8,
@@ -105,17 +114,19 @@ def first_drift(rl, torch, group, steps, drifts, nan):
     def drift():
         for when, name, how, where in drifts:
             if when == len(done) and where == rank:
-                _change(torch, _tensor(model, name), how)
-        left[:] = [_tensor(model, name).clone() for name in NAMES]
+                _change(torch, model, name, how)
+        left[:] = [*(_tensor(model, name).clone() for name in NAMES), *_gradient(model)]
 
     def as_left():
-        return all(_same_bytes(torch, _tensor(model, name), tensor) for name, tensor in zip(NAMES, left))
+        now = [*(_tensor(model, name) for name in NAMES), *_gradient(model)]
+        return len(now) == len(left) and all(_same_bytes(torch, *pair) for pair in zip(now, left))
 
     def step(i):
         same.append(as_left())
         done.append(i)
+        model.bias.square().sum().backward()
         for name in NAMES:
-            _change(torch, _tensor(model, name), "other")
+            _change(torch, model, name, "other")
         if nan:
             _tensor(model, "inner.gain").fill_(float("nan"))
         torch.distributed.all_reduce(torch.ones(1))
@@ -126,7 +137,13 @@ def first_drift(rl, torch, group, steps, drifts, nan):
     with state_left(torch, model) as changed:
         found = rl.clinic.distributed.first_drift(model, step, steps)
     first = found if found is None else [int(found[0]), found[1]]
+    steps_change = {"gradients"} | {"memory" for *_, how, _ in drifts if how == "replaced"}
+    changed = [name for name in changed if name not in steps_change]
     return {"first": first, "steps": done, "state": all(same) and as_left(), "changed": " and ".join(changed)}
+
+
+def _gradient(model):
+    return [] if model.bias.grad is None else [model.bias.grad.clone()]
 
 
 def _same_bytes(torch, a, b):
@@ -140,12 +157,12 @@ def drift_of_replicas(torch, ranks, steps, drifts, nan):
     for at in range(steps + 1):
         for rank, model in enumerate(replicas):
             for name in NAMES if at else ():
-                _change(torch, _tensor(model, name), "other")
+                _change(torch, model, name, "other")
             if nan and at:
                 _tensor(model, "inner.gain").fill_(float("nan"))
             for when, name, how, where in drifts:
                 if when == at and where == rank:
-                    _change(torch, _tensor(model, name), how)
+                    _change(torch, model, name, how)
         order = [name for name, _ in [*replicas[0].named_parameters(), *replicas[0].named_buffers()]]
         for name in order:
             own = [_tensor(model, name) for model in replicas]

@@ -23,7 +23,8 @@ def _texts(draw, st):
         "sizes": sizes,
         "ignored": draw(several((0, 4), 0, 3)(st)),
         "start": draw(st.integers(0, 9)),
-        "kind": draw(st.sampled_from(["float64", "float32"])),
+        "kind": (kind := draw(st.sampled_from(["float64", "float32"]))),
+        "scale": 4096.0 if kind == "float64" and draw(st.booleans()) else 1.0,
     }
 
 
@@ -31,17 +32,18 @@ def _texts(draw, st):
     "clinic.distributed.mean_loss",
     cases=_texts,
     edges=rows(
-        "ranks sizes ignored start kind",
-        (2, [3, 3], [], 0, "float64"), (2, [1, 5], [], 1, "float32"), (2, [0, 4], [], 2, "float32"),
-        (2, [4, 2], [0, 1], 3, "float64"), (2, [3, 2], [0, 1, 2], 4, "float64"), (2, [0, 0], [], 0, "float64"),
-        (2, [1, 0], [], 2, "float64"), (3, [1, 5, 2], [0, 3], 5, "float64"), (3, [4, 0, 1], [0], 6, "float32"),
-        (2, [33001, 3], [0], 7, "float64"),
+        "ranks sizes ignored start kind scale",
+        (2, [3, 3], [], 0, "float64", 1.0), (2, [1, 5], [], 1, "float32", 1.0), (2, [0, 4], [], 2, "float32", 1.0),
+        (2, [4, 2], [0, 1], 3, "float64", 1.0), (2, [3, 2], [0, 1, 2], 4, "float64", 1.0), (2, [0, 0], [], 0, "float64", 1.0),
+        (2, [1, 0], [], 2, "float64", 1.0), (3, [1, 5, 2], [0, 3], 5, "float64", 1.0), (3, [4, 0, 1], [0], 6, "float32", 1.0),
+        (2, [33001, 3], [0], 7, "float64", 1.0), (2, [3, 5], [1], 2, "float64", 4096.0), (3, [4, 0, 1], [0], 6, "float64", 4096.0),
+        *((2, [3, 3], [0, 1, 2], start, "float32", 4e37) for start in range(3)),
     ),
     hint=explained_by_rank(
         raised={"wait": "do all ranks call the same collective, also one without tokens?"},
         mean="the losses of all tokens, divided by the number of all tokens that count; DDP divides by the ranks once more",
         gradient="what is averaged over the ranks is the gradient of the mean over all tokens that count",
-        logits="each rank has a gradient of its own logits, of zeros if it has no token",
+        logits="each rank has a gradient of its own logits, of zeros if it has no token that counts",
         sent="one all-reduce, of the number of tokens",
         dtype="the loss has the dtype of the logits",
         arguments="the logits and the targets do not change",
@@ -50,10 +52,10 @@ def _texts(draw, st):
     draws=8,
 )  # fmt: skip
 @on_ranks
-def mean_loss(rl, torch, group, sizes, ignored, start, kind):
+def mean_loss(rl, torch, group, sizes, ignored, start, kind, scale):
     dist, rank = torch.distributed, torch.distributed.get_rank()
     inputs, targets = _tokens(torch, sizes[rank], ignored, start + rank, kind)
-    logits = (inputs @ numbers(torch, [4, 3], start, kind).t()).requires_grad_()
+    logits = (inputs @ numbers(torch, [4, 3], start, kind).t() * scale).requires_grad_()
     before = logits.detach().clone(), targets.clone()
     with state_left(torch) as changed, recorded_traffic(["all_reduce"]) as seen:
         loss = rl.clinic.distributed.mean_loss(logits, targets)
@@ -71,10 +73,10 @@ def mean_loss(rl, torch, group, sizes, ignored, start, kind):
 
 
 @mean_loss.oracle
-def mean_of_all_tokens(torch, ranks, sizes, ignored, start, kind):
+def mean_of_all_tokens(torch, ranks, sizes, ignored, start, kind, scale):
     parts = [_tokens(torch, size, ignored, start + rank, kind) for rank, size in enumerate(sizes)]
     weight = numbers(torch, [4, 3], start, kind)
-    logits = [(inputs @ weight.t()).requires_grad_() for inputs, _ in parts]
+    logits = [(inputs @ weight.t() * scale).requires_grad_() for inputs, _ in parts]
     targets = torch.cat([targets for _, targets in parts])
     losses = torch.nn.functional.cross_entropy(torch.cat(logits), targets, reduction="none")
     mean = losses.sum() / max(int((targets != -100).sum()), 1)

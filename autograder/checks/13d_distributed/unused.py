@@ -61,19 +61,22 @@ def _uses(draw, st):
     cases=_uses,
     edges=rows(
         "ranks used frozen tied times earlier requires",
-        (2, [["first", "second"], ["first", "third"]], [], False, 1, False, False), (2, [LAYERS, LAYERS], [], False, 1, True, True),
+        (2, [["first", "second"], ["first", "third"]], [], False, 1, False, False),
+        (2, [LAYERS, LAYERS], [], False, 1, True, True),
         (2, [["first"], ["first"]], ["second"], False, 1, True, False), (2, [[], []], [], False, 1, False, False),
-        (3, [["first"], [], ["second", "first"]], [], False, 1, True, True), (2, [LAYERS, LAYERS], [], False, 0, False, False),
-        (2, [["third"], ["fourth"]], [], True, 1, False, False), (2, [[], LAYERS], ["third"], True, 1, True, False),
-        (2, [["first"], ["first"]], LAYERS, False, 1, False, True), (2, [["first"], []], LAYERS, False, 1, False, False),
+        (3, [["first"], [], ["second", "first"]], [], False, 1, True, True),
+        (2, [LAYERS, LAYERS], [], False, 0, False, False), (2, [["third"], ["fourth"]], [], True, 1, False, False),
+        (2, [[], LAYERS], ["third"], True, 1, True, False),
+        (2, [["first"], ["first"]], LAYERS, False, 1, False, True),
+        (2, [["first"], []], LAYERS, False, 1, False, False),
     ),
     hint=explained_by_rank(
         raised={"wait": "do all ranks call the same collective, also one whose loss depends on no parameter?"},
         nowhere="the parameters that get a gradient on no rank; a gradient of zeros is a gradient",
         somewhere="the parameters that get a gradient on some ranks, but not on all of them",
         changed="the model is as before: `torch.autograd.grad` returns gradients and writes to no `grad`",
-        inputs="the arguments keep their `grad` too",
-        calls="the model is called once",
+        inputs="the arguments keep their `grad` and their `requires_grad` too",
+        calls="the model itself is called once, no copy of it",
         sent="one all-reduce",
     ),
     draws=8,
@@ -94,7 +97,11 @@ def unused_parameters(rl, torch, group, used, frozen, tied, times, earlier, requ
         "changed": " and ".join(changed),
         "calls": model.calls,
     }
-    return shown | {"inputs": inputs.grad is None, "sent": sent, "beyond": seen["beyond"]}
+    return shown | {
+        "inputs": inputs.grad is None and inputs.requires_grad == requires,
+        "sent": sent,
+        "beyond": seen["beyond"],
+    }
 
 
 def _listed(names):

@@ -160,6 +160,8 @@ def _evaluations(draw, st):
         "sizes": [draw(several((-3, 4), 0, 4)(st)) for _ in range(ranks)],
         "start": draw(st.integers(0, 9)),
         "training": draw(st.booleans()),
+        "grad": draw(st.booleans()),
+        "scale": draw(st.sampled_from([1.0, 1.0, 2.0**-40])),
     }
 
 
@@ -167,15 +169,19 @@ def _evaluations(draw, st):
     "clinic.distributed.accuracy",
     cases=_evaluations,
     edges=rows(
-        "ranks sizes start training",
-        (2, [[3, 4], [3, 4]], 0, False), (2, [[3, 4], [2]], 1, True), (2, [[], [4, 2, 4]], 2, False),
-        (2, [[-3, 4], [4, 4]], 0, True), (2, [[], []], 0, False), (2, [[-1], [-2, -1]], 3, False),
-        (3, [[1], [4, 4, 4, 4], []], 4, True), (2, [[4, -2, 4], [1]], 5, False), (2, [[0, 3], [4]], 6, False),
-        (2, [[1], []], 5, True), (2, [[40001], [3, 40000]], 3, False),
+        "ranks sizes start training grad scale",
+        (2, [[3, 4], [3, 4]], 0, False, True, 1.0), (2, [[3, 4], [2]], 1, True, True, 1.0),
+        (2, [[], [4, 2, 4]], 2, False, False, 1.0), (2, [[-3, 4], [4, 4]], 0, True, True, 1.0),
+        (2, [[], []], 0, False, True, 1.0), (2, [[-1], [-2, -1]], 3, False, False, 1.0),
+        (3, [[1], [4, 4, 4, 4], []], 4, True, True, 1.0), (2, [[4, -2, 4], [1]], 5, False, True, 1.0),
+        (2, [[0, 3], [4]], 6, False, False, 1.0), (2, [[1], []], 5, True, True, 1.0),
+        (2, [[40001], [3, 40000]], 3, False, True, 1.0), (2, [[3, 4], [3, 4]], 0, False, True, 2.0**-40),
+        (2, [[4, -2, 4], [1]], 5, True, False, 2.0**-40),
     ),
     hint=explained_by_rank(
         raised={"wait": "a rank with fewer batches calls fewer collectives", "died": "do all ranks call the same collectives?"},
-        share="the share of all targets that count, not the mean of the ranks' or the batches' shares",
+        share="the share of all targets that count, where the class with the largest number is predicted, "
+        "not the mean of the ranks' or the batches' shares",
         sent="one all-reduce, with any batches: add up on the rank first",
         batches="the inputs and the targets do not change",
         changed="all but the number that it returns is as it was before",
@@ -183,11 +189,12 @@ def _evaluations(draw, st):
     draws=8,
 )  # fmt: skip
 @on_ranks
-def accuracy(rl, torch, group, sizes, start, training):
-    model = _model(torch).train(training)
+def accuracy(rl, torch, group, sizes, start, training, grad, scale):
+    model = _model(torch, scale).train(training)
     batches = _batches(torch, sizes[torch.distributed.get_rank()], start)
     before = copy.deepcopy(batches)
-    with state_left(torch, model) as changed, recorded_traffic(["all_reduce"]) as seen:
+    grad_mode = torch.set_grad_enabled(grad)
+    with grad_mode, state_left(torch, model) as changed, recorded_traffic(["all_reduce"]) as seen:
         share = rl.clinic.distributed.accuracy(model, iter(batches))
     sent = {kind: count for kind, (count, _) in seen["sent"].items()}
     same = all(torch.equal(*pair) for old, new in zip(before, batches) for pair in zip(old, new))
@@ -200,8 +207,9 @@ def accuracy(rl, torch, group, sizes, start, training):
     return shown | {"batches": same, "changed": " and ".join(changed)}
 
 
-def _model(torch):
-    """A model that predicts another class in training. No two classes have equal numbers."""
+def _model(torch, scale):
+    """A model that predicts another class in training. No two classes have equal numbers, but with a small scale the distances are
+    small."""
 
     class Model(torch.nn.Module):
         def __init__(self):
@@ -211,14 +219,14 @@ def _model(torch):
             self.layer.bias.data.copy_(torch.arange(3) / 64)
 
         def forward(self, inputs):
-            return self.layer(inputs) * (-1 if self.training else 1)
+            return self.layer(inputs) * (-scale if self.training else scale)
 
     return Model()
 
 
 @accuracy.oracle
-def accuracy_of_all(torch, ranks, sizes, start, training):
-    model, hits = _model(torch).train(training), []
+def accuracy_of_all(torch, ranks, sizes, start, training, grad, scale):
+    model, hits = _model(torch, scale).train(training), []
     for inputs, targets in [batch for own in sizes for batch in _batches(torch, own, start)]:
         pairs = zip(model(inputs).tolist(), targets.tolist())
         hits += [logits.index(max(logits)) == target for logits, target in pairs if target >= 0]

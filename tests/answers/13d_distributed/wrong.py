@@ -14,6 +14,10 @@ from torch import nn
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
+from rushlight.clinic import distributed
+
+from ..shared import edited
+
 
 def narrow_1__one_step(xp):
     def work():
@@ -1130,3 +1134,58 @@ def mend_3__always_two():
         return norm
 
     return "distributed.fsdp.clip_grad_norm", clip_grad_norm
+
+
+accuracy__grad_mode_on_at_the_end = edited(
+    distributed.accuracy,
+    ("    with torch.no_grad():\n", "    torch.set_grad_enabled(False)\n    if True:\n"),
+    ("    dist.all_reduce(counts)\n", "    torch.set_grad_enabled(True)\n    dist.all_reduce(counts)\n"),
+)
+accuracy__of_a_softmax = edited(distributed.accuracy, ("model(inputs).argmax(1)", "model(inputs).softmax(1).argmax(1)"))
+unused_parameters__arguments_without_gradients = edited(
+    distributed.unused_parameters,
+    (
+        "    loss, used =",
+        "    for a in args:\n        if torch.is_tensor(a) and a.is_leaf:\n            a.requires_grad_(False)\n    loss, used =",
+    ),
+)
+first_drift__steps_without_gradients = edited(
+    distributed.first_drift,
+    ("            step(done)\n", "            with torch.no_grad():\n                step(done)\n"),
+)
+first_drift__gradients_set_to_none = edited(
+    distributed.first_drift, ("            step(done)\n", "            step(done)\n            model.zero_grad()\n")
+)
+first_drift__no_truth_values = edited(
+    distributed.first_drift,
+    (
+        "differs[i] = not torch.equal(first, mine)",
+        "differs[i] = tensor.dtype != torch.bool and not torch.equal(first, mine)",
+    ),
+)
+first_drift__the_tensors_of_the_beginning = edited(
+    distributed.first_drift,
+    (
+        "    for done in range(steps + 1):\n",
+        "    tensors = dict([*model.named_parameters(), *model.named_buffers()])\n    for done in range(steps + 1):\n",
+    ),
+    ("        tensors = dict([*model.named_parameters(), *model.named_buffers()])\n        differs", "        differs"),
+)
+mean_loss__logarithm_of_a_softmax = edited(
+    distributed.mean_loss,
+    (
+        'F.cross_entropy(logits, targets, reduction="sum")',
+        'F.nll_loss(logits.softmax(1).log(), targets, reduction="sum")',
+    ),
+)
+mean_loss__logits_times_0 = edited(
+    distributed.mean_loss,
+    (
+        "    total = (targets != -100).sum()\n",
+        "    own = total = (targets != -100).sum()\n    own = int(own)\n",
+    ),
+    (
+        "    return F.cross_entropy",
+        "    if not own:\n        return logits.sum() * 0\n    return F.cross_entropy",
+    ),
+)
