@@ -349,7 +349,7 @@ MENDS = {  # each is refused, with these words
     "a function of Python": ("return 'strided.compute_stride', len", "TypeError: the second value is no function"),
     "one value": ("return 'strided.compute_stride'", "ValueError"),
     "no value": ("pass", "TypeError"),
-    "an unknown name": ("return 'strided.frobnicate', lambda: 0", "LookupError"),
+    "an unknown name": ("return 'strided.frobnicate', lambda: 0", "rushlight has no function"),
     "an error": ("raise ValueError('x')", "ValueError: x"),
     "an exit": ("raise SystemExit", "SystemExit"),
     "no text": ("return 1, lambda: 0", "AttributeError"),

@@ -429,3 +429,35 @@ def rmsprop__in_the_operators_of_arithmetic(
             momentum_buffers[i].copy_(momentum * momentum_buffers[i] + quotient)
             quotient = momentum_buffers[i]
         p -= lr * quotient
+
+
+def rmsprop__all_lists_in_a_row(
+    params,
+    grads,
+    square_avgs,
+    grad_avgs,
+    momentum_buffers,
+    *,
+    lr,
+    alpha,
+    eps,
+    weight_decay,
+    momentum,
+    centered,
+    maximize,
+):
+    nothing = [None] * len(params)
+    for p, g, v, m, b in zip(
+        params, grads, square_avgs, grad_avgs if centered else nothing, momentum_buffers if momentum > 0 else nothing
+    ):
+        g = g.neg() if maximize else g
+        if weight_decay != 0:
+            g = g + weight_decay * p
+        v.lerp_(g.square(), 1 - alpha)
+        variance = v
+        if m is not None:
+            m.mul_(alpha).add_(g, alpha=1 - alpha)
+            variance = v - m.square()
+        step = g.div(variance.sqrt() + eps)
+        step = step if b is None else b.mul_(momentum).add_(step)
+        p.sub_(lr * step)
