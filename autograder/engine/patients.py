@@ -175,14 +175,21 @@ class _WithoutEffect(ast.NodeTransformer):
     def __init__(self, chance: random.Random):
         self.chance = chance
 
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        """Visit the statements in a node, because no expression defines a function with a name."""
+        for name in ("body", "handlers", "orelse", "finalbody", "cases"):
+            for child in getattr(node, name, ()):
+                self.visit(child)
+        return node
+
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)
         first = next((i for i, statement in enumerate(node.body) if not _comes_first(statement)), len(node.body))
         for _ in range(self.chance.randint(1, 4)):
             target = ast.Name(f"_{self.chance.getrandbits(16)}", ast.Store())
             at = self.chance.randint(first, max(first, len(node.body) - 1))
-            node.body.insert(at, ast.Assign([target], self._value(), lineno=1))
-        return ast.fix_missing_locations(node)
+            node.body.insert(at, ast.Assign([target], self._value()))
+        return node
 
     def _value(self) -> ast.expr:
         word = ast.Constant(self.chance.choice(self.METHODS))
