@@ -80,6 +80,7 @@ SECTION = re.compile(
 ENTRY = re.compile(r"^(\*{0,2}\w[\w, *]*|`[^`\n]+`): ", re.MULTILINE)
 TABLE = re.compile(r"(?<=\n\n)(?:[ ]*\w+(?:, \w+)*[ ]{2,}\S.*\n){2,}")  # a name a line, and what it is
 ROW = re.compile(r"^[ ]*(\w+(?:, \w+)*)[ ]{2,}(.*)", re.MULTILINE)
+DOCSTRING = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""', re.DOTALL)
 HEADING = re.compile(r"^# -{20,}\n# (.+(?:\n# .+)*)", re.MULTILINE)
 PLAIN = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>')  # names and punctuation: half of the weight of a page
 FOLDED = re.compile(r'<div data-source="([\w.:]+)"></div>')
@@ -111,7 +112,8 @@ class Module:
 
     @property
     def docstring(self) -> str:
-        return cleandoc(ast.get_docstring(self.tree) or "")
+        first = DOCSTRING.match(self.source)  # a page of all modules needs no more of them, and a whole tree takes long
+        return cleandoc(ast.literal_eval(first[0])) if first else ""
 
     def definitions(self, kernels: Collection[str] = ()) -> dict[str, DEFINITION]:
         """Public functions and classes, kernels that are made of others, what the module's own functions make, and the classes

@@ -172,8 +172,9 @@ def _about(page: Page, config: MkDocsConfig) -> dict:
         for lab in phase.labs:
             name = lab.path.stem
             if lab.page == page.file.src_uri:
-                about = {"lab": name, "notebook": lab.path.name, "cells": cells(lab.read()), **gpt}
-                return about if runs(name) else {}
+                if not runs(name):
+                    return {}
+                return {"lab": name, "notebook": lab.path.name, "cells": cells(lab.read()), **gpt}
         if phase.reading and phase.reading.page == page.file.src_uri:
             return {"key": f"reading {phase.name}", "cells": cells(phase.reading.read()), **gpt}
     return {}
