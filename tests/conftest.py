@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,33 @@ def pytest_collection_modifyitems(config, items):
     if left:
         config.hook.pytest_deselected(items=left)
     items[:] = kept
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc):
+    """`make test` makes no items of the parameters that it leaves out, which are most of them. If all are, one is deselected."""
+    if metafunc.config.option.markexpr != "not sweep":
+        return
+    definition = metafunc.definition
+    whole = definition.get_closest_marker("sweep") is not None
+    definition.own_markers[:] = [_without_swept(mark, whole) for mark in definition.own_markers]
+
+
+def _without_swept(mark, whole):
+    """A mark, without the parameters that are marked `sweep`, or all but one if the whole test is."""
+    if mark.name != "parametrize":
+        return mark
+    given = dict(zip(("argnames", "argvalues", "indirect", "ids"), mark.args)) | mark.kwargs
+    values = given["argvalues"] = [*given["argvalues"]]
+    stay = [place for place, value in enumerate(values) if not (whole or _is_swept(value))] or [*range(len(values))][:1]
+    for name in ("argvalues", "ids"):
+        if isinstance(given.get(name), Sequence):
+            given[name] = [given[name][place] for place in stay]
+    return pytest.mark.parametrize(**given).mark
+
+
+def _is_swept(value):
+    return any(mark.name == "sweep" for mark in getattr(value, "marks", ()))
 
 
 def _has_compiler():

@@ -2,7 +2,7 @@
 
 import importlib
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import cloudpickle
@@ -18,19 +18,15 @@ FOLDER = Path(__file__).parent
 cloudpickle.register_pickle_by_value(shared)  # other processes, such as ranks, do not find it
 
 
-def answers(kind: str) -> Iterator[tuple[str, str, Callable]]:
-    """The name of each answer, `right` or `wrong`, the exercise that the name begins with, and the function."""
-    for path in sorted(FOLDER.glob(f"*/{kind}.py")):
-        lab = path.parent.name
+def answers(kind: str, labs: Collection[str]) -> Iterator[tuple[str, str, Callable]]:
+    """The name of each answer to these labs, `right` or `wrong`, the exercise that the name begins with, and the function."""
+    for lab in sorted(labs):
         module = importlib.import_module(f"{__name__}.{lab}.{kind}")
         cloudpickle.register_pickle_by_value(module)
         names = {exercise.rpartition(".")[2]: exercise for exercise in Lab(lab).exercises}
         for name, function in vars(module).items():
             if "__" in name.strip("_"):  # the others are helpers; an exercise's own name may end in _
                 yield name, names[name.rpartition("__")[0]], function
-
-
-RIGHT, WRONG = list(answers("right")), list(answers("wrong"))
 
 
 def over_the_wire(check: str, cases: list[dict]) -> list[Tree]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import guarantees
 import pytest
-from answers import RIGHT, WRONG, over_the_wire
+from answers import answers, over_the_wire
 
 from autograder.author import mutants as m
 from autograder.author.mutants import graded_checks
@@ -17,7 +17,7 @@ from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
 from autograder.engine.observe import difference
 from autograder.engine.subject import answer
-from autograder.model import Lab
+from autograder.model import Lab, lab_names
 
 SMALL_LABS = (
     "00_trace",
@@ -33,6 +33,14 @@ EXERCISES = every_exercise()
 def trials(params):
     """Parameters whose first value is an exercise, marked as trials of it."""
     return [pytest.param(*each, id=name, marks=marks_of(each[0])) for *each, name in params]
+
+
+def pytest_generate_tests(metafunc):
+    """The trials of answers. `make test` imports the answers to a few labs only."""
+    if "function" in metafunc.fixturenames:
+        labs = SMALL_LABS if metafunc.config.option.markexpr == "not sweep" else lab_names()
+        found = answers("wrong" if "wrong" in metafunc.function.__name__ else "right", labs)
+        metafunc.parametrize(("exercise", "function"), trials((exercise, each, name) for name, exercise, each in found))
 
 
 def marks_of(exercise):
@@ -97,7 +105,6 @@ def compared(exercise):
     return [check for check in graded_checks(exercise) if check.examine is None]
 
 
-@pytest.mark.parametrize(("exercise", "function"), trials((exercise, each, name) for name, exercise, each in RIGHT))
 def test_a_correct_answer_is_accepted(exercise, function, drawn, judge, slot):
     fill(slot, function)
     for check in graded_checks(exercise):
@@ -112,7 +119,6 @@ def test_a_correct_answer_is_accepted(exercise, function, drawn, judge, slot):
             assert not any(apart), next((case, words) for case, words in zip(cases, apart) if words)
 
 
-@pytest.mark.parametrize(("exercise", "function"), trials((exercise, each, name) for name, exercise, each in WRONG))
 def test_a_wrong_answer_fails_on_an_edge_which_every_seed_has(exercise, function, drawn, judge, slot):
     fill(slot, function)
     examined = [judge.verdict(check.name, over_the_wire) for check in graded_checks(exercise) if check.examine]

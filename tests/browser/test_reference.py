@@ -1,11 +1,13 @@
 """The pages of the API: the source below an entry, and the filter of the operators."""
 
+from functools import cache
+
 import pytest
 from sweep import sweep
 
 from rushlight.torchgen.gen import load
 
-OPERATORS = load()
+operators = cache(load)
 
 
 def shown(page):
@@ -33,19 +35,19 @@ def test_operators_are_filtered_by_name_form_kernel_and_derivative(page, served)
     page.goto(f"{served}/api/operators.html")
     form = page.get_by_role("search", name="Operators")
     count = form.locator("output[aria-live=polite]")
-    assert count.inner_text() == f"{len(OPERATORS)} of {len(OPERATORS)} operators"
+    assert count.inner_text() == f"{len(operators())} of {len(operators())} operators"
     form.get_by_label("Name").fill("add")
-    named = {name for name in OPERATORS if "add" in name.lower()}
+    named = {name for name in operators() if "add" in name.lower()}
     assert shown(page) == named
-    assert count.inner_text() == f"{len(named)} of {len(OPERATORS)} operators"
+    assert count.inner_text() == f"{len(named)} of {len(operators())} operators"
     form.get_by_label("Form").select_option("in place")
-    assert shown(page) == {name for name in named if OPERATORS[name].schema.name.endswith("_")}
+    assert shown(page) == {name for name in named if operators()[name].schema.name.endswith("_")}
     form.get_by_label("Kernel").select_option("structured")
-    structured = {name for name in shown(page) if OPERATORS[name].structured_delegate}
+    structured = {name for name in shown(page) if operators()[name].structured_delegate}
     assert {"add_.Tensor"} <= shown(page) == structured < named
     form.get_by_role("button", name="Show all").click()
     form.get_by_label("Derivative").select_option("from the operators it calls")
-    assert shown(page) == {name for name, each in OPERATORS.items() if each.is_composite}
+    assert shown(page) == {name for name, each in operators().items() if each.is_composite}
     empty = page.locator("article h2").filter(visible=True).all()
     assert all(heading.evaluate("each => each.nextElementSibling.matches('dl:not([hidden])')") for heading in empty)
 
@@ -66,7 +68,7 @@ def test_the_address_keeps_the_filter_and_an_operators_own_address_shows_it(page
     page.get_by_label("Name").press("Escape")
     assert len(shown(page)) > len(before)
     page.goto(f"{served}/api/operators.html#op_add-Tensor")
-    assert len(shown(page)) == len(OPERATORS)
+    assert len(shown(page)) == len(operators())
     page.wait_for_function("scrollY > 0")
     assert page.locator("[id='op_add-Tensor']").is_visible()
 
@@ -76,5 +78,5 @@ def test_without_scripts_the_page_has_all_operators(browser, served, address):
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()
         page.goto(f"{served}/{address}")
-        assert len(shown(page)) == len(OPERATORS)
+        assert len(shown(page)) == len(operators())
         assert page.locator(".filter").count() == 0
