@@ -53,7 +53,10 @@ def later(*_, **__):
     raise LaterError
 
 
-@pytest.mark.parametrize("lab", sweep(lab_names(), keep=[lab for lab in lab_names() if lab[:2] not in ("06", "09")]))
+LONG_LABS = ("06", "08a", "09", "13c")  # their programs compile, or start ranks
+
+
+@pytest.mark.parametrize("lab", sweep(lab_names(), keep=[lab for lab in lab_names() if not lab.startswith(LONG_LABS)]))
 def test_no_check_needs_a_piece_that_its_lab_defines_below_it(lab, plugged):
     for cell in reversed(Lab(lab).released["cells"]):
         if name := exercise_name(cell):
