@@ -3,7 +3,8 @@
 Three stubs in `rushlight/aten/generated/`: `functions.pyi` types the functions such as `rl.add`, `tensor_base.pyi` the methods that
 `Tensor` gets when the framework is imported, and `return_types.pyi` the results that have names. Only type checkers read them.
 In PyTorch: `tools/pyi/gen_pyi.py`, which writes the stubs of `torch._C._VariableFunctions`, `torch._C.TensorBase` and
-`torch.return_types`; the types are those of `torchgen/api/python.py`.
+`torch.return_types`; the types are those of `torchgen/api/python.py`. What no schema says is in `templates/`, as in PyTorch in
+`torch/_C/__init__.pyi.in` and `torch/_C/_VariableFunctions.pyi.in`.
 """
 
 import ast
@@ -17,95 +18,11 @@ from rushlight.torchgen.gen import PACKAGE, Native
 
 GENERATED = gen.FUNCTIONS.parent
 FUNCTIONS, METHODS, RETURN_TYPES = (GENERATED / f"{name}.pyi" for name in ("functions", "tensor_base", "return_types"))
-
-HEADER = '''"""{}. Generated from `native_functions.yaml`. Do not edit."""
-
-# ruff: noqa: A001, A002, E501, F401, I001
-from builtins import bool as _bool, float as _float, int as _int, str as _str
-from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias, overload
-
-import numpy as np
-
-from rushlight.aten.generated import return_types
-from rushlight.aten.native.random import Generator
-from rushlight.aten.strided import Tensor
-from rushlight.c10.dtypes import dtype as _dtype
-from rushlight.c10.memory_formats import contiguous_format, memory_format as _memory_format
-from rushlight.c10.storage import TypedStorage, device as _device, layout as _layout
-'''
-IMPORTS = """from rushlight.aten import dlpack, functional, indexing
-from rushlight.aten.native import creation
-from rushlight.aten.native.views import CreationMeta
-from rushlight.autograd import grad_mode, variable
-from rushlight.autograd.graph import AutogradMeta, Node
-from rushlight.c10.dispatch import Operator
-"""
+TEMPLATES = Path(__file__).with_name("templates")
+HEADER, FUNCTIONS_BY_HAND, METHODS_BY_HAND = (
+    (TEMPLATES / f"{name}.pyi.in").read_text(encoding="utf-8") for name in ("header", "functions", "tensor_base")
+)
 MODULES = ("autograd/variable", "aten/native/creation", "aten/functional", "aten/indexing", "aten/dlpack")
-NUMBER = "\nNumber: TypeAlias = _bool | _int | _float | np.generic\n"
-
-BY_HAND = '''
-class TensorBase:
-    """Declare attributes that `Tensor` has from other modules, and the operators' methods."""
-
-    # autograd/variable.py and nn/parameter.py
-
-    _autograd: AutogradMeta | None
-    _base: Tensor | None
-    _view_fn: tuple[tuple[Operator, tuple, _int | None], ...] | None
-    _view_version: _int
-    _creation_meta: CreationMeta
-    _counts_versions: _bool
-    requires_grad: _bool
-    grad: Tensor | None
-    data: Tensor
-    @property
-    def grad_fn(self) -> Node | None: ...
-    @property
-    def is_leaf(self) -> _bool: ...
-    @property
-    def output_nr(self) -> _int: ...
-    @property
-    def retains_grad(self) -> _bool: ...
-    @property
-    def _version(self) -> _int: ...
-    def _is_view(self) -> _bool: ...
-    _make_subclass = staticmethod(variable.make_subclass)
-
-    # aten
-
-    @overload
-    def to(self, dtype: _dtype, non_blocking: _bool = ..., copy: _bool = ..., *, memory_format: _memory_format | None = ...
-    ) -> Tensor: ...
-    @overload
-    def to(self, device: _device | str | None = ..., dtype: _dtype | None = ..., non_blocking: _bool = ..., copy: _bool = ...,
-        *, memory_format: _memory_format | None = ...
-    ) -> Tensor: ...
-    @overload
-    def to(self, other: Tensor, non_blocking: _bool = ..., copy: _bool = ..., *, memory_format: _memory_format | None = ...
-    ) -> Tensor: ...
-    def storage(self) -> TypedStorage: ...
-    is_cpu: _bool
-    is_cuda: _bool
-    is_mps: _bool
-    is_nested: _bool
-    is_quantized: _bool
-    is_sparse: _bool
-    is_xpu: _bool
-    def get_device(self) -> _int: ...
-    def is_pinned(self) -> _bool: ...
-    def __dlpack_device__(self) -> tuple[_int, _int]: ...
-    def ndimension(self) -> _int: ...
-    def nelement(self) -> _int: ...
-
-    # rushlight/__init__.py
-
-    @property
-    def T(self) -> Tensor: ...
-    @property
-    def mT(self) -> Tensor: ...
-    def cpu(self) -> Tensor: ...
-'''
 CONVERSION = """
     def {}(
         self, *, non_blocking: _bool = ..., copy: _bool = ..., memory_format: _memory_format | None = ...
@@ -121,7 +38,11 @@ def attributes() -> list[str]:
         calls = (node.value for node in tree.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
         given = (keyword for call in calls if ast.unparse(call.func) == "add_attributes" for keyword in call.keywords)
         names = {keyword.arg: keyword.value.id for keyword in given if isinstance(keyword.value, ast.Name)}
-        lines += [f"{name} = {Path(module).name}.{of}\n" for name, of in names.items() if f"def {name}(" not in BY_HAND]
+        lines += [
+            f"{name} = {Path(module).name}.{of}\n"
+            for name, of in names.items()
+            if f"def {name}(" not in METHODS_BY_HAND
+        ]
     return lines
 
 
@@ -221,8 +142,7 @@ def functions_file(natives: dict[str, Native], names: dict[str, list[Native]]) -
         if overloads:
             functions.append(signatures(name, overloads, outs, method=False))
     operators = [f"{native.variable}: OpOverload\n" for native in natives.values()]
-    imports = "from rushlight.library import OpOverload\n"
-    text = HEADER.format("The types of `functions.py`") + imports + NUMBER + "".join(functions + operators)
+    text = HEADER.format("The types of `functions.py`") + FUNCTIONS_BY_HAND + "".join(functions + operators)
     return gen.formatted(text, FUNCTIONS)
 
 
@@ -230,14 +150,14 @@ def methods_file(natives: dict[str, Native], names: dict[str, list[Native]]) -> 
     methods = attributes()
     for name, group in names.items():
         overloads = [native for native in group if "method" in native.variants]
-        if overloads and f" {name}(" not in BY_HAND:
+        if overloads and f" {name}(" not in METHODS_BY_HAND:
             methods.append(signatures(name, overloads, [], method=True))
     methods += [dunder(name, natives) for name in gen.DUNDERS]
     methods += [f"def __{name}__(self) -> Tensor: ...\n" for name in (*gen.PREFIX, "invert")]
     methods += [f"def __{name}__(self, other: Tensor | Number) -> Tensor: ...\n" for name in ("rtruediv", "rdiv")]
     conversions = [CONVERSION.format(dtype.type_name.lower()) for dtype in ALL]
     text = HEADER.format("The attributes and methods that `Tensor` has in addition to the body of its class")
-    text += IMPORTS + NUMBER + BY_HAND + "".join(conversions) + textwrap.indent("".join(methods), "    ")
+    text += METHODS_BY_HAND + "".join(conversions) + textwrap.indent("".join(methods), "    ")
     return gen.formatted(text, METHODS)
 
 
