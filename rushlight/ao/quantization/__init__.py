@@ -5,6 +5,7 @@
     fake_quantize               rounding in training
     qconfig, qconfig_mapping    which layer gets which observers
     quantize, quantize_fx       a model becomes a quantised one, layer by layer or as a graph
+    pt2e                        annotations of an exported graph, and the observers that they ask for
 
 In PyTorch: `torch/ao/quantization/`. There, calling the functions that change a model prints a deprecation warning: eager mode
 and FX graph mode move to torchao (`quantize_`, PT2E).
@@ -25,7 +26,7 @@ __all__ += [*fake_quantize.__all__, *observer.__all__, *qconfig.__all__, *qconfi
 
 def __getattr__(name: str):  # these import `rushlight.fx`, and not every program needs it
     fx = ("fuse_fx", "prepare_fx", "convert_fx", "quantize_dynamic")
-    if name in fx or name in ("quantize", "quantize_fx", "backend_config", "fx"):
+    if name in fx or name in ("quantize", "quantize_fx", "backend_config", "fx", "pt2e"):
         module = {"fuse_fx": "quantize_fx", "prepare_fx": "quantize_fx", "convert_fx": "quantize_fx"}
         module = import_module(f"rushlight.ao.quantization.{module.get(name, 'quantize' if name in fx else name)}")
         return getattr(module, name) if name in fx else module

@@ -6,6 +6,15 @@ A function's name is its exercise's, two underscores, and the style.
 import re
 from collections import defaultdict
 
+from rushlight.ao.quantization.pt2e import (
+    BINARY,
+    KEY,
+    LAYERS,
+    RELU,
+    SHARING,
+    QuantizationAnnotation,
+    SharedQuantizationSpec,
+)
 from rushlight.export.dynamic_shapes import ConstraintViolationError, Dim, ValueRange
 from rushlight.export.graph_signature import (
     MUTATIONS,
@@ -453,3 +462,64 @@ def verify_graph__asserts(graph, is_known):
         must(all(name in values for each in node["inputs"] for name in names(each["arg"])))
         add(node["outputs"])
     must(all(name in values for argument in graph["outputs"] for name in names(argument)))
+
+
+# ---- quantisation ----------------------------------------------------------------------------------------------------
+
+
+def annotate__a_pass_for_each_kind(graph, activation, weight):
+    """As in torchao: patterns first, and a bias has an entry that is None."""
+    nodes = list(graph.nodes)
+    is_free = lambda node: KEY not in node.meta  # noqa: E731
+
+    def operands(node):
+        if node.target in BINARY:
+            return {arg: activation for arg in node.args[:2] if type(arg) is not float and type(arg) is not int}
+        found = {node.args[0]: activation, node.args[1]: weight}
+        if len(node.args) > 2 and node.args[2] is not None:
+            found[node.args[2]] = None
+        return found
+
+    for relu in nodes:
+        if relu.target == RELU and is_free(relu):
+            (first,) = relu.args
+            if first.target in LAYERS + BINARY and is_free(first) and list(first.users) == [relu]:
+                first.meta[KEY] = QuantizationAnnotation(operands(first))
+                relu.meta[KEY] = QuantizationAnnotation(output_qspec=activation)
+    for node in nodes:
+        if node.target in LAYERS + BINARY and is_free(node):
+            node.meta[KEY] = QuantizationAnnotation(operands(node), activation)
+    for node in reversed(nodes):
+        if node.target in SHARING and is_free(node):
+            items = [node.args[0]] if isinstance(node.args[0], Node) else list(node.args[0])
+            specs = {}
+            for item in items:
+                specs.setdefault(item, SharedQuantizationSpec((items[0], node)) if specs else activation)
+            node.meta[KEY] = QuantizationAnnotation(specs, SharedQuantizationSpec((items[-1], node)))
+
+
+def annotate__the_observer_of_the_value_before(graph, activation, weight):
+    """An input shares with the value that it is, if this value has a spec, and the first input with the result."""
+
+    def annotate_one(node, values, result):
+        node.meta[KEY] = QuantizationAnnotation(dict(values), result)
+
+    for node in graph.nodes:
+        if node.meta.get(KEY) is not None or node.op != "call_function":
+            continue
+        is_layer, is_binary = node.target in LAYERS, node.target in BINARY
+        if is_layer or is_binary:
+            readers = [*node.users]
+            pattern = len(readers) == 1 and readers[0].target is RELU and readers[0].meta.get(KEY) is None
+            if pattern:
+                annotate_one(readers[0], [], activation)
+            values = [(node.args[0], activation), (node.args[1], weight if is_layer else activation)]
+            annotate_one(
+                node, [value for value in values if isinstance(value[0], Node)], None if pattern else activation
+            )
+        elif node.target in SHARING:
+            first, *others = node.all_input_nodes
+            before = first.meta.get(KEY)
+            spec = SharedQuantizationSpec(first) if before and before.output_qspec else activation
+            pairs = [(first, spec), *((other, SharedQuantizationSpec((first, node))) for other in others)]
+            annotate_one(node, pairs, SharedQuantizationSpec((first, node)))

@@ -4,6 +4,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 """
 
 import rushlight as rl
+from rushlight.ao.quantization import pt2e
 from rushlight.export import serialize, verifier
 from rushlight.export.graph_signature import InputKind, OutputKind
 from rushlight.export.serialize import deserialize_argument, encode_float, is_sym_int, serialize_object
@@ -320,3 +321,41 @@ verify_graph__kinds_of_positional_arguments_only = edited(
      "    def use(argument, skips=False):\n        if not (skips and argument):\n            kind_of(argument)\n"),
     ("use(argument[\"arg\"])", "use(argument[\"arg\"], argument[\"kind\"] == 2)"),
 )  # fmt: skip
+
+# Annotations of an exported graph
+
+_FREE = " and KEY not in relu.meta"
+annotate__a_pattern_that_other_nodes_read = edited(pt2e.annotate, ("len(node.users) == 1", "node.users"))
+annotate__a_bias_is_an_input = edited(
+    pt2e.annotate,
+    ("inputs = {node.args[0]: activation, node.args[1]: weight}",
+     "inputs = dict.fromkeys(node.all_input_nodes, activation) | {node.args[1]: weight}"),
+)  # fmt: skip
+annotate__every_attribute_is_a_weight = edited(
+    pt2e.annotate,
+    ("inputs = {arg: activation for", 'inputs = {arg: weight if arg.op == "get_attr" else activation for'),
+)
+annotate__all_values_of_cat_have_their_own = edited(
+    pt2e.annotate,
+    ("output = SharedQuantizationSpec((first, node))", "output = activation"),
+)
+annotate__the_result_of_cat_has_its_own = edited(
+    pt2e.annotate,
+    ("inputs = dict.fromkeys(node.all_input_nodes, output) | {first: activation}",
+     "inputs = dict.fromkeys(node.all_input_nodes, output) | {first: activation}\n            output = activation"),
+)  # fmt: skip
+annotate__a_value_between_layer_and_relu = edited(
+    pt2e.annotate,
+    ("QuantizationAnnotation({}, activation), None", "QuantizationAnnotation({node: activation}, activation), output"),
+)
+annotate__a_relu_of_another_quantizer = edited(pt2e.annotate, (_FREE, ""))
+annotate__replaces_annotations = edited(pt2e.annotate, ("if KEY in node.meta", "if False"), (_FREE, ""))
+annotate__a_relu_is_always_a_pattern = edited(
+    pt2e.annotate, ("node.target in SHARING:", "node.target in SHARING and node.target is not RELU:")
+)
+annotate__an_empty_annotation_for_all_others = edited(
+    pt2e.annotate, ("            continue\n        relu", "            output = None\n        relu")
+)
+annotate__cat_shares_with_the_first_node_alone = edited(
+    pt2e.annotate, ("SharedQuantizationSpec((first, node))", "SharedQuantizationSpec(first)")
+)
