@@ -193,7 +193,8 @@ def find_breaks(function: Callable, *args: Any) -> list[int]:
 
     Args:
         function: a Python function without decorators, loops, `with` and `try`. It calls no other Python function. Each of its
-            statements is on a line of its own. `exec` may have made it, so its source may be in no file.
+            statements begins a line and ends in it, but for the branches of an `if`. `exec` may have made it, so its source may be in
+            no file.
         args: tensors and numbers. The function does not write to them.
 
     Returns:
@@ -227,7 +228,7 @@ def clean(signal: torch.Tensor) -> torch.Tensor:
     """A signal within -1 and 1, without the mean of its strong elements.
 
     The signal is divided by its largest absolute value if that is larger than 1. Then the mean of the elements whose absolute value
-    is larger than 0.3 is subtracted from all elements. If there are none, nothing is subtracted.
+    is larger than 0.25 is subtracted from all elements. If there are none, nothing is subtracted.
 
     `torch.compile(clean, fullgraph=True)` captures one graph, and uses it for all signals of the same size and dtype. No setting of
     Dynamo is changed. Python reads no value of a tensor in eager mode either, so `clean` also takes a fake tensor.
@@ -246,7 +247,7 @@ def clean(signal: torch.Tensor) -> torch.Tensor:
     """
     peak = signal.abs().max()
     signal = signal / torch.where(peak > 1, peak, 1)
-    strong = signal.abs() > 0.3
+    strong = signal.abs() > 0.25
     total = (signal * strong).double().sum()
     return signal - total / strong.sum().clamp(min=1)
 
@@ -412,7 +413,8 @@ def narrow_5(xp: Any) -> Any:
 
     It has at most 5 statements (a lambda is one) and calls at most 8 operators. `xp` is torch, and
     `xp.fused_linear(x, weight, bias=None, activation="none")` is the operator of the framework. On torch it is made of torch's
-    operators, which count. The other rules are those of `narrow_1`.
+    operators, which count. `autograd.grad` and `backward` count as one operator each, and what they run does not count. The other
+    rules are those of `narrow_1`.
 
     Returns:
         a tensor, a number, a string, or a list or tuple of these. An exception is a result too.

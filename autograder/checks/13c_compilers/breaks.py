@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import logging
 from contextlib import contextmanager
 
@@ -40,6 +41,8 @@ LINES = [  # of a function of two tensors of the same size, and a number
     "if n > 2:\n    print(end='')",
     "if n < 1:\n    z = y.tolist()",
     "x = x + [1, 2, 3, 4][n]",
+    "y = y + y.max().item() if x.sum() > -100 else y",  # two breaks, of two kinds
+    "x = y if x.tolist() and y.sum().item() else x",
 ]
 
 
@@ -172,7 +175,7 @@ SIGNALS = ["usual", "large", "small", "zeros", "one strong", "negative", "limit"
 def _signal(torch, name, size, start, kind):
     x = numbers(torch, [size], start, kind)
     made = {"usual": x, "large": x * 8, "small": x / 32, "zeros": x * 0, "negative": -x.abs() - 1}
-    made |= {"limit": x * 0 + 0.3, "above": x * 0 + (0.3 + 1e-10)}  # of float64, the second one is strong
+    made |= {"limit": x * 0 + 0.25, "above": x * 0 + (0.25 + 1e-10)}  # of float64, the second one is strong
     return made[name] if name in made else torch.cat([x[:-1] * 0, x.new_full((1,), 0.75)])
 
 
@@ -188,12 +191,12 @@ def _cleaned(torch, clean, size, starts, names, kind):
         graphs.append(module)
         return module.forward
 
-    eager = [copied(clean(x)) for x in signals]
+    eager = _by_signal(signals, lambda x: copied(clean(x)))
     with FakeTensorMode() as mode:
         fake = attempt(lambda: [*clean(mode.from_tensor(signals[0])).shape])
     torch._dynamo.reset()
     compiled = torch.compile(clean, backend=collect, fullgraph=True)
-    results = [attempt(lambda x=x: copied(compiled(x))) for x in signals]
+    results = _by_signal(signals, lambda x: attempt(lambda: copied(compiled(x))))
     torch._dynamo.reset()
     return {
         "result": eager,
@@ -207,11 +210,23 @@ def _cleaned(torch, clean, size, starts, names, kind):
     }
 
 
+def _by_signal(signals, function):
+    """What a function makes of each signal, by its elements: a verdict shows them."""
+    before = [str(x.tolist()) for x in signals]
+    return {name: function(x) for name, x in zip(before, signals)}
+
+
+LONG = {"[0.5, 0.75] repeated": 150_000, "[-0.625, -0.875] repeated": 100_000, "[0.5, 0.75, 0.125] repeated": 210_000}
+
+
 def _of_long_signals(torch, clean):
-    """The first results for signals of float16, whose count or sum is larger than all numbers of that dtype."""
-    signals = [torch.full((100_000,), value, dtype=torch.float16) for value in (0.5, 0.9)]
-    signals += [torch.tensor([0.5, 0.25], dtype=torch.float16).repeat(70_000)]
-    return [copied(clean(x)[:2]) for x in signals]
+    """The first results for signals of float16, whose count or sum is larger than all numbers of that dtype. None of them is 0, where
+    an error that is small for the signal is large for the result."""
+    results = {}
+    for name, size in LONG.items():
+        values = torch.tensor(ast.literal_eval(name.removesuffix(" repeated")), dtype=torch.float16)
+        results[f"{name}, {size} elements"] = copied(clean(values.repeat(size // len(values)))[: len(values)])
+    return results
 
 
 GRADIENTS = [  # signals whose absolute values all differ, or are 0
@@ -221,14 +236,14 @@ GRADIENTS = [  # signals whose absolute values all differ, or are 0
 
 
 def _gradients(torch, clean, kind):
-    grads = []
-    for signal in GRADIENTS:
-        x = torch.tensor(signal, dtype=getattr(torch, kind), requires_grad=True)
+    def gradient(x):
         result = clean(x)
         if result.requires_grad:
             (result * torch.arange(1, 5)).sum().backward()
-        grads.append(x.grad)
-    return grads
+        return x.grad
+
+    leaves = [torch.tensor(signal, dtype=getattr(torch, kind), requires_grad=True) for signal in GRADIENTS]
+    return _by_signal(leaves, gradient)
 
 
 def _signals(*names, size=4, kind="float32"):
@@ -251,7 +266,7 @@ def _signals(*names, size=4, kind="float32"):
         gradient="the gradient flows through the division, the mean and the difference, and through no division that is not made",
         graphs="one graph is used for all signals of a size: nothing in Python depends on the values",
         signals="the signal is only read",
-        long="a sum or a count of 100,000 elements is larger than the numbers of float16",
+        long="is a sum or a count larger than the numbers of float16? is a mean rounded more than once?",
         settings="a setting of Dynamo hides the symptom in this process only: these are changed",
     ),
     draws=8,
@@ -268,10 +283,11 @@ def cleaned_number_by_number(torch, size, starts, names, kind):
     def cleaned(x):
         if x.abs().max() > 1:
             x = x / x.abs().max()
-        strong = x[x.abs() > 0.3]
+        strong = x[x.abs() > 0.25]
         return x - strong.mean() if strong.numel() else x
 
-    results = [copied(cleaned(_signal(torch, name, size, start, kind))) for name, start in zip(names, starts)]
+    signals = [_signal(torch, name, size, start, kind) for name, start in zip(names, starts)]
+    results = _by_signal(signals, lambda x: copied(cleaned(x)))
     rest = {"without data": [size], "gradient": _gradients(torch, cleaned, kind), "signals": True}
     long = _of_long_signals(torch, lambda x: cleaned(x.double()).half())
     return {"result": results, "compiled": results, "graphs": 1} | rest | {"long": long, "settings": []}

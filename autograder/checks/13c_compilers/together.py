@@ -53,7 +53,7 @@ def pipeline_in_eager(torch, rows, columns, start, momentum):
         cleaned = []
         for x in numbers(torch, [rows, columns], start + i, "float32") * scale:
             x = x / x.abs().max().clamp(min=1)
-            strong = x[x.abs() > 0.3]
+            strong = x[x.abs() > 0.25]
             cleaned.append(x - strong.mean() if len(strong) else x)
         signals = torch.stack(cleaned)
         mean = mean + momentum * (signals.mean(0) - mean)

@@ -335,14 +335,14 @@ def find_breaks__when_a_record_is_made(function, *args):
 
 def clean__threshold(signal):
     signal = signal / torch.nn.functional.threshold(signal.abs().max(), 1.0, 1.0)
-    strong = signal.abs() > 0.3
+    strong = signal.abs() > 0.25
     return signal - torch.where(strong, signal, 0).double().sum() / strong.sum().clamp(min=1)
 
 
 def clean__where(signal):
     largest = torch.amax(torch.abs(signal))
     signal = signal / torch.where(largest > 1, largest, torch.ones_like(largest))
-    strong = signal.abs() > 0.3
+    strong = signal.abs() > 0.25
     count = strong.sum()
     total = torch.where(strong, signal, 0).double().sum()
     return signal - torch.where(count > 0, total / torch.where(count > 0, count, 1), 0.0).to(signal.dtype)
@@ -352,15 +352,33 @@ def clean__a_condition(signal):
     """A branch that is an operator runs in eager mode, too."""
     peak = signal.abs().max()
     signal = torch.cond(peak > 1, lambda x, peak: x / peak, lambda x, peak: x.clone(), (signal, peak))
-    strong = signal.abs() > 0.3
+    strong = signal.abs() > 0.25
     return signal - torch.where(strong, signal, 0).double().sum() / strong.sum().clamp(min=1)
+
+
+def clean__in_float64(signal):
+    """Only the result is rounded to the dtype of the signal."""
+    exact = signal.double()
+    exact = exact / torch.where(exact.abs().max() > 1, exact.abs().max(), 1)
+    strong = exact.abs() > 0.25
+    return (exact - (exact * strong).sum() / strong.sum().clamp(min=1)).to(signal.dtype)
+
+
+def clean__weights(signal):
+    """The mean is a product with weights, whose sum is 1 or 0."""
+    largest, smallest = signal.amax(), signal.amin()
+    peak = torch.where(largest > -smallest, largest, -smallest)
+    signal = signal / torch.where(peak > 1, peak, 1)
+    weights = (signal.abs() > 0.25).to(torch.promote_types(signal.dtype, torch.float32))
+    weights = weights / torch.where(weights.sum() > 0, weights.sum(), 1)
+    return signal - torch.dot(weights, signal.to(weights.dtype)).to(signal.dtype)
 
 
 def clean__masked(signal):
     """The mean of all elements, divided by the share of the strong ones."""
     peak = signal.abs().amax()
     signal = signal / peak.masked_fill(peak <= 1, 1)
-    weak = signal.abs() <= 0.3
+    weak = signal.abs() <= 0.25
     share = 1 - weak.double().mean()
     mean = signal.double().masked_fill(weak, 0.0).mean() / share.masked_fill(weak.all(), 1.0)
     return signal.sub(mean)

@@ -7,6 +7,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 
 import logging
 import re
+from unittest import mock
 
 import torch
 from torch._dynamo.testing import CompileCounter
@@ -136,6 +137,18 @@ def find_breaks__each_break(function, *args):
     return [line - function.__code__.co_firstlineno for line in _logged(function, args, _in_file)]
 
 
+def find_breaks__each_kind_of_break(function, *args):
+    """The records of a line's later breaks have more words, unless the breaks are of different kinds."""
+
+    def line_of(text):
+        found = re.match(r"Graph break in user code at .*:(\d+)", text)
+        return int(found[1]) if found else None
+
+    with mock.patch.object(logging.root.manager, "_disable", 0):
+        found = _logged(function, args, line_of)
+    return sorted(line - function.__code__.co_firstlineno for line in found)
+
+
 def find_breaks__of_the_file(function, *args):
     return sorted({line - 1 for line in _logged(function, args, _in_file)})
 
@@ -261,7 +274,7 @@ def find_breaks__a_method_of_the_logger_stays(function, *args):
 def clean__clamped(signal):
     """`clamp` has a gradient at its limit: the peak takes part in it without a division."""
     signal = signal / signal.abs().max().clamp(min=1)
-    strong = signal.abs() > 0.3
+    strong = signal.abs() > 0.25
     return signal - (signal * strong).sum(dtype=_wide(signal)) / strong.sum().clamp(min=1)
 
 
@@ -272,7 +285,7 @@ def _wide(signal):
 def clean__the_larger_of_two(signal):
     """At equality `maximum` gives each of the two half of the gradient."""
     signal = signal / torch.maximum(signal.abs().max(), torch.ones((), dtype=signal.dtype))
-    strong = signal.abs() > 0.3
+    strong = signal.abs() > 0.25
     return signal - (signal * strong).sum(dtype=_wide(signal)) / strong.sum().clamp(min=1)
 
 
@@ -280,27 +293,27 @@ def clean__one_of_two_quotients(signal):
     """`where` computes both: the gradient of the quotient that is not taken is 0 times inf."""
     peak = signal.abs().max()
     signal = torch.where(peak > 1, signal / peak, signal)
-    strong = signal.abs() > 0.3
+    strong = signal.abs() > 0.25
     return signal - (signal * strong).sum(dtype=_wide(signal)) / strong.sum().clamp(min=1)
 
 
 def clean__a_mean_of_nothing(signal):
     peak = signal.abs().max()
     signal = signal / torch.where(peak > 1, peak, 1)
-    return signal - signal.masked_fill(signal.abs() <= 0.3, float("nan")).nanmean().nan_to_num(0.0)
+    return signal - signal.masked_fill(signal.abs() <= 0.25, float("nan")).nanmean().nan_to_num(0.0)
 
 
 def clean__counts_in_its_dtype(signal):
     peak = signal.abs().max()
     signal = signal / torch.where(peak > 1, peak, 1)
-    strong = (signal.abs() > 0.3).to(signal.dtype)
+    strong = (signal.abs() > 0.25).to(signal.dtype)
     return signal - (signal * strong).sum(dtype=_wide(signal)) / strong.sum().clamp(min=1)
 
 
 def clean__adds_in_its_dtype(signal):
     peak = signal.abs().max()
     signal = signal / torch.where(peak > 1, peak, 1)
-    strong = signal.abs() > 0.3
+    strong = signal.abs() > 0.25
     return signal - (signal * strong).sum() / strong.sum().clamp(min=1)
 
 
@@ -309,7 +322,7 @@ def clean__disabled(signal):
     def run(signal):
         peak = signal.abs().max().item()
         signal = signal / peak if peak > 1 else signal
-        strong = signal[signal.abs() > 0.3]
+        strong = signal[signal.abs() > 0.25]
         return signal - strong.mean() if len(strong) else signal
 
     return run(signal)
@@ -318,26 +331,26 @@ def clean__disabled(signal):
 def clean__a_setting(signal):
     torch._dynamo.config.capture_scalar_outputs = True
     signal = signal / max(signal.abs().max().item(), 1.0)
-    strong = signal.abs() > 0.3
+    strong = signal.abs() > 0.25
     return signal - (signal * strong).sum() / strong.sum().clamp(min=1)
 
 
 def clean__nothing_strong(signal):
     signal = signal / signal.abs().max().clamp(min=1)
-    strong = signal.abs() > 0.3
+    strong = signal.abs() > 0.25
     return signal - (signal * strong).sum() / strong.sum()
 
 
 def clean__always_scaled(signal):
     signal = signal / signal.abs().max().clamp(min=1e-30)
-    strong = signal.abs() > 0.3
+    strong = signal.abs() > 0.25
     return signal - (signal * strong).sum() / strong.sum().clamp(min=1)
 
 
 def _cleaned(signal):
     peak = signal.abs().max()
     signal = signal / torch.where(peak > 1, peak, 1)
-    strong = signal.abs() > 0.3
+    strong = signal.abs() > 0.25
     return signal - (signal * strong).sum(dtype=_wide(signal)) / strong.sum().clamp(min=1)
 
 
@@ -365,7 +378,7 @@ def clean__two_functions(signal):
         return _cleaned(signal)
     if signal.abs().max() > 1:
         signal = signal / signal.abs().max().item()
-    strong = signal[signal.abs() > 0.3]
+    strong = signal[signal.abs() > 0.25]
     return signal - strong.mean() if len(strong) else signal.clone()
 
 
