@@ -193,8 +193,8 @@ def find_breaks(function: Callable, *args: Any) -> list[int]:
 
     Args:
         function: a Python function without decorators, loops, `with` and `try`. It calls no other Python function. Each of its
-            statements begins a line and ends in it, but for the branches of an `if`. `exec` may have made it, so its source may be in
-            no file.
+            statements begins a line and ends in it, but for the branches of an `if`. `exec` may have made it, so its source may be
+            in no file.
         args: tensors and numbers. The function does not write to them.
 
     Returns:

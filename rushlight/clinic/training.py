@@ -206,14 +206,17 @@ def without_gradient(model: torch.nn.Module, loss: torch.Tensor) -> list[str]:
     """The names of the parameters of a model that get no gradient from `loss`, because its graph does not lead to them.
 
     A parameter that does not require grad is frozen on purpose and is not among them. A parameter whose gradient is zero is not
-    among them either: the graph leads to it. The same holds if the backward of a function in the graph returns None for it. Two
-    parameters that share their memory are two parameters. The names and their order
-    are those of `model.named_parameters()`. A graph may be thousands of nodes deep, deeper than Python's stack.
+    among them either: the graph leads to it. Nor is a parameter to which the graph leads through a function whose backward returns
+    None. Two parameters that share their memory are two parameters. A graph may be thousands of nodes deep, deeper than Python's
+    stack, and two nodes may be joined by 2**60 paths.
 
     No gradient of a parameter changes, and `loss.backward()` still works after the call.
 
     Args:
         loss: the result of an operator, with any sizes. It may have no graph at all.
+
+    Returns:
+        a list: the names and their order are those of `model.named_parameters()`.
 
     >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 1))
     >>> without_gradient(model, model[1](model[0](torch.ones(2)).detach()))
@@ -278,7 +281,8 @@ def replace_head(model: torch.nn.Module, head: torch.nn.Module, optimizer: torch
     Both heads have parameters of the same names, perhaps in another order. In the optimizer, each parameter of the new head takes
     the position of the old head's parameter of its name: the same group, so the same settings. If the optimizer does not hold the
     old one, it does not hold the new one either. The state of the old head's parameters is removed. The state of all others stays,
-    such as their momentum. The parameters of the new head keep their values and their `requires_grad`.
+    such as their momentum. The parameters of the new head keep their values and their `requires_grad`. No gradient and no module's
+    mode changes.
 
     Args:
         optimizer: it holds parameters of `model`, in one group or in several. It may have made steps already.
@@ -301,7 +305,8 @@ def token_weights(loss_of: Callable, logits: torch.Tensor, targets: torch.Tensor
 
     Args:
         logits: (rows, length, classes), float64, of moderate size.
-        targets: (rows, length), int64. -100 at a position that is padding. Both tensors stay as they are.
+        targets: (rows, length), int64. -100 at a position that is padding. Both tensors stay as they are, also if the script
+            writes to the targets that it gets.
 
     Returns:
         (rows, length), float64, without a graph: the weights, and 0 where the loss does not depend on the token.
@@ -311,7 +316,7 @@ def token_weights(loss_of: Callable, logits: torch.Tensor, targets: torch.Tensor
     True
     """
     leaf = logits.detach().clone().requires_grad_()
-    loss = loss_of(leaf, targets)
+    loss = loss_of(leaf, targets.clone())
     if not loss.requires_grad:
         return torch.zeros(targets.shape, dtype=torch.float64)
     (grad,) = torch.autograd.grad(loss, leaf)
@@ -350,9 +355,10 @@ def accumulated_backward(model: torch.nn.Module, batches: Sequence[tuple[torch.T
 def equal_generators(loader: torch.utils.data.DataLoader) -> list[str]:
     """The random generators that are in the same state in two workers of a loader when these begin, after `worker_init_fn`.
 
-    "torch", "random" and "numpy" are the generators of `torch.rand`, of Python's `random.random`, and of `numpy.random.rand`. The
-    worker's copy of the dataset may hold others: each attribute that is a `numpy.random.Generator`, a `random.Random` or a
-    `torch.Generator`. The generator in its attribute `noise` has the name `"dataset.noise"`.
+    "torch", "random" and "numpy" are the generators of `torch.rand`, of Python's `random.random`, and of `numpy.random.rand`. Equal
+    first numbers are not an equal state. The worker's copy of the dataset may hold others: each attribute that is a
+    `numpy.random.Generator`, a `random.Random` or a `torch.Generator`. The generator in its attribute `noise` has the name
+    `"dataset.noise"`.
 
     Any two workers count, not only the first two. What the workers do decides, not their code. A sample may draw numbers, and some
     samples draw more than others. In this process, the loader keeps its functions, and the generators that its dataset holds keep
@@ -477,13 +483,14 @@ def normaliser(features: int, momentum: float) -> torch.nn.Module:
 def check_sum_to() -> tuple[Callable, list[dict]]:
     """A check for `rl.autograd.engine.sum_to`: a program, and the cases to run it on.
 
-    `program(xp, **case)` runs on rushlight and on torch. If the results differ on a case, the function is wrong. The
-    function has no name in torch, so the program reaches it as users do: through gradients of operators that broadcast.
+    `program(xp, **case)` runs on rushlight and on torch. If the results differ on a case, the function is wrong. Torch has no
+    function of this path, so the program reaches it as users do: through gradients of operators that broadcast. Rushlight has no
+    complex dtypes.
 
     Define the program inside this function. It uses `xp`, its parameters, its own variables, and no import. For all bodies together
-    it may take a minute.
-    Of Python's functions it may use `abs`, `all`, `any`, `bool`, `dict`, `enumerate`, `float`, `int`, `len`, `list`, `map`, `max`,
-    `min`, `range`, `reversed`, `round`, `set`, `slice`, `sorted`, `str`, `sum`, `tuple` and `zip`, and it may catch errors. In a
+    it may take a minute. Of Python's functions it may use `abs`, `all`, `any`, `bool`, `dict`, `enumerate`, `float`, `int`, `len`,
+    `list`, `map`, `max`, `min`, `range`, `reversed`, `round`, `set`, `slice`, `sorted`, `str`, `sum`, `tuple` and `zip`, and it may
+    catch errors. In a
     case a dtype is a name, and the program looks it up: `{"float64": xp.float64}[dtype]`.
 
     Returns:

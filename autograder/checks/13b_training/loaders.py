@@ -25,6 +25,7 @@ STARTS = {  # what a worker does first; "" is nothing
     "held": lambda torch, np: lambda worker: _seed_held(torch, np, worker),
     "held alike": lambda torch, np: lambda worker: _seed_held(torch, np, 5),
     "one seed": lambda torch, np: lambda worker: _seed_and_draw(torch, np, worker),
+    "alike at first": lambda torch, np: lambda worker: _seed_alike(torch, np, worker),
     "made there": lambda torch, np: lambda worker: _hold(torch, "made", np.random.default_rng(5)),
 }  # fmt: skip
 
@@ -49,6 +50,13 @@ def _seed_and_draw(torch, np, count):
     torch.manual_seed(3), np.random.seed(3), random.seed(3)
     _seed_held(torch, np, 5)
     _draw(torch, np, torch.utils.data.get_worker_info().dataset, count)
+
+
+def _seed_alike(torch, np, worker):
+    """Seed by worker, so that the first 32 bits of Python and of numpy are equal in two workers, and a small integer of torch."""
+    random.seed((11416, 70954)[worker % 2])
+    np.random.seed((49827, 119702)[worker % 2])
+    torch.manual_seed((122, 160)[worker % 2])  # equal modulo 32,000
 
 
 def _draw(torch, np, dataset, count):
@@ -124,7 +132,7 @@ def _workers(*held, start="", workers=2, length=6):
         _workers(start="random", workers=3), _workers(start="by worker"), _workers(start="halves", workers=3, length=3),
         _workers(start="first apart", workers=3), _workers(("noise", "numpy"), start="every second", workers=3),
         _workers(("noise", "torch"), start="one seed"), _workers(("noise", "random"), start="made there"),
-        _workers(start="first apart"), _workers(start="every second", workers=3, length=3),
+        _workers(start="first apart"), _workers(start="alike at first"), _workers(start="every second", workers=3, length=3),
     ],
     hint=explained(
         names="ask each worker, after worker_init_fn has run in it: a generator that two workers have in the same state is one",
@@ -172,6 +180,7 @@ def generators_by_rule(torch, held, start, workers, length):
         "random": {"random"},
         "halves": {"numpy"},
         "made there": {"dataset.made"},
+        "alike at first": {"numpy", "random", "torch"} if workers > 2 else set(),
         "first apart": {"random"} if workers > 2 else set(),
         "every second": {"torch"} if workers > 2 else set(),
     }.get(start, set())

@@ -17,6 +17,7 @@ LOSSES = [
     "halves",
     "signed",
     "nothing",
+    "padding gets a class",
 ]
 IGNORED = -100
 
@@ -28,6 +29,10 @@ def _loss_of(torch, kind):
         return torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction=reduction)
 
     def loss_of(logits, targets):
+        if kind == "padding gets a class":
+            tokens = targets != IGNORED
+            targets[~tokens] = 0
+            return (cross_entropy(logits, targets) * tokens).sum() / tokens.sum()
         if kind == "mean of rows":
             means = [cross_entropy(logits[i : i + 1], targets[i : i + 1], "mean") for i in range(len(logits))]
             return sum(means) / len(means)
@@ -86,7 +91,7 @@ def token_weights(rl, kind, counts, length, classes, start):
 def _(torch, kind, counts, length, classes, start):
     targets = _tokens(torch, counts, length, classes, start)
     logits = numbers(torch, [*targets.shape, classes], start).requires_grad_()
-    loss = _loss_of(torch, kind)(logits, targets)
+    loss = _loss_of(torch, kind)(logits, targets.clone())
     (loss + 0 * logits.sum()).backward()
     others = torch.nn.functional.one_hot(targets.clamp(min=0), classes) == 0
     share = logits.detach().softmax(2)

@@ -3,7 +3,7 @@
 from copy import deepcopy
 
 from ...engine.check import program
-from ..cases import defaults, drawn, first_apart, numbers, rows, several
+from ..cases import defaults, drawn, explained, first_apart, numbers, rows, several
 
 EVENTS = [
     "head",
@@ -73,7 +73,10 @@ def _after(torch, events):
     edges=rows("events", *(([event],) for event in EVENTS), ([],), (["head", "tie"],), (["freeze", "copy"],), (["tie", "head"],),
                (["new group", "head", "new layer"],), (["thaw", "assign"],), (["weight", "weight", "double"],),
                (["freeze", "head"],), (["tie", "copy"],), (["same memory", "new group"],)),
-    hint="two parameters with the same values are two parameters: an optimizer holds objects, not names",
+    hint=explained(
+        names="an optimizer holds objects, in all of its groups: a parameter is one of them or not, whatever its name and values",
+        others="these are parameters of the optimizer that the model does not have, frozen or not",
+    ),
 )  # fmt: skip
 def not_held(rl, events):
     import torch
@@ -147,6 +150,7 @@ def _made(torch, kind, steps, bias, turned, classes, frozen):
             x.copy_(numbers(torch, [*x.shape], i))
     optimizer = _optimizer(torch, model, kind)
     _stepped(torch, model, optimizer, steps)
+    model.body.eval(), head.eval()
     if frozen:
         {"old": model.head, "new": head}[frozen].weight.requires_grad_(False)
     return model, head, optimizer
@@ -158,11 +162,16 @@ def _told(torch, model, optimizer, steps):
         {**group, "params": [names.get(x, "another") for x in group["params"]]} for group in optimizer.param_groups
     ]
     states = {names.get(x, "another"): sorted(map(str, state)) for x, state in optimizer.state.items()}
+    modes = {name: module.training for name, module in model.named_modules()}
+    grads = {name: x.grad for name, x in model.named_parameters()}
     _stepped(torch, model, optimizer, steps)
     values = {name: x.detach() for name, x in model.named_parameters()}
     shown = [[group["params"], float(group["lr"]), float(group["weight_decay"])] for group in groups]
     trained = {name: x.requires_grad for name, x in model.named_parameters()}
-    return {"groups": shown, "states": sorted(states.items()), "values": values, "require grad": trained}
+    return {"groups": shown, "states": sorted(states.items()), "values": values, "require grad": trained} | {
+        "modes": modes,
+        "gradients": grads,
+    }
 
 
 _heads = defaults(kind="", before=1, steps=2, bias=True, turned=False, classes=3, frozen="")

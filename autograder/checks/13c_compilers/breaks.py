@@ -220,8 +220,8 @@ LONG = {"[0.5, 0.75] repeated": 150_000, "[-0.625, -0.875] repeated": 100_000, "
 
 
 def _of_long_signals(torch, clean):
-    """The first results for signals of float16, whose count or sum is larger than all numbers of that dtype. None of them is 0, where
-    an error that is small for the signal is large for the result."""
+    """The first results for signals of float16, whose count or sum is larger than all numbers of that dtype. None of them is 0,
+    where an error that is small for the signal is large for the result."""
     results = {}
     for name, size in LONG.items():
         values = torch.tensor(ast.literal_eval(name.removesuffix(" repeated")), dtype=torch.float16)

@@ -304,7 +304,7 @@ def replace_head__by_registration(model, head, optimizer):
 
 def token_weights__norms(loss_of, logits, targets):
     leaf = logits.clone().detach().requires_grad_(True)
-    (loss_of(leaf, targets) + 0 * leaf.sum()).backward()
+    (loss_of(leaf, targets.clone()) + 0 * leaf.sum()).backward()
     expected = leaf.detach().softmax(-1) - one_hot(targets.clamp_min(0), logits.shape[-1])
     return (leaf.grad * expected).sum(-1) / (expected * expected).sum(-1)
 
@@ -319,7 +319,7 @@ def token_weights__differences(loss_of, logits, targets):
             up[i, j, token[i, j]] += 1
             down[i, j, token[i, j]] -= 1
             entropies = [-log_softmax(x[i, j], 0)[token[i, j]] for x in (up, down)]
-            weights[i, j] = (loss_of(up, targets) - loss_of(down, targets)) / (entropies[0] - entropies[1])
+            weights[i, j] = (loss_of(up, targets * 1) - loss_of(down, targets * 1)) / (entropies[0] - entropies[1])
     return weights
 
 
