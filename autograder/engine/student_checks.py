@@ -120,11 +120,17 @@ class Runs:
         return f"with all bodies together it takes more than {ALL_RUNS * seconds(CHECK_SECONDS, False):.0f} s"
 
 
+@lru_cache(16)  # once, before the threads of `outcomes`: two that parse at a time break CPython 3.11 (gh-106905)
+def _name(text: str) -> str:
+    """The name of the function that a student's text defines."""
+    (function,) = ast.parse(text).body
+    return function.name  # type: ignore[attr-defined]
+
+
 def _run(text: str, report: str, body: str | None, runs: Runs | None = None) -> Ran:
     """What a student's check gives on the framework with this body, or on torch if there are no `runs`."""
-    name = ast.parse(text).body[0].name  # type: ignore[attr-defined]
     cell = f"{text}\nfrom autograder.engine import student_side\n"
-    cell += f"student_side.{report}, make={name}, with_torch={runs is None})"
+    cell += f"student_side.{report}, make={_name(text)}, with_torch={runs is None})"
     try:
         message = run_on_torch(cell) if runs is None else runs.message(cell, body)
     except (SubjectDied, SubjectTimedOut, Malformed) as error:
@@ -287,7 +293,7 @@ def refusals(text: str, number: str) -> Ran:
     right, wrong = dumps(number)
     texts = [*right.values(), *(dump for made in wrong.values() for dump in made.values())]
     cell = f"{text}\nfrom autograder.engine.student_side import report_refusals\n"
-    cell += f"report_refusals({ast.parse(text).body[0].name}, {texts!r})"  # type: ignore[attr-defined]
+    cell += f"report_refusals({_name(text)}, {texts!r})"
     try:
         message = run_on_torch(cell)
     except (SubjectDied, SubjectTimedOut, Malformed) as error:

@@ -264,6 +264,7 @@ def _standing(verdict: Verdict) -> list:
             left = {exercise_of(check) for check in worth if check not in done and not is_milestone(check)}
             whole = len({*pieces})
             points = f"{sum(worth[check] for check in done):g} of {sum(worth.values()):g} points"
+            points += f", and {lab.written_points:g} by hand" * bool(lab.written_points)
             said = f"lab {lab.number} in this session: {whole - len(left)} of {whole} exercises · {points}"
             return [worth[name], said]
     return []

@@ -92,11 +92,13 @@ def unsqueeze(self, dim):
 
 
 def test_a_card_has_the_points_and_what_of_the_lab_has_passed_in_this_kernel(fresh):
-    worth, pieces = Lab("01a_views").points, Lab("01a_views").exercises
+    lab = Lab("01a_views")
+    worth, pieces, by_hand = lab.points, lab.exercises, f"{lab.written_points:g} by hand"
     mine, others = worth["aten.strided.contiguous_strides"], sum(worth.values())
 
     def tally(count, earned):
-        return f"lab 01a in this session: {count} of {len(pieces)} exercises · {earned:g} of {others:g} points"
+        standing = f"{count} of {len(pieces)} exercises · {earned:g} of {others:g} points, and {by_hand}"
+        return f"lab 01a in this session: {standing}"
 
     strides, again = 'check("aten.strided.contiguous_strides")', WRONG
     _, before, first, replayed, failed, _, late = fresh(
