@@ -1,13 +1,14 @@
 """What does another torch do differently? The checks and the readings of the course, run on it.
 
-The framework does what the torch of `constraints.txt` does. So each check on which its own bodies no longer agree is about something
-that torch has changed, and so is each marked cell of a reading with another output. Run it with the Python of an environment that has
+The framework does what the torch of `constraints.txt` does. Each check on which its own bodies no longer agree is about something
+that torch has changed. So is each marked cell of a reading with another output. Run it with the Python of an environment that has
 the other torch, and the course's packages:
 
     python -m venv other && other/bin/pip install torch==2.12.1 -e '.[dev]'
     other/bin/python bench/versions.py
 
-It prints each of these checks with its first difference, and each of these cells. [The page](../docs/versions.md) explains them.
+It prints each of these checks with its first difference, and each of these cells. Some are about the build and not the version: a
+build for CUDA has kernels that a build for CPUs has not.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ from pathlib import Path
 
 import torch
 
-from autograder.engine.check import PASSED, find, function_of, is_milestone
+from autograder.engine.check import PASSED, function_of
 from autograder.engine.exercise import fill
 from autograder.engine.judge import Judge
 from autograder.engine.subject import answer
 from autograder.model import Lab, lab_names
 
 ROOT = Path(__file__).parents[1]
-READINGS = {path.parent.name: path for path in sorted(ROOT.glob("phases/*/reading.ipynb"))}
+READINGS = {f"phases/{path.parent.name}": path for path in sorted(ROOT.glob("phases/*/reading.ipynb"))}
 
 
 def checks_apart(name: str, seed: int) -> Iterator[str]:
@@ -63,8 +64,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("names", nargs="*", help="labs and phases: all of them by default")
     parser.add_argument("--seed", type=int, default=1, help="of the cases that are drawn")
     options = parser.parse_args(arguments)
+    known = [*lab_names(), *READINGS]
+    if unknown := {*options.names} - {*known}:
+        parser.error(f"no lab or phase: {', '.join(sorted(unknown))}")
     print(f"torch {torch.__version__}")
-    for name in options.names or [*lab_names(), *READINGS]:
+    for name in options.names or known:
         if name in READINGS:
             apart = [*cells_apart(name)]
         elif len(options.names) == 1:

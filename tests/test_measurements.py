@@ -31,6 +31,7 @@ SMALLEST = {
     "site.py": ["--site", "docs/theme", "404.html"],  # which has no page of its own
     "step.py": ["--rounds", "2"],
     "strangers.py": ["tests/rushlight/course/strangers"],
+    "versions.py": ["01a_views"],
     "wanted.py": ["tests/rushlight/course/strangers"],
     "weight.py": [],
     "worst.py": ["--size", "1", "--scale", "0.02"],
