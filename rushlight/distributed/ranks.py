@@ -141,11 +141,8 @@ def dumps(value: Any) -> bytes:
 def _pack(fn: Callable, args: tuple) -> bytes:
     """The task of the ranks: a function, its arguments, and the functions that extensions have replaced here. An error names
     the part that cannot be copied."""
-    replaced = [
-        (extension.replace, extension.replacements())
-        for extension in extensions.registered()
-        if extension.replacements()
-    ]
+    filled = ((extension.replace, extension.replacements()) for extension in extensions.registered())
+    replaced = [(replace, functions) for replace, functions in filled if functions]
     try:
         return dumps((fn, args, replaced))
     except Exception:

@@ -103,10 +103,8 @@ class Traffic(TorchDispatchMode):
     @property
     def nbytes(self) -> dict[str, int]:
         """The number of bytes that were passed to operations, by kind."""
-        return {
-            kind: sum(operation.nbytes for operation in self.operations if operation.kind == kind)
-            for kind in self.counts
-        }
+        passed = [(operation.kind, operation.nbytes) for operation in self.operations]
+        return {kind: sum(nbytes for other, nbytes in passed if other == kind) for kind, _ in passed}
 
     def __repr__(self) -> str:
         counts, nbytes = self.counts, self.nbytes
