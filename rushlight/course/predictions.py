@@ -305,6 +305,50 @@ def collectives_of_a_step(program: str) -> list[str]:
     }[program]  # fmt: skip
 
 
+def traffic_in_two_sentences(program: str) -> str:
+    """Write two sentences, in your own words, that say what one step of a pattern of distributed training sends.
+
+    The programs of `PATTERNS` are the four patterns, each with one step below its comments. All that the ranks send in the step is
+    the step's traffic. Each sentence names this traffic. Neither sentence names anything that the step does not send, not even to
+    deny it, or to say which rank has it.
+
+    The first sentence says what is sent, and by which calls:
+
+    - the calls: "all-reduce", "all-gather", "reduce-scatter", "all-to-all", "broadcast", or both "send" and "receive". In a
+      sentence that names a collective, "send" and "receive" are ordinary words;
+    - the tensors: "parameters" or "weights", "gradients", "activations". In "the gradients of the parameters" and in "the
+      parameters' gradients" only the gradients are named.
+
+    The second sentence says when, and how many bytes:
+
+    - the parts of the step in which the traffic is: "forward", "backward";
+    - "bytes", and what their number grows with: "parameters" or "weights", or else "batch" or "activations".
+
+    `_`, a space or nothing may replace a hyphen, and other forms of these words count too, such as "reduce-scattered" or "sent".
+    The check reads only these words, so a false sentence with the right words passes. For this reason it has few points. A
+    person marks the question at the end of the lab.
+
+    For a program in which rank 0 sends its parameters at the beginning of each forward, the text could be "Rank 0 broadcasts its
+    parameters. These are 4 bytes for each parameter, once in each forward."
+
+    Args:
+        program: a key of `PATTERNS`.
+
+    Returns:
+        a string with exactly two sentences of 5 to 40 words. Each ends with a full stop. A full stop, a question mark or an
+        exclamation mark before a space ends a sentence, except in "e.g." and "i.e.".
+
+    Source: `torch/nn/parallel/distributed.py`; `torch/distributed/fsdp/`, `torch/distributed/tensor/parallel/` and
+    `torch/distributed/pipelining/`.
+    """
+    return {
+        "ddp": "The ranks all-reduce their gradients. They do so during backward, and the bytes are those of the parameters.",
+        "fsdp": "Ranks all-gather parameters and reduce-scatter gradients. Forward and backward need the bytes of all parameters.",
+        "tp": "The ranks all-reduce activations and, later, gradients. The bytes in forward and in backward grow with the batch.",
+        "pp": "Ranks send and receive activations and gradients. The bytes in forward and in backward grow with the batch.",
+    }[program]
+
+
 def observed_nodes(program: str) -> list[str]:
     """The nodes of a model of `OBSERVED` whose values an observer sees after `prepare_fx`, and which observer.
 

@@ -288,3 +288,53 @@ def run_stage__with_each_send_waiting_for_the_next_receive(
 
 def start_times__with_times_of_one_more_stage(orders, forward, backward, transfer=0.0):
     return start_times__by_recursion(orders, forward + [0.0], backward + [0.0], transfer)
+
+
+# Two sentences in other words
+
+
+def traffic_in_two_sentences__with_numbers(program):
+    return {
+        "ddp": """After it has computed its own gradients, each worker takes part in an allreduce so that everyone holds the mean
+            gradients. This overlaps with the rest of backward, and costs about two times the bytes of all weights for each
+            rank, however many ranks there are.""",
+        "fsdp": """Before a layer computes, an all_gather collects its weights from their shards, and afterwards a reduce_scatter
+            leaves every rank its part of the summed gradients. There are two gathers (forward and backward), so one step
+            sends 1.5 times the bytes that data parallel sends, i.e. 3n for n bytes of parameters.""",
+        "tp": """Each pair of layers ends in an all-reduce of the activations, which are only partial sums on one rank, and the
+            gradients of the input are all-reduced the other way. Nothing hides these sums: one in forward, one in backward,
+            both of batch × width × 4 bytes.""",
+        "pp": """Stage i sends its activations to stage i+1, from which it receives the gradients of these activations later.
+            Per micro-batch some bytes cross each border once in the forward and once in the backward pass, no matter how many
+            layers a stage has.""",
+    }[program]
+
+
+def traffic_in_two_sentences__in_capitals_and_other_forms(program):
+    if program == "ddp":
+        first = "BUCKETS WITH THE GRADIENTS OF ALL THE PARAMETERS ARE ALL_REDUCED."
+        second = "Backward launches bucket after bucket, in all 4 bytes per weight."
+    elif program == "fsdp":
+        first = (
+            "Weights are all gathered when needed, then weight gradients are received in shards from reduce-scattering."
+        )
+        second = "How many bytes the backward and forward passes send follows from the number of params."
+    elif program == "tp":
+        first = "Ranks send one another partial activations by all‑reductions, and grads in the same way."
+        second = "A larger mini-batch means more bytes in both the forward and the backward pass."
+    else:
+        first = "Only activations are sent on to the next stage, and only their gradients are recv'd from there."
+        second = "At each border the backwards and forwards of one microbatch cost equally many bytes."
+    return f"{first} {second}"
+
+
+def traffic_in_two_sentences__denies_nothing_and_repeats(program):
+    texts = {
+        "pp": "A rank sends activations, a rank receives activations, a rank sends gradients, and a rank receives gradients.",
+        "tp": "An all-reduce sums activations, and an all-reduce sums gradients.",
+        "ddp": "One all-reduce of the parameters' gradients is all.",
+        "fsdp": "There are all-gathers of parameters, and reduce-scatters of the gradients for their parameters.",
+    }
+    parts = "The backward" if program == "ddp" else "The forward and the backward"
+    size = "activations" if program in ("tp", "pp") else "parameters"
+    return f"{texts[program]}\n{parts} sends as many bytes as the {size} have."

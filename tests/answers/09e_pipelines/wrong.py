@@ -6,6 +6,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 import torch
 import torch.distributed as dist
 
+from rushlight.course import predictions
 from rushlight.distributed import mesh, pipeline
 
 from ..shared import copied, edited
@@ -321,3 +322,101 @@ def run_stage__takes_lists_only(order, module, inputs=None, targets=None, loss=N
 def run_stage__takes_tuples_only(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
     inputs, targets = (each and each.__add__(()) for each in (inputs, targets))
     return _RUN_STAGE(order, module, inputs, targets, loss, received, group)
+
+
+# Two sentences that are not about this traffic
+
+_TWO_SENTENCES = copied(predictions.traffic_in_two_sentences)
+
+
+def traffic_in_two_sentences__lists_all_words(program):
+    return """All-reduce, all-gather, reduce-scatter, send and receive parameters, gradients and activations. Forward and backward
+        have bytes that grow with parameters and batch."""
+
+
+def traffic_in_two_sentences__lists_the_collectives_of_all_patterns(program):
+    _, second = _TWO_SENTENCES(program).split(". ")
+    return f"All-reduce, all-gather and reduce-scatter send parameters, gradients and activations. {second}"
+
+
+def traffic_in_two_sentences__names_all_tensors(program):
+    tensors = "parameters, gradients and activations"
+    return _text_with(program, activations=tensors, gradients=tensors)
+
+
+def _text_with(program, **words):
+    text = _TWO_SENTENCES(program)
+    for old, new in words.items():
+        text = text.replace(old, new)
+    return text
+
+
+def traffic_in_two_sentences__swaps_data_and_tensor_parallel(program):
+    return _TWO_SENTENCES({"ddp": "tp", "tp": "ddp"}.get(program, program))
+
+
+def traffic_in_two_sentences__swaps_sharding_and_pipelines(program):
+    return _TWO_SENTENCES({"fsdp": "pp", "pp": "fsdp"}.get(program, program))
+
+
+def traffic_in_two_sentences__has_data_parallel_send_parameters(program):
+    if program == "ddp":
+        return "Every rank all-reduces parameters and gradients. In backward the bytes of all parameters are sent."
+    return _TWO_SENTENCES(program)
+
+
+def traffic_in_two_sentences__forgets_the_gradients_of_activations(program):
+    if program == "tp":
+        return "The ranks all-reduce their activations. In forward these are bytes that grow with the batch."
+    return _TWO_SENTENCES(program)
+
+
+def traffic_in_two_sentences__forgets_the_reduce_scatter(program):
+    if program == "fsdp":
+        return "Every rank all-gathers the parameters. Forward and backward both need the bytes of all parameters."
+    return _TWO_SENTENCES(program)
+
+
+def traffic_in_two_sentences__sends_and_receives_nothing(program):
+    if program == "pp":
+        return "Each rank has its own layers, and the model is a pipeline. In forward and backward the bytes grow with the batch."
+    return _TWO_SENTENCES(program)
+
+
+def traffic_in_two_sentences__says_nothing_of_traffic_in_the_second(program):
+    first, _ = _TWO_SENTENCES(program).split(". ")
+    return f"{first}. This is why large models can be trained on many devices."
+
+
+def traffic_in_two_sentences__in_one_sentence(program):
+    return _TWO_SENTENCES(program).replace(". ", ", and ")
+
+
+def traffic_in_two_sentences__in_three_sentences(program):
+    return _TWO_SENTENCES(program) + " That is all of the traffic."
+
+
+def traffic_in_two_sentences__in_too_many_words(program):
+    return _TWO_SENTENCES(program)[:-1] + " and so on" * 12 + "."
+
+
+def traffic_in_two_sentences__in_keywords(program):
+    return {
+        "ddp": "All-reduce gradients. Backward, bytes, parameters.",
+        "fsdp": "All-gather parameters, reduce-scatter gradients. Forward, backward, bytes, parameters.",
+        "tp": "All-reduce activations, gradients. Forward, backward, bytes, batch.",
+        "pp": "Send, receive activations, gradients. Forward, backward, bytes, batch.",
+    }[program]
+
+
+def traffic_in_two_sentences__does_not_know_pipelines(program):
+    return {name: _TWO_SENTENCES(name) for name in ("ddp", "fsdp", "tp")}.get(program, "")
+
+
+def traffic_in_two_sentences__denies_what_is_not_sent(program):
+    first, second = _TWO_SENTENCES(program).split(". ")
+    return f"{first}, and never an all-to-all. {second}"
+
+
+def traffic_in_two_sentences__has_no_bytes(program):
+    return _TWO_SENTENCES(program).replace("bytes", "costs")
