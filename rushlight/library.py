@@ -23,7 +23,7 @@ from rushlight.c10.schema import (
     Argument,
     bind,
     cast,
-    fit,
+    choose_signature,
     is_default,
     may_be_number,
     parse_schema,
@@ -327,12 +327,12 @@ def resolve(overloads: Sequence[Operator], args: tuple, kwargs: dict[str, Any]) 
         for position in tensors:
             key_set |= stack[position]._key_set
         return table[key_set & ~local.excluded](*stack)
-    for operator in overloads:
-        stack = fit(operator.schema, args, kwargs)
-        if stack is not None:
-            if None not in pattern:
-                cache_plan(pattern, operator, args, kwargs, stack)
-            return invoke(operator, *stack)
+    chosen = choose_signature([operator.schema for operator in overloads], args, kwargs)
+    if chosen is not None:
+        operator, stack = overloads[chosen[0]], chosen[1]
+        if None not in pattern:
+            cache_plan(pattern, operator, args, kwargs, stack)
+        return invoke(operator, *stack)
     renamed = {NUMPY_NAMES.get(name, name): value for name, value in kwargs.items()}
     twice = len(renamed) < len(kwargs) or {"self", "input"} <= renamed.keys()
     if renamed.keys() != kwargs.keys() and not twice:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from rushlight.c10.dtypes import PYTHON_DTYPES
+from rushlight.c10.dtypes import INTEGRAL, PYTHON_DTYPES
 
 REQUIRED = object()  # instead of a default: the caller must pass the argument
 
@@ -414,6 +414,37 @@ def cast_returns(schema: FunctionSchema, result: Any) -> Any:
     return tuple(map(cast, returns, result))
 
 
+def variants_and_tags(entry: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """The variants and the tags of an operator, from its entry in PyTorch's `native_functions.yaml`.
+
+    The variants say whether the operator is bound as a function, as a method, or as both. Without `variants` in the entry it is a
+    function only. The tags are those in the entry's `tags`, a string or a list of strings, and these, which the generator adds:
+
+    - `out` if an argument that is keyword-only is written to (`Argument.is_written`), and otherwise
+    - `inplace` if the operator works in place. Then its name without overload ends in `_`. In names such as `__iand__`, which
+      begin and end with two underscores, an `i` after the first two says so, and the `_` at the end says nothing;
+    - `pt2_compliant_tag` in any case: it works with `torch.compile`.
+
+        >>> func = "relu_(Tensor(a!) self) -> Tensor(a!)"
+        >>> variants_and_tags({"func": func, "variants": "function, method", "tags": "pointwise"})
+        (['function', 'method'], ['pointwise', 'inplace', 'pt2_compliant_tag'])
+
+    Args:
+        entry: the entry as `yaml.safe_load` returns it, with the schema as its `func`. It may not be changed.
+
+    Returns:
+        two lists of strings without duplicates, in any order: the variants and the tags.
+
+    Source: `torchgen/model.py`, `NativeFunction.from_yaml`; `aten/src/ATen/native/tags.yaml`.
+    """
+    schema, tags = parse_schema(entry["func"]), entry.get("tags", [])
+    is_inplace = schema.name.startswith("__i") or schema.name.endswith("_") and not schema.name.endswith("__")
+    is_out = any(argument.kwarg_only and argument.is_written for argument in schema.arguments)
+    made = ["out"] if is_out else ["inplace"] if is_inplace else []
+    variants = entry.get("variants", "function").split(", ")
+    return variants, [*([tags] if isinstance(tags, str) else tags), *made, "pt2_compliant_tag"]
+
+
 # Matching a call with a schema ---------------------------------------------------------------------------------------
 
 NUMBERS = (bool, int, float, np.generic)
@@ -444,30 +475,58 @@ def may_be_number(schema: FunctionSchema, argument: Argument) -> bool:
     return argument.type == "Tensor" and argument.name in NUMBER_OPERANDS.get(schema.name.removesuffix("_"), ())
 
 
-def fit(schema: FunctionSchema, args: Sequence, kwargs: dict[str, Any]) -> list | None:
-    """The stack of a call if its arguments fit this schema, or None. An `int[]` that is the only positional argument, or the
-    only one after `self`, may be passed without brackets."""
-    positional = schema.positional
-    listed = 1 if positional and positional[0].name == "self" else 0
-    if len(positional) == listed + 1 and positional[listed].type == "int[]":
-        rest = args[listed:]
-        if len(rest) > 1 or rest and as_int_list(rest[0]) is not rest[0]:
-            args = (*args[:listed], rest)
-    try:
-        stack = bind(schema, args, kwargs)
-    except RuntimeError:
-        return None
-    stack = [_converted(argument, value) for argument, value in zip(schema.arguments, stack)]
-    pairs = zip(schema.arguments, stack)
-    fits = (is_of_type(a, value) or isinstance(value, NUMBERS) and may_be_number(schema, a) for a, value in pairs)
-    return stack if all(fits) else None
+def choose_signature(schemas: Sequence[FunctionSchema], args: tuple, kwargs: dict[str, Any]) -> tuple[int, list] | None:
+    """The signature that a call from Python takes, and the stack of the call.
+
+    A binding tries the schemas in their order, and takes the first that the call fits. A call fits a schema if these steps
+    succeed:
+
+    - *Sizes without brackets*, as in `x.view(2, 3)`. This concerns a schema with one positional argument, of the type `int[]`,
+      not counting a first one named `self`. If `as_int_list` would change the first value that the caller passes by position
+      for it, a tuple of this value and all after it is passed instead.
+    - `bind` makes the stack.
+    - `converted` converts each value of the stack to its argument.
+    - After that each value is of the type of its argument (`is_of_type`), or it is a number (`NUMBERS`) and
+      `may_be_number` allows a number for the argument.
+
+        >>> add = [parse_schema("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")]
+        >>> choose_signature(add, (rushlight.ones(2), 3), {"alpha": 2})
+        (0, [tensor([1., 1.]), 3, 2])
+
+    Args:
+        schemas: `FunctionSchema`s, one or more.
+        args: the values by position. For a method, the first is the tensor whose method is called.
+        kwargs: the values by name. Neither args nor kwargs may be changed.
+
+    Returns:
+        the position of the chosen schema in `schemas`, and the stack, a list with a value for each of its arguments. None if
+        the call fits no schema.
+
+    Source: `torch/csrc/utils/python_arg_parser.cpp`, `PythonArgParser::raw_parse` and `FunctionSignature::parse`.
+    """
+    for position, schema in enumerate(schemas):
+        passed, is_method = args, [argument.name for argument in schema.positional[:1]] == ["self"]
+        takes_sizes = [argument.type for argument in schema.positional[is_method:]] == ["int[]"]
+        rest = args[is_method:]
+        if takes_sizes and rest and as_int_list(rest[0]) is not rest[0]:
+            passed = (*args[:is_method], rest)
+        try:
+            stack = bind(schema, passed, kwargs)
+        except RuntimeError:
+            continue
+        stack = [*map(converted, schema.arguments, stack)]
+        pairs = zip(schema.arguments, stack)
+        if all(is_of_type(a, value) or isinstance(value, NUMBERS) and may_be_number(schema, a) for a, value in pairs):
+            return position, stack
+    return None
 
 
-def _converted(argument: Argument, value: Any) -> Any:
-    """A value after conversion: a `Scalar` may be a tensor without dimensions, a `ScalarType` may be a Python type."""
+def converted(argument: Argument, value: Any) -> Any:
+    """A value after conversion to its argument: for a `Scalar` the number of a tensor without dimensions, for a `ScalarType` the
+    dtype of a Python type, for an `int[2]` a tuple of one int (`as_int_list`). Others are returned as they are."""
     if argument.base == "Scalar" and hasattr(value, "_key_set") and value.dim() == 0 and not value.requires_grad:
         return value.item()
-    if argument.base == "ScalarType" and value in PYTHON_DTYPES:
+    if argument.base == "ScalarType" and isinstance(value, type) and value in PYTHON_DTYPES:
         return PYTHON_DTYPES[value]
     return as_int_list(value) if argument.base == "int" and argument.length is not None else value
 
@@ -495,5 +554,5 @@ def _is_base(base: str, value: Any) -> bool:
     if base == "ScalarType":
         return hasattr(value, "itemsize") and hasattr(value, "category")
     if is_tensor and base in ("int", "float", "Scalar"):  # its number
-        return value.dim() == 0 and (value.dtype.name != "bool" if base == "int" else not value.requires_grad)
+        return value.dim() == 0 and (value.dtype.category == INTEGRAL if base == "int" else not value.requires_grad)
     return isinstance(value, PYTHON_TYPES.get(base, object)) and not (base == "int" and isinstance(value, bool))

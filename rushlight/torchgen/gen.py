@@ -37,23 +37,6 @@ FUNCTIONS = PACKAGE / "aten" / "generated" / "functions.py"
 KERNELS = PACKAGE / "aten" / "generated" / "register_kernels.py"
 CACHEMASK = "_affine_cachemask"  # operators without a function in Python
 
-FUNCTIONS_HEADER = '''"""The functions and methods of the operators. Generated from `native_functions.yaml`. Do not edit.
-
-If all tensors are arguments of their own, a function such as `rl.add(x, y)` computes the key set of the call inline and runs
-the kernel that the operator's table has for it. Otherwise it calls `invoke` or `resolve`.
-The operators are at the end of the file. `register_kernels.py` fills their tables.
-"""
-
-# ruff: noqa: A001, A002, E501
-'''
-KERNELS_HEADER = '''"""The kernels of the operators, by dispatch key. Generated from `native_functions.yaml`. Do not edit.
-
-Importing this module registers the kernels. In PyTorch: `RegisterCPU.cpp`, `RegisterCompositeImplicitAutograd.cpp` and so on,
-which register kernels when the library is loaded.
-"""
-
-# ruff: noqa: E501, I001
-'''
 
 DUNDERS = {  # `x + y` calls `Tensor.__add__`, `2 + x` `Tensor.__radd__`, `x += y` `Tensor.__iadd__`
     "add": "add.Tensor", "radd": "add.Tensor", "iadd": "add_.Tensor",
@@ -78,28 +61,6 @@ FOR_NUMBERS = {  # if a number needs another operator
 }  # fmt: skip
 OTHER_FIRST = ("rfloordiv", "rmod", "rpow", "rlshift", "rrshift", "rmatmul")
 PREFIX = {"neg": "neg", "pos": "positive", "abs": "abs"}
-BY_HAND = """def __invert__(self):
-    if self.dtype.is_floating_point:
-        raise TypeError("~ is for tensors of integers and bools")
-    return self.bitwise_not()
-
-
-def compare_array(self, other):  # of all operators, PyTorch's `==` alone accepts an array
-    try:
-        return self == self.__array_wrap__(other) if isinstance(other, ndarray) else NotImplemented
-    except TypeError:  # an array of another dtype
-        return NotImplemented
-
-
-def __rtruediv__(self, other):  # in two steps, as in PyTorch
-    try:
-        return self.reciprocal() * other
-    except TypeError:
-        return NotImplemented
-
-
-Tensor.__invert__, Tensor.__rtruediv__, Tensor.__rdiv__ = __invert__, __rtruediv__, __rtruediv__
-"""
 
 
 @dataclass
@@ -439,13 +400,17 @@ def overloads_by_name(natives: dict[str, Native]) -> dict[str, list[Native]]:
     return names
 
 
+def template(name: str) -> str:
+    """The text of `templates/name.in`."""
+    return Path(__file__).with_name("templates").joinpath(f"{name}.in").read_text(encoding="utf-8")
+
+
 def kernels_file(natives: dict[str, Native]) -> str:
     text = "\n".join(registration(native, natives) for native in natives.values())
     modules = {name for name in re.findall(r"\b(\w+)\.", text) if any((path / f"{name}.py").exists() for path in ROOMS)}
     in_native = {module for module in modules if (ROOMS[1] / f"{module}.py").exists()}
     sections = [
-        KERNELS_HEADER
-        + "import math\n\nimport numpy as np\n\nfrom rushlight.aten.generated import functions\n"
+        template("register_kernels.py")
         + f"from rushlight.aten import {', '.join(sorted(modules - in_native))}\n"
         + wrapped("from rushlight.aten.native import (", sorted(in_native), ")")
         + "from rushlight.library import implement, invoke\n",
@@ -476,25 +441,14 @@ def functions_file(natives: dict[str, Native]) -> str:
             methods.append(f"{text}\n\nTensor.{name} = {own}\n")
     dunders = [dunder(name, natives) for name, of in DUNDERS.items() if of in natives]
     prefixes = [f"Tensor.__{name}__ = Tensor.{of}\n" for name, of in PREFIX.items() if of in natives]
-    imports = [
-        "from numpy import ndarray\n",
-        "from rushlight import return_types",
-        "from rushlight.aten.strided import Tensor, int_list",
-        "from rushlight.c10.dispatch import local",
-        "from rushlight.c10.dtypes import as_dtype",
-        "from rushlight.c10.memory_formats import contiguous_format",
-        "from rushlight.c10.schema import NUMBERS, as_int_list",
-        "from rushlight.library import call_by_name, check_out_options, declare, invoke, leaf, resolve, unpack_out\n",
-        wrapped("__all__ = [", [f'"{name}"' for name in sorted(public)], "]"),
-    ]
     sections = [
-        FUNCTIONS_HEADER + "\n".join(imports),
+        template("functions.py") + wrapped("__all__ = [", [f'"{name}"' for name in sorted(public)], "]"),
         *functions,
         "# ---- Methods\n",
         *methods,
         *dunders,
         *prefixes,
-        BY_HAND,
+        template("operators.py"),
         "# ---- Types of named results\n",
         "\n".join(types),
         "# ---- Operators\n",

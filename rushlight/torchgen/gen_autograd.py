@@ -13,18 +13,10 @@ from functools import cached_property
 from pathlib import Path
 
 from rushlight.c10.schema import Argument, FunctionSchema, may_be_number, parse_schema
-from rushlight.torchgen.gen import PACKAGE, Native, formatted, load, safe, wrapped
+from rushlight.torchgen.gen import PACKAGE, Native, formatted, load, safe, template, wrapped
 
 SOURCE = PACKAGE / "autograd" / "derivatives.yaml"
 TARGET = PACKAGE / "autograd" / "generated" / "variable_type.py"
-
-HEADER = '''"""The nodes of backward graphs and the kernels that make them. Generated from `derivatives.yaml`. Do not edit.
-
-If no gradient is needed, a kernel only calls the kernel below it (`operator.below`).
-"""
-
-# ruff: noqa: E501, F401, F403, F405, I001
-'''
 
 NAMES = {  # names that the generated code uses, by module
     "engine": "sum_to",
@@ -337,8 +329,7 @@ def generate() -> dict[Path, str]:
     written = [native.variable for native in natives.values() if native.schema.is_mutable and not native.is_composite]
     used = {*missing, *outs, *views, *written, *(native.variable for native, _ in kernels)}
     sections = [
-        HEADER,
-        "import math\n",
+        template("variable_type.py"),
         wrapped("from rushlight.aten.generated.functions import (", sorted(used), ")").strip(),
         "from rushlight.aten.strided import Tensor",
         "from rushlight.autograd.derivatives import *",

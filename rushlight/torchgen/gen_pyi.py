@@ -14,14 +14,11 @@ from pathlib import Path
 from rushlight.c10.dtypes import ALL
 from rushlight.c10.schema import Argument, may_be_number
 from rushlight.torchgen import gen
-from rushlight.torchgen.gen import PACKAGE, Native
+from rushlight.torchgen.gen import PACKAGE, Native, template
 
 GENERATED = gen.FUNCTIONS.parent
 FUNCTIONS, METHODS, RETURN_TYPES = (GENERATED / f"{name}.pyi" for name in ("functions", "tensor_base", "return_types"))
-TEMPLATES = Path(__file__).with_name("templates")
-HEADER, FUNCTIONS_BY_HAND, METHODS_BY_HAND = (
-    (TEMPLATES / f"{name}.pyi.in").read_text(encoding="utf-8") for name in ("header", "functions", "tensor_base")
-)
+HEADER, FUNCTIONS_BY_HAND, METHODS_BY_HAND = map(template, ("header.pyi", "functions.pyi", "tensor_base.pyi"))
 MODULES = ("autograd/variable", "aten/native/creation", "aten/functional", "aten/indexing", "aten/dlpack")
 CONVERSION = """
     def {}(

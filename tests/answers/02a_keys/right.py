@@ -6,6 +6,7 @@ A function's name is its exercise's, two underscores, and the style.
 import functools
 import itertools
 import operator as of
+import re
 
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import (
@@ -20,6 +21,15 @@ from rushlight.c10.dispatch import (
     RUNTIME_KEYS,
     DispatchKey,
     local,
+)
+from rushlight.c10.schema import (
+    NUMBERS,
+    as_int_list,
+    bind,
+    converted,
+    is_of_type,
+    may_be_number,
+    parse_schema,
 )
 
 SHIFT = len(BACKENDS)
@@ -224,3 +234,80 @@ def device_keys__from_a_text(program):
     sparse: AutocastCUDA AutogradCUDA ADInplaceOrView SparseCUDA
     meta: AutogradMeta ADInplaceOrView Meta"""
     return dict(line.strip().split(": ") for line in text.splitlines()[1:])[program].split()
+
+
+# Before the dispatcher
+
+
+def variants_and_tags__by_patterns(entry):
+    name, parameters = re.match(r"(\w+)[^(]*\((.*)\) ->", entry["func"]).groups()
+    tags = entry.get("tags") or []
+    found = {tags} if isinstance(tags, str) else {*tags}
+    if "!" in parameters.partition("*, ")[2]:
+        found.add("out")
+    elif re.fullmatch(r"__i\w+__|(?:\w*[^_])?_", name):
+        found.add("inplace")
+    return sorted(entry["variants"].split(", ") if "variants" in entry else ["function"]), [*found, "pt2_compliant_tag"]
+
+
+def variants_and_tags__in_tuples(entry):
+    schema = parse_schema(entry["func"])
+    dunder = schema.name.startswith("__") and schema.name.endswith("__")
+    kind = ()
+    for argument in schema.arguments:
+        if argument.kwarg_only and "!" in argument.alias:
+            kind = ("out",)
+    if not kind and (schema.name[2] == "i" if dunder else schema.name[-1] == "_"):
+        kind = ("inplace",)
+    tags = entry.get("tags", ())
+    tags = (tags,) if type(tags) is str else tuple(tags)
+    return tuple(part.strip() for part in entry.get("variants", "function").split(",")), (
+        "pt2_compliant_tag",
+        *kind,
+        *tags,
+    )
+
+
+def choose_signature__one_schema_at_a_time(schemas, args, kwargs):
+    def stack_for(schema):
+        values = list(args)
+        names = [argument.name for argument in schema.positional]
+        first = names[:1] == ["self"]
+        if len(names) - first == 1 and schema.positional[-1].type == "int[]":
+            sizes = values[first:]
+            if len(sizes) > 1 or len(sizes) == 1 and as_int_list(sizes[0]) is not sizes[0]:
+                values = [*values[:first], tuple(sizes)]
+        stack = [converted(argument, value) for argument, value in zip(schema.arguments, bind(schema, values, kwargs))]
+        for argument, value in zip(schema.arguments, stack):
+            if not is_of_type(argument, value) and not (isinstance(value, NUMBERS) and may_be_number(schema, argument)):
+                raise RuntimeError(argument.name)
+        return stack
+
+    for i in range(len(schemas)):
+        try:
+            return i, stack_for(schemas[i])
+        except RuntimeError:
+            pass
+
+
+def choose_signature__with_a_generator(schemas, args, kwargs):
+    def fitting():
+        for i, schema in enumerate(schemas):
+            method = bool(schema.positional) and schema.positional[0].name == "self"
+            given, rest = args[:method], args[method:]
+            takes_sizes = [argument.type for argument in schema.positional[method:]] == ["int[]"]
+            if takes_sizes and rest and as_int_list(rest[0]) is not rest[0]:
+                rest = (rest,)
+            try:
+                stack = bind(schema, given + rest, dict(kwargs))
+            except RuntimeError:
+                continue
+            stack = list(map(converted, schema.arguments, stack))
+            fits = [
+                is_of_type(argument, value) or (may_be_number(schema, argument) and isinstance(value, NUMBERS))
+                for argument, value in zip(schema.arguments, stack)
+            ]
+            if False not in fits:
+                yield i, stack
+
+    return next(fitting(), None)

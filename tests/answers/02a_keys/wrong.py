@@ -5,7 +5,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 
 import functools
 
-from rushlight.c10 import dispatch
+from rushlight.c10 import dispatch, schema
 from rushlight.c10.dispatch import (
     AUTOGRAD_KEYS,
     BACKEND_KEYS,
@@ -398,3 +398,71 @@ def device_keys__the_lowest_first(program):
 
 def device_keys__other_for_a_device_outside_pytorch(program):
     return [key.replace("AutogradPrivateUse1", "AutogradOther") for key in _device_keys(program)]
+
+
+# Before the dispatcher
+
+_entry, _choose = copied(schema.variants_and_tags), copied(schema.choose_signature)
+
+variants_and_tags__every_written_argument_is_out = edited(_entry, ("argument.kwarg_only and ", ""))
+variants_and_tags__a_name_with_out = edited(
+    _entry,
+    (
+        "any(argument.kwarg_only and argument.is_written for argument in schema.arguments)",
+        '"_out" in entry["func"] or ".out" in entry["func"]',
+    ),
+)
+variants_and_tags__an_underscore_at_the_end = edited(
+    _entry,
+    (
+        'schema.name.startswith("__i") or schema.name.endswith("_") and not schema.name.endswith("__")',
+        'schema.name.endswith("_")',
+    ),
+)
+variants_and_tags__no_operators_of_python_in_place = edited(_entry, ('schema.name.startswith("__i") or ', ""))
+variants_and_tags__letters_of_one_tag = edited(_entry, ("[tags] if isinstance(tags, str) else tags", "tags"))
+variants_and_tags__forgets_that_it_compiles = edited(_entry, (', "pt2_compliant_tag"]', "]"))
+variants_and_tags__methods_by_default = edited(_entry, ('"variants", "function"', '"variants", "function, method"'))
+variants_and_tags__out_in_addition = edited(
+    _entry,
+    (
+        '["out"] if is_out else ["inplace"] if is_inplace else []',
+        '["out"] * is_out + ["inplace"] * (is_inplace or is_out)',
+    ),
+)
+
+
+def variants_and_tags__into_the_entry(entry):
+    entry.setdefault("tags", [])
+    return _entry(entry)
+
+
+choose_signature__the_last_that_fits = edited(_choose, ("enumerate(schemas)", "reversed([*enumerate(schemas)])"))
+choose_signature__no_sizes_without_brackets = edited(_choose, ('== ["int[]"]', '== ["nothing"]'))
+choose_signature__brackets_around_any_list = edited(_choose, ("and as_int_list(rest[0]) is not rest[0]", ""))
+choose_signature__brackets_around_more_than_one = edited(
+    _choose, ("as_int_list(rest[0]) is not rest[0]", "len(rest) > 1")
+)
+choose_signature__sizes_in_functions_only = edited(_choose, ('== ["self"]', '== ["nothing"]'))
+choose_signature__the_first_is_always_self = edited(
+    _choose, ('[argument.name for argument in schema.positional[:1]] == ["self"]', "True")
+)
+choose_signature__sizes_before_other_arguments = edited(
+    _choose,
+    (
+        "[argument.type for argument in schema.positional[is_method:]]",
+        "[argument.type for argument in schema.positional[is_method:][:1]]",
+    ),
+)
+choose_signature__no_conversion = edited(_choose, ("[*map(converted, schema.arguments, stack)]", "[*stack]"))
+choose_signature__no_numbers_for_tensors = edited(
+    _choose, (" or isinstance(value, NUMBERS) and may_be_number(schema, a)", "")
+)
+choose_signature__anything_for_tensors = edited(_choose, ("isinstance(value, NUMBERS) and ", ""))
+choose_signature__numbers_for_all_tensors = edited(_choose, (" and may_be_number(schema, a)", ""))
+choose_signature__the_types_do_not_matter = edited(_choose, ("is_of_type(a, value) or", "True or"))
+choose_signature__only_the_position = edited(_choose, ("return position, stack", "return position, [*args]"))
+choose_signature__stops_at_the_first_error = edited(_choose, ("            continue", "            return None"))
+choose_signature__converted_before_sizes = edited(
+    _choose, ("rest = args[is_method:]", "rest = (*map(as_int_list, args[is_method:]),)")
+)
