@@ -339,19 +339,19 @@ def plain_program(text: str, parameters: Sequence[str] = ("xp",), catches: bool 
         if name.startswith(PRIVATE) and not name.endswith("_backward") or name in BY_TEXT:
             raise ValueError(f"it uses {name}: a program uses public names of the framework only")
     (scope,) = symtable.symtable(ast.unparse(function), "program", "exec").get_children()
-    for name in _names_of_others(scope):
+    for name in names_of_others(scope):
         if name not in BUILTINS and not (catches and name.endswith("Error") and name in vars(builtins)):
             raise ValueError(f"it uses {name}: a program uses its parameters, its own variables, and {_list(BUILTINS)}")
     return function
 
 
-def _names_of_others(scope: symtable.SymbolTable) -> Iterator[str]:
+def names_of_others(scope: symtable.SymbolTable) -> Iterator[str]:
     """The names that a scope and those in it read, and that no function in it binds. In the body of a class any name may be one."""
     for symbol in scope.get_symbols():
         if symbol.is_referenced() and (symbol.is_global() or scope.get_type() == "class" and symbol.is_local()):
             yield symbol.get_name()
     for inner in scope.get_children():
-        yield from _names_of_others(inner)
+        yield from names_of_others(inner)
 
 
 def _bare(text: str) -> ast.FunctionDef:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import re
+import traceback
 import warnings
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -126,3 +131,29 @@ def report_refusals(make: Callable, dumps: list[str]) -> None:
     except Exception as error:
         return send_printed({"result": error_tree(error), "cases": None})
     send_printed({"result": words, "cases": True})
+
+
+def report_failure(script: str, name: str, nonce: str) -> None:
+    """Print the nonce, and if a program that knows torch by this name fails: the exception's type, the first line of its message,
+    the file and the name of the function that raises it, and the node of the graph that anomaly mode names."""
+    import torch
+
+    torch.manual_seed(0)
+    failure: list[str] = []
+    with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("always")
+        try:
+            with torch.autograd.set_detect_anomaly(True, check_nan=False):
+                exec(compile(script, "<program>", "exec"), {"__name__": "program", name: Public(torch)})
+        except Exception as error:
+            frame = traceback.extract_tb(error.__traceback__)[-1]
+            file, root = Path(frame.filename), Path(torch.__file__).parents[1]
+            place = file.relative_to(root).as_posix() if file.is_relative_to(root) else "the program"
+            nodes = re.findall(r"Error detected in (\w+)\.", "\n".join(str(each.message) for each in caught))
+            failure = [
+                type(error).__name__,
+                f"{error}".partition("\n")[0],
+                f"{place}, {frame.name}",
+                "".join(nodes[-1:]),
+            ]
+    send_printed({"result": [nonce, *failure], "cases": None})

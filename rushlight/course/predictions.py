@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 _PROGRAMS = tomllib.loads(Path(__file__).with_name("predictions.toml").read_text(encoding="utf-8"))
-globals().update(_PROGRAMS)  # the tables `KERNELS`, `BACKWARD` and so on, each a dict of programs by name
+globals().update(_PROGRAMS)  # the tables `KERNELS`, `BACKWARD` and so on, each a dict by the names of programs
 
 NOT_SHOWN = {
     "as_strided", "copy_", "detach", "empty", "empty_like", "empty_strided", "expand", "fill_", "resolve_conj", "transpose",
@@ -121,6 +121,45 @@ def saved_tensors(program: str) -> list[str]:
         "both": ["MulBackward0.other", "MulBackward0.self", "ExpBackward0.result"],
         "result": ["SigmoidBackward0.result", "ReluBackward0.result"],
         "input": ["MmBackward0.self"],
+    }[program]
+
+
+def shrink(program: str) -> str:
+    """The smallest program that you find that fails as a program of `FAILING` fails, and for the same reason.
+
+    "Fails as" means four things. The check runs both programs on torch and compares:
+
+    - an exception of the same type leaves your program;
+    - the first line of its message is the same, apart from dtypes and sizes in brackets, versions, and the hint at its end;
+    - the same function of torch raises it, the last one in the traceback. For these programs it is `_engine_run_backward`;
+    - it comes from the same node of the graph: the one that anomaly mode names in "Error detected in ...".
+
+    "Small" means at most `TOKENS[program]` tokens: 38 for "attention", 64 for "critic" and 87 for "project". Python's `tokenize`
+    counts. Each name, number, string and operator is one token, and so is each bracket, comma, colon and dot. Line ends,
+    indentation and comments count nothing, so neither short names nor long lines make a program smaller.
+
+    Your program is complete, with its imports, which are of `torch` and its public modules only. It uses no names that begin
+    with `_` but `__init__`, and no `try`, `global`, `async` or `match`. Each string in it is a word of at most 20 characters. Of
+    Python's functions it may use `abs`, `all`, `any`, `bool`, `classmethod`, `dict`, `enumerate`, `float`, `int`, `len`, `list`,
+    `map`, `max`, `min`, `print`, `property`, `range`, `reversed`, `round`, `set`, `slice`, `sorted`, `staticmethod`, `str`,
+    `sum`, `super`, `tuple` and `zip`. So it runs no code that a string holds, such as an argument of `exec`.
+
+    Args:
+        program: a key of `FAILING`.
+
+    Returns:
+        a string, the text of your program. The lines after the first may all be indented, as in a docstring.
+
+    Source: PyTorch's `CONTRIBUTING.md`, and its template of a bug report, which asks for a minimal and self-contained example;
+    `torch/_functorch/fx_minifier.py`, `minifier`, which shrinks a graph in this way.
+    """
+    return {
+        "attention": "import torch\nx = torch.ones(1, requires_grad=True)\ny = x.exp()\ny += 1\ny.backward()",
+        "critic": "import torch\nlayer = torch.nn.Linear(1, 1)\ny = layer(layer(torch.ones(1)))\n"
+        "with torch.no_grad():\n    layer.weight.zero_()\ny.backward()",
+        "project": "import torch\nclass Project(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, weight):\n"
+        "        return x\n    @staticmethod\n    def backward(ctx, grad):\n        return None, grad\n"
+        "Project.apply(torch.ones(2), torch.ones(3, requires_grad=True)).sum().backward()",
     }[program]
 
 
@@ -625,21 +664,10 @@ def autocast_dtypes(program: str) -> str:
     Source: `aten/src/ATen/autocast_mode.cpp`, the list for the CPU.
     """
     return {
-        "example": "bfloat16",
-        "weight": "float32",
-        "gradient": "float32",
-        "embedding": "float32",
-        "norm": "float32",
-        "activation": "bfloat16",
-        "residual": "float32",
-        "gate": "bfloat16",
-        "product": "float64",
-        "attention": "bfloat16",
-        "weights": "bfloat16",
-        "both": "float32",
-        "loss": "float32",
-        "moment": "float32",
-    }[program]
+        "example": "bfloat16", "weight": "float32", "gradient": "float32", "embedding": "float32", "norm": "float32",
+        "activation": "bfloat16", "residual": "float32", "gate": "bfloat16", "product": "float64", "attention": "bfloat16",
+        "weights": "bfloat16", "both": "float32", "loss": "float32", "moment": "float32",
+    }[program]  # fmt: skip
 
 
 def graphs_of_generation(program: str) -> list[int]:

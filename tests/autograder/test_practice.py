@@ -45,7 +45,7 @@ def test_what_was_recorded_is_what_torch_answers_and_the_reference_passes(folder
     practice.record(lab)
     judge = Judge(source=practice.Practice())
     for check in registry().values():
-        if check.lab == lab:
+        if check.lab == lab and check.examine is None:
             cases, answers = judge.drawn(check)
             live = torch_source.TorchSource(practice.PUBLIC_SEED)
             apart = map(difference, answers, live.ask(check, cases)())

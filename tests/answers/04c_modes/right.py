@@ -249,3 +249,87 @@ def recompute__with_the_engine(ctx, *grads):
         raise OwnRuntimeError("nothing to go back through")
     engine.execute([edge for edge, _ in pairs], [grad for _, grad in pairs], False, False)
     return (None, *(arg.grad if isinstance(arg, Tensor) else None for arg in again))
+
+
+# Programs that were made smaller
+
+
+def shrink__in_one_line(program):
+    if program == "attention":
+        return "import torch; torch.ones(1, requires_grad=True).exp().add_(1).backward()"
+    if program == "critic":
+        return """from torch import nn, ones
+layer = nn.Linear(1, 1); loss = layer(layer(ones(1))); nn.init.ones_(layer.weight); loss.backward()"""
+    return """import torch
+
+        class Project(torch.autograd.Function):
+            forward = lambda ctx, x, weight: x
+            backward = lambda ctx, grad: (None, grad)
+
+        Project.apply(torch.ones(2), torch.ones(3, requires_grad=True)).sum().backward()"""
+
+
+def shrink__in_the_words_of_the_long_programs(program):
+    """Comments, long names, blank lines and other indentation count nothing."""
+    return {
+        "attention": """
+            import torch
+
+            scores_of_all_words = torch.ones(2, requires_grad=True)  # a leaf
+            weights_of_all_words = scores_of_all_words.exp()
+            weights_of_all_words /= 2  # the cause
+
+            weights_of_all_words.sum().backward()
+        """,
+        "critic": """
+            from torch import no_grad, ones
+            from torch.nn import Linear
+
+            critic = Linear(1, 1)
+            copy = ones(1, 1, requires_grad=True)
+            loss = critic(copy).mean()
+            with no_grad():
+              for weight in critic.parameters():
+                weight -= 1
+            loss.backward()
+        """,
+        "project": """
+            import torch
+
+            class Project(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x, weight):
+                    return x @ weight
+
+                @staticmethod
+                def backward(ctx, grad):
+                    return None, grad.t()
+
+            weight = torch.ones(3, 2, requires_grad=True)
+            Project.apply(torch.ones(3, 3), weight).sum().backward()
+        """,
+    }[program]
+
+
+def shrink__with_other_ways_to_go_backward(program):
+    programs = {}
+    programs["attention"] = (
+        "import torch\nx = torch.nn.Parameter(torch.ones(()))\ny = x.exp()\ny.zero_()\ntorch.autograd.backward(y)"
+    )
+    programs["critic"] = (
+        "import torch\nimport torch.nn as nn\nm = nn.Linear(2, 2)\ny = nn.Sequential(m, m)(torch.zeros(2)).sum()\n"
+        "with torch.no_grad(): m.weight.mul_(2)\ntorch.autograd.backward(y)"
+    )
+    programs["project"] = "\n".join((
+        "from torch.autograd import Function",
+        "import torch",
+        "class Project(Function):",
+        "\tdef forward(ctx, *args):",
+        "\t\treturn args[0].sum()",
+        "\tdef backward(ctx, grad):",
+        "\t\treturn grad, torch.ones(2)",
+        "def main():",
+        "\tProject.apply(torch.ones(1), torch.ones(3, requires_grad=True)).backward()",
+        "main()",
+    ))  # fmt: skip
+    return programs[program]

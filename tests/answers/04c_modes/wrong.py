@@ -13,6 +13,7 @@ from rushlight.autograd.function import attach, check_dirty, new_context
 from rushlight.autograd.grad_mode import AUTOGRAD, recording
 from rushlight.autograd.graph import save
 from rushlight.c10.dispatch import BIT, INFERENCE_KEYS, TENSOR_KEYS, local
+from rushlight.course import predictions
 from rushlight.utils import checkpoint
 from rushlight.utils.checkpoint import backward
 
@@ -410,3 +411,137 @@ recompute__stops_recording_afterwards = edited(
         "    finally:\n        local.grad_enabled = False\n",
     ),
 )
+
+
+# Programs that were made smaller
+
+_SHRINK = copied(predictions.shrink)
+
+
+def _with(program, **texts):
+    """The reference's program, but for some of these."""
+    return texts[program] if program in texts else _SHRINK(program)
+
+
+def shrink__returns_the_long_programs(program):
+    return predictions.FAILING[program]
+
+
+def shrink__raises_the_error_itself(program):
+    words = {
+        "attention": "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        "[torch.FloatTensor [1]], which is output 0 of Exp, is at version 1; expected version 0 instead.",
+        "critic": "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        "[torch.FloatTensor [1, 1]], which is output 0 of AsStrided, is at version 2; expected version 1 instead.",
+        "project": "Function ProjectBackward returned an invalid gradient at index 1 - got [2] but expected shape compatible "
+        "with [3]",
+    }[program]
+    return f"import torch\nraise RuntimeError({words!r})"
+
+
+def shrink__raises_in_a_hook(program):
+    """The engine runs the hook, but the line of the program is the last in the traceback."""
+    text = "import torch\nx = torch.ones(1, requires_grad=True)\ny = x.exp()\ny.register_hook(lambda grad: grad[1])\ny.backward()"
+    return _with(program, attention=text)
+
+
+def shrink__calls_a_private_function(program):
+    text = "import torch\ntorch.autograd.graph._engine_run_backward(torch.ones(1))"
+    return _with(program, attention=text)
+
+
+def shrink__holds_code_in_a_string(program):
+    return f"import torch\nexec({_SHRINK(program)!r})"
+
+
+def shrink__holds_code_in_a_string_for_torch(program):
+    """Of TorchScript."""
+    text = "def f(x):\n    y = x.exp()\n    y.add_(1)\n    y.backward()"
+    whole = f"import torch\ntorch.jit.CompilationUnit({text!r}).f(torch.ones(1, requires_grad=True))"
+    return _with(program, attention=whole)
+
+
+def shrink__imports_what_runs_code(program):
+    return _with(program, critic=f"import torch, runpy\nrunpy.run_path({_SHRINK('critic')!r})")
+
+
+def shrink__keeps_the_loop_and_the_optimizer(program):
+    text = """
+        import torch
+        layer = torch.nn.Linear(1, 1)
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+        for _ in range(2):
+            loss = layer(layer(torch.ones(1)))
+            loss.backward(retain_graph=True)
+            optimizer.step()
+            loss.backward()
+    """
+    return _with(program, critic=text)
+
+
+def shrink__fails_at_another_node(program):
+    """The sigmoid saves its result too."""
+    return _with(program, attention=_SHRINK("attention").replace("exp", "sigmoid"))
+
+
+def shrink__fails_at_the_weight_of_another_product(program):
+    """The message is one of a weight, but there is no layer."""
+    text = """
+        import torch
+        w = torch.ones(1, 1, requires_grad=True)
+        y = w @ w @ w
+        with torch.no_grad():
+            w.zero_()
+        y.sum().backward()
+    """
+    return _with(program, critic=text)
+
+
+def shrink__goes_backward_twice(program):
+    """A saved tensor is gone, not changed."""
+    text = "import torch\ny = torch.ones(1, requires_grad=True).exp()\ny.backward()\ny.backward()"
+    return _with(program, attention=text)
+
+
+def shrink__forgets_which_argument(program):
+    """It fails at index 0."""
+    text = _SHRINK("project").replace("return x", "return weight").replace("None, grad", "grad, None")
+    text = text.replace("ones(2), torch.ones(3, requires_grad=True)", "ones(3, requires_grad=True), torch.ones(2)")
+    return _with(program, project=text)
+
+
+def shrink__runs_the_node_without_the_engine(program):
+    text = "import torch\ny = torch.ones(1, requires_grad=True).exp()\nnode = y.grad_fn\ny += 1\nnode(y)"
+    return _with(program, attention=text)
+
+
+def shrink__changes_what_another_node_has_saved(program):
+    """The message is the same, but the product fails."""
+    text = "import torch\ny = torch.ones(1, requires_grad=True).exp()\nz = y * y\ny.detach().zero_()\nz.backward()"
+    return _with(program, attention=text)
+
+
+def shrink__renames_the_function(program):
+    return _with(program, project=_SHRINK("project").replace("Project", "P"))
+
+
+def shrink__forgets_the_import(program):
+    return _SHRINK(program).replace("import torch\n", "")
+
+
+def shrink__does_not_fail(program):
+    return _with(program, critic=_SHRINK("critic").replace("layer(layer(torch.ones(1)))", "layer(torch.ones(1))"))
+
+
+def shrink__repairs_the_program(program):
+    return _with(program, attention=_SHRINK("attention").replace("y += 1", "y = y + 1"))
+
+
+def shrink__has_a_syntax_error(program):
+    return _with(program, project=_SHRINK("project").replace("):", ")"))
+
+
+def shrink__leaves_one_out(program):
+    if program == "project":
+        raise KeyError(program)
+    return _SHRINK(program)
