@@ -1,11 +1,13 @@
 // A backward pass: the engine's counters, its ready queue, its gradient buffers, and the saved tensors that it frees.
 (() => {
-  const BOX = [122, 70], PITCH = 154, PANEL = 304;
+  const BOX = [122, 70];
+  // The nodes go to the right, and gradients are below them. Or the nodes go down, and gradients are beside them.
+  const ACROSS = { x: (node) => node[4] * 154, y: (node) => 34 + node[5] * 142, panel: 304, queue: [330, 304] };
+  const DOWN = { x: (node) => [1, 88, 235][node[5] * 2], y: (node) => 18 + node[4] * 114, panel: 574, queue: [0, 696] };
+  const tall = () => 800;
 
   const start = () => ({ program: null, frame: 2, playing: false, guess: null, tried: 0, right: 0 });
   const shown = (state, data) => data[state.program ?? Object.keys(data)[0]];
-  const x = (node) => node[4] * PITCH;
-  const y = (node) => 34 + node[5] * 142;
   const ranAt = (pass, i) => { const at = pass.frames.findIndex((frame) => frame.runs === i); return at < 0 ? Infinity : at; };
   const name = (node) => `${node[0]} ${node[1]}`;
 
@@ -24,48 +26,58 @@
     return right ? { ...counted, frame: state.frame + 1, guess: i } : { ...counted, guess: i };
   }
 
-  function draw(state, data, set) {
-    const pass = shown(state, data), frame = pass.frames[state.frame];
+  // An edge from a box to another one, and its tip. Two edges between the same nodes are `off` by a little.
+  function edge({ x, y }, narrow, a, b, off) {
+    if (narrow) {
+      const [x1, y1, x2, y2] = [x(a) + 92 + off, y(a) + BOX[1], x(b) + 92 + off, y(b) - 7], middle = (y1 + y2) / 2;
+      return [`M${x1} ${y1}C${x1} ${middle} ${x2} ${middle} ${x2} ${y2}`, `M${x2} ${y2 + 6}l-4 -8h8z`];
+    }
+    const [x1, y1, x2, y2] = [x(a) + BOX[0], y(a) + BOX[1] / 2 + off, x(b) - 7, y(b) + BOX[1] / 2 + off], middle = (x1 + x2) / 2;
+    return [`M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`, `M${x2 + 6} ${y2}l-8 -4v8z`];
+  }
+
+  // Where a gradient of a node is. On the right there is no room beside a node but on its left.
+  function gradient({ x, y }, narrow, node, slot) {
+    if (!narrow) return [x(node) + BOX[0] / 2, y(node) + BOX[1] + 16 + slot * 16, "middle"];
+    return node[5] === 1 ? [x(node) - 3, y(node) + 50 + slot * 16, "end"] : [x(node) + BOX[0] + 6, y(node) + 16 + slot * 16, ""];
+  }
+
+  function draw(state, data, set, narrow) {
+    const pass = shown(state, data), frame = pass.frames[state.frame], look = narrow ? DOWN : ACROSS, { x, y, panel, queue: [left, top] } = look;
     const edges = pass.edges.map(([from, to], place) => {
       const twins = pass.edges.map((edge, each) => (String(edge) === String([from, to]) ? each : -1)).filter((each) => each >= 0);
-      const off = (twins.indexOf(place) - (twins.length - 1) / 2) * 22, a = pass.nodes[from], b = pass.nodes[to];
-      const [x1, y1, x2, y2] = [x(a) + BOX[0], y(a) + BOX[1] / 2 + off, x(b) - 7, y(b) + BOX[1] / 2 + off], middle = (x1 + x2) / 2;
+      const [way, tip] = edge(look, narrow, pass.nodes[from], pass.nodes[to], (twins.indexOf(place) - (twins.length - 1) / 2) * 22);
       const kind = from === frame.runs && !frame.error ? "one" : "";
-      return h("g", { key: `${state.program} edge ${place}` }, h("path", { d: `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`, class: kind }),
-        h("path", { d: `M${x2 + 6} ${y2}l-8 -4v8z`, class: `shape ${kind}` }));
+      return h("g", { key: `${state.program} edge ${place}` }, h("path", { d: way, class: kind }), h("path", { d: tip, class: `shape ${kind}` }));
     });
     const nodes = pass.nodes.map((node, i) => {
       const [kind, words] = condition(pass, state, i), gone = ranAt(pass, i) <= state.frame && !(frame.error && ranAt(pass, i) === state.frame);
       const saved = node[3] ? (gone ? `freed ${node[3]}` : `saves ${node[3]}`) : "";
-      const line = (place, text, more) => h("text", { x: BOX[0] / 2, y: place, class: `middle small ${more}` }, `${text} `); // the button's name is all its lines
-      return h("g", { key: `${state.program} node ${i}`, transform: `translate(${x(node)} ${y(node)})`, press: () => set(guess(state, data, i)) },
-        h("rect", { width: BOX[0], height: BOX[1], rx: 5, class: kind }),
-        line(-7, words, kind === "ground" ? "quiet" : kind), line(17, node[0], "strong"), line(33, node[1], "code quiet"),
+      const line = (place, text, more) => small(`line ${place}`, BOX[0] / 2, place, `middle ${more}`, `${text} `); // the button's name is all its lines
+      const status = narrow ? small("status", 2, -5, kind === "ground" ? "quiet" : kind, `${words} `) : line(-7, words, kind === "ground" ? "quiet" : kind);
+      return moved(`${state.program} node ${i}`, x(node), y(node), { press: () => set(guess(state, data, i)) },
+        rect(0, 0, BOX[0], BOX[1], kind, { rx: 5 }), status, line(17, node[0], "strong"), line(33, node[1], "code quiet"),
         line(48, node[2] < 0 ? "highest number" : `number ${node[2]}`, ""), line(63, saved, gone ? "quiet" : ""));
     });
-    const count = {}, tokens = [], center = (node) => x(node) + BOX[0] / 2, below = (node, slot) => y(node) + BOX[1] + 16 + slot * 16;
-    pass.frames.forEach((sender, at) => sender.tokens.forEach(([to, text, total], place) => {
-      const slot = (count[to] = (count[to] ?? -1) + 1), from = pass.nodes[sender.runs ?? to], node = pass.nodes[to];
-      const here = at <= state.frame && ranAt(pass, to) >= state.frame;
-      const used = ranAt(pass, to) === state.frame ? "quiet" : "one";
-      tokens.push(h("text", { key: `${state.program} token ${at} ${place}`, class: `middle small code ${here ? used : "gone"}`,
-        transform: at <= state.frame ? `translate(${center(node)} ${below(node, slot)})` : `translate(${center(from)} ${below(from, 0)})` }, `${slot ? "+ " : ""}${text}`));
-      if (total && here) tokens.push(h("text", { key: `sum ${at} ${place}`, x: center(node), y: below(node, slot + 1), class: `middle small code strong ${used}` }, `= ${total}`));
+    const count = {}, tokens = [], at = (node, slot) => gradient(look, narrow, node, slot);
+    pass.frames.forEach((sender, step) => sender.tokens.forEach(([to, text, total], place) => {
+      const slot = (count[to] = (count[to] ?? -1) + 1), node = pass.nodes[to], [left, top, anchor] = at(node, slot), [far, high] = at(pass.nodes[sender.runs ?? to], 0);
+      const sent = step <= state.frame, here = sent && ranAt(pass, to) >= state.frame, used = ranAt(pass, to) === state.frame ? "quiet" : "one";
+      tokens.push(small(`${state.program} token ${step} ${place}`, 0, 0, `${anchor} code ${here ? used : "gone"}`, `${slot ? "+ " : ""}${text}`,
+        { transform: sent ? `translate(${left} ${top})` : `translate(${far} ${high})` }));
+      if (total && here) tokens.push(small(`sum ${step} ${place}`, left, top + 16, `${anchor} code strong ${used}`, `= ${total}`));
     }));
     const grads = pass.frames.slice(0, state.frame + 1).filter((each) => each.grad).map((each) => {
-      const node = pass.nodes[each.runs];
-      return h("text", { key: each.grad, x: center(node), y: below(node, each === frame ? 1 : 0), class: "middle small code good strong" }, each.grad);
+      const [left, top, anchor] = at(pass.nodes[each.runs], each === frame ? 1 : 0);
+      return small(each.grad, left, top, `${anchor} code good strong`, each.grad);
     });
-    const running = pass.nodes[frame.runs];
-    const queue = frame.queue.map((i, place) =>
-      h("text", { key: `queue ${place}`, x: 330, y: PANEL + 20 + place * 18, class: `small ${place ? "" : "strong one"}` },
-        `${place ? "" : "▶ "}${name(pass.nodes[i])}, ${pass.nodes[i][2] < 0 ? "highest number" : `number ${pass.nodes[i][2]}`}`));
+    const queue = frame.queue.map((i, place) => small(`queue ${place}`, left, top + (narrow ? 36 : 20) + place * 18, place ? "" : "strong one",
+      `${place ? "" : "▶ "}${name(pass.nodes[i])}, ${pass.nodes[i][2] < 0 ? "highest number" : `number ${pass.nodes[i][2]}`}`));
     return [
       ...edges, ...nodes, ...tokens, ...grads,
-      ...pass.code.map((line, i) => h("text", { key: `code ${i}`, x: 0, y: PANEL + i * 17, class: `small code ${i ? (frame.runs === i - 1 ? "one strong" : "") : "quiet"}` }, line)),
-      h("text", { key: "queue", x: 330, y: PANEL, class: "small quiet" }, running ? "The ready queue before this step. The highest number is taken:" : ""),
-      ...queue,
-      h("text", { key: "score", x: 330, y: PANEL + 85, class: "small" }, guesses(state)),
+      ...pass.code.map((line, i) => small(`code ${i}`, 0, panel + i * 17, `code ${i ? (frame.runs === i - 1 ? "one strong" : "") : "quiet"}`, line)),
+      ...(pass.nodes[frame.runs] ? paragraph("ready", left, top, "small quiet", "The ready queue before this step. The highest number is taken:", narrow ? 357 : 420) : []),
+      ...queue, small("score", left, top + 85, "", guesses(state)),
     ];
   }
 
@@ -88,5 +100,7 @@
 
   const tick = (state, data) => (state.playing && state.frame + 1 < shown(state, data).frames.length ? [1300, { ...state, frame: state.frame + 1 }] : []);
 
-  figure("backward", { start, draw, controls, say, tick });
+  const address = fields((state, data) => [["program", Object.keys(data)], ["frame", upTo(shown(state, data).frames.length - 1)]]);
+
+  figure("backward", { start, draw, tall, controls, say, tick, ...address });
 })();

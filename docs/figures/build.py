@@ -4,13 +4,15 @@
 
 `NAME.py` computes the data of a figure with rushlight and torch: `data()`. It also says in which `PHASE` the figure stands, and
 its `SIZE` in units of its drawing. `NAME.json` is this data, and `phases/PHASE_*/NAME.svg` is what `NAME.js` draws from it before
-anyone has touched it, as Chromium sees it.
+anyone has touched it, as Chromium sees it. `NAME.png` shows this picture where another site shows a link to the figure's page.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import importlib.util
+import io
 import json
 import re
 import shutil
@@ -18,15 +20,30 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from PIL import Image
+from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import Page, sync_playwright
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+DESK = {"width": 1440, "height": 900}
+CARD = """
+body { display: flex; align-items: center; gap: 32px; height: 630px; margin: 0; padding: 0 24px 0 56px; background: #15171c; }
+body > div { flex: 1; color: #f2f0ec; font-family: "DejaVu Sans", sans-serif; }
+body > .moving { flex: none; }
+h1 { margin: 56px 0 24px; font-size: 44px; line-height: 1.15; }
+p { display: flex; gap: 14px; align-items: center; margin: 0; color: #8d939c; font-size: 24px; }
+p:first-child { color: #f2f0ec; font-size: 30px; font-weight: bold; }
+p svg { width: 44px; height: 44px; }
+"""
 BROWSERS = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 
 
+SHARED = "figure", "shapes"  # the scripts of all figures
+
+
 def names() -> list[str]:
-    return sorted(path.stem for path in HERE.glob("*.js") if path.stem != "figure")
+    return sorted(path.stem for path in HERE.glob("*.js") if path.stem not in SHARED)
 
 
 def module(name: str) -> ModuleType:
@@ -46,7 +63,7 @@ def empty(name: str, size: tuple[int, int]) -> str:
     """A page with the figure's scripts and data, and nothing drawn."""
     width, height = size
     scripts = "".join(
-        f"<script>{(HERE / f'{script}.js').read_text(encoding='utf-8')}</script>" for script in ("figure", name)
+        f"<script>{(HERE / f'{script}.js').read_text(encoding='utf-8')}</script>" for script in (*SHARED, name)
     )
     data = (HERE / f"{name}.json").read_text(encoding="utf-8").replace("<", "\\u003c")
     style = (HERE / "figure.css").read_text(encoding="utf-8")
@@ -71,6 +88,37 @@ def picture(page: Page, name: str, size: tuple[int, int]) -> str:
     return re.sub(r"(<svg [^>]*>)", lambda match: f"{match[1]}<style>{style}</style>{ground}", drawing, count=1) + "\n"
 
 
+def card(page: Page, name: str, size: tuple[int, int]) -> bytes:
+    """Return what another site shows of a link to the figure: its title beside its first picture, on 1200 x 630 pixels."""
+    width, height = size
+    scale = min(760 / (width + 24), 590 / (height + 16))
+    title = (HERE / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    flame = (ROOT / "docs" / "images" / "favicon.svg").read_text(encoding="utf-8")
+    page.set_content(empty(name, size))
+    drawing = page.evaluate("new XMLSerializer().serializeToString(document.querySelector('.moving svg'))")
+    drawing = drawing.replace(f'viewBox="0 0 {width} {height}"', f'viewBox="-12 -8 {width + 24} {height + 16}"', 1)
+    style = (HERE / "figure.css").read_text(encoding="utf-8")
+    page.set_viewport_size({"width": 1200, "height": 630})
+    page.set_content(
+        f"""<!doctype html><meta charset="utf-8"><style>{style}{CARD}</style><body data-md-color-scheme="slate">
+        <div><p>{flame} Rushlight</p><h1>{title}</h1><p>a figure that moves</p></div>
+        <div class="moving" style="width: {scale * (width + 24):.0f}px">{drawing}</div>"""
+    )
+    with Image.open(io.BytesIO(page.screenshot())) as image:
+        written = io.BytesIO()
+        notes = PngInfo()
+        notes.add_text("Drawn-from", drawn_from(name))
+        image.convert("RGB").quantize(128).save(written, "PNG", optimize=True, pnginfo=notes)
+    return written.getvalue()
+
+
+def drawn_from(name: str) -> str:
+    """Return a digest of what the card of a figure is drawn from: the figure's first picture, and its page's title."""
+    (picture,) = ROOT.glob(f"phases/*/{name}.svg")
+    text = picture.read_text(encoding="utf-8") + (HERE / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0]
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compute and draw the moving figures.")
     parser.add_argument("name", nargs="*", help="all of them by default")
@@ -83,7 +131,9 @@ def main() -> None:
             given = module(name)
             (HERE / f"{name}.json").write_text(text(given.data()), encoding="utf-8")
             target = next(ROOT.glob(f"phases/{given.PHASE}_*")) / f"{name}.svg"
+            page.set_viewport_size(DESK)
             target.write_text(picture(page, name, given.SIZE), encoding="utf-8")
+            (HERE / f"{name}.png").write_bytes(card(page, name, given.SIZE))
             print(f"{name}: {target.relative_to(ROOT)}")
 
 

@@ -1,7 +1,10 @@
 // One call, and the kernels that it runs: the bits of its key set, the highest key, the entry of the table, and what that calls.
 (() => {
-  const TOP = 66, ROW = 34, LINE = 23, LINES = 14, WIDE = 510, TABLE = 378, CALLS = 524;
-  const COLUMNS = [["of the", "tensors", 174], ["plus", "included", 229], ["minus", "excluded", 287], ["gives", "the set", 343]];
+  const TOP = 66, ROW = 41, LINE = 23, COLUMNS = [["of the", "tensors"], ["plus", "included"], ["minus", "excluded"], ["gives", "the set"]];
+  // The table and the kernels are beside the bits, or each entry is below its bit's name, and the kernels are below it all.
+  const BESIDE = { wide: 510, columns: [174, 229, 287, 343], table: [378, 0], calls: [524, 0], count: 17, words: 700 };
+  const BELOW = { wide: 358, columns: [170, 222, 275, 329], table: [14, 15], calls: [0, 468], count: 10, words: 340 };
+  const tall = () => 762;
 
   // picks: the call, grad mode, autocast, requires grad, device, mode. step -1: not yet called.
   const start = () => ({ picks: [1, 0, 0, 1, 0, 0], step: 0, playing: false, guess: null });
@@ -21,54 +24,50 @@
     return `${around.length ? `with ${around.join(", ")}: ` : ""}${data.calls[call]}`;
   }
 
-  function draw(state, data, set) {
+  function draw(state, data, set, narrow) {
+    const { wide, columns, table, calls, count, words } = narrow ? BELOW : BESIDE;
     const steps = trace(state, data), asked = state.step < 0, now = steps[Math.max(state.step, 0)];
     const guess = (row) => (asked ? { press: () => set(answer(state, data, row)), tabindex: 0, "aria-label": `guess ${data.rows[row]}` } : {});
     const passed = !now.isCall;
     const cell = (row, column) => {
-      const on = bit(now.sets[column], row), x = COLUMNS[column][2];
-      const skipped = on && column === 3 && falls(state, data, now.op, row);
+      const on = bit(now.sets[column], row), skipped = on && column === 3 && falls(state, data, now.op, row);
       const kind = !on ? "ground" : column === 3 ? (skipped ? "" : "one") : column === 2 ? "bad" : "";
-      return h("g", { key: `bit ${row} ${column}`, transform: `translate(${x - 13} ${y(row, data)})`, class: passed && column < 3 ? "faint" : "" },
-        h("rect", { width: 26, height: 22, rx: 3, class: kind }),
-        h("text", { x: 13, y: 15, class: `middle small code ${on ? "" : "quiet"}` }, skipped ? "↓" : on ? 1 : 0));
+      return moved(`bit ${row} ${column}`, columns[column] - 13, y(row, data) + 3, { class: passed && column < 3 ? "faint" : "" },
+        rect(0, 0, 26, 22, kind, { rx: 3 }), small("bit", 13, 15, `middle code ${on ? "" : "quiet"}`, skipped ? "↓" : on ? 1 : 0));
     };
+    const text = narrow ? 11 : 18;
     const rows = data.rows.map((name, row) => {
       const key = row < data.keys[0].length, here = !asked && row === now.row;
-      return h("g", { key: name, ...(key ? guess(row) : {}) }, h("rect", { x: 0, y: y(row, data) - 3, width: WIDE, height: ROW - 1, rx: 4, class: "ground", opacity: asked && key ? 1 : 0 }),
-        h("text", { x: 14, y: y(row, data) + 14, class: `small ${here ? "one" : ""}` }, name));
+      return h("g", { key: name, ...(key ? guess(row) : {}) }, rect(0, y(row, data) - 3, wide, ROW - 1, "ground", { rx: 4, opacity: asked && key ? 1 : 0 }),
+        small("name", 14, y(row, data) + (key ? text : 18), here ? "one" : "", name));
     });
-    const reasons = data.keys[0].map((_, row) => {
-      const here = !asked && row === now.row, [reason] = entry(state, data, now.op, row);
-      return h("text", { key: `reason ${row}`, x: TABLE, y: y(row, data) + 14, class: `small ${here ? "one" : "quiet"}` }, reason);
-    });
-    const first = Math.max(0, Math.min(state.step - 8, steps.length - LINES));
+    const reasons = data.keys[0].map((_, row) =>
+      small(`reason ${row}`, table[0], y(row, data) + text + table[1], !asked && row === now.row ? "one" : "quiet", entry(state, data, now.op, row)[0]));
+    const first = Math.max(0, Math.min(state.step - 8, steps.length - count)), [left, down] = calls;
     const lines = steps.map((step, i) => {
-      const key = data.keys[state.picks[4]][step.row], out = i < first || i >= first + LINES;
-      const name = step.isCall ? `${data.ops[step.op]} ` : "↳ ";
-      return out || asked ? null : h("g", { key: `line ${i}`, transform: `translate(${CALLS + step.depth * 11} ${TOP + 14 + (i - first) * LINE})`,
-        press: () => set({ ...state, step: i, playing: false, guess: null }), tabindex: -1 },
-      h("rect", { x: -4, y: -16, width: 212 - step.depth * 11, height: LINE, opacity: 0 }),
-      h("text", { class: `small code ${i === state.step ? "strong one" : i > state.step ? "quiet" : ""}` }, `${name}${key}`));
+      if (asked || i < first || i >= first + count) return null;
+      const kernel = `${step.isCall ? `${data.ops[step.op]} ` : "↳ "}${data.keys[state.picks[4]][step.row]}`;
+      return moved(`line ${i}`, left + step.depth * 11, down + TOP + 14 + (i - first) * LINE, { class: "kernel", onclick: () => set({ ...state, step: i, playing: false, guess: null }) },
+        rect(0, -16, 208 - step.depth * 11, LINE, "", { opacity: 0 }),
+        small("kernel", 0, 0, `code ${i === state.step ? "strong one" : i > state.step ? "quiet" : ""}`, kernel));
     });
     const [reason, place] = entry(state, data, now.op, now.row);
+    const runs = asked ? "" : `Runs: ${data.ops[now.op]} at ${data.keys[state.picks[4]][now.row]}, the ${reason}, registered in ${place}`;
     return [
-      h("text", { key: "code", x: 0, y: 16, class: "code" }, code(state, data)),
-      ...COLUMNS.map(([over, name, x], i) => h("g", { key: name, class: passed && i < 3 ? "faint" : "" },
-        h("text", { x, y: 40, class: "middle small quiet" }, passed && i === 3 ? "passed on" : over), h("text", { x, y: 55, class: `middle small ${i === 3 ? "strong" : ""}` }, name))),
-      h("text", { key: "bits", x: 14, y: 55, class: "small quiet" }, "bits of features"),
-      h("text", { key: "backends", x: 14, y: y(data.keys[0].length, data) - 7, class: "small quiet" }, "bits of backends"),
-      h("text", { key: "table", x: TABLE, y: 40, class: "small quiet" }, "table of"),
-      h("text", { key: "op", x: TABLE, y: 55, class: "small strong code" }, data.ops[now.op]),
-      h("text", { key: "legend", x: CALLS, y: 40, class: "small quiet" }, "↳ is a redispatch"),
-      h("text", { key: "kernels", x: CALLS, y: 55, class: "small quiet" }, asked ? "kernels that run" : `kernels that run, ${state.step + 1} of ${steps.length}`),
-      h("rect", { key: "here", x: 0, y: -3, width: WIDE, height: ROW - 1, rx: 4, class: asked ? "gone" : "ground", transform: `translate(0 ${y(now.row, data)})` }),
+      ...paragraph("code", 0, narrow ? 9 : 16, `code ${narrow ? "small" : ""}`, code(state, data), narrow ? 358 : 700, 7.3),
+      ...COLUMNS.map(([over, name], i) => h("g", { key: name, class: passed && i < 3 ? "faint" : "" },
+        small("over", columns[i], 40, "middle quiet", passed && i === 3 ? "passed on" : over), small("name", columns[i], 55, `middle ${i === 3 ? "strong" : ""}`, name))),
+      small("bits", 14, 55, "quiet", narrow ? "features" : "bits of features"),
+      small("backends", 14, y(data.keys[0].length, data) - 8, "quiet", "bits of backends"),
+      small("table", table[0], 40, "quiet", narrow ? "" : "table of"),
+      small("op", table[0], narrow ? 40 : 55, "strong code", data.ops[now.op]),
+      small("legend", left + (narrow && 238), down + (narrow ? 55 : 40), "quiet", "↳ is a redispatch"),
+      small("kernels", left, down + 55, "quiet", asked ? "kernels that run" : `kernels that run, ${state.step + 1} of ${steps.length}`),
+      rect(0, -3, wide, ROW - 1, asked ? "gone" : "ground", { key: "here", rx: 4, transform: `translate(0 ${y(now.row, data)})` }),
       ...rows,
-      h("text", { key: "mark", x: 0, y: 14, class: asked ? "gone" : "small one", transform: `translate(0 ${y(now.row, data)})` }, "▶"),
+      label("mark", 0, text, asked ? "gone" : "small one", "▶", { transform: `translate(0 ${y(now.row, data)})` }),
       ...data.rows.flatMap((_, row) => COLUMNS.map((_, column) => cell(row, column))),
-      ...reasons,
-      h("text", { key: "place", x: 14, y: y(data.rows.length, data) + 16, class: "small" }, asked ? "" : `Runs: ${data.ops[now.op]} at ${data.keys[state.picks[4]][now.row]}, the ${reason}, registered in ${place}`),
-      ...lines.filter(Boolean),
+      ...reasons, ...paragraph("place", 14, y(data.rows.length, data) + 16, "small", runs, words), ...lines.filter(Boolean),
     ];
   }
 
@@ -101,5 +100,8 @@
 
   const tick = (state, data) => (state.playing && state.step + 1 < trace(state, data).length ? [900, { ...state, step: state.step + 1 }] : []);
 
-  figure("dispatcher", { start, draw, controls, say, tick });
+  // In an address: the six choices, and the step.
+  const address = fields((state, data) => [["picks", indices(data.choices)], ["step", [-1, ...trace(state, data).keys()]]]);
+
+  figure("dispatcher", { start, draw, tall, controls, say, tick, ...address });
 })();

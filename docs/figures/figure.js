@@ -3,15 +3,20 @@
 //
 //   figure("strides", {
 //     start: (data, dataset) => state, // the dataset of the figure element: where it stands may decide how it begins
-//     draw: (state, data, set) => [svg nodes],
+//     draw: (state, data, set, narrow) => [svg nodes],
+//     tall: (state, data) => the height of the narrow picture, which is 358 wide,
 //     controls: (state, data, set) => [html nodes],
 //     say: (state, data) => "what is seen now",
 //     tick: (state, data) => [milliseconds, next state] or nothing,
+//     write: (state, data) => [words], read: (words, data, first) => state, // in the address: `#strides=t,1.2`
+//     touched: (next, state) => next, // what a reader's press also does
 //   });
 //
 // A state is never changed: `set(next)` shows another one. A node is made by `h(tag, attributes, ...children)`; nodes with the
-// same `key` are the same element, so a style sheet can move it from place to place. `press` makes any node a button. A figure
-// that plays has `player`'s controls, and its `tick` goes on while the state says so.
+// same `key` are the same element, so a style sheet can move it from place to place. `press` makes any node a button, and `off`
+// a button that does nothing now, and keeps the focus. A part of the picture that is smaller than a finger has `onclick`, and
+// something in the controls does the same. A figure that plays has `player`'s controls, and its `tick` goes on while the state
+// says so. The picture is narrow where the wide one, whose size is the file's, does not fit.
 
 const h = (tag, attributes = {}, ...children) => ({ tag, attributes, children: children.flat().filter((each) => each != null) });
 
@@ -22,8 +27,7 @@ const choice = (label, options, value, choose) =>
     options.map((each) => h("option", { value: each, selected: each === value ? "" : null }, each))));
 const slider = (label, least, most, value, choose) =>
   h("label", {}, `${label} ${value}`,
-    h("input", { type: "range", min: least, max: most, value, "aria-label": label, oninput: (event) => choose(+event.target.value) }));
-const guesses = ({ tried, right }) => (tried ? `Your guesses: ${right} of ${tried} right` : "");
+    h("input", { type: "range", min: least, max: most, value, oninput: (event) => choose(+event.target.value) }));
 const keyed = (key, node) => ({ ...node, attributes: { ...node.attributes, key } });
 
 // Play or pause, step, back, and a slider, for the steps from `first` to `last`. It plays from 0 on. `go(step, playing)` shows one.
@@ -31,8 +35,8 @@ function player({ at, first = 0, last, playing, play = "play", scrub = "steps:" 
   const running = playing && at < last;
   return [
     button(running ? "pause" : play, () => go(running ? at : Math.max(at % last, 0), !running), { key: "play", class: "first" }),
-    button("step", () => go(at + 1, false), { key: "step", disabled: at === last ? "" : null }),
-    button("back", () => go(at - 1, false), { key: "back", disabled: at === first ? "" : null }),
+    button("step", () => go(at + 1, false), { key: "step", off: at === last }),
+    button("back", () => go(at - 1, false), { key: "back", off: at === first }),
     keyed("scrub", slider(scrub, 0, last - first, at - first, (place) => go(place + first, false))),
   ];
 }
@@ -64,8 +68,9 @@ const figure = (() => {
   }
 
   function dress(element, node) {
-    const { key, press, ...attributes } = node.attributes;
-    element.onclick = press && !attributes.disabled ? press : null;
+    const { key, press, off, ...attributes } = node.attributes;
+    element.onclick = off ? null : (press ?? null);
+    if (off) attributes["aria-disabled"] = true;
     if (press && node.tag !== "button") {
       attributes.role = "button";
       attributes.tabindex ??= 0;
@@ -85,11 +90,10 @@ const figure = (() => {
     if (node.tag === "input") element.value = attributes.value;
   }
 
-  function mount(place, { start, draw, controls, say, tick }) {
-    const data = JSON.parse(place.querySelector("script").textContent);
-    const svg = place.querySelector("svg");
-    const panel = document.createElement("div");
-    const said = document.createElement("p");
+  function mount(place, { start, draw, tall, controls, say, tick, write, read, touched = (next) => next }) {
+    const data = JSON.parse(place.querySelector("script").textContent), name = place.dataset.figure;
+    const svg = place.querySelector("svg"), wide = svg.getAttribute("viewBox");
+    const panel = document.createElement("div"), said = document.createElement("p");
     panel.className = "controls";
     said.className = "said";
     panel.setAttribute("role", "group");
@@ -99,19 +103,79 @@ const figure = (() => {
     svg.replaceChildren(...svg.querySelectorAll(":scope > title"));
     svg.append(document.createElementNS(NAMESPACE, "g"));
     svg.setAttribute("role", "group");
-    let waiting;
-    function set(state) {
+    let shown, narrow, copied = "", waiting, writing;
+
+    const hash = () => `#${name}=${write(shown, data).join(",")}`;
+    const keep = () => { try { history.replaceState(history.state, "", hash()); } catch { /* a page that may not */ } };
+
+    // The state that the address names. What no state is, is the beginning.
+    function addressed() {
+      const words = location.hash.startsWith(`#${name}=`) ? location.hash.slice(name.length + 2) : null;
+      if (words == null) return null;
+      try {
+        const given = decodeURIComponent(words).split(",").filter(Boolean), state = read(given, data, start(data, place.dataset));
+        draw(state, data, touch, false);
+        return say(state, data) && given.length <= write(state, data).length ? state : start(data, place.dataset);
+      } catch {
+        return start(data, place.dataset);
+      }
+    }
+
+    async function copy() {
+      const link = new URL(hash(), new URL(place.dataset.page || location.href, location.href));
+      copied = await navigator.clipboard?.writeText(link.href).then(() => "copied", () => "") || "The link is in the address bar.";
+      keep();
+      paint();
+      setTimeout(() => { copied = ""; paint(); }, 3000);
+    }
+
+    function paint() {
+      const held = place.contains(document.activeElement) ? document.activeElement : null;
+      svg.setAttribute("viewBox", narrow ? `0 0 358 ${tall(shown, data)}` : wide);
+      update(svg.lastChild, draw(shown, data, touch, narrow));
+      const link = [button("copy link", copy, { key: "link" }), h("span", { key: "copied", role: "status" }, copied)];
+      update(panel, [...controls(shown, data, touch), ...link]);
+      if (held && document.activeElement !== held) (held.isConnected ? held : panel.querySelector("button")).focus({ preventScroll: true });
+    }
+
+    function show(state) {
       clearTimeout(waiting);
-      update(svg.lastChild, draw(state, data, set));
-      update(panel, controls(state, data, set));
-      const words = say(state, data);
-      const [after, next] = tick?.(state, data) ?? [];
+      shown = state;
+      paint();
+      const words = say(state, data), [after, next] = tick?.(state, data) ?? [];
       said.setAttribute("aria-live", next ? "off" : "polite"); // what plays is not read aloud at each step
       if (said.textContent !== words) said.textContent = words;
-      if (next) waiting = setTimeout(() => set(next), after);
+      if (next) waiting = setTimeout(() => (tick(next, data)?.[1] ? show : set)(next), after);
+      return next;
     }
-    set(start(data, place.dataset));
+
+    function set(state) {
+      clearTimeout(writing);
+      if (!show(state)) writing = setTimeout(keep, 300); // a browser refuses too many changes of the address in a row
+    }
+
+    const touch = (next) => set(touched(next, shown));
+
+    function fit() {
+      const fits = place.clientWidth >= +wide.split(" ")[2];
+      if (narrow === !fits) return;
+      narrow = !fits;
+      place.classList.toggle("narrow", narrow);
+      if (shown) paint();
+    }
+
+    function open() {
+      const state = addressed();
+      if (state) show(state);
+      if (state) place.scrollIntoView({ block: "nearest" });
+      return state;
+    }
+
     place.classList.add("moves");
+    fit();
+    if (!open()) show(start(data, place.dataset));
+    addEventListener("hashchange", open);
+    new ResizeObserver(fit).observe(place);
   }
 
   return (name, parts) => {

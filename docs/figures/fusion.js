@@ -1,6 +1,6 @@
 // Fusion: the reader fuses and splits the nodes of a small graph, and sees loops, memory and the bytes that move.
 (() => {
-  const LEFT = 86, WIDE = 124, HIGH = 44, PITCH = 88, MEMORY = 224, CODE = 378, LINE = 12.4, BARS = 476;
+  const LEFT = 80, WIDE = 124, HIGH = 44, PITCH = 88, MEMORY = 214, LINE = 14;
 
   // grouping: the groups, each as the digits of its nodes. refused: the pair that was tried last.
   const start = () => ({ program: null, grouping: null, refused: null, tries: 0, right: 0 });
@@ -8,6 +8,10 @@
   const now = (state, data) => state.grouping ?? shown(state, data).start;
   const of = (grouping, node) => grouping.split(" ").find((group) => group.includes(node));
   const y = (node) => 30 + node * PITCH;
+  const bars = (state, data) => 44 + shown(state, data).nodes.length * PITCH;
+  const length = (state, data) => now(state, data).split(" ").reduce((sum, group) => sum + shown(state, data).loops[group].length * LINE + 24, 0);
+  // The code is beside the nodes, or below them.
+  const tall = (state, data) => bars(state, data) + 128 + length(state, data);
   const together = (grouping, [a, b]) => of(grouping, a) === of(grouping, b);
 
   // A pair is fused: its groups become one. Or split: the later nodes of its group get a group of their own.
@@ -24,20 +28,19 @@
     return right ? { ...counted, grouping, refused: null } : { ...counted, refused: place };
   }
 
-  function draw(state, data, set) {
-    const program = shown(state, data), grouping = now(state, data), scene = program.states[grouping], name = state.program;
+  function draw(state, data, set, narrow) {
+    const program = shown(state, data), grouping = now(state, data), scene = program.states[grouping], name = state.program, BARS = bars(state, data), [CODE, TOP] = narrow ? [0, BARS + 116] : [378, 12];
     const boxes = grouping.split(" ").filter((group) => group.length > 1).map((group) => {
       const first = +group[0], last = +group.at(-1);
-      return h("rect", { key: `${name} group ${group}`, x: LEFT - 7, y: y(first) - 7, width: WIDE + 14, height: y(last) - y(first) + HIGH + 14, rx: 8, class: "one" });
+      return rect(LEFT - 7, y(first) - 7, WIDE + 14, y(last) - y(first) + HIGH + 14, "one", { key: `${name} group ${group}`, rx: 8 });
     });
     const nodes = program.nodes.flatMap(([title, kind, buffer, size], i) => {
       const reused = scene.fates[i].startsWith("reuses"), gone = !reused && !scene.fates[i].includes("memory");
       return [
-        h("g", { key: `${name} node ${i}`, transform: `translate(${LEFT} ${y(i)})` }, h("rect", { width: WIDE, height: HIGH, rx: 5 }),
-          h("text", { x: WIDE / 2, y: 19, class: "middle strong" }, title), h("text", { x: WIDE / 2, y: 36, class: "middle small quiet" }, kind)),
-        h("g", { key: `${name} buffer ${i}`, transform: `translate(${MEMORY} ${y(i)})` },
-          h("rect", { width: 140, height: HIGH, rx: 2, class: gone ? "ground" : reused ? "good" : "two" }),
-          h("text", { x: 7, y: 18, class: `small ${gone ? "quiet" : ""}` }, gone ? `${buffer}: no memory` : `${buffer}: ${size}`), h("text", { x: 7, y: 35, class: "small" }, scene.fates[i])),
+        moved(`${name} node ${i}`, LEFT, y(i), {}, rect(0, 0, WIDE, HIGH, "", { rx: 5 }),
+          label("title", WIDE / 2, 19, "middle strong", title), small("kind", WIDE / 2, 36, "middle quiet", kind)),
+        moved(`${name} buffer ${i}`, MEMORY, y(i), {}, rect(0, 0, 140, HIGH, gone ? "ground" : reused ? "good" : "two", { rx: 2 }),
+          small("buffer", 7, 18, gone ? "quiet" : "", gone ? `${buffer}: no memory` : `${buffer}: ${size}`), small("fate", 7, 35, "", scene.fates[i])),
       ];
     });
     const pairs = program.pairs.map((pair, place) => {
@@ -46,30 +49,29 @@
       const word = refused ? "✗ refused" : fused ? "split" : "fuse";
       return h("g", { key: `${name} pair ${a} ${b}`, press: () => set(pressed(state, data, place)), "aria-label": `${word} ${program.nodes[a][0]} and ${program.nodes[b][0]}` },
         next ? null : h("path", { d: `M${LEFT - 8} ${y(a) + HIGH / 2}H34V${y(b) + HIGH / 2}H${LEFT - 8}` }),
-        h("rect", { x: x - 34, y: middle - 20, width: 68, height: 40, opacity: 0 }), // a finger needs more than the eye
-        h("rect", { x: x - 34, y: middle - 10, width: 68, height: 20, rx: 10, class: refused ? "bad" : fused ? "one" : "ground", style: refused || fused ? null : "stroke: var(--line)" }),
-        h("text", { x, y: middle + 4, class: `middle small ${refused ? "bad" : ""}` }, word));
+        rect(x - 34, middle - 20, 68, 40, "", { opacity: 0, key: "finger" }), // a finger needs more than the eye
+        rect(x - 34, middle - 10, 68, 20, refused ? "bad" : fused ? "one" : "ground", { rx: 10, style: refused || fused ? null : "stroke: var(--line)" }),
+        small("word", x, middle + 4, `middle ${refused ? "bad" : ""}`, word));
     });
-    let at = 30;
+    let at = TOP + 18;
     const code = grouping.split(" ").flatMap((group, place) => {
-      const title = [...group].map((node) => program.nodes[node][0]).join(", ");
+      const title = [...group].map((node) => program.nodes[node][0]).join(", "), top = at;
       const lines = program.loops[group].map((line, i) =>
-        h("text", { key: `${name} ${group} ${i}`, x: CODE + 8 + 6.2 * line.search(/\S/), y: at + 15 + i * LINE, class: `code ${/^ *for/.test(line) ? "one" : ""}`, style: "font-size: 10.2px" }, line.trim()));
-      const top = at - 4;
-      at += lines.length * LINE + 20;
-      return [h("text", { key: `title ${place}`, x: CODE, y: top + 4, class: "small quiet" }, `${place + 1}. ${title}`), ...lines];
+        small(`${name} ${group} ${i}`, CODE + 8 + 7.2 * line.search(/\S/), top + 16 + i * LINE, `code ${/^ *for/.test(line) ? "one" : ""}`, line.trim()));
+      at += lines.length * LINE + 24;
+      return [small(`title ${place}`, CODE, top, "quiet", `${place + 1}. ${title}`), ...lines];
     });
     const bytes = (each) => program.states[each].bytes, alone = program.nodes.map((_, i) => i).join(" ");
-    const bars = [["each alone", alone, ""], ["yours", grouping, "one"], ["Inductor's", program.best, "good"]].flatMap(([label, each, kind], i) => [
-      h("text", { key: `label ${i}`, x: 0, y: BARS + 13 + i * 24, class: "small" }, label),
-      h("rect", { key: `bar ${i}`, x: 72, y: BARS + i * 24, width: (200 * bytes(each)) / bytes(alone), height: 18, class: kind }),
-      h("text", { key: `bytes ${i}`, x: 282, y: BARS + 13 + i * 24, class: "small code" }, bytes(each).toLocaleString("en")),
+    const measures = [["each alone", alone, ""], ["yours", grouping, "one"], ["Inductor's", program.best, "good"]].flatMap(([title, each, kind], i) => [
+      small(`label ${i}`, 0, BARS + 13 + i * 24, "", title),
+      rect(72, BARS + i * 24, (200 * bytes(each)) / bytes(alone), 18, kind, { key: `bar ${i}` }),
+      small(`bytes ${i}`, 282, BARS + 13 + i * 24, "code", bytes(each).toLocaleString("en")),
     ]);
     return [
-      h("text", { key: "nodes", x: LEFT, y: 12, class: "small quiet" }, "nodes, kernels in blue"), h("text", { key: "memory", x: MEMORY, y: 12, class: "small quiet" }, "their results"),
-      h("text", { key: "cpp", x: CODE, y: 12, class: "small quiet" }, "what runs, in rushlight's C++"),
-      ...boxes, ...nodes, ...pairs, ...code, h("text", { key: "bytes", x: 0, y: BARS - 8, class: "small quiet" }, "bytes that move"), ...bars,
-      h("text", { key: "tries", x: 0, y: BARS + 92, class: "small" }, state.tries ? `Your tries: ${state.right} of ${state.tries} allowed` : ""),
+      small("nodes", LEFT - 7, 12, "quiet", narrow ? "nodes" : "nodes, kernels in blue"), small("memory", MEMORY, 12, "quiet", "their results"),
+      small("cpp", CODE, TOP, "quiet", "what runs, in rushlight's C++"),
+      ...boxes, ...nodes, ...pairs, ...code, small("bytes", 0, BARS - 8, "quiet", "bytes that move"), ...measures,
+      small("tries", 0, BARS + 92, "", state.tries ? `Your tries: ${state.right} of ${state.tries} allowed` : ""),
     ];
   }
 
@@ -90,5 +92,7 @@
     return `Refused. ${why}${reason ? ` Torch's reason for the two nodes: "${reason}".` : ""}`;
   }
 
-  figure("fusion", { start, draw, controls, say });
+  const address = fields((state, data) => [["program", Object.keys(data)], ["grouping", [shown(state, data).start, ...Object.keys(shown(state, data).states)]]]);
+
+  figure("fusion", { start, draw, tall, controls, say, ...address });
 })();

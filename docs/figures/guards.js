@@ -1,16 +1,17 @@
-// Guards and breaks: the reader calls a compiled function, and sees which cache entry runs, which guard fails, and what is compiled.
+// Guards and breaks: the reader calls a compiled function, and sees which cache entry runs and which guard fails.
 (() => {
-  const LEFT = 212, WIDE = 168, PITCH = 181, ROW = 15, CACHES = { f: 62, resume: 244 }, LETTERS = "abcdefghijklmnopqrstuvwxyz";
+  const LEFT = 212, WIDE = 168, PITCH = 181, ROW = 15, LINE = 14, CACHES = { f: 62, resume: 244 };
+  const GRAPHS = ["0 graphs", "1 graph", "2 graphs"], DYNAMIC = ["None", "True", "False"], PRINTS = ["print", "no-print"];
 
   const empty = { order: "", made: "" };
-  const fresh = { caches: { f: empty, resume: empty }, call: 0, done: null, guess: null, calls: 0 };
+  const fresh = { caches: { f: empty, resume: empty }, call: 0, done: null, guess: null, history: [] };
   const setting = (state, data) => data.settings[`${state.dynamic}${state.print ? " print" : ""}`];
-  const entry = (state, data, part, letter) => setting(state, data)[part].entries[LETTERS.indexOf(letter)];
+  const entry = (state, data, part, letter) => setting(state, data)[part].entries[letter.charCodeAt() - 97];
   const verdict = (state, data, part, letter) => entry(state, data, part, letter)[3][state.call];
-  const id = (state, part, letter) => `${part === "f" ? 0 : 1}/${state.caches[part].made.indexOf(letter)}`;
+  const id = (state, part, letter) => `${+(part !== "f")}/${state.caches[part].made.indexOf(letter)}`;
   const graphs = (state) => state.caches.f.made.length + state.caches.resume.made.length;
 
-  // Part by part, because all states together are too many. A part is called: the first entry whose guards hold runs, else a new one, if the limit allows it. What runs is first from now on.
+  // The first entry whose guards hold runs, else a new one, up to the limit. What runs is first from now on.
   function asked(state, data, part) {
     const { order, made } = state.caches[part], table = setting(state, data)[part];
     const hit = [...order].find((letter) => !verdict(state, data, part, letter));
@@ -25,63 +26,74 @@
       [caches[part], done[part]] = asked(state, data, part);
       if (!done[part].runs) break;
     }
-    const next = { ...state, caches, done, guess, calls: state.calls + 1 };
-    if (guess == null) return next;
-    return { ...next, tried: state.tried + 1, right: state.right + (guess === graphs(next) - graphs(state)), missed: graphs(next) - graphs(state) };
+    const next = { ...state, caches, done, guess, history: [...state.history, state.call] }, made = graphs(next) - graphs(state);
+    return guess == null ? next : { ...next, tried: state.tried + 1, right: state.right + (guess === made), missed: made };
   }
 
-  const start = (data) => [0, 1, 3].reduce((state, call) => called({ ...state, call }, data), { dynamic: "None", print: true, tried: 0, right: 0, ...fresh });
+  const played = (state, data, calls) => calls.reduce((state, call) => called({ ...state, call }, data), { ...state, ...fresh });
+  const start = (data) => played({ dynamic: "None", print: true, tried: 0, right: 0 }, data, [0, 1, 3]);
 
-  function box(state, data, part, letter, place) {
+  // Where each cache and entry is on a narrow picture.
+  const high = ([rows, lines]) => 12 + ROW * Math.max(rows.length, lines.length, 2);
+  function stack(state, data) {
+    const places = { end: 92 };
+    for (const part of Object.keys(setting(state, data))) {
+      places[part] = places.end += 48;
+      for (const letter of state.caches[part].order) {
+        places[part + letter] = places.end;
+        places.end += high(entry(state, data, part, letter)) + 6;
+      }
+    }
+    return places;
+  }
+  const code = (state, data) => data.code[state.print ? "print" : ""];
+  const tall = (state, data) => stack(state, data).end + 90 + code(state, data).instructions.length * LINE;
+
+  function box(state, data, part, letter, place, at) {
     const [rows, lines] = entry(state, data, part, letter), done = state.done?.[part], fails = verdict(state, data, part, letter);
-    const tested = done && (!done.hit || done.before.indexOf(letter) <= done.before.indexOf(done.hit));
-    const status = !done ? "" : letter === done.runs ? (done.hit ? "runs" : "new") : tested ? "fails" : "not tested";
-    const mark = (i) => (status === "runs" || (status === "fails" && i < fails[0]) ? "✓" : status === "fails" && i === fails[0] ? "✗" : status === "new" || !status ? "" : "·");
-    const kind = { runs: "good", new: "one" }[status] ?? "", height = 30 + (rows.length + lines.length) * ROW;
-    return h("g", { key: `${state.dynamic} ${state.print} ${part} ${letter}`, transform: `translate(${LEFT + place * PITCH} ${CACHES[part]})` },
-      h("rect", { width: WIDE, height, rx: 5, class: kind }),
-      h("text", { x: 8, y: 16, class: "small strong" }, id(state, part, letter)),
-      h("text", { x: WIDE - 8, y: 16, class: `small end ${status === "fails" ? "bad" : "quiet"}` }, status),
-      rows.map((row, i) => h("text", { key: `row ${i}`, x: 22, y: 32 + i * ROW, class: `small code ${mark(i) === "✗" ? "bad strong" : ""}` }, row)),
-      rows.map((_, i) => h("text", { key: `mark ${i}`, x: 8, y: 32 + i * ROW, class: `small ${mark(i) === "✗" ? "bad strong" : ""}` }, mark(i))),
-      h("line", { x1: 8, x2: WIDE - 8, y1: 22 + rows.length * ROW, y2: 22 + rows.length * ROW }),
-      lines.map((line, i) => h("text", { key: `line ${i}`, x: 22, y: 37 + (rows.length + i) * ROW, class: "small code" }, line)));
+    const status = !done ? "" : letter === done.runs ? (done.hit ? "runs" : "new") : !done.hit || done.before.indexOf(letter) < done.before.indexOf(done.hit) ? "fails" : "not tested";
+    const mark = (i) => ({ runs: "✓", fails: "✓✗·"[Math.sign(i - fails?.[0]) + 1], "not tested": "·" })[status] ?? "";
+    const kind = { runs: "good", new: "one" }[status], height = at ? high([rows, lines]) : 30 + (rows.length + lines.length) * ROW, [left, top] = at ? [82, 18] : [8, 32];
+    return moved(`${state.dynamic} ${state.print} ${part} ${letter}`, at ? 1 : LEFT + place * PITCH, at ? at[part + letter] : CACHES[part], {},
+      rect(0, 0, at ? 356 : WIDE, height, kind, { rx: 5 }),
+      small("id", 8, 17, "strong", id(state, part, letter)),
+      small("status", at ? 8 : WIDE - 8, at ? 33 : 16, `${at ? "" : "end"} ${status === "fails" ? "bad" : "quiet"}`, status),
+      rows.flatMap((row, i) => [[14, "code", row], [0, "", mark(i)]].map(([x, look, text]) => small(`row ${i} ${x}`, left + x, top + i * ROW, `${look} ${mark(i) === "✗" ? "bad strong" : ""}`, text))),
+      h("path", { d: at ? `M238 8V${height - 8}` : `M8 ${22 + rows.length * ROW}H${WIDE - 8}` }),
+      lines.map((line, i) => small(`line ${i}`, at ? 250 : 22, at ? top + i * ROW : 37 + (rows.length + i) * ROW, "code", line)));
   }
 
-  function draw(state, data) {
-    const { lines, owners, instructions, takes } = data.code[state.print ? "print" : ""], parts = setting(state, data);
-    const source = lines.map((line, i) => h("text", { key: `source ${i}`, x: 6.4 * line.search(/\S/), y: 12 + i * 14, class: `code ${["one", "two", "one"][owners[i]]}`, style: "font-size: 11px" }, line.trim()));
-    const top = 116, pitch = 12, code = instructions.map(([text, owner], i) =>
-      h("text", { key: `${state.print} code ${i}`, x: 8, y: top + i * pitch + owner * 8, class: "code", style: "font-size: 10.2px" }, `${String(i).padStart(2, "\u00a0")} ${text}`));
+  function draw(state, data, set, narrow) {
+    const { lines, owners, instructions, takes } = code(state, data), at = narrow && stack(state, data), caches = at || CACHES, left = narrow ? 0 : LEFT;
+    const source = lines.map((line, i) => small(`source ${i}`, 7.2 * line.search(/\S/), 12 + i * 14, `code ${owners[i] === 1 ? "two" : "one"}`, line.trim()));
+    const top = narrow ? at.end + 80 : 116, bytes = instructions.map(([text, owner], i) =>
+      small(`${state.print} code ${i}`, 8, top + i * LINE + owner * 8, "code", `${String(i).padStart(2, "\u00a0")} ${text}`));
     const blocks = [0, 1, 2].flatMap((owner) => {
-      const count = instructions.filter((each) => each[1] === owner).length, y = top - 11 + instructions.findIndex((each) => each[1] === owner) * pitch + owner * 8;
-      const words = ["graph of f", "Python", "resume"][owner];
-      return count ? [h("rect", { key: `block ${owner}`, x: 0, y, width: 192, height: count * pitch + 4, rx: 3, class: owner === 1 ? "two" : "one" }),
-        h("text", { key: `owner ${owner}`, x: 186, y: y + 12, class: "small end" }, words)] : [];
+      const own = (each) => each[1] === owner, count = instructions.filter(own).length, y = top - 11 + instructions.findIndex(own) * LINE + owner * 8;
+      return count ? [rect(1, y, 191, count * LINE + 2, owner === 1 ? "two" : "one", { key: `block ${owner}`, rx: 3 }),
+        small(`owner ${owner}`, 186, y + count * LINE - 3, "end", ["graph of f", "Python", "resume"][owner])] : [];
     });
-    const caches = Object.keys(parts).flatMap((part) => {
+    const entries = Object.keys(setting(state, data)).flatMap((part) => {
       const { order } = state.caches[part], done = state.done?.[part], full = done && !done.runs;
-      const at = done?.hit ? done.before.indexOf(done.hit) : 0, skipped = state.done && !done, name = part === "f" ? "f" : takes;
-      const more = full ? `the limit is ${data.limit}: it runs uncompiled` : skipped ? "not asked, because f runs uncompiled" : at ? `${id(state, part, done.hit)} was tested ${["", "second", "third"][at]}, and moves to the front` : order ? "tested from left to right" : "empty";
+      const place = done?.before.indexOf(done.hit);
+      const free = data.limit - order.length, more = full ? data.full : state.done && !done ? data.skipped : place > 0 ? `${id(state, part, done.hit)} was tested ${["", "second", "third"][place]}, and moves to the front` : narrow ? `tested from top to bottom, ${free} free` : order ? "tested from left to right" : "empty";
       return [
-        h("text", { key: `cache ${part}`, x: LEFT, y: CACHES[part] - 8, class: "small strong" }, `Cache of ${name}: `,
-          h("tspan", { class: full ? "" : "quiet", style: `font-weight: 400${full ? "; fill: var(--bad)" : ""}` }, more)),
-        ...Array.from({ length: data.limit - order.length }, (_, i) => h("g", { key: `free ${part} ${i}` },
-          h("rect", { x: LEFT + (i + order.length) * PITCH, y: CACHES[part], width: WIDE, height: 90, rx: 5, "stroke-dasharray": "4 4" }),
-          h("text", { x: LEFT + (i + order.length) * PITCH + WIDE / 2, y: CACHES[part] + 49, class: "small quiet middle" }, "free"))),
-        ...[...order].sort().map((letter) => box(state, data, part, letter, order.indexOf(letter))),
+        small(`cache ${part}`, left, caches[part] - (narrow ? 24 : 8), "strong", [`Cache of ${part === "f" ? "f" : takes}: `,
+          h("tspan", { x: narrow ? 0 : null, dy: narrow ? 16 : null, style: `font-weight: 400; fill: var(${full ? "--bad" : "--quiet"})` }, more)]),
+        ...upTo(free - 1).filter(() => !narrow).map((i) => moved(`free ${part} ${i}`, LEFT + (i + order.length) * PITCH, CACHES[part], {},
+          rect(0, 0, WIDE, 90, "", { rx: 5, "stroke-dasharray": "4 4" }), small("free", WIDE / 2, 49, "quiet middle", "free"))),
+        ...[...order].sort().map((letter) => box(state, data, part, letter, order.indexOf(letter), at)),
       ];
     });
-    const [name, words] = data.calls[state.call];
+    const [name, words] = data.calls[state.call], aside = narrow ? 176 : LEFT + 10;
     return [
-      ...source, h("text", { key: "bytecode", x: 0, y: top - 16, class: "small quiet" }, "its bytecode"), ...blocks, ...code,
-      h("rect", { key: "call", x: LEFT, y: 0, width: 532, height: 32, rx: 5, class: "ground" }),
-      h("text", { key: "name", x: LEFT + 10, y: 21, class: "strong" }, state.done ? `called: ${name}` : `next call: ${name}`),
-      h("text", { key: "words", x: LEFT + 522, y: 20, class: "small code end" }, words.join(", ")),
-      ...caches,
-      h("text", { key: "none", x: LEFT, y: CACHES.resume - 8, class: "small quiet" }, state.print ? "" : "Nothing breaks the graph, so there is no resume function."),
-      h("text", { key: "count", x: LEFT, y: 424, class: "small" },
-        `calls: ${state.calls}, graphs compiled: ${graphs(state)}${state.tried ? `, your guesses: ${state.right} of ${state.tried} right` : ""}`),
+      ...source, small("bytecode", 0, top - 16, "quiet", "its bytecode"), ...blocks, ...bytes,
+      rect(aside - 10, 0, narrow ? 191 : 532, narrow ? 84 : 32, "ground", { key: "call", rx: 5 }),
+      label("name", aside, 21, "strong", `${state.done ? "called" : "next call"}: ${name}`),
+      ...(narrow ? words.map((word, i) => small(`word ${i}`, aside, 42 + i * 16, "code", word)) : [small("words", LEFT + 522, 20, "code end", words.join(", "))]),
+      ...entries,
+      small("none", left, narrow ? at.end + 14 : CACHES.resume - 8, "quiet", state.print ? "" : data.whole),
+      small("count", left, narrow ? at.end + 34 : 424, "", `calls: ${state.history.length}, graphs compiled: ${graphs(state)}${state.tried ? `, guesses: ${state.right} of ${state.tried} right` : ""}`),
     ];
   }
 
@@ -91,10 +103,10 @@
       h("span", {}, "call:"),
       ...data.calls.map(([name], call) => toggle(name, call === state.call, () => set({ ...state, call, done: null, guess: null }))),
       h("span", { style: "width: 100%" }), h("span", {}, "it compiles:"),
-      ...["0 graphs", "1 graph", "2 graphs"].map((label, guess) =>
-        button(label, () => set(called(state, data, guess)), { key: label, disabled: state.done || (guess === 2 && !state.print) ? "" : null })),
-      keyed("dynamic", choice("dynamic", ["None", "True", "False"], state.dynamic, (dynamic) => of({ dynamic }))),
-      button("print", () => of({ print: !state.print }), { key: "print", "aria-pressed": String(state.print) }),
+      ...GRAPHS.map((label, guess) =>
+        button(label, () => set(called(state, data, guess)), { key: label, off: state.done || (guess === 2 && !state.print) })),
+      keyed("dynamic", choice("dynamic", DYNAMIC, state.dynamic, (dynamic) => of({ dynamic }))),
+      keyed("print", toggle("print", state.print, () => of({ print: !state.print }))),
       button("start again", () => of({}), { key: "again" }),
     ];
   }
@@ -107,16 +119,21 @@
     if (done.hit) return `${name} runs ${runs}, because all its guards hold.`;
     if (!done.before) return `${name} is compiled for the first time.`;
     const last = done.before[0], why = data.reasons[verdict(state, data, part, last)[1]];
-    const known = entry(state, data, part, made.at(-2))[2], news = Object.entries(entry(state, data, part, done.runs)[2]).filter(([symbol]) => !(symbol in known));
-    return [`${name} is compiled again. Torch says of ${id(state, part, last)}: "${why}".`, ...news.map((each) => each[1])].join(" ");
+    const [known, news] = [made.at(-2), done.runs].map((letter) => entry(state, data, part, letter)[2]), symbols = Object.keys(news).filter((each) => !(each in known));
+    return [`${name} is compiled again. Torch says of ${id(state, part, last)}: "${why}".`, ...symbols.map((each) => news[each])].join(" ");
   }
 
   function say(state, data) {
     const name = data.calls[state.call][0];
-    if (!state.done) return `Next call: ${name}. Do the guards of an entry hold, or is it compiled? Press the number of graphs that this call compiles.`;
-    const answer = state.guess == null ? "" : state.guess === state.missed ? "Right. " : `No, ${state.missed} ${state.missed === 1 ? "graph" : "graphs"}. `;
+    if (!state.done) return `Next call: ${name}. ${data.ask}`;
+    const answer = state.guess == null ? "" : state.guess === state.missed ? "Right. " : `No, ${GRAPHS[state.missed]}. `;
     return `${answer}${["f", "resume"].map((part) => told(state, data, part)).filter(Boolean).join(" ")} Press the next call.`;
   }
 
-  figure("guards", { start, draw, controls, say });
+  // In an address: the two settings, and the calls since then. `none,print,013`.
+  const write = (state) => [slug(state.dynamic), PRINTS[+!state.print], state.history.join("")];
+  const read = ([dynamic, print, calls = ""], data, first) =>
+    played({ ...first, dynamic: chosen(DYNAMIC, dynamic), print: chosen(PRINTS, print) === "print" }, data, [...calls].map((call) => chosen([...data.calls.keys()], call)));
+
+  figure("guards", { start, draw, tall, controls, say, write, read });
 })();

@@ -462,9 +462,17 @@ def shown(machine: Machine, reasons: list[str]) -> dict[str, Any]:
     return result
 
 
+SAID = {
+    "ask": "Do the guards of an entry hold, or is it compiled? Press the number of graphs that this call compiles.",
+    "whole": "Nothing breaks the graph, so there is no resume function.",
+    "full": f"the limit is {LIMIT}: it runs uncompiled",
+    "skipped": "not asked, because f runs uncompiled",
+}
+
+
 def data() -> dict[str, Any]:
     reasons: list[str] = []
-    result: dict[str, Any] = {"limit": LIMIT, "calls": [], "code": {}, "settings": {}, "reasons": reasons}
+    result: dict[str, Any] = {"limit": LIMIT, "calls": [], "code": {}, "settings": {}, "reasons": reasons, **SAID}
     for call in CALLS:
         x, n = call.args(torch)
         mode = f"grad mode {'on' if call.grad_mode else 'off'}"

@@ -2,7 +2,7 @@
 (() => {
   const SHOWN = [".t()", "[:, ::2]", "[1:]"]; // what a calm figure does by itself, and has buttons for
 
-  // show: how many steps it has gone by itself, until a reader touches it.
+  // show: how many steps it has gone by itself.
   function start(data, { calm }) {
     const still = calm == null || matchMedia("(prefers-reduced-motion: reduce)").matches;
     return { chain: [], at: [0], index: [1, 2], refused: null, walking: false, calm: calm != null, show: still ? null : 0 };
@@ -12,15 +12,11 @@
   const within = (index, sizes) => sizes.map((size, dim) => Math.max(0, Math.min(index[dim] ?? 0, size - 1)));
   const full = (x) => x.sizes.every((size) => size > 0);
 
-  function indices(sizes) {
-    return sizes.reduce((all, size) => all.flatMap((one) => [...Array(size).keys()].map((i) => [...one, i])), [[]]);
-  }
-
   function apply(state, data, operation) {
-    const lead = tensor(state, data).next[operation];
+    const x = tensor(state, data), lead = x.next[operation], still = { ...state, refused: null, walking: false };
     if (lead == null) return state;
-    if (lead < 0) return { ...state, walking: false, refused: { operation, error: data.errors[-1 - lead] } };
-    return { ...state, chain: [...state.chain, operation], at: [...state.at, lead], index: follow(tensor(state, data), data.tensors[lead], state.index), refused: null, walking: false };
+    if (lead < 0) return { ...still, refused: { operation, error: data.errors[-1 - lead] } };
+    return { ...still, chain: [...state.chain, operation], at: [...state.at, lead], index: follow(x, data.tensors[lead], state.index) };
   }
 
   function undo(state, data) {
@@ -30,82 +26,76 @@
 
   // The index in another tensor of the same element, if it has it.
   function follow(from, to, index) {
-    const same = full(from) && from.storage === to.storage && indices(to.sizes).find((each) => position(to, each) === position(from, index));
-    return same || within(index, to.sizes);
+    return full(from) && from.storage === to.storage && indices(to.sizes).find((each) => position(to, each) === position(from, index)) || within(index, to.sizes);
   }
 
-  // Where the cell of an element is drawn: rows and columns, and a block for each index of a third dimension.
-  function places(sizes) {
+  // Where the cell of an element is: a row and a column, in a block for each index of a third dimension.
+  function places(sizes, { room, gap, cell, high }) {
     const [blocks, rows, columns] = [...Array(3 - sizes.length).fill(1), ...sizes];
-    const width = Math.min(46, (390 - 14 * (blocks - 1)) / (blocks * columns || 1));
-    const height = Math.min(38, 170 / (rows || 1));
+    const width = Math.min(cell[0], (room - gap * (blocks - 1)) / (blocks * columns || 1));
+    const height = Math.min(cell[1], high / (rows || 1));
     const place = (index) => {
       const [block, row, column] = [...Array(3 - index.length).fill(0), ...index];
-      return [block * (columns * width + 14) + column * width, 42 + row * height];
+      return [block * (columns * width + gap) + column * width, 42 + row * height];
     };
-    return { place, width, height, end: blocks * (columns * width + 14) + 28 };
+    return { place, width, height, end: blocks * (columns * width + gap) + 28 };
   }
 
   const cell = (key, x, y, width, height, kind, text, more = {}) =>
-    h("g", { key, transform: `translate(${x} ${y})`, ...more },
-      h("rect", { width: width - 3, height: height - 3, rx: 3, class: kind }),
-      h("text", { x: (width - 3) / 2, y: height / 2 + 4, class: "middle code" }, text));
+    moved(key, x, y, more, rect(0, 0, width - 3, height - 3, kind, { rx: 3 }),
+      label("text", (width - 3) / 2, height / 2 + 4, `middle code ${width < 20 ? "small" : ""}`, text));
 
-  function draw(state, data, set) {
-    const x = tensor(state, data), values = data.storages[x.storage];
-    const { place, width, height, end } = places(x.sizes), wide = 640 / values.length;
-    const all = indices(x.sizes), reached = new Set(all.map((index) => position(x, index)));
-    const here = full(x) ? position(x, state.index) : null;
+  // The record is beside the elements, or below the storage.
+  const BESIDE = { room: 390, gap: 14, cell: [46, 38], high: 170, line: 640 }, BELOW = { room: 357, gap: 8, cell: [44, 44], high: 176, line: 360, record: [0, 288] }, STORAGE = 246;
+  const tall = () => 492;
+
+  function draw(state, data, set, narrow) {
+    const look = narrow ? BELOW : BESIDE, x = tensor(state, data), values = data.storages[x.storage];
+    const { place, width, height, end } = places(x.sizes, look), wide = look.line / values.length, before = data.tensors[state.at.at(-2) ?? state.at[0]];
+    const all = indices(x.sizes), reached = new Set(all.map((index) => position(x, index))), here = full(x) ? position(x, state.index) : null;
     const kind = (index) => (String(index) === String(state.index) ? "one" : position(x, index) === here ? "two" : "");
-    const row = (y, name, value, was) => [
-      h("text", { key: name, y, class: "quiet" }, name),
-      h("text", { key: `${name}=`, x: 90, y, class: `code ${value === was ? "" : "strong"}` }, value),
-      h("text", { key: `${name} was`, x: 236, y, class: "small quiet end" }, value === was ? "" : `was ${was}`)];
-    const before = state.at.length > 1 ? data.tensors[state.at.at(-2)] : x;
+    const row = (y, name, field) => {
+      const [value, was] = [field(x), field(before)], same = value === was;
+      return [label(name, 0, y, "quiet", name), label(`${name}=`, 90, y, `code ${same ? "" : "strong"}`, value), small(`${name} was`, 236, y, "quiet end", same ? "" : `was ${was}`)];
+    };
     const copies = {}, copy = (value) => (copies[value] = (copies[value] ?? -1) + 1);
-    const [left, top] = full(x) ? place(state.index) : [];
-    const tuple = (numbers) => `(${numbers.join(", ")}${numbers.length === 1 ? "," : ""})`;
-    const sum = full(x) ? [x.offset, ...state.index.map((i, dim) => `${i}·${x.strides[dim]}`)].join(" + ") : "";
+    const [left, top] = full(x) ? place(state.index) : [], tuple = (numbers) => `(${numbers.join(", ")}${numbers.length === 1 ? "," : ""})`;
+    const sum = [x.offset, ...state.index.map((i, dim) => `${i}·${x.strides[dim]}`)].join(" + ");
+    const [aside, down] = look.record ?? [Math.min(404, Math.max(226, end)), 0];
     return [
-      h("text", { key: "code", x: 0, y: 18, class: "code" }, `x = ${data.base}${state.chain.map((each) => data.operations[each]).join("")}`),
+      ...paragraph("code", 0, narrow ? 12 : 16, `code ${narrow ? "small" : ""}`, `x = ${data.base}${state.chain.map((each) => data.operations[each]).join("")}`, look.line, narrow ? 7.3 : 8.5),
       full(x) ? h("path", { key: "way", class: "one", "stroke-dasharray": "3 3",
-        d: `M${left + (width - 3) / 2} ${top + height - 3}V${Math.max(232, top + height)}H${(here + 0.5) * wide - 1.5}V256` }) : null,
-      ...all.map((index) => { const value = values[position(x, index)]; return [index, value, copy(value)]; }).map(([index, value, nth]) =>
-        cell(`${value} copy ${nth}`, ...place(index), width, height, kind(index), value, {
-          press: () => set({ ...state, index, refused: null, walking: false }), tabindex: -1,
-          onpointerenter: (event) => { if (event.movementX || event.movementY) set({ ...state, index, walking: false }); } })),
-      full(x) ? null : h("text", { key: "none", x: 0, y: 70, class: "quiet" }, "no elements"),
-      h("g", { key: "record", transform: `translate(${Math.min(404, Math.max(226, end))} 0)` }, [
-      ...row(60, "sizes", tuple(x.sizes), tuple(before.sizes)),
-      ...row(84, "strides", tuple(x.strides), tuple(before.strides)),
-      ...row(108, "offset", x.offset, before.offset),
-      ...row(132, "contiguous", x.contiguous ? "yes" : "no", before.contiguous ? "yes" : "no"),
-      h("text", { key: "element", y: 172, class: "code one" }, full(x) ? `x[${state.index.join(", ")}] = ${values[here]}` : ""),
-      h("text", { key: "sum", y: 194, class: "code" }, full(x) ? `${sum} = ${here}` : "")]),
-      h("text", { key: "storage", x: 0, y: 246, class: "quiet" }, x.storage === 0 ? "storage" : "a storage of its own: the elements were copied"),
-      ...values.map((value, i) => cell(`cell ${i}`, i * wide, 256, wide, 42, i === here ? "one" : reached.has(i) ? "" : "ground", value)),
-      ...values.map((_, i) => h("text", { key: `number ${i}`, x: i * wide + (wide - 3) / 2, y: 314, class: `middle small ${i === here ? "one" : "quiet"}` }, i)),
+        d: `M${left + (width - 3) / 2} ${top + height - 3}V${Math.max(STORAGE - 14, top + height)}H${(here + 0.5) * wide - 1.5}V${STORAGE + 10}` }) : null,
+      ...all.map((index) => {
+        const value = values[position(x, index)], pick = () => set({ ...state, index, refused: null, walking: false });
+        return cell(`${value} copy ${copy(value)}`, ...place(index), width, height, kind(index), value, {
+          class: "cell", onclick: pick, onpointerenter: (event) => { if (event.movementX || event.movementY) pick(); } });
+      }),
+      full(x) ? null : label("none", 0, 70, "quiet", "no elements"),
+      moved("record", aside, down, {},
+        row(60, "sizes", (x) => tuple(x.sizes)), row(84, "strides", (x) => tuple(x.strides)),
+        row(108, "offset", (x) => x.offset), row(132, "contiguous", (x) => (x.contiguous ? "yes" : "no")),
+        full(x) ? [label("element", 0, 172, "code one", `x[${state.index.join(", ")}] = ${values[here]}`), label("sum", 0, 194, "code", `${sum} = ${here}`)] : []),
+      label("storage", 0, STORAGE, "quiet", x.storage === 0 ? "storage" : "a storage of its own: the elements were copied"),
+      ...values.map((value, i) => cell(`cell ${i}`, i * wide, STORAGE + 10, wide, 42, i === here ? "one" : reached.has(i) ? "" : "ground", value)),
+      ...values.map((_, i) => small(`number ${i}`, i * wide + (wide - 3) / 2, STORAGE + 68, `middle ${i === here ? "one" : "quiet"}`, i)),
     ].filter(Boolean);
   }
 
   function controls(state, data, set) {
     const x = tensor(state, data);
     const operations = data.operations.map((name, operation) =>
-      button(h("code", {}, name), () => set(apply(state, data, operation)), { key: name, disabled: x.next[operation] == null ? "" : null }));
-    const back = button("undo", () => set(undo(state, data)), { key: "undo", disabled: state.chain.length ? null : "" });
+      button(h("code", {}, name), () => set(apply(state, data, operation)), { key: name, off: x.next[operation] == null }));
+    const back = button("undo", () => set(undo(state, data)), { key: "undo", off: !state.chain.length });
     if (state.calm) {
       const plays = state.show != null;
       return [button(plays ? "pause" : "play", () => set({ ...state, show: plays ? null : 0 }), { key: "play", class: "first" }),
         ...operations.filter((each) => SHOWN.includes(each.attributes.key)), back, button("all operations", () => set({ ...state, calm: false }), { key: "all" })];
     }
-    const sliders = full(x)
-      ? x.sizes.map((size, dim) => slider(`index ${dim}:`, 0, size - 1, state.index[dim], (i) =>
-        set({ ...state, refused: null, walking: false, index: state.index.map((old, each) => (each === dim ? i : old)) })))
-      : [];
     const walk = () => set({ ...state, refused: null, walking: !state.walking, index: state.walking ? state.index : x.sizes.map(() => 0) });
-    return [...operations, back,
-      button(state.walking ? "stop" : "read in order", walk, { key: "walk", disabled: full(x) ? null : "" }),
-      ...sliders.map((each, dim) => ({ ...each, attributes: { key: `index ${dim}` } }))];
+    return [...operations, back, button(state.walking ? "stop" : "read in order", walk, { key: "walk", off: !full(x) }),
+      ...(full(x) ? x.sizes : []).map((size, dim) => keyed(`index ${dim}`, slider(`index ${dim}:`, 0, size - 1, state.index[dim], (i) =>
+        set({ ...state, refused: null, walking: false, index: state.index.with(dim, i) }))))];
   }
 
   function say(state, data) {
@@ -134,10 +124,14 @@
     return [600, next ? { ...state, index: next } : { ...state, walking: false }];
   }
 
+  // In an address: the operations by name, and the index. `t,slice,0.1`.
+  const write = (state, data) => [...state.chain.map((each) => data.names[each]), state.index.join(".")];
+  const read = (words, data, first) => words.reduce((state, word) => (/^\d/.test(word)
+    ? { ...state, index: chosen(indices(tensor(state, data).sizes), word.replaceAll(".", "-")) }
+    : apply(state, data, data.names.indexOf(chosen(data.names, word)))), { ...first, show: null });
+
   // A touch ends what it does by itself. Only the button "play" begins it again.
-  const touched = (state, set) => (next) => set(next.show === state.show ? { ...next, show: null } : next);
-  figure("strides", {
-    start, say, tick,
-    draw: (state, data, set) => draw(state, data, touched(state, set)), controls: (state, data, set) => controls(state, data, touched(state, set)),
-  });
+  const touched = (next, state) => (next.show === state.show ? { ...next, show: null } : next);
+
+  figure("strides", { start, draw, tall, controls, say, tick, write, read, touched });
 })();

@@ -12,6 +12,7 @@ PHASE, SIZE = "01", (640, 330)
 LONGEST, MOST_DIMS = 3, 3
 BASE = "arange(12).view(3, 4)"
 OPERATIONS = ".t()", "[1:]", "[:, ::2]", "[:, :1]", ".expand(-1, 4)", ".unfold(1, 2, 1)", ".view(-1)", ".reshape(-1)"
+NAMES = "t", "slice", "step", "column", "expand", "unfold", "view", "reshape"  # in an address
 COPYING = ".reshape(-1)"
 
 
@@ -77,6 +78,7 @@ def data() -> dict:
     return {
         "base": BASE,
         "operations": OPERATIONS,
+        "names": NAMES,
         "copying": COPYING,
         "errors": [*errors],
         "storages": [*storages.values()],

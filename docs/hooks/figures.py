@@ -2,7 +2,8 @@
 
 A picture `NAME.svg` in a reading moves on the site if `docs/figures/NAME.js` exists: the page has its data and its
 script, which takes the picture's place. Without scripts the picture stays. A notebook shows the picture. Another page shows the
-same figure by `<!-- figure: NAME -->`, and `<!-- figures -->` becomes all of them, each with the way to its reading.
+same figure by `<!-- figure: NAME -->`, as the figure's own page `docs/figures/NAME.md` does, and `<!-- figures -->` becomes all
+of them, each with the ways to that page and to its reading.
 `<!-- figure: strides calm -->` has few controls, and moves by itself until it is touched.
 """
 
@@ -22,7 +23,8 @@ PHASES = FOLDER.parents[1] / "phases"
 PICTURE = re.compile(r"^!\[([^\]]*)\]\((\w+)\.svg\)\n\n\*((?:\*\*|[^*])+)\*$", re.MULTILINE)
 STILL = " On the site this figure moves."  # what a caption says to readers of the notebook
 ALONE = re.compile(r"<style>.*?</style><rect [^>]*/>", re.DOTALL)  # what a picture has as a file
-LEAST = 0.05  # rem for a unit of a picture: its text stays legible on a phone, where the picture scrolls
+SHARED = "figure", "shapes"  # the scripts of all figures
+UNIT = 0.05  # rem for a unit of a picture, so that its text is as large as the page's
 ELSEWHERE = re.compile(r"<!-- figure: (\w+)( calm)? -->")
 
 
@@ -34,7 +36,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if not (FOLDER / f"{name}.js").exists():
             return match[0]
         shown.append(name)
-        return f"{figure(name, alt, calm)}\n\n*{caption.replace(STILL, '')}*\n{{: .caption }}"
+        own = get_relative_url(files.get_file_from_path(f"figures/{name}.md").url, page.url)
+        return f"{figure(name, alt, own, calm)}\n\n*{caption.replace(STILL, '')}*\n{{: .caption }}"
 
     if "<!-- figures -->" in markdown:
         entries = (_entry(name, phase, picture) for name, (phase, picture) in pictures().items())
@@ -43,7 +46,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         lambda match: PICTURE.sub(lambda picture: moving(picture, bool(match[2])), pictures()[match[1]][1]), markdown
     )
     markdown = PICTURE.sub(moving, markdown)
-    sources = ["figure", *sorted({*shown})] if shown else []
+    sources = [*SHARED, *sorted({*shown})] if shown else []
     tags = (f'<script src="{get_relative_url(f"figures/{name}.js", page.url)}" defer></script>' for name in sources)
     return "\n\n".join([markdown, *tags])
 
@@ -59,16 +62,21 @@ def pictures() -> dict[str, tuple[str, str]]:
 
 
 def _entry(name: str, phase: str, picture: str) -> str:
-    title = name.replace("_", "-").capitalize()
-    return f"## {title}\n\n{picture}\n\nThis figure is in [Reading {phase[:2]}](phases/{phase}/reading.md)."
+    ways = f"[A page of its own](figures/{name}.md), and [reading {phase[:2]}](phases/{phase}/reading.md), have this figure."
+    return f"## {title(name)}\n\n{picture}\n\n{ways}"
 
 
-def figure(name: str, alt: str, calm: bool = False) -> str:
-    """The picture and the data of a figure, as HTML."""
+def title(name: str) -> str:
+    """Return the title of the figure's own page."""
+    return (FOLDER / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+
+
+def figure(name: str, alt: str, page: str, calm: bool = False) -> str:
+    """The picture and the data of a figure, as HTML. `page` is the address of its own page."""
     picture = next(PHASES.glob(f"*/{name}.svg")).read_text(encoding="utf-8")
-    least = float(re.search(r'width="([\d.]+)"', picture)[1]) * LEAST
-    more = f'role="img" aria-label="{html.escape(alt)}" style="min-width: {least:.1f}rem"'
+    width = float(re.search(r'width="([\d.]+)"', picture)[1]) * UNIT
+    more = f'role="img" aria-label="{html.escape(alt)}"'
     drawing = ALONE.sub("", picture).replace("<svg ", f"<svg {more} ", 1).strip()
     data = (FOLDER / f"{name}.json").read_text(encoding="utf-8").strip().replace("<", "\\u003c")
-    start = f'<figure class="moving" data-figure="{name}"{" data-calm" if calm else ""}>'
-    return f'{start}{drawing}<script type="application/json">{data}</script></figure>'
+    where = f'data-figure="{name}" data-page="{page}" style="--wide: {width:.1f}rem"{" data-calm" if calm else ""}'
+    return f'<figure class="moving" {where}>{drawing}<script type="application/json">{data}</script></figure>'

@@ -1,7 +1,8 @@
 """The metadata of a page for other sites, the loading of its pictures, and the text that its code blocks copy to the clipboard.
 
 A page has a description: the one in its front matter, or its first sentences. With a `site_url` it also has a card, a picture
-that is drawn here for each phase and once for everything else, in a font that matplotlib ships. A picture in a page has its
+that is drawn here for each phase and once for everything else, in a font that matplotlib ships; the page of a figure has a
+picture of the figure, which `docs/figures/build.py` draws. A picture in a page has its
 size, so that nothing jumps when it arrives, and loads when the reader comes near; only the first one of a page loads at once. A
 block of code with prompts is copied without them, and without what the commands printed.
 """
@@ -58,13 +59,21 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     said = page.meta.get("description") or ("" if page.is_homepage else description(page.file.src_uri, content))
     if said:
         page.meta["description"] = html.escape(str(said), quote=True)
-    name = phase.group(1) if (phase := re.match(r"phases/(\d\d)_", page.file.src_uri)) else "rushlight"
-    if files.get_file_from_path(path := f"images/cards/{name}.png"):
-        about = next((phase.label for phase in config.extra["phases"] if phase.name[:2] == name), "")
-        alt = f"Rushlight, phase {about}" if about else "Rushlight. Rebuild PyTorch. Real torch marks it."
+    path, alt = _card(page.file.src_uri, content, config)
+    if files.get_file_from_path(path):
         page.meta["card"] = {"path": path, "alt": alt, "width": CARD[0], "height": CARD[1]}
     content = EMPTY_HEADER.sub(r"<td\1></td>", content)
     return CODE.sub(_copied, _pictures(content, page.file.src_uri, files))
+
+
+def _card(source: str, content: str, config: MkDocsConfig) -> tuple[str, str]:
+    """Return the path of a page's card and what it shows: the page's figure, its phase, or the course."""
+    if source.startswith("figures/"):
+        return source.replace(".md", ".png"), html.unescape(re.search(r'<svg [^>]*aria-label="([^"]*)"', content)[1])
+    for phase in config.extra["phases"]:
+        if source.startswith(f"phases/{phase.name[:2]}_"):
+            return f"images/cards/{phase.name[:2]}.png", f"Rushlight, phase {phase.label}"
+    return "images/cards/rushlight.png", "Rushlight. Rebuild PyTorch. Real torch marks it."
 
 
 # Description ---------------------------------------------------------------------------------------------------------

@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from sweep import swept
 
 ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "docs" / "figures"
-NAMES = sorted(path.stem for path in FIGURES.glob("*.js") if path.stem != "figure")
+SHARED = "figure", "shapes"
+NAMES = sorted(path.stem for path in FIGURES.glob("*.js") if path.stem not in SHARED)
 
 
 @pytest.fixture
@@ -29,9 +31,22 @@ def test_the_data_of_a_figure_are_what_rushlight_and_torch_compute(build, name):
     )
 
 
-@pytest.mark.parametrize("name", ["figure", *NAMES])
+@pytest.mark.parametrize("name", [*SHARED, *NAMES])
 def test_a_script_is_at_most_10_kilobytes(name):
     assert (FIGURES / f"{name}.js").stat().st_size <= 10 * 1024
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_figure_has_a_page_with_ways_to_its_reading_and_a_lab_and_a_card_of_its_picture_as_it_is_now(build, name):
+    page = (FIGURES / f"{name}.md").read_text(encoding="utf-8")
+    assert f"<!-- figure: {name} -->" in page and page.startswith("# ")
+    assert re.search(r"\]\(\.\./phases/\w+/reading\.md#[\w-]+\)", page) and re.search(
+        r"\]\(\.\./phases/\w+/\d\d[a-e]_\w+\.md\)", page
+    )
+    with Image.open(FIGURES / f"{name}.png") as card:
+        assert card.size == (1200, 630) and card.info["Drawn-from"] == build.drawn_from(name), (
+            "run docs/figures/build.py"
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,42 @@
+// What the moving figures share: texts and boxes of a picture, numbers as a reader says them, and a state as words of an address.
+const label = (key, x, y, kind, text, more = {}) => h("text", { key, x, y, class: kind, ...more }, text);
+const small = (key, x, y, kind, text, more) => label(key, x, y, `small ${kind}`, text, more);
+const rect = (x, y, width, height, kind, more = {}) => h("rect", { x, y, width, height, class: kind, ...more });
+const moved = (key, x, y, more, ...children) => h("g", { key, transform: `translate(${x} ${y})`, ...more }, ...children);
+
+// The lines of a text, and a text in lines. A letter of a small text is 6.4 wide or less.
+const folded = (text, width, letter = 6.4) =>
+  text.split(" ").reduce((lines, word) => {
+    const last = lines.at(-1);
+    return last && (last.length + word.length + 1) * letter <= width ? [...lines.slice(0, -1), `${last} ${word}`] : [...lines, word];
+  }, []);
+const paragraph = (key, x, y, kind, text, width, letter) =>
+  folded(text, width, letter).map((line, i) => label(`${key} ${i}`, x, y + i * 16, kind, line));
+
+const upTo = (last) => [...Array(last + 1).keys()];
+const indices = (sizes) => sizes.reduce((all, size) => all.flatMap((one) => upTo(size - 1).map((i) => [...one, i])), [[]]);
+const digits = (value) => String(+value.toPrecision(3));
+const mebi = (value) => `${digits(value / 2 ** 20)} MiB`;
+const time = (us) => (us < 1000 ? `${digits(us)} µs` : `${digits(us / 1000)} ms`);
+function bytes(value) {
+  const power = Math.min(3, Math.floor(Math.log10(value) / 3));
+  return `${digits(value / 1000 ** power)} ${["bytes", "kB", "MB", "GB"][power]}`;
+}
+const guesses = ({ tried, right }) => (tried ? `Your guesses: ${right} of ${tried} right` : "");
+
+// A state as words: of each field that `list` names, in this order, one of its values. The first value stands for null. A word
+// that is no value raises an error, and the figure begins at its beginning.
+const slug = (value) => (typeof value === "number" ? String(value) : String(value).toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, ""));
+function chosen(values, word) {
+  const value = values.find((each) => slug(each) === word);
+  if (value === undefined) throw new RangeError(word);
+  return value;
+}
+const fields = (list) => ({
+  write: (state, data) => list(state, data).map(([field, values]) => slug(state[field] ?? values[0])),
+  read: (words, data, first) =>
+    words.reduce((state, word, i) => {
+      const [field, values] = list(state, data)[i];
+      return { ...state, [field]: chosen(values, word) };
+    }, first),
+});
