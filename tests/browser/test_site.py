@@ -89,6 +89,69 @@ def test_what_a_student_types_finds_first_the_page_that_explains_it(page, served
     assert re.sub(r"[?#].*", "", first.get_attribute("href").removeprefix(f"{served}/")) == FIRST[words]
 
 
+CONTRAST = """() => {
+    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+    const linear = (part) => part <= 10.31 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4;
+    const luminance = (colors) => {
+        for (const color of colors) { canvas.fillStyle = color; canvas.fillRect(0, 0, 1, 1); }
+        const [red, green, blue] = [...canvas.getImageData(0, 0, 1, 1).data].map(linear);
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+    };
+    return [...document.querySelectorAll("mark")].map((mark) => {
+        const ground = ["white"];
+        for (let each = mark; each; each = each.parentElement) ground.splice(1, 0, getComputedStyle(each).backgroundColor);
+        const ratio = luminance(ground) / luminance([...ground, getComputedStyle(mark).color]);
+        return Math.max(ratio, 1 / ratio);
+    });
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_and_what_a_search_marks_have_enough_contrast(page, served, scheme):
+    page.emulate_media(color_scheme=scheme)
+    for name in "index.html?q=stride", "phases/01_strided/reading.html":
+        page.goto(f"{served}/{name}")
+        page.locator("mark").first.wait_for(state="attached")
+        if "?" in name:
+            page.locator(".md-search-result mark").first.wait_for()
+        contrasts = page.evaluate(CONTRAST)
+        assert contrasts and min(contrasts) >= 4.5, name
+
+
+FIGURES_AMISS = """() => [...document.querySelectorAll(".moving.moves")].flatMap((place) => {
+    const right = Math.min(innerWidth, place.getBoundingClientRect().right) + 2, name = place.dataset.figure;
+    const parts = [...place.querySelectorAll("svg :is(text, rect), .controls *, .said")].filter((each) => !each.closest(".gone"));
+    const held = [...place.querySelectorAll("button, select, input")].map((each) => each.getBoundingClientRect());
+    return [
+        ...parts.filter((each) => each.getBoundingClientRect().right > right).map((each) => `${name}: ${each.textContent} is cut`),
+        ...held.filter((box) => Math.min(box.height, box.width) < 40).map((box) => `${name}: ${box.width} x ${box.height}`),
+    ];
+})"""
+
+
+@pytest.mark.parametrize("width", [390, 1024, 1440])
+def test_figures_fit_their_page(page, served, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    for name, count in (
+        ("figures.html", 8),
+        ("figures/min_cut.html", 1),
+        ("index.html", 1),
+        ("phases/09_distributed/reading.html", 2),
+    ):
+        page.goto(f"{served}/{name}")
+        page.wait_for_function(f"document.querySelectorAll('.moving.moves').length === {count}")
+        assert page.evaluate(FIGURES_AMISS) == [], name
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
+def test_a_figure_says_its_point_without_a_script(browser, folder):
+    with browser.new_context(java_script_enabled=False) as context:
+        page = context.new_page()
+        page.goto(f"{folder.as_uri()}/figures/strides.html")
+        assert "its sizes, strides and offset" in page.locator(".moving svg[role=img]").get_attribute("aria-label")
+        assert page.locator(".moving svg").get_by_text("contiguous").is_visible()
+
+
 def test_search_knows_no_code_no_output_and_no_answer_of_a_notebook(folder):
     entries = json.loads((folder / "search/search_index.json").read_text("utf-8"))["docs"]
     assert sum(len(each["text"]) for each in entries if each["location"].startswith("phases/")) > 500_000
