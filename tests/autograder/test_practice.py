@@ -81,6 +81,12 @@ def test_what_is_missing_or_of_another_version_is_said_in_a_line(recorded, folde
     assert "lab 06a_operators works on torch itself" in messages[2]
 
 
+def test_a_check_that_runs_an_answer_on_torch_is_not_recorded_and_says_so(folder, plugged):
+    verdict = Judge(source=practice.Practice()).verdict("course.predictions.shrink", over_the_wire)
+    assert verdict.outcome == GRADER_ERROR and "this check runs your answer on torch" in verdict.message
+    assert message_ends(verdict.message)
+
+
 def message_ends(message):
     return message.endswith("; `make -B setup` in the course's folder installs torch")
 
