@@ -3,7 +3,7 @@
   const TOP = 66, ROW = 41, LINE = 23, COLUMNS = [["of the", "tensors"], ["plus", "included"], ["minus", "excluded"], ["gives", "the set"]];
   // The table and the kernels are beside the bits, or each entry is below its bit's name, and the kernels are below it all.
   const BESIDE = { wide: 510, columns: [174, 229, 287, 343], table: [378, 0], calls: [524, 0], count: 17, words: 700 };
-  const BELOW = { wide: 358, columns: [170, 222, 275, 329], table: [14, 15], calls: [0, 468], count: 10, words: 340 };
+  const BELOW = { wide: 358, columns: [166, 220, 276, 329], table: [10, 15], calls: [0, 468], count: 10, words: 340 };
   const tall = () => 762;
 
   // picks: the call, grad mode, autocast, requires grad, device, mode. step -1: not yet called.
@@ -39,7 +39,7 @@
     const rows = data.rows.map((name, row) => {
       const key = row < data.keys[0].length, here = !asked && row === now.row;
       return h("g", { key: name, ...(key ? guess(row) : {}) }, rect(0, y(row, data) - 3, wide, ROW - 1, "ground", { rx: 4, opacity: asked && key ? 1 : 0 }),
-        small("name", 14, y(row, data) + (key ? text : 18), here ? "one" : "", name));
+        small("name", narrow ? 10 : 14, y(row, data) + (key ? text : 18), here ? "one" : "", name));
     });
     const reasons = data.keys[0].map((_, row) =>
       small(`reason ${row}`, table[0], y(row, data) + text + table[1], !asked && row === now.row ? "one" : "quiet", entry(state, data, now.op, row)[0]));
@@ -57,7 +57,7 @@
       ...paragraph("code", 0, narrow ? 9 : 16, `code ${narrow ? "small" : ""}`, code(state, data), narrow ? 358 : 700, 7.3),
       ...COLUMNS.map(([over, name], i) => h("g", { key: name, class: passed && i < 3 ? "faint" : "" },
         small("over", columns[i], 40, "middle quiet", passed && i === 3 ? "passed on" : over), small("name", columns[i], 55, `middle ${i === 3 ? "strong" : ""}`, name))),
-      small("bits", 14, 55, "quiet", narrow ? "features" : "bits of features"),
+      small("bits", narrow ? 10 : 14, 55, "quiet", narrow ? "features" : "bits of features"),
       small("backends", 14, y(data.keys[0].length, data) - 8, "quiet", "bits of backends"),
       small("table", table[0], 40, "quiet", narrow ? "" : "table of"),
       small("op", table[0], narrow ? 40 : 55, "strong code", data.ops[now.op]),
