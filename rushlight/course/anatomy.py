@@ -1,4 +1,4 @@
-"""The inside of the MiniGPT: its prediction after each block, and the graph of its backward pass.
+"""The inside of the MiniGPT: its prediction after each block, the graph of its backward pass, and the path of one operation.
 
 The *logit lens* applies the head to the residual stream between two blocks, as if the rest of the model were not there.
 PyTorch has no function for it: forward hooks are enough. The graph of the backward pass is in PyTorch's nodes, `grad_fn` and
@@ -131,3 +131,69 @@ def count_paths(nodes: int, edges: Sequence[Edge]) -> list[int]:
             if not missing[to]:
                 ready.append(to)
     return paths
+
+
+def trace_of_an_operation() -> str:
+    """Write the TRACE of one operation of the MiniGPT on torch, of your choice, as a table in Markdown.
+
+    The text begins with a line "TRACE of NAME". NAME is an operator of ATen, such as "gelu", that runs in a training step of
+    `gpt(torch)` on the CPU: in the forward pass, in `cross_entropy`, or in the backward pass, perhaps inside another operator.
+    `add`, `mm` and `matmul` are not allowed, because lab 00 has their TRACEs.
+
+    One table follows. Its columns are "function", "layer", "file", "what it does" and "how I know", in any order. Other columns
+    are allowed. It has at least six rows, each for another function, in the order in which the functions are first called. No cell
+    of the five columns is empty. A `|` within a cell has a backslash before it. In each row:
+
+    - "function": a function of PyTorch. A function `at::_ops::X::call` or `at::_ops::X::redispatch` belongs to an operator: X is
+      its name, with `_` before the overload, as in `add_Tensor`. At least one row has such a function for your own operator. A
+      redispatch comes after its call;
+    - "layer": "frontend", "dispatcher", "ATen" or "compiler". For one of the row's files this is the layer that `layer_of` gives.
+      For a generated file it is the layer in which lab 00 has its functions. If you name the generator, or a YAML file, it may be
+      the layer that `FRAME_MAP` has for the function;
+    - "file": at least one file of PyTorch's sources, with its path from the root, or as "as 2" for the files of row 2. The name
+      alone is enough for a generated file, such as `VariableType_1.cpp`, and for a file whose path is in another row. Each path is
+      on the `SOURCE_MAP`. Of these files, the installed torch has all in Python below `torch`, and all below `torch/include`,
+      `torchgen` and `tools/autograd`. A function of the frontend whose file is in Python has its name in this file;
+    - "how I know": a kind of evidence, or several, each by one of these words: a mode ("mode", "aten_calls"), the dispatch table
+      ("table", "serving", "keys_in_order"), the YAML ("YAML", "registrations"), a stack ("stack", "backtrace", "traceback"), a
+      graph ("graph", "grad_fn", "next_functions"), a profile ("profile", "profiler"), the sources ("source", "inspect"), a
+      debugger ("debugger", "gdb", "lldb"), or a log ("log", "TORCH_LOGS", "output_code"). A row of ATen that has the YAML as
+      evidence names a kernel that `native_functions.yaml` has for an operator of your rows, such as `gelu_out_cpu` or its class
+      `structured_gelu_out_cpu`, or its function is a wrapper, such as `wrapper_CPU_gelu`, or a method `meta`.
+
+    The table has at least three layers and at least three kinds of evidence. The first row is in the frontend or the compiler. At
+    least one row is of ATen and has a file below `aten/src/ATen/native`. Such a row comes after a row of the dispatcher. A row of
+    the frontend after it says why: its "function" or its "what it does" has "backward", "returns", "wraps" or "compiles". At least
+    one row of ATen names a kernel that `native_functions.yaml` has for your own operator.
+
+    The check reads the form, and asks the installed torch for names. A false row with the right names passes. A person marks your
+    TRACE with the question at the end of the lab.
+
+    Returns:
+        the text. This is the beginning of one for `add`. More text may follow the table.
+
+            TRACE of `add`
+
+            | function | layer | file | what it does | how I know |
+            |---|---|---|---|---|
+            | `THPVariable_add` | frontend | `python_variable_methods.cpp` | parses the arguments | the stack of an error |
+            | `at::_ops::add_Tensor::call` | dispatcher | `torchgen/gen.py` | AutogradCPU is highest | `serving` |
+
+    Source: `torch/nn/modules/`, `torch/csrc/autograd/`, `aten/src/ATen/native/`; `torchgen/packaged/`, which is on your machine.
+    """
+    return """TRACE of `gelu`
+
+function | layer | file | what it does | how I know
+---|---|---|---|---
+`GELU.forward` | frontend | `torch/nn/modules/activation.py` | calls `F.gelu`, which is a binding | the sources
+`THPVariable_gelu` | frontend | `python_nn_functions.cpp` | parses the arguments, calls the operator | the stack, in gdb
+`at::_ops::gelu::call` | dispatcher | `torchgen/gen.py` | AutogradCPU is the highest key | `keys_in_order`, `serving`
+`VariableType::gelu` | dispatcher | `VariableType_1.cpp` | makes a node that saves the input | `serving`; `grad_fn`
+`at::_ops::gelu::redispatch` | dispatcher | as 3 | CPU is the next key with a kernel | `serving` below autograd
+`wrapper_CPU_gelu` | ATen | `RegisterCPU_3.cpp` | calls 7, allocates the result, calls 8 | `serving`; the stack, in gdb
+`structured_gelu::meta` | ATen | `aten/src/ATen/native/Activation.cpp` | sizes and dtype of the result | the stack, in gdb
+`structured_gelu_out_cpu::impl` | ATen | as 7 | for tanh, takes the loop for this CPU (for erf, oneDNN) | the YAML; the sources
+`GeluKernelImpl` | ATen | `aten/src/ATen/native/cpu/Activation.cpp` | runs the loop, with SIMD | a debugger, stopped there
+`GeluBackward0::apply` | dispatcher | `torch/csrc/autograd/generated/Functions.cpp` | calls `gelu_backward` | the graph; the stack
+`GeluBackwardKernelImpl` | ATen | as 9 | runs the loop of the gradient, reached as 9 was, by 3 to 8 | a debugger, stopped there
+"""

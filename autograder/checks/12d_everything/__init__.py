@@ -7,5 +7,6 @@ TOPICS = (
     "sharding",
     "serving",
     "bottleneck",
+    "trace",
     "everything",
 )  # in the order of the lab

@@ -44,8 +44,7 @@ def _draw_map(
 ) -> None:
     left, top = corner
     for i, token in enumerate(tokens):
-        middle = top + (i + 0.5) * CELL
-        axes.text(left - 0.15, middle, token, size=SIZE, ha="right", **MONO)
+        axes.text(left - 0.15, top + (i + 0.5) * CELL, token, size=SIZE, ha="right", **MONO)
         paper.write(axes, left + (i + 0.5) * CELL, top - 0.12, token, SIZE, ha="center", va="bottom", rotation=90)
         largest = max(range(len(tokens)), key=lambda j: weights[i][j])  # noqa: B023
         for j, weight in enumerate(weights[i]):

@@ -109,8 +109,7 @@ def device_trace(panels: Sequence[tuple[str, Sequence[str]]]) -> paper.Picture:
     names = [max((d * indent + len(n) * LETTER + 0.6 for d, n, _ in rows), default=0) for _, rows in calls]
     wide = [max(name, len(title) * 9 * CHARACTER) for name, (title, _) in zip(names, calls)]
     most = max(len(rows) for _, rows in calls)
-    key = sum(len(words) * LETTER + 1.3 for _, words in KINDS.values())
-    width = max(sum(wide) + 0.8 * (len(calls) - 1), key)
+    width = max(sum(wide) + 0.8 * (len(calls) - 1), sum(len(words) * LETTER + 1.3 for _, words in KINDS.values()))
     figure, axes = sheet(2 * MARGIN + width, 2 * MARGIN + head + tall * most + 1.1)
     left = MARGIN
     for (title, rows), room in zip(calls, wide):

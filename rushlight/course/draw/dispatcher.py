@@ -27,8 +27,7 @@ def key_sets(rows: Sequence[tuple[str, int]]) -> paper.Picture:
     names = [*reversed(FUNCTIONALITIES), *reversed(BACKENDS)]
     label = max(len(text) for text, _ in rows) * 8 * CHARACTER + 0.4
     head, gap, slant = 3.3, 0.6, 0.2
-    width = MARGIN + label + len(names) + gap + slant + MARGIN
-    figure, axes = sheet(width, head + 1.25 * len(rows) + 0.9)
+    figure, axes = sheet(MARGIN + label + len(names) + gap + slant + MARGIN, head + 1.25 * len(rows) + 0.9)
     lefts = [MARGIN + label + i + (gap if i >= len(FUNCTIONALITIES) else 0) for i in range(len(names))]
     for left, name in zip(lefts, names):
         paper.write(axes, left + 0.45, head - 0.15, name, 8, **SLANTED)

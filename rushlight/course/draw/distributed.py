@@ -160,8 +160,7 @@ def pipeline(panels: Sequence[Panel], forward: Sequence[float], backward: Sequen
         for stage in range(stages):
             paper.bar(axes, (0, stage, end, 0.86), None)
         for stage, kind, i, start, time in boxes:
-            fill = FORWARD if kind == "F" else BACKWARD
-            paper.bar(axes, (start, stage, time, 0.86), fill, f"{kind}{i}", 8 / last)
+            paper.bar(axes, (start, stage, time, 0.86), FORWARD if kind == "F" else BACKWARD, f"{kind}{i}", 8 / last)
         axes.set(xlim=(0, 1.003 * last), ylim=(stages, -0.1))
         paper.name_rows(axes, [f"stage {i}" for i in range(stages)], 8.5, 0.43)
         axes.set_title(title, size=9, loc="left")

@@ -29,8 +29,7 @@ def lens(words: Sequence[str], rows: Sequence[tuple[str, Sequence[tuple[str, flo
         for x, wide, (token, probability) in zip(edges, widths, cells):
             cell(axes, x, top, wide - 0.12, 0.9, f"{1 - 0.75 * probability:.2f}", token, size=7.5)
     for x, wide, word in zip(edges, widths, words):
-        middle = x + (wide - 0.12) / 2
-        axes.text(middle, 1.1 * len(rows) + 0.75, word, size=7.5, ha="center", weight="bold", **MONO)
+        axes.text(x + (wide - 0.12) / 2, 1.1 * len(rows) + 0.75, word, size=7.5, ha="center", weight="bold", **MONO)
     axes.text(MARGIN, 1.1 * len(rows) + 0.75, "input", size=8, weight="bold", **MONO)
     return figure
 

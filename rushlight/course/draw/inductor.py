@@ -228,8 +228,7 @@ def annotated_lines(rows: Sequence[tuple[str, str]], dark: Collection[str] = ())
 
 
 def _parts(line: str, most: int) -> list[str]:
-    indent = " " * (len(line) - len(line.lstrip()))
-    return textwrap.wrap(line, most, subsequent_indent=indent + "    ") or [""]
+    return textwrap.wrap(line, most, subsequent_indent=" " * (len(line) - len(line.lstrip()) + 4)) or [""]
 
 
 def times(
@@ -238,8 +237,7 @@ def times(
     """Times as bars from zero: the median of several runs, with a line from the smallest to the largest. A single bar that is
     more than three times as long as any other is cut, with a gap near its end. `panels`: for each panel a title, and for each
     bar its name and the times. Each panel has a scale of its own. `x`: the label of the scale."""
-    count = max(len(rows) for _, rows in panels)
-    figure, grid = charts(8.4, (0.75 + 0.34 * count) * len(panels), len(panels))
+    figure, grid = charts(8.4, (0.75 + 0.34 * max(len(rows) for _, rows in panels)) * len(panels), len(panels))
     for axes, (title, rows) in zip(grid[:, 0], panels):
         medians = [sorted(values)[len(values) // 2] for _, values in rows]
         longest, second = (sorted(medians)[::-1] + [0])[:2]

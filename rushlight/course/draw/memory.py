@@ -34,8 +34,7 @@ def memory_map(moments: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Pictu
     widest = max(sum(segment["total_size"] for segment in segments) for _, segments in moments) / MIB
     gap = 0.02 * widest
     widest += gap * max(len(segments) - 1 for _, segments in moments)
-    label = max(len(name) for name, _ in moments) * CHARACTER_INCHES + 0.2
-    wide = paper.INCHES - label
+    wide = paper.INCHES - (max(len(name) for name, _ in moments) * CHARACTER_INCHES + 0.2)
     figure, [[axes]] = charts(paper.INCHES, 0.5 + 0.48 * len(moments))
     axes.set(xlim=(-0.002 * widest, 1.002 * widest), ylim=(len(moments) - 0.1, -0.25), xlabel="sizes in MiB", xticks=[])
     for row, (_, segments) in enumerate(moments):
@@ -44,8 +43,7 @@ def memory_map(moments: Sequence[tuple[str, Sequence[dict[str, Any]]]]) -> Pictu
             start = left
             for block in segment["blocks"]:
                 width = block["size"] / MIB
-                fill = FILLS.get(block["state"])
-                paper.bar(axes, (left, row, width, 0.62), fill, f"{width:.3g}", wide / widest)
+                paper.bar(axes, (left, row, width, 0.62), FILLS.get(block["state"]), f"{width:.3g}", wide / widest)
                 left += width
             paper.rectangle(axes, start, row - 0.04, left - start, 0.7, "none", INK, linewidth=1.4)
             left += gap

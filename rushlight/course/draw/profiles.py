@@ -136,7 +136,6 @@ def roofline(points: Sequence[tuple[str, float, float]], peak: float, bandwidth:
         axes.annotate(name, (at, reached / 1e9), (0, -17), **style)
     axes.set(xscale="log", yscale="log", xlabel="FLOPs for each byte", ylabel="GFLOP per second")
     axes.set_xlim(low, high)
-    lowest = min(low * bandwidth, *(reached for *_, reached in points)) / 1e9
-    axes.set_ylim(0.5 * lowest, 3 * peak / 1e9)
+    axes.set_ylim(0.5 * (min(low * bandwidth, *(reached for *_, reached in points)) / 1e9), 3 * peak / 1e9)
     axes.grid(color=FAINT, alpha=0.15)
     return figure

@@ -15,8 +15,7 @@ def histogram(counts: Sequence[float], low: float, high: float, ranges: Sequence
     name, its least and its greatest value."""
     figure, grid = charts(8, 3.2 + 0.25 * len(ranges), 2, sharex=True, height_ratios=(3, 0.35 * len(ranges) + 0.2))
     upper, lower = grid[:, 0]
-    edges = np.linspace(low, high, len(counts) + 1)
-    upper.stairs(counts, edges, fill=True, color="0.75")
+    upper.stairs(counts, np.linspace(low, high, len(counts) + 1), fill=True, color="0.75")
     upper.set(yscale="log", ylabel="values", ylim=(0.7, None))
     lower.set(ylim=(len(ranges) - 0.4, -0.6), xlabel="value")
     lower.set_yticks(range(len(ranges)), [name for name, *_ in ranges])

@@ -101,8 +101,7 @@ def capture_graph(graph: CUDAGraph) -> Picture:
         for i in node.dependencies:
             start = lefts[depths[i]] + wides[depths[i]], middles[graph.nodes[i].stream]
             far = depth - depths[i] > 1 and graph.nodes[i].stream == node.stream
-            bend = {"connectionstyle": "arc3,rad=-0.25"} if far else {}
-            arrow(axes, start, here, zorder=2, **bend)
+            arrow(axes, start, here, zorder=2, **({"connectionstyle": "arc3,rad=-0.25"} if far else {}))
     return figure
 
 
@@ -145,8 +144,7 @@ def wave_steps(
     middle.set_xlabel("rows m")
     rest = here.tiles - (here.waves - 1) * places
     for i in range(places):
-        fill = "0.75" if i < rest else None
-        paper.rectangle(below, i % across + 0.08, i // across + 0.08, 0.84, 0.84, fill, INK)
+        paper.rectangle(below, i % across + 0.08, i // across + 0.08, 0.84, 0.84, "0.75" if i < rest else None, INK)
     below.set(xlim=(0, across), ylim=(down, 0), aspect="equal", xticks=[], yticks=[], anchor="W")
     below.set_title(f"m = {shown}: {rest} of {places} places in the last wave", size=10, loc="left", color=INK)
     paper.hide_spines(below)

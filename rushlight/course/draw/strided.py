@@ -99,8 +99,7 @@ def _draw_panel(axes: Axes, name: str, x: Tensor, left: float, top: float, total
 
 def _draw_storage(axes: Axes, x: Tensor, seen: set[int], bars: list, label_width: float, top: float) -> None:
     total = x.untyped_storage().nbytes() // x.itemsize
-    text = f"storage: {total} × {x.dtype.name}, {total * x.itemsize} bytes"
-    axes.text(MARGIN, top, text, size=8, **MONO)
+    axes.text(MARGIN, top, f"storage: {total} × {x.dtype.name}, {total * x.itemsize} bytes", size=8, **MONO)
     left, line_height = MARGIN + label_width, 1.7 + 0.35 * len(bars)
     for position in range(total):
         line, column = divmod(position, PER_LINE)
@@ -214,8 +213,7 @@ def loop_nests(
         axes.text(MARGIN, top + tall / 2, stage, size=9, **MONO)
         for dim, size in enumerate(sizes):
             left = MARGIN + label + wide * (columns - len(sizes) + dim)  # align the innermost loops
-            shade = "0.88" if dim == len(sizes) - 1 else "white"
-            rectangle(axes, left, top, wide - 0.3, tall, shade)
+            rectangle(axes, left, top, wide - 0.3, tall, "0.88" if dim == len(sizes) - 1 else "white")
             axes.text(left + 0.2, top + 0.35, f"for {size}", size=9, weight="bold", **MONO)
             for i, (name, strides) in enumerate(zip(names, operand_strides)):
                 axes.text(left + 0.2, top + 0.85 + 0.42 * i, f"{name} +{strides[dim]}", size=8, **MONO)
@@ -246,8 +244,7 @@ def blocks(rows: int, inner: int, columns: int, block: int, at: tuple[int, int, 
             sides = min(block, wide - column), min(block, tall - row)
             here = (row // block, column // block)
             needed = all(want in (None, index) for index, want in zip(here, strip))
-            fill = "0.55" if here == used else None if needed else "none"
-            rectangle(axes, x + column, y + row, *sides, fill)
+            rectangle(axes, x + column, y + row, *sides, "0.55" if here == used else None if needed else "none")
         axes.text(x, y - 0.6 * unit, f"{name} ({tall}, {wide})", size=9, **MONO)
     return figure
 

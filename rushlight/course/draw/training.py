@@ -74,8 +74,7 @@ def _append_boxes(boxes: list[_Box], module: Any, name: str, prefix: str, depth:
             continue
         lost = "lost" if key in module._non_persistent_buffers_set else "buffer"
         kind = "parameter" if key in module._parameters else lost
-        text = f"{key} {tuple(tensor.shape)}"
-        boxes.append(_Box(kind, text, prefix + key, depth + 1, y, y + ROW - 0.1, tensor))
+        boxes.append(_Box(kind, f"{key} {tuple(tensor.shape)}", prefix + key, depth + 1, y, y + ROW - 0.1, tensor))
         y += ROW
     for key, child in module._modules.items():
         if child is not None:

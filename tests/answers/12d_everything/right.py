@@ -516,3 +516,117 @@ def find_bottleneck__in_order(before, after):
                 times[outer] -= factor * (end - start)
     rows = [("/".join(path), time, calls[path]) for path, time in times.items() if time != 0]
     return sorted(sorted(rows), key=lambda row: row[1], reverse=True)
+
+
+# The path of one operation
+
+
+def trace_of_an_operation__layer_norm_in_another_order():
+    """Columns in another order, numbers, alignment, pipes at the ends, a heading, and a sentence after the table."""
+    return """# TRACE of `layer_norm`
+
+The first norm of block 0, for float32 on the CPU.
+
+| # | layer | function | what it does | file | how I know |
+|--:|:-----:|:---------|:-------------|:-----|:-----------|
+| 1 | frontend | `LayerNorm.forward` | calls 2 | `torch/nn/modules/normalization.py` | a traceback |
+| 2 | frontend | `layer_norm` | calls `torch.layer_norm` | `torch/nn/functional.py:2900` | inspect.getsource |
+| 3 | frontend | `torch::autograd::THPVariable_layer_norm` | parses | python_torch_functions_2.cpp | stack |
+| 4 | dispatcher | `at::_ops::layer_norm::call` | AutogradCPU has a math kernel | `torchgen/gen.py` makes it | the dispatch table |
+| 5 | ATen | `at::native::layer_norm_symint` | calls 6, makes no node | `aten/src/ATen/native/layer_norm.cpp` | YAML |
+| 6 | dispatcher | `at::_ops::native_layer_norm::call` | AutogradCPU again, now with a kernel of its own | as 4 | `serving` |
+| 7 | dispatcher | `VariableType::native_layer_norm` | makes NativeLayerNormBackward0 | `VariableType_6.cpp` | `grad_fn` |
+| 8 | dispatcher | `at::_ops::native_layer_norm::redispatch` | CPU serves | as 4 | `serving` below autograd |
+| 9 | ATen | `wrapper_CPU__native_layer_norm` | an adapter, inlined | `RegisterCPU_0.cpp` | `serving` |
+| 10 | ATen | `layer_norm_cpu` | allocates, and calls the stub | as 5 | YAML: `CPU: layer_norm_cpu` |
+| 11 | ATen | `LayerNormKernelImpl` | mean, variance, and the result | `aten/src/ATen/native/cpu/layer_norm_kernel.cpp` | gdb |
+
+Steps 4 and 6 show that a composite operator passes the dispatcher twice.
+"""
+
+
+def trace_of_an_operation__embedding_with_backward():
+    """No backticks, numbers of lines, absolute paths, capitals, and the frontend again for the backward pass."""
+    pytorch, site = "/__w/pytorch/pytorch", "/usr/lib/python3.11/site-packages"
+    rows = [
+        f"Embedding.forward | Frontend | {site}/torch/nn/modules/sparse.py | calls F.embedding | the sources",
+        f"F.embedding | Frontend | {site}/torch/nn/functional.py | calls torch.embedding | the sources",
+        "THPVariable_embedding | Frontend | torch/csrc/autograd/generated/python_torch_functions_1.cpp | parses | backtrace in gdb",
+        "at::_ops::embedding::call | Dispatcher | build/aten/src/ATen/Operators_0.cpp | looks up | backtrace in gdb",
+        f"VariableType::embedding | Dispatcher | {pytorch}/torch/csrc/autograd/generated/VariableType_9.cpp:10756 | makes the node"
+        " | serving",
+        "at::_ops::embedding::redispatch | Dispatcher | Operators_0.cpp | CompositeExplicitAutograd serves | serving",
+        f"wrapper | ATen | {pytorch}/build/aten/src/ATen/RegisterCompositeExplicitAutograd_0.cpp:4192 | adapts | dump_table",
+        "at::native::embedding_symint | ATen | aten/src/ATen/native/Embedding.cpp | index_select, and a view | registrations",
+        "at::_ops::index_select::call | Dispatcher | Operators_0.cpp | no gradient: autograd is left out below 5 | aten_calls",
+        "at::native::index_select_cpu_ | ATen | aten/src/ATen/native/TensorAdvancedIndexing.cpp | copies rows | the YAML",
+        f"Tensor.backward | Frontend | {site}/torch/_tensor.py | starts the engine | traceback",
+        "THPEngine_run_backward | Dispatcher | torch/csrc/autograd/python_engine.cpp | calls the engine | backtrace",
+        "torch::autograd::Engine::evaluate_function | Dispatcher | torch/csrc/autograd/engine.cpp | runs a node | backtrace",
+        "EmbeddingBackward0::apply | Dispatcher | torch/csrc/autograd/generated/Functions.cpp | the gradient | next_functions",
+        "embedding_dense_backward_cpu | ATen | aten/src/ATen/native/Embedding.cpp | adds up rows | profiler",
+    ]
+    return "\n".join(
+        ["Trace of aten::embedding", "", "Function|Layer|File|What it does|How I know", "-|-|-|-|-", *rows]
+    )
+
+
+def trace_of_an_operation__attention():
+    """Indented, with Markdown's backslashes, a header's path, a part of a path, and words beside the layer."""
+    inner, native = "_scaled_dot_product_flash_attention_for_cpu", "aten/src/ATen/native/transformers/attention.cpp"
+    return f"""
+        **TRACE of torch.ops.aten.scaled_dot_product_attention.default**
+
+        | function | layer | file | what it does | how I know |
+        |---|---|---|---|---|
+        | THPVariable_scaled\\_dot\\_product\\_attention | frontend | python_nn_functions.cpp | parses | cpp_stack |
+        | at::\\_ops::scaled_dot_product_attention::call | dispatcher (its table) | torchgen/gen.py | a math kernel | `serving` |
+        | at::native::scaled_dot_product_attention | ATen | transformers/attention.cpp | chooses flash | YAML |
+        | at::_ops::{inner}::call | dispatcher | torch/include/ATen/ops/{inner}_ops.h | a key | a TorchDispatchMode |
+        | VariableType::{inner} | dispatcher | VariableType_6.cpp, from derivatives.yaml | a node | grad_fn |
+        | at::_ops::{inner}::redispatch | dispatcher | as row 4 | CPU | the table |
+        | _scaled_dot_product_flash_attention_cpu | ATen | {native} | calls the stub | `CPU:` in the YAML |
+        | flash_attention_kernel_impl | ATen | aten/src/ATen/native/cpu/FlashAttentionKernel.cpp | blocks of keys | gdb |
+        """
+
+
+def trace_of_an_operation__cross_entropy_in_combined_rows():
+    """Two functions in a row, files by their names where another row has the path, and a pipe in a cell."""
+    return """TRACE of cross_entropy_loss.
+
+function | layer | file | what it does | how I know
+:---|:---:|---|---|---:
+F.cross_entropy | frontend | torch/nn/functional.py | checks `reduction: mean \\| sum` | the source
+THPVariable_cross_entropy_loss | frontend | python_nn_functions.cpp, of tools/autograd/gen_python_functions.py | parses | stack
+at::_ops::cross_entropy_loss::call | dispatcher | torchgen/gen.py | math kernel | keys_in_order
+cross_entropy_loss_symint | ATen | aten/src/ATen/native/LossNLL.cpp | calls at::_ops::log_softmax_int::call and 6 | registrations
+at::_ops::log_softmax_int::call, at::_ops::_log_softmax::call | dispatcher | as 3 | composite, then not | profile
+at::_ops::nll_loss_nd::call | dispatcher | as step 3 | composite again | profile
+VariableType::_log_softmax, at::_ops::_log_softmax::redispatch | dispatcher | VariableType_5.cpp | LogSoftmaxBackward0 | graph
+structured_log_softmax_cpu_out::impl | ATen | aten/src/ATen/native/SoftMax.cpp | the stub | YAML
+log_softmax_lastdim_kernel_impl | ATen | aten/src/ATen/native/cpu/SoftMaxKernel.cpp | the loop | debugger
+structured_nll_loss_forward_out_cpu::impl | ATen | LossNLL.cpp | picks the targets | debugger
+"""
+
+
+def trace_of_an_operation__addmm_inside_linear():
+    """The operator of the title is an inner one."""
+    head = "| function | layer | file | what it does | how I know | sure? |\n|---|---|---|---|---|---|\n"
+    rows = (
+        ("`Linear.forward`", "frontend", "`torch/nn/modules/linear.py`", "calls `F.linear`", "source"),
+        ("`at::_ops::linear::call`", "dispatcher", "`Operators_3.cpp`", "finds a math kernel", "`serving`"),
+        ("`at::native::linear`", "ATen", "`aten/src/ATen/native/Linear.cpp`", "flattens, then `addmm`", "the YAML"),
+        ("`at::_ops::addmm::call`", "dispatcher", "`Operators_3.cpp`", "AutogradCPU", "`aten_calls`"),
+        ("`VariableType::addmm`", "dispatcher", "`VariableType_0.cpp`", "`AddmmBackward0`", "`grad_fn`"),
+        ("`at::_ops::addmm::redispatch`", "dispatcher", "`Operators_3.cpp`", "CPU", "`serving`"),
+        (
+            "`structured_addmm_out_cpu::impl`",
+            "ATen",
+            "`aten/src/ATen/native/LinearAlgebra.cpp`",
+            "copies the bias",
+            "the YAML",
+        ),
+        ("`at::native::cpublas::gemm`", "ATen", "`aten/src/ATen/native/CPUBlas.cpp`", "calls the BLAS", "gdb"),
+        ("`THPVariable_Wrap`", "frontend", "`torch/csrc/autograd/python_variable.cpp`", "wraps the result", "source"),
+    )
+    return "## TRACE of `addmm`\n\n" + head + "\n".join(f"| {' | '.join(row)} | yes |" for row in rows)

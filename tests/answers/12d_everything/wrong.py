@@ -7,7 +7,7 @@ import math
 
 from rushlight.aten.native.creation import tensor
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.course.anatomy import backward_graph, count_paths, logit_lens
+from rushlight.course.anatomy import backward_graph, count_paths, logit_lens, trace_of_an_operation
 from rushlight.course.bottleneck import find_bottleneck
 from rushlight.course.costs import gpt_flops, step_memory, step_traffic
 from rushlight.course.predictions import graphs_of_generation
@@ -16,7 +16,7 @@ from rushlight.course.sharding import average_gradients, shard_block
 from rushlight.course.training import IGNORED
 from rushlight.nn.functional import cross_entropy
 
-from ..shared import edited
+from ..shared import copied, edited
 
 # From inside
 
@@ -431,3 +431,148 @@ quantize_groups__halves_away_from_zero = edited(
 )
 
 quantize_groups__halves_up = edited(quantize_groups, (".round()", ".add(0.5).floor()"))
+
+
+# The path of one operation: each of these is refused for one reason
+
+
+def _changed(*pairs):
+    return edited(trace_of_an_operation, *pairs)
+
+
+trace_of_an_operation__a_file_that_is_not_there = _changed(
+    ("torch/nn/modules/activation.py", "torch/nn/modules/gelu.py")
+)
+
+trace_of_an_operation__a_header_that_is_not_there = _changed(
+    ("| dispatcher | as 3 |", "| dispatcher | `torch/include/ATen/ops/gelu_redispatch_ops.h` |")
+)
+
+trace_of_an_operation__no_path = _changed(("`aten/src/ATen/native/cpu/Activation.cpp`", "`native/cpu/Activation.cpp`"))
+
+trace_of_an_operation__no_file = _changed(
+    ("`GELU.forward` | frontend | `torch/nn/modules/activation.py`", "`GELU.forward` | frontend | in `torch.nn`")
+)
+
+trace_of_an_operation__a_kernel_in_the_dispatcher = _changed(("impl` | ATen |", "impl` | dispatcher |"))
+
+trace_of_an_operation__a_binding_in_aten = _changed(("`THPVariable_gelu` | frontend", "`THPVariable_gelu` | ATen"))
+
+trace_of_an_operation__two_layers_at_once = _changed(
+    ("`VariableType::gelu` | dispatcher", "`VariableType::gelu` | dispatcher, ATen")
+)
+
+trace_of_an_operation__not_in_the_model = _changed(("TRACE of `gelu`", "TRACE of `silu`"), ("::gelu", "::silu"))
+
+trace_of_an_operation__the_name_in_python = _changed(("TRACE of `gelu`", "TRACE of `GELU`"))
+
+trace_of_an_operation__another_operator_in_the_title = _changed(("TRACE of `gelu`", "TRACE of `native_layer_norm`"))
+
+trace_of_an_operation__no_title = _changed(("TRACE of `gelu`", "The activation of the MLP"))
+
+trace_of_an_operation__a_made_up_overload = _changed(("_ops::gelu::redispatch", "_ops::gelu_tanh::redispatch"))
+
+trace_of_an_operation__a_made_up_method = _changed(("_ops::gelu::redispatch", "_ops::gelu::dispatch"))
+
+trace_of_an_operation__a_made_up_kernel = _changed(("structured_gelu_out_cpu::impl", "gelu_cpu_kernel"))
+
+trace_of_an_operation__knows_all_from_the_sources = _changed(
+    *((f"| {how}\n", "| the sources\n") for how in (
+        "the stack, in gdb", "`keys_in_order`, `serving`", "`serving`; `grad_fn`", "`serving` below autograd",
+        "`serving`; the stack, in gdb", "the YAML; the sources", "a debugger, stopped there", "the graph; the stack",
+    ))
+)  # fmt: skip
+
+trace_of_an_operation__just_knows_one_thing = _changed(("| `serving` below autograd", "| known from the lecture"))
+
+trace_of_an_operation__says_nothing_of_one = _changed(("| runs the loop, with SIMD |", "| |"))
+
+trace_of_an_operation__repeats_a_row = _changed(("`GeluBackwardKernelImpl`", "`GeluKernelImpl`"))
+
+trace_of_an_operation__the_kernel_first = _changed(
+    (
+        "`GELU.forward` | frontend | `torch/nn/modules/activation.py`",
+        "`gelu` | ATen | `aten/src/ATen/native/Activation.cpp`",
+    )
+)
+
+trace_of_an_operation__redispatches_first = _changed(
+    ("_ops::gelu::redispatch", "_ops::gelu::later"),
+    ("_ops::gelu::call", "_ops::gelu::redispatch"),
+    ("gelu::later", "gelu::call"),
+)
+
+trace_of_an_operation__back_to_python_for_no_reason = _changed(
+    (
+        "`GeluBackward0::apply` | dispatcher | `torch/csrc/autograd/generated/Functions.cpp`",
+        "`gelu` | frontend | `torch/nn/functional.py`",
+    )
+)
+
+trace_of_an_operation__no_line_below_the_head = _changed(("---|---|---|---|---\n", ""))
+
+trace_of_an_operation__a_cell_too_few = _changed(("| dispatcher | as 3 |", "| as 3 |"))
+
+trace_of_an_operation__a_column_too_few = _changed(("| how I know", "| evidence"))
+
+
+def trace_of_an_operation__of_add_as_in_lab_00():
+    return _ADD
+
+
+def trace_of_an_operation__of_add_under_another_name():
+    return _ADD.replace("TRACE of `add`", "TRACE of `gelu`")
+
+
+def trace_of_an_operation__of_add_with_its_name_replaced():
+    return _ADD.replace("add", "gelu").replace("Add", "Gelu")
+
+
+_ADD = """TRACE of `add`
+
+| | function | layer | file | what it does | how I know |
+|---|---|---|---|---|---|
+| 1 | `THPVariable_add` | frontend | `tools/autograd/gen_python_functions.py` | parses the arguments | the stack of an error |
+| 2 | `at::_ops::add_Tensor::call` | dispatcher | `torchgen/gen.py` | looks up the highest key, AutogradCPU | `serving` |
+| 3 | `VariableType::add_Tensor` | dispatcher | `VariableType_2.cpp` | makes the node `AddBackward0` | `serving`; `grad_fn` |
+| 4 | `at::_ops::add_Tensor::redispatch` | dispatcher | as 2 | CPU serves | `serving` below autograd |
+| 5 | `wrapper_CPU_add_Tensor` | ATen | `RegisterCPU_0.cpp` | works out the result, allocates it | the stack; the YAML |
+| 6 | `structured_add_Tensor::meta` | ATen | `aten/src/ATen/native/BinaryOps.cpp` | sizes, dtype | the stack |
+| 7 | `add_kernel` | ATen | `aten/src/ATen/native/cpu/BinaryOpsKernel.cpp` | the loop | a debugger |
+"""
+
+
+def trace_of_an_operation__in_five_rows():
+    head, *rows = _text_of_the_trace().split("\n`")
+    return "\n`".join([head, *rows[1:5], rows[8]])
+
+
+_text_of_the_trace = copied(trace_of_an_operation)
+
+
+def trace_of_an_operation__ends_before_a_kernel():
+    head, *rows = _text_of_the_trace().split("\n`")
+    return "\n`".join([head, *rows[:6], rows[9]])
+
+
+def trace_of_an_operation__in_two_layers():
+    head, *rows = _text_of_the_trace().split("\n`")
+    return "\n`".join([head, *rows[:5], rows[9]])
+
+
+def trace_of_an_operation__as_a_list():
+    return _text_of_the_trace().replace("|", ",")
+
+
+def trace_of_an_operation__as_rows():
+    return [row.split(" | ") for row in _text_of_the_trace().splitlines()]
+
+
+def trace_of_an_operation__in_letters():
+    rows = ["a|frontend|torch/nn/functional.py|x|source", "at::_ops::gelu::call|dispatcher|torchgen/gen.py|x|table"]
+    rows += ["at::_ops::gelu::redispatch|dispatcher|torchgen/gen.py|x|table"]
+    rows += [f"{name}|ATen|aten/src/ATen/native/x.cpp|x|stack" for name in "bcd"]
+    return "\n".join(["TRACE of gelu", "function|layer|file|what it does|how I know", "-|-|-|-|-", *rows])
+
+
+trace_of_an_operation__a_made_up_function_in_python = _changed(("`GELU.forward`", "`Gelu.call_kernel`"))
