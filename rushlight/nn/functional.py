@@ -149,6 +149,8 @@ def _dropout_of(name: str, operator: str, training: bool, dims: Sequence[int] = 
         drop = getattr(functions, f"{operator}_" if inplace else operator)
         if not dims or name == "dropout2d" or input.dim() == dims[1]:  # a dropout2d takes images for a batch
             return drop(input, p, training)
+        if inplace:
+            return drop(input.unsqueeze_(0), p, training).squeeze_(0)
         return drop(input.unsqueeze(0), p, training).squeeze(0)
 
     return _python_function(name, call, input=..., p=0.5, training=training, inplace=False)

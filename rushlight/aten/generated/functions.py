@@ -2863,6 +2863,32 @@ def rrelu_with_noise(
     return rrelu_with_noise_op.table[key_set](input, noise, lower, upper, training, generator)
 
 
+def rrelu_with_noise_(
+    input=None, noise=None, lower=0.125, upper=0.3333333333333333, training=False, generator=None, **numpy_names
+):
+    if numpy_names:
+        return call_by_name([rrelu_with_noise__op], locals())
+    try:
+        key_set = (input._key_set | noise._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rrelu_with_noise__op, input, noise, lower, upper, training, generator)
+    return rrelu_with_noise__op.table[key_set](input, noise, lower, upper, training, generator)
+
+
+def rrelu_with_noise_backward(
+    grad_output=None, input=None, noise=None, lower=None, upper=None, training=None, self_is_result=None, **numpy_names
+):
+    if numpy_names or lower is None or upper is None or training is None or self_is_result is None:
+        return call_by_name([rrelu_with_noise_backward_op], locals())
+    try:
+        key_set = (grad_output._key_set | input._key_set | noise._key_set | local.included) & ~local.excluded
+    except AttributeError:
+        return invoke(rrelu_with_noise_backward_op, grad_output, input, noise, lower, upper, training, self_is_result)
+    return rrelu_with_noise_backward_op.table[key_set](
+        grad_output, input, noise, lower, upper, training, self_is_result
+    )
+
+
 def rrelu(input=None, lower=0.125, upper=0.3333333333333333, training=False, generator=None, **numpy_names):
     if numpy_names:
         return call_by_name([rrelu_op], locals())
@@ -13313,6 +13339,12 @@ _prelu_kernel_op = declare("_prelu_kernel(Tensor self, Tensor weight) -> Tensor"
 prelu_op = declare("prelu(Tensor self, Tensor weight) -> Tensor")
 rrelu_with_noise_op = declare(
     "rrelu_with_noise(Tensor self, Tensor noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"
+)
+rrelu_with_noise__op = declare(
+    "rrelu_with_noise_(Tensor(a!) self, Tensor noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor(a!)"
+)
+rrelu_with_noise_backward_op = declare(
+    "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, bool training, bool self_is_result) -> Tensor"
 )
 rrelu_op = declare(
     "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, Generator? generator=None) -> Tensor"

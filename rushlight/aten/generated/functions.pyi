@@ -667,6 +667,23 @@ def rrelu_with_noise(
     training: _bool = False,
     generator: Generator | None = None,
 ) -> Tensor: ...
+def rrelu_with_noise_(
+    input: Tensor,
+    noise: Tensor,
+    lower: Number = 0.125,
+    upper: Number = 0.3333333333333333,
+    training: _bool = False,
+    generator: Generator | None = None,
+) -> Tensor: ...
+def rrelu_with_noise_backward(
+    grad_output: Tensor,
+    input: Tensor,
+    noise: Tensor,
+    lower: Number,
+    upper: Number,
+    training: _bool,
+    self_is_result: _bool,
+) -> Tensor: ...
 def rrelu(
     input: Tensor,
     lower: Number = 0.125,
@@ -2722,6 +2739,8 @@ glu_out_op: OpOverload
 _prelu_kernel_op: OpOverload
 prelu_op: OpOverload
 rrelu_with_noise_op: OpOverload
+rrelu_with_noise__op: OpOverload
+rrelu_with_noise_backward_op: OpOverload
 rrelu_op: OpOverload
 rrelu__op: OpOverload
 cat_op: OpOverload

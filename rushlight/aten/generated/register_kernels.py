@@ -789,6 +789,20 @@ implement(
     ),
 )
 implement(
+    "rrelu_with_noise_",
+    CompositeExplicitAutograd=lambda self, noise, lower, upper, training, generator: self.copy_(
+        functions.rrelu_with_noise(self, noise, lower, upper, training, generator)
+    ),
+)
+implement(
+    "rrelu_with_noise_backward",
+    CompositeExplicitAutograd=lambda grad_output, self, noise, lower, upper, training, self_is_result: (
+        grad_output * noise
+        if training and upper - lower > 1e-6
+        else functions.leaky_relu_backward(grad_output, self, (lower + upper) / 2, self_is_result)
+    ),
+)
+implement(
     "rrelu",
     CompositeImplicitAutograd=lambda self, lower, upper, training, generator: functions.rrelu_with_noise(
         self, functions.empty_like(self), lower, upper, training, generator
@@ -796,8 +810,8 @@ implement(
 )
 implement(
     "rrelu_",
-    CompositeImplicitAutograd=lambda self, lower, upper, training, generator: self.copy_(
-        functions.rrelu(self.clone(), lower, upper, training, generator)
+    CompositeImplicitAutograd=lambda self, lower, upper, training, generator: functions.rrelu_with_noise_(
+        self, functions.empty_like(self), lower, upper, training, generator
     ),
 )
 implement(
