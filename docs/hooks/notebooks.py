@@ -41,6 +41,9 @@ FALLBACK = "Figure made by the cell above"
 CAPTION = re.compile(r"\*(?!\*)([^\n]+(?:\n[^\n]+)*?)(?<!\*)\*(?=\s*\n\s*\n|\s*\Z)")  # a first paragraph in italics
 SUBJECT = re.compile(r"\w+ \d+[a-z]?\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
 LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d[a-z]?_\w+)\.ipynb")  # to another notebook of the course
+SENTENCE = re.compile(
+    r'^- \*"(.+?)"\* (.+)$', re.MULTILINE
+)  # that a reader has said, in `why.md`, and what explains it
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
 HTML_TAGS = ["b", "br", "code", "div", "em", "i", "p", "pre", "span", "strong", "sub", "sup"]
 HTML_TAGS += ["caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"]
@@ -181,11 +184,14 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """`<!-- phases -->` becomes a card for each phase, and `<!-- numbers -->` what there is of what. `<!-- lite -->` is a link to
-    JupyterLite, if it is beside the site."""
+    """`<!-- phases -->` becomes a card for each phase, `<!-- sentences -->` one for each sentence of `why.md`, and
+    `<!-- numbers -->` what there is of what. `<!-- lite -->` is a link to JupyterLite, if it is beside the site."""
     if "<!-- phases -->" in markdown:
         cards = "\n".join(_card(phase) for phase in config.extra["phases"])
         markdown = markdown.replace("<!-- phases -->", f'<div class="cards" markdown>\n{cards}\n</div>')
+    if "<!-- sentences -->" in markdown:
+        cards = "\n".join(map(_sentence, SENTENCE.findall(Path(config.docs_dir, "why.md").read_text(encoding="utf-8"))))
+        markdown = markdown.replace("<!-- sentences -->", f'<div class="cards sentences" markdown>\n{cards}\n</div>')
     if "<!-- lite -->" in markdown and config.extra["lite"]:
         link = '<a href="lite/lab/index.html">This site has JupyterLite</a>, with the labs.'
         markdown = markdown.replace("<!-- lite -->", link)
@@ -199,6 +205,13 @@ def _card(phase: Phase) -> str:
     return f'<div class="card" markdown>\n**[<small>{number}</small> {subject}]({page})**\n\n{links}\n</div>'
 
 
+def _sentence(said: tuple[str, str]) -> str:
+    """A card with a sentence, which is a link to what explains it, and the explanation."""
+    sentence, explained = said
+    page = re.search(r"\]\(([^)]+)\)", explained)[1]
+    return f'<div class="card" markdown>\n**[“{sentence}”]({page})**\n\n{explained}\n</div>'
+
+
 def _numbers(config: MkDocsConfig) -> str:
     labs = [lab for phase in config.extra["phases"] for lab in phase.labs]
     framework = Path(config.config_file_path).parent / "rushlight"
@@ -209,9 +222,9 @@ def _numbers(config: MkDocsConfig) -> str:
         ]  # tied
     said = [
         (sum(len({*lab.exercises}) for lab in labs), "pieces to build"),
-        (len(labs), "labs, each checked by torch"),
+        (len(labs), "labs, checked by torch"),
         (operators, "operators around them"),
-        (f"{sum(weights):,}", "weights in the GPT of phase 12"),
+        (f"{sum(weights):,}", "weights in your GPT"),
     ]
     return '<div class="numbers">' + "".join(f"<span><b>{count}</b> {what}</span>" for count, what in said) + "</div>"
 
