@@ -22,7 +22,7 @@ DEVCONTAINER = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text()
 WORKFLOWS = {path.name: path.read_text() for path in sorted(ROOT.glob(".github/workflows/*.yml"))}
 HUB = "jupyterhub_config.py", "students.py", "teachers.py"
 HUB_SCRIPTS = {name: (ROOT / "container/hub" / name).read_text() for name in ("install.sh", "start.sh")}
-INDEX = re.search(r"PIP_EXTRA_INDEX_URL=(\S+)", (ROOT / "README.md").read_text())[1]
+INDEX = re.search(r"PIP_EXTRA_INDEX_URL=(\S+)", (ROOT / "docs/anywhere.md").read_text())[1]
 
 
 def pythons():
@@ -49,7 +49,7 @@ def test_the_parts_of_everything_are_counted_right():
     assert job["steps"][-1]["run"] == f"make test-all SHARD=${{{{ matrix.shard }}}}/{len(shards)}"
 
 
-def test_all_take_torch_from_the_index_that_the_readme_names():
+def test_all_take_torch_from_the_index_that_the_pages_name():
     places = [*WORKFLOWS.values(), DOCKERFILE, json.dumps(DEVCONTAINER), (ROOT / "binder/requirements.txt").read_text()]
     found = {url for text in places for url in re.findall(r"https://download\.pytorch\.org[\w/.]*", text)}
     assert found == {INDEX}

@@ -1,0 +1,61 @@
+"""What the README shows and links to is there, and is as the course is now."""
+
+import json
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+IMAGES = ROOT / "docs" / "images"
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PICTURES = re.findall(r'(?:src|srcset)="([^"]+)"', README)
+SCRIPT = runpy.run_path(str(IMAGES / "badges.py"))
+
+
+@pytest.fixture
+def readme(monkeypatch):
+    """The names of the script that takes the pictures."""
+    pytest.importorskip("playwright")
+    monkeypatch.syspath_prepend(IMAGES)
+    yield runpy.run_path(str(IMAGES / "readme.py"))
+    for name in ("feedback", "marks"):
+        sys.modules.pop(name, None)
+
+
+def test_the_badges_say_what_the_course_declares():
+    for name, words in SCRIPT["badges"]().items():
+        assert (IMAGES / f"badge-{name}.svg").read_text(encoding="utf-8") == SCRIPT["drawn"](*words)
+        assert f"[![{': '.join(words)}](docs/images/badge-{name}.svg)]" in README
+
+
+def test_the_pictures_are_there_in_both_schemes_and_small():
+    assert {path.name for path in IMAGES.glob("readme-*")} == {
+        Path(each).name for each in PICTURES if "readme-" in each
+    }
+    for light in (each for each in PICTURES if each.endswith("-light.webp")):
+        assert light.replace("-light", "-dark") in PICTURES
+    sizes = {each: (ROOT / each).stat().st_size for each in PICTURES}
+    assert sum(sizes.values()) < 1_000_000 and max(sizes.values()) < 400_000
+
+
+def test_the_moving_picture_was_taken_from_the_figure_as_it_is_now(readme):
+    assert json.loads((IMAGES / "readme.json").read_text())["strides"] == readme["drawn_from"](), (
+        "run docs/images/readme.py"
+    )
+
+
+def test_every_link_leads_to_a_file_or_a_heading():
+    for link in re.findall(r"\]\(([^)\s]+)\)", README):
+        path, _, part = link.partition("#")
+        if not link.startswith("https://"):
+            assert (ROOT / path).exists(), link
+        if part and not link.startswith("https://"):
+            text = (ROOT / path).read_text(encoding="utf-8") if path else README
+            heads = [
+                re.sub(r"[^\w -]", "", head.lower()).strip().replace(" ", "-")
+                for head in re.findall(r"^#+ (.+)", text, re.M)
+            ]
+            assert part in heads, link
