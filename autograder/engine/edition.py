@@ -91,11 +91,13 @@ def _name(lab: Lab, missing: tuple[str, ...]) -> str:
 def framework_files(missing: Sequence[str]) -> dict[str, str | bytes]:
     """The framework's files, by their names in the course, with the bodies of the exercises `missing` removed.
 
-    Trained weights, `*.npz`, are bytes. All other files are text.
+    Trained weights, `*.npz`, are bytes. All other files are text. A kernel in C++ and the generator's templates are left out: the
+    kernel has a form in numpy, and a generator does not run there.
     """
     framework = Path(rushlight.__file__).parent
     files: dict[str, str] = {}
-    for path in sorted(path for kind in ("py", "yaml", "h", "toml") for path in framework.rglob(f"*.{kind}")):
+    kinds = ("py", "yaml", "h", "toml", "txt")
+    for path in sorted(path for kind in kinds for path in framework.rglob(f"*.{kind}")):
         relative = path.relative_to(framework).as_posix()
         names = [name.rpartition(".")[2] for name in missing if file_of(name) == f"rushlight/{relative}"]
         files[f"rushlight/{relative}"] = without_bodies(_text(path), names) if names else _text(path)

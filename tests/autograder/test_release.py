@@ -52,6 +52,19 @@ def test_the_recordings_that_checks_and_readings_use_are_in_it(course):
     assert [*(course / "phases" / "recorded").rglob("*.json.gz")]
 
 
+def test_every_module_of_the_framework_has_the_files_that_it_reads(course):
+    program = """
+import importlib, pkgutil, rushlight
+for module in pkgutil.walk_packages(rushlight.__path__, "rushlight."):
+    if not module.name.startswith("rushlight.torchgen") and not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+print(rushlight.__file__)
+"""
+    environment = os.environ | {"PYTHONPATH": str(course)}
+    done = subprocess.run([sys.executable, "-c", program], cwd=course, env=environment, capture_output=True, text=True)
+    assert done.stdout.startswith(str(course)), done.stderr
+
+
 def test_the_trained_weights_are_in_it(course):
     name = "rushlight/course/head.npz"
     assert (course / name).read_bytes() == (ROOT / name).read_bytes()
