@@ -417,13 +417,15 @@ def cast_returns(schema: FunctionSchema, result: Any) -> Any:
 def variants_and_tags(entry: dict[str, Any]) -> tuple[list[str], list[str]]:
     """The variants and the tags of an operator, from its entry in PyTorch's `native_functions.yaml`.
 
-    The variants say whether the operator is bound as a function, as a method, or as both. Without `variants` in the entry it is a
-    function only. The tags are those in the entry's `tags`, a string or a list of strings, and these, which the generator adds:
+    The entry's `variants` say whether the operator is bound as a function, as a method, or as both, separated by a comma and a
+    space. Without `variants` it is a function only. The tags are those in the entry's `tags`, a string or a list of strings, and
+    these, which the generator adds:
 
-    - `out` if an argument that is keyword-only is written to (`Argument.is_written`), and otherwise
-    - `inplace` if the operator works in place. Then its name without overload ends in `_`. In names such as `__iand__`, which
-      begin and end with two underscores, an `i` after the first two says so, and the `_` at the end says nothing;
-    - `pt2_compliant_tag` in any case: it works with `torch.compile`.
+    - `out` if an argument that is keyword-only is written to (`Argument.is_written`);
+    - otherwise `inplace` if the name without overload says that the operator works in place. A name that ends in two underscores
+      says so by its beginning, `__i`, as in `__iand__`. Any other name says so by a `_` at its end, as in `add_`. An operator that
+      writes to `self` under another name has no such tag;
+    - `pt2_compliant_tag` in any case: the operator works with `torch.compile`.
 
         >>> func = "relu_(Tensor(a!) self) -> Tensor(a!)"
         >>> variants_and_tags({"func": func, "variants": "function, method", "tags": "pointwise"})
@@ -433,12 +435,12 @@ def variants_and_tags(entry: dict[str, Any]) -> tuple[list[str], list[str]]:
         entry: the entry as `yaml.safe_load` returns it, with the schema as its `func`. It may not be changed.
 
     Returns:
-        two lists of strings without duplicates, in any order: the variants and the tags.
+        two lists of strings, each in any order: the variants and the tags.
 
     Source: `torchgen/model.py`, `NativeFunction.from_yaml`; `aten/src/ATen/native/tags.yaml`.
     """
     schema, tags = parse_schema(entry["func"]), entry.get("tags", [])
-    is_inplace = schema.name.startswith("__i") or schema.name.endswith("_") and not schema.name.endswith("__")
+    is_inplace = schema.name.startswith("__i") if schema.name.endswith("__") else schema.name.endswith("_")
     is_out = any(argument.kwarg_only and argument.is_written for argument in schema.arguments)
     made = ["out"] if is_out else ["inplace"] if is_inplace else []
     variants = entry.get("variants", "function").split(", ")
@@ -482,8 +484,8 @@ def choose_signature(schemas: Sequence[FunctionSchema], args: tuple, kwargs: dic
     succeed:
 
     - *Sizes without brackets*, as in `x.view(2, 3)`. This concerns a schema with one positional argument, of the type `int[]`,
-      not counting a first one named `self`. If `as_int_list` would change the first value that the caller passes by position
-      for it, a tuple of this value and all after it is passed instead.
+      not counting a first one named `self`. If `as_int_list` returns another object for the first value that the caller passes
+      by position for it, a tuple of this value and all after it is passed instead. The next schema gets the caller's own args.
     - `bind` makes the stack.
     - `converted` converts each value of the stack to its argument.
     - After that each value is of the type of its argument (`is_of_type`), or it is a number (`NUMBERS`) and

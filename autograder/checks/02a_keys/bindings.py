@@ -27,7 +27,8 @@ _FUNCS = [
     "_foreach_add.Scalar_out(Tensor[] self, Scalar scalar, *, Tensor(a!)[] out) -> ()",
     "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
     "view(Tensor(a) self, int[] size) -> Tensor(a)", "t_(Tensor(a!) self) -> Tensor(a!)",
-    "dot_product(Tensor a, Tensor b) -> Tensor",
+    "dot_product(Tensor a, Tensor b) -> Tensor", "record_stream(Tensor(a!) self, Stream s) -> ()",
+    "rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise) -> Tensor(a!)", "__twice_(Tensor(a!) self) -> Tensor(a!)",
 ]  # fmt: skip
 
 
@@ -115,6 +116,7 @@ _SIGNATURES = [  # of methods and functions, in the order that the parser tries;
     ["constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor"],
     ["permute(Tensor(a) self, int[] dims) -> Tensor(a)"], ["repeat(Tensor self, int[] repeats) -> Tensor"],
 ]  # fmt: skip
+_SELECT = "select.int(Tensor(a) self, int dim, int index) -> Tensor(a)"
 _OF_NAME = {each[0].partition("(")[0].partition(".")[0]: each for each in _SIGNATURES}
 _FLOAT = {"dtype": "float32"}
 _VALUES = ["matrix", "matrix", "1.5", "2", _FLOAT, 0, 1, -1, 2.5, True, False, None, [0], [1, 0], [], "floor"]
@@ -166,7 +168,7 @@ _EDGES = [
     *_edges("add", ([2], {}), (["1.5"], {}), ([2, "matrix"], {}), (["1.5", "matrix"], {}), (["matrix"], {"alpha": 2}),
             ([], {"other": "matrix"}), ([], {}), (["matrix", 2], {}), (["floor"], {}), (["matrix"], {"alpha": "matrix"}),
             (["matrix"], {"alpha": "2"}), (["matrix"], {"beta": 2}), ([2], {"other": "matrix"}), ([None], {}), ([[0]], {}),
-            ([], {"alpha": 2, "other": "matrix"}), ([True, 2], {})),
+            ([], {"alpha": 2, "other": "matrix"}), ([True, 2], {}), ([True], {})),
     *_edges("addcmul", ([2, "matrix", "matrix"], {}), (["matrix", "matrix"], {"value": 2}), (["1.5", "matrix", "matrix"], {}),
             ([2, "matrix"], {}), ([2, 2, "matrix"], {})),
     *_edges("all", ([], {}), ([0], {}), ([[0]], {}), ([None], {}), ([0, True], {}), ([[0, 1], True], {}), (["2"], {}),
@@ -193,6 +195,10 @@ _EDGES = [
     *_edges("constant_pad_nd", ([[1, 1]], {}), ([[1, 1], 2.5], {}), ([1, 1], {}), ([1], {}), ([], {"pad": [0, 1]})),
     *_edges("permute repeat", ([1, 0], {}), ([[1, 0]], {}), ([1], {}), ([1.5, 0], {}), ([], {}), ([[]], {}), (["matrix"], {}),
             ([1, "matrix"], {})),
+    *({"schemas": [*_OF_NAME["permute"], _SELECT], "args": args, "keywords": keywords}
+      for args, keywords in ((["matrix", 1], [["index", 0]]), (["matrix", 1, 0], []), (["matrix", [1, 0]], []))),
+    *({"schemas": ["reflection_pad1d(Tensor self, int[2] padding) -> Tensor"], "args": ["matrix", *args], "keywords": []}
+      for args in ([1, 2], [[1, 2]])),
     *_edges("permute", ([], {"dims": [1, 0]}), ([1], {"dims": [1, 0]}), ([1, 0], {"dims": [1, 0]})),
 ]  # fmt: skip
 
@@ -250,26 +256,27 @@ def bound_signature(torch, schemas, args, keywords):
                 func, {argument.name: given.get(argument.name, argument.default_value) for argument in declared}
             )
 
-    args, name = _unpacked(torch, args), re.match(r"\w+", schemas[0])[0]
-    function = getattr(torch.Tensor, name, None) or getattr(torch, name)
-    kwargs = {name: _unpacked(torch, value) for name, value in keywords}
-    try:
-        with FirstCall():
-            function(*args, **kwargs)
-    except TypeError:
-        return None
-    except Found as found:
-        func, values = found.args
-    name = {"aten::maximum": "max.other"}.get(
-        func._schema.name, str(func).removeprefix("aten.").removesuffix(".default")
-    )
-    of_operator = (f"{name}(", f"{name.partition('.')[0]}.deprecated(")
-    chosen, *deprecated = [position for position, text in enumerate(schemas) if text.startswith(of_operator)]
-    if deprecated:  # it calls the same operator, and is tried last
-        by_position = _names(schemas[chosen].partition(", *")[0])
-        if len(args) > len(by_position) or {*by_position[: len(args)]} & {*kwargs}:
-            chosen = deprecated[0]
-    return [chosen, [_packed(torch, values[name]) for name in _names(schemas[chosen].rpartition(") -> ")[0])]]
+    args, kwargs = _unpacked(torch, args), {name: _unpacked(torch, value) for name, value in keywords}
+    for name in dict.fromkeys(re.match(r"\w+", text)[0] for text in schemas):  # mostly one
+        function = next(filter(None, (getattr(room, name, None) for room in (torch.Tensor, torch, torch._C._nn))))
+        try:
+            with FirstCall():
+                function(*args, **kwargs)
+        except TypeError:
+            continue
+        except Found as found:
+            func, values = found.args
+        name = {"aten::maximum": "max.other"}.get(
+            func._schema.name, str(func).removeprefix("aten.").removesuffix(".default")
+        )
+        of_operator = (f"{name}(", f"{name.partition('.')[0]}.deprecated(")
+        chosen, *deprecated = [position for position, text in enumerate(schemas) if text.startswith(of_operator)]
+        if deprecated:  # it calls the same operator, and is tried last
+            by_position = _names(schemas[chosen].partition(", *")[0])
+            if len(args) > len(by_position) or {*by_position[: len(args)]} & {*kwargs}:
+                chosen = deprecated[0]
+        return [chosen, [_packed(torch, values[name]) for name in _names(schemas[chosen].rpartition(") -> ")[0])]]
+    return None
 
 
 def _names(parameters):

@@ -414,12 +414,26 @@ variants_and_tags__a_name_with_out = edited(
 )
 variants_and_tags__an_underscore_at_the_end = edited(
     _entry,
+    ('schema.name.startswith("__i") if schema.name.endswith("__") else ', ""),
+)
+variants_and_tags__no_operators_of_python_in_place = edited(_entry, ('schema.name.startswith("__i") if', "False if"))
+variants_and_tags__two_underscores_at_the_beginning = edited(
+    _entry, ('if schema.name.endswith("__")', 'if schema.name.startswith("__")')
+)
+variants_and_tags__in_place_if_self_is_written = edited(
+    _entry,
     (
-        'schema.name.startswith("__i") or schema.name.endswith("_") and not schema.name.endswith("__")',
-        'schema.name.endswith("_")',
+        'schema.name.startswith("__i") if schema.name.endswith("__") else schema.name.endswith("_")',
+        "schema.arguments[0].is_written",
     ),
 )
-variants_and_tags__no_operators_of_python_in_place = edited(_entry, ('schema.name.startswith("__i") or ', ""))
+variants_and_tags__out_after_self = edited(
+    _entry,
+    (
+        "argument.kwarg_only and argument.is_written for argument in schema.arguments",
+        "argument.is_written for argument in schema.arguments[1:]",
+    ),
+)
 variants_and_tags__letters_of_one_tag = edited(_entry, ("[tags] if isinstance(tags, str) else tags", "tags"))
 variants_and_tags__forgets_that_it_compiles = edited(_entry, (', "pt2_compliant_tag"]', "]"))
 variants_and_tags__methods_by_default = edited(_entry, ('"variants", "function"', '"variants", "function, method"'))
@@ -453,6 +467,16 @@ choose_signature__sizes_before_other_arguments = edited(
         "[argument.type for argument in schema.positional[is_method:]]",
         "[argument.type for argument in schema.positional[is_method:][:1]]",
     ),
+)
+choose_signature__brackets_around_lists_of_known_length = edited(
+    _choose, ('== ["int[]"]', 'in (["int[]"], ["int[2]"])')
+)
+choose_signature__numbers_of_two_types = edited(_choose, ("isinstance(value, NUMBERS)", "type(value) in (int, float)"))
+choose_signature__sizes_stay_for_the_next = edited(
+    _choose,
+    ("for position,", "passed = args\n    for position,"),
+    ("passed, is_method = args, ", "is_method = "),
+    ("rest = args[is_method:]", "rest = passed[is_method:]"),
 )
 choose_signature__no_conversion = edited(_choose, ("[*map(converted, schema.arguments, stack)]", "[*stack]"))
 choose_signature__no_numbers_for_tensors = edited(
