@@ -198,7 +198,17 @@ _TAGS = {
 _PROPERTIES = {
     *ALLOWED_CSS_PROPERTIES,
     *("align-items", "background", "border", "border-left", "border-radius", "column-gap", "flex", "flex-wrap", "gap"),
-    *("margin", "margin-bottom", "max-width", "min-width", "opacity", "overflow-wrap", "overflow-x", "padding"),
+    *(
+        "margin",
+        "margin-bottom",
+        "max-width",
+        "min-width",
+        "opacity",
+        "overflow-wrap",
+        "overflow-x",
+        "padding",
+        "word-break",
+    ),
 }
 
 

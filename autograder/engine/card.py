@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Iterator, Sequence
 from itertools import product
 
@@ -22,6 +23,7 @@ PALE_GREEN, PALE_GREY, PALE_RED = (
     "rgba(229,83,75,0.9)",
 )  # lines and bars
 TINT, FILL, LINE = "rgba(229,83,75,0.3)", "rgba(128,128,128,0.2)", "rgba(128,128,128,0.6)"
+LINE_OF_A_RESULT = 100  # characters: shorter results are one above the other
 WIDE = 1500  # characters of a result: a longer one is folded
 AROUND = 120  # characters that are shown on each side of a difference in a folded result
 MAX_CELLS, MAX_ELEMENTS = 32, 64  # of a storage that is drawn
@@ -30,7 +32,7 @@ Marks = Sequence[list[int]]
 
 
 def card(verdict: Verdict, worth: float | None = None, tally: str = "") -> str:
-    """The verdict's mark, headline and bar of cases, both results side by side with what differs tinted, and what explains them.
+    """The verdict's mark, headline and bar of cases, both results with what differs tinted, and what explains them.
 
     `worth` is the check's points in its lab, and `tally` a line about the lab.
     """
@@ -46,7 +48,8 @@ def card(verdict: Verdict, worth: float | None = None, tally: str = "") -> str:
     for name in ("why", "note", "case"):
         body += "".join(_block(*row) for row in verdict.rows() if row[0] == name)
     body += _results(verdict, rows)
-    body += "".join(_block(name, rows[name]) for name in ("differs", "hint") if name in rows)
+    below = ("hint",) if _is_in_the_results(verdict) else ("differs", "hint")
+    body += "".join(_block(name, rows[name]) for name in below if name in rows)
     rows |= {"program": verdict.program} if "program" in rows else {}  # folded, so all of it
     rows |= {"in torch": verdict.oracle} if "in torch" in rows else {}
     body += "".join(_folded(name, rows[name]) for name in ("program", "in torch", "replay") if name in rows)
@@ -60,11 +63,23 @@ def _results(verdict: Verdict, rows: dict[str, str]) -> str:
     answer = "expected" if verdict.exact else "torch's"
     results = [("yours", verdict.mine, verdict.mine_marks)]
     results += [(answer, verdict.theirs, verdict.theirs_marks)] if verdict.theirs else []
-    pair = "".join(f'<div style="flex:1 1 240px;min-width:0">{_result(*result)}</div>' for result in results)
-    body = f'<div style="display:flex;flex-wrap:wrap;column-gap:24px">{pair}</div>'
+    if all("\n" not in text and len(text) < LINE_OF_A_RESULT for _, text, _ in results):
+        body = f'<div style="margin:4px 0">{"".join(_line(*result) for result in results)}</div>'
+    else:
+        pair = "".join(f'<div style="flex:1 1 240px;min-width:0">{_result(*result)}</div>' for result in results)
+        body = f'<div style="display:flex;flex-wrap:wrap;column-gap:24px">{pair}</div>'
     body += _drawing(verdict.layouts, answer) if verdict.outcome == DISAGREED else ""
     body += _block("raised", verdict.raised) if verdict.raised else ""
     return body + _frames(verdict.frames)
+
+
+def _is_in_the_results(verdict: Verdict) -> bool:
+    """Whether the words on what differs only repeat two values that are tinted in the results."""
+    said = re.fullmatch(r"(?:.*: )?yours (.+), (?:torch's|expected) (.+)", verdict.message)
+    results = (verdict.mine, verdict.mine_marks), (verdict.theirs, verdict.theirs_marks)
+    return said is not None and all(
+        marks and value in text and len(text) < LINE_OF_A_RESULT for value, (text, marks) in zip(said.groups(), results)
+    )
 
 
 def _chip(text: str, ground: str) -> str:
@@ -103,6 +118,12 @@ def _result(name: str, text: str, marks: Marks) -> str:
     return _named(name, _preformatted(short, near) + _folded(size, text, marks))
 
 
+def _line(name: str, text: str, marks: Marks) -> str:
+    """A short result beside its name, so that two results are one above the other."""
+    head = f'<b style="flex:0 0 72px;font-weight:600">{html.escape(name)}</b>'
+    return f'<div style="display:flex;align-items:baseline;column-gap:8px">{head}{_preformatted(text, marks)}</div>'
+
+
 def _around_the_first(text: str, marks: Marks) -> tuple[str, Marks]:
     """The surroundings of the first difference, and the marked parts in them."""
     start, end = marks[0] if marks else (0, 0)
@@ -127,7 +148,8 @@ def _preformatted(text: str, marks: Marks = ()) -> str:
 
 
 def _pre(content: str) -> str:
-    style = "margin:0;white-space:pre-wrap;overflow-wrap:break-word;background-color:transparent;font-family:monospace"
+    style = "margin:0;white-space:pre-wrap;word-break:normal;overflow-wrap:break-word"  # a word stays whole
+    style += ";background-color:transparent;font-family:monospace"
     return f'<pre style="{style}">{content}</pre>'
 
 

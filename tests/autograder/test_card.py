@@ -111,6 +111,35 @@ def test_a_result_of_several_lines_that_differs_altogether_is_not_tinted():
     assert Structure(card(failed(mine="a\nb", mine_marks=[[0, 3]], theirs="c", theirs_marks=[[0, 1]]))).tinted == ["c"]
 
 
+def words(verdict):
+    """The texts of a card without its folded parts, in their order."""
+    return [data for data, _ in Structure(card(verdict).partition("<details>")[0] + "</div>").shown]
+
+
+def test_two_short_results_are_one_above_the_other_and_what_differs_is_not_said_twice():
+    short = failed(
+        mine="(0, 1)", theirs="(1, 1)", message="[0]: yours 0, torch's 1", mine_marks=[[1, 2]], theirs_marks=[[1, 2]]
+    )
+    assert words(short)[2:] == ["case", "n = 1", "yours", "(", "0", ", 1)", "torch's", "(", "1", ", 1)", "hint", "h"]
+    assert card(short).count("flex:0 0 72px") == 2 and "flex:1 1 240px" not in card(short)
+    assert "differs" in str(short)  # which has no tints
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"message": "yours raises ValueError, torch does not"},
+        {"message": "[0]: yours 0, torch's 2"},
+        {"theirs_marks": []},
+        {"mine": "(0,\n 1)" + " " * 100},
+    ],
+)
+def test_what_differs_is_said_if_the_results_do_not_show_it(more):
+    short = {"mine": "(0, 1)", "theirs": "(1, 1)", "message": "[0]: yours 0, torch's 1"}
+    marks = {"mine_marks": [[1, 2]], "theirs_marks": [[1, 2]]}
+    assert "differs" in words(failed(**short | marks | more))
+
+
 @pytest.mark.parametrize("between", ["\n", " "])
 def test_a_long_result_is_folded_except_where_it_differs(between):
     before, after = "before" + between, between + "after"
