@@ -25,7 +25,7 @@ import sqlite3
 import sys
 import threading
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -122,16 +122,22 @@ class Row:
     def remark(self) -> str:
         if self.problem:
             return printable("; ".join(filter(None, [self.problem, self.in_group])))
-        counts = Counter(outcome for check in self.verdicts if (outcome := self.outcome(check)) != PASSED)
+        outcomes = dict.fromkeys(outcome for check in self.verdicts if (outcome := self.outcome(check)) != PASSED)
         about = (self.release, printable(self.in_group), self.late())
         parts = [part for part in about if part]
-        for outcome, count in counts.items():
-            names = [short_name(check) for check in self.verdicts if self.outcome(check) == outcome]
-            parts.append(f"{outcome}: {', '.join(names) if count <= 3 else count}")
+        parts += [f"changed check cells, put back: {_listed(self.edited)}"] if self.edited else []
+        for outcome in outcomes:
+            names = [check for check in self.verdicts if self.outcome(check) == outcome]
+            parts.append(f"{outcome}: {_listed(names)}")
         parts += [*self.joined, *self.borrowed()]
         if self.others:
             parts.append(f"not graded, beside the submission: {', '.join(map(printable, self.others[:3]))}")
         return "; ".join(parts)
+
+
+def _listed(checks: list[str]) -> str:
+    """The short names of a few checks, or the number of many."""
+    return ", ".join(map(short_name, checks)) if len(checks) <= 3 else str(len(checks))
 
 
 def has_other_marks(rows: list[Row]) -> bool:

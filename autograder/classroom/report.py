@@ -7,19 +7,20 @@ student's feedback. All text from a submission is escaped.
 
 from __future__ import annotations
 
+import math
 import re
 import statistics
 from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-from ..engine.check import FIRST_GUESS, PASSED, short_name
+from ..engine.check import FIRST_GUESS, NOT_ATTEMPTED, PASSED, short_name
 from ..model import Lab
 from .grade import Row, has_other_marks
 from .items import attempts, cases, notebooks, warnings
 from .pages import MARKS, OTHER, SCHEMES, UNGRADED, escaped, write_page
 
-BINS = 10
+BINS, FLAG = 10, "⚑"
 
 _STYLE = f"""
 {SCHEMES}
@@ -124,12 +125,17 @@ def _facts(rows: list[Row], maximum: float, written: float) -> str:
 
 
 def _totals(rows: list[Row], maximum: float) -> str:
-    counts = Counter(min(int(BINS * row.total / maximum), BINS - 1) if maximum else 0 for row in rows)
-    lines = "".join(
-        f'<tr><td class="number">{maximum * i / BINS:.3g} to {maximum * (i + 1) / BINS:.3g}</td><td>'
-        f'<span class="bar" style="width:{100 * counts[i] / max(counts.values()):.0f}%"></span></td><td>{counts[i]}</td></tr>'
-        for i in range(BINS)
-    )
+    """How many students have which total, in about `BINS` ranges of whole points. A part of a point does not count."""
+    wide = max(1, math.ceil(maximum / BINS))
+    counts = Counter(int(row.total) // wide for row in rows)
+    most = max(counts.values())
+    lines = ""
+    for i in range(int(maximum) // wide + 1):
+        first, last = i * wide, min((i + 1) * wide - 1, int(maximum))
+        lines += (
+            f'<tr><td class="number">{first}{f" to {last}" if last > first else ""}</td><td>'
+            f'<span class="bar" style="width:{100 * counts[i] / most:.0f}%"></span></td><td>{counts[i]}</td></tr>'
+        )
     return f'<h2>Totals</h2><table class="bars" aria-label="How many students have which total">{lines}</table>'
 
 
@@ -189,7 +195,7 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
     for row in rows:
         page = f"feedback/{quote(row.student, errors='replace')}/{lab}/{lab}.html"
         student = f'<a href="{page}">{escaped(row.student)}</a>' if row.verdicts else escaped(row.student)
-        flag = ' <span title="changed check cells, which were put back">⚑</span>' if row.edited else ""
+        flag = f' <span title="changed check cells, which were put back">{FLAG}</span>' if row.edited else ""
         cells = [_cell(row, check, f"{page}#{lab.release.check_ids[check]}") for check in worth]
         numbers = [(-row.penalty, f"-{row.penalty:g}" if row.penalty else "")] if late else []
         numbers.append((-1, "not graded") if row.problem else (row.total, f"{row.total:g}"))
@@ -200,7 +206,9 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
         )
     note = (
         "✓ passed, ✗ disagreed, – not attempted, ! something else (hold the pointer over it), ○ not graded. A cell leads to the"
-        " student's feedback. A click on a heading sorts. ⚑ marks a notebook with changed check cells, which grading put back."
+        " student's feedback. A click on a heading sorts. ⚑ marks a notebook with changed check cells, which"
+        " grading put back, and such a cell of an exercise"
+        " that is not attempted."
     )
     note += " The total is the points of the checks" + (", less the late penalty." if late else ".")
     note += " The mark is in the gradebook, with points by hand." if other else ""
@@ -218,8 +226,11 @@ def _cell(row: Row, check: str, link: str) -> str:
         )
     outcome = row.outcome(check)
     kind, mark = MARKS.get(outcome, OTHER)
-    key = ["none", "other", "fail", "pass"].index(kind)
     label = escaped(f"{row.student}, {check}: {outcome}")
+    if check in row.edited:
+        label += ", changed check cell"
+        kind, mark = (OTHER[0], FLAG) if outcome == NOT_ATTEMPTED else (kind, mark)
+    key = ["none", "other", "fail", "pass"].index(kind)
     return f'<td class="{kind}" data-key="{key}"><a href="{link}" title="{label}" aria-label="{label}">{mark}</a></td>'
 
 

@@ -77,6 +77,7 @@ def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade, fo
     with write_csv(Lab(LAB), [*rows.values()]).open() as file:
         totals = {row["student"]: row["total"] for row in csv.DictReader(file)}
     assert totals["corrupt_file"] == "not graded" and totals["untouched"] == "0.0"
+    assert rows["meddled_with_checks"].remark() == "changed check cells, put back: 10; not attempted: 10"
     assert rows["endless_loop"].remark() == "timed out: element_offset"
     assert rows["subtly_wrong_strides"].remark() == "disagreed: contiguous_strides"
     for student in set(rows) - {"corrupt_file"}:

@@ -63,6 +63,26 @@ def test_changed_check_cells_are_found_and_flagged(page):
     assert "put back for grading: aten.strided.permute" in page(row("ada", 3, edited=["aten.strided.permute"]))
 
 
+def test_an_exercise_whose_check_cell_was_changed_is_not_shown_as_one_that_was_only_left_out(page):
+    meddled = row("ada", 3, edited=[FIRST, "aten.strided.select"])
+    meddled.verdicts |= {check: {"outcome": "not attempted"} for check in ("aten.strided.select", "aten.strided.slice")}
+    cells = re.findall(r'aria-label="ada, ([^"]*)">(.)<', page(meddled))
+    assert ("aten.strided.select: not attempted, changed check cell", "⚑") in cells
+    assert ("aten.strided.slice: not attempted", "–") in cells and (
+        f"{FIRST}: passed, changed check cell",
+        "✓",
+    ) in cells
+    assert meddled.remark().startswith("changed check cells, put back: element_offset, select; ")
+
+
+def test_totals_are_counted_in_ranges_of_whole_points(page):
+    totals = {"ada": {}, "ben": {"penalty": 27.5}, "cem": {"penalty": 1}, "dan": {"penalty": 3.75}}
+    said = page(*(row(student, 10, **more) for student, more in totals.items())).partition('which total">')[2]
+    bars = re.findall(r'<td class="number">([^<]*)</td>.*?<td>(\d+)</td>', said.partition("</table>")[0])
+    ranges = [f"{first} to {first + 2}" for first in range(0, 27, 3)]
+    assert dict(bars) == dict.fromkeys(ranges, "0") | {"0 to 2": "1", "24 to 26": "1", "27 to 28": "2"}
+
+
 def _luminance(colour):
     channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
