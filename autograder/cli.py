@@ -164,7 +164,7 @@ def _open(copy: Path, said: str, more: tuple[str, ...]) -> int:
     if not any(word in option for option in more for word in ("log-level", "log_level", "--debug")):
         quiet += ["--log-level=ERROR", "--LabApp.log_level=ERROR"]
     start = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/{page}"]
-    set_environment()
+    set_environment(of_student=True)
     # JupyterLab prints a token that it makes itself, with a page of text
     os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
     with _start([sys.executable, "-m", "jupyterlab", *quiet, *start, *more]) as jupyterlab:

@@ -45,15 +45,17 @@ def replacing(path: Path) -> Iterator[Path]:
     part.replace(path)
 
 
-def set_environment() -> None:
+def set_environment(of_student: bool = False) -> None:
     """Let nbgrader find `alembic`, and Jupyter this course's templates and settings. A second call changes nothing.
 
     nbgrader looks for alembic on PATH and leaves an incomplete gradebook without it. The templates load no script from
-    another host, and the settings keep JupyterLab from asking about news.
+    another host, and the settings keep JupyterLab from asking about news. The JupyterLab of a student has none of nbgrader's tools
+    for a class: only the button *Validate* stays.
     """
     jupyter = str(Path(__file__).parent / "jupyter")
-    folders = {"PATH": sysconfig.get_path("scripts"), "JUPYTER_PATH": jupyter, "JUPYTER_CONFIG_PATH": jupyter}
-    for variable, folder in folders.items():
+    folders = [("PATH", sysconfig.get_path("scripts")), ("JUPYTER_PATH", jupyter), ("JUPYTER_CONFIG_PATH", jupyter)]
+    folders += [("JUPYTER_CONFIG_PATH", os.path.join(jupyter, "student"))] * of_student
+    for variable, folder in folders:
         before = os.environ.get(variable, os.defpath if variable == "PATH" else "")
         if folder not in before.split(os.pathsep):
             os.environ[variable] = os.pathsep.join([folder, *filter(None, [before])])

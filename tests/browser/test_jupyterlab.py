@@ -56,6 +56,9 @@ def solved(course):
 def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, page):
     lab = opened(LAB)
     assert page.locator(".Toastify__toast").count() == 0  # no question comes first
+    bars = page.locator(".lm-MenuBar-itemLabel, .jp-SideBar .lm-TabBar-tab").all()
+    names = {bar.get_attribute("data-id") or bar.inner_text() for bar in bars}
+    assert "Kernel" in names and not [name for name in names if re.search("nbgrader|assignment|course", name, re.I)]
     lab.run("import rushlight as rl")
     assert lab.run("rl.draw.strides(").locator("img, svg").first.is_visible()
     lab.run("def element_offset", WRONG)
