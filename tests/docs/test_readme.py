@@ -17,12 +17,15 @@ SCRIPT = runpy.run_path(str(IMAGES / "badges.py"))
 
 @pytest.fixture
 def readme(monkeypatch):
-    """The names of the script that takes the pictures."""
+    """The names of the script that takes the pictures. It imports its neighbours, and tests have modules of the same names."""
     pytest.importorskip("playwright")
     monkeypatch.syspath_prepend(IMAGES)
+    others = {name: sys.modules.pop(name, None) for name in ("feedback", "marks")}
     yield runpy.run_path(str(IMAGES / "readme.py"))
-    for name in ("feedback", "marks"):
+    for name, module in others.items():
         sys.modules.pop(name, None)
+        if module:
+            sys.modules[name] = module
 
 
 def test_the_badges_say_what_the_course_declares():
