@@ -19,7 +19,9 @@ from pathlib import Path, PurePosixPath
 
 import nbformat
 import numpy
+import thumbnails
 from jinja2 import DictLoader
+from markdown.extensions.toc import slugify, unique
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -33,6 +35,7 @@ from tab import runs
 from autograder.engine import practice
 from autograder.model import number_of
 from autograder.model import phases as phase_names
+from rushlight.course.short_names import long_form
 
 log = logging.getLogger("mkdocs.hooks.notebooks")
 
@@ -44,6 +47,9 @@ LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d[a-z]?_\w+)\.ipynb
 SENTENCE = re.compile(
     r'^- \*"(.+?)"\* (.+)$', re.MULTILINE
 )  # that a reader has said, in `why.md`, and what explains it
+HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
+FENCED = re.compile(r"^(```+|~~~+).*?^\1", re.MULTILINE | re.DOTALL)
+IN_THE_LAB = re.compile(r"^\*\*In the lab:\*\*.*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
 HTML_TAGS = ["b", "br", "code", "div", "em", "i", "p", "pre", "span", "strong", "sub", "sup"]
 HTML_TAGS += ["caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"]
@@ -111,11 +117,22 @@ class Notebook:
         subject = _plain(said[1]) if said else self.path.parent.name.partition("_")[2].replace("_", " ")
         return f"{subject[:1].upper()}{subject[1:]}"
 
-    @cached_property
+    @property
     def exercises(self) -> list[str]:
         """The exercises of the lab, as `module.function`."""
-        given = (cell.metadata.get("rushlight", {}) for cell in self.read().cells)
-        return [metadata["exercise"] for metadata in given if "exercise" in metadata]
+        return [*self.sections]
+
+    @cached_property
+    def sections(self) -> dict[str, str]:
+        """For each exercise of the lab, the anchor of its section."""
+        sections, taken, anchor = {}, set(), ""
+        for cell in self.read().cells:
+            if cell.cell_type == "markdown":
+                for heading in HEADING.findall(FENCED.sub("", cell.source)):
+                    anchor = unique(slugify(_plain(heading), "-"), taken)
+            elif "exercise" in (given := cell.metadata.get("rushlight", {})):
+                sections.setdefault(given["exercise"], anchor)
+        return sections
 
 
 @dataclass
@@ -174,6 +191,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         add = partial(_add, files, config)
         if phase.reading:
             page = convert(phase.reading, add)
+            page = IN_THE_LAB.sub(partial(_to_labs, phase, config.extra["phases"]), page)
             needs = _needs(Path(config.docs_dir) / "map.md", phase.name[:2])
             add(phase.reading.page, _front(phase.reading) + _ways(page, phase, needs, config.extra["phases"]))
         for lab in phase.labs:
@@ -188,7 +206,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     `<!-- numbers -->` what there is of what. `<!-- lite -->` is a link to JupyterLite, if it is beside the site."""
     if "<!-- phases -->" in markdown:
         cards = "\n".join(_card(phase) for phase in config.extra["phases"])
-        markdown = markdown.replace("<!-- phases -->", f'<div class="cards" markdown>\n{cards}\n</div>')
+        markdown = markdown.replace("<!-- phases -->", f'<div class="cards phases" markdown>\n{cards}\n</div>')
     if "<!-- sentences -->" in markdown:
         cards = "\n".join(map(_sentence, SENTENCE.findall(Path(config.docs_dir, "why.md").read_text(encoding="utf-8"))))
         markdown = markdown.replace("<!-- sentences -->", f'<div class="cards sentences" markdown>\n{cards}\n</div>')
@@ -202,7 +220,10 @@ def _card(phase: Phase) -> str:
     page = (phase.reading or phase.labs[0]).page
     links = " · ".join(f"[{number_of(lab.path.stem)} {lab.subject}]({lab.page})" for lab in phase.labs)
     number, _, subject = phase.label.partition(" ")
-    return f'<div class="card" markdown>\n**[<small>{number}</small> {subject}]({page})**\n\n{links}\n</div>'
+    picture = f"![A part of a figure of phase {number}]({thumbnails.path(phase.name)})"
+    return (
+        f'<div class="card" markdown>\n{picture}\n\n**[<small>{number}</small> {subject}]({page})**\n\n{links}\n</div>'
+    )
 
 
 def _sentence(said: tuple[str, str]) -> str:
@@ -274,6 +295,19 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
     title = TITLE.search(page)
     place = title.end() if title else 0
     return f"{page[:place]}\n\n{' · '.join(said)}\n{{: .notes }}\n{page[place:]}"
+
+
+def _to_labs(phase: Phase, others: list[Phase], said: re.Match) -> str:
+    """A line that says which exercises build an idea, with a link to the section of each, in a lab of this phase if it is there."""
+
+    def link(name: re.Match) -> str:
+        for other in sorted(others, key=lambda other: other is not phase):
+            for lab in other.labs:
+                if anchor := lab.sections.get(long_form(name[1])):
+                    return f"[{name[0]}](../{other.name}/{lab.path.stem}.md#{anchor})"
+        return name[0]
+
+    return re.sub(r"`([\w.]+)`", link, said[0])
 
 
 def _in_lite(name: str, config: MkDocsConfig) -> str:

@@ -23,6 +23,18 @@ for (const button of document.querySelectorAll("button[data-search]")) {
   });
 }
 
+// On a touch screen, the first tap on a term shows what it means, and the second follows the link.
+let tapped;
+document.addEventListener("click", (event) => {
+  if (event.pointerType === "mouse" || !event.pointerType) return;
+  const term = event.target.closest("a.term");
+  if (term && term !== tapped) {
+    event.preventDefault();
+    term.focus();
+  }
+  tapped = term;
+}, true);
+
 // The buttons of a block of code come when the block does. They are no place to go to, as navigation would be.
 new MutationObserver(() => {
   for (const buttons of document.querySelectorAll(".md-code__nav:not([role])")) buttons.setAttribute("role", "none");

@@ -89,7 +89,7 @@ def test_what_a_student_types_finds_first_the_page_that_explains_it(page, served
     assert re.sub(r"[?#].*", "", first.get_attribute("href").removeprefix(f"{served}/")) == FIRST[words]
 
 
-CONTRAST = """() => {
+CONTRAST = """(marked) => {
     const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
     const linear = (part) => part <= 10.31 ? part / 3294.6 : ((part / 255 + 0.055) / 1.055) ** 2.4;
     const luminance = (colors) => {
@@ -97,7 +97,7 @@ CONTRAST = """() => {
         const [red, green, blue] = [...canvas.getImageData(0, 0, 1, 1).data].map(linear);
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
     };
-    return [...document.querySelectorAll("mark")].map((mark) => {
+    return [...document.querySelectorAll(marked)].filter((each) => each.checkVisibility()).map((mark) => {
         const ground = ["white"];
         for (let each = mark; each; each = each.parentElement) ground.splice(1, 0, getComputedStyle(each).backgroundColor);
         const ratio = luminance(ground) / luminance([...ground, getComputedStyle(mark).color]);
@@ -106,16 +106,75 @@ CONTRAST = """() => {
 }"""
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_marks_and_what_a_search_marks_have_enough_contrast(page, served, scheme):
+def open_in(page, scheme, address):
+    """Open a page in a scheme, not in the one that the browser has kept of an earlier page."""
     page.emulate_media(color_scheme=scheme)
+    page.goto(address)
+    page.evaluate("localStorage.clear()")
+    page.reload()
+    page.locator(f"body[data-md-color-scheme={'slate' if scheme == 'dark' else 'default'}]").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_links_and_buttons_have_enough_contrast(page, served, scheme):
     for name in "index.html?q=stride", "phases/01_strided/reading.html":
-        page.goto(f"{served}/{name}")
+        open_in(page, scheme, f"{served}/{name}")
         page.locator("mark").first.wait_for(state="attached")
         if "?" in name:
             page.locator(".md-search-result mark").first.wait_for()
-        contrasts = page.evaluate(CONTRAST)
-        assert contrasts and min(contrasts) >= 4.5, name
+        for marked in (
+            "mark",
+            "article a:not(.headerlink)",
+            ".md-tabs__link, .md-nav__link",
+            "article button, .numbers b",
+        ):
+            contrasts = page.evaluate(CONTRAST, marked)
+            assert min(contrasts, default=4.5) >= 4.5, (name, marked)
+        assert page.evaluate(CONTRAST, "mark") and page.evaluate(CONTRAST, "article a")
+
+
+def test_the_home_page_has_its_headline_on_one_line_and_its_numbers_on_one_row(page, served):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(f"{served}/index.html")
+    assert page.locator("h1").evaluate("h => h.clientHeight < 2 * parseFloat(getComputedStyle(h).fontSize)")
+    rows = page.locator(".numbers b").evaluate_all("all => all.map(each => each.getBoundingClientRect().top)")
+    assert len(rows) == 4 and len({*rows}) == 1
+    assert page.get_by_role("heading", name="You have probably said").bounding_box()["y"] < 900
+
+
+def test_a_page_has_one_typeface_and_one_for_code(page, served):
+    for name in "index.html", "phases/04_autograd/reading.html":
+        page.goto(f"{served}/{name}")
+        page.locator(".moving.moves").first.wait_for()
+        fonts = "each => getComputedStyle(each).fontFamily.split(',')[0]"
+        found = page.evaluate(
+            f"[...document.querySelectorAll('body *')].filter(each => each.checkVisibility()).map({fonts})"
+        )
+        assert {*found} - {'"Rushlight Math"'} == {"-apple-system", "ui-monospace"}, name
+
+
+def test_the_first_tap_on_a_term_says_what_it_means_and_the_second_follows_the_link(browser, served):
+    with browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True) as context:
+        page = context.new_page()
+        page.goto(f"{served}/phases/04_autograd/reading.html")
+        term = page.locator("article a.term").first
+        says, address = unescape(term.get_attribute("title")), page.url
+        term.tap()
+        page.get_by_role("tooltip").wait_for()
+        assert page.get_by_role("tooltip").inner_text() == says and page.url == address
+        term.tap()
+        page.wait_for_url("**/glossary.html#*")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_map_has_a_link_for_each_phase_and_drawings_follow_the_scheme(page, served, scheme):
+    open_in(page, scheme, f"{served}/map.html")
+    links = page.locator(".map a")
+    assert links.count() == 14
+    fill = page.locator(".map rect[fill^='light-dark']").first.evaluate("rect => getComputedStyle(rect).fill")
+    assert (sum(map(int, re.findall(r"\d+", fill)[:3])) > 380) == (scheme == "light")
+    links.nth(4).click()
+    page.wait_for_url("**/phases/*/reading.html")
 
 
 FIGURES_AMISS = """() => [...document.querySelectorAll(".moving.moves")].flatMap((place) => {

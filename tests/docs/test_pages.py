@@ -21,7 +21,10 @@ ROOT = Path(__file__).parents[2]
 def hooks():
     """The modules of `docs/hooks`."""
     sys.path.insert(0, str(ROOT / "docs" / "hooks"))
-    yield {name: importlib.import_module(name) for name in ("notebooks", "pages", "searching", "tab")}
+    yield {
+        name: importlib.import_module(name)
+        for name in ("notebooks", "pages", "schemes", "searching", "tab", "thumbnails")
+    }
     sys.path.pop(0)
 
 
@@ -234,3 +237,61 @@ def test_a_lab_that_runs_in_jupyterlite_has_a_link_to_it_if_it_is_beside_the_sit
     beside, alone = (SimpleNamespace(extra={"lite": lite}) for lite in (True, False))
     assert 'href="../../lite/lab/index.html?path=01a_views/01a_views.ipynb"' in link("01a_views", beside)
     assert link("01a_views", alone) == link("00_trace", beside) == ""
+
+
+# Drawings, and links to labs ------------------------------------------------------------------------------------------
+
+
+def contrast(one, other):
+    """Return the contrast of two colours, as WCAG defines it."""
+    lights = []
+    for color in one, other:
+        parts = [part / 255 for part in bytes.fromhex(color[1:])]
+        linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        lights.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05)
+    return max(lights) / min(lights)
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#f6f8fa", "#ffe9d6", "#dfeaf5", "#6d2f7d", "#dddddd"])
+def test_what_is_legible_on_paper_is_legible_in_the_dark(hooks, ground):
+    dark = hooks["schemes"].dark
+    text = max(("#ffffff", "#1f2328"), key=lambda ink: contrast(ink, ground))
+    assert contrast(text, ground) >= 4.5
+    assert contrast(dark(text), dark(ground)) >= 4.5
+
+
+def test_a_drawing_of_the_readme_has_a_file_for_the_dark_that_is_not_old(hooks):
+    images = ROOT / "docs" / "images"
+    assert (images / "idea-dark.svg").read_text("utf-8") == hooks["schemes"].in_the_dark(
+        (images / "idea.svg").read_text("utf-8")
+    )
+
+
+def test_every_phase_has_a_thumbnail_of_the_shape_of_its_card(hooks):
+    parts = hooks["thumbnails"].PARTS
+    assert [*parts] == [phase.name[:2] for phase in hooks["notebooks"].phases(ROOT)]
+    for _, box in parts.values():
+        width, height = map(float, box.split()[2:])
+        assert 2.4 < width / height < 2.6
+
+
+def test_every_name_after_in_the_lab_is_a_link_to_the_section_that_builds_it(hooks):
+    notebooks = hooks["notebooks"]
+    phases = notebooks.phases(ROOT)
+    links = 0
+    for phase in phases:
+        text = (ROOT / "phases" / phase.name / "reading.md").read_text("utf-8")
+        for said in notebooks.IN_THE_LAB.finditer(text):
+            line = notebooks._to_labs(phase, phases, said)
+            assert re.findall(r"(?<!\[)`[\w.]+`", line) == [], line
+            links += line.count("](../")
+    assert links > 300
+
+
+def test_the_home_page_links_each_sentence_that_a_reader_has_said(hooks):
+    said = hooks["notebooks"].SENTENCE.findall((ROOT / "docs" / "why.md").read_text("utf-8"))
+    assert len(said) == 6
+    for each in said:
+        assert re.match(
+            r'<div class="card" markdown>\n\*\*\[“.+”\]\(phases/.+#.+\)', hooks["notebooks"]._sentence(each)
+        )

@@ -1,0 +1,79 @@
+"""Drawings that follow the colour scheme of the page.
+
+A drawing has colours for a white page. On the site each colour is `light-dark(...)`: in the dark, greys go from the page's ground
+to its ink, and other colours keep their hue. A browser takes the scheme of the page, in an `<img>` too. `map.svg` becomes a part
+of its page, and the boxes of its phases are links. `README.md` has a second file instead, `python docs/hooks/schemes.py` writes it.
+"""
+
+from __future__ import annotations
+
+import colorsys
+import re
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+
+IMAGES = Path(__file__).parents[1] / "images"
+COLOR = re.compile(r"(?<![\w-])((?:fill|stroke|stop-color|--[\w-]+)(?:=\"|: ?))(#[0-9a-fA-F]{6}|#[0-9a-fA-F]{3})\b")
+GROUND, INK, DARKEST = (0x1E, 0x21, 0x29), (0xE6, 0xE9, 0xEE), 0.14  # in the dark, and the lightness of ink on paper
+ROOT = '<svg style="color-scheme: light dark; fill: light-dark(#000000, #e6e9ee)" '  # of what names no colour, too
+MAP = re.compile(r"!\[([^\]]*)\]\(images/map\.svg\)\{ \.map \}")
+BOX = re.compile(r'<rect data-phase="(\d\d)"( x="\S+" y="\S+" width="\S+" height="\S+" rx="6")')
+
+
+def dark(color: str) -> str:
+    """The colour that a colour on paper has in the dark."""
+    digits = color[1:] if len(color) == 7 else "".join(digit * 2 for digit in color[1:])
+    red, green, blue = bytes.fromhex(digits)
+    hue, lightness, saturation = colorsys.rgb_to_hls(red / 255, green / 255, blue / 255)
+    if max(red, green, blue) - min(red, green, blue) < 24:
+        share = min((1 - lightness) / (1 - DARKEST), 1)
+        parts = [ground + (ink - ground) * share for ground, ink in zip(GROUND, INK, strict=True)]
+    else:
+        soft = 0.4 if lightness > 0.8 else 0.75
+        parts = [part * 255 for part in colorsys.hls_to_rgb(hue, 0.17 + (1 - lightness) * 0.75, saturation * soft)]
+    return "#" + bytes(map(round, parts)).hex()
+
+
+def in_the_dark(drawing: str) -> str:
+    return COLOR.sub(lambda match: match[1] + dark(match[2]), drawing)
+
+
+def in_both(drawing: str) -> str:
+    return COLOR.sub(lambda match: f"{match[1]}light-dark({match[2]}, {dark(match[2])})", drawing)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    for file in [*files]:
+        drawn = file.src_uri.startswith(("images/", "phases/")) and file.src_uri.endswith(".svg")
+        if drawn and file.src_uri != "images/favicon.svg":
+            files.remove(file)
+            drawing = in_both(file.content_string).replace("<svg ", ROOT, 1)
+            files.append(File.generated(config, file.src_uri, content=drawing))
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    def linked(match: re.Match) -> str:
+        drawing = (IMAGES / "map.svg").read_text(encoding="utf-8")
+        links = []
+        for number, box in BOX.findall(drawing):
+            phase = next(phase for phase in config.extra["phases"] if phase.name.startswith(number))
+            url = get_relative_url(files.get_file_from_path((phase.reading or phase.labs[0]).page).url, page.url)
+            links.append(f'<a href="{url}" aria-label="Phase {phase.label}"><rect{box} fill="transparent"/></a>')
+        drawing = re.sub(
+            r'role="img" aria-labelledby="[^"]*"', f'role="group" aria-label="{match[1]}"', drawing, count=1
+        )
+        drawing = re.sub(r"<(title|desc)\b.*?</\1>", "", drawing, flags=re.DOTALL)
+        lines = drawing.replace("</svg>", "".join(links) + "</svg>").splitlines()
+        return f'<figure class="map" tabindex="0">{in_both("".join(map(str.strip, lines)))}</figure>'
+
+    return MAP.sub(linked, markdown)
+
+
+if __name__ == "__main__":
+    (IMAGES / "idea-dark.svg").write_text(
+        in_the_dark((IMAGES / "idea.svg").read_text(encoding="utf-8")), encoding="utf-8"
+    )
