@@ -65,6 +65,8 @@ def plain_script(text: str) -> str:
         for kinds, reason in FORBIDDEN.items():
             if isinstance(node, kinds) and not isinstance(node, IMPORTS):
                 raise ValueError(f"a program has {reason}")
+        if isinstance(node, ast.ImportFrom) and any(each.name == "*" for each in node.names):
+            raise ValueError("it imports *: a program says which names it imports")
         if isinstance(node, ast.Attribute):
             name = node.attr
             hidden = name.startswith(PRIVATE) or name in BY_TEXT

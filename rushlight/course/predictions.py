@@ -134,15 +134,16 @@ def shrink(program: str) -> str:
     - the same function of torch raises it, the last one in the traceback. For these programs it is `_engine_run_backward`;
     - it comes from the same node of the graph: the one that anomaly mode names in "Error detected in ...".
 
-    "Small" means at most `TOKENS[program]` tokens: 38 for "attention", 64 for "critic" and 87 for "project". Python's `tokenize`
+    "Small" means at most `TOKENS[program]` tokens: 38 for "attention", 64 for "critic" and 93 for "project". Python's `tokenize`
     counts. Each name, number, string and operator is one token, and so is each bracket, comma, colon and dot. Line ends,
     indentation and comments count nothing, so neither short names nor long lines make a program smaller.
 
-    Your program is complete, with its imports, which are of `torch` and its public modules only. It uses no names that begin
-    with `_` but `__init__`, and no `try`, `global`, `async` or `match`. Each string in it is a word of at most 20 characters. Of
-    Python's functions it may use `abs`, `all`, `any`, `bool`, `classmethod`, `dict`, `enumerate`, `float`, `int`, `len`, `list`,
-    `map`, `max`, `min`, `print`, `property`, `range`, `reversed`, `round`, `set`, `slice`, `sorted`, `staticmethod`, `str`,
-    `sum`, `super`, `tuple` and `zip`. So it runs no code that a string holds, such as an argument of `exec`.
+    Your program is complete, with its imports, which are of `torch` and its public modules only, without `*`. In it no module or
+    attribute begins with `_`, and no name that it defines begins with `__`, except `__init__`. It has no `try`, `global`, `async`
+    or `match`. Each string in it is a word of at most 20 characters. Of Python's functions it may use `abs`, `all`, `any`, `bool`,
+    `classmethod`, `dict`, `enumerate`, `float`, `int`, `len`, `list`, `map`, `max`, `min`, `print`, `property`, `range`,
+    `reversed`, `round`, `set`, `slice`, `sorted`, `staticmethod`, `str`, `sum`, `super`, `tuple` and `zip`. So it runs no code that
+    a string holds, such as an argument of `exec`.
 
     Args:
         program: a key of `FAILING`.

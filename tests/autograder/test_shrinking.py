@@ -36,7 +36,7 @@ REFUSED = {  # programs that are no answer to "attention", and a part of what th
     "from torch import os": "AttributeError",
     "from torch._C import Graph": "it imports torch._C",
     "from torch import _C": "it imports torch._C",
-    "from torch import *": "import * only allowed at module level",
+    "from torch import *": "it imports *: a program says which names it imports",
     "from . import torch": "it imports ",
     "from torch.hub import load": "it imports torch.hub.load",
     "import torchgen": "it imports torchgen",

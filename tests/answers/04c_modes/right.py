@@ -311,6 +311,41 @@ def shrink__in_the_words_of_the_long_programs(program):
     }[program]
 
 
+def shrink__with_names_that_begin_with_one_underscore(program):
+    return {
+        "attention": """
+            import torch
+            _x = torch.ones(1, requires_grad=True)
+            for _ in range(1): _y = _x.exp()
+            _y += 1
+            _y.backward()
+        """,
+        "critic": """
+            import torch
+            from torch.nn import Linear as _Linear
+            _layer = _Linear(1, 1)
+            _loss = _layer(_layer(torch.ones(1)))
+            with torch.no_grad():
+                _layer.weight += 1
+            _loss.backward()
+        """,
+        "project": """
+            import torch
+
+            class Project(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x, weight):
+                    return x @ weight.t()
+
+                @staticmethod
+                def backward(ctx, grad):
+                    return None, grad.t() @ torch.ones(1, 2)
+
+            Project.apply(torch.ones(1, 3), torch.ones(2, 3, requires_grad=True)).sum().backward()
+        """,
+    }[program]
+
+
 def shrink__with_other_ways_to_go_backward(program):
     programs = {}
     programs["attention"] = (

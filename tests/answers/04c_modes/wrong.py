@@ -465,6 +465,27 @@ def shrink__imports_what_runs_code(program):
     return _with(program, critic=f"import torch, runpy\nrunpy.run_path({_SHRINK('critic')!r})")
 
 
+def shrink__imports_all_names(program):
+    return _with(
+        program, attention=_SHRINK("attention").replace("import torch", "from torch import *").replace("torch.", "")
+    )
+
+
+def shrink__imports_a_private_module(program):
+    text = "import torch\nfrom torch import _C\ny = torch.ones(1, requires_grad=True).exp()\ny += 1\ny.backward()"
+    return _with(program, attention=text)
+
+
+def shrink__gives_a_number_as_input(program):
+    """The index in the message counts tensors only."""
+    text = _SHRINK("project").replace("return x", "return torch.ones(2)").replace("apply(torch.ones(2)", "apply(1")
+    return _with(program, project=text)
+
+
+def shrink__returns_a_list_from_backward(program):
+    return _with(program, project=_SHRINK("project").replace("return None, grad", "return [None, grad]"))
+
+
 def shrink__keeps_the_loop_and_the_optimizer(program):
     text = """
         import torch
