@@ -104,6 +104,40 @@ def source(program: Callable) -> str:
     return "\n".join(lines[start:])
 
 
+# helpers that make a call of a program several times: which argument is the function, and what a reader is told
+REPEATED = {
+    "lists_too": (0, "  # and with lists for tuples"),
+    "mixed_too": (0, "  # and with lists for tuples"),
+    "viewed": (1, ""),  # the result says what is looked at
+}
+
+
+def shown_source(program: Callable) -> str:
+    """The text of a program as a reader sees it: the call itself, where a helper repeats it."""
+    lines = source(program).splitlines()
+    for call in ast.walk(ast.parse("\n".join(lines))):
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "") in REPEATED and call.lineno == call.end_lineno:
+            line, (position, remark) = lines[call.lineno - 1].encode(), REPEATED[ast.unparse(call.func)]
+            before, after = line[: call.col_offset].decode(), line[call.end_col_offset :].decode()
+            lines[call.lineno - 1] = f"{before}{_plain(*call.args[position:])}{after}{remark}"
+    return "\n".join(lines)
+
+
+def _plain(function: ast.expr, *arguments: ast.expr) -> str:
+    """The call that a helper makes of a function, or of a `partial` of it."""
+    if isinstance(function, ast.Call) and getattr(function.func, "id", "") == "partial":
+        function, *first = function.args
+        arguments = (*first, *arguments)
+    given: list[ast.expr] = []
+    for argument in arguments:  # `*_up_to_defaults(dim, start)` leaves arguments out that have their default
+        match argument:
+            case ast.Starred(ast.Call(_, inner)):
+                given += inner
+            case _:
+                given.append(argument)
+    return ast.unparse(ast.Call(function, given, []))
+
+
 def _uses_torch(oracle: Callable) -> bool:
     """Whether an oracle uses its first parameter, which is torch, or imports torch, itself or in the helpers that it names."""
     first = next(iter(inspect.signature(inspect.unwrap(oracle)).parameters))

@@ -34,7 +34,7 @@ from .check import (
     Verdict,
     find,
     is_milestone,
-    source,
+    shown_source,
 )
 from .observe import (
     CALCULATION,
@@ -369,12 +369,12 @@ class Judge:
 
     def _describe(self, verdict: Verdict, check: Check, disagreement: Disagreement) -> None:
         """The case, the programs, and torch's answer."""
-        verdict.case, verdict.program = check.in_order(disagreement.case), source(check.subject)
+        verdict.case, verdict.program = check.in_order(disagreement.case), shown_source(check.subject)
         with suppress(Exception):  # a case without a listing is shown as data
             verdict.listing = self.source.listing(check, disagreement.case)
         is_secret = check.prediction or check.lab.startswith(CLINIC)
         reference = None if self.source.is_exact(check) or is_secret else check.reference
-        verdict.oracle = source(reference) if reference else ""
+        verdict.oracle = shown_source(reference) if reference else ""
         verdict.theirs = "" if check.prediction else show(disagreement.theirs)
 
 

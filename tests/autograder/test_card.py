@@ -8,7 +8,16 @@ import pytest
 
 from autograder.engine import card as cards
 from autograder.engine.card import MAX_CELLS, PALE_GREEN, PALE_RED, RED, card
-from autograder.engine.check import DIED, DISAGREED, NOT_ATTEMPTED, PASSED, UNSTABLE, Verdict
+from autograder.engine.check import (
+    DIED,
+    DISAGREED,
+    NOT_ATTEMPTED,
+    PASSED,
+    UNSTABLE,
+    Verdict,
+    registry,
+    shown_source,
+)
 
 KEPT = {"div", "span", "b", "pre", "details", "summary"}  # by JupyterLab's sanitizer and nbconvert's
 HOSTILE = '<script>alert(1)</script>" onclick="x" \x1b[31m'
@@ -96,6 +105,17 @@ def test_the_points_are_all_or_none_and_are_said_only_for_a_check_that_has_some(
     assert "0 of 3 points" in Structure(card(FAILED, 3)).text
     assert "3 of 3 points" in Structure(card(Verdict("a.check", PASSED, 8, 8), 3)).text
     assert "points" not in Structure(card(FAILED)).text
+
+
+def test_a_program_shows_the_call_and_not_the_helper_that_repeats_it():
+    shown = {name: shown_source(check.subject) for name, check in registry().items()}
+    assert [name for name, text in shown.items() if re.search(r"\b(lists_too|mixed_too|viewed)\(", text)] == []
+    for name, call in {
+        "contiguous_strides": "xp.strided.contiguous_strides(sizes)  # and with lists for tuples",
+        "permute": "x.permute(dims)",
+        "slice": "xp.strided.slice(x, dim, start, end, step)",
+    }.items():
+        assert shown[f"aten.strided.{name}"].endswith(f"\n    return {call}")
 
 
 # What differs --------------------------------------------------------------------------------------------------------
