@@ -136,35 +136,40 @@ def count_paths(nodes: int, edges: Sequence[Edge]) -> list[int]:
 def trace_of_an_operation() -> str:
     """Write the TRACE of one operation of the MiniGPT on torch, of your choice, as a table in Markdown.
 
-    The text begins with a line "TRACE of NAME". NAME is an operator of ATen, such as "gelu", that runs in a training step of
-    `gpt(torch)` on the CPU: in the forward pass, in `cross_entropy`, or in the backward pass, perhaps inside another operator.
-    `add`, `mm` and `matmul` are not allowed, because lab 00 has their TRACEs.
+    The text has a line "TRACE of NAME". NAME is an operator of ATen, such as "gelu", that runs in a training step of `gpt(torch)`
+    on the CPU: in the forward pass, in `cross_entropy`, or in the backward pass, perhaps inside another operator. It may have its
+    namespace and an overload, as in "aten::gelu.default". `add`, `mm` and `matmul` are not allowed, because lab 00 has their
+    TRACEs.
 
-    One table follows. Its columns are "function", "layer", "file", "what it does" and "how I know", in any order. Other columns
-    are allowed. It has at least six rows, each for another function, in the order in which the functions are first called. No cell
-    of the five columns is empty. A `|` within a cell has a backslash before it. In each row:
+    The text has one table. Its columns are "function", "layer", "file", "what it does" and "how I know", in any order. Other
+    columns are allowed. It has at least six rows, each for another function, in the order in which the functions are first called.
+    No cell of the five columns is empty. A `|` within a cell has a backslash before it. In each row:
 
-    - "function": a function of PyTorch. A function `at::_ops::X::call` or `at::_ops::X::redispatch` belongs to an operator: X is
-      its name, with `_` before the overload, as in `add_Tensor`. At least one row has such a function for your own operator. A
-      redispatch comes after its call;
-    - "layer": "frontend", "dispatcher", "ATen" or "compiler". For one of the row's files this is the layer that `layer_of` gives.
-      For a generated file it is the layer in which lab 00 has its functions. If you name the generator, or a YAML file, it may be
-      the layer that `FRAME_MAP` has for the function;
-    - "file": at least one file of PyTorch's sources, with its path from the root, or as "as 2" for the files of row 2. The name
-      alone is enough for a generated file, such as `VariableType_1.cpp`, and for a file whose path is in another row. Each path is
-      on the `SOURCE_MAP`. Of these files, the installed torch has all in Python below `torch`, and all below `torch/include`,
-      `torchgen` and `tools/autograd`. A function of the frontend whose file is in Python has its name in this file;
-    - "how I know": a kind of evidence, or several, each by one of these words: a mode ("mode", "aten_calls"), the dispatch table
-      ("table", "serving", "keys_in_order"), the YAML ("YAML", "registrations"), a stack ("stack", "backtrace", "traceback"), a
-      graph ("graph", "grad_fn", "next_functions"), a profile ("profile", "profiler"), the sources ("source", "inspect"), a
+    - "function": the name of a function of PyTorch, such as `VariableType::mm`, and not a description. A function
+      `at::_ops::X::call` or `at::_ops::X::redispatch` belongs to an operator: X is its name, with `_` before the overload, as in
+      `add_Tensor`. At least one row has such a function for your own operator. A redispatch comes after its call, which has a row
+      too;
+    - "layer": "frontend", "dispatcher", "ATen" or "compiler". It is the layer of one of the row's files by `layer_of`, with two
+      exceptions. The generated files `python_….cpp` are in the frontend, `VariableType_1.cpp` and `Operators_1.cpp` in the
+      dispatcher, and `RegisterCPU_1.cpp` in ATen. If the file is a generator, such as `torchgen/gen.py`, or a YAML file, the layer
+      may be that of the function by `FRAME_MAP`;
+    - "file": at least one file of PyTorch's sources, with its path from PyTorch's root, or "as 2" for the files of row 2. Folders
+      before the root, as in a backtrace, are allowed. The name alone is enough for a generated file, such as `VariableType_1.cpp`,
+      and for a file whose path is in another row. Each path is on the `SOURCE_MAP`. Of these files, the installed torch has all in
+      Python below `torch`, and all below `torch/include`, `torchgen` and `tools/autograd`. A function of the frontend whose file is
+      in Python has its name in this file;
+    - "how I know": a kind of evidence, or several, each by one of these whole words: a mode ("mode", "aten_calls"), the dispatch
+      table ("table", "serving", "keys_in_order"), the YAML ("YAML", "registrations"), a stack ("stack", "backtrace", "traceback"),
+      a graph ("graph", "grad_fn", "next_functions"), a profile ("profile", "profiler"), the sources ("source", "inspect"), a
       debugger ("debugger", "gdb", "lldb"), or a log ("log", "TORCH_LOGS", "output_code"). A row of ATen that has the YAML as
-      evidence names a kernel that `native_functions.yaml` has for an operator of your rows, such as `gelu_out_cpu` or its class
-      `structured_gelu_out_cpu`, or its function is a wrapper, such as `wrapper_CPU_gelu`, or a method `meta`.
+      evidence names a kernel that `native_functions.yaml` has on the CPU for an operator of your rows, such as `gelu_out_cpu` or
+      its class `structured_gelu_out_cpu`, or its function is a wrapper, such as `wrapper_CPU_gelu`, or a method `meta`.
 
     The table has at least three layers and at least three kinds of evidence. The first row is in the frontend or the compiler. At
-    least one row is of ATen and has a file below `aten/src/ATen/native`. Such a row comes after a row of the dispatcher. A row of
-    the frontend after it says why: its "function" or its "what it does" has "backward", "returns", "wraps" or "compiles". At least
-    one row of ATen names a kernel that `native_functions.yaml` has for your own operator.
+    least one row is a kernel: it is of ATen and has a file below `aten/src/ATen/native`. Before the first kernel comes a row of the
+    dispatcher. Each row of the frontend that comes after a kernel says why the frontend runs again: its "function" or its "what it
+    does" has "backward", "returns", "wraps" or "compiles". At least one row of ATen names a kernel that `native_functions.yaml` has
+    on the CPU for your own operator. A composite operator's kernel counts as one on the CPU.
 
     The check reads the form, and asks the installed torch for names. A false row with the right names passes. A person marks your
     TRACE with the question at the end of the lab.

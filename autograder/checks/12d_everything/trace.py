@@ -5,7 +5,6 @@ Whether the TRACE is true is a person's question. This examination refuses what 
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import warnings
@@ -17,14 +16,20 @@ from ...engine.observe import is_error
 
 ROWS, LAYERS, KINDS = 6, 3, 3  # at least
 TRACED = {"add", "mm", "matmul"}  # in lab 00
+SERVING = {"CPU", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"}
 COLUMNS = {"function": "function", "layer": "layer", "file": "file", "what": "what it does", "how": "how I know"}
 NAMES = {"frontend": "frontend", "dispatcher": "dispatcher", "aten": "ATen", "compiler": "compiler"}
-EVIDENCE = {
-    "a mode": r"aten_calls|\w*modes?\b", "the table": r"\w*table\b|serving|keys_in_order", "the YAML": r"yaml|registrations",
-    "a stack": r"\w*stack|backtrace|traceback", "a graph": r"\w*graph|grad_fn|next_functions", "a profile": r"profil",
-    "the sources": r"source|inspect", "a debugger": r"debugger|gdb|lldb", "a log": r"logs?\b|torch_logs|output_code",
+EVIDENCE = {  # whole words, or the end of a name such as `cpp_stack` or `TorchDispatchMode`
+    "a mode": r"aten_calls|(?:\w*_|\w*(?:dispatch|function|tensor|debug))?modes?",
+    "the table": r"(?:\w*_)?tables?|serving|keys_in_order", "the YAML": r"yaml|registrations",
+    "a stack": r"(?:\w*_|call)?stack(?:s|_?traces?)?|backtraces?|tracebacks?",
+    "a graph": r"(?:\w*_|sub)?graphs?|grad_fn|next_functions", "a profile": r"profil(?:e|es|ed|er|ers|ing)",
+    "the sources": r"sources?|inspect(?:ed|ing|ion)?", "a debugger": r"debuggers?|gdb|lldb",
+    "a log": r"logs?|torch_logs|output_code",
 }  # fmt: skip
 REASONS = r"\b(backward|back|return|wrap|compil)"
+CODE = re.compile(r"_|::|\w\.\w|[a-z][A-Z]")  # in a name, but in no word
+NAMESPACES = re.compile(r"\(anonymous namespace\)::|^(?:torch::autograd::|torch::|at::native::|at::)(?!_ops)")
 FILE = re.compile(r"(?:[\w.+-]*/)*[\w.+-]+\.(?:pyi?|cpp|cc|cuh?|hpp|h|inl|yaml)\b")
 # Generated files, which a row may name without their path, and their layers beside those on the map.
 GENERATED = {
@@ -70,7 +75,20 @@ class Row:
 
     @property
     def kinds(self):
-        return {kind for kind, words in EVIDENCE.items() if re.search(rf"(?<![a-z])(?:{words})", self.how.lower())}
+        return {kind for kind, words in EVIDENCE.items() if re.search(rf"(?<![a-z])(?:{words})\b", self.how.lower())}
+
+    @property
+    def has_function(self):
+        """Whether its function may be a name: there is one in the cell, or a part of the cell is one word."""
+        parts = re.split(r"[,;/+]|\band\b", self.function)
+        return bool(CODE.search(self.function)) or any(re.fullmatch(r"\s*\w+(?:\(.*\))?\s*", part) for part in parts)
+
+    def is_again(self, other):
+        """Whether another row has the same function, perhaps with a namespace."""
+        if self.function == other.function:
+            return True
+        mine, theirs = (NAMESPACES.sub("", row.function) for row in (self, other))
+        return mine == theirs and self.layers == other.layers and not {*self.files}.isdisjoint(other.files)
 
     @property
     def names(self):
@@ -152,13 +170,24 @@ def entries():
     return {re.match(r"- func: ([\w.]+)\(", part)[1]: part for part in parts}
 
 
+@cache
 def kernels(name):
-    """The names of the kernels that native_functions.yaml has for an operator, for any key."""
+    """The names of the kernels that native_functions.yaml has for an operator, for the keys of `SERVING`."""
     from rushlight.on_torch.trace import registrations
 
-    part = entries().get(name, "")
+    if not (part := entries().get(name, "")):
+        return set()
     delegate = re.search(r"^  structured_delegate: (\S+)", part, re.MULTILINE)
-    return {*registrations(part + (entries()[delegate[1]] if delegate else ""), name).values()} if part else set()
+    of_keys = registrations(part + (entries()[delegate[1]] if delegate else ""), name)
+    return {of_keys[key] for key in SERVING & of_keys.keys()}
+
+
+def operator_with(names):
+    """The shortest name of an operator in a training step that has one of these kernels, and the kernel, or nothing."""
+    fitting = [
+        (name, kernel) for name in entries() if base_of(name) in operators() for kernel in sorted(kernels(name) & names)
+    ]
+    return min(fitting, key=lambda pair: len(pair[0]), default=None)
 
 
 def installed(*parts):
@@ -186,7 +215,9 @@ def is_named_in(function, path):
         return True
     parts = path.split("/")
     paths = [installed(*parts[i:]) for i, part in enumerate(parts) if part == "torch"]
-    with open(next(filter(os.path.exists, paths)), encoding="utf-8") as file:
+    if not (path := next(filter(os.path.exists, paths), None)):
+        return False
+    with open(path, encoding="utf-8") as file:
         text = file.read()
     return any(re.search(rf"\b{name}\b", text) for name in re.findall(r"\b(\w{3,})(?![\w.]|::)", function))
 
@@ -228,15 +259,24 @@ def operation_of(text):
     )
     if not titles:
         raise Refused("there is no line 'TRACE of NAME' with the name of your operator")
-    name = titles[0].rstrip(".").partition(".")[0]
+    title = titles[0].rstrip(".")
+    name = base_of(title)
     if name.rstrip("_") in TRACED:
         raise Refused(f"lab 00 has the TRACE of {name}: choose another operator")
     if name not in operators():
         known = {each.partition(".")[0] for each in schemas().values()}
         reason = "no training step of the MiniGPT runs it" if name in known else "it is no operator of ATen"
-        close = difflib.get_close_matches(name, operators(), n=3, cutoff=0.5)
-        raise Refused(f"{name}: {reason}" + f"; did you mean {' or '.join(close)}?" * bool(close))
+        raise Refused(f"{name}: {reason}{advice(name, operators())}")
+    if title not in (name, f"{name}.default", *schemas().values()):
+        raise Refused(f"aten has no operator {title}")
     return name
+
+
+def advice(name, names):
+    """The end of a message on a mistyped name: those that are similar, or nothing."""
+    from ...text import did_you_mean
+
+    return f"; {question}" if (question := did_you_mean(name, names)) else ""
 
 
 def with_files(rows):
@@ -259,8 +299,10 @@ def problems_of_cells(row, rows):
     for name in COLUMNS.values():
         if not re.search(r"\w", getattr(row, name.split()[0])):
             yield f"its cell {name!r} is empty"
-    if above := [other for other in rows[: row.number - 1] if other.function == row.function]:
+    if above := [other for other in rows[: row.number - 1] if row.is_again(other)]:
         yield f"row {above[0].number} has this function already"
+    elif not row.has_function:
+        yield "its cell 'function' has no name of a function, such as `VariableType::mm`"
     if len(row.layers) != 1:
         yield f"its layer is {row.layer!r}, and not one of {', '.join(NAMES.values())}"
 
@@ -284,15 +326,16 @@ def problems_of_files(row):
 
 def problems_of_operators(row, rows):
     """Whether the operators in `at::_ops` exist, and a redispatch comes after its call."""
-    for name, method in re.findall(r"_ops::(\w+)(?:::(\w+))?", f"{row.function} {row.what}"):
+    for name, method in re.findall(r"_ops::(\w+(?:\.\w+)*)(?:::(\w+))?", f"{row.function} {row.what}"):
         if name not in schemas():
-            close = difflib.get_close_matches(name, schemas(), n=1, cutoff=0.6)
-            yield f"aten has no operator at::_ops::{name}" + f"; did you mean {close[0]}?" * bool(close)
+            yield f"aten has no operator at::_ops::{name}{advice(name, schemas())}"
         elif method not in ("", "call", "redispatch"):
             yield f"at::_ops::{name} has `call` and `redispatch`, and no `{method}`"
     for name in re.findall(r"_ops::(\w+)::redispatch", row.function):
         calls = [other.number for other in rows if f"_ops::{name}::call" in f"{other.function} {other.what}"]
-        if calls and min(calls) > row.number:
+        if not calls:
+            yield f"no row has at::_ops::{name}::call: a redispatch comes after its call"
+        elif min(calls) > row.number:
             yield f"the call of {name} is below, in row {min(calls)}: a redispatch comes after its call"
 
 
@@ -303,6 +346,11 @@ def problems_of_evidence(row, operation, mentioned):
     if "the YAML" in row.kinds and row.layers == {"ATen"} and "derivatives" not in row.how:
         known = set().union(*map(kernels, mentioned))
         if row.names.isdisjoint(known) and not re.search(r"\bwrapper_|::meta\b", row.function):
+            if found := operator_with({word.removeprefix("structured_") for word in re.findall(r"\w+", row.function)}):
+                name, kernel = found
+                call = f"at::_ops::{name.replace('.', '_')}::call"
+                yield f"{kernel} is a kernel of {name} in native_functions.yaml, and no row has its call: add {call} above"
+                return
             has = ", ".join(sorted(kernels(mentioned[0]))) or "no kernel"
             yield f"native_functions.yaml has no such kernel for an operator of this TRACE; of {mentioned[0]} it has {has}"
 

@@ -630,3 +630,25 @@ def trace_of_an_operation__addmm_inside_linear():
         ("`THPVariable_Wrap`", "frontend", "`torch/csrc/autograd/python_variable.cpp`", "wraps the result", "source"),
     )
     return "## TRACE of `addmm`\n\n" + head + "\n".join(f"| {' | '.join(row)} | yes |" for row in rows)
+
+
+def trace_of_an_operation__with_text_before_it_and_a_full_name():
+    """The namespace and the overload in the title, plurals, whole namespaces, and a graph's and a mode's full names."""
+    site = "/opt/venv/lib/python3.11/site-packages"
+    return f"""My notes, for float32.
+
+TRACE of `aten::gelu.default`
+
+| function | layer | file | what it does | how I know |
+|---|---|---|---|---|
+| GELU.forward | frontend | {site}/torch/nn/modules/activation.py | calls F.gelu | getsource of `inspect` |
+| torch::autograd::THPVariable_gelu(_object*, _object*) | frontend | python_nn_functions.cpp | parses | TORCH_SHOW_CPP_STACKTRACES |
+| at::_ops::gelu::call | dispatcher | /home/me/pytorch/build/aten/src/ATen/Operators_3.cpp | AutogradCPU | both dispatch tables |
+| torch::autograd::VariableType::(anonymous namespace)::gelu | dispatcher | VariableType_1.cpp | GeluBackward0 | next_functions |
+| at::_ops::gelu::redispatch | dispatcher | as 3 | CPU | a TorchDispatchMode, cpp_stack |
+| at::(anonymous namespace)::wrapper_CPU_gelu | ATen | RegisterCPU_3.cpp | allocates | stack traces |
+| TORCH_IMPL_FUNC(gelu_out_cpu) | ATen | aten/src/ATen/native/Activation.cpp | calls the stub | native_functions.yaml |
+| the lambda in GeluKernelImpl, vectorized_loop2d | ATen | aten/src/ATen/native/cpu/Activation.cpp | the loop | profiling |
+| THPEngine_run_backward | dispatcher | torch/csrc/autograd/python_engine.cpp | calls the engine | debuggers |
+| at::_ops::gelu_backward::call, at::_ops::gelu_backward::redispatch | dispatcher | as 3 | as 3 to 5 | logs |
+"""

@@ -487,6 +487,47 @@ trace_of_an_operation__just_knows_one_thing = _changed(("| `serving` below autog
 
 trace_of_an_operation__says_nothing_of_one = _changed(("| runs the loop, with SIMD |", "| |"))
 
+trace_of_an_operation__an_operator_like_no_other = _changed(
+    ("`VariableType::gelu`", "`at::_ops::qqq_nonsense_zzz::call`")
+)
+
+trace_of_an_operation__an_operator_with_a_dot = _changed(("_ops::gelu::redispatch", "_ops::gelu.out::redispatch"))
+
+trace_of_an_operation__an_overload_that_is_none = _changed(("TRACE of `gelu`", "TRACE of `gelu.tanh`"))
+
+trace_of_an_operation__redispatches_without_a_call = _changed(
+    ("`GeluBackwardKernelImpl` | ATen | as 9", "`at::_ops::gelu_backward::redispatch` | dispatcher | as 3")
+)
+
+trace_of_an_operation__knows_a_part_of_a_word = _changed(
+    ("| `serving` below autograd", "| StackOverflow and modern resources, a paragraph of blogs")
+)
+
+trace_of_an_operation__repeats_a_row_with_its_namespace = _changed(
+    ("`GeluBackwardKernelImpl`", "`at::native::(anonymous namespace)::GeluKernelImpl`")
+)
+
+trace_of_an_operation__describes_a_function = _changed(("`GeluKernelImpl`", "the loop of the kernel"))
+
+trace_of_an_operation__a_kernel_for_cuda = _changed(("structured_gelu_out_cpu::impl", "structured_gelu_out_cuda::impl"))
+
+trace_of_an_operation__a_kernel_of_an_operator_that_is_not_called = _changed(
+    (
+        "| runs the loop of the gradient, reached as 9 was, by 3 to 8 | a debugger, stopped there",
+        "| the gradient | the YAML",
+    ),
+    ("`GeluBackwardKernelImpl`", "`structured_gelu_backward_out_cpu::impl`"),
+)
+
+trace_of_an_operation__the_engine_in_the_frontend = _changed(
+    (
+        "`GeluBackward0::apply` | dispatcher | `torch/csrc/autograd/generated/Functions.cpp`",
+        "`THPEngine_run_backward` | frontend | `torch/csrc/autograd/python_engine.cpp`",
+    )
+)
+
+trace_of_an_operation__python_in_a_folder_of_c10 = _changed(("`torch/nn/modules/activation.py`", "`c10/activation.py`"))
+
 trace_of_an_operation__repeats_a_row = _changed(("`GeluBackwardKernelImpl`", "`GeluKernelImpl`"))
 
 trace_of_an_operation__the_kernel_first = _changed(
