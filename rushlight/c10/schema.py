@@ -491,9 +491,9 @@ def choose_signature(schemas: Sequence[FunctionSchema], args: tuple, kwargs: dic
     - After that each value is of the type of its argument (`is_of_type`), or it is a number (`NUMBERS`) and
       `may_be_number` allows a number for the argument.
 
-        >>> add = [parse_schema("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor")]
-        >>> choose_signature(add, (rushlight.ones(2), 3), {"alpha": 2})
-        (0, [tensor([1., 1.]), 3, 2])
+        >>> schemas = [parse_schema(text) for text in ("f(int n, *, str how) -> int", "f(int[] size, *, int k=1) -> int")]
+        >>> choose_signature(schemas, (2, 3), {})
+        (1, [(2, 3), 1])
 
     Args:
         schemas: `FunctionSchema`s, one or more.

@@ -270,7 +270,7 @@ def _poisoned() -> list[str]:
             if path.suffix == ".npz"
             else path.read_text(encoding="utf-8")
             for path in folder.rglob("*")
-            if path.suffix in (".py", ".yaml", ".toml", ".h", ".npz")
+            if path.suffix in (".py", ".yaml", ".toml", ".h", ".txt", ".npz")
         }
         digest = hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()[:16]
         wrong += [] if folder.name.endswith(digest) else [str(folder)]

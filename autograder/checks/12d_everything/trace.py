@@ -5,6 +5,7 @@ Whether the TRACE is true is a person's question. This examination refuses what 
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import warnings
@@ -273,10 +274,9 @@ def operation_of(text):
 
 
 def advice(name, names):
-    """The end of a message on a mistyped name: those that are similar, or nothing."""
-    from ...text import did_you_mean
-
-    return f"; {question}" if (question := did_you_mean(name, names)) else ""
+    """The end of a message on a mistyped name: the one that is most similar, or nothing."""
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.65)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def with_files(rows):
