@@ -23,7 +23,9 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
-ENTRY = re.compile(r"^### (.+)\n\n(?:<!-- (.+) -->\n\n)?(.+)", re.MULTILINE)
+ENTRY = re.compile(
+    r"^### (.+)\n\n(?:<!-- ((?:names|on|not): .+) -->\n\n)?(?:<!-- asked: .+ -->\n\n)?(.+)", re.MULTILINE
+)
 RULES = re.compile(r"^<!-- (?:names|on|not): .+ -->\n\n", re.MULTILINE)
 PHASE = re.compile(r"phases/(\d\d)_")
 PAGE = re.compile(r"(?:phases/(\d\d)_\w+/(?:(\d\d[a-z]?)_\w+|reading)|[\w-]+)$")

@@ -3,6 +3,9 @@
 Readers search for terms, and prose explains them. So the search has the headings and the prose of a reading and of a lab, without
 code, outputs, pictures, hints and answers. It has the names in the API, each with the first paragraph of what it says of itself,
 below everything else; of the list of operators it has the first paragraph alone. The page that a reader sees is whole.
+
+Readers have words of their own. A comment below a heading, `<!-- asked: OOM, CUDA out of memory -->`, names the section by them.
+A term of the glossary is also found by the names that it has there. What is typed is read in `docs/javascripts/search.js`.
 """
 
 from __future__ import annotations
@@ -10,11 +13,15 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatch
 
+from glossary import plurals
+from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.pages import Page
 
 # How much more a page counts than another that says the same.
 BOOSTS = {"glossary.md": 3, "phases/*/reading.md": 2, "phases/*": 1, "api/*": 0.1, "index.md": 0.3, "*": 1}
+
+WHOLE = 0.4  # of that for the text above its first section, for which the theme multiplies by 2.5
 
 LEFT_OUT = re.compile(
     r"<(?P<block>details|figure|form)\b.*?</(?P=block)>"
@@ -22,15 +29,28 @@ LEFT_OUT = re.compile(
     r"|<!-- unsearched -->.*?<!-- /unsearched -->",
     re.DOTALL,
 )
-MARKS = re.compile(r"<!-- /?unsearched -->")
+MARKS = re.compile(r"<!-- (?:/?unsearched|asked: .+?) -->")
 HEADING = re.compile(r"(<h[1-6]\b.*?</h[1-6]>)", re.DOTALL)
 PARAGRAPH = re.compile(r"<p>.*?</p>", re.DOTALL)
 CODE = re.compile(r'<div class="(?:[\w-]+ )*highlight\b.*?</div>', re.DOTALL)
 
 
+ASKED = re.compile(r'<h[2-6] id="([^"]+)"(?:(?!<h[1-6]).)*?</h[2-6]>\s*<!-- asked: (.+?) -->', re.DOTALL)
+
+names: dict[str, list[str]] = {}  # for the address of a section, what readers call it
+
+
+def on_config(config: MkDocsConfig) -> None:
+    names.clear()
+    for term in config.extra["glossary"]:
+        names[f"glossary.html#{term.anchor}"] = [term.title, *term.names]
+
+
 @event_priority(100)  # before the search plugin reads the page
 def _on_page_context_hide(context, page: Page, **_) -> None:
     path = page.file.src_uri
+    for anchor, asked in ASKED.findall(page.content):
+        names.setdefault(f"{page.url}#{anchor}", []).extend(asked.split(", "))
     page.meta["search"] = {"boost": boost(path)} | (page.meta.get("search") or {})
     page.whole, page.content = page.content, searched(path, page.content)
 
@@ -42,6 +62,18 @@ def _on_page_context_show(context, page: Page, **_) -> None:
 
 
 on_page_context = CombinedEvent(_on_page_context_hide, _on_page_context_show)
+
+
+@event_priority(100)  # before the search plugin writes its index
+def on_post_build(config: MkDocsConfig) -> None:
+    search = config.plugins["material/search"]
+    separator = re.compile(search.config.separator)
+    for entry in search.search_index.entries:
+        if "#" not in entry["location"]:
+            entry["boost"] *= WHOLE
+        if entry["location"] in names:
+            forms = {form for name in names[entry["location"]] for form in plurals(name.lower())}
+            entry["tags"] = sorted({"_".join(filter(None, separator.split(form))) for form in forms})
 
 
 def boost(path: str) -> float:
