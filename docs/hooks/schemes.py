@@ -3,6 +3,7 @@
 A drawing has colours for a white page. On the site each colour is `light-dark(...)`: in the dark, greys go from the page's ground
 to its ink, and other colours keep their hue. A browser takes the scheme of the page, in an `<img>` too. `map.svg` becomes a part
 of its page, and the boxes of its phases are links. `README.md` has a second file instead, `python docs/hooks/schemes.py` writes it.
+A screenshot `NAME.webp` has a second file `NAME-dark.webp`, and a page shows the one of its scheme.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ COLOR = re.compile(r"(?<![\w-])((?:fill|stroke|stop-color|--[\w-]+)(?:=\"|: ?))(
 GROUND, INK, DARKEST = (0x1E, 0x21, 0x29), (0xE6, 0xE9, 0xEE), 0.14  # in the dark, and the lightness of ink on paper
 ROOT = '<svg style="color-scheme: light dark; fill: light-dark(#000000, #e6e9ee)" '  # of what names no colour, too
 MAP = re.compile(r"!\[([^\]]*)\]\(images/map\.svg\)\{ \.map \}")
+SCREENSHOT = re.compile(r"!\[[^\]]*\]\(images/([\w-]+)\.webp\)(\{[^}]*\})?")
 BOX = re.compile(r'<rect data-phase="(\d\d)"( x="\S+" y="\S+" width="\S+" height="\S+" rx="6")')
 
 
@@ -70,7 +72,13 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         lines = drawing.replace("</svg>", "".join(links) + "</svg>").splitlines()
         return f'<figure class="map" tabindex="0">{in_both("".join(map(str.strip, lines)))}</figure>'
 
-    return MAP.sub(linked, markdown)
+    def both(match: re.Match) -> str:
+        if not (IMAGES / f"{match[1]}-dark.webp").exists():
+            return match[0]
+        light = match[0].replace(".webp)", ".webp#only-light)")  # the theme hides what is not of the page's scheme
+        return light + match[0].replace(".webp)", "-dark.webp#only-dark)")
+
+    return SCREENSHOT.sub(both, MAP.sub(linked, markdown))
 
 
 if __name__ == "__main__":

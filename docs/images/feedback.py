@@ -1,4 +1,4 @@
-"""Take the picture of a student's feedback for the manual: `python docs/images/feedback.py`.
+"""Take the pictures of a student's feedback for the manual, in the light and in the dark: `python docs/images/feedback.py`.
 
 It grades one student of the sample class in a temporary folder, and shows the upper part of the page in Chromium.
 """
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from autograder.classroom import grade, sample
 from autograder.engine import sandbox
@@ -35,6 +35,13 @@ def page(classroom: Path) -> Path:
     return classroom / "feedback" / STUDENT / sample.LAB / f"{sample.LAB}.html"
 
 
+def save_both(view: Page, path: Path) -> None:
+    """Write pictures of a page in the light scheme, and in the dark one as `NAME-dark.webp`."""
+    for scheme, ending in ("light", ""), ("dark", "-dark"):
+        view.emulate_media(color_scheme=scheme)
+        save(view.screenshot(), path.with_stem(path.stem + ending))
+
+
 def save(shot: bytes, path: Path) -> None:
     """Write a screenshot with its 256 most different colours, which needs less room."""
     colours = (
@@ -51,7 +58,7 @@ def main() -> None:
         chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         view = chromium.new_page(viewport={"width": 760, "height": HEIGHT}, device_scale_factor=2)
         view.goto(page(Path(folder)).as_uri())
-        save(view.screenshot(), Path(__file__).with_suffix(".webp"))
+        save_both(view, Path(__file__).with_suffix(".webp"))
         chromium.close()
 
 

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from feedback import BROWSERS, save
+from feedback import BROWSERS, save_both
 from playwright.sync_api import sync_playwright
 
 from autograder.classroom import oral, sample
@@ -62,7 +62,7 @@ def main() -> None:
         for name, page in pages(Path(folder)).items():
             view = chromium.new_page(viewport={"width": 1000, "height": HEIGHTS[name]}, device_scale_factor=1.5)
             view.goto(page.as_uri())
-            save(view.screenshot(), Path(__file__).with_name(f"{name}.webp"))
+            save_both(view, Path(__file__).with_name(f"{name}.webp"))
         chromium.close()
 
 

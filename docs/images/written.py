@@ -1,4 +1,4 @@
-"""Take the picture of the page for written answers: `python docs/images/written.py`.
+"""Take the pictures of the page for written answers: `python docs/images/written.py`.
 
 It grades four students with made-up answers in a temporary folder, marks one of them, and shows the page in Chromium.
 """
@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import nbformat
-from feedback import BROWSERS, save
+from feedback import BROWSERS, save_both
 from playwright.sync_api import sync_playwright
 
 from autograder.classroom import grade, sample, written
@@ -55,7 +55,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         data = json.dumps(state(Path(folder)))
         chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        view = chromium.new_page(viewport={"width": 1120, "height": 850}, device_scale_factor=2)
+        view = chromium.new_page(viewport={"width": 1120, "height": 850}, device_scale_factor=1.5)
         html = page("Written answers", "", "", "picture")
         view.route("**/*", lambda route: route.fulfill(body=data if "/api/" in route.request.url else html, content_type=
                    "application/json" if "/api/" in route.request.url else "text/html"))  # fmt: skip
@@ -64,7 +64,7 @@ def main() -> None:
         while "nearly equal" not in view.locator("#equal").inner_text():
             view.keyboard.press("j")
         view.keyboard.press("=")
-        save(view.screenshot(), Path(__file__).with_suffix(".webp"))
+        save_both(view, Path(__file__).with_suffix(".webp"))
         chromium.close()
 
 
