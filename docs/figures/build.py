@@ -26,6 +26,7 @@ from playwright.sync_api import Page, sync_playwright
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
+FLAME = ROOT / "docs" / "images" / "favicon.svg"
 DESK = {"width": 1440, "height": 900}
 CARD = """
 body { display: flex; align-items: center; gap: 32px; height: 630px; margin: 0; padding: 0 24px 0 56px; background: #15171c; }
@@ -93,7 +94,6 @@ def card(page: Page, name: str, size: tuple[int, int]) -> bytes:
     width, height = size
     scale = min(760 / (width + 24), 590 / (height + 16))
     title = (HERE / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-    flame = (ROOT / "docs" / "images" / "favicon.svg").read_text(encoding="utf-8")
     page.set_content(empty(name, size))
     drawing = page.evaluate("new XMLSerializer().serializeToString(document.querySelector('.moving svg'))")
     drawing = drawing.replace(f'viewBox="0 0 {width} {height}"', f'viewBox="-12 -8 {width + 24} {height + 16}"', 1)
@@ -101,7 +101,7 @@ def card(page: Page, name: str, size: tuple[int, int]) -> bytes:
     page.set_viewport_size({"width": 1200, "height": 630})
     page.set_content(
         f"""<!doctype html><meta charset="utf-8"><style>{style}{CARD}</style><body data-md-color-scheme="slate">
-        <div><p>{flame} Rushlight</p><h1>{title}</h1><p>a figure that moves</p></div>
+        <div><p>{FLAME.read_text(encoding="utf-8")} Rushlight</p><h1>{title}</h1><p>a figure that moves</p></div>
         <div class="moving" style="width: {scale * (width + 24):.0f}px">{drawing}</div>"""
     )
     with Image.open(io.BytesIO(page.screenshot())) as image:
@@ -113,9 +113,10 @@ def card(page: Page, name: str, size: tuple[int, int]) -> bytes:
 
 
 def drawn_from(name: str) -> str:
-    """Return a digest of what the card of a figure is drawn from: the figure's first picture, and its page's title."""
+    """Return a digest of what the card of a figure is drawn from: its first picture, its page's title, and the site's icon."""
     (picture,) = ROOT.glob(f"phases/*/{name}.svg")
-    text = picture.read_text(encoding="utf-8") + (HERE / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0]
+    title = (HERE / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0]
+    text = picture.read_text(encoding="utf-8") + title + FLAME.read_text(encoding="utf-8")
     return hashlib.sha256(text.encode()).hexdigest()
 
 

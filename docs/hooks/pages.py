@@ -38,6 +38,9 @@ FIRST_PROMPT = re.compile(r"(?:>>>|\$|In \[\d*\]:) ")
 
 CARD = 1200, 630
 PAPER, INK, FAINT, FLAME, GLOW = "#15171c", "#f2f0ec", "#8d939c", "#e8590c", "#ffd8a8"
+ICON = Path(__file__).parents[1] / "images" / "favicon.svg"
+ICON_PATH = re.compile(r'<path d="([^"]*)" fill="([^"]*)"')
+COMMAND = re.compile(r"([MLC])([^MLCZ]*)")
 
 
 # What mkdocs calls ---------------------------------------------------------------------------------------------------
@@ -128,17 +131,27 @@ def card(name: str, title: str, numbers: list[str]) -> bytes:
 
 
 def _flame(image: Image.Image, middle: tuple[int, int], size: int) -> None:
-    """The flame of the site's icon."""
+    """Draw the site's icon, whose paths have only the commands M, L, C and Z."""
     fine = Image.new("RGBA", (size * 4, size * 4))
-    draw = ImageDraw.Draw(fine)
-    for color, center, least, height in (FLAME, 0.6, 0.3, 0.98), (GLOW, 0.72, 0.14, 0.5):
-        middle_x, middle_y, radius = size * 2, size * 4 * center, size * 4 * least
-        draw.ellipse((middle_x - radius, middle_y - radius, middle_x + radius, middle_y + radius), fill=color)
-        tip = middle_y + radius - size * 4 * height
-        corners = [(middle_x, tip), (middle_x + radius * 0.94, middle_y - radius * 0.34)]
-        draw.polygon([*corners, (middle_x - radius * 0.94, middle_y - radius * 0.34)], fill=color)
+    for path, color in ICON_PATH.findall(ICON.read_text(encoding="utf-8")):
+        ImageDraw.Draw(fine).polygon([(x * size / 8, y * size / 8) for x, y in corners(path)], fill=color)
     small = fine.resize((size, size), Image.Resampling.LANCZOS)
     image.paste(small, (middle[0] - size // 2, middle[1] - size // 2), small)
+
+
+def corners(path: str) -> list[tuple[float, float]]:
+    """Return the corners of a path of an SVG: a curve has 16 of them."""
+    found: list[tuple[float, float]] = []
+    for command, numbers in COMMAND.findall(path):
+        x, y = (list(map(float, numbers.split()))[axis::2] for axis in range(2))
+        if command == "C":
+            (x0, y0), (x1, x2, x3), (y1, y2, y3) = found[-1], x, y
+            for t in (step / 16 for step in range(1, 17)):
+                a, b, c, d = (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3
+                found.append((a * x0 + b * x1 + c * x2 + d * x3, a * y0 + b * y1 + c * y2 + d * y3))
+        else:
+            found += zip(x, y)
+    return found
 
 
 @cache
@@ -154,7 +167,8 @@ def _pictures(content: str, page: str, files: Files) -> str:
 
     def loading(match: re.Match) -> str:
         given = dict(ATTRIBUTE.findall(match[0]))
-        file = files.get_file_from_path(posixpath.normpath(posixpath.join(posixpath.dirname(page), given["src"])))
+        path = posixpath.join(posixpath.dirname(page), given["src"].partition("#")[0])
+        file = files.get_file_from_path(posixpath.normpath(path))
         more = {} if match[0] == first else {"loading": "lazy"}
         if file and "height" not in given:
             width, height = size(file.content_bytes)

@@ -1,6 +1,7 @@
 """The hooks of the site convert a page piece by piece."""
 
 import importlib
+import io
 import logging
 import re
 import sys
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
+from mkdocs.utils.meta import get_data
 
 from autograder.engine.check import is_bench
 from autograder.model import Lab, lab_names
@@ -58,6 +60,12 @@ def test_a_description_says_the_aim_of_a_chapter_or_its_first_sentences(hooks):
         said("phases/01/reading.md", f"{unseen}<p>The text of the reading itself.</p>")
         == "The text of the reading itself."
     )
+
+
+@pytest.mark.parametrize("path", sorted(path for path in (ROOT / "docs").rglob("*.md")), ids=lambda path: path.stem)
+def test_the_front_matter_of_a_page_is_no_part_of_its_text(path):
+    text, _ = get_data(path.read_text(encoding="utf-8"))
+    assert not text.startswith("---")
 
 
 def test_search_reads_the_first_paragraph_of_an_entry_of_the_api(hooks):
@@ -265,6 +273,33 @@ def test_a_drawing_of_the_readme_has_a_file_for_the_dark_that_is_not_old(hooks):
     assert (images / "idea-dark.svg").read_text("utf-8") == hooks["schemes"].in_the_dark(
         (images / "idea.svg").read_text("utf-8")
     )
+
+
+def test_a_page_shows_the_screenshot_of_its_scheme(hooks):
+    shown = hooks["schemes"].on_page_markdown('![A report.](images/report.webp){ width="760" }', None, None, None)
+    assert shown == (
+        '![A report.](images/report.webp#only-light){ width="760" }'
+        '![A report.](images/report-dark.webp#only-dark){ width="760" }'
+    )
+
+
+def test_every_screenshot_of_a_page_has_a_file_for_the_dark_and_is_small():
+    pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md"))
+    names = re.findall(r"images/([\w-]+)\.webp", pages)
+    pictures = [ROOT / f"docs/images/{name}{ending}.webp" for name in names for ending in ("", "-dark")]
+    assert len(pictures) >= 10 and max(path.stat().st_size for path in pictures) <= 60_000
+
+
+def test_a_card_has_the_flame_of_the_icon(hooks):
+    import numpy
+    from PIL import Image
+
+    pages = hooks["pages"]
+    card = Image.open(io.BytesIO(pages.card("rushlight", "", []))).convert("RGB")
+    icon = numpy.asarray(card, int)[77:139, 87:149]
+    colours = [tuple(bytes.fromhex(color[1:])) for _, color in pages.ICON_PATH.findall(pages.ICON.read_text())]
+    assert len(colours) == 3 and all((abs(icon - color).max(-1) < 12).sum() > 10 for color in colours)
+    assert pages.corners("M0 0C0 0 4 4 4 4L4 8Z")[-2:] == [(4, 4), (4, 8)]
 
 
 def test_every_phase_has_a_thumbnail_of_the_shape_of_its_card(hooks):
