@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from autograder import cli
+from autograder.course import set_environment
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -40,6 +41,17 @@ def test_every_python_that_is_named_is_one_of_the_course():
     named += re.findall(r"python:(3\.\d+)", DEVCONTAINER["image"])
     named += [each for text in WORKFLOWS.values() for each in re.findall(r'python-version: "(.+)"', text)]
     assert len(named) >= 5 and {*named} <= {*pythons()}
+
+
+def test_binder_has_the_jupyter_settings_of_rushlight_lab(monkeypatch):
+    names = "JUPYTER_CONFIG_PATH", "JUPYTER_PATH"
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+    given = subprocess.check_output([ROOT / "binder/start", "env"], text=True).splitlines()
+    set_environment(of_student=True)
+    assert [line for line in sorted(given) if line.startswith(names)] == [
+        f"{name}={os.environ[name]}" for name in names
+    ]
 
 
 def test_the_parts_of_everything_are_counted_right():
