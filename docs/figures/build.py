@@ -5,6 +5,7 @@
 `NAME.py` computes the data of a figure with rushlight and torch: `data()`. It also says in which `PHASE` the figure stands, and
 its `SIZE` in units of its drawing. `NAME.json` is this data, and `phases/PHASE_*/NAME.svg` is what `NAME.js` draws from it before
 anyone has touched it, as Chromium sees it. `NAME.png` shows this picture where another site shows a link to the figure's page.
+`NAME.svg` beside the script is the narrow picture, for phones without scripts.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from playwright.sync_api import Page, sync_playwright
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 FLAME = ROOT / "docs" / "images" / "favicon.svg"
-DESK = {"width": 1440, "height": 900}
+DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 CARD = """
 body { display: flex; align-items: center; gap: 32px; height: 630px; margin: 0; padding: 0 24px 0 56px; background: #15171c; }
 body > div { flex: 1; color: #f2f0ec; font-family: "DejaVu Sans", sans-serif; }
@@ -75,17 +76,20 @@ def empty(name: str, size: tuple[int, int]) -> str:
     )
 
 
-def picture(page: Page, name: str, size: tuple[int, int]) -> str:
-    """Return the first picture of the figure, as an SVG file that needs nothing else."""
+def picture(page: Page, name: str, size: tuple[int, int], margin: tuple[int, int] = (12, 8)) -> str:
+    """Return the first picture of the figure, as an SVG file that needs nothing else.
+
+    It is the wide drawing or the narrow one, as the page's width has it, with a margin at its sides and above and below.
+    """
     page.set_content(empty(name, size))
     drawing = page.evaluate("new XMLSerializer().serializeToString(document.querySelector('.moving svg'))")
     drawing = re.sub(r' (?:role|tabindex|aria-\w+)="[^"]*"', "", drawing)
     rules = (HERE / "figure.css").read_text(encoding="utf-8").partition("/* On a page")[0]
     style = re.sub(r"/\*.*?\*/\n", "", rules).strip().replace(".moving", ":root")
-    width, height = size
-    box = f'viewBox="-12 -8 {width + 24} {height + 16}" width="{width + 24}"'
-    drawing = drawing.replace(f'viewBox="0 0 {width} {height}"', box, 1)
-    ground = f'<rect x="-12" y="-8" width="{width + 24}" height="{height + 16}" style="fill: #ffffff; stroke: none"/>'
+    width, height = map(int, re.search(r'viewBox="0 0 (\d+) (\d+)"', drawing).groups())
+    (x, y), w, h = margin, width + 2 * margin[0], height + 2 * margin[1]
+    drawing = drawing.replace(f'viewBox="0 0 {width} {height}"', f'viewBox="{-x} {-y} {w} {h}" width="{w}"', 1)
+    ground = f'<rect x="{-x}" y="{-y}" width="{w}" height="{h}" style="fill: #ffffff; stroke: none"/>'
     return re.sub(r"(<svg [^>]*>)", lambda match: f"{match[1]}<style>{style}</style>{ground}", drawing, count=1) + "\n"
 
 
@@ -135,6 +139,8 @@ def main() -> None:
             page.set_viewport_size(DESK)
             target.write_text(picture(page, name, given.SIZE), encoding="utf-8")
             (HERE / f"{name}.png").write_bytes(card(page, name, given.SIZE))
+            page.set_viewport_size(PHONE)
+            (HERE / f"{name}.svg").write_text(picture(page, name, given.SIZE, margin=(1, 8)), encoding="utf-8")
             print(f"{name}: {target.relative_to(ROOT)}")
 
 

@@ -1,9 +1,9 @@
 """Moving figures in the pages.
 
 A picture `NAME.svg` in a reading moves on the site if `docs/figures/NAME.js` exists: the page has its data and its
-script, which takes the picture's place. Without scripts the picture stays. A notebook shows the picture. Another page shows the
-same figure by `<!-- figure: NAME -->`, as the figure's own page `docs/figures/NAME.md` does, and `<!-- figures -->` becomes all
-of them, each with the ways to that page and to its reading.
+script, which takes the picture's place. Without scripts the picture stays, and a phone shows `docs/figures/NAME.svg` instead,
+which is narrow. A notebook shows the picture. Another page shows the same figure by `<!-- figure: NAME -->`, as the figure's own
+page `docs/figures/NAME.md` does, and `<!-- figures -->` becomes all of them, each with the ways to that page and to its reading.
 `<!-- figure: strides calm -->` has few controls, and moves by itself until it is touched.
 """
 
@@ -36,8 +36,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if not (FOLDER / f"{name}.js").exists():
             return match[0]
         shown.append(name)
-        own = get_relative_url(files.get_file_from_path(f"figures/{name}.md").url, page.url)
-        return f"{figure(name, alt, own, calm)}\n\n*{caption.replace(STILL, '')}*\n{{: .caption }}"
+        own, narrow = (files.get_file_from_path(f"figures/{name}.{ending}").url for ending in ("md", "svg"))
+        addresses = get_relative_url(own, page.url), get_relative_url(narrow, page.url)
+        return f"{figure(name, alt, *addresses, calm)}\n\n*{caption.replace(STILL, '')}*\n{{: .caption }}"
 
     if "<!-- figures -->" in markdown:
         entries = (_entry(name, phase, picture) for name, (phase, picture) in pictures().items())
@@ -71,12 +72,13 @@ def title(name: str) -> str:
     return (FOLDER / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
 
 
-def figure(name: str, alt: str, page: str, calm: bool = False) -> str:
-    """The picture and the data of a figure, as HTML. `page` is the address of its own page."""
+def figure(name: str, alt: str, page: str, phone: str, calm: bool = False) -> str:
+    """The pictures and the data of a figure, as HTML. `page` is the address of its own page, and `phone` of its narrow picture."""
     picture = next(PHASES.glob(f"*/{name}.svg")).read_text(encoding="utf-8")
     width = float(re.search(r'width="([\d.]+)"', picture)[1]) * UNIT
     more = f'role="img" aria-label="{html.escape(alt)}"'
     drawing = ALONE.sub("", picture).replace("<svg ", f"<svg {more} ", 1).strip()
     data = (FOLDER / f"{name}.json").read_text(encoding="utf-8").strip().replace("<", "\\u003c")
     where = f'data-figure="{name}" data-page="{page}" style="--wide: {width:.1f}rem"{" data-calm" if calm else ""}'
-    return f'<figure class="moving" {where}>{drawing}<script type="application/json">{data}</script></figure>'
+    narrow = f'<noscript><img src="{phone}" alt="{html.escape(alt)}" loading="lazy"></noscript>'
+    return f'<figure class="moving" {where}>{drawing}{narrow}<script type="application/json">{data}</script></figure>'

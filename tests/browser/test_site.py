@@ -246,6 +246,19 @@ def test_a_figure_says_its_point_without_a_script(browser, folder):
         assert page.locator(".moving svg").get_by_text("contiguous").is_visible()
 
 
+def test_figures_fit_a_phone_without_a_script(browser, folder):
+    with browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844}) as context:
+        page = context.new_page()
+        for name, count in ("figures.html", 8), ("phases/09_distributed/reading.html", 2):
+            page.goto(f"{folder.as_uri()}/{name}")
+            assert page.locator(".moving svg:visible").count() == 0
+            for number in range(count):
+                picture = page.locator(".moving img").nth(number)
+                picture.scroll_into_view_if_needed()
+                box, place = picture.bounding_box(), page.locator(".moving").nth(number).bounding_box()
+                assert box["width"] == 358 and box["height"] > 300 and place["width"] == 358
+
+
 def test_search_knows_no_code_no_output_and_no_answer_of_a_notebook(folder):
     entries = json.loads((folder / "search/search_index.json").read_text("utf-8"))["docs"]
     assert sum(len(each["text"]) for each in entries if each["location"].startswith("phases/")) > 500_000

@@ -53,3 +53,8 @@ def test_a_figure_has_a_page_with_ways_to_its_reading_and_a_lab_and_a_card_of_it
 def test_a_figure_stands_in_the_reading_of_its_phase(build, name):
     (reading,) = ROOT.glob(f"phases/{build.module(name).PHASE}_*/reading.md")
     assert re.search(rf"!\[[^\]]*\]\({name}\.svg\)\n\n\*(\*\*|[^*])+\*\n", reading.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_narrow_picture_is_as_wide_as_a_phone_shows(name):
+    assert re.match(r'<svg [^>]*viewBox="-1 -8 360 \d+" width="360">', (FIGURES / f"{name}.svg").read_text("utf-8"))
