@@ -39,6 +39,7 @@ from .text import printable
 if TYPE_CHECKING:
     from nbgrader.api import Gradebook
 
+    from .author.translate import Counts
     from .classroom.grade import Row
     from .engine.check import Verdict
 
@@ -91,7 +92,7 @@ _SECTIONS = {
     "Students": ("lab", "check", "run", "status"),
     "Instructors": ("release", "grade", "watch", "feedback", "marks", "explain", "oral", "alike"),
     "Administrators of a hub": ("judge",),
-    "Authors": ("build", "plant", "record", "mutants", "docs"),
+    "Authors": ("build", "plant", "record", "mutants", "translate", "docs"),
 }
 
 
@@ -1060,6 +1061,8 @@ def build(labs: tuple[str, ...], check: bool, force: bool) -> int:
     from rushlight.torchgen import gen, gen_autograd, gen_pyi
 
     from .author import build as building
+    from .author import translate
+    from .translation import languages
 
     names = [name for number in labs for name in building.find_sources(number)] or building.sources()
     generators = (gen, gen_autograd, gen_pyi)
@@ -1070,6 +1073,7 @@ def build(labs: tuple[str, ...], check: bool, force: bool) -> int:
                 progress(done, len(names), name)
                 stale += building.stale(name)
             stale += [path for generator in generators for path in gen.stale(generator)]
+            stale += [path for language in languages() for path in translate.stale(language)]
             for path in stale:
                 out.print(f"{_short(path)} differs from a rebuild: `rushlight build` renews it", markup=False)
             return 1 if stale else 0
@@ -1081,6 +1085,8 @@ def build(labs: tuple[str, ...], check: bool, force: bool) -> int:
             progress(done, len(names), name)
             written = ", ".join(map(_short, building.build(name, force)))
             out.print(f"{name}: {written or 'nothing has changed'}", markup=False, style="green" if written else "dim")
+    for path in (path for language in languages() for path in translate.renew(language)):
+        out.print(f"{_short(path)}: in step with its text", markup=False, style="green")
     return 0
 
 
@@ -1158,6 +1164,50 @@ def mutants(wanted: tuple[str, ...]) -> int:
     from .author.mutants import report  # it forks, which Windows cannot
 
     return max(report(lab, out) for lab in labs)
+
+
+@app.command("translate")
+@click.argument("language", required=False)
+@click.argument("texts", metavar="[TEXT...]", nargs=-1)
+@click.option("--status", is_flag=True, help="Change nothing; count what is translated, fuzzy and missing.")
+def translate_texts(language: str | None, texts: tuple[str, ...], status: bool) -> int:
+    """Bring the catalogues of a language in step with the texts.
+
+    LANGUAGE is a code such as fr. TEXT begins the catalogue of a page, a reading or a lab: docs/index, phases/01_strided,
+    labs/01a_views. A message that has changed is fuzzy, and is shown in English until somebody looks at it.
+    """
+    _need_repository()
+    from .author import translate
+    from .translation import languages
+
+    chosen = [language] if language else languages()
+    if status:
+        for each in chosen:
+            out.print(_table_of_texts(each, translate.status(each)))
+        return 0
+    lines = []
+    for each in chosen:
+        for path in translate.renew(each, texts):
+            out.print(f"{_short(path)}: in step with its text", markup=False, style="green")
+        lines += [f"{each}: {line}" for line in translate.all_broken(each)]
+    for line in lines:
+        out.print(line, markup=False, style="red")
+    return 1 if lines else 0
+
+
+def _table_of_texts(language: str, status: dict[str, Counts]) -> Table:
+    table = Table(
+        "text", "translated", "fuzzy", "missing", title=f"{language}", title_justify="left", box=None, pad_edge=False
+    )
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, counts in status.items():
+        of = counts.translated + counts.fuzzy + counts.missing
+        style = "green" if counts.translated == of else "" if counts.translated or counts.fuzzy else "dim"
+        table.add_row(name, f"{counts.translated}", f"{counts.fuzzy}", f"{counts.missing}", style=style)
+    total = [sum(getattr(counts, kind) for counts in status.values()) for kind in ("translated", "fuzzy", "missing")]
+    table.add_row("all", *map(str, total))
+    return table
 
 
 @app.command()

@@ -13,12 +13,13 @@ KNOWS = {
     "course": "",
     "text": "",
     "model": "course text",
+    "translation": "course",
     "checks": "engine",
     "engine": "course model checks",
     "notebook": "course model engine",
-    "author": "course model engine",
+    "author": "course model engine translation",
     "classroom": "course text model engine author",
-    "cli": "course text model engine notebook author classroom",
+    "cli": "course text model engine notebook author classroom translation",
 }
 
 

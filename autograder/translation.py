@@ -1,0 +1,235 @@
+"""The course in another language: texts whose paragraphs are looked up in a catalogue.
+
+`translations/LANGUAGE/` has gettext's PO files, one for each page, reading and lab. A message is a paragraph, a heading, an item of
+a list, a row of a table, or a comment in code, with its lines joined. What no catalogue has stays as it is, byte for byte: code,
+outputs, formulas, and paragraphs that are new or have changed since they were translated.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import io
+import re
+import textwrap
+import tokenize
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from babel.messages.pofile import read_po
+from nbformat import NotebookNode
+
+from .course import COURSE
+
+FOLDER = COURSE / "translations"
+
+Say = Callable[[str, str], str | None]  # a message and its kind, to its translation if there is one
+
+FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+HEADING = re.compile(r"(#+ +)(.+?)((?: *\{[^}]*\})?)$")
+ITEM = re.compile(r"(\s*(?:[-*+]|\d+[.)]) +(?:\[[ x]\] +)?)(.+)$")
+BOXED = re.compile(r'(\s*(?:!!!|\?\?\?\+?) *[\w -]+?")(.+)("\s*)$')
+TAG = re.compile(r"(\s*</?(?:details|summary|div|p|figure|figcaption|section|dl|dt|dd)\b[^>]*>\s*)")
+SECTION = re.compile(r"\s*(?:Args|Returns|Raises|Yields):$")  # of a docstring
+ENTRY = re.compile(r"( {4,}[\w*`]+(?:, [\w*`]+)*: )(.+)$")  # in one
+NAMED = re.compile(r"(\s*<!-- )((?:names|asked): .+?)( -->\s*)$")
+INERT = re.compile(r"\s*(?:<!--.*?-->|\{:?[^}]*\}|\|?[\s:|-]+\|?|-{3,}|\$\$.*|>>> .*)\s*$", re.DOTALL)
+NO_WORDS = re.compile(r"`[^`]*`|\$[^$]+\$|<[^>]*>|\]\([^)]*\)|https?://\S+|\{[^}]*\}|&\w+;")
+DIRECTIVE = re.compile(r"(?:type|noqa|pragma|fmt|mypy|ruff|pylint|doctest)\b ?[:(]|noqa|YOUR CODE HERE|[★☆!%]")
+EFFORT = re.compile(r"(# [★☆]{3} · )(.+)$", re.MULTILINE)  # above an exercise
+WIDTH = 100  # of a comment and of a docstring
+
+
+def languages() -> list[str]:
+    """The languages of the course besides English: `["es"]`."""
+    return sorted(path.name for path in FOLDER.glob("*") if path.is_dir())
+
+
+@cache
+def catalogue(language: str, name: str) -> dict[str, str]:
+    """The messages of `labs/01a_views` or `docs/index` that are translated and up to date, with those that several texts have.
+    Empty without a catalogue."""
+    paths = [FOLDER / language / f"{each}.po" for each in ("common", name)]
+    if not paths[1].exists():
+        return {}
+    messages = [
+        message for path in paths if path.exists() for message in read_po(io.BytesIO(path.read_bytes()), language)
+    ]
+    return {str(each.id): str(each.string) for each in messages if each.id and each.string and not each.fuzzy}
+
+
+def has_words(text: str) -> bool:
+    """Whether there is anything in a text to translate, besides code, formulas, tags and addresses."""
+    return bool(re.search(r"[^\W\d_]{2}", NO_WORDS.sub("", text)))
+
+
+# Markdown ------------------------------------------------------------------------------------------------------------
+
+
+def markdown(text: str, say: Say, width: int = 0) -> str:
+    """Markdown with the messages that `say` knows, as lines of at most `width` characters if it is given. The other lines are as
+    they were."""
+    lines, done, at = text.split("\n"), list[str](), 0
+    if lines[0] == "---" and "---" in lines[1:]:  # front matter
+        at = lines.index("---", 1) + 1
+        done = lines[:at]
+    while at < len(lines):
+        end = _end_of_block(lines, at)
+        block = lines[at:end]
+        deep = 8 if _is_nested(done) else 4
+        is_code = FENCE.match(block[0]) or block[0].startswith(" " * deep)
+        is_inert = INERT.match("\n".join(block)) and not NAMED.match(block[0])
+        done += block if is_code or is_inert else _translated(block, say, width)
+        at = end
+    return "\n".join(done)
+
+
+def _end_of_block(lines: list[str], at: int) -> int:
+    """Where the block that begins at a line ends: after its fence, or before the next blank line or fence."""
+    if fence := FENCE.match(lines[at]):
+        closes = (i for i in range(at + 1, len(lines)) if lines[i].strip().startswith(fence[1]))
+        return next(closes, len(lines) - 1) + 1
+    if not lines[at].strip():
+        return at + 1
+    ends = (i for i in range(at + 1, len(lines)) if not lines[i].strip() or FENCE.match(lines[i]))
+    return next(ends, len(lines))
+
+
+def _is_nested(before: list[str]) -> bool:
+    """Whether an indented block is a part of the box, or of the item of a list, that is above it."""
+    above = next((line for line in reversed(before) if line.strip() and not line.startswith("    ")), "")
+    return bool(ITEM.match(above) or BOXED.match(above) or above.startswith(("!!!", "???", ":", "  ")))
+
+
+def _translated(lines: list[str], say: Say, width: int) -> list[str]:
+    """The lines of a block without blank lines."""
+    done: list[str] = []
+    for piece in _pieces(lines):
+        kind, before, text, after = _parts(piece[0])
+        whole = re.sub(r"(?<! ) ?\n\s*", " ", "\n".join([text, *piece[1:]])).strip()
+        parts = TAG.split(whole)  # a text, a tag, a text ...
+        said = [say(part.strip(), kind) if at % 2 == 0 and has_words(part) else None for at, part in enumerate(parts)]
+        if not any(said):
+            done += piece
+            continue
+        line = "".join(new or old for new, old in zip(said, parts, strict=True))
+        if width:
+            hang = " " * (len(before) - len(before.lstrip()) + {"entry": 4, "item": 2}.get(kind, 0))
+            fill = textwrap.TextWrapper(width, before, hang, break_long_words=False, break_on_hyphens=False)
+            done += fill.wrap(f"{line}{after}")
+        else:
+            done.append(f"{before}{line}{after}")
+    return done
+
+
+def _pieces(lines: list[str]) -> Iterator[list[str]]:
+    """The lines of a paragraph, of an item, and of an entry of a docstring stay together. Each other line is alone."""
+    piece: list[str] = []
+    for line in lines:
+        if piece and (_parts(line)[0] != "paragraph" or _parts(piece[0])[0] not in ("item", "entry", "paragraph")):
+            yield piece
+            piece = []
+        piece.append(line)
+    yield piece
+
+
+def _parts(line: str) -> tuple[str, ...]:
+    """The kind of a line, what is before its text, the text, and what is after it."""
+    if match := NAMED.match(line):
+        return "names", *match.groups()
+    if INERT.match(line):
+        return "mark", line, "", ""
+    if match := HEADING.match(line):
+        return "heading", *match.groups()
+    if match := BOXED.match(line):
+        return "title", *match.groups()
+    if line.lstrip().startswith("|"):
+        return "row", "", line, ""
+    if SECTION.match(line):
+        return "section", "", line, ""
+    for kind, pattern in ("item", ITEM), ("entry", ENTRY):
+        if match := pattern.match(line):
+            return kind, *match.groups(), ""
+    text = line.lstrip().removeprefix("> ").removeprefix(": ")
+    return "paragraph", line[: len(line) - len(text)], text, ""
+
+
+# Code ----------------------------------------------------------------------------------------------------------------
+
+
+def code(source: str, say: Say) -> str:
+    """Python with the comments, and the docstring of an exercise, that `say` knows."""
+    if (effort := EFFORT.match(source)) and (said := say(re.sub(r"\d+", "{}", effort[2]), "effort")):
+        source = effort[1] + said.format(*re.findall(r"\d+", effort[2])) + source[effort.end() :]
+    return _docstring(_comments(source, say), say)
+
+
+def _comments(source: str, say: Say) -> str:
+    lines = source.split("\n")
+    try:
+        tokens = [*tokenize.generate_tokens(io.StringIO(source).readline)]
+    except (tokenize.TokenError, SyntaxError):  # a magic of IPython, or a body that is not written yet
+        return source
+    found = [token for token in tokens if token.type == tokenize.COMMENT]
+    groups: list[list[tokenize.TokenInfo]] = []
+    for token in found:
+        alone = not lines[token.start[0] - 1][: token.start[1]].strip()
+        last = groups[-1][-1].start if groups and alone and groups[-1][-1].line.strip().startswith("#") else None
+        if last == (token.start[0] - 1, token.start[1]):
+            groups[-1].append(token)
+        else:
+            groups.append([token])
+    for group in reversed(groups):
+        texts = [token.string.lstrip("#").strip() for token in group]
+        message = " ".join(texts)
+        said = say(message, "comment") if has_words(message) and not DIRECTIVE.match(message) else None
+        if said is None:
+            continue
+        (row, column), mark = group[0].start, group[0].string[: -len(group[0].string.lstrip("#"))]
+        before = lines[row - 1][:column]
+        width = max(WIDTH - column, 40) if not before.strip() else 10_000
+        written = textwrap.wrap(said, width, break_long_words=False, break_on_hyphens=False)
+        lines[row - 1 : group[-1].start[0]] = [f"{before}{mark} {line}" for line in written]
+    return "\n".join(lines)
+
+
+def _docstring(source: str, say: Say) -> str:
+    try:
+        function = next((node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)), None)
+    except SyntaxError:
+        return source
+    if function is None or ast.get_docstring(function) is None:
+        return source
+    node, lines = function.body[0], source.split("\n")
+    first, last, indent = node.lineno - 1, node.end_lineno, " " * node.col_offset
+    whole = "\n".join(lines[first:last])
+    start, end = whole.index('"""') + 3, whole.rindex('"""')
+    text = textwrap.dedent(indent + whole[start:end])
+    said = markdown(text, lambda message, kind: say(message, "contract"), WIDTH - len(indent))
+    if said == text:
+        return source
+    written = textwrap.indent(said, indent).removeprefix(indent) + (indent if said.endswith("\n") else "")
+    return "\n".join([*lines[:first], f"{whole[:start]}{written}{whole[end:]}", *lines[last:]])
+
+
+# Notebooks -----------------------------------------------------------------------------------------------------------
+
+
+def notebook(nb: NotebookNode, say: Say) -> NotebookNode:
+    """A copy of a notebook in which `say` has translated the text, the comments and the docstrings of exercises.
+
+    Written answers, checks and the cells of a lab that run torch, whose outputs are recorded by their source, are as they were. So
+    are ids, points and outputs.
+    """
+    translated = copy.deepcopy(nb)
+    for cell in translated.cells:
+        given, answer = cell.metadata.get("rushlight", {}), cell.metadata.get("nbgrader", {}).get("solution", False)
+        if cell.cell_type == "markdown" and not answer:
+            cell.source = markdown(cell.source, say)
+        elif cell.cell_type == "code" and "check" not in given and "torch" not in cell.metadata.get("tags", []):
+            cell.source = code(cell.source, say)
+            if "checksum" in cell.metadata.get("nbgrader", {}):
+                from nbgrader.utils import compute_checksum
+
+                cell.metadata.nbgrader.checksum = compute_checksum(cell)
+    return translated
