@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import IO, Any
@@ -37,12 +38,15 @@ from ..engine.exercise import filled, is_filled, only
 from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive, send
 from ..engine.subject import MAX_OUTPUT, answer, is_grading
 
+TRACEBACK = 60  # characters of a line: JupyterLab breaks a longer one inside a word where its window is narrow
+
 
 class CheckFailed(Exception):
     """Raised by `check` where the student's piece and torch do not agree, so that nbgrader sees a failed cell."""
 
     def _render_traceback_(self) -> list[str]:
-        return [f"{type(self).__name__}: {self}"]  # IPython shows this line and no traceback
+        line = f"{type(self).__name__}: {self}"  # IPython shows it and no traceback
+        return ["\n".join(textwrap.wrap(line, TRACEBACK, break_long_words=False, break_on_hyphens=False))]
 
 
 class NoJudge(CheckFailed):
