@@ -118,11 +118,21 @@ def app(context: click.Context) -> None:
 # Students ------------------------------------------------------------------------------------------------------------
 
 
+_lang = click.option(
+    "--lang",
+    "language",
+    default="",
+    metavar="CODE",
+    help="In another language, such as es, as far as it is translated.",
+)
+
+
 @app.command()
 @click.argument("lab", required=False)
 @click.argument("more", nargs=-1, metavar="[-- OPTION...]")
 @click.option("--no-open", is_flag=True, help="Only copy.")
-def lab(lab: str | None, more: tuple[str, ...], no_open: bool) -> int:
+@_lang
+def lab(lab: str | None, more: tuple[str, ...], no_open: bool, language: str) -> int:
     """Copy a lab to work/ (once) and open it in JupyterLab.
 
     LAB is 01a by default. Options after `--` are JupyterLab's, such as `-- --no-browser --port 8899`.
@@ -134,7 +144,12 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool) -> int:
     if copy.exists():
         said = f"your copy is {_short(copy)}"
     else:
-        shutil.copytree(wanted.todays_path.parent, copy.parent, dirs_exist_ok=True)
+        if language:
+            from .translation import copy_lab
+
+            copy_lab(wanted, language, copy)
+        else:
+            shutil.copytree(wanted.todays_path.parent, copy.parent, dirs_exist_ok=True)
         said = f"copied the lab to {_short(copy)}; it is yours, and nothing here will overwrite it"
     if COURSE != ROOT:  # an installed wheel: the links of the notebook lead to the reading, whose links lead to others
         shutil.copytree(READINGS, ROOT / "phases", dirs_exist_ok=True, copy_function=_copy_missing)
@@ -1016,16 +1031,18 @@ def _need(reason: str | bool | None) -> None:
     help="A folder that does not exist yet.",
 )
 @click.option("--core", is_flag=True, help="Further exercises of these labs have no points in this class.")
-def release(labs: tuple[str, ...], folder: Path, core: bool) -> int:
+@_lang
+def release(labs: tuple[str, ...], folder: Path, core: bool, language: str) -> int:
     """Write a class repository: labs for students, without the answers.
 
-    LAB is a lab, or a phase, which means all its labs. Nothing is sent: you publish the folder.
+    LAB is a lab, or a phase, which means all its labs. Nothing is sent: you publish the folder. A class may have repositories in
+    several languages: their submissions are graded together.
     """
     named = _released(labs)
     from .classroom import releases
     from .classroom.release import release
 
-    written = release(Course(), named, folder.resolve(), core)
+    written = release(Course(), named, folder.resolve(), core, language)
     for line in filter(None, (releases.keep_release(lab) for lab in _released(labs))):
         out.print(line, markup=False, style="yellow")
     out.print(f"the class repository is {_short(written)}: `git init` there, or give it to students as it is")

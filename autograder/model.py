@@ -168,6 +168,11 @@ class Lab:
         """The folder with the releases that this class has had."""
         return self.course.folder / "releases" / self.name
 
+    @property
+    def editions_folder(self) -> Path:
+        """The folder with these releases in other languages."""
+        return self.course.folder / "editions" / self.name
+
     def kept_releases(self) -> list[Release]:
         """The releases that this class has had, in order: `classroom/releases/LAB/1-DIGEST.ipynb`."""
 
@@ -175,6 +180,10 @@ class Lab:
             return int(re.split(r"\D", path.stem, maxsplit=1)[0] or 0), path.stem
 
         return [self.release_at(path) for path in sorted(self.kept_folder.glob("*.ipynb"), key=number)]
+
+    def kept_editions(self) -> dict[str, Release]:
+        """The releases in other languages that this class has had, by their digests: `classroom/editions/LAB/DIGEST.ipynb`."""
+        return {path.stem: self.release_at(path) for path in self.editions_folder.glob("*.ipynb")}
 
     def release_at(self, path: Path) -> Release:
         """The release in a file, with the points that count in this class."""

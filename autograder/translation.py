@@ -11,17 +11,22 @@ import ast
 import copy
 import io
 import re
+import shutil
 import textwrap
 import tokenize
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
+from pathlib import Path
 
+import nbformat
 from babel.messages.pofile import read_po
 from nbformat import NotebookNode
 
-from .course import COURSE
+from .course import COURSE, READINGS
+from .model import Lab, digest_of, phases
 
 FOLDER = COURSE / "translations"
+SHARED = ["common"]  # catalogues of what is not of one text
 
 Say = Callable[[str, str], str | None]  # a message and its kind, to its translation if there is one
 
@@ -43,6 +48,19 @@ WIDTH = 100  # of a comment and of a docstring
 def languages() -> list[str]:
     """The languages of the course besides English: `["es"]`."""
     return sorted(path.name for path in FOLDER.glob("*") if path.is_dir())
+
+
+def catalogues(names: Sequence[str]) -> list[Path]:
+    """The files with the messages of these texts, of verdicts and of several texts, in all languages."""
+    wanted = [FOLDER / language / f"{name}.po" for language in languages() for name in [*SHARED, *names]]
+    return [path for path in wanted if path.exists()]
+
+
+def expect(language: str) -> None:
+    """Raises LookupError for a language that the course does not have."""
+    if language not in languages():
+        has = f"it has {', '.join(languages())} besides English" if languages() else "it is in English alone"
+        raise LookupError(f"the course is not in {language!r}: {has}")
 
 
 @cache
@@ -233,3 +251,38 @@ def notebook(nb: NotebookNode, say: Say) -> NotebookNode:
 
                 cell.metadata.nbgrader.checksum = compute_checksum(cell)
     return translated
+
+
+def edition(lab: Lab, released: NotebookNode, language: str) -> NotebookNode:
+    """A released lab in another language. It has the same exercises, checks, ids and points, and says that it is a release of its
+    own. Its first cell tells everything that speaks in this notebook which language to speak."""
+    say = catalogue(language, f"labs/{lab}")
+    translated = notebook(released, lambda message, kind: say.get(message))
+    for cell in translated.cells:
+        if cell.cell_type == "code" and "from autograder import" in cell.source and "nbgrader" not in cell.metadata:
+            cell.source = f'import os\n\nos.environ["LANGUAGE"] = "{language}"\n\n{cell.source}'
+            break
+    translated.metadata.rushlight |= {"release": digest_of(translated), "language": language}
+    return translated
+
+
+def reading(phase: str, language: str) -> NotebookNode:
+    """A reading in another language."""
+    say = catalogue(language, f"phases/{phase}")
+    nb = nbformat.read(READINGS / phase / "reading.ipynb", as_version=4)
+    return notebook(nb, lambda message, kind: say.get(message))
+
+
+def copy_lab(lab: Lab, language: str, path: Path) -> None:
+    """Write a lab in another language to `path`, and its reading beside it. Raises LookupError for a language that is not there."""
+    expect(language)
+    shutil.copytree(lab.todays_path.parent, path.parent, dirs_exist_ok=True)
+    phase = next(name for name in phases() if name[:2] == lab.phase)
+    nb = edition(lab, nbformat.read(lab.todays_path, as_version=4), language)
+    own = reading(phase, language)
+    for cell in own.cells:
+        if cell.cell_type == "markdown":
+            cell.source = re.sub(r"\]\((?=\w+\.svg\))", f"](../../phases/{phase}/", cell.source)
+            cell.source = re.sub(r"\]\(\.\./(?=\d\d_\w+/)", "](../../phases/", cell.source)
+    nbformat.write(nb, path)
+    nbformat.write(own, path.with_name("reading.ipynb"))

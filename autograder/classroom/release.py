@@ -19,6 +19,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import nbformat
+
+from .. import translation
 from ..course import COURSE, READINGS, RELEASED, replacing
 from ..engine import practice
 from ..engine.check import function_of
@@ -46,13 +49,15 @@ Here: {labs}.
 """
 
 
-def release(course: Course, labs: list[Lab], folder: Path, core: bool = False) -> Path:
+def release(course: Course, labs: list[Lab], folder: Path, core: bool = False, language: str = "") -> Path:
     """Write a class repository for some labs into `folder`, which must not exist yet. Returns `folder`.
 
-    With `core`, the further exercises of these labs carry no points in this class, from now on. Raises FileExistsError if
-    the folder exists, and LookupError if the gradebook already has points for the further exercises. Whatever fails, nothing is
-    left.
+    With `core`, the further exercises of these labs carry no points in this class, from now on. With `language`, the labs and the
+    readings are in it, as far as they are translated. Raises FileExistsError if the folder exists, and LookupError if the gradebook
+    already has points for the further exercises, or if the course is not in this language. Whatever fails, nothing is left.
     """
+    if language:
+        translation.expect(language)
     if folder.exists():
         raise FileExistsError(f"{folder} exists already: name a new folder")
     with _restoring_on_failure(course, labs, folder):
@@ -80,10 +85,18 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False) -
             readings = [READINGS / phase for phase in phases() if any(lab.phase == phase[:2] for lab in labs)]
             for path in [*(RELEASED / lab.name for lab in labs), *readings, READINGS / "recorded"]:
                 shutil.copytree(path, copy / path.relative_to(COURSE), ignore=shutil.ignore_patterns(".*"))
+            for path in readings if language else ():
+                text = nbformat.writes(translation.reading(path.name, language))
+                _write(copy / path.relative_to(COURSE) / "reading.ipynb", text + "\n")
             for path in (copy / READINGS.relative_to(COURSE)).glob("*/reading.*"):
                 _write(path, _without_dead_links(path))
             for lab in labs:
-                _write(copy / "labs" / lab.name / f"{lab}.ipynb", releases.text_for_students(lab))
+                _write(copy / "labs" / lab.name / f"{lab}.ipynb", releases.text_for_students(lab, language))
+            for path in translation.catalogues(
+                [*(f"labs/{lab}" for lab in labs), *(f"phases/{path.name}" for path in readings)]
+            ):
+                (copy / path.relative_to(COURSE).parent).mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, copy / path.relative_to(COURSE))
             _write(copy / "README.md", _README.format(labs=", ".join(map(str, labs)), last=labs[-1].number))
             for path in filter(None, (practice.fresh(lab.name) for lab in labs)):
                 (copy / practice.FOLDER.name).mkdir(exist_ok=True)
@@ -98,7 +111,8 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False) -
 @contextmanager
 def _restoring_on_failure(course: Course, labs: list[Lab], folder: Path) -> Iterator[None]:
     """If an exception is raised within, the class's records are as before, and there are no new folders."""
-    kept, core_path = [lab.kept_folder for lab in labs], course.core_path
+    kept = [folder for lab in labs for folder in (lab.kept_folder, lab.editions_folder)]
+    core_path = course.core_path
     core = core_path.read_bytes() if core_path.exists() else None
     releases_before = {path for place in kept for path in place.glob("*")}
     folders = {parent for path in [folder, core_path, *kept] for parent in [path, *path.parents] if not parent.exists()}

@@ -1,7 +1,8 @@
 """The releases of a lab that a class has had, and the release that a submission was made from.
 
 A released notebook says in its metadata which release it is: a digest of its cells, and the version of the course in which it
-became that. `classroom/releases/LAB/` keeps every release that a class got or was graded on, in order.
+became that. `classroom/releases/LAB/` keeps every release that a class got or was graded on, in order. `classroom/editions/LAB/`
+has them in other languages.
 
 nbgrader's gradebook has one set of graded cells and one maximum for each lab, and a class cannot change them when it has grades. So
 a class goes on with the exercises and questions with which it began, whatever the course has today. All releases that it keeps ask
@@ -12,18 +13,35 @@ claim another release.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from .. import translation
 from ..course import replacing
 from ..engine.check import find
 from ..engine.observe import GradingError
-from ..model import Course, Lab, check_name, is_further
+from ..model import Course, Lab, check_name, core_of, is_further
 from .restore import names_only_in
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 
 def keep_release(lab: Lab) -> str:
-    """Keep today's release of a lab for this class, unless it asks for other exercises than the class began with. Then the class
-    goes on with what it has, and the result is a line that says so."""
+    """Keep today's release of a lab for this class, and its editions in other languages, unless it asks for other exercises than
+    the class began with. Then the class goes on with what it has, and the result is a line that says so."""
+    if not (line := _keep_todays(lab)):
+        for language in translation.languages():
+            edition = _edition(lab, language)
+            path = lab.editions_folder / f"{edition['metadata']['rushlight']['release']}.ipynb"
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with replacing(path) as part:
+                    part.write_text(_text(edition), encoding="utf-8")
+    return line
+
+
+def _keep_todays(lab: Lab) -> str:
     release, kept = lab.release_at(lab.todays_path), lab.kept_releases()
     if release.digest in {earlier.digest for earlier in kept}:
         return ""
@@ -69,11 +87,22 @@ def take_only_core(course: Course, labs: Sequence[Lab]) -> list[Lab]:
     return [Lab(lab.name, course) for lab in labs]
 
 
-def text_for_students(lab: Lab) -> str:
-    """The text of the notebook that this class releases to its students."""
-    if lab.takes_core:
-        return json.dumps(lab.released, indent=1, ensure_ascii=False) + "\n"
-    return lab.path.read_text(encoding="utf-8")
+def text_for_students(lab: Lab, language: str = "") -> str:
+    """The text of the notebook that this class releases to its students, in a language of the course, or in English."""
+    if language:
+        edition = _edition(lab, language)
+        return _text(core_of(edition) if lab.takes_core else edition)
+    return _text(lab.released) if lab.takes_core else lab.path.read_text(encoding="utf-8")
+
+
+def _edition(lab: Lab, language: str) -> NotebookNode:
+    import nbformat
+
+    return translation.edition(lab, nbformat.read(lab.path, as_version=4), language)
+
+
+def _text(notebook: Mapping) -> str:
+    return json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
 
 
 def _in_gradebook(lab: Lab, wanted: Collection[str]) -> set[str]:

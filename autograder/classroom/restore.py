@@ -55,7 +55,8 @@ class StudentNotebook:
         """The release on which the notebook is restored: the one that it was made from if this class has had it, with the points
         that count today, and otherwise this class's lab. It must be copied before it is changed."""
         own, claimed = self.lab.release, self.claimed.get("release", "")
-        kept = {release.digest: release for release in self.lab.kept_releases()}.get(claimed, own)
+        releases = self.lab.kept_editions() | {release.digest: release for release in self.lab.kept_releases()}
+        kept = releases.get(claimed, own)
         if kept.digest == own.digest or kept.names.keys() != own.names.keys():
             return own.nodes
         released = copy.deepcopy(kept.nodes)

@@ -13,12 +13,12 @@ KNOWS = {
     "course": "",
     "text": "",
     "model": "course text",
-    "translation": "course",
+    "translation": "course model",
     "checks": "engine",
     "engine": "course model checks",
     "notebook": "course model engine",
     "author": "course model engine translation",
-    "classroom": "course text model engine author",
+    "classroom": "course text model engine author translation",
     "cli": "course text model engine notebook author classroom translation",
 }
 

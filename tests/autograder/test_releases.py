@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbgrader.coursedir import CourseDirectory
 
-from autograder import course
+from autograder import course, translation
 from autograder.author import build
 from autograder.classroom import releases, sample
 from autograder.classroom.collect import HandedOut
@@ -208,3 +208,33 @@ def test_a_kept_release_that_is_no_notebook_is_named(publish):
     kept.write_text("{")
     with pytest.raises(LookupError, match="is not a notebook"):
         assert Lab(LAB).points
+
+
+def test_a_class_in_two_languages_is_graded_together(publish, hand_in, quick_grade, tmp_path, monkeypatch):
+    folder = tmp_path / "translations"
+    catalogue = folder / "fr" / "labs" / f"{LAB}.po"
+    catalogue.parent.mkdir(parents=True)
+    english = "Position in the storage, counted in elements, of the element at a multi-index."
+    catalogue.write_text(f'msgid "{english}"\nmsgstr "Position dans le stockage."\n')
+    monkeypatch.setattr(translation, "FOLDER", folder)
+    translation.catalogue.cache_clear()
+    publish([FIRST, SECOND])
+    releases.keep_release(Lab(LAB))
+    english, french = (nbformat.reads(releases.text_for_students(Lab(LAB), code), as_version=4) for code in ("", "fr"))
+    assert "Position dans le stockage." in exercise_in(french, FIRST) and "Position in" in exercise_in(english, FIRST)
+    assert english.metadata.rushlight.release != french.metadata.rushlight.release
+    hand_in("ada", english)
+    hand_in("zoe", french)
+    path = course.classroom() / "submitted" / "blank" / LAB / f"{LAB}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(french, path)
+    assert totals(quick_grade(LAB)) == {"ada": 4, "zoe": 4, "blank": 0}
+    assert 'os.environ["LANGUAGE"] = "fr"' in graded("zoe").replace("\\", "") and "Position in the storage" in graded(
+        "ada"
+    )
+    assert "Position dans le stockage." in graded("blank")
+    translation.catalogue.cache_clear()
+
+
+def exercise_in(notebook, name):
+    return next(cell.source for cell in notebook.cells if exercise_name(cell) == name)
