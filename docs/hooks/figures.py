@@ -13,6 +13,8 @@ import html
 import re
 from pathlib import Path
 
+from divided import FENCED, HEADING, plain
+from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
@@ -41,7 +43,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return f"{figure(name, alt, *addresses, calm)}\n\n*{caption.replace(STILL, '')}*\n{{: .caption }}"
 
     if "<!-- figures -->" in markdown:
-        entries = (_entry(name, phase, picture) for name, (phase, picture) in pictures().items())
+        entries = (_entry(name, *shown) for name, shown in pictures().items())
         markdown = markdown.replace("<!-- figures -->", "\n\n".join(entries))
     markdown = ELSEWHERE.sub(
         lambda match: PICTURE.sub(lambda picture: moving(picture, bool(match[2])), pictures()[match[1]][1]), markdown
@@ -52,18 +54,22 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return "\n\n".join([markdown, *tags])
 
 
-def pictures() -> dict[str, tuple[str, str]]:
-    """For each moving figure, in the order of the course: the folder of its phase, and how its reading shows it."""
+def pictures() -> dict[str, tuple[str, str, str]]:
+    """For each moving figure, in the order of the course: the folder of its phase, how its reading shows it, and the anchor of the
+    section."""
     shown = {}
     for path in sorted(PHASES.glob("*/reading.md")):
-        for match in PICTURE.finditer(path.read_text(encoding="utf-8")):
+        text = path.read_text(encoding="utf-8")
+        for match in PICTURE.finditer(text):
             if (FOLDER / f"{match[2]}.js").exists():
-                shown[match[2]] = path.parent.name, match[0]
+                above = HEADING.findall(FENCED.sub("", text[: match.start()]))
+                shown[match[2]] = path.parent.name, match[0], slugify(plain(above[-1][1]), "-")
     return shown
 
 
-def _entry(name: str, phase: str, picture: str) -> str:
-    ways = f"[A page of its own](figures/{name}.md), and [reading {phase[:2]}](phases/{phase}/reading.md), have this figure."
+def _entry(name: str, phase: str, picture: str, section: str) -> str:
+    reading = f"[reading {phase[:2]}](phases/{phase}/reading.md#{section})"
+    ways = f"[A page of its own](figures/{name}.md), and {reading}, have this figure."
     return f"## {title(name)}\n\n{picture}\n\n{ways}"
 
 

@@ -28,7 +28,7 @@ ENTRY = re.compile(
 )
 RULES = re.compile(r"^<!-- (?:names|on|not): .+ -->\n\n", re.MULTILINE)
 PHASE = re.compile(r"phases/(\d\d)_")
-PAGE = re.compile(r"(?:phases/(\d\d)_\w+/(?:(\d\d[a-z]?)_\w+|reading)|[\w-]+)$")
+PAGE = re.compile(r"(?:phases/(\d\d)_\w+/(?:(\d\d[a-z]?)_\w+|reading\w*)|[\w-]+)$")
 SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z`*\[])")
 MARKUP = re.compile(r"\[([^]]*)\]\([^)]*\)|[`*]")
 TAG = re.compile(r"""(<!--.*?-->|<(?:[^>"']|"[^"]*"|'[^']*')*>)""", re.DOTALL)
@@ -156,7 +156,7 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
         return content
     glossary = Glossary([term for term in config.extra["glossary"] if term.on(name)])
     url = files.get_file_from_path("glossary.md").url_relative_to(page.file)
-    return linked(content, glossary, url, phase[1] if name.endswith("/reading") else "")
+    return linked(content, glossary, url, phase[1] if "/reading" in name else "")
 
 
 def linked(content: str, glossary: Glossary, url: str, defines: str = "") -> str:

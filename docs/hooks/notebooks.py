@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path, PurePosixPath
 
+import divided
 import nbformat
 import numpy
 import thumbnails
+from divided import plain
 from jinja2 import DictLoader
 from markdown.extensions.toc import slugify, unique
 from mkdocs.config.defaults import MkDocsConfig
@@ -39,7 +41,6 @@ from rushlight.course.short_names import long_form
 
 log = logging.getLogger("mkdocs.hooks.notebooks")
 
-WORDS_A_MINUTE = 180
 FALLBACK = "Figure made by the cell above"
 CAPTION = re.compile(r"\*(?!\*)([^\n]+(?:\n[^\n]+)*?)(?<!\*)\*(?=\s*\n\s*\n|\s*\Z)")  # a first paragraph in italics
 SUBJECT = re.compile(r"\w+ \d+[a-z]?\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
@@ -47,8 +48,6 @@ LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d[a-z]?_\w+)\.ipynb
 SENTENCE = re.compile(
     r'^- \*"(.+?)"\* (.+)$', re.MULTILINE
 )  # that a reader has said, in `why.md`, and what explains it
-HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
-FENCED = re.compile(r"^(```+|~~~+).*?^\1", re.MULTILINE | re.DOTALL)
 IN_THE_LAB = re.compile(r"^\*\*In the lab:\*\*.*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
 HTML_TAGS = ["b", "br", "code", "div", "em", "i", "p", "pre", "span", "strong", "sub", "sup"]
@@ -114,7 +113,7 @@ class Notebook:
     def subject(self) -> str:
         """The title after `Lab 01: the` or `Lab 01 · The`, or the name of the folder."""
         said = SUBJECT.match(self.title)
-        subject = _plain(said[1]) if said else self.path.parent.name.partition("_")[2].replace("_", " ")
+        subject = plain(said[1]) if said else self.path.parent.name.partition("_")[2].replace("_", " ")
         return f"{subject[:1].upper()}{subject[1:]}"
 
     @property
@@ -127,12 +126,16 @@ class Notebook:
         """For each exercise of the lab, the anchor of its section."""
         sections, taken, anchor = {}, set(), ""
         for cell in self.read().cells:
-            if cell.cell_type == "markdown":
-                for heading in HEADING.findall(FENCED.sub("", cell.source)):
-                    anchor = unique(slugify(_plain(heading), "-"), taken)
-            elif "exercise" in (given := cell.metadata.get("rushlight", {})):
+            for _, heading in divided.headings(cell):
+                anchor = unique(slugify(heading, "-"), taken)
+            if "exercise" in (given := cell.metadata.get("rushlight", {})):
                 sections.setdefault(given["exercise"], anchor)
         return sections
+
+    @cached_property
+    def parts(self) -> list[divided.Part]:
+        """The parts of a long reading, each of which is on a page of its own."""
+        return divided.parts(self.read().cells, self.page)
 
 
 @dataclass
@@ -150,7 +153,9 @@ class Phase:
 
     def entries(self) -> list[dict[str, str]]:
         reading = [{"Reading": self.reading.page}] if self.reading else []
-        return reading + [{self.lab_label(lab): lab.page} for lab in self.labs]
+        parts = {part.label: part.page for part in self.reading.parts} if self.reading else {}
+        parts = [{label: page} for label, page in parts.items() if page != self.reading.page]
+        return reading + parts + [{self.lab_label(lab): lab.page} for lab in self.labs]
 
     def lab_label(self, lab: Notebook) -> str:
         """`Lab`, or `Lab 04b · The engine` if the phase has several."""
@@ -193,11 +198,14 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
             page = convert(phase.reading, add)
             page = IN_THE_LAB.sub(partial(_to_labs, phase, config.extra["phases"]), page)
             needs = _needs(Path(config.docs_dir) / "map.md", phase.name[:2])
-            add(phase.reading.page, _front(phase.reading) + _ways(page, phase, needs, config.extra["phases"]))
+            page = _ways(page, phase, needs, config.extra["phases"])
+            labs = {number_of(lab.path.stem): f"{lab.path.stem}.md" for lab in phase.labs}
+            for path, (title, text) in divided.pages(page, phase.reading, labs).items():
+                add(path, _front(title) + text)
         for lab in phase.labs:
             name = lab.path.stem
             ways = _in_lite(name, config) + _elsewhere(name, config)
-            add(lab.page, _front(lab) + _opened(convert(lab, add), name, ways))
+            add(lab.page, _front(lab.title) + _opened(convert(lab, add), name, ways))
             add(f"phases/{phase.name}/{lab.path.name}", lab.path.read_bytes())
 
 
@@ -262,17 +270,12 @@ def _add(files: Files, config: MkDocsConfig, path: str, content: str | bytes) ->
     files.append(File.generated(config, path, content=content))
 
 
-def _front(notebook: Notebook) -> str:
-    return f"---\ntitle: {_quoted(notebook.title)}\n---\n\n"
+def _front(title: str) -> str:
+    return f"---\ntitle: {_quoted(title)}\n---\n\n"
 
 
 def _quoted(text: str) -> str:
-    return "'" + _plain(text).replace("'", "''") + "'"
-
-
-def _plain(text: str) -> str:
-    """Prose without marks of emphasis and of code. A star within code is a star."""
-    return re.sub(r"`([^`]*)`|\*", lambda match: match[1] or "", text)
+    return "'" + plain(text).replace("'", "''") + "'"
 
 
 def _needs(page: Path, number: str) -> list[str]:
@@ -283,13 +286,11 @@ def _needs(page: Path, number: str) -> list[str]:
 
 def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str:
     """A reading with a line below its title: how long it takes, what it builds on, and its labs."""
-    prose = re.sub(r"^(`{3,}).*?^\1`*$|<[^>]+>", "", page, flags=re.MULTILINE | re.DOTALL)
-    time = max(5, 5 * round(len(prose.split()) / WORDS_A_MINUTE / 5))
     before = [
         f"[{other.label}](../{other.name}/reading.md)" for other in others if other.name[:2] in needs and other.reading
     ]
     labs = [f"[{number_of(lab.path.stem)}]({lab.path.stem}.md)" for lab in phase.labs]
-    said = [f"About {time} minutes to read"]
+    said = [f"About {divided.minutes(page)} minutes to read"]
     said += [f"builds on {', '.join(before)}"] if before else []
     said += [f"{'lab' if len(labs) == 1 else 'labs'} {', '.join(labs)} →"] if labs else []
     title = TITLE.search(page)
@@ -360,6 +361,8 @@ def _opened(page: str, name: str, elsewhere: str) -> str:
 def convert(notebook: Notebook, add) -> str:
     """A notebook as Markdown for a page; `add(path, content)` receives its figures."""
     nb = notebook.read()
+    for part in notebook.parts[1:]:
+        nb.cells[part.first].source = f"{divided.BREAK}\n\n{nb.cells[part.first].source}"
     _show_recorded(nb, notebook.path.stem)
     _name_figures(nb)
     _join_streams(nb)
@@ -403,7 +406,7 @@ def _name_figures(nb: NotebookNode) -> None:
             said = next(
                 (meta["alt"] for meta in output.metadata.values() if isinstance(meta, dict) and "alt" in meta), None
             )
-            output.metadata["alt"] = said or (caption and _plain(caption[1])) or FALLBACK
+            output.metadata["alt"] = said or (caption and plain(caption[1])) or FALLBACK
         if figures and caption:
             after.metadata["caption"] = True
 

@@ -19,7 +19,7 @@ from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.pages import Page
 
 # How much more a page counts than another that says the same.
-BOOSTS = {"glossary.md": 3, "phases/*/reading.md": 2, "phases/*": 1, "api/*": 0.1, "index.md": 0.3, "*": 1}
+BOOSTS = {"glossary.md": 3, "phases/*/reading*.md": 2, "phases/*": 1, "api/*": 0.1, "index.md": 0.3, "*": 1}
 
 WHOLE = 0.4  # of that for the text above its first section, for which the theme multiplies by 2.5
 

@@ -19,6 +19,7 @@ import zipfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -36,6 +37,9 @@ from rushlight.course.trained import PROMPTS
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
 import parts  # noqa: E402
+
+if TYPE_CHECKING:
+    from notebooks import Notebook
 
 log = logging.getLogger("mkdocs.hooks.tab")
 
@@ -147,6 +151,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     about = _about(page, config) if config.extra["browser"] else {}
     if not about:
         return markdown
+    unseen = [id for id in about["cells"] if f'data-cell="{id}"' not in markdown and "own" in about["cells"][id]]
+    blocks = (f'<div data-cell="{id}" hidden><pre><code></code></pre></div>' for id in unseen)
+    markdown = "\n\n".join([*blocks, markdown])
     if "notebook" in about:
         markdown = markdown.replace("<div data-tab-bar></div>", f"{HERE}\n\n<div data-tab-bar></div>")
     return markdown + _script("tab", about, page, config)
@@ -175,9 +182,23 @@ def _about(page: Page, config: MkDocsConfig) -> dict:
                 if not runs(name):
                     return {}
                 return {"lab": name, "notebook": lab.path.name, "cells": cells(lab.read()), **gpt}
-        if phase.reading and phase.reading.page == page.file.src_uri:
-            return {"key": f"reading {phase.name}", "cells": cells(phase.reading.read()), **gpt}
+        if phase.reading and page.file.src_uri in {phase.reading.page, *(part.page for part in phase.reading.parts)}:
+            return {"key": f"reading {phase.name}", "cells": _of_page(phase.reading, page.file.src_uri), **gpt}
     return {}
+
+
+def _of_page(reading: Notebook, page: str) -> dict[str, dict]:
+    """What the script must know of the cells of a reading, or of one of its parts, after the set-up cells of the parts before."""
+    nb, here, shown = reading.read(), page, {}
+    about, begins = cells(nb), {part.first: part.page for part in reading.parts}
+    first = next((part.first for part in reading.parts if part.page == page), 0)
+    for position, cell in enumerate(nb.cells):
+        here = begins.get(position, here)
+        if cell.id in about and here == page:
+            shown[cell.id] = about[cell.id]
+        elif cell.id in about and position < first and "setup" in cell.metadata.get("tags", ()):
+            shown[cell.id] = {"own": cell.source} | about[cell.id] | {"kind": "torch"}
+    return shown
 
 
 def _about_talk(config: MkDocsConfig) -> dict:

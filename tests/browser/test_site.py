@@ -95,7 +95,7 @@ FIRST = {  # the section that a reader's words should lead to, of all
     "DDP": "#data-parallel-training-ddp",
     "KV cache": "#kv-cache",
     "min-cut": "#min-cut-partitioner",
-    "loss is nan": "11_profiling/reading.html#a-loss-that-is-nan",
+    "loss is nan": "11_profiling/reading_11b.html#a-loss-that-is-nan",
     "dataloader": "05_training/reading.html#from-data-to-batches",
     "google colab": "anywhere.html#colab",
 }
@@ -210,6 +210,51 @@ def test_the_map_has_a_link_for_each_phase_and_drawings_follow_the_scheme(page, 
     assert (sum(map(int, re.findall(r"\d+", fill)[:3])) > 380) == (scheme == "light")
     links.nth(4).click()
     page.wait_for_url("**/phases/*/reading.html")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("phases/07_capture/reading.html#graph-breaks", "phases/07_capture/reading_07c.html#graph-breaks"),
+        ("phases/07_capture/reading.html#min_cut=3", "phases/07_capture/reading_07d.html#min_cut=3"),
+        ("phases/07_capture/reading.html#for-reference", "phases/07_capture/reading_for_reference.html#for-reference"),
+    ],
+)
+def test_an_address_of_a_section_of_a_long_reading_finds_the_page_of_its_part(page, folder, old, new):
+    page.goto(f"{folder.as_uri()}/{old}")
+    page.wait_for_url(f"{folder.as_uri()}/{new}")
+    page.goto(f"{folder.as_uri()}/phases/07_capture/reading.html#in-five-lines")
+    assert page.url.endswith("reading.html#in-five-lines")
+    page.evaluate("hash => location.hash = hash", old.partition("#")[2])
+    page.wait_for_url(f"{folder.as_uri()}/{new}")
+
+
+def test_a_part_of_a_reading_leads_to_its_lab_to_the_whole_and_to_the_next_part(page, served):
+    page.goto(f"{served}/phases/07_capture/reading.html")
+    page.locator(".parts").get_by_role("link", name="Part 07b: Dynamo").click()
+    page.wait_for_url("**/reading_07b.html")
+    notes = page.locator("article .notes").first
+    assert notes.get_by_role("link").evaluate_all("links => links.map((link) => link.getAttribute('href'))") == [
+        "reading.html",
+        "07b_dynamo.html",
+    ]
+    page.locator("a.md-footer__link--next").click()
+    page.wait_for_url("**/reading_07c.html")
+
+
+def test_the_state_of_a_figure_stays_in_the_address_while_its_page_is_read(page, served):
+    for state in "#contiguous-strides", "#strides=t,slice":
+        page.goto("about:blank")
+        page.goto(address := f"{served}/phases/01_strided/reading.html{state}")
+        page.locator(".moving.moves").wait_for()
+        page.mouse.move(700, 500)
+        for _ in range(8):
+            page.mouse.wheel(0, 300)
+            page.wait_for_timeout(400)  # the theme writes after a pause of 250
+        if "=" not in state:
+            page.wait_for_function("hash => location.hash !== hash", arg=state)
+        else:
+            assert page.url == address
 
 
 FIGURES_AMISS = """() => [...document.querySelectorAll(".moving.moves")].flatMap((place) => {
@@ -353,7 +398,7 @@ def test_every_page_has_a_description_of_its_own_and_a_card(folder, site_url):
 def test_pictures_load_when_the_reader_comes_near_and_nothing_jumps(page, served):
     asked = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{served}/phases/12_minigpt/reading.html", wait_until="networkidle")
+    page.goto(f"{served}/phases/12_minigpt/reading_12b.html", wait_until="networkidle")
     pictures = page.locator("article img")
     early = {each for each in asked if "_files/" in each}
     assert len(early) < pictures.count() / 2

@@ -25,7 +25,7 @@ def hooks():
     sys.path.insert(0, str(ROOT / "docs" / "hooks"))
     yield {
         name: importlib.import_module(name)
-        for name in ("notebooks", "pages", "schemes", "searching", "tab", "thumbnails")
+        for name in ("divided", "notebooks", "pages", "schemes", "searching", "tab", "thumbnails")
     }
     sys.path.pop(0)
 
@@ -153,6 +153,73 @@ def test_every_exercise_and_check_of_a_lab_on_rushlight_runs_in_a_browser(hooks)
     for nb in labs:
         runs = [runs for cell, runs in zip(nb.cells, hooks["tab"].runnable(nb)) if "rushlight" in cell.metadata]
         assert runs and all(runs), nb.metadata.rushlight.lab
+
+
+# Long readings -------------------------------------------------------------------------------------------------------
+
+
+LONG = ["# Reading 01: x", "# Part 01a: one", "## Rows\n\n![x](strides.svg)", "## `rows`", "# Part 01b: two"]
+LONG += ["## Rows", "# For reference", "## Rows", "# In five lines"]
+
+
+@pytest.fixture
+def long(hooks, tmp_path):
+    """A reading in parts, with a cell that prepares something and a visible one in each."""
+    cells = [nbformat.v4.new_markdown_cell(text) for text in LONG]
+    for i in (5, 3, 2):
+        cells.insert(i, nbformat.v4.new_code_cell(f"shown_{i} = 1", id=f"shown{i}"))
+        cells.insert(i, nbformat.v4.new_code_cell(f"prepared_{i} = 1", id=f"setup{i}", metadata={"tags": ["setup"]}))
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "reading.ipynb")
+    return hooks["notebooks"].Notebook(tmp_path / "reading.ipynb", "phases/01_x/reading.md")
+
+
+def test_a_reading_with_parts_has_a_page_for_each_and_the_five_lines_on_the_first(hooks, long):
+    divided = hooks["divided"]
+    text = hooks["notebooks"].convert(long, None)
+    pages = divided.pages(text, long, {"01a": "01a_y.md"})
+    names = "reading", "reading_01a", "reading_01b", "reading_for_reference"
+    assert [*pages] == [f"phases/01_x/{name}.md" for name in names]
+    titles = "Reading 01: x", "Part 01a: one", "Part 01b: two", "Reading 01: for reference"
+    assert [title for title, _ in pages.values()] == [*titles]
+    (_, first), (_, one), (_, two), (_, reference) = pages.values()
+    assert "# In five lines" in first and "[Part 01a: one](reading_01a.md)" in first and "shown" not in first
+    assert "shown_2" in one and "[01a](01a_y.md)" in one and "shown_5" not in one
+    assert "shown_5" in two and "01a_y" not in two and reference.startswith("# Reading 01: for reference { #for-ref")
+
+
+def test_a_section_of_a_long_reading_has_the_anchor_of_its_page(long):
+    places = {whole: (part.number, own) for part in long.parts for whole, own in part.anchors.items()}
+    assert [places[anchor] for anchor in ("rows", "rows_1", "rows_2", "rows_3", "strides=")] == [
+        ("01a", "rows"),
+        ("01a", "rows_1"),
+        ("01b", "rows"),
+        ("", "rows"),
+        ("01a", "strides="),
+    ]
+
+
+def test_a_link_to_a_section_leads_to_the_page_that_has_it(hooks, long):
+    def led(text, source):
+        page = SimpleNamespace(file=SimpleNamespace(src_uri=source))
+        return divided.on_page_markdown(text, page, config, None)
+
+    divided = hooks["divided"]
+    config = SimpleNamespace(extra={"phases": [SimpleNamespace(reading=long)]})
+    divided.on_config(config)
+    assert led("[x](phases/01_x/reading.md#rows_2)", "why.md") == "[x](phases/01_x/reading_01b.md#rows)"
+    assert led("[x](../phases/01_x/reading.md#rows)", "figures/y.md") == "[x](../phases/01_x/reading_01a.md#rows)"
+    assert led("[x](#rows_2)", "phases/01_x/reading_01a.md") == "[x](reading_01b.md#rows)"
+    for other in "[x](phases/01_x/reading.md)", "[x](phases/02_y/reading.md#rows)", "[x](#rows)":
+        assert led(other, "why.md") == other
+
+
+def test_a_part_of_a_reading_runs_the_set_up_cells_of_the_parts_before(hooks, long):
+    of_page = hooks["tab"]._of_page
+    assert [*of_page(long, "phases/01_x/reading_01a.md")] == ["setup2", "shown2", "setup3", "shown3"]
+    second = of_page(long, "phases/01_x/reading_01b.md")
+    assert [*second] == ["setup2", "setup3", "setup5", "shown5"]
+    assert (second["setup2"]["kind"], second["setup2"]["own"]) == ("torch", "prepared_2 = 1")
+    assert second["setup5"]["kind"] == "plain" and not of_page(long, "phases/01_x/reading.md")
 
 
 # What is kept of a build ---------------------------------------------------------------------------------------------

@@ -1,0 +1,170 @@
+"""Long readings, a page for each part.
+
+A reading with headings such as `# Part 07a: graphs` has a page for each heading of the first level. The page `reading.md` keeps
+what is above the first part, lists the parts, and ends with the five lines. The notebook is whole, and every source names a section
+as `reading.md#section`: here the link gets the page that has it. `docs/javascripts/moved.js` does so for addresses from outside.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import posixpath
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from markdown.extensions.toc import slugify, unique
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import Files
+from mkdocs.structure.pages import Page
+from mkdocs.utils import get_relative_url
+from nbformat import NotebookNode
+
+if TYPE_CHECKING:
+    from notebooks import Notebook
+
+BREAK = "<!-- page -->"  # above each part, in the text of a reading
+SUMMARY = "In five lines"
+NAMED = re.compile(r"Part (\d\d\w)\b")
+FENCED = re.compile(r"^(```+|~~~+).*?^\1", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^(#+) +(.+)$", re.MULTILINE)
+QUESTION = re.compile(r"\*\*([^*]+\?)\*\*")
+FIGURE = re.compile(r"\]\((\w+)\.svg\)")
+LINK = re.compile(r"\]\(((?:[\w./-]+\.md)?)#([\w-]+)\)")
+SET_UP = "*To start here, run the set-up cells above.*"  # in a notebook: a page runs them where a cell needs them
+WORDS_A_MINUTE = 180
+
+
+@dataclass
+class Part:
+    """A part of a reading: its first cell, its title, its page, and the anchors there by those in the whole reading."""
+
+    first: int
+    title: str
+    page: str
+    anchors: dict[str, str] = field(default_factory=dict)
+    sections: list[str] = field(default_factory=list)  # links
+
+    @property
+    def number(self) -> str:
+        """`07a`, as the lab that builds it. Empty for another part."""
+        match = NAMED.match(self.title)
+        return match[1] if match else ""
+
+    @property
+    def label(self) -> str:
+        """`Part 07a · Graphs`, as the label of a lab, or the title."""
+        number, _, subject = self.title.partition(": ")
+        return f"{number} · {subject[:1].upper()}{subject[1:]}" if subject else self.title
+
+
+def plain(text: str) -> str:
+    """Prose without marks of emphasis and of code. A star within code is a star."""
+    return re.sub(r"`([^`]*)`|\*", lambda match: match[1] or "", text)
+
+
+def headings(cell: NotebookNode) -> list[tuple[int, str]]:
+    """Return the level and the text of each heading in a cell."""
+    found = HEADING.findall(FENCED.sub("", cell.source)) if cell.cell_type == "markdown" else []
+    return [(len(level), plain(text)) for level, text in found]
+
+
+def parts(cells: list[NotebookNode], page: str) -> list[Part]:
+    """Return the parts of a reading, from its title on. There are none if no heading names a part. `page` is the first page."""
+    found: list[Part] = []
+    whole, taken = set[str](), dict[str, set[str]]()
+    for position, cell in enumerate(cells):
+        for level, title in headings(cell):
+            if level == 1:
+                name = match[1] if (match := NAMED.match(title)) else slugify(title, "_")
+                own = page if not found or title == SUMMARY else page.replace(".md", f"_{name}.md")
+                found.append(Part(position, title, own))
+            part = found[-1]
+            anchor = unique(slugify(title, "-"), taken.setdefault(part.page, set()))
+            part.anchors[unique(slugify(title, "-"), whole)] = anchor
+            if level == 2:
+                part.sections.append(f"[{title}]({posixpath.basename(part.page)}#{anchor})")
+        if cell.cell_type == "markdown" and found:
+            part.anchors |= {f"{name}=": f"{name}=" for name in FIGURE.findall(cell.source)}
+    return found if any(part.number for part in found) else []
+
+
+def minutes(text: str) -> int:
+    """Return how long it takes to read the prose of a page."""
+    prose = re.sub(r"^(`{3,}).*?^\1`*$|<[^>]+>", "", text, flags=re.MULTILINE | re.DOTALL)
+    return max(5, 5 * round(len(prose.split()) / WORDS_A_MINUTE / 5))
+
+
+def pages(text: str, reading: Notebook, labs: dict[str, str]) -> dict[str, tuple[str, str]]:
+    """Return the title and the text of each page of a reading, by its path. `labs` has the page of each lab by its number."""
+    if not reading.parts:
+        return {reading.page: (reading.title, text)}
+    (first, opening), *rest = zip(reading.parts, text.split(BREAK), strict=True)
+    whole = f"[{first.title.partition(':')[0].lower()}]({posixpath.basename(first.page)})"
+    cards, end, found = [], "", {}
+    for part, said in rest:
+        said = said.strip()
+        if part.page == first.page:
+            end = said
+            continue
+        lab = [f"lab [{part.number}]({labs[part.number]})"] if part.number in labs else []
+        notes = [f"About {minutes(said)} minutes to read", *lab]
+        title = (
+            part.title if part.number else f"{first.title.partition(':')[0]}: {part.title[0].lower()}{part.title[1:]}"
+        )
+        cards.append(_card(part, said, notes))
+        body = said.partition("\n")[2].replace(SET_UP, "").strip()
+        heading = f"# {title} {{ #{slugify(part.title, '-')} }}"
+        text = f"{heading}\n\n{' · '.join([notes[0], f'a part of {whole}', *lab])}\n{{: .notes }}\n\n{body}"
+        if lab:
+            text += f"\n\n**Now build it:** {lab[0]}."
+        found[part.page] = title, text
+    cards_of_parts = '<div class="cards parts" markdown>\n{}\n</div>'.format("\n".join(cards))
+    return {first.page: (first.title, f"{opening}\n\n{cards_of_parts}\n\n{end}")} | found
+
+
+def _card(part: Part, text: str, notes: list[str]) -> str:
+    """A card that leads to a part, with its question and its sections."""
+    question = QUESTION.search(text) if part.number else None
+    lines = [f"**[{part.title}]({posixpath.basename(part.page)})**", question[1] if question else ""]
+    lines += [" · ".join(part.sections), f"{' · '.join(notes)}\n{{: .notes }}"]
+    return '<div class="card" markdown>\n' + "\n\n".join(filter(None, lines)) + "\n</div>"
+
+
+# What mkdocs calls ---------------------------------------------------------------------------------------------------
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """For each reading in parts, where its sections and the states of its figures are."""
+    config.extra["places"] = places = {}
+    for reading in (phase.reading for phase in config.extra["phases"] if phase.reading):
+        for part in reading.parts:
+            own = places.setdefault(reading.page, {})
+            own |= {whole: f"{part.page}#{anchor}" for whole, anchor in part.anchors.items()}
+
+
+@event_priority(-90)  # when all links are there, and before the page is rendered
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    places, source = config.extra["places"], page.file.src_uri
+    reading = re.sub(r"(/reading)_\w+\.md$", r"\1.md", source)  # of which this is a page
+
+    def led(link: re.Match) -> str:
+        path, anchor = link.groups()
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(source), path)) if path else reading
+        place = places.get(target, {}).get(anchor)
+        return f"]({posixpath.relpath(place, posixpath.dirname(source) or '.')})" if place else link[0]
+
+    return LINK.sub(led, markdown) + (_script(page, places[source], files) if source in places else "")
+
+
+def _script(page: Page, places: dict[str, str], files: Files) -> str:
+    """The script by which an address of this page finds a section, or a figure, that is on another page."""
+    moved = {}
+    for anchor, place in places.items():
+        path, _, own = place.partition("#")
+        if path != page.file.src_uri:
+            moved[anchor] = f"{files.get_file_from_path(path).url_relative_to(page.file)}#{own}"
+    source = get_relative_url("javascripts/moved.js", page.url)
+    return f'\n\n<script src="{source}" data-moved="{html.escape(json.dumps(moved))}"></script>\n'
