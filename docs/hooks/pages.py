@@ -163,7 +163,7 @@ def _font(name: str, size: float) -> ImageFont.FreeTypeFont:
 
 
 def _pictures(content: str, page: str, files: Files) -> str:
-    first, *_ = PICTURE.findall(content) or [""]
+    first = next((picture for picture in PICTURE.findall(content) if "loading=" not in picture), "")
 
     def loading(match: re.Match) -> str:
         given = dict(ATTRIBUTE.findall(match[0]))
