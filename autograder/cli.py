@@ -33,6 +33,7 @@ from rich.text import Text
 
 from .author import BuildError
 from .course import COURSE, READINGS, ROOT, cache_folder, classroom, replacing, set_environment
+from .language import ENGLISH, language_of, speak, speaking
 from .model import Course, Lab, Submission, check_name, lab_names
 from .text import printable
 
@@ -70,7 +71,7 @@ def main() -> None:
 def _in_words(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename:  # the system's own, and not one of this course
         return printable(f"{os.fsdecode(error.filename)}: {error.strerror.lower()}")
-    return str(error.args[0] if isinstance(error, LookupError) else error)
+    return speak(str(error.args[0] if isinstance(error, LookupError) else error))
 
 
 def _expected_errors() -> tuple[type[Exception], ...]:
@@ -142,7 +143,7 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, language: str) ->
     wanted = Course().find_released(lab or _usual_lab())
     copy = wanted.work_path
     if copy.exists():
-        said = f"your copy is {_short(copy)}"
+        said = speak("your copy is {path}", path=_short(copy))
     else:
         if language:
             from .translation import copy_lab
@@ -150,7 +151,9 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, language: str) ->
             copy_lab(wanted, language, copy)
         else:
             shutil.copytree(wanted.todays_path.parent, copy.parent, dirs_exist_ok=True)
-        said = f"copied the lab to {_short(copy)}; it is yours, and nothing here will overwrite it"
+        with speaking(language):
+            path = _short(copy)
+            said = speak("copied the lab to {path}; it is yours, and nothing here will overwrite it", path=path)
     if COURSE != ROOT:  # an installed wheel: the links of the notebook lead to the reading, whose links lead to others
         shutil.copytree(READINGS, ROOT / "phases", dirs_exist_ok=True, copy_function=_copy_missing)
     if line := _other_build():
@@ -160,7 +163,8 @@ def lab(lab: str | None, more: tuple[str, ...], no_open: bool, language: str) ->
         out.print(said, markup=False)
         return 0
     if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in more:
-        out.print(f"root must allow JupyterLab to start: `.venv/bin/rushlight lab {wanted.number} -- --allow-root`")
+        command = f"`.venv/bin/rushlight lab {wanted.number} -- --allow-root`"
+        out.print(speak("root must allow JupyterLab to start: {command}", command=command))
     return _open(copy, said, more)
 
 
@@ -185,13 +189,14 @@ def _open(copy: Path, said: str, more: tuple[str, ...]) -> int:
     os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
     with _start([sys.executable, "-m", "jupyterlab", *quiet, *start, *more]) as jupyterlab:
         try:
-            with out.status("starting JupyterLab"):
+            with out.status(speak("starting JupyterLab")):
                 address = _address(jupyterlab, page)
         except KeyboardInterrupt:
             jupyterlab.terminate()
             raise
         if address:
-            out.print(f"{said}; JupyterLab has it open at {address} (stop it with Ctrl-C)", markup=False)
+            more_said = speak("JupyterLab has it open at {address} (stop it with Ctrl-C)", address=address)
+            out.print(f"{said}; {more_said}", markup=False)
         while True:
             with suppress(KeyboardInterrupt):  # JupyterLab receives it too, and asks whether to stop
                 return jupyterlab.wait()
@@ -237,7 +242,10 @@ def _other_build(driver: Path = Path("/proc/driver/nvidia/version")) -> str:
     exactly = f"torch==={installed.removesuffix('+cpu')}"
     python = ".venv/bin/python" if os.name == "posix" else r".venv\Scripts\python"
     pip = f"{python} -m pip install --force-reinstall --constraint constraints.txt"
-    return f"there is an NVIDIA driver here, and torch is a build for the CPU; for CUDA: `{pip} {exactly}`"
+    command = f"`{pip} {exactly}`"
+    return speak(
+        "there is an NVIDIA driver here, and torch is a build for the CPU; for CUDA: {command}", command=command
+    )
 
 
 def _usual_lab() -> str:
@@ -274,20 +282,36 @@ def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: boo
     if as_json:
         from .classroom.verdicts import as_data
 
-        print(json.dumps(as_data(wanted, path, verdicts), indent=1))
+        with speaking(ENGLISH):
+            print(json.dumps(as_data(wanted, path, verdicts), indent=1))
         return 0 if passed else 1
+    with speaking(_spoken_in(path)):
+        _print_verdicts(verdicts, wanted)
+    return 0 if passed else 1
+
+
+def _spoken_in(path: Path) -> str:
+    """The language of a notebook that is not English. Empty for another one, where the user's language counts."""
+    with suppress(OSError, ValueError):
+        language = language_of(json.loads(path.read_text(encoding="utf-8")))
+        return language if language != ENGLISH else ""
+    return ""
+
+
+def _print_verdicts(verdicts: dict[str, Verdict], lab: Lab) -> None:
+    from .engine.card import points_of
+
     untouched = [verdict for verdict in verdicts.values() if _is_untouched(verdict)]
     for verdict in verdicts.values():
         if verdict not in untouched:
             out.print(_coloured(verdict))
     if untouched:
-        out.print(f"– not attempted: {', '.join(verdict.check for verdict in untouched)}", style="dim")
-    worth = wanted.points
+        out.print(f"– {speak('not attempted')}: {', '.join(verdict.check for verdict in untouched)}", style="dim")
+    worth, written = lab.points, lab.written_points
     earned = sum(worth[check] for check, verdict in verdicts.items() if verdict.passed and check in worth)
-    written = wanted.written_points
-    more = f", and up to {written:g} for your written answer" if written else ""
-    out.print(f"\n[bold]{earned:g} of {sum(worth.values()):g} points[/bold]{more}")
-    return 0 if passed else 1
+    points = points_of(earned, sum(worth.values()))
+    more = speak(", and up to {written:g} for your written answer", written=written) if written else ""
+    out.print(f"\n[bold]{points}[/bold]{more}")
 
 
 def _say_judge() -> None:
@@ -295,7 +319,7 @@ def _say_judge() -> None:
     from .engine.practice import about_judge
 
     if line := about_judge():
-        out.print(line, style="dim", markup=False)
+        out.print(speak(line), style="dim", markup=False)
 
 
 def _is_untouched(verdict: Verdict) -> bool:
@@ -308,7 +332,7 @@ def _coloured(verdict: Verdict) -> Text:
     text = Text("\n".join(map(printable, str(verdict).splitlines())))
     text.highlight_regex(r"^✓", "bold green")
     text.highlight_regex(r"^✗", "bold red")
-    text.highlight_regex(r"(?m)^  [a-z][a-z' ]*?(?=  )", "cyan")
+    text.highlight_regex(r"(?m)^  [^\W\d_](?:[^\W\d_]|[' ])*?(?=  )", "cyan")
     return text
 
 
@@ -366,8 +390,8 @@ def _plugged_in(folder: str) -> dict[CodeType, str]:
 def status(no_sandbox: bool) -> int:
     """Count the checks that pass in work/, and the points of each lab."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("lab", "checks", "", "points"):
-        table.add_column(heading, justify="right" if heading in ("checks", "points") else "left")
+    for heading in (speak("lab"), speak("checks"), "", speak("points")):
+        table.add_column(heading, justify="right" if heading in (speak("checks"), speak("points")) else "left")
     isolated = _isolated(no_sandbox)
     _say_judge()
     with _progress() as progress:
@@ -422,9 +446,8 @@ def _isolated(no_sandbox: bool, notebook: Path | None = None) -> bool:
     """Whether to run a notebook in a sandbox. Where no sandbox can be, one's own copy runs without."""
     if no_sandbox or sys.platform == "linux" or notebook:
         return not no_sandbox
-    out.print(
-        "this system has no sandbox: your cells run as an ordinary process, and the verdicts are the same", style="dim"
-    )
+    said = speak("this system has no sandbox: your cells run as an ordinary process, and the verdicts are the same")
+    out.print(said, style="dim")
     return False
 
 

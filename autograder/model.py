@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from . import course as folders
+from .language import phrase
 from .text import printable, question
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ def did_you_mean_lab(wanted: str, names: Sequence[str]) -> str:
 
 
 def _all_labs(names: Sequence[str]) -> str:
-    return f"the labs are {', '.join(names)}"
+    labs = ", ".join(names)
+    return phrase(f"the labs are {labs}")
 
 
 def _padded(number: str) -> str:

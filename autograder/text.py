@@ -6,6 +6,8 @@ import difflib
 import re
 from collections.abc import Iterable
 
+from .language import phrase
+
 
 def printable(text: str) -> str:
     """Text to be shown in a line on a terminal, in a log or on a page: what would not appear as itself appears as its number.
@@ -35,4 +37,5 @@ def did_you_mean(wanted: str, names: Iterable[str]) -> str:
 def question(names: Iterable[str]) -> str:
     """A question with these names; empty if there is none."""
     unique = dict.fromkeys(names)
-    return f"did you mean {' or '.join(unique)}?" if unique else ""
+    names = " or ".join(unique)
+    return phrase(f"did you mean {names}?") if unique else ""

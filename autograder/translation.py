@@ -19,14 +19,13 @@ from functools import cache
 from pathlib import Path
 
 import nbformat
-from babel.messages.pofile import read_po
 from nbformat import NotebookNode
 
-from .course import COURSE, READINGS
+from .course import READINGS
+from .language import FOLDER, SPOKEN, messages
 from .model import Lab, digest_of, phases
 
-FOLDER = COURSE / "translations"
-SHARED = ["common"]  # catalogues of what is not of one text
+SHARED = ["common", *SPOKEN]  # catalogues of what is not of one text
 
 Say = Callable[[str, str], str | None]  # a message and its kind, to its translation if there is one
 
@@ -70,10 +69,7 @@ def catalogue(language: str, name: str) -> dict[str, str]:
     paths = [FOLDER / language / f"{each}.po" for each in ("common", name)]
     if not paths[1].exists():
         return {}
-    messages = [
-        message for path in paths if path.exists() for message in read_po(io.BytesIO(path.read_bytes()), language)
-    ]
-    return {str(each.id): str(each.string) for each in messages if each.id and each.string and not each.fuzzy}
+    return {english: said for path in paths for english, said in messages(path).items()}
 
 
 def has_words(text: str) -> bool:

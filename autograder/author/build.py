@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import re
 import tempfile
 import textwrap
@@ -27,6 +28,7 @@ from rushlight.course.short_names import short_form
 from ..course import COURSE, READINGS, set_environment
 from ..engine.check import find, function_of, is_milestone
 from ..engine.edition import body_lines
+from ..language import ENGLISH
 from ..model import Course, Lab, digest_of, lab_names, phases
 from . import BuildError
 from .errors import error_index
@@ -315,7 +317,7 @@ def execute(notebook: NotebookNode) -> NotebookNode:
             resources={"metadata": {"path": str(COURSE)}},
             coalesce_streams=True,  # a line arrives in a random number of parts
             extra_arguments=["--log-level=ERROR"],
-        ).execute()
+        ).execute(env=os.environ | {"LANGUAGE": ENGLISH})
     except CellExecutionError as error:
         raise BuildError(f"a cell fails with {error.ename}: {error.evalue}") from None
     for cell in notebook.cells:

@@ -8,23 +8,46 @@ What occurs in three texts or more, such as *Hint 1*, is translated once, in `co
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import nbformat
 from babel.messages import Catalog
+from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
+from jinja2.ext import babel_extract
 
 from .. import translation
 from ..course import COURSE, READINGS, RELEASED
 
 COMMON = "common"
 IN_COMMON = 3  # texts that have a message, at least
+CODE = {  # catalogues of what code says, and the files that say it
+    "verdicts": [
+        *("autograder/*.py", "autograder/engine/*.py", "autograder/notebook/*.py", "autograder/jupyter/**/*.j2"),
+        *(f"autograder/classroom/{name}.py" for name in ("feedback", "report", "items", "grade", "late", "join")),
+    ],
+    "hints": ["autograder/checks/**/*.py"],
+}
+# what says something: functions, with the position of their text, and arguments
+FUNCTIONS = {"speak": 0, "phrase": 0, "_says": 1, "_invalid": 1, "Difference": 1, "CheckFailed": 0, "LookupError": 0}
+FUNCTIONS |= {
+    "ValueError": 0,
+    "SubjectDied": 0,
+    "SubjectTimedOut": 0,
+    "NotRecorded": 0,
+    "NotAttempted": 0,
+    "StateLeft": 0,
+}
+ARGUMENTS = ("hint", "message", "problem")
+WORDS = 3  # of an argument's text, at least: a shorter one is a name
 HEADER = """\
 # {language}: {name}. `rushlight translate` renews the messages, and whoever reads both languages writes msgstr.
 msgid ""
@@ -62,7 +85,13 @@ def texts() -> dict[str, Path]:
 
 @cache
 def messages(name: str) -> dict[str, str]:
-    """The messages of a text, in order, each with where it first occurs: its heading, and what it is."""
+    """The messages of a text, in order, each with where it first occurs: its heading, and what it is. Those of code, each with its
+    file."""
+    if name in CODE:
+        said = dict[str, str]()
+        for message, where in _said(name):
+            said.setdefault(message, where)
+        return said
     path, found, heading = texts()[name], dict[str, str](), ""
 
     def say(message: str, kind: str) -> None:
@@ -77,6 +106,60 @@ def messages(name: str) -> dict[str, str]:
     return found
 
 
+def _said(name: str) -> Iterator[tuple[str, str]]:
+    methods: dict[str, Any] = {".py": _python, ".js": "javascript", ".j2": babel_extract}
+    for path in (path for pattern in CODE[name] for path in sorted(COURSE.glob(pattern))):
+        for _, message, _, _ in extract_from_file(methods[path.suffix], path, dict.fromkeys(FUNCTIONS)):
+            if translation.has_words(str(message)):
+                yield str(message), str(path.relative_to(COURSE))
+
+
+def _python(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) -> Iterator[tuple]:
+    """What Python says, for Babel, whose own method reads no f-string with values. The names that a hint uses are read, too."""
+    tree = ast.parse(file.read())
+    defined = {name: node for node in tree.body for name in _bound(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (name := getattr(node.func, "id", "")) in keywords:
+            at = FUNCTIONS[name]
+            yield from ((node.lineno, None, text, []) for part in node.args[at : at + 1] for text in _constants(part))
+        elif isinstance(node, ast.keyword) and node.arg in ARGUMENTS:
+            found = _constants(node.value, defined if node.arg == "hint" else None)
+            yield from ((node.value.lineno, None, text, []) for text in found if len(text.split()) >= WORDS)
+
+
+def _bound(node: ast.stmt) -> list[str]:
+    if isinstance(node, ast.Assign):
+        return [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return [node.name] if isinstance(node, ast.FunctionDef) else []
+
+
+def _constants(node: ast.AST, defined: dict[str, ast.stmt] | None = None) -> Iterator[str]:
+    """The texts to which an expression may evaluate, with `{name}` for each value of an f-string. A name that is `defined` is
+    followed once."""
+    match node:
+        case ast.Constant(str(text)) if text:
+            yield text
+        case ast.JoinedStr(parts):
+            yield "".join(_part(part, number) for number, part in enumerate(parts))
+        case ast.Compare() | ast.Subscript() | ast.Expr(ast.Constant()):
+            return
+        case ast.Name(name) if defined and name in defined:
+            yield from _constants(defined.pop(name), defined)
+        case _:
+            for child in node.values if isinstance(node, ast.Dict) else ast.iter_child_nodes(node):
+                yield from _constants(child, defined)
+
+
+def _part(part: ast.expr, number: int) -> str:
+    """A part of an f-string: its text, or a value by its name, or by the part's number."""
+    match part:
+        case ast.Constant(text):
+            return str(text)
+        case ast.FormattedValue(ast.Name(name) | ast.Attribute(attr=name), -1, None):
+            return f"{{{name}}}"
+    return f"{{{number}}}"
+
+
 @cache
 def common() -> dict[str, str]:
     """The messages that several texts have."""
@@ -86,9 +169,9 @@ def common() -> dict[str, str]:
 
 def own(name: str) -> dict[str, str]:
     """The messages of a text that its own catalogue has."""
-    return (
-        common() if name == COMMON else {text: where for text, where in messages(name).items() if text not in common()}
-    )
+    if name == COMMON:
+        return common()
+    return {text: where for text, where in messages(name).items() if name in CODE or text not in common()}
 
 
 # Catalogues ----------------------------------------------------------------------------------------------------------
@@ -127,7 +210,7 @@ def renew(language: str, more: Sequence[str] = ()) -> Iterator[Path]:
     """Bring the catalogues of a language in step, and begin those that are named. Yields those that changed. Raises LookupError
     for a name of no text."""
     for name in more:
-        if name != COMMON and name not in texts():
+        if name != COMMON and name not in texts() and name not in CODE:
             raise LookupError(f"there is no text {name!r}: they are named like {', '.join([*texts()][::30])}")
     for name in sorted({*names(language), *more, COMMON}):
         path, text = translation.FOLDER / language / f"{name}.po", renewed(language, name)
@@ -138,9 +221,9 @@ def renew(language: str, more: Sequence[str] = ()) -> Iterator[Path]:
 
 
 def status(language: str) -> dict[str, Counts]:
-    """For each text, and for what several texts have, the counts of its messages."""
+    """For each text, for what several texts have, and for what code says, the counts of its messages."""
     counts = {}
-    for name in [COMMON, *texts()]:
+    for name in [COMMON, *CODE, *texts()]:
         catalogue = _read(translation.FOLDER / language / f"{name}.po", language)
         found = [catalogue.get(message) for message in own(name)]
         fuzzy = sum(bool(message and message.string and message.fuzzy) for message in found)
@@ -161,13 +244,14 @@ KEPT: dict[str, Callable[[str], list[str]]] = {
         r"\*\*|(?<![*\w])\*(?=\S)|(?<=\S)\*(?![*\w])", re.sub(r"`[^`]*`|\\\*", "", text)
     ),
     "cells": lambda text: re.findall(r"^\||(?<!\\)\|(?=.)|\|$", text) if text.startswith("|") else [],
+    "placeholders": lambda text: re.findall(r"\{\w*(?::\w+)?\}", re.sub(r"`[^`]*`", "", text)),
     "numbers": lambda text: [re.sub(r"\D", "", each) for each in re.findall(NUMBER, text)],
 }
 
 
 def broken(message: str, translated: str) -> list[str]:
     """What a translation has lost or added of what every language has alike: names in code, links, formulas, tags, emphasis, the
-    cells of a row, numbers. One line for each kind."""
+    cells of a row, places of values, numbers. One line for each kind."""
     if re.match(r"(?:names|asked|on|not): ", message):
         kept = [re.findall(r"(?:^|; )((?:names|asked):|(?:on|not): [^;]*)", each) for each in (message, translated)]
         return [] if kept[0] == kept[1] else ["the keys of a comment differ"]

@@ -11,6 +11,8 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import bleach
 from bleach.css_sanitizer import ALLOWED_CSS_PROPERTIES, CSSSanitizer
@@ -22,6 +24,7 @@ from nbgrader.api import Gradebook, SubmittedAssignment
 from nbgrader.preprocessors import GetGrades
 
 from ..engine.check import GRADER_ERROR, NOT_ATTEMPTED, PASSED, short_name
+from ..language import language_of, phrase, speak, speaking
 from ..model import Lab, Submission, check_name, digest, exercise_name, is_added
 from ..text import printable
 from .formulas import markdown2html
@@ -76,20 +79,29 @@ class FeedbackPage(GetGrades):
         ) as gradebook:  # before the page: what comes later makes it outdated
             entries = entries_digest(gradebook.find_submission(given["assignment"], given["student"]))
         nb, resources = super().preprocess(nb, resources)
-        checks, written = _checks(nb), [*_written(nb, *_waiting(given))]
+        with speaking(language_of(nb)):
+            checks, written = _checks(nb), [*_written(nb, *_waiting(given))]
+            joined = [speak(printable(str(line))) for line in nb.metadata.get("joined", [])]
         resources["feedback"] = {
+            "language": language_of(nb),
+            "speak": partial(_speak_in, language_of(nb)),
             "style": Markup(SCHEMES),
             "entries": entries,
             "lab": printable(given["assignment"]),
             "student": printable(given["student"]),
             "checks": checks,
-            "joined": [printable(str(line)) for line in nb.metadata.get("joined", [])],
+            "joined": joined,
             "first": next((section for section in checks if section.kind == "fail"), None),
             "next": next((section for section in checks if section.kind == "none"), None),
             "written": written,
             "added": [_cell(cell) for cell in nb.cells if is_added(cell)],
         }
         return nb, resources
+
+
+def _speak_in(language: str, *text: Any, **named: Any) -> str:
+    with speaking(language):
+        return speak(*text, **named)
 
 
 def entries_digest(submission: SubmittedAssignment) -> str:
@@ -148,7 +160,7 @@ def _checks(nb: NotebookNode) -> list[Section]:
                 score,
                 points,
                 why(verdict),
-                [str(note) for note in verdict.get("notes", [])],
+                [speak(str(note)) for note in verdict.get("notes", [])],
                 _card(said.data if said else {}),
             )
         )
@@ -163,14 +175,14 @@ def _checks(nb: NotebookNode) -> list[Section]:
 def _result(cell: NotebookNode, verdict: dict, has_all: bool) -> tuple[str, str, str]:
     """A verdict's kind, mark and words. Where nbgrader graded alone, the points decide."""
     if "outcome" not in verdict:
-        return (*(MARKS[PASSED] if has_all else ("fail", "✗")), "graded by nbgrader alone")
+        return (*(MARKS[PASSED] if has_all else ("fail", "✗")), speak("graded by nbgrader alone"))
     outcome = str(verdict["outcome"])
     if outcome == NOT_ATTEMPTED and "did not run" in verdict.get("message", ""):
-        return "fail", "✗", "its cell did not run"
+        return "fail", "✗", speak("its cell did not run")
     kind, mark = OTHER if outcome == GRADER_ERROR else MARKS.get(outcome, ("fail", "✗"))
     errors = [output.evalue for output in cell.outputs if output.output_type == "error"]
     words = errors[0].partition(": ")[2] if errors else outcome  # "3 of 100 cases agree with torch"
-    return kind, mark, words
+    return kind, mark, speak(words)
 
 
 def why(verdict: dict) -> tuple[str, str]:
@@ -182,7 +194,7 @@ def why(verdict: dict) -> tuple[str, str]:
     case = ", ".join(lines) if are_short or len(lines) == 1 else f"{lines[0]} …"
     message = str(verdict.get("message", ""))
     message = message.partition("did not run: ")[2] or message
-    return _line(case), _line(message)
+    return _line(case), _line(speak(message))
 
 
 def _line(text: str) -> str:
@@ -248,8 +260,8 @@ def _written(nb: NotebookNode, unmarked: set[str], changed: set[str]) -> Iterato
     for cell in nb.cells:
         if _is_written(cell):
             grade = _nbgrader(cell)
-            state = "to be marked again" if grade["grade_id"] in changed else "marked"
-            state = "not marked yet" if grade["grade_id"] in unmarked else state
+            state = phrase("to be marked again") if grade["grade_id"] in changed else phrase("marked")
+            state = phrase("not marked yet") if grade["grade_id"] in unmarked else state
             state = NOT_ATTEMPTED if cell.source.strip() == "YOUR ANSWER HERE" else state
             is_shown = state != NOT_ATTEMPTED or grade.get("comment") not in (None, "", "No response.")
             answer = _cell(cell) if is_shown else None

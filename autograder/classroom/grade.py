@@ -46,6 +46,7 @@ from ..engine.check import PASSED, Verdict, is_bench, short_name, verdict_from
 from ..engine.edition import versions
 from ..engine.observe import GradingError, Malformed, NotGraded, clean
 from ..engine.run import outputs_of, run, safe_output
+from ..language import language_of, speaking
 from ..model import Course, Lab, Submission, Unreadable, check_name
 from ..text import did_you_mean, neutral, printable
 from . import groups, late
@@ -452,7 +453,8 @@ def assembled(given: dict[str, Any], marked: str, seed: int) -> str:
         outputs = iter(json.loads(marked)["outputs"])
         for cell in notebook.cells:
             if name := check_name(cell):
-                cell.outputs, cell.execution_count = outputs_of(verdicts[name]), None
+                with speaking(language_of(notebook)):
+                    cell.outputs, cell.execution_count = outputs_of(verdicts[name]), None
             elif cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [*map(safe_output, next(outputs))], None
         graded_with = json.loads(marked)["graded_with"]

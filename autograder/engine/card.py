@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import product
 
+from ..language import speak
 from .check import DISAGREED, LONG, NOT_ATTEMPTED, Verdict, abridged
 
 GREEN, GREY, RED = "#1a7f37", "#656d76", "#c93c37"  # grounds of white text
@@ -40,7 +41,7 @@ def card(verdict: Verdict, worth: float | None = None, tally: str = "") -> str:
     if verdict.outcome != NOT_ATTEMPTED:
         solid, line = (GREEN, PALE_GREEN) if verdict.passed else (RED, PALE_RED)
     body = f"<div>{_chip(verdict.mark, solid)} {html.escape(verdict.headline())}</div>"
-    chip = "" if worth is None else _chip(f"{worth * verdict.passed:g} of {worth:g} points", solid)
+    chip = "" if worth is None else _chip(points_of(worth * verdict.passed, worth), solid)
     figures = "".join(filter(None, [chip, _bar(verdict, line), f"<div>{html.escape(tally)}</div>" if tally else ""]))
     style = "display:flex;flex-wrap:wrap;align-items:center;column-gap:12px;margin:4px 0;font-size:90%"
     body += f'<div style="{style}">{figures}</div>' if figures else ""
@@ -56,6 +57,10 @@ def card(verdict: Verdict, worth: float | None = None, tally: str = "") -> str:
     return f'<div style="border-left:4px solid {line};padding:2px 12px;margin:4px 0">{body}</div>'
 
 
+def points_of(earned: float, worth: float) -> str:
+    return speak("{earned:g} of {worth:g} points", earned=earned, worth=worth)
+
+
 def _results(verdict: Verdict, rows: dict[str, str]) -> str:
     """Both results, the storages that they use, and the student's lines that raised."""
     if "yours" not in rows:
@@ -69,7 +74,7 @@ def _results(verdict: Verdict, rows: dict[str, str]) -> str:
         pair = "".join(f'<div style="flex:1 1 240px;min-width:0">{_result(*result)}</div>' for result in results)
         body = f'<div style="display:flex;flex-wrap:wrap;column-gap:24px">{pair}</div>'
     body += _drawing(verdict.layouts, answer) if verdict.outcome == DISAGREED else ""
-    body += _block("raised", verdict.raised) if verdict.raised else ""
+    body += _block("raised", speak(verdict.raised)) if verdict.raised else ""
     return body + _frames(verdict.frames)
 
 
@@ -114,13 +119,14 @@ def _result(name: str, text: str, marks: Marks) -> str:
     short, near = abridged(text, marks)
     if short.count("\n") >= 2 * LONG or len(short) >= WIDE:
         short, near = _around_the_first(short, near)
-    size = f"all of it ({text.count(chr(10)) + 1} lines)" if "\n" in text else f"all of it ({len(text)} characters)"
+    size = speak("all of it ({count} characters)", count=len(text))
+    size = speak("all of it ({count} lines)", count=text.count("\n") + 1) if "\n" in text else size
     return _named(name, _preformatted(short, near) + _folded(size, text, marks))
 
 
 def _line(name: str, text: str, marks: Marks) -> str:
     """A short result beside its name, so that two results are one above the other."""
-    head = f'<b style="flex:0 0 72px;font-weight:600">{html.escape(name)}</b>'
+    head = f'<b style="flex:0 0 72px;font-weight:600">{html.escape(speak(name))}</b>'
     return f'<div style="display:flex;align-items:baseline;column-gap:8px">{head}{_preformatted(text, marks)}</div>'
 
 
@@ -136,11 +142,11 @@ def _around_the_first(text: str, marks: Marks) -> tuple[str, Marks]:
 
 
 def _named(name: str, content: str) -> str:
-    return f'<div style="margin:4px 0"><b style="font-weight:600">{html.escape(name)}</b>{content}</div>'
+    return f'<div style="margin:4px 0"><b style="font-weight:600">{html.escape(speak(name))}</b>{content}</div>'
 
 
 def _folded(name: str, text: str, marks: Marks = ()) -> str:
-    return f"<details><summary>{html.escape(name)}</summary>{_preformatted(text, marks)}</details>"
+    return f"<details><summary>{html.escape(speak(name))}</summary>{_preformatted(text, marks)}</details>"
 
 
 def _preformatted(text: str, marks: Marks = ()) -> str:
@@ -173,8 +179,9 @@ def _frames(frames: list[list]) -> str:
         return ""
     lines = []
     for number, (function, line, text) in enumerate(frames, start=1):
-        lines += [f"{'→' if number == len(frames) else ' '} {function}, line {line}"] + [f"      {text}"] * bool(text)
-    return _named("your cell", _preformatted("\n".join(lines)))
+        place = speak("{function}, line {line}", function=function, line=line)
+        lines += [f"{'→' if number == len(frames) else ' '} {place}"] + [f"      {text}"] * bool(text)
+    return _named(speak("your cell"), _preformatted("\n".join(lines)))
 
 
 # The storage of a tensor ---------------------------------------------------------------------------------------------
@@ -188,12 +195,12 @@ def _drawing(layouts: list, answer: str) -> str:
     mine, theirs = drawn
     cells = range(max([*mine, *theirs]) + 1)
     width = 8 * max(map(len, [*mine.values(), *theirs.values(), "00"])) + 12
-    rows = _row("cell", [(str(cell), False, False) for cell in cells], width, "transparent")
+    rows = _row(speak("cell"), [(str(cell), False, False) for cell in cells], width, "transparent")
     for name, own in (("yours", mine), (answer, theirs)):
         row = [(own.get(cell, "·"), cell in own, mine.get(cell) != theirs.get(cell)) for cell in cells]
         rows += _row(name, row, width, LINE)
     style = "overflow-x:auto;font-family:monospace;font-size:90%;line-height:22px;text-align:center"
-    return _named("storage, and the index of the element in each cell", f'<div style="{style}">{rows}</div>')
+    return _named(speak("storage, and the index of the element in each cell"), f'<div style="{style}">{rows}</div>')
 
 
 def _row(name: str, cells: list[tuple[str, bool, bool]], width: int, line: str) -> str:
@@ -201,7 +208,7 @@ def _row(name: str, cells: list[tuple[str, bool, bool]], width: int, line: str) 
 
     They are `span`s with a space between them, because a page without styles shows these in a line.
     """
-    drawn = [f'<span style="flex:0 0 72px;text-align:left">{html.escape(name)}</span>']
+    drawn = [f'<span style="flex:0 0 72px;text-align:left">{html.escape(speak(name))}</span>']
     for text, is_filled, is_apart in cells:
         ground = TINT if is_apart else FILL if is_filled else "transparent"
         style = f"flex:0 0 {width}px;height:22px;border:1px solid {line};background-color:{ground}"

@@ -27,11 +27,12 @@ import rushlight
 from rushlight.course.short_names import long_form
 
 from .. import checks
+from ..language import phrase, speak
 from .observe import Tree, show_frames
 
-PASSED, DISAGREED, NOT_ATTEMPTED = "passed", "disagreed", "not attempted"
-TIMED_OUT, DIED, UNSTABLE = "timed out", "died", "unstable"
-MALFORMED, GRADER_ERROR = "malformed", "grader error"
+PASSED, DISAGREED, NOT_ATTEMPTED = phrase("passed"), phrase("disagreed"), phrase("not attempted")
+TIMED_OUT, DIED, UNSTABLE = phrase("timed out"), phrase("died"), phrase("unstable")
+MALFORMED, GRADER_ERROR = phrase("malformed"), phrase("grader error")
 OUTCOMES = {PASSED, DISAGREED, NOT_ATTEMPTED, TIMED_OUT, DIED, UNSTABLE, MALFORMED, GRADER_ERROR}
 
 
@@ -262,16 +263,18 @@ def is_milestone(name: str) -> bool:
 
 
 # what a verdict says that was reached with the reference in the place of other pieces, in a notebook and in grading
-SECOND_CHANCE_NOTE = "on top of your other pieces it fails; on the reference's it passes, and earns its points"
-MILESTONE_NOTE = "with the reference's in the place of your pieces that do not pass, it passes and earns its points"
+SECOND_CHANCE_NOTE = phrase("on top of your other pieces it fails; on the reference's it passes, and earns its points")
+MILESTONE_NOTE = phrase(
+    "with the reference's in the place of your pieces that do not pass, it passes and earns its points"
+)
 
 
 def missing_for_milestone(core: Sequence[str], is_done: Callable[[str], bool]) -> str:
     """Why a lab's milestone is not decided yet: it needs half of the core exercises. Empty if that many are done."""
-    count = sum(map(is_done, core))
-    if 2 * count >= len(core):
+    count, whole = sum(map(is_done, core)), len(core)
+    if 2 * count >= whole:
         return ""
-    return f"a milestone needs half of the lab's core exercises: {count} of {len(core)} are yours so far"
+    return phrase(f"a milestone needs half of the lab's core exercises: {count} of {whole} are yours so far")
 
 
 def exercise_of(check: str) -> str:
@@ -335,7 +338,10 @@ def short_name(check: str) -> str:
 
 @dataclass
 class Verdict:
-    """The judge's decision on one check, and the smallest case that shows the reason."""
+    """The judge's decision on one check, and the smallest case that shows the reason.
+
+    Its fields are English in every language. Its texts for a reader are in the language that is spoken where they are made.
+    """
 
     check: str
     outcome: str
@@ -373,19 +379,25 @@ class Verdict:
     @property
     def judged_by(self) -> str:
         """The side that the results are compared with, in a sentence."""
-        return "an exact calculation" if self.exact else "torch"
+        return phrase("an exact calculation") if self.exact else "torch"
 
     def headline(self) -> str:
+        judge = speak(self.judged_by)
         if self.was_examined:
-            return f"{self.check}: {self.message}"
-        if self.passed:
-            return f"{self.check}: all {self.cases} cases agree with {self.judged_by}"
-        if self.outcome == DISAGREED and self.cases == 1:
-            return f"{self.check}: this case does not agree with {self.judged_by}:"
-        if self.outcome == DISAGREED:
-            agreed = f"{self.agreed} of {self.cases} cases agree with {self.judged_by}"
-            return f"{self.check}: {agreed}; the smallest that does not:"
-        return f"{self.check}: {self.outcome}"
+            said = speak(self.message)
+        elif self.passed:
+            said = speak("all {cases} cases agree with {judge}", cases=self.cases, judge=judge)
+        elif self.outcome == DISAGREED and self.cases == 1:
+            said = speak("this case does not agree with {judge}:", judge=judge)
+        elif self.outcome == DISAGREED:
+            said = speak("{agreed}; the smallest that does not:", agreed=self._count())
+        else:
+            said = speak(self.outcome)
+        return f"{self.check}: {said}"
+
+    def _count(self) -> str:
+        counts = {"agreed": self.agreed, "cases": self.cases, "judge": speak(self.judged_by)}
+        return speak("{agreed} of {cases} cases agree with {judge}", **counts)
 
     @property
     def mark(self) -> str:
@@ -394,39 +406,42 @@ class Verdict:
     def line(self) -> str:
         """The verdict in one short line, below a display of all of it."""
         if self.outcome == DISAGREED and self.cases:
-            return f"{self.check}: {self.agreed} of {self.cases} cases agree with {self.judged_by}"
-        return f"{self.check}: it does not pass" if self.was_examined and not self.passed else self.headline()
+            return f"{self.check}: {self._count()}"
+        fails = self.was_examined and not self.passed
+        return f"{self.check}: {speak('it does not pass')}" if fails else self.headline()
 
     def replay(self) -> str:
         """The call that decides the check on the shown case alone."""
         return f'check("{self.check}", case={self.case!r})'
 
     def rows(self) -> list[tuple[str, str]]:
-        """The rows of the table below its headline."""
-        rows = [("note", note) for note in self.notes]
+        """The rows of the table below its headline. Their names are English."""
+        rows = [(phrase("note"), speak(note)) for note in self.notes]
         if self.message and self.outcome != DISAGREED and not self.was_examined:
-            rows.insert(0, ("why", self.message))
+            rows.insert(0, (phrase("why"), speak(self.message)))
         if self.case is not None:
             name = short_name(self.check).partition(".")[0]
-            rows += [("case", self.listing or describe(self.case)), ("program", abridged_program(self.program, name))]
-            rows += [("in torch", abridged_program(self.oracle, name, KEPT))] if self.oracle else []
+            rows += [(phrase("case"), self.listing or describe(self.case))]
+            rows += [(phrase("program"), abridged_program(self.program, name))]
+            rows += [(phrase("in torch"), abridged_program(self.oracle, name, KEPT))] if self.oracle else []
             frames = show_frames(self.frames)
             mine = abridged(self.mine, self.mine_marks)[0]
-            rows += [("yours", mine if self.raised else mine + frames)]
-            answer = "expected" if self.exact else "torch's"
+            rows += [(phrase("yours"), mine if self.raised else mine + frames)]
+            answer = phrase("expected") if self.exact else phrase("torch's")
             rows += [(answer, abridged(self.theirs, self.theirs_marks)[0])] if self.theirs else []
-            rows += [("raised", self.raised + frames)] if self.raised else []
-            rows += [("differs", self.message)] if self.outcome == DISAGREED else []
-            rows += [("hint", self.hint)] if self.hint else []
-            rows += [("replay", self.replay())] if len(self.replay()) < LONGEST_REPLAY else []
+            rows += [(phrase("raised"), speak(self.raised) + frames)] if self.raised else []
+            rows += [(phrase("differs"), speak(self.message))] if self.outcome == DISAGREED else []
+            rows += [(phrase("hint"), speak(self.hint))] if self.hint else []
+            rows += [(phrase("replay"), self.replay())] if len(self.replay()) < LONGEST_REPLAY else []
         if sum(text.count("\n") for _, text in rows) > MANY_LINES:  # the difference and the hint, then the long case
             rows.sort(key=lambda row: row[0] in ("case", "program", "in torch"))
         return rows
 
     def __str__(self) -> str:
-        width = max((len(name) for name, _ in self.rows()), default=0)
+        rows = [(speak(name), text) for name, text in self.rows()]
+        width = max((len(name) for name, _ in rows), default=0)
         lines = [f"{self.mark} {self.headline()}"]
-        for name, text in self.rows():
+        for name, text in rows:
             first, *rest = text.splitlines() or [""]
             lines += [f"  {name:<{width}}  {first}"] + [" " * (width + 4) + line for line in rest]
         return "\n".join(lines)
@@ -461,7 +476,7 @@ def abridged(text: str, marks: Sequence[Sequence[int]], most: int = KEPT) -> tup
     for is_near, group in groupby(range(len(lines)), key=lambda i: i in near):
         kept = [*group]
         if not is_near and len(kept) > 1:
-            short += f"… {len(kept)} lines\n"
+            short += speak("… {count} lines", count=len(kept)) + "\n"
             continue
         start, end = ends[kept[0]] - len(lines[kept[0]]), ends[kept[-1]]
         shift = len(short) - start
@@ -478,7 +493,9 @@ def abridged_program(program: str, name: str, most: int = LONG) -> str:
 
 def describe(case: dict) -> str:
     """A case as assignments; a tensor as the call that makes it in torch."""
-    return "\n".join(f"{name} = {_text(value) or _literal(value)}" for name, value in case.items()) or "(no arguments)"
+    return "\n".join(f"{name} = {_text(value) or _literal(value)}" for name, value in case.items()) or speak(
+        "(no arguments)"
+    )
 
 
 def _text(value: Tree) -> str | None:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 SUBJECT_MODULES = (
     "__init__.py",
+    "course.py",
+    "language.py",
     "engine/__init__.py",
     "engine/check.py",
     "engine/exercise.py",

@@ -20,6 +20,7 @@ from itertools import islice
 from typing import Any, BinaryIO
 
 from ..checks.cases import field, first_apart
+from ..language import phrase
 from .check import (
     CLINIC,
     DIED,
@@ -248,7 +249,8 @@ class Judge:
             check.name, PASSED, cases=len(tried), agreed=len(tried) - failing, exact=self.source.is_exact(check)
         )
         if len(tried) < len(cases):
-            verdict.notes = [f"it is slow: {len(tried)} of {len(cases)} cases were tried, and its speed costs nothing"]
+            count, most = len(tried), len(cases)
+            verdict.notes = [phrase(f"it is slow: {count} of {most} cases were tried, and its speed costs nothing")]
         return self._decide_failure(verdict, check, known, ask, second_chance, shrink) if failing else verdict
 
     def _decide_alone(
@@ -354,7 +356,7 @@ class Judge:
 
     def _explain_instability(self, verdict: Verdict, check: Check, disagreement: Disagreement, second: Tree) -> None:
         self._describe(verdict, check, disagreement)
-        verdict.message = (
+        verdict.message = phrase(
             "the same case gave two different results: the answer depends on something besides its arguments, "
             "or it uses what it has not waited for"
         )
@@ -431,7 +433,8 @@ def _hint(check: Check, disagreement: Disagreement) -> str | None:
     if _safely(partial(first_apart, disagreement.mine), disagreement.theirs) == "beyond":
         called = field(disagreement.mine, "beyond")
         names = ", ".join(name for name in called if isinstance(name, str)) if isinstance(called, list) else ""
-        return f"it calls {names or 'something'}, which the contract does not allow: the contract names what the body may call"
+        names = names or phrase("something")
+        return phrase(f"it calls {names}, which the contract does not allow: the contract names what the body may call")
     if isinstance(check.hint, str):  # of results; an exception says itself what is wrong, but not why ranks wait
         return None if disagreement.raises and not has(disagreement.mine, "type", "RanksFailed") else check.hint
     return (
@@ -442,15 +445,18 @@ def _hint(check: Check, disagreement: Disagreement) -> str | None:
 def _undefined_name(mine: Tree) -> str | None:
     """A hint for a NameError: most often the notebook was run out of order."""
     if isinstance(mine, dict) and mine.get("error", [])[:1] == ["NameError"]:
-        return (
-            f"{mine['message']}: if a cell above defines it, run that first, or import it in a cell. "
+        advice = phrase(
+            "if a cell above defines it, run that first, or import it in a cell. "
             "Then run the exercise's cell and this one again"
         )
+        return f"{mine['message']}: {advice}"
     return None
 
 
 def _show_caught(raised: Tree, went_on: bool) -> str:
-    return f"your function raised {show(raised)}{', and the program went on' * went_on}"
+    error = show(raised)
+    said = phrase(f"your function raised {error}")
+    return phrase(f"{said}, and the program went on") if went_on else said
 
 
 _UNREADABLE = "(not an observation)"

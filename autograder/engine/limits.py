@@ -20,6 +20,7 @@ from typing import TypeVar
 
 import psutil
 
+from ..language import phrase
 from .observe import NotGraded, SubjectTimedOut
 
 T = TypeVar("T")
@@ -170,4 +171,5 @@ class Interrupted(BaseException):
 
 
 def too_long(limit: float) -> str:
-    return f"no answer within {limit:.0f} s: an endless loop, perhaps"
+    seconds = f"{limit:.0f}"
+    return phrase(f"no answer within {seconds} s: an endless loop, perhaps")

@@ -22,6 +22,8 @@ from typing import IO, Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
 
+from ..language import phrase, speak
+
 Tree = Any  # None | bool | int | float | str | bytes | list[Tree] | dict[str, Tree]
 
 MAX_DEPTH = 16  # of an observation
@@ -378,8 +380,8 @@ class Origin(NamedTuple):
     answer: str
 
 
-TORCH = Origin("torch", "torch's")
-CALCULATION = Origin("the calculation", "expected")
+TORCH = Origin("torch", phrase("torch's"))
+CALCULATION = Origin(phrase("the calculation"), phrase("expected"))
 
 # Steps from an observation to a part of it: an item's position, an entry's key, a field, or an element's index
 Path = tuple[int | str | tuple[int, ...], ...]
@@ -417,14 +419,16 @@ def _differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterat
     match kind:
         case "error":
             if theirs["error"][0] not in mine["error"]:
-                words = f"yours raises {clean(mine['type'], MAX_WORDS)}, {origin.name} raises {theirs['type']}"
+                raised, other = clean(mine["type"], MAX_WORDS), theirs["type"]
+                words = phrase(f"yours raises {raised}, {origin.name} raises {other}")
                 yield Difference((*path, "type"), _at(path) + words)
         case "tensor":
             yield from _tensor_differences(mine, theirs, path, origin)
         case "list":
             if len(mine) != len(theirs):
-                items = "1 item" if len(mine) == 1 else f"{len(mine)} items"
-                words = f"yours has {items}, {origin.answer} has {len(theirs)}"
+                count, other = len(mine), len(theirs)
+                items = phrase("1 item") if count == 1 else phrase(f"{count} items")
+                words = phrase(f"yours has {items}, {origin.answer} has {other}")
                 agree = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
                 for i in range(agree, max(len(mine), len(theirs))):
                     yield Difference((*path, i), _at(path) + words)
@@ -434,7 +438,9 @@ def _differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterat
         case "dict":
             mine, theirs = dict(mine["dict"]), dict(theirs["dict"])
             if list(mine) != list(theirs):
-                words = f"yours has keys {_cut(str(list(mine)))}, {origin.answer} has {_cut(str(list(theirs)))}"
+                own, other = _cut(str(list(mine))), _cut(str(list(theirs)))
+                words = phrase(f"yours has keys {own}, torch's has {other}")
+                words = words if origin is TORCH else phrase(f"yours has keys {own}, expected has {other}")
                 for key in mine.keys() ^ theirs.keys() or [None]:  # None: only their order differs
                     yield Difference(path if key is None else (*path, key), _at(path) + words)
                 return
@@ -442,7 +448,7 @@ def _differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterat
                 yield from _differences(mine[key], theirs[key], (*path, key), origin)
         case "float":
             if not _close(mine, theirs):
-                yield Difference(path, f"{_at(path)}yours {mine}, {origin.answer} {theirs}")
+                yield Difference(path, _at(path) + _apart(mine, theirs, origin))
         case _:
             if mine != theirs:
                 yield Difference(path, _at(path) + _values_apart(mine, theirs, origin))
@@ -457,20 +463,29 @@ def _at(path: Path) -> str:
 def _kinds_apart(mine: Tree, theirs: Tree, origin: Origin) -> str:
     of_mine = _kind(mine) == "error"
     if of_mine or _kind(theirs) == "error":
-        raised, which, other = (mine, "yours", origin.name) if of_mine else (theirs, origin.name, "yours")
+        raised, which, other = (mine, phrase("yours"), origin.name) if of_mine else (theirs, origin.name, "yours")
         message = clean(raised["message"]).partition("\n")[0]  # if ranks fail, the other lines describe each rank
-        return f"{which} raises {clean(raised['type'], MAX_WORDS)} ({_cut(message, MAX_MESSAGE)}), {other} does not"
-    return f"yours is {_name(mine)}, {origin.answer} is {_name(theirs)}"
+        kind, message = clean(raised["type"], MAX_WORDS), _cut(message, MAX_MESSAGE)
+        return phrase(f"{which} raises {kind} ({message}), {other} does not")
+    own, expected = _name(mine), _name(theirs)
+    return phrase(f"yours is {own}, {origin.answer} is {expected}")
 
 
 def _values_apart(mine: Tree, theirs: Tree, origin: Origin) -> str:
     """Both values, or where they are long texts, both from a little before the first character that differs."""
-    said = ""
+    first = None
     if isinstance(theirs, str) and max(len(repr(mine)), len(repr(theirs))) > MAX_WORDS:
         first = len(os.path.commonprefix([mine, theirs]))
-        said, start = f"from character {first}: ", max(0, first - MAX_WORDS // 10)
+        start = max(0, first - MAX_WORDS // 10)
         mine, theirs = mine[start:], theirs[start:]
-    return f"{said}yours {_cut(show(mine))}, {origin.answer} {_cut(show(theirs))}"
+    words = _apart(_cut(show(mine)), _cut(show(theirs)), origin)
+    return words if first is None else phrase(f"from character {first}: {words}")
+
+
+def _apart(own: object, other: object, origin: Origin) -> str:
+    if origin is TORCH:
+        return phrase(f"yours {own}, torch's {other}")
+    return phrase(f"yours {own}, expected {other}")
 
 
 def agreement(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> Difference:
@@ -481,26 +496,26 @@ def agreement(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> Difference:
         return Difference((), "your prediction for this program is wrong")
     right = sum(1 for _ in takewhile(lambda pair: difference(*pair) is None, zip(mine, theirs)))
     if right == len(mine):
-        words = f"your {_entries(right)} right, but others are missing"
+        words = phrase("your entry is right") if right == 1 else phrase(f"your {right} entries are right")
+        words = phrase(f"{words}, but others are missing")
         return Difference((right,), words if mine else "entries are missing: yours has none")
-    words = f"your first {_entries(right)} right, your entry {right + 1} is wrong"
+    words = phrase("your first entry is right") if right == 1 else phrase(f"your first {right} entries are right")
+    wrong = right + 1
+    words = phrase(f"{words}, your entry {wrong} is wrong")
     return Difference((right,), words if right else "your first entry is wrong")
-
-
-def _entries(count: int) -> str:
-    return "entry is" if count == 1 else f"{count} entries are"
 
 
 def _tensor_differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterator[Difference]:
     fields = [field for field in _FIELDS if mine["tensor"][field] != theirs["tensor"][field]]
     for field in fields:
-        words = f"{field}: yours {_brief(mine, field)}, {origin.answer} {_brief(theirs, field)}"
-        yield Difference((*path, field), _at(path) + words)
+        words = _apart(_brief(mine, field), _brief(theirs, field), origin)
+        yield Difference((*path, field), f"{_at(path)}{field}: {words}")
     if not {"dtype", "shape"}.isdisjoint(fields):
         return
     ours, real = values(mine), values(theirs)
     for index in map(tuple, np.argwhere(~_equal(ours, real, theirs["tensor"]["dtype"])).tolist()):
-        words = f"element [{', '.join(map(str, index))}]: yours {ours[index]}, {origin.answer} {real[index]}"
+        place, words = ", ".join(map(str, index)), _apart(ours[index], real[index], origin)
+        words = phrase(f"element [{place}]: {words}")
         yield Difference((*path, index), _at(path) + words)
 
 
@@ -526,8 +541,9 @@ def _kind(tree: Tree) -> str:
     return {tuple: "list"}.get(type(tree), type(tree).__name__)
 
 
-_NAMES = {"NoneType": "None", "list": "a sequence", "str": "a string", "int": "an int", "float": "a float"}
-_NAMES |= {"bool": "a bool", "tensor": "a tensor", "dict": "a dict", "dtype": "a dtype"}
+_NAMES = {"NoneType": "None", "list": phrase("a sequence"), "str": phrase("a string"), "int": phrase("an int")}
+_NAMES |= {"float": phrase("a float"), "bool": phrase("a bool"), "tensor": phrase("a tensor"), "dict": phrase("a dict")}
+_NAMES |= {"dtype": phrase("a dtype")}
 
 
 def _name(tree: Tree) -> str:
@@ -661,7 +677,8 @@ def _part(tree: Tree, path: Path) -> Tree:
 
 def show_frames(frames: list[Tree]) -> str:
     """The frames of an exception of a student's function, a line each."""
-    return "".join(f"\n  {function}, line {line}:  {text}" for function, line, text in frames)
+    places = [(speak("{function}, line {line}", function=name, line=line), text) for name, line, text in frames]
+    return "".join(f"\n  {place}:  {text}" for place, text in places)
 
 
 def clean_frames(raised: Tree) -> list[Tree]:

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any
 import rushlight
 from rushlight.course.short_names import long_form
 
+from ..language import phrase
 from ..model import number_of
 from . import sandbox
 from .check import DISAGREED, PASSED, Check, Verdict, every_exercise, function_of, is_milestone, registry
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 PATIENTS = Path(__file__).parents[1] / "patients"
 SEALED = ".sealed"  # the ending of a patient's file in a class repository
-FRAMEWORKS = PATIENT, SOUND, TORCH = "the patient", "the sound framework", "torch"
+FRAMEWORKS = PATIENT, SOUND, TORCH = phrase("the patient"), phrase("the sound framework"), "torch"
 SLOW = 'sys.modules["rushlight.c10.dispatch"].disable_fast_paths("c10")\n'
 Examine = Callable[["Judge", Tree, dict | None], Verdict]
 
@@ -312,10 +313,10 @@ BY_TEXT |= {
     "FileStore",
 }  # or a file: an edition's files say which one it is
 FORBIDDEN = {  # by kinds of nodes, what a program does not have, and why
-    (ast.Import, ast.ImportFrom): "no imports: everything that it needs is in xp",
-    (ast.Try, ast.TryStar): "no try: an exception is a result too",
-    (ast.Global, ast.Nonlocal): "no names of the module: it has its own variables",
-    (ast.AsyncFunctionDef, ast.Await, ast.Match): "no coroutine and no match",
+    (ast.Import, ast.ImportFrom): phrase("no imports: everything that it needs is in xp"),
+    (ast.Try, ast.TryStar): phrase("no try: an exception is a result too"),
+    (ast.Global, ast.Nonlocal): phrase("no names of the module: it has its own variables"),
+    (ast.AsyncFunctionDef, ast.Await, ast.Match): phrase("no coroutine and no match"),
 }
 COUNTED = (ast.stmt, ast.NamedExpr, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -327,8 +328,10 @@ def plain_program(text: str, parameters: Sequence[str] = ("xp",), catches: bool 
     function = _WithoutAnnotations().visit(_bare(text))
     names = [argument.arg for argument in function.args.args]
     if ast.unparse(function.args) != ", ".join(names) or len(names) != len(parameters):
-        count = {0: "no parameters", 1: "one parameter, "}.get(len(parameters), "the parameters ")
-        raise ValueError(f"it is a function of {count}{', '.join(parameters)}")
+        names = ", ".join(parameters)
+        count = phrase(f"the parameters {names}") if parameters[1:] else phrase(f"one parameter, {names}")
+        count = count if parameters else phrase("no parameters")
+        raise ValueError(f"it is a function of {count}")
     if ast.get_docstring(function) is not None:
         del function.body[0]
     for node in ast.walk(function):
@@ -341,7 +344,8 @@ def plain_program(text: str, parameters: Sequence[str] = ("xp",), catches: bool 
     (scope,) = symtable.symtable(ast.unparse(function), "program", "exec").get_children()
     for name in names_of_others(scope):
         if name not in BUILTINS and not (catches and name.endswith("Error") and name in vars(builtins)):
-            raise ValueError(f"it uses {name}: a program uses its parameters, its own variables, and {_list(BUILTINS)}")
+            names = _list(BUILTINS)
+            raise ValueError(f"it uses {name}: a program uses its parameters, its own variables, and {names}")
     return function
 
 
@@ -400,7 +404,8 @@ def _called(name: str) -> tuple[str, Any]:
     if callable(called):
         return name, called
     similar = [exercise for exercise in every_exercise() if exercise.rpartition(".")[2] == path.rpartition(".")[2]]
-    raise LookupError(f"rushlight has no function {name}" + f"; did you mean {', '.join(similar)}?" * bool(similar))
+    missing, names = phrase(f"rushlight has no function {name}"), ", ".join(similar)
+    raise LookupError(f"{missing}; did you mean {names}?" if similar else missing)
 
 
 def statements_of(function: ast.FunctionDef) -> int:
@@ -442,7 +447,8 @@ def narrowed(number: str, statements: int, operators: int) -> Examine:
             except (SubjectDied, SubjectTimedOut, Malformed) as error:
                 return _says(DISAGREED, f"on {framework}: {error}")
             results[framework] = reports[framework]["result"]
-        notes = [f"on {framework}: {show(result)}" for framework, result in results.items()]
+        shown = {framework: show(result) for framework, result in results.items()}
+        notes = [phrase(f"on {framework}: {result}") for framework, result in shown.items()]
         both = notes[::2]  # without the sound framework
         if is_error(results[TORCH]) and is_error(results[SOUND]) and is_error(results[PATIENT]):
             return _says(DISAGREED, "it raises an error on all three", notes)
@@ -453,13 +459,14 @@ def narrowed(number: str, statements: int, operators: int) -> Examine:
             return _says(DISAGREED, f"it already differs between the sound framework and torch: {apart}", notes)
         if not difference(results[PATIENT], results[TORCH]):
             return _says(DISAGREED, "it gives the same within the tolerance on the patient and on torch", both)
-        if len(used := reports[TORCH]["operators"]) > operators:
-            names = ", ".join(used)
-            return _says(DISAGREED, f"it calls {len(used)} operators, and {operators} are enough: {names}", both)
+        names = ", ".join(used := reports[TORCH]["operators"])
+        if (count := len(used)) > operators:
+            return _says(DISAGREED, f"it calls {count} operators, and {operators} are enough: {names}", both)
         for framework in (PATIENT, SOUND):  # an address, for example, is by chance
             if difference(run(framework, program)["result"], results[framework]):
                 return _says(DISAGREED, f"on {framework}: it gives another result each time that it runs", both)
-        return _says(PASSED, f"it shows the fault, and calls {', '.join(used) or 'no operator'}", both)
+        names = names or phrase("no operator")
+        return _says(PASSED, f"it shows the fault, and calls {names}", both)
 
     return examine
 
@@ -471,8 +478,8 @@ def named(number: str, guesses: int) -> Examine:
         names = [names] if isinstance(names, str) else names
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
             return _says(DISAGREED, "it returns a list of one or two names")
-        if len(names) > 2:
-            return _says(DISAGREED, f"it returns {len(names)} names; two guesses are allowed")
+        if (count := len(names)) > 2:
+            return _says(DISAGREED, f"it returns {count} names; two guesses are allowed")
         patient = find_patient(number)
         for name in names[:guesses]:
             try:
@@ -482,7 +489,9 @@ def named(number: str, guesses: int) -> Examine:
             if called is function_of(patient.at):
                 return _says(PASSED, f"{given} is the function at fault")
         ran = f"{called.__module__}.{called.__name__}" in functions_run(patient)
-        return _says(DISAGREED, f"{given} is not the function at fault", ["the symptom's program runs it"] * ran)
+        return _says(
+            DISAGREED, f"{given} is not the function at fault", [phrase("the symptom's program runs it")] * ran
+        )
 
     return examine
 
@@ -508,8 +517,10 @@ def together(*numbers: str) -> Examine:
                     left[patient.number] = apart
             if left:
                 notes = [f"{number}: {apart}" for number, apart in left.items()]
-                return _says(DISAGREED, f"with all mends, a symptom is left in {', '.join(left)}", notes)
-        return _says(PASSED, f"with all {len(patients)} mends, no symptom is left")
+                names = ", ".join(left)
+                return _says(DISAGREED, f"with all mends, a symptom is left in {names}", notes)
+        count = len(patients)
+        return _says(PASSED, f"with all {count} mends, no symptom is left")
 
     return examine
 
@@ -534,7 +545,7 @@ def mended(number: str) -> Examine:
             return _says(DISAGREED, str(error))
         with closing(open_patient(patient)) as opened:
             (*_, output) = opened.request({"cell": cell}, limit)["outputs"] or [{}]
-            said = output.get("evalue", "it prints nothing")
+            said = output.get("evalue", phrase("it prints nothing"))
             try:
                 if output.get("ename") == "LookupError":
                     _called(said.removeprefix("rushlight has no function "))  # it knows similar names
@@ -567,7 +578,9 @@ def mended(number: str) -> Examine:
             right = run_on(TORCH, patient, patient.symptom)["result"]
             if apart := difference(run_in(opened, patient.symptom, patient)["result"], right):
                 return _says(DISAGREED, f"with it, the symptom is another one: {apart}")
-            agree = " and ".join(f"all {count} cases of {given} agree with {side}" for side, count in cases.items())
+            agrees = [phrase(f"all {count} cases of {given} agree with {side}") for side, count in cases.items()]
+            agree = agrees.pop()
+            agree = phrase(f"{agrees[0]} and {agree}") if agrees else agree
             return _says(PASSED, f"with it, {agree}")
 
     return examine

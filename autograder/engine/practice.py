@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..course import COURSE, SOURCES, replacing
+from ..language import phrase
 from ..model import check_name
 from .check import Check, find, is_bench, registry
 from .check import source as text_of
@@ -39,9 +40,9 @@ NEEDED = ("check", "observe", "torch_dumps", "torch_side", "torch_source")  # mo
 BUDGET = 1 << 18  # bytes for a check: beyond, a drawn case is not kept
 IN_BROWSER = sys.platform == "emscripten"
 INSTALL = (
-    "on your own machine the course asks torch itself"
+    phrase("on your own machine the course asks torch itself")
     if IN_BROWSER
-    else "`make -B setup` in the course's folder installs torch"
+    else phrase("`make -B setup` in the course's folder installs torch")
 )
 
 
@@ -85,7 +86,10 @@ class Practice:
     def begin(self, check: Check) -> PendingCases:
         """The recorded cases of a check, with torch's answers."""
         known = recorded(check.name)
-        self.note = f"practice: public cases, and answers recorded from torch {torch_of(check.lab)}; a class is marked on others"
+        version = torch_of(check.lab)
+        self.note = phrase(
+            f"practice: public cases, and answers recorded from torch {version}; a class is marked on others"
+        )
         return PendingCases(known.cases, lambda: known.answers, known.edges)
 
     def ask(self, check: Check, cases: list[dict]) -> Callable[[], list[Tree]]:
@@ -123,7 +127,9 @@ def about_judge() -> str:
     """A line that says who answers in the place of torch, or nothing if torch is here."""
     if has_torch():
         return ""
-    return f"there is no torch here: checks compare with its recorded answers to public cases, which is practice; {INSTALL}"
+    return phrase(
+        f"there is no torch here: checks compare with its recorded answers to public cases, which is practice; {INSTALL}"
+    )
 
 
 # Files ---------------------------------------------------------------------------------------------------------------

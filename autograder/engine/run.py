@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from nbformat import NotebookNode
 
+from ..language import language_of, phrase, speaking
 from ..model import check_name, exercise_name
 from . import limits
 from .card import card
@@ -77,9 +78,10 @@ def run(
         verdicts = _run_cells(notebook, session, judge, progress)
     finally:
         session.close()
-    for cell in notebook.cells:
-        if name := check_name(cell):
-            cell.outputs = outputs_of(verdicts[name])
+    with speaking(language_of(notebook)):
+        for cell in notebook.cells:
+            if name := check_name(cell):
+                cell.outputs = outputs_of(verdicts[name])
     notebook.metadata["graded_with"] = versions(lab, session.missing)
     return verdicts
 
@@ -105,11 +107,12 @@ def _run_cells(
             retry = partial(_retry_on_reference, to_run, session, judge, passed)
             verdicts[name] = session.decide(judge, name, retry)
             if verdicts[name].outcome == NOT_ATTEMPTED and name in failed:
-                verdicts[name].message = f"the cell that defines it did not run: {failed[name]}"
+                error = failed[name]
+                verdicts[name].message = phrase(f"the cell that defines it did not run: {error}")
         elif any(cell is other for other in to_run):
             cell.outputs = session.run_cell(cell)
             errors = [output for output in cell.outputs if output.output_type == "error"]
-            failed |= {exercise_name(cell): f"{error.ename}: {error.evalue}" for error in errors}
+            failed |= {exercise_name(cell): f"{output.ename}: {output.evalue}" for output in errors}
         elif cell.source.strip():
             cell.outputs = [NotebookNode(output_type="stream", name="stdout", text=NOT_RUN)]
     return verdicts
@@ -156,7 +159,10 @@ def _tags(cell: Mapping) -> list[str]:
 
 
 def outputs_of(verdict: Verdict) -> list[NotebookNode]:
-    """A verdict as the outputs of its check cell. nbgrader gives no points to a cell with an error among its outputs."""
+    """A verdict as the outputs of its check cell. nbgrader gives no points to a cell with an error among its outputs.
+
+    What a reader sees is in the language that is spoken here, and the metadata are English.
+    """
     shown = {"text/html": card(verdict), "text/plain": str(verdict)}
     summary = {"outcome": verdict.outcome, "seconds": round(verdict.seconds, 3), "message": verdict.message}
     summary |= {"notes": verdict.notes} if verdict.notes else {}

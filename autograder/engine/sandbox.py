@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import psutil
 
+from ..language import phrase
 from . import seccomp
 from .limits import WALL_CLOCK_FACTOR, WATCH_SECONDS, OwnTime, too_long
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, encode, receive
@@ -301,8 +302,9 @@ def _ending(process: subprocess.Popen) -> str:
     if code < 0 or code > 128:
         number = -code if code < 0 else code - 128
         names = {member.value: member.name for member in signal.Signals}
-        return f"the process that ran this code was ended by {names.get(number, f'signal {number}')}"
-    return f"the process that ran this code ended (exit code {code})"
+        name = names.get(number, f"signal {number}")
+        return phrase(f"the process that ran this code was ended by {name}")
+    return phrase(f"the process that ran this code ended (exit code {code})")
 
 
 # The subject's surroundings ------------------------------------------------------------------------------------------

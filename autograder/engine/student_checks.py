@@ -20,6 +20,7 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from ..language import phrase
 from .check import DISAGREED, PASSED, Verdict, describe
 from .limits import CHECK_SECONDS, seconds
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, difference, is_error, show
@@ -35,7 +36,7 @@ EXAMPLES = 100  # of a property, as many as Hypothesis tries; the same ones each
 CASES = f"report_cases(most={MOST_CASES}"
 PROPERTY = f"report_property(examples={EXAMPLES}"
 OF_WRONG = 2  # programs: a wrong compiler writes the dumps of these only
-OWN = "the framework's own body"
+OWN = phrase("the framework's own body")
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,8 @@ class Runs:
 
     @property
     def too_long(self) -> str:
-        return f"with all bodies together it takes more than {ALL_RUNS * seconds(CHECK_SECONDS, False):.0f} s"
+        limit = f"{ALL_RUNS * seconds(CHECK_SECONDS, False):.0f}"
+        return phrase(f"with all bodies together it takes more than {limit} s")
 
 
 @lru_cache(16)  # once, before the threads of `outcomes`: two that parse at a time break CPython 3.11 (gh-106905)
@@ -172,9 +174,10 @@ def _refused_by_itself(on_torch: Ran) -> str:
     if on_torch.problem:
         return f"on torch: {on_torch.problem}"
     if on_torch.cases == []:
-        return "it has no cases"
+        return phrase("it has no cases")
     if on_torch.cases and all(map(is_error, on_torch.results)):
-        return f"on torch, the program raises an error in each case: {show(on_torch.results[0])}"
+        error = show(on_torch.results[0])
+        return phrase(f"on torch, the program raises an error in each case: {error}")
     return ""
 
 
@@ -183,10 +186,11 @@ def apart(ran: Ran, on_torch: Ran) -> str | None:
     if ran.problem:
         return ran.problem
     if difference(ran.cases, on_torch.cases):
-        return "its cases are not the same each time"
+        return phrase("its cases are not the same each time")
     for case, mine, theirs in zip(_plain(ran.cases), ran.results, on_torch.results):
         if told := difference(mine, theirs):
-            return f"case {describe(case)}: {told}".replace("\n", ", ")
+            shown, told = (text.replace("\n", ", ") for text in (describe(case), told))
+            return phrase(f"case {shown}: {told}")
     return None
 
 
@@ -235,13 +239,16 @@ def _share_of(number: str, share: str, text: str, report: str) -> Verdict:
         return _invalid(share, reason)
     for name in [name for name in ran if name not in bodies.wrong]:
         if told := apart(ran[name], ran[TORCH]):
-            what = "the framework's own function" if name == OWN else f"a right one ({_style(name)})"
+            style = _style(name)
+            what = phrase("the framework's own function") if name == OWN else phrase(f"a right one ({style})")
             return _invalid(share, f"it refuses {what}: {told}")
     missed = [name for name in bodies.wrong if not apart(ran[name], ran[TORCH])]
-    count = len(ran[TORCH].cases or ())
-    cases = f", on {count} case" + "s" * (count != 1) if count else ""
-    found = f"catches {len(bodies.wrong) - len(missed)} of {len(bodies.wrong)} wrong ones"
-    return _counted(share, missed, bodies.wrong, found, f"it accepts every right one and {found}{cases}", bodies.about)
+    count, whole = len(ran[TORCH].cases or ()), len(bodies.wrong)
+    caught = whole - len(missed)
+    found = phrase(f"it catches {caught} of {whole} wrong ones")
+    told = phrase(f"it accepts every right one and catches {caught} of {whole} wrong ones")
+    told = phrase(f"{told}, on {count} cases") if count > 1 else phrase(f"{told}, on 1 case") if count else told
+    return _counted(share, missed, bodies.wrong, found, told, bodies.about)
 
 
 def _invalid(share: str, reason: str, notes: Sequence[str] = ()) -> Verdict:
@@ -257,10 +264,14 @@ def _counted(
     """Whether a check catches this share of the wrong ones. Only the verdict on the whole check shows one that it misses."""
     needed = math.ceil(Fraction(share) * len(wrong))
     passes = len(wrong) - len(missed) >= needed
-    if Fraction(share) < 1:
-        return _says(PASSED if passes else DISAGREED, f"it {found}; {needed} are {'enough' if passes else 'needed'}")
-    notes = [f"it does not catch one that is wrong so: {about[missed[0]]}"] if missed else []
-    return _says(PASSED if passes else DISAGREED, told + f"; {needed} are needed" * (not passes), notes)
+    said = found if Fraction(share) < 1 else told
+    if not passes:
+        said = phrase(f"{said}; {needed} are needed")
+    elif Fraction(share) < 1:
+        said = phrase(f"{said}; {needed} are enough")
+    wrong_so = about[missed[0]] if missed and Fraction(share) == 1 else ""
+    notes = [phrase(f"it does not catch one that is wrong so: {wrong_so}")] if wrong_so else []
+    return _says(PASSED if passes else DISAGREED, said, notes)
 
 
 # Dumps ---------------------------------------------------------------------------------------------------------------
@@ -319,10 +330,10 @@ def refused(number: str, share: str) -> Examine:
             if told:
                 return _invalid(share, f'it refuses a right dump ("{name}"): {told}', _outline(right[name]))
         missed = [name for name, made in wrong.items() if not all([next(words) for _ in made])]
-        found = f"refuses the dumps of {len(wrong) - len(missed)} of {len(wrong)} wrong compilers"
-        return _counted(
-            share, missed, wrong, found, f"it accepts every right dump and {found}", _sentences(_functions(number))
-        )
+        refused, whole = len(wrong) - len(missed), len(wrong)
+        found = phrase(f"it refuses the dumps of {refused} of {whole} wrong compilers")
+        told = phrase(f"it accepts every right dump and refuses the dumps of {refused} of {whole} wrong compilers")
+        return _counted(share, missed, wrong, found, told, _sentences(_functions(number)))
 
     return examine
 
@@ -330,7 +341,7 @@ def refused(number: str, share: str) -> Examine:
 def _outline(dump: str) -> list[str]:
     """The lines of a dump that name its kernels, and those of `segment_0` that call them or reuse memory."""
     lines = re.findall(r"^static .*|^  (?:if \(cpp_|blas|.*// reuse|.*pool \+).*", dump, re.MULTILINE)
-    return ["\n".join(["of this dump, the kernels and their calls:", *lines])]
+    return ["\n".join([phrase("of this dump, the kernels and their calls:"), *lines])]
 
 
 def _style(name: str) -> str:

@@ -128,7 +128,8 @@ def _on_rushlight(program: Callable, case: dict, changed: list[str]) -> Tree:
             name for name, value in vars(dispatch.LocalState()).items() if getattr(dispatch.local, name) != value
         ]
         if changed:
-            return error_tree(StateLeft(f"after the call {', '.join(dict.fromkeys(changed))} is not as before"))
+            names = ", ".join(dict.fromkeys(changed))
+            return error_tree(StateLeft(f"after the call {names} is not as before"))
         return observed
 
 

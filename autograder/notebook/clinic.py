@@ -14,6 +14,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from ..engine.subject import is_grading
+from ..language import speak
 
 if TYPE_CHECKING:
     from ..engine.sandbox import Sandbox
@@ -38,7 +39,8 @@ def patient(number: str) -> None:
     print(known.symptom)
     for framework in (PATIENT, TORCH):
         result = show(run_on(framework, known, known.symptom)["result"])
-        print(f"\non {framework}:\n{textwrap.indent(result, '    ')}")
+        place = speak("on {framework}:", framework=speak(framework))
+        print(f"\n{place}\n{textwrap.indent(result, '    ')}")
 
 
 def _run(number: str, cell: str, sound: bool = False) -> list[dict]:
@@ -56,7 +58,8 @@ def _run(number: str, cell: str, sound: bool = False) -> list[dict]:
         return _opened[name].request({"cell": cell}, SECONDS)["outputs"]
     except (SubjectDied, SubjectTimedOut, Malformed) as error:
         del _opened[name]
-        return [{"output_type": "stream", "name": "stderr", "text": f"{error}: its names are lost\n"}]
+        lost = speak("its names are lost")
+        return [{"output_type": "stream", "name": "stderr", "text": f"{speak(str(error))}: {lost}\n"}]
 
 
 def _on_patient(line: str, cell: str) -> None:
@@ -86,7 +89,9 @@ def _on_both(line: str, cell: str) -> None:
         marked = [text for text in difflib.ndiff(on_patient, on_sound) if not text.startswith("?")]
     if on_patient == on_sound:
         marked = [
-            "(no difference: both print these lines)" if on_patient else "(no difference: nothing is printed)",
+            speak("(no difference: both print these lines)")
+            if on_patient
+            else speak("(no difference: nothing is printed)"),
             *on_patient,
         ]
     print("\n".join(marked))
@@ -96,7 +101,7 @@ def _text(output: dict) -> str:
     """An output of a cell as text."""
     if "traceback" in output:
         return "\n".join(output["traceback"]) + "\n"
-    return output["text"] if "text" in output else output["data"].get("text/plain", "(a picture)") + "\n"
+    return output["text"] if "text" in output else output["data"].get("text/plain", speak("(a picture)")) + "\n"
 
 
 def _register() -> None:

@@ -37,6 +37,7 @@ from ..engine.check import (
 from ..engine.exercise import filled, is_filled, only
 from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive, send
 from ..engine.subject import MAX_OUTPUT, answer, is_grading
+from ..language import phrase, speak
 
 TRACEBACK = 60  # characters of a line: JupyterLab breaks a longer one inside a word where its window is narrow
 
@@ -117,10 +118,12 @@ class _Helper(_Judge):
         error, _, message = last.partition(": ")
         if error == "ModuleNotFoundError":
             return message
-        reason = f"{signal.Signals(-code).name}, out of memory perhaps" if code < 0 else last or f"exit code {code}"
-        return (
-            f"the process that holds torch has ended ({reason}): run the cell again; if it ends again,"
-            " `python -m autograder.engine.judge` in a terminal shows more"
+        name = signal.Signals(-code).name if code < 0 else ""
+        reason = speak("{name}, out of memory perhaps", name=name) if name else last or f"exit code {code}"
+        return speak(
+            "the process that holds torch has ended ({reason}): run the cell again; if it ends again,"
+            " `python -m autograder.engine.judge` in a terminal shows more",
+            reason=reason,
         )
 
     def close(self) -> None:
@@ -221,8 +224,10 @@ def _retry_on_reference(verdict: Verdict) -> Verdict:
         while more - fewer > 1:
             middle = (fewer + more) // 2
             fewer, more = (middle, more) if decided(middle, verdict.case).passed else (fewer, middle)
-        note += f"; {others[more - 1][1]} is at fault"
-        note += f": {verdict.replay()} shows how" * (len(verdict.replay()) < LONGEST_REPLAY)
+        name, call = others[more - 1][1], verdict.replay()
+        fault = phrase(f"{name} is at fault")
+        fault = phrase(f"{fault}: {call} shows how") if len(call) < LONGEST_REPLAY else fault
+        note = f"{note}; {fault}"
     return replace(second, notes=[note, *second.notes]) if second.passed else second
 
 
@@ -252,6 +257,7 @@ def _standing(verdict: Verdict) -> list:
 
     A piece that was defined again after its check is counted when it is checked again.
     """
+    from ..engine.card import points_of
     from ..model import Lab  # as `limits` above
 
     name = verdict.check
@@ -267,9 +273,13 @@ def _standing(verdict: Verdict) -> list:
             pieces = [exercise_of(check) for check in worth if not is_milestone(check)]
             left = {exercise_of(check) for check in worth if check not in done and not is_milestone(check)}
             whole = len({*pieces})
-            points = f"{sum(worth[check] for check in done):g} of {sum(worth.values()):g} points"
-            points += f", and {lab.written_points:g} by hand" * bool(lab.written_points)
-            said = f"lab {lab.number} in this session: {whole - len(left)} of {whole} exercises · {points}"
+            points = points_of(sum(worth[check] for check in done), sum(worth.values()))
+            if by_hand := lab.written_points:
+                points = speak("{points}, and {by_hand:g} by hand", points=points, by_hand=by_hand)
+            said = speak(
+                "lab {number} in this session: {count} of {whole} exercises · {points}",
+                **{"number": lab.number, "count": whole - len(left), "whole": whole, "points": points},
+            )
             return [worth[name], said]
     return []
 
@@ -286,7 +296,7 @@ def _decide(name: str, case: dict | None) -> Verdict:
             return _decide_here(name, case)
         return _ask_shared(name, case) or _ask_helper(name, case)
     except KeyboardInterrupt:
-        raise CheckFailed(f"{name}: interrupted") from None
+        raise CheckFailed(f"{name}: {speak('interrupted')}") from None
 
 
 def _ask_shared(name: str, case: dict | None) -> Verdict | None:

@@ -26,6 +26,7 @@ from rushlight.nn.utils.clip_grad import clip_grad_norm_
 from ..engine import subject
 from ..engine.check import function_of, is_bench
 from ..engine.exercise import fill_as, filled, only
+from ..language import speak
 from ..model import Course
 
 STAGES = ("tokens", "set-up", "forward", "loss", "backward", "update", "generate")
@@ -57,13 +58,17 @@ class StepPath:
 
     def lines(self) -> Iterator[str]:
         count, own = len(self.pieces()), len(self.own())
-        yield f"{count} pieces of the course are on the path of a training step: {own} are yours"
+        yield speak(
+            "{count} pieces of the course are on the path of a training step: {own} are yours", count=count, own=own
+        )
         for piece, why in self.broken.items():
-            yield f"    {piece} breaks the step: {why}. The reference runs in its place"
-        reference, own = self.seconds
+            said = speak("breaks the step: {why}. The reference runs in its place", why=speak(why))
+            yield f"    {piece} {said}"
         if self.slow:
-            yield f"    with your pieces a step takes {own / reference:.1f} times as long as with the reference"
-        yield from (f"    {piece} is slow: {part:.0%} of the step" for piece, part in self.slow)
+            times = self.seconds[1] / self.seconds[0]
+            said = speak("with your pieces a step takes {times:.1f} times as long as with the reference", times=times)
+            yield f"    {said}"
+        yield from (f"    {piece} {speak('is slow: {part:.0%} of the step', part=part)}" for piece, part in self.slow)
 
 
 def show_path() -> StepPath:
@@ -71,7 +76,8 @@ def show_path() -> StepPath:
     path = find_path()
     print("\n".join(path.lines()))
     drawn = [(stage, [(piece, path.labs[piece]) for piece in path.stages[stage]]) for stage in STAGES]
-    about = f"{len(path.pieces())} pieces in {len(STAGES)} stages, {len(path.own())} of them yours."
+    counts = {"count": len(path.pieces()), "stages": len(STAGES), "own": len(path.own())}
+    about = speak("{count} pieces in {stages} stages, {own} of them yours.", **counts)
     rushlight.draw.show(rushlight.draw.path(drawn, path.yours, [*path.broken]), about)
     return path
 

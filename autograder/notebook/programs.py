@@ -20,6 +20,8 @@ from typing import Any
 import rushlight
 from rushlight.course import as_torch
 
+from ..language import phrase, speak
+
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?")
 DIGITS = 6  # of a float32, which a program may print with more
 ON_TORCH = "import sys; from rushlight.course import as_torch; as_torch.execute(sys.argv[1:])"  # a notebook
@@ -39,7 +41,7 @@ class Answers:
         self.yours = yours
         # in a piece's code, the file is a cell: `<01a_views, cell c3>`
         self.notebooks = {code.co_filename.partition(",")[0] for code in yours}
-        self.calls: dict[str, Counter[str]] = {"yours": Counter(), "rushlight's": Counter()}
+        self.calls: dict[str, Counter[str]] = {phrase("yours"): Counter(), phrase("rushlight's"): Counter()}
         self.missing: dict[str, tuple[int, str]] = {}  # by its name, how often, and where first
         # of rushlight's functions, by their code, the module and the name; of a method no module
         self.names: dict[CodeType, tuple[str, str]] = {}
@@ -102,10 +104,13 @@ class Answers:
     def lines(self) -> Iterator[str]:
         sys.setprofile(None)
         for whose, calls in self.calls.items():
-            yield f"{whose}: {len(calls)} functions, {calls.total():,} calls"
+            count, total = len(calls), calls.total()
+            said = speak("{count} functions, {total:,} calls", count=count, total=total)
+            yield f"{speak(whose)}: {said}"
             yield from (f"{count:10,}  {name}" for name, count in calls.most_common())
-        yield f"not there: {len(self.missing)} names"
-        yield from (f"{count:10,}  {name}, first in {where}" for name, (count, where) in self.missing.items())
+        yield speak("not there: {count} names", count=len(self.missing))
+        for name, (count, where) in self.missing.items():
+            yield f"{count:10,}  " + speak("{name}, first in {where}", name=name, where=where)
 
 
 # What it prints ------------------------------------------------------------------------------------------------------
@@ -117,7 +122,7 @@ def compare(words: list[str], ours: list[str]) -> tuple[bool, list[str]]:
     Returns whether both runs end alike and print the same, and lines that say how they differ.
     """
     if not find_spec("torch"):
-        return False, ["there is no PyTorch here to compare with"]
+        return False, [speak("there is no PyTorch here to compare with")]
     given = sys.stdin.read() if words[0] == "-" else None
     on_torch = [sys.executable, *(["-c", ON_TORCH] if words[0].endswith(".ipynb") else [])]
     theirs, own = (
@@ -126,14 +131,18 @@ def compare(words: list[str], ours: list[str]) -> tuple[bool, list[str]]:
     )
     how, line = difference(theirs.stdout, own.stdout)
     if how == "equal":
-        lines = [f"{line} lines of output are equal"]
+        lines = [speak("{line} lines of output are equal", line=line)]
     else:
-        only = " only by 1 in the last digit of numbers" if how == "last digit" else ""
-        lines = [f"the outputs differ{only}, first in line {line}:"]
+        lines = [speak("the outputs differ, first in line {line}:", line=line)]
+        if how == "last digit":
+            lines = [
+                speak("the outputs differ only by 1 in the last digit of numbers, first in line {line}:", line=line)
+            ]
         for name, run in (("PyTorch", theirs), ("rushlight", own)):
-            lines.append(f"  {name + ':':11}{[*run.stdout.splitlines(), *['(none)'] * line][line - 1]}")
+            lines.append(f"  {name + ':':11}{[*run.stdout.splitlines(), *[speak('(none)')] * line][line - 1]}")
     if theirs.returncode != own.returncode:
-        lines.append(f"PyTorch's exit code is {theirs.returncode}, and rushlight's {own.returncode}")
+        codes = {"theirs": theirs.returncode, "own": own.returncode}
+        lines.append(speak("PyTorch's exit code is {theirs}, and rushlight's {own}", **codes))
     return how == "equal" and theirs.returncode == own.returncode, lines
 
 

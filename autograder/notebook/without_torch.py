@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 
 from ..engine import practice
 from ..engine.check import global_names
+from ..language import phrase, speak
 from ..model import lab_names
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
 
-MISSING = "there is no torch here"
+MISSING = phrase("there is no torch here")
 
 
 def install(shell: InteractiveShell) -> None:
@@ -49,7 +50,9 @@ def show(source: str) -> None:
     version, outputs = _recorded()[source]
     for output in outputs:
         _display(output)
-    _note(f"recorded from torch {version}; {MISSING}" if outputs else f"not run: {MISSING}")
+    missing = speak(MISSING)
+    recorded = speak("recorded from torch {version}; {missing}", version=version, missing=missing)
+    _note(recorded if outputs else speak("not run: {missing}", missing=missing))
 
 
 def _display(output: Mapping) -> None:
@@ -80,14 +83,12 @@ def _show_error(
     """Show an error, with a line that says so if it comes of the missing torch."""
     if isinstance(error, ModuleNotFoundError):
         is_torch = (error.name or "").partition(".")[0] == "torch"
-        said = f"{MISSING}; {practice.INSTALL}" if is_torch else ""
+        said = speak(f"{MISSING}; {practice.INSTALL}") if is_torch else ""
     else:
         bound = set().union(*(global_names(source)[0] for source in _recorded()))
-        said = (
-            f"a cell that runs torch defines {error.name}, and {MISSING}; {practice.INSTALL}"
-            if error.name in bound
-            else ""
-        )
+        name = error.name
+        said = phrase(f"a cell that runs torch defines {name}, and {MISSING}; {practice.INSTALL}")
+        said = speak(said) if name in bound else ""
     if said:
         error.add_note(said)
     shell.showtraceback((kind, error, where), tb_offset=tb_offset, running_compiled_code=True)

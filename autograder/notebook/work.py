@@ -22,8 +22,9 @@ from rushlight.course.short_names import long_form
 
 from ..engine import subject
 from ..engine.check import CLINIC, SKIPPED_TAGS, binding, exercise_of, function_of, global_names, is_milestone
+from ..language import phrase, speak
 
-UNWRITTEN = "not written yet"
+UNWRITTEN = phrase("not written yet")
 _wrap = partial(textwrap.wrap, width=100, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
 
 
@@ -41,9 +42,10 @@ def use(folder: str | Path = "work/") -> None:
     labs = [path for path in paths if path.stem == path.resolve().parent.name]  # without copies in the same folder
     labs = [path for path in labs if not path.stem.startswith(CLINIC)]
     if not labs:
-        print(f"there is no lab in {nearest}: `rushlight lab 01a` puts one into work/")
+        print(speak("there is no lab in {folder}: `rushlight lab 01a` puts one into work/", folder=nearest))
     else:
-        print(f"running the finished pieces in {nearest}. This also runs code of a notebook that you downloaded")
+        said = phrase("running the finished pieces in {folder}. This also runs code of a notebook that you downloaded")
+        print(speak(said, folder=nearest))
     for path in labs:
         print("\n".join(_plug_in(path)))
 
@@ -77,12 +79,15 @@ def _plug_in(path: Path) -> Iterator[str]:
     try:
         statements, left = _read(path)
     except (ValueError, LookupError, TypeError, AttributeError):
-        yield f"{path.stem}: the file is not a notebook"
+        yield f"{path.stem}: {speak('the file is not a notebook')}"
         return
     yours = _run(statements, left)
-    yield f"{path.stem}: {len(yours)} of {len(yours) + len(left)} pieces are yours"
+    count, whole = len(yours), len(yours) + len(left)
+    yield f"{path.stem}: " + speak("{count} of {whole} pieces are yours", count=count, whole=whole)
     yield from _wrap(", ".join(yours))
-    yield from (f"    not {name}: {why}" for name, why in left.items() if why != UNWRITTEN)
+    for name, why in left.items():
+        if why != UNWRITTEN:
+            yield "    " + speak("not {name}: {why}", name=name, why=speak(why))
 
 
 def _run(statements: list[Statement], left: dict[str, str]) -> list[str]:
@@ -94,7 +99,8 @@ def _run(statements: list[Statement], left: dict[str, str]) -> list[str]:
         missing = sorted(statement.used - defined - namespace.keys())
         try:
             if missing:
-                raise NameError(f"it uses {missing[0]!r}, which is not there without the rest of the notebook")
+                name = repr(missing[0])
+                raise NameError(phrase(f"it uses {name}, which is not there without the rest of the notebook"))
             if statement.piece:  # imports the piece's module, which the notebook may import for other names
                 with suppress(LookupError):
                     function_of(statement.piece)
@@ -136,7 +142,7 @@ def _read(path: Path) -> tuple[list[Statement], dict[str, str]]:
         about = cell["metadata"].get("rushlight", {})
         check = about.get("check", "together.")
         if not is_milestone(check) and any(output.get("ename") == "CheckFailed" for output in cell["outputs"]):
-            left[exercise_of(check)] = "its check did not pass when it ran last"
+            left[exercise_of(check)] = phrase("its check did not pass when it ran last")
         if cell["cell_type"] != "code" or SKIPPED_TAGS & {*cell["metadata"].get("tags", [])}:
             continue
         try:

@@ -23,6 +23,7 @@ from nbgrader.apps.nbgraderapp import NbGraderApp
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
+from autograder import language
 from autograder.classroom import grade as grading
 from autograder.classroom import sample
 from autograder.course import RELEASED, SOURCES, set_environment
@@ -40,6 +41,25 @@ LAB = "01a_views"
 @pytest.fixture(scope="session")
 def judge(drawn_once):
     return Judge(seed=1)
+
+
+@pytest.fixture
+def french(tmp_path_factory, monkeypatch):
+    """`french(messages)`: the course has French, with these translations of what the code says, and no other language."""
+    cached = (language._catalogue, language._patterns, language._asked_for)
+    monkeypatch.setattr(language, "FOLDER", tmp_path_factory.mktemp("translations"))
+
+    def write(messages):
+        path = language.FOLDER / "fr" / "verdicts.po"
+        path.parent.mkdir()
+        entries = [f"msgid {json.dumps(english)}\nmsgstr {json.dumps(said)}\n" for english, said in messages.items()]
+        path.write_text("\n".join(entries))
+        for function in cached:
+            function.cache_clear()
+
+    yield write
+    for function in cached:
+        function.cache_clear()
 
 
 @pytest.fixture

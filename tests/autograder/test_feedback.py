@@ -87,6 +87,19 @@ def test_the_first_failing_exercise_is_at_the_top_with_its_case_and_a_link(feedb
     assert page.text.index(first) < page.text.index("<table")
 
 
+def test_a_page_is_in_the_language_of_the_notebook(feedback, released, french):
+    french(
+        {"yours {own}, torch's {other}": "le tien {own}, celui de torch {other}", "Exercises": "Exercices"}
+        | {"{agreed} of {cases} cases agree with {judge}": "{agreed} cas sur {cases}", "passed": "réussi"}
+    )
+    released.metadata.rushlight.language = "fr"
+    page = feedback([wrong("aten.strided.permute")])
+    assert ("html", {"lang": "fr"}) in page.elements and "<h2>Exercices</h2>" in page.text
+    assert ("✗", "permute", "90 cas sur 100", "0 of 3") in page.rows
+    assert "[0]: le tien 0, celui de torch 1" in page.text
+    assert ("✓", "transpose", "réussi", "2 of 2") in page.rows
+
+
 def test_a_cell_that_did_not_run_is_to_be_fixed_and_an_untouched_one_is_not(feedback):
     broken = Verdict(
         "aten.strided.permute", "not attempted", message="the cell that defines it did not run: SyntaxError: x"

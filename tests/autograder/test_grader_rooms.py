@@ -11,15 +11,16 @@ PACKAGE = Path(autograder.__file__).parent
 # A room, and the rooms that it may import from. (The registry of the engine imports the checks, by their names.)
 KNOWS = {
     "course": "",
-    "text": "",
-    "model": "course text",
-    "translation": "course model",
+    "language": "course",
+    "text": "language",
+    "model": "course language text",
+    "translation": "course language model",
     "checks": "engine",
-    "engine": "course model checks",
-    "notebook": "course model engine",
-    "author": "course model engine translation",
-    "classroom": "course text model engine author translation",
-    "cli": "course text model engine notebook author classroom translation",
+    "engine": "course language model checks",
+    "notebook": "course language model engine",
+    "author": "course language model engine translation",
+    "classroom": "course language text model engine author translation",
+    "cli": "course language text model engine notebook author classroom translation",
 }
 
 

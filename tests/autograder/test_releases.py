@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbgrader.coursedir import CourseDirectory
 
-from autograder import course, translation
+from autograder import course, language, translation
 from autograder.author import build
 from autograder.classroom import releases, sample
 from autograder.classroom.collect import HandedOut
@@ -216,8 +216,11 @@ def test_a_class_in_two_languages_is_graded_together(publish, hand_in, quick_gra
     catalogue.parent.mkdir(parents=True)
     english = "Position in the storage, counted in elements, of the element at a multi-index."
     catalogue.write_text(f'msgid "{english}"\nmsgstr "Position dans le stockage."\n')
-    monkeypatch.setattr(translation, "FOLDER", folder)
-    translation.catalogue.cache_clear()
+    (folder / "fr" / "verdicts.po").write_text('msgid "not attempted"\nmsgstr "pas essayé"\n')
+    for module in language, translation:
+        monkeypatch.setattr(module, "FOLDER", folder)
+    for function in CACHED:
+        function.cache_clear()
     publish([FIRST, SECOND])
     releases.keep_release(Lab(LAB))
     english, french = (nbformat.reads(releases.text_for_students(Lab(LAB), code), as_version=4) for code in ("", "fr"))
@@ -232,8 +235,13 @@ def test_a_class_in_two_languages_is_graded_together(publish, hand_in, quick_gra
     assert 'os.environ["LANGUAGE"] = "fr"' in graded("zoe").replace("\\", "") and "Position in the storage" in graded(
         "ada"
     )
-    assert "Position dans le stockage." in graded("blank")
-    translation.catalogue.cache_clear()
+    assert "Position dans le stockage." in graded("blank") and "pas essayé" in graded("blank")
+    assert '"outcome": "not attempted"' in graded("blank") and "pas essayé" not in graded("ada") + graded("zoe")
+    for function in CACHED:
+        function.cache_clear()
+
+
+CACHED = (translation.catalogue, language._catalogue, language._patterns, language._asked_for)
 
 
 def exercise_in(notebook, name):

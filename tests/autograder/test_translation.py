@@ -1,5 +1,6 @@
 """A translation is data: catalogues that are in step with their texts, and texts whose paragraphs are looked up in them."""
 
+import io
 import re
 
 import nbformat
@@ -7,6 +8,9 @@ import pytest
 
 from autograder import translation
 from autograder.author import translate
+from autograder.engine.card import card
+from autograder.engine.check import Verdict
+from autograder.language import ENGLISH, language, language_of, speak, speaking
 
 TEXTS = translate.texts()
 SPACES = re.compile(r"\s+|^\s*#+ ", re.MULTILINE)
@@ -174,6 +178,7 @@ def test_a_text_that_does_not_exist_has_no_catalogue(folder):
         ("| a | b |", "| a b |", "cells"),
         ("38,400 numbers", "3 840 números", "numbers"),
         ("names: a term; on: 04", "names: un término; on: 05", "keys"),
+        ("{count} of {whole:g} cases", "{count} de {todos:g} casos", "placeholders"),
     ],
 )
 def test_a_translation_that_loses_code_a_link_or_a_number_is_broken(message, translated, kind):
@@ -197,3 +202,104 @@ def test_a_translation_that_keeps_them_is_not(message, translated):
 def test_the_catalogues_of_the_course_are_in_step_and_whole(language):
     assert translate.stale(language) == []
     assert [*translate.all_broken(language)] == []
+
+
+# What code says ------------------------------------------------------------------------------------------------------
+
+SAYS = b"""
+def told(own, names):
+    speak("a text", own=own)
+    phrase(f"yours {own}, torch's {names[0]}" if own else "a sentence "
+           "in two parts")
+    raise LookupError(phrase("in a phrase"))
+
+
+def about(case, mine, theirs):
+    '''A docstring.'''
+    return f"a hint on {case.name}" if mine["an entry of it"] == "a name of it" else "a hint in words"
+
+
+program("a.check", hint=about)
+program("a.check", hint=explained(shape="the shape is wrong"), show="no text for a reader")
+"""
+FRENCH = {
+    "yours {own}, torch's {other}": "le tien {own}, celui de torch {other}",
+    "{which} raises {kind} ({message}), {other} does not": "{which} lève {kind} ({message}), pas {other}",
+    "{agreed} of {cases} cases agree with {judge}": "{agreed} cas sur {cases} s'accordent avec {judge}",
+    "{agreed}; the smallest that does not:": "{agreed}; le plus petit autre:",
+    "{0} and {1}": "{0} et {1}",
+    "{note} is slow": "{note} est lent",
+    "yours": "le tien",
+    "hint": "indice",
+    "not attempted": "pas essayé",
+}
+
+
+def test_what_code_says_are_the_texts_of_calls_and_what_a_hint_may_be():
+    said = [text for _, _, text, _ in translate._python(io.BytesIO(SAYS), translate.FUNCTIONS, (), {})]
+    assert sorted(said) == sorted(
+        ["a text", "yours {own}, torch's {3}", "a sentence in two parts", "in a phrase", "in a phrase"]
+        + ["a hint on {name}", "a hint in words", "the shape is wrong"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("english", "said"),
+    [
+        ("view[0]: yours (2, 3), torch's (3, 2)", "view[0]: le tien (2, 3), celui de torch (3, 2)"),
+        ("yours raises ValueError (a, b), torch does not", "le tien lève ValueError (a, b), pas torch"),
+        ("view: torch raises E (a), yours does not", "view: torch lève E (a), pas le tien"),
+        ("not attempted; not attempted is slow", "pas essayé; pas essayé est lent"),
+        ("not attempted and this", "pas essayé et this"),
+        ("a hint on this and that", "a hint on this and that"),
+        ("not attempted by chance", "not attempted by chance"),
+        ("; : and ; " * 500, "; : and ; " * 500),
+    ],
+)
+def test_a_sentence_with_its_values_is_found_by_its_pattern(english, said, french):
+    french(FRENCH)
+    with speaking("fr"):
+        assert speak(english) == said
+    assert speak(english) == english
+
+
+def test_a_verdict_is_shown_in_another_language_and_its_data_are_english(french):
+    french(FRENCH)
+    verdict = Verdict("a.check", "disagreed", 8, 6, message="yours 1, torch's 2", case={}, mine="1", theirs="2")
+    verdict.hint = "a text without a translation"
+    before, english = verdict.as_dict(), str(verdict) + card(verdict)
+    with speaking("fr"):
+        for shown in str(verdict), card(verdict):
+            assert "a.check: 6 cas sur 8" in shown.replace("&#x27;", "'") and "le tien" in shown and "indice" in shown
+            assert "cases agree" not in shown and "yours" not in shown and "a text without a translation" in shown
+        assert verdict.as_dict() == before
+    assert str(verdict) + card(verdict) == english and "6 of 8 cases agree with torch" in english
+
+
+@pytest.mark.parametrize(
+    ("variables", "code"),
+    [
+        ({"LANGUAGE": "fr", "LANG": "C"}, "fr"),
+        ({"LANGUAGE": "xx:fr_CA.UTF-8:en"}, "fr"),
+        ({"LANGUAGE": "en:fr"}, "en"),
+        ({"LANGUAGE": "", "LANG": "fr_FR.UTF-8"}, "fr"),
+        ({"LANGUAGE": "", "LC_ALL": "C", "LANG": "fr_FR.UTF-8"}, "en"),
+        ({"LANGUAGE": "../fr"}, "en"),
+        ({}, "en"),
+    ],
+)
+def test_the_environment_asks_for_a_language_as_gettext_reads_it(variables, code, french, monkeypatch):
+    french(FRENCH)
+    for name in ("LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert language() == code
+    with speaking(ENGLISH):
+        assert language() == ENGLISH
+
+
+def test_a_notebook_whose_metadata_are_no_language_is_english():
+    for about in ({}, {"rushlight": None}, {"rushlight": {"language": 7}}, {"rushlight": {}}):
+        assert language_of({"metadata": about}) == ENGLISH
+    assert language_of({"metadata": {"rushlight": {"language": "fr"}}}) == "fr"
