@@ -22,6 +22,7 @@ from textwrap import dedent, indent
 from urllib.parse import urljoin
 
 import yaml
+from languages import LANGUAGE, words
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -224,9 +225,9 @@ def on_config(config: MkDocsConfig) -> None:
     }
     entries: list[dict] = [{"Overview": "api/index.md"}, {"Operators": "api/operators.md"}]
     entries += [{phase: [{module.name: module.page} for module in inside]} for phase, inside in phases.items()]
-    reference = next(entry["Reference"] for entry in config.nav if "Reference" in entry)
+    reference = next(entry[words("Reference")] for entry in config.nav if words("Reference") in entry)
     reference[:] = [entry for entry in reference if "API" not in entry]  # there already when `serve` builds again
-    reference.append({"API": entries})
+    reference.append({"API": "api/index.md" if LANGUAGE else entries})
     config.watch.append(str(root / "rushlight"))
 
 
@@ -253,9 +254,9 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         files.append(File.generated(config, path, content=f"{text}\n"))
 
     add("api/index.md", overview(phases))
-    add("api/operators.md", operators_page(declared, by_name))
+    add("api/operators.md", "" if LANGUAGE else operators_page(declared, by_name))
     for module in by_name.values():
-        left_out = config.exclude_docs.match_file(module.page)
+        left_out = LANGUAGE or config.exclude_docs.match_file(module.page)
         add(module.page, "" if left_out else module_page(module, by_name, exercises, kernels))
 
 

@@ -14,12 +14,12 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from languages import plain, words
 from markdown.extensions.toc import slugify, unique
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
-from mkdocs.utils import get_relative_url
 from nbformat import NotebookNode
 
 if TYPE_CHECKING:
@@ -46,23 +46,14 @@ class Part:
     page: str
     anchors: dict[str, str] = field(default_factory=dict)
     sections: list[str] = field(default_factory=list)  # links
-
-    @property
-    def number(self) -> str:
-        """`07a`, as the lab that builds it. Empty for another part."""
-        match = NAMED.match(self.title)
-        return match[1] if match else ""
+    number: str = ""  # `07a`, as the lab that builds it
+    anchor: str = ""  # of its heading
 
     @property
     def label(self) -> str:
         """`Part 07a · Graphs`, as the label of a lab, or the title."""
         number, _, subject = self.title.partition(": ")
         return f"{number} · {subject[:1].upper()}{subject[1:]}" if subject else self.title
-
-
-def plain(text: str) -> str:
-    """Prose without marks of emphasis and of code. A star within code is a star."""
-    return re.sub(r"`([^`]*)`|\*", lambda match: match[1] or "", text)
 
 
 def headings(cell: NotebookNode) -> list[tuple[int, str]]:
@@ -78,9 +69,13 @@ def parts(cells: list[NotebookNode], page: str) -> list[Part]:
     for position, cell in enumerate(cells):
         for level, title in headings(cell):
             if level == 1:
-                name = match[1] if (match := NAMED.match(title)) else slugify(title, "_")
-                own = page if not found or title == SUMMARY else page.replace(".md", f"_{name}.md")
-                found.append(Part(position, title, own))
+                number = match[1] if (match := NAMED.match(title)) else ""
+                own = (
+                    page
+                    if not found or title == SUMMARY
+                    else page.replace(".md", f"_{number or slugify(title, '_')}.md")
+                )
+                found.append(Part(position, title, own, number=number, anchor=slugify(title, "-")))
             part = found[-1]
             anchor = unique(slugify(title, "-"), taken.setdefault(part.page, set()))
             part.anchors[unique(slugify(title, "-"), whole)] = anchor
@@ -109,17 +104,18 @@ def pages(text: str, reading: Notebook, labs: dict[str, str]) -> dict[str, tuple
         if part.page == first.page:
             end = said
             continue
-        lab = [f"lab [{part.number}]({labs[part.number]})"] if part.number in labs else []
-        notes = [f"About {minutes(said)} minutes to read", *lab]
+        lab = [f"{words('lab')} [{part.number}]({labs[part.number]})"] if part.number in labs else []
+        notes = [words("About {} minutes to read").format(minutes(said)), *lab]
         title = (
             part.title if part.number else f"{first.title.partition(':')[0]}: {part.title[0].lower()}{part.title[1:]}"
         )
         cards.append(_card(part, said, notes))
         body = said.partition("\n")[2].replace(SET_UP, "").strip()
-        heading = f"# {title} {{ #{slugify(part.title, '-')} }}"
-        text = f"{heading}\n\n{' · '.join([notes[0], f'a part of {whole}', *lab])}\n{{: .notes }}\n\n{body}"
+        heading = f"# {title} {{ #{part.anchor} }}"
+        notes.insert(1, f"{words('a part of')} {whole}")
+        text = f"{heading}\n\n{' · '.join(notes)}\n{{: .notes }}\n\n{body}"
         if lab:
-            text += f"\n\n**Now build it:** {lab[0]}."
+            text += f"\n\n**{words('Now build it:')}** {lab[0]}."
         found[part.page] = title, text
     cards_of_parts = '<div class="cards parts" markdown>\n{}\n</div>'.format("\n".join(cards))
     return {first.page: (first.title, f"{opening}\n\n{cards_of_parts}\n\n{end}")} | found
@@ -166,5 +162,5 @@ def _script(page: Page, places: dict[str, str], files: Files) -> str:
         path, _, own = place.partition("#")
         if path != page.file.src_uri:
             moved[anchor] = f"{files.get_file_from_path(path).url_relative_to(page.file)}#{own}"
-    source = get_relative_url("javascripts/moved.js", page.url)
+    source = files.get_file_from_path("javascripts/moved.js").url_relative_to(page.file)
     return f'\n\n<script src="{source}" data-moved="{html.escape(json.dumps(moved))}"></script>\n'

@@ -14,16 +14,19 @@ import re
 from pathlib import Path
 
 from divided import FENCED, HEADING, plain
+from languages import say, words
 from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
+from autograder import translation
+
 FOLDER = Path(__file__).parents[1] / "figures"
 PHASES = FOLDER.parents[1] / "phases"
 PICTURE = re.compile(r"^!\[([^\]]*)\]\((\w+)\.svg\)\n\n\*((?:\*\*|[^*])+)\*$", re.MULTILINE)
-STILL = " On the site this figure moves."  # what a caption says to readers of the notebook
+STILL = "On the site this figure moves."  # what a caption says to readers of the notebook
 ALONE = re.compile(r"<style>.*?</style><rect [^>]*/>", re.DOTALL)  # what a picture has as a file
 SHARED = "figure", "shapes"  # the scripts of all figures
 UNIT = 0.05  # rem for a unit of a picture, so that its text is as large as the page's
@@ -40,7 +43,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         shown.append(name)
         own, narrow = (files.get_file_from_path(f"figures/{name}.{ending}").url for ending in ("md", "svg"))
         addresses = get_relative_url(own, page.url), get_relative_url(narrow, page.url)
-        return f"{figure(name, alt, *addresses, calm)}\n\n*{caption.replace(STILL, '')}*\n{{: .caption }}"
+        said = caption.replace(STILL, "").replace(words(STILL), "").strip()
+        return f"{figure(name, alt, *addresses, calm)}\n\n*{said}*\n{{: .caption }}"
 
     if "<!-- figures -->" in markdown:
         entries = (_entry(name, *shown) for name, shown in pictures().items())
@@ -50,7 +54,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     )
     markdown = PICTURE.sub(moving, markdown)
     sources = [*SHARED, *sorted({*shown})] if shown else []
-    tags = (f'<script src="{get_relative_url(f"figures/{name}.js", page.url)}" defer></script>' for name in sources)
+    scripts = (files.get_file_from_path(f"figures/{name}.js").url_relative_to(page.file) for name in sources)
+    tags = (f'<script src="{script}" defer></script>' for script in scripts)
     return "\n\n".join([markdown, *tags])
 
 
@@ -63,18 +68,24 @@ def pictures() -> dict[str, tuple[str, str, str]]:
         for match in PICTURE.finditer(text):
             if (FOLDER / f"{match[2]}.js").exists():
                 above = HEADING.findall(FENCED.sub("", text[: match.start()]))
-                shown[match[2]] = path.parent.name, match[0], slugify(plain(above[-1][1]), "-")
+                picture = translation.markdown(match[0], say(f"phases/{path.parent.name}"))
+                shown[match[2]] = path.parent.name, picture, slugify(plain(above[-1][1]), "-")
     return shown
 
 
 def _entry(name: str, phase: str, picture: str, section: str) -> str:
-    reading = f"[reading {phase[:2]}](phases/{phase}/reading.md#{section})"
-    ways = f"[A page of its own](figures/{name}.md), and {reading}, have this figure."
-    return f"## {title(name)}\n\n{picture}\n\n{ways}"
+    reading = f"[{words('reading')} {phase[:2]}](phases/{phase}/reading.md#{section})"
+    ways = words("{page}, and {reading}, have this figure.")
+    ways = ways.format(page=f"[{words('A page of its own')}](figures/{name}.md)", reading=reading)
+    return f"## {title(name)} {{ #{slugify(_english(name), '-')} }}\n\n{picture}\n\n{ways}"
 
 
 def title(name: str) -> str:
     """Return the title of the figure's own page."""
+    return say(f"docs/figures/{name}")(_english(name), "heading") or _english(name)
+
+
+def _english(name: str) -> str:
     return (FOLDER / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
 
 

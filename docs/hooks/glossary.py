@@ -18,10 +18,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from languages import LANGUAGE, say
 from markdown.extensions.toc import slugify, unique
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
+
+from autograder import translation
 
 ENTRY = re.compile(
     r"^### (.+)\n\n(?:<!-- ((?:names|on|not): .+) -->\n\n)?(?:<!-- asked: .+ -->\n\n)?(.+)", re.MULTILINE
@@ -29,7 +32,7 @@ ENTRY = re.compile(
 RULES = re.compile(r"^<!-- (?:names|on|not): .+ -->\n\n", re.MULTILINE)
 PHASE = re.compile(r"phases/(\d\d)_")
 PAGE = re.compile(r"(?:phases/(\d\d)_\w+/(?:(\d\d[a-z]?)_\w+|reading\w*)|[\w-]+)$")
-SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-Z`*\[])")
+SENTENCE = re.compile(r"(?<=[.?!])\s+(?=[A-ZÀ-Þ¿¡`*\[])")
 MARKUP = re.compile(r"\[([^]]*)\]\([^)]*\)|[`*]")
 TAG = re.compile(r"""(<!--.*?-->|<(?:[^>"']|"[^"]*"|'[^']*')*>)""", re.DOTALL)
 CLOSED = "a|button|details|dt|figure|h[1-6]|math|pre|script|style|summary|svg|table"
@@ -51,6 +54,7 @@ class Term:
     names: list[str]
     places: set[str] | None = None  # everywhere without
     others: list[str] = field(default_factory=list)  # phrases that are not this term
+    english: list[str] = field(default_factory=list)  # its names there, in another language
 
     @property
     def code(self) -> list[str]:
@@ -105,7 +109,9 @@ def _any_case(phrase: str) -> str:
 
 
 def plurals(name: str) -> list[str]:
-    """A name and its plural."""
+    """A name and its plural. In another language than English it may have one of two endings, or the glossary names it."""
+    if LANGUAGE:
+        return [name, f"{name}s", f"{name}es"]
     if re.search("[^aeiou]y$", name):
         return [name, f"{name[:-1]}ies"]
     if name.endswith("leaf"):
@@ -141,8 +147,10 @@ def terms(text: str) -> list[Term]:
 
 
 def on_config(config: MkDocsConfig) -> None:
-    text = Path(config.docs_dir, "glossary.md").read_text(encoding="utf-8")
-    config.extra["glossary"] = terms(text)
+    english = Path(config.docs_dir, "glossary.md").read_text(encoding="utf-8")
+    entries = config.extra["glossary"] = terms(translation.markdown(english, say("docs/glossary")))
+    for term, its in zip(entries, terms(english), strict=True):
+        term.anchor, term.english = its.anchor, [its.title, *its.names] if LANGUAGE else []
 
 
 def on_page_markdown(markdown: str, page: Page, **_) -> str:

@@ -47,7 +47,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def _folder(config: MkDocsConfig) -> Path:
-    return Path(config.config_file_path).parent / "build" / "site"
+    return Path(config.config_file_path).parent / "build" / "site" / config.extra.get("language", "en")
 
 
 def _render(page: Page, config: MkDocsConfig, files: Files) -> None:

@@ -23,6 +23,7 @@ import numpy
 import thumbnails
 from divided import plain
 from jinja2 import DictLoader
+from languages import LANGUAGE, anchored, say, words
 from markdown.extensions.toc import slugify, unique
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -34,6 +35,7 @@ from nbformat import NotebookNode
 from PIL import Image
 from tab import runs
 
+from autograder import translation
 from autograder.engine import practice
 from autograder.model import number_of
 from autograder.model import phases as phase_names
@@ -46,9 +48,12 @@ CAPTION = re.compile(r"\*(?!\*)([^\n]+(?:\n[^\n]+)*?)(?<!\*)\*(?=\s*\n\s*\n|\s*\
 SUBJECT = re.compile(r"\w+ \d+[a-z]?\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
 LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d[a-z]?_\w+)\.ipynb")  # to another notebook of the course
 SENTENCE = re.compile(
-    r'^- \*"(.+?)"\* (.+)$', re.MULTILINE
+    r'^- \*["“«](.+?)["”»]\* (.+)$', re.MULTILINE
 )  # that a reader has said, in `why.md`, and what explains it
-IN_THE_LAB = re.compile(r"^\*\*In the lab:\*\*.*?(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+LEAD = "In the lab:"
+IN_THE_LAB = re.compile(
+    rf'^(?:<span lang="en">)?\*\*(?:{LEAD}|{re.escape(words(LEAD))})\*\*.*?(?=\n\n|\Z)', re.MULTILINE | re.DOTALL
+)
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
 HTML_TAGS = ["b", "br", "code", "div", "em", "i", "p", "pre", "span", "strong", "sub", "sup"]
 HTML_TAGS += ["caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"]
@@ -107,7 +112,16 @@ class Notebook:
     def title(self) -> str:
         """The text of the first heading, or the name of the file."""
         matches = (TITLE.search(cell.source) for cell in self.read().cells if cell.cell_type == "markdown")
-        return next((match[1].strip() for match in matches if match), self.path.stem)
+        return self.said(next((match[1].strip() for match in matches if match), self.path.stem))
+
+    @property
+    def name(self) -> str:
+        """The name of its catalogue: `labs/01a_views`, `phases/01_strided`."""
+        return f"labs/{self.path.stem}" if self.path.stem != "reading" else f"phases/{self.path.parent.name}"
+
+    def said(self, heading: str) -> str:
+        """A heading in the language of this build."""
+        return say(self.name)(heading, "heading") or heading
 
     @property
     def subject(self) -> str:
@@ -135,7 +149,10 @@ class Notebook:
     @cached_property
     def parts(self) -> list[divided.Part]:
         """The parts of a long reading, each of which is on a page of its own."""
-        return divided.parts(self.read().cells, self.page)
+        found = divided.parts(self.read().cells, self.page)
+        for part in found:
+            part.title = self.said(part.title)
+        return found
 
 
 @dataclass
@@ -152,14 +169,14 @@ class Phase:
         return f"{self.name[:2]} {(self.reading or self.labs[0]).subject}"
 
     def entries(self) -> list[dict[str, str]]:
-        reading = [{"Reading": self.reading.page}] if self.reading else []
+        reading = [{words("Reading"): self.reading.page}] if self.reading else []
         parts = {part.label: part.page for part in self.reading.parts} if self.reading else {}
         parts = [{label: page} for label, page in parts.items() if page != self.reading.page]
         return reading + parts + [{self.lab_label(lab): lab.page} for lab in self.labs]
 
     def lab_label(self, lab: Notebook) -> str:
         """`Lab`, or `Lab 04b · The engine` if the phase has several."""
-        return "Lab" if len(self.labs) == 1 else f"Lab {number_of(lab.path.stem)} · {lab.subject}"
+        return words("Lab") if len(self.labs) == 1 else f"{words('Lab')} {number_of(lab.path.stem)} · {lab.subject}"
 
 
 def phases(root: Path) -> list[Phase]:
@@ -184,10 +201,10 @@ def phases(root: Path) -> list[Phase]:
 def on_config(config: MkDocsConfig) -> None:
     root = Path(config.config_file_path).parent
     config.extra["phases"] = phases(root)
-    course = next(entry["Course"] for entry in config.nav if "Course" in entry)
-    course[:] = [entry for entry in course if "Phases" not in entry]  # there already when `serve` builds again
+    course = next(entry[words("Course")] for entry in config.nav if words("Course") in entry)
+    course[:] = [entry for entry in course if words("Phases") not in entry]  # there already when `serve` builds again
     if config.extra["phases"]:
-        course.append({"Phases": [{phase.label: phase.entries()} for phase in config.extra["phases"]]})
+        course.append({words("Phases"): [{phase.label: phase.entries()} for phase in config.extra["phases"]]})
     config.watch += [str(root / folder) for folder in ("phases", "labs") if (root / folder).exists()]
 
 
@@ -216,10 +233,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         cards = "\n".join(_card(phase) for phase in config.extra["phases"])
         markdown = markdown.replace("<!-- phases -->", f'<div class="cards phases" markdown>\n{cards}\n</div>')
     if "<!-- sentences -->" in markdown:
-        cards = "\n".join(map(_sentence, SENTENCE.findall(Path(config.docs_dir, "why.md").read_text(encoding="utf-8"))))
+        why = translation.markdown(Path(config.docs_dir, "why.md").read_text(encoding="utf-8"), say("docs/why"))
+        cards = "\n".join(map(_sentence, SENTENCE.findall(why)))
         markdown = markdown.replace("<!-- sentences -->", f'<div class="cards sentences" markdown>\n{cards}\n</div>')
     if "<!-- lite -->" in markdown and config.extra["lite"]:
-        link = '<a href="lite/lab/index.html">This site has JupyterLite</a>, with the labs.'
+        link = f'<a href="lite/lab/index.html">{words("This site has JupyterLite")}</a>, {words("with the labs")}.'
         markdown = markdown.replace("<!-- lite -->", link)
     return markdown.replace("<!-- numbers -->", _numbers(config)) if "<!-- numbers -->" in markdown else markdown
 
@@ -228,7 +246,7 @@ def _card(phase: Phase) -> str:
     page = (phase.reading or phase.labs[0]).page
     links = " · ".join(f"[{number_of(lab.path.stem)} {lab.subject}]({lab.page})" for lab in phase.labs)
     number, _, subject = phase.label.partition(" ")
-    picture = f"![A part of a figure of phase {number}]({thumbnails.path(phase.name)})"
+    picture = f"![{words('A part of a figure of phase {}').format(number)}]({thumbnails.path(phase.name)})"
     return (
         f'<div class="card" markdown>\n{picture}\n\n**[<small>{number}</small> {subject}]({page})**\n\n{links}\n</div>'
     )
@@ -250,10 +268,10 @@ def _numbers(config: MkDocsConfig) -> str:
             file[name].size for name in file if name.startswith("weights/") and name != "weights/head.weight"
         ]  # tied
     said = [
-        (sum(len({*lab.exercises}) for lab in labs), "pieces to build"),
-        (len(labs), "labs, checked by torch"),
-        (operators, "operators around them"),
-        (f"{sum(weights):,}", "weights in your GPT"),
+        (sum(len({*lab.exercises}) for lab in labs), words("pieces to build")),
+        (len(labs), words("labs, checked by torch")),
+        (operators, words("operators around them")),
+        (f"{sum(weights):,}", words("weights in your GPT")),
     ]
     return '<div class="numbers">' + "".join(f"<span><b>{count}</b> {what}</span>" for count, what in said) + "</div>"
 
@@ -290,9 +308,9 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
         f"[{other.label}](../{other.name}/reading.md)" for other in others if other.name[:2] in needs and other.reading
     ]
     labs = [f"[{number_of(lab.path.stem)}]({lab.path.stem}.md)" for lab in phase.labs]
-    said = [f"About {divided.minutes(page)} minutes to read"]
-    said += [f"builds on {', '.join(before)}"] if before else []
-    said += [f"{'lab' if len(labs) == 1 else 'labs'} {', '.join(labs)} →"] if labs else []
+    said = [words("About {} minutes to read").format(divided.minutes(page))]
+    said += [f"{words('builds on')} {', '.join(before)}"] if before else []
+    said += [f"{words('lab') if len(labs) == 1 else words('labs')} {', '.join(labs)} →"] if labs else []
     title = TITLE.search(page)
     place = title.end() if title else 0
     return f"{page[:place]}\n\n{' · '.join(said)}\n{{: .notes }}\n{page[place:]}"
@@ -317,7 +335,8 @@ def _in_lite(name: str, config: MkDocsConfig) -> str:
         return ""
     link = f"../../lite/lab/index.html?path={name}/{name}.ipynb"  # HTML, because this is no page of the site's own
     button = f'<a class="md-button" href="{link}">JupyterLite</a>'
-    return f"    Or open it as a notebook [in your browser](../../anywhere.md#jupyterlite), on this site: {button}\n\n"
+    said = words("Or open it as a notebook [in your browser](../../anywhere.md#jupyterlite), on this site:")
+    return f"    {said} {button}\n\n"
 
 
 def _elsewhere(name: str, config: MkDocsConfig) -> str:
@@ -333,9 +352,9 @@ def _elsewhere(name: str, config: MkDocsConfig) -> str:
     }
     buttons = " ".join(f"[{text}]({link}){{ .md-button }}" for text, link in links.items())
     return (
-        f"    Or open it on another machine, and [how to save it there](../../anywhere.md): {buttons}\n\n"
-        f"    In Codespaces, run `.venv/bin/rushlight lab {number_of(name)} --no-open` first. "
-        "In Colab, run this in a new cell at the top first:\n\n    ``` { .python .copy }\n"
+        f"    {words('Or open it on another machine, and [how to save it there](../../anywhere.md):')} {buttons}\n\n"
+        f"    {words('In Codespaces, run `{}` first.').format(f'.venv/bin/rushlight lab {number_of(name)} --no-open')} "
+        f"{words('In Colab, run this in a new cell at the top first:')}\n\n    ``` {{ .python .copy }}\n"
         f"    %pip install --quiet --no-deps git+https://github.com/{repository}@{branch}\n"
         "    %pip install --quiet hypothesis\n    ```\n\n"
     )
@@ -343,12 +362,12 @@ def _elsewhere(name: str, config: MkDocsConfig) -> str:
 
 def _opened(page: str, name: str, elsewhere: str) -> str:
     """A lab's page with the way to open the lab below its title."""
+    copied = words("In your copy of the course, this copies the lab to `{}` and opens it in JupyterLab:")
+    download = words("Or download the notebook, {}, into an environment where the course is installed.")
     box = (
-        '<!-- unsearched -->\n\n!!! abstract "Open this lab"\n'
-        f"    In your copy of the course, this copies the lab to `work/{name}/` and opens it in JupyterLab:\n\n"
-        f"    ```sh\n    .venv/bin/rushlight lab {number_of(name)}\n    ```\n\n"
-        f"    Or download the notebook, [{name}.ipynb]({name}.ipynb){{ download={name}.ipynb }}, "
-        f"into an environment where the course is installed.\n\n{elsewhere}<!-- /unsearched -->\n"
+        f'<!-- unsearched -->\n\n!!! abstract "{words("Open this lab")}"\n    {copied.format(f"work/{name}/")}\n\n'
+        f"    ```sh\n    .venv/bin/rushlight lab {number_of(name)}{f' --lang {LANGUAGE}' if LANGUAGE else ''}\n    ```\n\n"
+        f"    {download.format(f'[{name}.ipynb]({name}.ipynb){{ download={name}.ipynb }}')}\n\n{elsewhere}<!-- /unsearched -->\n"
     )
     title = TITLE.search(page)
     place = title.end() if title else 0
@@ -364,6 +383,7 @@ def convert(notebook: Notebook, add) -> str:
     for part in notebook.parts[1:]:
         nb.cells[part.first].source = f"{divided.BREAK}\n\n{nb.cells[part.first].source}"
     _show_recorded(nb, notebook.path.stem)
+    nb = _translated(nb, notebook) if LANGUAGE else nb
     _name_figures(nb)
     _join_streams(nb)
     folder = f"{PurePosixPath(notebook.page).stem}_files"
@@ -371,6 +391,17 @@ def convert(notebook: Notebook, add) -> str:
     for name, data in resources["outputs"].items():
         add(f"{PurePosixPath(notebook.page).parent}/{name}", data)
     return page
+
+
+def _translated(nb: NotebookNode, notebook: Notebook) -> NotebookNode:
+    """A notebook in the language of this build. Its headings have the anchors that they have on the English pages."""
+    said = translation.notebook(nb, say(notebook.name, marked=True))
+    begins, here, taken = {part.first: part.page for part in notebook.parts}, notebook.page, dict[str, set[str]]()
+    for position, (cell, english) in enumerate(zip(said.cells, nb.cells, strict=True)):
+        here = begins.get(position, here)
+        if cell.cell_type == "markdown":
+            cell.source = anchored(cell.source, english.source, taken.setdefault(here, set()))
+    return said
 
 
 @cache  # one compiles its templates once, and checks a notebook at the end instead of after each step
@@ -386,7 +417,7 @@ def _exporter() -> MarkdownExporter:
 def _show_recorded(nb: NotebookNode, lab: str) -> None:
     """Give the cells that run torch the outputs that were recorded of them, and a line that says so."""
     if kept := practice.outputs(lab):
-        said = {"text/markdown": f"recorded from torch {kept.torch}\n{{: .notes .recorded }}"}
+        said = {"text/markdown": f"{words('recorded from torch {}').format(kept.torch)}\n{{: .notes .recorded }}"}
         for cell in nb.cells:
             shown = kept.cells.get(cell.source) if cell.cell_type == "code" and not cell.outputs else None
             if shown:
@@ -427,9 +458,12 @@ def _join_streams(nb: NotebookNode) -> None:
 def _code(cell: NotebookNode) -> str:
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`{3,}", cell.source))])
     given, worth = cell.metadata.get("rushlight", {}), cell.metadata.get("nbgrader", {}).get("points")
-    title = "Exercise" if "exercise" in given else "Check" if "check" in given else ""
-    if title == "Check":
-        title += f" · {worth:g} {'point' if worth == 1 else 'points'}" if worth else " · no points"
+    title = words("Exercise") if "exercise" in given else ""
+    if "check" in given and not title:
+        points = (
+            words("1 point") if worth == 1 else words("{} points").format(f"{worth:g}") if worth else words("no points")
+        )
+        title = f"{words('Check')} · {points}"
     attributes = f'.python data-cell="{cell.id}"' + (f' title="{title}"' if title else "")
     head = f"``` {{{attributes}}}".replace("```", fence)
     block = f"{head}\n{cell.source}\n{fence}" if cell.source.strip() else ""
@@ -442,8 +476,8 @@ def _code(cell: NotebookNode) -> str:
 
 def _summary(source: str) -> str:
     """Return the label of a folded cell: its first comment, or else that it is code."""
-    comment = re.search(r"^# *(.+)$", source, re.MULTILINE)
-    return html.escape(comment[1]) if comment else "Code"
+    comment = re.search(r"^# *(.+(?:\n# *.+)*)", source, re.MULTILINE)
+    return html.escape(re.sub(r"\n# *", " ", comment[1])) if comment else words("Code")
 
 
 def _prose(cell: NotebookNode) -> str:
@@ -451,7 +485,7 @@ def _prose(cell: NotebookNode) -> str:
     nbgrader = cell.metadata.get("nbgrader", {})
     if nbgrader.get("solution"):
         body = "\n".join(f"    {line}" for line in source.splitlines())
-        title = f"Written answer · {nbgrader.get('points', 0):g} points, marked by the instructor"
+        title = words("Written answer · {} points, marked by the instructor").format(f"{nbgrader.get('points', 0):g}")
         return f'<div data-cell="{cell.id}" markdown="1">\n\n!!! question "{title}"\n{body}\n\n</div>'
     return CAPTION.sub(r"\g<0>\n{: .caption }", source, count=1) if cell.metadata.get("caption") else source
 
@@ -491,7 +525,7 @@ def _box(content: str, label: str) -> str:
     """An output. It is HTML that Markdown must not look into: no line of it may look like a fence."""
     safe = content.replace("`", "&#96;").replace("~", "&#126;")
     kind = "output error" if label == "Error" else "output"
-    return f'<div class="{kind}" role="group" aria-label="{label}"><!-- unsearched -->{safe}<!-- /unsearched --></div>'
+    return f'<div class="{kind}" role="group" aria-label="{words(label)}"><!-- unsearched -->{safe}<!-- /unsearched --></div>'
 
 
 def _figure(output: NotebookNode, kind: str) -> str:

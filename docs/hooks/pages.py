@@ -63,10 +63,10 @@ def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files
     if said:
         page.meta["description"] = html.escape(str(said), quote=True)
     path, alt = _card(page.file.src_uri, content, config)
-    if files.get_file_from_path(path):
-        page.meta["card"] = {"path": path, "alt": alt, "width": CARD[0], "height": CARD[1]}
+    if file := files.get_file_from_path(path):
+        page.meta["card"] = {"path": file.url, "alt": alt, "width": CARD[0], "height": CARD[1]}
     content = EMPTY_HEADER.sub(r"<td\1></td>", content)
-    return CODE.sub(_copied, _pictures(content, page.file.src_uri, files))
+    return CODE.sub(_copied, _pictures(content, page.url, files))
 
 
 def _card(source: str, content: str, config: MkDocsConfig) -> tuple[str, str]:

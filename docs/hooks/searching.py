@@ -14,6 +14,7 @@ import re
 from fnmatch import fnmatch
 
 from glossary import plurals
+from languages import LANGUAGE
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.pages import Page
@@ -43,14 +44,14 @@ names: dict[str, list[str]] = {}  # for the address of a section, what readers c
 def on_config(config: MkDocsConfig) -> None:
     names.clear()
     for term in config.extra["glossary"]:
-        names[f"glossary.html#{term.anchor}"] = [term.title, *term.names]
+        names[f"glossary.html#{term.anchor}"] = [term.title, *term.names, *term.english]
 
 
 @event_priority(100)  # before the search plugin reads the page
 def _on_page_context_hide(context, page: Page, **_) -> None:
     path = page.file.src_uri
     for anchor, asked in ASKED.findall(page.content):
-        names.setdefault(f"{page.url}#{anchor}", []).extend(asked.split(", "))
+        names.setdefault(f"{path.removesuffix('.md')}.html#{anchor}", []).extend(asked.split(", "))
     page.meta["search"] = {"boost": boost(path)} | (page.meta.get("search") or {})
     page.whole, page.content = page.content, searched(path, page.content)
 
@@ -69,6 +70,7 @@ def on_post_build(config: MkDocsConfig) -> None:
     search = config.plugins["material/search"]
     separator = re.compile(search.config.separator)
     for entry in search.search_index.entries:
+        entry["location"] = entry["location"].removeprefix(f"{LANGUAGE}/") if LANGUAGE else entry["location"]
         if "#" not in entry["location"]:
             entry["boost"] *= WHOLE
         if entry["location"] in names:

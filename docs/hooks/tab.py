@@ -21,6 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from languages import words
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -57,7 +58,7 @@ COURSE_FILES = (
 )
 LEFT_OUT = {"__pycache__", "stub"}
 GPT = COURSE / "rushlight/course/gpt.npz"  # only pages that use the trained model load it
-HERE = (
+HERE = words(
     "**Or do it here.** Each exercise below is an editor. *Check* runs it in this page, on a Python that the first press loads "
     "(12 MB), and compares it with recorded answers of torch to public cases: this is practice. Your answers stay in this browser. "
     "*Download* gives you the notebook with your answers, to go on in JupyterLab or to hand in."

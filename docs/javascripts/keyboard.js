@@ -39,3 +39,7 @@ document.addEventListener("click", (event) => {
 new MutationObserver(() => {
   for (const buttons of document.querySelectorAll(".md-code__nav:not([role])")) buttons.setAttribute("role", "none");
 }).observe(document.querySelector("article"), { childList: true, subtree: true });
+
+// The switch of languages leads to the section that is read.
+for (const link of document.querySelectorAll(".md-select__link[hreflang]"))
+  link.addEventListener("click", () => (link.hash = location.hash));

@@ -1,0 +1,68 @@
+"""The site in another language: the same pages at the same places, and what is not translated says so."""
+
+import json
+import re
+
+import pytest
+
+from autograder import translation
+
+LANGUAGE = translation.languages()[0]
+
+
+@pytest.fixture
+def other(served):
+    """The address of the site in that language."""
+    return f"{served}/{LANGUAGE}"
+
+
+def test_a_page_and_a_section_lead_to_the_same_in_the_other_language_and_back(page, served, other):
+    page.goto(f"{served}/phases/01_strided/reading.html#contiguous-strides")
+    there = page.locator(f"a[hreflang={LANGUAGE}].md-select__link")
+    page.get_by_role("button", name="Select language").hover()
+    there.click()
+    page.wait_for_url(f"{other}/phases/01_strided/reading.html#contiguous-strides")
+    assert page.locator("html").get_attribute("lang") == LANGUAGE
+    assert page.locator("#contiguous-strides").is_visible()
+    assert (
+        page.locator("a[hreflang=en].md-select__link").evaluate("link => link.href").startswith(f"{served}/phases/01")
+    )
+
+
+def test_every_page_has_the_sections_of_the_english_one(folder):
+    for path in sorted(folder.joinpath(LANGUAGE).rglob("*.html")):
+        english = folder / path.relative_to(folder / LANGUAGE)
+        anchors = [re.findall(r'<h[1-6] id="([^"]+)"', each.read_text("utf-8")) for each in (english, path)]
+        assert anchors[0] == anchors[1], path
+    pages = [path for path in folder.rglob("*.html") if not {"api", LANGUAGE} & {*path.relative_to(folder).parts}]
+    assert len([*folder.joinpath(LANGUAGE).rglob("*.html")]) == len([path for path in pages if path.name != "404.html"])
+
+
+def test_a_page_without_a_translation_is_read_aloud_in_english_and_says_so(page, other):
+    page.goto(f"{other}/threats.html")
+    assert page.locator("article").get_attribute("lang") == "en"
+    assert page.locator("article .untranslated").get_attribute("lang") == LANGUAGE
+    page.goto(f"{other}/students.html")
+    assert page.locator("article").get_attribute("lang") is None
+
+
+@pytest.mark.parametrize("name", ["index.html", "phases/01_strided/01a_views.html", "figures/strides.html"])
+def test_a_page_asks_for_nothing_that_is_not_there(page, other, problems, name):
+    page.goto(f"{other}/{name}", wait_until="networkidle")
+    assert (
+        page.evaluate("[...document.images].filter(each => each.complete && !each.naturalWidth).map(each => each.src)")
+        == []
+    )
+    for link in {
+        each.partition("#")[0] for each in page.eval_on_selector_all("article a", "all => all.map(a => a.href)")
+    }:
+        assert not link.startswith(other.rpartition("/")[0]) or page.request.get(link).ok, link
+
+
+def test_the_search_is_in_the_language_and_finds_its_pages(page, folder, other):
+    index = json.loads((folder / LANGUAGE / "search/search_index.json").read_text("utf-8"))
+    assert index["config"]["lang"] == [LANGUAGE]
+    page.goto(f"{other}/students.html")
+    page.locator(".md-search__input").press_sequentially("dispatch key")
+    page.locator(".md-search-result__link[href*='glossary.html#dispatch-key']").first.click()
+    page.wait_for_url(f"{other}/glossary.html*#dispatch-key")
