@@ -35,9 +35,19 @@ CODE = {  # catalogues of what code says, and the files that say it
         *(f"autograder/classroom/{name}.py" for name in ("feedback", "report", "items", "grade", "late", "join")),
     ],
     "hints": ["autograder/checks/**/*.py"],
+    "site": ["docs/hooks/*.py", "mkdocs.yml"],
 }
 # what says something: functions, with the position of their text, and arguments
-FUNCTIONS = {"speak": 0, "phrase": 0, "_says": 1, "_invalid": 1, "Difference": 1, "CheckFailed": 0, "LookupError": 0}
+FUNCTIONS = {
+    "speak": 0,
+    "phrase": 0,
+    "words": 0,
+    "_says": 1,
+    "_invalid": 1,
+    "Difference": 1,
+    "CheckFailed": 0,
+    "LookupError": 0,
+}
 FUNCTIONS |= {
     "ValueError": 0,
     "SubjectDied": 0,
@@ -107,7 +117,7 @@ def messages(name: str) -> dict[str, str]:
 
 
 def _said(name: str) -> Iterator[tuple[str, str]]:
-    methods: dict[str, Any] = {".py": _python, ".js": "javascript", ".j2": babel_extract}
+    methods: dict[str, Any] = {".py": _python, ".js": "javascript", ".j2": babel_extract, ".yml": _labels}
     for path in (path for pattern in CODE[name] for path in sorted(COURSE.glob(pattern))):
         for _, message, _, _ in extract_from_file(methods[path.suffix], path, dict.fromkeys(FUNCTIONS)):
             if translation.has_words(str(message)):
@@ -125,6 +135,15 @@ def _python(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) 
         elif isinstance(node, ast.keyword) and node.arg in ARGUMENTS:
             found = _constants(node.value, defined if node.arg == "hint" else None)
             yield from ((node.value.lineno, None, text, []) for text in found if len(text.split()) >= WORDS)
+
+
+def _labels(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) -> Iterator[tuple]:
+    """What the site says of itself, and the labels of its navigation, for Babel."""
+    text = file.read().decode()
+    nav = re.search(r"^nav:\n(?:(?:  .*)?\n)+", text, re.MULTILINE)
+    assert nav is not None
+    for label in [*re.findall(r"^site_description: (.+)", text, re.MULTILINE), *re.findall(r"- (.+?):", nav[0])]:
+        yield 1, None, label, []
 
 
 def _bound(node: ast.stmt) -> list[str]:
