@@ -72,6 +72,12 @@ def catalogue(language: str, name: str) -> dict[str, str]:
     return {english: said for path in paths for english, said in messages(path).items()}
 
 
+def say(language: str, name: str) -> Say:
+    """What translates a text. In English it says nothing."""
+    known = catalogue(language, name) if language else {}
+    return lambda message, kind: known.get(message)
+
+
 def has_words(text: str) -> bool:
     """Whether there is anything in a text to translate, besides code, formulas, tags and addresses."""
     return bool(re.search(r"[^\W\d_]{2}", NO_WORDS.sub("", text)))
@@ -252,8 +258,7 @@ def notebook(nb: NotebookNode, say: Say) -> NotebookNode:
 def edition(lab: Lab, released: NotebookNode, language: str) -> NotebookNode:
     """A released lab in another language. It has the same exercises, checks, ids and points, and says that it is a release of its
     own. Its first cell tells everything that speaks in this notebook which language to speak."""
-    say = catalogue(language, f"labs/{lab}")
-    translated = notebook(released, lambda message, kind: say.get(message))
+    translated = notebook(released, say(language, f"labs/{lab}"))
     for cell in translated.cells:
         if cell.cell_type == "code" and "from autograder import" in cell.source and "nbgrader" not in cell.metadata:
             cell.source = f'import os\n\nos.environ["LANGUAGE"] = "{language}"\n\n{cell.source}'
@@ -264,9 +269,8 @@ def edition(lab: Lab, released: NotebookNode, language: str) -> NotebookNode:
 
 def reading(phase: str, language: str) -> NotebookNode:
     """A reading in another language."""
-    say = catalogue(language, f"phases/{phase}")
     nb = nbformat.read(READINGS / phase / "reading.ipynb", as_version=4)
-    return notebook(nb, lambda message, kind: say.get(message))
+    return notebook(nb, say(language, f"phases/{phase}"))
 
 
 def copy_lab(lab: Lab, language: str, path: Path) -> None:

@@ -89,6 +89,7 @@ def texts() -> dict[str, Path]:
         for path in [*docs.glob("*.md"), *docs.glob("figures/*.md")]
     }
     found |= {f"phases/{path.parent.name}": path for path in READINGS.glob("[0-9]*/reading.ipynb")}
+    found["class/readme"] = COURSE / "autograder/classroom/readme.md"
     found |= {f"labs/{path.stem}": path for path in RELEASED.glob("[0-9]*/*.ipynb") if path.stem == path.parent.name}
     return dict(sorted(found.items()))
 

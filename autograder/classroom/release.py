@@ -30,23 +30,7 @@ from ..engine.patients import labs_with_checks, sealed
 from ..model import Course, Lab, phases
 from . import releases
 
-_README = """# Rushlight
-
-You rebuild PyTorch piece by piece. Each piece is compared with real torch. Where the two differ you get the smallest input
-that shows it.
-
-With Python 3.11, 3.12 or 3.13 and `make`:
-
-```sh
-make lab     # installs everything into .venv, copies the first lab to work/ and opens it in JupyterLab
-```
-
-`.venv/bin/rushlight lab {last}` opens lab {last}, `.venv/bin/rushlight status` counts what is done. Hand in your notebook from
-`work/`. The framework in `rushlight/` is complete and there to be read, except for the exercises of these labs:
-their answers work, but are packed away in `rushlight/sealed.py` until you plug in your own pieces.
-
-Here: {labs}.
-"""
+_README = Path(__file__).with_name("readme.md")  # of a class repository
 
 
 def release(course: Course, labs: list[Lab], folder: Path, core: bool = False, language: str = "") -> Path:
@@ -97,7 +81,10 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False, l
             ):
                 (copy / path.relative_to(COURSE).parent).mkdir(parents=True, exist_ok=True)
                 shutil.copy(path, copy / path.relative_to(COURSE))
-            _write(copy / "README.md", _README.format(labs=", ".join(map(str, labs)), last=labs[-1].number))
+            readme = translation.markdown(
+                _README.read_text(encoding="utf-8"), translation.say(language, "class/readme")
+            )
+            _write(copy / "README.md", readme.format(labs=", ".join(map(str, labs)), last=labs[-1].number))
             for path in filter(None, (practice.fresh(lab.name) for lab in labs)):
                 (copy / practice.FOLDER.name).mkdir(exist_ok=True)
                 shutil.copy(path, copy / practice.FOLDER.name)
