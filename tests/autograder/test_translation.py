@@ -2,6 +2,8 @@
 
 import io
 import re
+import tomllib
+import unicodedata
 
 import nbformat
 import pytest
@@ -303,3 +305,28 @@ def test_a_notebook_whose_metadata_are_no_language_is_english():
     for about in ({}, {"rushlight": None}, {"rushlight": {"language": 7}}, {"rushlight": {}}):
         assert language_of({"metadata": about}) == ENGLISH
     assert language_of({"metadata": {"rushlight": {"language": "fr"}}}) == "fr"
+
+
+def without_accents(text):
+    return "".join(each for each in unicodedata.normalize("NFD", text.lower()) if unicodedata.category(each) != "Mn")
+
+
+@pytest.mark.parametrize("language", translation.languages())
+def test_a_term_is_the_same_word_everywhere(language):
+    """In at least nine of ten messages: in some, the English word is a verb, or a name in quotes."""
+    chosen = tomllib.loads((translation.FOLDER / language / "terms.toml").read_text(encoding="utf-8"))
+    code = re.compile(r"`[^`]*`|<code>.*?</code>|<[^>]*>|\]\([^)]*\)")
+    known = {code.sub("", english): said for english, said in everything(language).items()}
+    for term, word in chosen.items():
+        used = re.compile(rf"(?<![\w-]){re.escape(term)}(?:s|es)?(?![\w-])", re.IGNORECASE)
+        said = [without_accents(each) for english, each in known.items() if used.search(english)]
+        begins = without_accents(word.split()[0])[:5]
+        assert sum(begins in each for each in said) >= 0.9 * len(said) or len(said) < 10, term
+
+
+def everything(language):
+    return {
+        english: said
+        for name in translate.names(language)
+        for english, said in translation.catalogue(language, name).items()
+    }
