@@ -315,7 +315,7 @@ def without_accents(text):
 def test_a_term_is_the_same_word_everywhere(language):
     """In at least nine of ten messages: in some, the English word is a verb, or a name in quotes."""
     chosen = tomllib.loads((translation.FOLDER / language / "terms.toml").read_text(encoding="utf-8"))
-    code = re.compile(r"`[^`]*`|<code>.*?</code>|<[^>]*>|\]\([^)]*\)")
+    code = re.compile(r"`[^`]*`|\{\w*\}|<code>.*?</code>|<[^>]*>|\]\([^)]*\)")
     known = {code.sub("", english): said for english, said in everything(language).items()}
     for term, word in chosen.items():
         used = re.compile(rf"(?<![\w-]){re.escape(term)}(?:s|es)?(?![\w-])", re.IGNORECASE)
