@@ -46,7 +46,7 @@ from ..engine.check import PASSED, Verdict, is_bench, short_name, verdict_from
 from ..engine.edition import versions
 from ..engine.observe import GradingError, Malformed, NotGraded, clean
 from ..engine.run import outputs_of, run, safe_output
-from ..language import language_of, speaking
+from ..language import language_of, phrase, speaking
 from ..model import Course, Lab, Submission, Unreadable, check_name
 from ..text import did_you_mean, neutral, printable
 from . import groups, late
@@ -111,14 +111,16 @@ class Row:
     def late(self) -> str:
         """How late it is and what it loses, such as `late by 26:05 h: 2.8 points off`. Otherwise nothing."""
         minutes = math.ceil(self.seconds_late / 60)
-        off = f"{self.penalty:g}" if self.penalty else "no"
+        off = phrase(f"{self.penalty:g} points off") if self.penalty else phrase("no points off")
         if self.marked_late:
-            return f"late in Canvas: {off} points off"
-        return f"late by {minutes // 60}:{minutes % 60:02} h: {off} points off" if minutes else ""
+            return phrase(f"late in Canvas: {off}")
+        time = f"{minutes // 60}:{minutes % 60:02}"
+        return phrase(f"late by {time} h: {off}") if minutes else ""
 
     def borrowed(self) -> list[str]:
         """A line for each answer that may be an alias. It keeps its points: a person decides."""
-        return [f"{name} only calls {other}, which the lab does not name" for name, other in self.aliases.items()]
+        pairs = self.aliases.items()
+        return [phrase(f"{name} only calls {other}, which the lab does not name") for name, other in pairs]
 
     def remark(self) -> str:
         if self.problem:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..engine.check import DIED, GRADER_ERROR, NOT_ATTEMPTED, PASSED, TIMED_OUT, UNSTABLE
+from ..language import phrase
 from .grade import Row
 
 IN_EACH = 5  # students that pass, and that do not, before a negative correlation warns, and that share a case
@@ -86,19 +87,23 @@ def warnings(rows: Iterable[Row], worth: Iterable[str]) -> list[ItemWarning]:
 def _reasons(rows: list[Row], check: str, case: str, alike: int) -> list[str]:
     tried = attempts(rows, check)
     counts = Counter(row.outcome(check) for row in tried)
-    passed, failed, why = counts[PASSED], len(tried) - counts[PASSED], []
-    if counts[GRADER_ERROR]:
-        why.append(
-            f"the check itself failed for {counts[GRADER_ERROR]}: report it, and grade again after the correction"
-        )
+    passed, failed, whole = counts[PASSED], len(tried) - counts[PASSED], len(tried)
+    why: list[str] = []
+    if count := counts[GRADER_ERROR]:
+        why.append(phrase(f"the check itself failed for {count}: report it, and grade again after the correction"))
     if share_interval(passed, len(tried))[1] < HARD:
-        why.append(f"nearly all fail: {passed} of the {len(tried)} who attempted it pass")
+        why.append(phrase(f"nearly all fail: {passed} of the {whole} who attempted it pass"))
     if alike >= IN_EACH and 2 * alike > failed and share_interval(alike, len(tried))[0] > ONE_CASE:
-        said = f"{alike} of the {len(tried)} who attempted it fail with one smallest case: does the text mislead?"
-        why.append(f"{said} ({' '.join(case.split())[:80]})")
+        shown = " ".join(case.split())[:80]
+        why.append(
+            phrase(
+                f"{alike} of the {whole} who attempted it fail with one smallest case: does the text mislead? ({shown})"
+            )
+        )
     for outcome in (TIMED_OUT, DIED, UNSTABLE):
-        if counts[outcome] >= 3 and share_interval(counts[outcome], len(tried))[0] > STOPPED:
-            why.append(f"{counts[outcome]} of {len(tried)} are {outcome}")
+        count = counts[outcome]
+        if count >= 3 and share_interval(count, whole)[0] > STOPPED:
+            why.append(phrase(f"{count} of {whole} are {outcome}"))
     if min(passed, failed) >= IN_EACH and is_negative(discrimination(tried, check), len(tried)):
-        why.append("those who pass it have fewer points elsewhere than those who fail")
+        why.append(phrase("those who pass it have fewer points elsewhere than those who fail"))
     return why

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..engine.check import global_names
+from ..language import phrase
 from ..model import check_name, exercise_name
 
 LONGEST = 20_000  # characters of a text that is parsed: a longer answer is not graded (`restore.MAX_CELL`)
@@ -101,9 +102,9 @@ def join(parts: Sequence[Part], released: Sequence[Mapping]) -> tuple[dict[int, 
 
 def _said(count: int) -> str:
     return (
-        f"it was in {count} cells, which were joined"
+        phrase(f"it was in {count} cells, which were joined")
         if count > 1
-        else "it was in another cell, and was taken from there"
+        else phrase("it was in another cell, and was taken from there")
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..course import replacing
 from ..engine.check import DISAGREED, NOT_ATTEMPTED, PASSED
+from ..language import ENGLISH
 from ..text import printable
 
 # text and background of each kind of result, in a light and in a dark scheme
@@ -42,11 +43,11 @@ SCHEMES = f"""
 """
 
 
-def write_page(path: Path, title: str, style: str, body: str, refresh: int = 0) -> None:
+def write_page(path: Path, title: str, style: str, body: str, refresh: int = 0, language: str = ENGLISH) -> None:
     """Write an HTML page, which is renamed when it is complete. A browser loads it again every `refresh` seconds, if not 0."""
     again = f'<meta http-equiv="refresh" content="{refresh}">' if refresh else ""
     head = (
-        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<!doctype html><html lang="{language}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"{again}<title>{title}</title><style>{style}</style></head>"
     )

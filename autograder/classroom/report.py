@@ -2,7 +2,7 @@
 
 It shows the totals, how hard each exercise is, a map of students and exercises, every minimal
 case, and the notebooks whose check cells were changed. The page needs no other file, and a click on the map leads to a
-student's feedback. All text from a submission is escaped.
+student's feedback. All text from a submission is escaped. The page is in the language of the instructor.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from ..engine.check import FIRST_GUESS, NOT_ATTEMPTED, PASSED, short_name
+from ..language import language, speak
 from ..model import Lab
 from .grade import Row, has_other_marks
 from .items import attempts, cases, notebooks, warnings
@@ -80,16 +81,19 @@ if (search) search.oninput = () => {
 
 def write_report(lab: Lab, rows: list[Row]) -> Path:
     """Write `classroom/report-LAB.html`, which is renamed when it is complete. Returns its path."""
-    worth = lab.points
+    worth, title = lab.points, speak("Lab {name}", name=lab)
     graded = [row for row in rows if row.verdicts]
     own = notebooks(graded)
-    late = ", after late penalties" if any(row.penalty for row in graded) else ""
-    copies = f" {len(graded) - len(own)} are copies of a group's notebook: of exercises and cases, a group counts once."
-    body = [
-        f"<h1>Lab {lab}</h1>",
-        f"<p>{len(rows)} submissions, {len(graded)} graded; {sum(worth.values()):g} points by checks{late}, written answers apart."
-        f"{copies if len(own) < len(graded) else ''}</p>",
-    ]
+    points = speak("{points:g} points by checks", points=sum(worth.values()))
+    if any(row.penalty for row in graded):
+        points = speak("{points}, after late penalties", points=points)
+    counts = {"count": len(rows), "graded": len(graded), "points": points}
+    about = speak("{count} submissions, {graded} graded; {points}, written answers apart.", **counts)
+    if copies := len(graded) - len(own):
+        about += " " + speak(
+            "{copies} are copies of a group's notebook: of exercises and cases, a group counts once.", copies=copies
+        )
+    body = [f"<h1>{title}</h1>", f"<p>{about}</p>"]
     if graded:
         body += [
             _warnings(graded, worth),
@@ -102,7 +106,8 @@ def write_report(lab: Lab, rows: list[Row]) -> Path:
     if graded:
         body.append(_cases(own))
     path = lab.course.folder / f"report-{lab}.html"
-    write_page(path, f"Lab {lab}: class report", _STYLE, f"<main>{''.join(body)}</main><script>{_SCRIPT}</script>")
+    body = f"<main>{''.join(body)}</main><script>{_SCRIPT}</script>"
+    write_page(path, f"{title}: {speak('class report')}", _STYLE, body, language=language())
     return path
 
 
@@ -112,16 +117,20 @@ def write_report(lab: Lab, rows: list[Row]) -> Path:
 def _facts(rows: list[Row], maximum: float, written: float) -> str:
     totals = [row.total for row in rows]
     facts = {
-        "median total": f"{statistics.median(totals):g} of {maximum:g}",
-        "all points": f"{totals.count(maximum)}",
-        "no points": f"{totals.count(0)}",
+        speak("median total"): _of(statistics.median(totals), maximum),
+        speak("all points"): f"{totals.count(maximum)}",
+        speak("no points"): f"{totals.count(0)}",
     }
     if any(row.penalty for row in rows):
-        facts["median before late penalties"] = f"{statistics.median(row.earned for row in rows):g}"
+        facts[speak("median before late penalties")] = f"{statistics.median(row.earned for row in rows):g}"
     if has_other_marks(rows):
         mark = statistics.median(row.mark or 0.0 for row in rows)
-        facts["median mark, with points by hand"] = f"{mark:g} of {maximum + written:g}"
+        facts[speak("median mark, with points by hand")] = _of(mark, maximum + written)
     return "<dl>" + "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in facts.items()) + "</dl>"
+
+
+def _of(points: float, maximum: float) -> str:
+    return speak("{score} of {points}", score=f"{points:g}", points=f"{maximum:g}")
 
 
 def _totals(rows: list[Row], maximum: float) -> str:
@@ -132,21 +141,27 @@ def _totals(rows: list[Row], maximum: float) -> str:
     lines = ""
     for i in range(int(maximum) // wide + 1):
         first, last = i * wide, min((i + 1) * wide - 1, int(maximum))
+        both = speak("{first} to {last}", first=first, last=last) if last > first else first
         lines += (
-            f'<tr><td class="number">{first}{f" to {last}" if last > first else ""}</td><td>'
+            f'<tr><td class="number">{both}</td><td>'
             f'<span class="bar" style="width:{100 * counts[i] / most:.0f}%"></span></td><td>{counts[i]}</td></tr>'
         )
-    return f'<h2>Totals</h2><table class="bars" aria-label="How many students have which total">{lines}</table>'
+    label = speak("How many students have which total")
+    return f'<h2>{speak("Totals")}</h2><table class="bars" aria-label="{label}">{lines}</table>'
 
 
 def _warnings(rows: list[Row], worth: dict[str, float]) -> str:
     warned = warnings(rows, worth)
-    lines = "".join(f"<li><strong>{escaped(warning.check)}</strong>: {escaped(warning.why)}</li>" for warning in warned)
-    note = (
+    lines = "".join(
+        f"<li><strong>{escaped(warning.check)}</strong>: {escaped(speak(warning.why))}</li>" for warning in warned
+    )
+    note = speak(
         "These exercises may be at fault themselves. Chance alone seldom explains it."
         " Read the exercise's text and the case before you change points."
     )
-    return f'<aside class="other"><h2>Early warning</h2><ul>{lines}</ul><p>{note}</p></aside>' if warned else ""
+    return (
+        f'<aside class="other"><h2>{speak("Early warning")}</h2><ul>{lines}</ul><p>{note}</p></aside>' if warned else ""
+    )
 
 
 def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
@@ -158,18 +173,19 @@ def _exercises(rows: list[Row], worth: dict[str, float]) -> str:
         tried = attempts(rows, check)
         counts = Counter(row.outcome(check) for row in rows)
         share = counts[PASSED] / len(tried) if tried else 0.0
-        others = ", ".join(f"{outcome}: {count}" for outcome, count in counts.most_common() if outcome != PASSED)
+        others = ", ".join(f"{speak(outcome)}: {count}" for outcome, count in counts.most_common() if outcome != PASSED)
         bar = f'<span class="share" aria-hidden="true"><span style="width:{100 * share:.0f}%"></span></span>'
+        part = speak("{share:.0f} % of {count}", share=100 * share, count=len(tried))
         lines.append(
             f'<tr><th scope="row" data-key="{escaped(check)}">{_breakable(check)}</th>'
             f'<td class="number" data-key="{worth[check]}">{worth[check]:g}</td>'
-            f'<td data-key="{share}">{bar}<span>{100 * share:.0f} % of {len(tried)}</span></td>'
+            f'<td data-key="{share}">{bar}<span>{part}</span></td>'
             f'<td data-key="{escaped(others)}">{escaped(others)}</td>'
             f'<td data-key="{escaped(common.get(check, ""))}"><code>{escaped(common.get(check, ""))}</code></td></tr>'
         )
-    note = "Of the students who attempted an exercise, the share that passes."
-    heads = ["exercise", "points", "pass", "otherwise", "most common case"]
-    return f'<h2>Exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Exercises", "wide")}'
+    note = speak("Of the students who attempted an exercise, the share that passes.")
+    heads = [speak("exercise"), speak("points"), speak("pass"), speak("otherwise"), speak("most common case")]
+    return _section(speak("Exercises"), note, heads, lines, "wide")
 
 
 def _diagnoses(rows: list[Row], worth: dict[str, float]) -> str:
@@ -183,11 +199,11 @@ def _diagnoses(rows: list[Row], worth: dict[str, float]) -> str:
             counts = (once, twice, len(tried) - once - twice)
             cells = "".join(f'<td class="number" data-key="{count}">{count}</td>' for count in counts)
             lines.append(f'<tr><th scope="row" data-key="{escaped(check)}">{_breakable(check)}</th>{cells}</tr>')
-    note = (
+    note = speak(
         "The number of students who named the function at fault by their first guess, by their second, or not at all."
     )
-    heads = ["diagnosis", "first guess", "second guess", "not found"]
-    return f'<h2>Diagnoses</h2><p class="note">{note}</p>{_table(heads, lines, "Diagnoses")}' if lines else ""
+    heads = [speak("diagnosis"), speak("first guess"), speak("second guess"), speak("not found")]
+    return _section(speak("Diagnoses"), note, heads, lines) if lines else ""
 
 
 def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
@@ -195,40 +211,41 @@ def _map(lab: Lab, rows: list[Row], worth: dict[str, float]) -> str:
     for row in rows:
         page = f"feedback/{quote(row.student, errors='replace')}/{lab}/{lab}.html"
         student = f'<a href="{page}">{escaped(row.student)}</a>' if row.verdicts else escaped(row.student)
-        flag = f' <span title="changed check cells, which were put back">{FLAG}</span>' if row.edited else ""
+        flag = f' <span title="{speak("changed check cells, which were put back")}">{FLAG}</span>' if row.edited else ""
         cells = [_cell(row, check, f"{page}#{lab.release.check_ids[check]}") for check in worth]
         numbers = [(-row.penalty, f"-{row.penalty:g}" if row.penalty else "")] if late else []
-        numbers.append((-1, "not graded") if row.problem else (row.total, f"{row.total:g}"))
+        numbers.append((-1, speak("not graded")) if row.problem else (row.total, f"{row.total:g}"))
         numbers += [(row.mark or 0.0, "" if row.mark is None else f"{row.mark:g}")] if other else []
         totals = [f'<td data-key="{key}"><span>{number}</span></td>' for key, number in numbers]
         lines.append(
             f'<tr><th scope="row" data-key="{escaped(row.student)}">{student}{flag}</th>{"".join(totals + cells)}</tr>'
         )
-    note = (
+    note = speak(
         "✓ passed, ✗ disagreed, – not attempted, ! something else (hold the pointer over it), ○ not graded. A cell leads to the"
         " student's feedback. A click on a heading sorts. ⚑ marks a notebook with changed check cells, which"
         " grading put back, and such a cell of an exercise"
         " that is not attempted."
     )
-    note += " The total is the points of the checks" + (", less the late penalty." if late else ".")
-    note += " The mark is in the gradebook, with points by hand." if other else ""
-    numbers = [*["late"] * late, "total", *["mark"] * other]
-    heads = ["student", *numbers, *map(short_name, worth)]
-    return f'<h2>Students and exercises</h2><p class="note">{note}</p>{_table(heads, lines, "Students and exercises", "map")}'
+    total = speak("The total is the points of the checks.")
+    note += " " + (speak("The total is the points of the checks, less the late penalty.") if late else total)
+    note += " " + speak("The mark is in the gradebook, with points by hand.") if other else ""
+    numbers = [*[speak("late")] * late, speak("total"), *[speak("mark")] * other]
+    heads = [speak("student"), *numbers, *map(short_name, worth)]
+    return _section(speak("Students and exercises"), note, heads, lines, "map")
 
 
 def _cell(row: Row, check: str, link: str) -> str:
     if check not in row.verdicts:
         kind, mark = UNGRADED
-        label = escaped(f"{row.student}, {check}: not graded")
+        label = escaped(f"{row.student}, {check}: {speak('not graded')}")
         return (
             f'<td class="{kind}" data-key="-1"><span role="img" title="{label}" aria-label="{label}">{mark}</span></td>'
         )
     outcome = row.outcome(check)
     kind, mark = MARKS.get(outcome, OTHER)
-    label = escaped(f"{row.student}, {check}: {outcome}")
+    label = escaped(f"{row.student}, {check}: {speak(outcome)}")
     if check in row.edited:
-        label += ", changed check cell"
+        label += f", {speak('changed check cell')}"
         kind, mark = (OTHER[0], FLAG) if outcome == NOT_ATTEMPTED else (kind, mark)
     key = ["none", "other", "fail", "pass"].index(kind)
     return f'<td class="{kind}" data-key="{key}"><a href="{link}" title="{label}" aria-label="{label}">{mark}</a></td>'
@@ -239,28 +256,37 @@ def _remarks(rows: list[Row]) -> str:
     said += [(row.student, row.late()) for row in rows if row.late()]
     said += [(row.student, line) for row in rows for line in (*row.joined, *row.borrowed())]
     said += [
-        (row.student, f"changed check cells, put back for grading: {', '.join(row.edited)}")
+        (row.student, f"{speak('changed check cells, put back for grading')}: {', '.join(row.edited)}")
         for row in rows
         if row.edited
     ]
     lines = [
         f'<tr><th scope="row" data-key="{escaped(a)}">{escaped(a)}</th><td data-key="{escaped(b)}">{escaped(b)}</td></tr>'
-        for a, b in said
+        for a, b in ((student, speak(remark)) for student, remark in said)
     ]
-    return f"<h2>Look at these</h2>{_table(['student', 'remark'], lines, 'Look at these')}" if lines else ""
+    return _section(speak("Look at these"), "", [speak("student"), speak("remark")], lines) if lines else ""
 
 
 def _cases(rows: list[Row]) -> str:
     lines = [
         f'<tr><td class="number" data-key="{count}">{count}</td><td data-key="{escaped(check)}">{_breakable(check)}</td>'
-        f'<td data-key="{escaped(message)}"><pre>{escaped(message)}</pre></td>'
+        f'<td data-key="{escaped(message)}"><pre>{escaped(speak(message))}</pre></td>'
         f'<td data-key="{escaped(case)}"><pre>{escaped(case)}</pre></td></tr>'
         for check, case, message, count in cases(rows)
     ]
-    note = "The smallest case on which a student's answer and torch differ, and the number of students who have it."
-    search = '<label>Show only cases with <input id="search" type="search"></label>'
-    table = _table(["students", "exercise", "what differs", "case"], lines, "Cases", key="cases")
-    return f'<h2>Cases</h2><p class="note">{note}</p>{search}{table}' if lines else "<h2>Cases</h2><p>None.</p>"
+    note = speak(
+        "The smallest case on which a student's answer and torch differ, and the number of students who have it."
+    )
+    search = f'<label>{speak("Show only cases with")} <input id="search" type="search"></label>'
+    heads = [speak("students"), speak("exercise"), speak("what differs"), speak("case")]
+    title = speak("Cases")
+    table = search + _table(heads, lines, title, key="cases")
+    return f'<h2>{title}</h2><p class="note">{note}</p>{table}' if lines else f"<h2>{title}</h2><p>{speak('None.')}</p>"
+
+
+def _section(title: str, note: str, heads: list[str], lines: list[str], kind: str = "") -> str:
+    note = note and f'<p class="note">{note}</p>'
+    return f"<h2>{title}</h2>{note}{_table(heads, lines, title, kind)}"
 
 
 def _breakable(name: str) -> str:
