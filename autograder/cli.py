@@ -967,9 +967,11 @@ def explain(lab: str, student: str, exercise: str | None, page: Path | None, no_
             progress(names.index(check) if check in names else len(names), len(names), check)
 
         explained = explain(Submission(wanted, student), exercise, not no_sandbox, before)
-    out.print(text(explained), markup=False)
+    with speaking(ENGLISH):  # as the rest of it is
+        out.print(text(explained), markup=False)
+        if page:
+            write(explained, page)
     if page:
-        write(explained, page)
         out.print(f"page: {_short(page)}", markup=False)
     return 0 if all(check.holds for check in explained.checks) else 1
 

@@ -41,7 +41,7 @@ class Answers:
         self.yours = yours
         # in a piece's code, the file is a cell: `<01a_views, cell c3>`
         self.notebooks = {code.co_filename.partition(",")[0] for code in yours}
-        self.calls: dict[str, Counter[str]] = {phrase("yours"): Counter(), phrase("rushlight's"): Counter()}
+        self.calls: dict[str, Counter[str]] = {"yours": Counter(), "rushlight's": Counter()}
         self.missing: dict[str, tuple[int, str]] = {}  # by its name, how often, and where first
         # of rushlight's functions, by their code, the module and the name; of a method no module
         self.names: dict[CodeType, tuple[str, str]] = {}
@@ -105,8 +105,9 @@ class Answers:
         sys.setprofile(None)
         for whose, calls in self.calls.items():
             count, total = len(calls), calls.total()
-            said = speak("{count} functions, {total:,} calls", count=count, total=total)
-            yield f"{speak(whose)}: {said}"
+            said = phrase("yours: {count} functions, {total:,} calls")
+            said = said if whose == "yours" else phrase("rushlight's: {count} functions, {total:,} calls")
+            yield speak(said, count=count, total=total)
             yield from (f"{count:10,}  {name}" for name, count in calls.most_common())
         yield speak("not there: {count} names", count=len(self.missing))
         for name, (count, where) in self.missing.items():

@@ -28,6 +28,7 @@ from ..engine import judge, practice  # noqa: F401  (a first check then finds th
 from ..engine.check import function_of
 from ..engine.exercise import restore
 from ..engine.subject import MAX_OUTPUT
+from ..language import speak
 from . import kernel
 
 Output = dict[str, Any]
@@ -106,7 +107,7 @@ class Tab:
 
 
 def _no_input(prompt: object = "") -> str:
-    raise RuntimeError("a cell of a page cannot ask for input: write the value into the cell")
+    raise RuntimeError(speak("a cell of a page cannot ask for input: write the value into the cell"))
 
 
 def data_of(value: Any) -> dict[str, str]:
@@ -163,7 +164,8 @@ class _Stream(io.TextIOBase):
         text = whole[: self.left]
         self.left -= len(text)
         if text:
-            text += "" if text == whole else f"\n… the cell prints more: {MAX_OUTPUT:,} characters are shown\n"
+            more = speak("the cell prints more: {count:,} characters are shown", count=MAX_OUTPUT)
+            text += "" if text == whole else f"\n… {more}\n"
             self.show({"output_type": "stream", "name": self.name, "text": text})
 
 
