@@ -119,8 +119,9 @@ def messages(name: str) -> dict[str, str]:
 
 def _said(name: str) -> Iterator[tuple[str, str]]:
     methods: dict[str, Any] = {".py": _python, ".js": "javascript", ".j2": babel_extract, ".yml": _labels}
+    functions = dict.fromkeys(FUNCTIONS if name != "hints" else ())  # a check's `words` are names
     for path in (path for pattern in CODE[name] for path in sorted(COURSE.glob(pattern))):
-        for _, message, _, _ in extract_from_file(methods[path.suffix], path, dict.fromkeys(FUNCTIONS)):
+        for _, message, _, _ in extract_from_file(methods[path.suffix], path, functions):
             if translation.has_words(str(message)):
                 yield str(message), str(path.relative_to(COURSE))
 
