@@ -4,7 +4,8 @@ A picture `NAME.svg` in a reading moves on the site if `docs/figures/NAME.js` ex
 script, which takes the picture's place. Without scripts the picture stays, and a phone shows `docs/figures/NAME.svg` instead,
 which is narrow. A notebook shows the picture. Another page shows the same figure by `<!-- figure: NAME -->`, as the figure's own
 page `docs/figures/NAME.md` does, and `<!-- figures -->` becomes all of them, each with the ways to that page and to its reading.
-`<!-- figure: strides calm -->` has few controls, and moves by itself until it is touched.
+`<!-- figure: strides calm -->` has few controls, and moves by itself until it is touched. `<!-- figure: strides still -->` is the
+picture alone, a link to where the reading has the figure.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ STILL = "On the site this figure moves."  # what a caption says to readers of th
 ALONE = re.compile(r"<style>.*?</style><rect [^>]*/>", re.DOTALL)  # what a picture has as a file
 SHARED = "figure", "shapes"  # the scripts of all figures
 UNIT = 0.05  # rem for a unit of a picture, so that its text is as large as the page's
-ELSEWHERE = re.compile(r"<!-- figure: (\w+)( calm)? -->")
+ELSEWHERE = re.compile(r"<!-- figure: (\w+)( calm| still)? -->")
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -49,10 +50,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "<!-- figures -->" in markdown:
         entries = (_entry(name, *shown) for name, shown in pictures().items())
         markdown = markdown.replace("<!-- figures -->", "\n\n".join(entries))
-    markdown = ELSEWHERE.sub(
-        lambda match: PICTURE.sub(lambda picture: moving(picture, bool(match[2])), pictures()[match[1]][1]), markdown
-    )
-    markdown = PICTURE.sub(moving, markdown)
+
+    def elsewhere(match: re.Match) -> str:
+        name, kind = match.groups()
+        phase, picture, section = pictures()[name]
+        if kind == " still":
+            narrow = get_relative_url(files.get_file_from_path(f"figures/{name}.svg").url, page.url)
+            return _still(name, PICTURE.match(picture)[1], narrow, f"../{phase}/reading.md#{section}")
+        return PICTURE.sub(lambda picture: moving(picture, kind == " calm"), picture)
+
+    markdown = PICTURE.sub(moving, ELSEWHERE.sub(elsewhere, markdown))
     sources = [*SHARED, *sorted({*shown})] if shown else []
     scripts = (files.get_file_from_path(f"figures/{name}.js").url_relative_to(page.file) for name in sources)
     tags = (f'<script src="{script}" defer></script>' for script in scripts)
@@ -89,12 +96,27 @@ def _english(name: str) -> str:
     return (FOLDER / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
 
 
-def figure(name: str, alt: str, page: str, phone: str, calm: bool = False) -> str:
-    """The pictures and the data of a figure, as HTML. `page` is the address of its own page, and `phone` of its narrow picture."""
+def _still(name: str, alt: str, phone: str, section: str) -> str:
+    """The pictures of a figure at the top of a reading, for a desk and for a phone, and the way to its section."""
+    drawing, width = _drawing(name, alt)
+    pictures = f'{drawing}<img src="{phone}" alt="{html.escape(alt)}" loading="lazy">'
+    said = words("{figure}, a figure of this chapter that you can move.").format(figure=f"[{title(name)}]({section})")
+    return (
+        f'<figure class="moving still" style="--wide: {width:.1f}rem">{pictures}</figure>\n\n*{said}*\n{{: .caption }}'
+    )
+
+
+def _drawing(name: str, alt: str) -> tuple[str, float]:
+    """Return the picture of a figure, and its width in rem."""
     picture = next(PHASES.glob(f"*/{name}.svg")).read_text(encoding="utf-8")
-    width = float(re.search(r'width="([\d.]+)"', picture)[1]) * UNIT
     more = f'role="img" aria-label="{html.escape(alt)}"'
     drawing = ALONE.sub("", picture).replace("<svg ", f"<svg {more} ", 1).strip()
+    return drawing, float(re.search(r'width="([\d.]+)"', picture)[1]) * UNIT
+
+
+def figure(name: str, alt: str, page: str, phone: str, calm: bool = False) -> str:
+    """The pictures and the data of a figure, as HTML. `page` is the address of its own page, and `phone` of its narrow picture."""
+    drawing, width = _drawing(name, alt)
     data = (FOLDER / f"{name}.json").read_text(encoding="utf-8").strip().replace("<", "\\u003c")
     where = f'data-figure="{name}" data-page="{page}" style="--wide: {width:.1f}rem"{" data-calm" if calm else ""}'
     narrow = f'<noscript><img src="{phone}" alt="{html.escape(alt)}" loading="lazy"></noscript>'

@@ -54,6 +54,7 @@ LEAD = "In the lab:"
 IN_THE_LAB = re.compile(
     rf'^(?:<span lang="en">)?\*\*(?:{LEAD}|{re.escape(words(LEAD))})\*\*.*?(?=\n\n|\Z)', re.MULTILINE | re.DOTALL
 )
+TOP = re.compile(r"<!-- top: Figure ([\w.]+) -->")  # where a reading shows a figure of a section below
 TITLE = re.compile(r"^# +(.+)$", re.MULTILINE)
 HTML_TAGS = ["b", "br", "code", "div", "em", "i", "p", "pre", "span", "strong", "sub", "sup"]
 HTML_TAGS += ["caption", "table", "tbody", "td", "tfoot", "th", "thead", "tr"]
@@ -214,6 +215,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         if phase.reading:
             page = convert(phase.reading, add)
             page = IN_THE_LAB.sub(partial(_to_labs, phase, config.extra["phases"]), page)
+            page = TOP.sub(partial(_at_the_top, page), page)
             needs = _needs(Path(config.docs_dir) / "map.md", phase.name[:2])
             page = _ways(page, phase, needs, config.extra["phases"])
             labs = {number_of(lab.path.stem): f"{lab.path.stem}.md" for lab in phase.labs}
@@ -310,7 +312,9 @@ def _ways(page: str, phase: Phase, needs: list[str], others: list[Phase]) -> str
     labs = [f"[{number_of(lab.path.stem)}]({lab.path.stem}.md)" for lab in phase.labs]
     said = [words("About {} minutes to read").format(divided.minutes(page))]
     said += [f"{words('builds on')} {', '.join(before)}"] if before else []
-    said += [f"{words('lab') if len(labs) == 1 else words('labs')} {', '.join(labs)} →"] if labs else []
+    said += (
+        [f"{words('lab') if len(labs) == 1 else words('labs')} {', '.join(labs)}\N{NO-BREAK SPACE}→"] if labs else []
+    )
     title = TITLE.search(page)
     place = title.end() if title else 0
     return f"{page[:place]}\n\n{' · '.join(said)}\n{{: .notes }}\n{page[place:]}"
@@ -327,6 +331,17 @@ def _to_labs(phase: Phase, others: list[Phase], said: re.Match) -> str:
         return name[0]
 
     return re.sub(r"`([\w.]+)`", link, said[0])
+
+
+def _at_the_top(page: str, named: re.Match) -> str:
+    """A figure of a section, named by the number in its caption, for the first screen of the reading."""
+    caption = rf'(<div class="figure")([^\n]*)\n+\*(?:<span lang="en">)?(\w+ {re.escape(named[1])})[.:] '
+    figure = re.search(caption, page)
+    section = divided.HEADING.findall(divided.FENCED.sub("", page[: figure.start()]))[-1][1]
+    title, _, anchor = section.removesuffix(" }").partition(" { #")  # which a translated one has
+    link = f"[{plain(title)}](#{anchor or slugify(plain(title), '-')})"
+    said = words("{figure}, from the section {section}.").format(figure=figure[3], section=link)
+    return f'<div class="figure top"{figure[2]}\n\n*{said}*\n{{: .caption }}'
 
 
 def _in_lite(name: str, config: MkDocsConfig) -> str:

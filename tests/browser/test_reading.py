@@ -38,11 +38,26 @@ CUT = """() => {
 
 @pytest.mark.parametrize("phase", sweep(PHASES, keep=["05_training"]))
 def test_no_formula_code_table_or_picture_of_a_reading_is_cut_off(page, folder, phase):
+    for path in sorted((folder / "phases" / phase).glob("reading*.html")):
+        page.goto(path.as_uri())
+        page.evaluate("document.fonts.ready.then(() => null)")
+        for width in 390, 1280:
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate(CUT) == [], (path.name, width)
+
+
+FIRST_PICTURE = """() => [...document.querySelectorAll("article :is(.figure img, .moving > svg, .moving > img)")]
+    .filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect())[0]"""
+
+
+@pytest.mark.parametrize("phase", PHASES)
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_the_first_screen_of_a_reading_has_a_picture_of_what_the_phase_is_about(page, folder, phase, width, height):
+    page.set_viewport_size({"width": width, "height": height})
     page.goto((folder / "phases" / phase / "reading.html").as_uri())
-    page.evaluate("document.fonts.ready.then(() => null)")
-    for width in 390, 1280:
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate(CUT) == [], width
+    page.wait_for_function("[...document.images].slice(0, 3).every((each) => each.complete || each.loading === 'lazy')")
+    picture = page.evaluate(FIRST_PICTURE)
+    assert picture["height"] > 60 and height - picture["y"] > min(picture["height"], 120)
 
 
 def test_every_character_of_a_formula_is_in_the_font_that_the_site_has(folder):

@@ -5,6 +5,7 @@ import io
 import logging
 import re
 import sys
+from functools import partial
 from logging.handlers import BufferingHandler
 from pathlib import Path
 from types import SimpleNamespace
@@ -185,6 +186,17 @@ def test_a_reading_with_parts_has_a_page_for_each_and_the_five_lines_on_the_firs
     assert "# In five lines" in first and "[Part 01a: one](reading_01a.md)" in first and "shown" not in first
     assert "shown_2" in one and "[01a](01a_y.md)" in one and "shown_5" not in one
     assert "shown_5" in two and "01a_y" not in two and reference.startswith("# Reading 01: for reference { #for-ref")
+
+
+def test_a_figure_at_the_top_is_that_of_its_section_with_a_way_there(hooks):
+    figure = '<div class="figure" tabindex="0"><img src="{}.svg" alt="x"></div>\n\n*Figure {}. What it shows.*\n'
+    page = f"# Reading 01: x\n\n## One `row`\n\n{figure.format('a', 2)}\n## Two\n\n{figure.format('b', 20)}"
+    shown, other = (
+        hooks["notebooks"].TOP.sub(partial(hooks["notebooks"]._at_the_top, page), f"<!-- top: Figure {n} -->")
+        for n in (2, 20)
+    )
+    assert 'class="figure top" tabindex="0"><img src="a.svg"' in shown and "[One row](#one-row)" in shown
+    assert 'src="b.svg"' in other
 
 
 def test_a_section_of_a_long_reading_has_the_anchor_of_its_page(long):
