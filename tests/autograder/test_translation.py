@@ -131,6 +131,7 @@ def folder(tmp_path, monkeypatch):
     page.write_text("# One\n\nThe first paragraph of the page.\n\nThe second, which says more than the first.\n")
     monkeypatch.setattr(translation, "FOLDER", tmp_path / "translations")
     monkeypatch.setattr(translate, "texts", lambda: {"docs/page": page})
+    monkeypatch.setattr(translate, "CODE", {})
     for function in translate.messages, translate.common, translation.catalogue:
         function.cache_clear()
     yield page
