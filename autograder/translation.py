@@ -146,7 +146,9 @@ def _pieces(lines: list[str]) -> Iterator[list[str]]:
     """The lines of a paragraph, of an item, and of an entry of a docstring stay together. Each other line is alone."""
     piece: list[str] = []
     for line in lines:
-        if piece and (_parts(line)[0] != "paragraph" or _parts(piece[0])[0] not in ("item", "entry", "paragraph")):
+        if piece and (
+            _parts(line)[0] != "paragraph" or _parts(piece[0])[0] not in ("item", "entry", "paragraph", "tag")
+        ):
             yield piece
             piece = []
         piece.append(line)
@@ -167,6 +169,8 @@ def _parts(line: str) -> tuple[str, ...]:
         return "row", "", line, ""
     if SECTION.match(line):
         return "section", "", line, ""
+    if TAG.match(line):
+        return "tag", "", line, ""
     for kind, pattern in ("item", ITEM), ("entry", ENTRY):
         if match := pattern.match(line):
             return kind, *match.groups(), ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import io
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -35,7 +36,7 @@ CODE = {  # catalogues of what code says, and the files that say it
         *(f"autograder/classroom/{name}.py" for name in ("feedback", "report", "items", "grade", "late", "join")),
     ],
     "hints": ["autograder/checks/**/*.py"],
-    "site": ["docs/hooks/*.py", "mkdocs.yml"],
+    "site": ["docs/hooks/*.py", "mkdocs.yml", "phases/*/reading.ipynb", "labs/*/*.ipynb"],
 }
 # what says something: functions, with the position of their text, and arguments
 FUNCTIONS = {
@@ -118,7 +119,13 @@ def messages(name: str) -> dict[str, str]:
 
 
 def _said(name: str) -> Iterator[tuple[str, str]]:
-    methods: dict[str, Any] = {".py": _python, ".js": "javascript", ".j2": babel_extract, ".yml": _labels}
+    methods: dict[str, Any] = {
+        ".py": _python,
+        ".js": "javascript",
+        ".j2": babel_extract,
+        ".yml": _labels,
+        ".ipynb": _title,
+    }
     functions = dict.fromkeys(FUNCTIONS if name != "hints" else ())  # a check's `words` are names
     for path in (path for pattern in CODE[name] for path in sorted(COURSE.glob(pattern))):
         for _, message, _, _ in extract_from_file(methods[path.suffix], path, functions):
@@ -137,6 +144,12 @@ def _python(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) 
         elif isinstance(node, ast.keyword) and node.arg in ARGUMENTS:
             found = _constants(node.value, defined if node.arg == "hint" else None)
             yield from ((node.value.lineno, None, text, []) for text in found if len(text.split()) >= WORDS)
+
+
+def _title(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) -> Iterator[tuple]:
+    """The title of a notebook, which the navigation shows before the notebook itself is translated, for Babel."""
+    text = "".join(json.load(file)["cells"][0]["source"])
+    yield 1, None, text.partition("\n")[0].removeprefix("# "), []
 
 
 def _labels(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) -> Iterator[tuple]:

@@ -128,7 +128,8 @@ def _of_nav(entry):
 @event_priority(-100)  # after the hooks that add files
 def on_files(files: Files, config: MkDocsConfig) -> None:
     for file in files if LANGUAGE else ():
-        if file.is_documentation_page() and not file.src_uri.startswith("api/"):
+        is_page = file.is_documentation_page() and not file.src_uri.startswith("api/")
+        if is_page or file.src_uri.endswith(".ipynb"):
             file.url, file.dest_uri = f"{LANGUAGE}/{file.url}", f"{LANGUAGE}/{file.dest_uri}"
         else:
             file.is_documentation_page = lambda: False

@@ -37,7 +37,7 @@ from tab import runs
 
 from autograder import translation
 from autograder.engine import practice
-from autograder.model import number_of
+from autograder.model import Lab, number_of
 from autograder.model import phases as phase_names
 from rushlight.course.short_names import long_form
 
@@ -48,7 +48,7 @@ CAPTION = re.compile(r"\*(?!\*)([^\n]+(?:\n[^\n]+)*?)(?<!\*)\*(?=\s*\n\s*\n|\s*\
 SUBJECT = re.compile(r"\w+ \d+[a-z]?\s*[:.·–—-]\s*(?:the )?(.+)", re.IGNORECASE)
 LINK = re.compile(r"\]\((?:[\w./-]*?(\d\d_\w+)/)?(reading|\d\d[a-z]?_\w+)\.ipynb")  # to another notebook of the course
 SENTENCE = re.compile(
-    r'^- \*["“«](.+?)["”»]\* (.+)$', re.MULTILINE
+    r'^- \*["“«](.+?)["”»][.,]?\* (.+)$', re.MULTILINE
 )  # that a reader has said, in `why.md`, and what explains it
 LEAD = "In the lab:"
 IN_THE_LAB = re.compile(
@@ -122,7 +122,7 @@ class Notebook:
 
     def said(self, heading: str) -> str:
         """A heading in the language of this build."""
-        return say(self.name)(heading, "heading") or heading
+        return say(self.name)(heading, "heading") or words(heading)
 
     @property
     def subject(self) -> str:
@@ -205,7 +205,7 @@ def on_config(config: MkDocsConfig) -> None:
     course = next(entry[words("Course")] for entry in config.nav if words("Course") in entry)
     course[:] = [entry for entry in course if words("Phases") not in entry]  # there already when `serve` builds again
     if config.extra["phases"]:
-        course.append({words("Phases"): [{phase.label: phase.entries()} for phase in config.extra["phases"]]})
+        course.insert(1, {words("Phases"): [{phase.label: phase.entries()} for phase in config.extra["phases"]]})
     config.watch += [str(root / folder) for folder in ("phases", "labs") if (root / folder).exists()]
 
 
@@ -225,7 +225,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
             name = lab.path.stem
             ways = _in_lite(name, config) + _elsewhere(name, config)
             add(lab.page, _front(lab.title) + _opened(convert(lab, add), name, ways))
-            add(f"phases/{phase.name}/{lab.path.name}", lab.path.read_bytes())
+            add(f"phases/{phase.name}/{lab.path.name}", _released(lab))
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -238,6 +238,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         why = translation.markdown(Path(config.docs_dir, "why.md").read_text(encoding="utf-8"), say("docs/why"))
         cards = "\n".join(map(_sentence, SENTENCE.findall(why)))
         markdown = markdown.replace("<!-- sentences -->", f'<div class="cards sentences" markdown>\n{cards}\n</div>')
+    clone = f"git clone {config.repo_url} rushlight && cd rushlight\n" if config.repo_url else ""
+    markdown = markdown.replace("<!-- clone -->", clone)
     if "<!-- lite -->" in markdown and config.extra["lite"]:
         link = f'<a href="lite/lab/index.html">{words("This site has JupyterLite")}</a>, {words("with the labs")}.'
         markdown = markdown.replace("<!-- lite -->", link)
@@ -278,12 +280,21 @@ def _numbers(config: MkDocsConfig) -> str:
     return '<div class="numbers">' + "".join(f"<span><b>{count}</b> {what}</span>" for count, what in said) + "</div>"
 
 
-def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> None:
-    """The parts of a page, which have headings of the first level too, follow in its table of contents."""
+def _released(lab: Notebook) -> bytes:
+    """The notebook of a lab in the language of this build."""
+    if not LANGUAGE:
+        return lab.path.read_bytes()
+    return nbformat.writes(translation.edition(Lab(lab.path.stem), lab.read(), LANGUAGE)).encode()
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """The parts of a page have headings of the first level too. They follow in its table of contents, and a page has one title."""
     first, *parts = page.toc.items or [None]
     if parts:
         first.children += parts
         page.toc.items = [first]
+    title, end, rest = html.partition("</h1>")
+    return title + end + re.sub(r"<h1 (.*?)</h1>", r'<h2 class="part" \1</h2>', rest, flags=re.DOTALL)
 
 
 def _add(files: Files, config: MkDocsConfig, path: str, content: str | bytes) -> None:

@@ -52,6 +52,11 @@
     ].join(" ");
   }
 
+  // The theme searches when a key is released. A text may also be pasted, spoken or chosen.
+  document.addEventListener("input", ({ target }) => {
+    if (target.matches?.(".md-search__input")) target.dispatchEvent(new KeyboardEvent("keyup", { bubbles: true }));
+  });
+
   window.Worker = class extends window.Worker {
     postMessage(message) {
       if (message.type === SETUP) learn(message.data);

@@ -414,7 +414,7 @@ def wrap_plain(array: np.ndarray, sizes: Size, dtype: dtype) -> Tensor:
     return self
 
 
-plain_strides = lru_cache(4096)(contiguous_strides)  # the same sizes occur often
+plain_strides = lru_cache(4096)(lambda sizes: tuple(contiguous_strides(sizes)))  # the same sizes occur often
 dispatch.cache_clearers.append(plain_strides.cache_clear)
 
 
