@@ -95,7 +95,15 @@ def translated(text: str, name: str) -> str:
 @event_priority(100)  # before the theme and the search decide in which language they are
 def on_config(config: MkDocsConfig) -> None:
     codes = ["en", *translation.languages()]
-    config.extra["language"] = LANGUAGE or "en"
+    config.extra["language"], below = LANGUAGE or "en", f"{LANGUAGE}/" if LANGUAGE else ""
+    foot = {
+        "students": words("For students"),
+        "instructors": words("Grading a lab"),
+        "contributing": words("Contributing"),
+    }
+    config.extra["foot"] = [(f"{below}{name}.html", label) for name, label in foot.items()]
+    config.extra["foot"] += [(f"{config.repo_url}/issues", words("Report a mistake"))] if config.repo_url else []
+    config.extra["foot"] += [(f"{below}licences.html", config.copyright)]
     config.extra["alternate"] = [{"lang": code, "name": _name(code)} for code in codes] if codes[1:] else []
     _switch_to(config, "index.html")
     if not LANGUAGE:

@@ -106,8 +106,8 @@ def test_each_piece_of_a_page_is_a_message_and_code_is_none():
         ("paragraph", "The text of a box."),
         ("row", "| part | what |"),
         ("row", "| `x` | a row |"),
-        ("paragraph", "Hint"),
-        ("paragraph", "The text of a hint."),
+        ("tag", "Hint"),
+        ("tag", "The text of a hint."),
         ("names", "names: a term, terms; on: 04"),
     ]
 
