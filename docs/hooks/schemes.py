@@ -50,7 +50,7 @@ def in_both(drawing: str) -> str:
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
     for file in [*files]:
-        drawn = file.src_uri.startswith(("images/", "phases/")) and file.src_uri.endswith(".svg")
+        drawn = file.src_uri.startswith(("figures/", "images/", "phases/")) and file.src_uri.endswith(".svg")
         if drawn and file.src_uri != "images/favicon.svg":
             files.remove(file)
             drawing = in_both(file.content_string).replace("<svg ", ROOT, 1)
