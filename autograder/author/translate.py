@@ -12,6 +12,7 @@ import ast
 import io
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,11 @@ CODE = {  # catalogues of what code says, and the files that say it
         *(f"autograder/classroom/{name}.py" for name in ("feedback", "report", "items", "grade", "late", "join")),
     ],
     "hints": ["autograder/checks/**/*.py"],
-    "site": ["docs/hooks/*.py", "mkdocs.yml", "phases/*/reading.ipynb", "labs/*/*.ipynb"],
+    "site": [
+        *("docs/hooks/*.py", "docs/browser/*.toml", "mkdocs.yml"),
+        *("phases/*/reading.ipynb", "labs/*/*.ipynb"),
+    ],
+    "figures": ["docs/figures/*.js", "docs/figures/*.py", "docs/browser/*.js", "docs/javascripts/*.js"],
 }
 # what says something: functions, with the position of their text, and arguments
 FUNCTIONS = {
@@ -119,18 +124,20 @@ def messages(name: str) -> dict[str, str]:
 
 
 def _said(name: str) -> Iterator[tuple[str, str]]:
-    methods: dict[str, Any] = {
-        ".py": _python,
-        ".js": "javascript",
-        ".j2": babel_extract,
-        ".yml": _labels,
-        ".ipynb": _title,
-    }
-    functions = dict.fromkeys(FUNCTIONS if name != "hints" else ())  # a check's `words` are names
     for path in (path for pattern in CODE[name] for path in sorted(COURSE.glob(pattern))):
-        for _, message, _, _ in extract_from_file(methods[path.suffix], path, functions):
-            if translation.has_words(str(message)):
-                yield str(message), str(path.relative_to(COURSE))
+        for message in said_in(path, name):
+            yield message, str(path.relative_to(COURSE))
+
+
+@cache
+def said_in(path: Path, name: str) -> list[str]:
+    """The messages of a file of code, which is one of those of a catalogue."""
+    methods: dict[str, Any] = {".py": _python, ".js": "javascript", ".j2": babel_extract}
+    methods |= {".yml": _labels, ".toml": _reasons, ".ipynb": _title}
+    functions = dict.fromkeys(FUNCTIONS if name != "hints" else ())  # a check's `words` are names
+    options = {"parse_template_string": True} if path.suffix == ".js" else {}
+    found = extract_from_file(methods[path.suffix], path, functions, options=options)
+    return [str(message) for _, message, *_ in found if translation.has_words(str(message))]
 
 
 def _python(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) -> Iterator[tuple]:
@@ -159,6 +166,13 @@ def _labels(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) 
     assert nav is not None
     for label in [*re.findall(r"^site_description: (.+)", text, re.MULTILINE), *re.findall(r"- (.+?):", nav[0])]:
         yield 1, None, label, []
+
+
+def _reasons(file: BinaryIO, keywords: Collection[str], tags: Any, options: Any) -> Iterator[tuple]:
+    """Why a check does not run in a page, for Babel."""
+    for entry in tomllib.load(file).values():
+        if "reason" in entry:
+            yield 1, None, entry["reason"], []
 
 
 def _bound(node: ast.stmt) -> list[str]:

@@ -8,9 +8,9 @@
 const page = JSON.parse(document.getElementById("tab").textContent);
 const base = new URL(page.base, document.baseURI);
 const LIMIT = { exercise: 60, check: 60, plain: 600, drawing: 600, torch: 600 }; // seconds, then a cell is stopped
-const HINT = "Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.";
-const LOST = "This browser keeps nothing: download your answers before you leave.";
-const UNREACHED = "The site cannot be reached: try again when this computer is connected. Your answers stay.";
+const HINT = words("Tab indents. Press Escape, then Tab, to leave the editor. Shift+Enter runs or checks.");
+const LOST = words("This browser keeps nothing: download your answers before you leave.");
+const UNREACHED = words("The site cannot be reached: try again when this computer is connected. Your answers stay.");
 
 const make = (tag, { text, ...given } = {}, ...inside) => {
   const element = document.createElement(tag);
@@ -70,7 +70,7 @@ const python = {
     this.ready ??= new Promise((resolve, reject) => {
       this.giveUp = reject;
       this.worker = new Worker(new URL("worker.js", base), { type: "module" });
-      this.worker.onerror = (event) => this.fail(event.message || "the site cannot be reached");
+      this.worker.onerror = (event) => this.fail(event.message || words("the site cannot be reached"));
       this.worker.onmessage = ({ data }) => {
         if (data.loading) bar.progress(data.loading);
         if (data.ready) bar.progress(null), resolve();
@@ -88,15 +88,15 @@ const python = {
 
   // What is loading, or the cell that runs, has made this Python unusable.
   fail(why) {
-    if (this.waiting) this.stop(`Python has ended (${why})`);
-    else this.end(`Python could not be loaded: ${why}. Press again to try once more.`);
+    if (this.waiting) this.stop(words("Python has ended ({})", why));
+    else this.end(words("Python could not be loaded: {}. Press again to try once more.", why));
   },
 
   // Run a text as a cell. Resolves to whether it ended without an error.
   run(cell, text, show, check) {
     return new Promise((resolve) => {
       const number = ++this.number;
-      const limit = setTimeout(() => this.stop(`Stopped after ${LIMIT[cell.kind]} seconds`), LIMIT[cell.kind] * 1000);
+      const limit = setTimeout(() => this.stop(words("Stopped after {} seconds", LIMIT[cell.kind])), LIMIT[cell.kind] * 1000);
       const finish = (ok, why) => {
         clearTimeout(limit);
         this.waiting = null;
@@ -112,7 +112,7 @@ const python = {
   // End this Python, with what runs in it. The next press starts another, with the pieces that have passed.
   stop(why) {
     const { waiting, loaded } = this;
-    why += ". The next press starts Python again, with the pieces that have passed.";
+    why = words("{}. The next press starts Python again, with the pieces that have passed.", why);
     this.end(loaded ? "" : why);
     waiting?.finish(false, why);
   },
@@ -173,7 +173,7 @@ class Cell {
   offer() {
     const empty = this.block.querySelector("p:not(.admonition-title)");
     const input = () => (this.text = this.editor.value || this.own);
-    this.editor = make("textarea", { rows: 5, "aria-label": this.title, placeholder: "Your answer", input });
+    this.editor = make("textarea", { rows: 5, "aria-label": this.title, placeholder: words("Your answer"), input });
     this.editor.value = this.text === this.own ? "" : this.text;
     this.editor.replace = (text) => (this.editor.value = text === this.own ? "" : text);
     empty.replaceWith(this.editor);
@@ -184,18 +184,18 @@ class Cell {
     const last = this.kind === "exercise" ? this.checked : null;
     const buttons = [];
     const button = (text, action, more = {}) => buttons.push(make("button", { text, type: "button", click: action, ...more }));
-    if (this.kind === "check" && !this.lacks) button("Check", () => press(this), { class: "main" });
-    if (last && !last.lacks) button("Check", () => press(last), { class: "main" });
+    if (this.kind === "check" && !this.lacks) button(words("Check"), () => press(this), { class: "main" });
+    if (last && !last.lacks) button(words("Check"), () => press(last), { class: "main" });
     if (this.kind !== "check") {
-      button("Run", () => press(this));
-      button("Edit", () => this.edit());
-      button("Start again", () => this.change(this.own), { hidden: this.text === this.own });
+      button(words("Run"), () => press(this));
+      button(words("Edit"), () => this.edit());
+      button(words("Start again"), () => this.change(this.own), { hidden: this.text === this.own });
       this.again = buttons.at(-1);
     }
     const what = this.check ?? this.exercise ?? this.own.split("\n", 1)[0];
     for (const each of buttons) each.setAttribute("aria-label", `${each.textContent}: ${what}`);
     this.buttons = make("div", { class: page.notebook || this.checked ? "buttons" : "buttons quiet", role: "group", "aria-label": what }, ...buttons);
-    if (this.lacks) this.outputs.append(make("p", { class: "notes", text: `This check does not run in the page: ${this.lacks}.` }));
+    if (this.lacks) this.outputs.append(make("p", { class: "notes", text: words("This check does not run in the page: {}.", this.lacks) }));
     let next = this.outside.nextElementSibling;
     while (next?.matches(".output, .figure, .verdict")) {
       const stored = next;
@@ -245,7 +245,7 @@ function shown(output, last) {
   }
   if (output.ename === "CheckFailed") return; // its card says so
   if (output.output_type === "error") {
-    const box = boxed(make("pre", { text: output.traceback.join("\n"), tabindex: 0 }), "Error");
+    const box = boxed(make("pre", { text: output.traceback.join("\n"), tabindex: 0 }), words("Error"));
     box.classList.add("error");
     return box;
   }
@@ -253,15 +253,15 @@ function shown(output, last) {
   const picture = data["image/svg+xml"] ? "image/svg+xml" : "image/png";
   if (data[picture]) {
     const address = picture === "image/png" ? `base64,${data[picture]}` : encodeURIComponent(data[picture]);
-    const alt = output.metadata[picture]?.alt ?? "Figure made by the cell above";
+    const alt = output.metadata[picture]?.alt ?? words("Figure made by the cell above");
     const image = make("img", { src: `data:${picture}${picture === "image/png" ? ";" : ","}${address}`, alt });
     return make("div", { class: "figure", tabindex: 0 }, image);
   }
-  if (data["text/html"]) return make("div", { class: "rich", role: "group", "aria-label": "Output" }, harmless(data["text/html"]));
+  if (data["text/html"]) return make("div", { class: "rich", role: "group", "aria-label": words("Output") }, harmless(data["text/html"]));
   return boxed(make("pre", { text: data["text/plain"], tabindex: 0 }));
 }
 
-const boxed = (content, label = "Output") => make("div", { class: "output", role: "group", "aria-label": label }, content);
+const boxed = (content, label = words("Output")) => make("div", { class: "output", role: "group", "aria-label": label }, content);
 
 // HTML that an object shows of itself, without anything that could act.
 function harmless(html) {
@@ -346,19 +346,19 @@ const bar = {
   dress() {
     this.tally = make("b");
     this.said = make("span", { role: "status" });
-    this.loading = make("progress", { max: STEPS.length + 1, value: 0, hidden: true, "aria-label": "Loading Python" });
-    this.end = make("button", { text: "Stop", type: "button", hidden: true, click: () => python.stop("Stopped") });
+    this.loading = make("progress", { max: STEPS.length + 1, value: 0, hidden: true, "aria-label": words("Loading Python") });
+    this.end = make("button", { text: words("Stop"), type: "button", hidden: true, click: () => python.stop(words("Stopped")) });
     const file = make("input", { type: "file", accept: ".ipynb", hidden: true, change: () => upload(file) });
     this.element = make(
       "div",
-      { class: "tab-bar", role: "group", "aria-label": "Your answers" },
+      { class: "tab-bar", role: "group", "aria-label": words("Your answers") },
       make("div", {}, this.tally, this.loading, this.said, this.end),
     );
     if (page.notebook) {
       const buttons = [
-        make("button", { text: "Download", type: "button", click: download, title: "The notebook with your answers" }),
-        make("button", { text: "Upload", type: "button", click: () => file.click(), title: "A notebook with your answers" }),
-        make("button", { text: "Delete", type: "button", click: forget, title: "Delete your answers in this browser" }),
+        make("button", { text: words("Download"), type: "button", click: download, title: words("The notebook with your answers") }),
+        make("button", { text: words("Upload"), type: "button", click: () => file.click(), title: words("A notebook with your answers") }),
+        make("button", { text: words("Delete"), type: "button", click: forget, title: words("Delete your answers in this browser") }),
       ];
       this.element.append(make("div", { class: "buttons" }, ...buttons, file));
     }
@@ -374,7 +374,7 @@ const bar = {
     if (!checks.length) return;
     const done = checks.filter((cell) => cell.check in kept.passed && (!cell.exercise || kept.passed[cell.check] === cell.exercise.text));
     const sum = (some) => some.reduce((total, { points }) => total + points, 0);
-    this.tally.textContent = `${sum(done)} of ${sum(checks)} points`;
+    this.tally.textContent = words("{0} of {1} points", sum(done), sum(checks));
     if (!kept.works) this.say(LOST);
     else if (this.said.textContent === LOST) this.say("");
   },
@@ -389,7 +389,7 @@ const bar = {
     this.loading.hidden = !what;
     if (STEPS.includes(what)) this.loading.value = STEPS.indexOf(what) + 1;
     else this.loading.removeAttribute("value");
-    this.say(what ? `loading ${what}` : "");
+    this.say(what ? words("loading {}", what) : "");
   },
 
   say(text) {
@@ -423,16 +423,16 @@ async function upload(input) {
     if (!found.length) throw new Error("no exercise of this lab");
     const own = found.filter(([cell, text]) => text !== cell.text);
     const lost = own.filter(([cell]) => cell.text !== cell.own).length;
-    if (lost && !confirm(`Replace ${lost} of your answers here by those in ${file.name}?`)) return;
+    if (lost && !confirm(words("Replace {0} of your answers here by those in {1}?", lost, file.name))) return;
     for (const [cell, text] of own) cell.change(text);
-    bar.say(`${own.length} ${own.length === 1 ? "answer" : "answers"} read from ${file.name}`);
+    bar.say(own.length === 1 ? words("1 answer read from {}", file.name) : words("{0} answers read from {1}", own.length, file.name));
   } catch {
-    bar.say(`${file.name} cannot be read as a notebook of this lab. Choose another file. Your answers are as before.`);
+    bar.say(words("{} cannot be read as a notebook of this lab. Choose another file. Your answers are as before.", file.name));
   }
 }
 
 function forget() {
-  if (!confirm("Delete your answers to this lab in this browser? A downloaded notebook stays.")) return;
+  if (!confirm(words("Delete your answers to this lab in this browser? A downloaded notebook stays."))) return;
   for (const cell of cells) cell.change(cell.own);
   kept.passed = {};
   kept.write();
@@ -450,8 +450,9 @@ for (const cell of cells) {
   if (cell.exercise) cell.exercise.checked ??= cell;
 }
 if (location.protocol === "file:") {
-  const how = "A page that is opened from the disk cannot start Python. In the site's folder, run ";
-  const told = make("span", { text: how }, make("code", { text: "python -m http.server" }), ", and open http://localhost:8000/.");
+  const how = words("A page that is opened from the disk cannot start Python. In the site's folder, run {}, and open http://localhost:8000/.");
+  const [before, after] = how.split("{}");
+  const told = make("span", { text: before }, make("code", { text: "python -m http.server" }), after);
   const place = make("p", { class: "tab-bar" }, told);
   document.querySelector("[data-tab-bar]")?.replaceWith(place);
 } else {

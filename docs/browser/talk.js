@@ -24,7 +24,8 @@
     return element;
   };
   const button = (text, click, given = {}) => make("button", { text, click, type: "button", ...given });
-  const named = (token) => (token.text === "\n" ? "end" : token.text);
+  const space = words("space");
+  const named = (token) => (token.text === "\n" ? words("end") : token.text);
   const number = (value) => value.toLocaleString("en");
 
   // Python ------------------------------------------------------------------------------------------------------------
@@ -39,9 +40,9 @@
       this.ready ??= new Promise((resolve, reject) => {
         this.fail = reject;
         this.worker = new Worker(new URL("worker.js", base), { type: "module" });
-        this.worker.onerror = (event) => this.end(event.message || "the worker could not be started");
+        this.worker.onerror = (event) => this.end(event.message || words("the worker could not be started"));
         this.worker.onmessage = ({ data }) => {
-          if (data.loading) say(`loading ${data.loading}`, LOADED.indexOf(data.loading) + 1);
+          if (data.loading) say(words("loading {}", data.loading), LOADED.indexOf(data.loading) + 1);
           if (data.ready) resolve();
           if (data.failed) this.end(data.failed);
           if (data.number !== this.waiting?.number) return;
@@ -65,7 +66,7 @@
     run(source, given) {
       return new Promise((resolve, reject) => {
         const number = ++this.number;
-        const limit = setTimeout(() => this.end(`stopped after ${SECONDS} seconds`), SECONDS * 1000);
+        const limit = setTimeout(() => this.end(words("stopped after {} seconds", SECONDS)), SECONDS * 1000);
         const finish = (why) => {
           clearTimeout(limit);
           const { output } = this.waiting;
@@ -145,7 +146,7 @@
 
   async function begin() {
     const given = { text: asked(), temperature: heat.valueAsNumber, seed: Math.floor(Math.random() * 2 ** 31) };
-    say("reading the text", LOADED.length);
+    say(words("reading the text"), LOADED.length);
     const source =
       "from IPython.display import display\nfrom rushlight.course.talk import Conversation\n" +
       "talk = Conversation(**given)\ndisplay({'application/json': talk.begin()}, raw=True)";
@@ -159,16 +160,16 @@
   function report() {
     const { length } = state.steps;
     const seconds = state.steps.reduce((sum, step) => sum + step.seconds, 0) / length;
-    const speed = length ? ` ${Math.round(seconds * 1000)} ms a token.` : "";
-    const how = { end: "The model ended the text.", full: "The model has no further position." }[last()?.ended];
-    const unknown = state.begun.unknown.length ? ` The model reads ${state.begun.unknown.join(" ")} as bytes.` : "";
-    say((how ?? `${length} ${length === 1 ? "token" : "tokens"}.`) + speed + unknown);
+    const speed = length ? ` ${words("{} ms a token.", Math.round(seconds * 1000))}` : "";
+    const how = { end: words("The model ended the text."), full: words("The model has no further position.") }[last()?.ended];
+    const unknown = state.begun.unknown.length ? ` ${words("The model reads {} as bytes.", state.begun.unknown.join(" "))}` : "";
+    say((how ?? (length === 1 ? words("1 token.") : words("{} tokens.", length))) + speed + unknown);
   }
 
   function stop() {
     state.stopping = true;
-    if (!python.waiting) return python.end("stopped");
-    state.patience = setTimeout(() => python.end("stopped, with Python. The next press starts it again."), PATIENCE * 1000);
+    if (!python.waiting) return python.end(words("stopped"));
+    state.patience = setTimeout(() => python.end(words("stopped, with Python. The next press starts it again.")), PATIENCE * 1000);
   }
 
   function startAgain() {
@@ -184,16 +185,16 @@
   const field = make("input", { id: "talk-text", type: "text", maxlength: 400, autocomplete: "off", spellcheck: "false", value: state.text });
   const heat = make("input", { id: "talk-heat", type: "range", min: 0, max: 2, step: 0.1, value: 0, input: () => show() });
   const degree = make("output", { for: "talk-heat" });
-  const complete = make("button", { text: "Complete", type: "submit", class: "main" });
-  const one = button("One token", () => press(1));
-  const end = button("Stop", stop);
-  const again = button("Start again", startAgain);
-  const bar = make("progress", { max: LOADED.length + 1, hidden: true, "aria-label": "Loading Python" });
+  const complete = make("button", { text: words("Complete"), type: "submit", class: "main" });
+  const one = button(words("One token"), () => press(1));
+  const end = button(words("Stop"), stop);
+  const again = button(words("Start again"), startAgain);
+  const bar = make("progress", { max: LOADED.length + 1, hidden: true, "aria-label": words("Loading Python") });
   const said = make("span", { role: "status" });
   const begun = make("span");
   const continued = make("b", { "aria-live": "polite" });
   const text = make("p", { class: "text" }, begun, continued);
-  const boxes = make("div", { class: "boxes", role: "group", "aria-label": "Tokens" });
+  const boxes = make("div", { class: "boxes", role: "group", "aria-label": words("Tokens") });
   const panels = make("div", { class: "panels" });
 
   function say(what, part) {
@@ -203,19 +204,19 @@
   }
 
   function show() {
-    degree.textContent = heat.valueAsNumber ? heat.value : "0: always the best token";
+    degree.textContent = heat.valueAsNumber ? heat.value : words("0: always the best token");
     for (const each of [complete, one]) each.setAttribute("aria-disabled", state.busy);
     end.hidden = !state.busy;
     again.hidden = state.busy || !state.live;
     const tokens = state.steps.map(({ token }) => token).filter((token) => token.text !== "\n");
     if (begun.textContent !== state.text) begun.textContent = state.text;
     continued.textContent = written(tokens);
-    const prompt = state.begun.tokens.map((token) => make("span", { text: named(token), title: `token ${token.id}` }));
+    const prompt = state.begun.tokens.map((token) => make("span", { text: named(token), title: words("token {}", token.id) }));
     const chosen = state.steps.map(({ token }, i) =>
       button(named(token), () => ((state.shown = i), show(), boxes.querySelector("[aria-pressed=true]").focus()), {
         "aria-pressed": String(i === state.shown),
-        "aria-label": `step ${i + 1}: ${named(token).trim() || "space"}`,
-        title: `token ${token.id}`,
+        "aria-label": words("step {0}: {1}", i + 1, named(token).trim() || space),
+        title: words("token {}", token.id),
       }),
     );
     boxes.replaceChildren(line(state.begun.lines.tokens), ...prompt, ...chosen);
@@ -233,7 +234,7 @@
   // The line of code that computed something, with a link to its function.
   function line({ module, function: name, number, text }) {
     const own = !module.startsWith("rushlight.");
-    const place = `${own ? "your " : ""}${name}, line ${number}`;
+    const place = own ? words("your {0}, line {1}", name, number) : words("{0}, line {1}", name, number);
     const address = new URL(`../api/${module.replace("rushlight.", "").replaceAll(".", "/")}.html#${anchor(name)}`, base);
     const where = own ? make("span", { text: place }) : make("a", { text: place, href: address, title: module });
     return make("p", { class: "line" }, make("code", { text }), " ", where);
@@ -251,27 +252,28 @@
       const name = make("th", { scope: "row" }, make("code", { text: named(each) }), each.id === token.id ? " ✓" : "");
       return make("tr", { class: each.id === token.id && "chosen" }, name, shown, make("td", { text: each.logit.toFixed(2) }));
     });
-    const head = make("tr", {}, ...["token", "probability", "logit"].map((text) => make("th", { text, scope: "col" })));
+    const head = make("tr", {}, ...[words("token"), words("probability"), "logit"].map((text) => make("th", { text, scope: "col" })));
     const table = make("table", { class: "top" }, make("thead", {}, head), make("tbody", {}, ...rows));
     const among = top.some(({ id }) => id === token.id);
-    const note = among ? "✓ is the token that was chosen." : `The chosen token, “${named(token)}”, is not among these ten.`;
-    return panel("The next token", [lines.logits, lines.choice], table, make("p", { class: "note", text: note }));
+    const note = among ? words("✓ is the token that was chosen.") : words("The chosen token, “{}”, is not among these ten.", named(token));
+    return panel(words("The next token"), [lines.logits, lines.choice], table, make("p", { class: "note", text: note }));
   }
 
   function cachePanel({ cache, lines }) {
     const { layers, heads, width, positions, length, appended, bytes, allocated } = cache;
     const told =
-      `${length} of ${positions} positions are in use: ${layers} blocks × ${heads} heads × ${width} numbers, for keys and for values. ` +
-      `These are ${number(bytes / 4)} numbers, ${number(bytes)} of ${number(allocated)} bytes.`;
+      words("{0} of {1} positions are in use: {2} blocks × {3} heads × {4} numbers, for keys and for values.", length, positions, layers, heads, width) +
+      ` ${words("These are {0} numbers, {1} of {2} bytes.", number(bytes / 4), number(bytes), number(allocated))}`;
+    const wrote = number((bytes / length) * appended);
     const step =
-      `This step wrote ${appended} ${appended === 1 ? "position" : "positions"}, ${number((bytes / length) * appended)} bytes` +
-      (appended < length ? `, and read ${length - appended} that were there.` : ".");
+      (appended === 1 ? words("This step wrote 1 position, {} bytes", wrote) : words("This step wrote {0} positions, {1} bytes", appended, wrote)) +
+      (appended < length ? words(", and read {} that were there.", length - appended) : ".");
     const rows = Array.from({ length: layers }, () => {
       const cells = Array.from({ length: positions }, (_, i) => make("i", { class: i >= length ? "" : i >= length - appended ? "new" : "used" }));
       return make("div", {}, ...cells);
     });
     const picture = make("div", { class: "cache", role: "img", "aria-label": `${told} ${step}`, style: `--n: ${positions}` }, ...rows);
-    return panel("The KV cache", [lines.cache], picture, make("p", { class: "note", text: told }), make("p", { class: "note", text: step }));
+    return panel(words("The KV cache"), [lines.cache], picture, make("p", { class: "note", text: told }), make("p", { class: "note", text: step }));
   }
 
   let chosen = null; // the number of the attention that the reader looks at: [row, column]
@@ -280,23 +282,24 @@
     const count = weights[0][0].length;
     const tokens = [...state.begun.tokens, ...state.steps.map(({ token }) => token)].slice(0, count);
     const names = tokens.map(named);
-    const rows = weights.flatMap((heads, block) => heads.map((row, head) => ({ row, name: `block ${block + 1}, head ${head + 1}` })));
+    const rows = weights.flatMap((heads, block) => heads.map((row, head) => ({ row, name: words("block {0}, head {1}", block + 1, head + 1) })));
     const out = make("output", { class: "note", "aria-live": "polite" });
     let at;
     const place = (row, column) => {
       at = [Math.max(0, Math.min(rows.length - 1, row)), Math.max(0, Math.min(count - 1, column))];
       const { row: values, name } = rows[at[0]];
-      out.textContent = `${name} gives ${(100 * values[at[1]]).toFixed(1)} % of its weight to “${names[at[1]].trim() || " "}”, position ${at[1]}`;
+      const percent = (100 * values[at[1]]).toFixed(1);
+      out.textContent = words("{0} gives {1} % of its weight to “{2}”, position {3}", name, percent, names[at[1]].trim() || " ", at[1]);
       table.querySelector(".at")?.classList.remove("at");
       table.tBodies[0].rows[at[0]].cells[at[1] + 1].classList.add("at");
       return at;
     };
     const cells = ({ row, name }) =>
       make("tr", {}, make("th", { scope: "row", text: name }), ...row.map((value) => make("td", { style: `--w: ${value}`, text: value.toFixed(2) })));
-    const columns = names.map((text, i) => make("th", { scope: "col", title: `position ${i}` }, make("span", { text })));
+    const columns = names.map((text, i) => make("th", { scope: "col", title: words("position {}", i) }, make("span", { text })));
     const table = make(
       "table",
-      { class: "weights", tabindex: 0, "aria-label": `Attention of the last token read, “${names.at(-1)}”. The arrow keys read out a number.` },
+      { class: "weights", tabindex: 0, "aria-label": words("Attention of the last token read, “{}”. The arrow keys read out a number.", names.at(-1)) },
       make("thead", {}, make("tr", {}, make("td"), ...columns)),
       make("tbody", {}, ...rows.map(cells)),
     );
@@ -315,8 +318,8 @@
     });
     const strongest = rows.at(-1).row.indexOf(Math.max(...rows.at(-1).row));
     place(...(chosen && chosen[1] < count ? chosen : [rows.length - 1, strongest]));
-    const what = make("p", { class: "note", text: `The last token that the model read, “${names.at(-1).trim() || " "}”, looks at all tokens up to itself.` });
-    return panel("Attention", [lines.attention], what, make("div", { class: "attention" }, table), out);
+    const what = make("p", { class: "note", text: words("The last token that the model read, “{}”, looks at all tokens up to itself.", names.at(-1).trim() || " ") });
+    return panel(words("Attention"), [lines.attention], what, make("div", { class: "attention" }, table), out);
   }
 
   // The prompts of the course, as buttons.
@@ -324,18 +327,20 @@
   const form = make(
     "form",
     {},
-    make("label", { for: "talk-text", text: "The beginning of a sentence" }),
+    make("label", { for: "talk-text", text: words("The beginning of a sentence") }),
     field,
     make("div", { class: "buttons" }, complete, one, end, again),
-    make("div", { class: "heat" }, make("label", { for: "talk-heat", text: "Temperature" }), heat, degree),
-    make("details", { class: "folded", open: matchMedia("(min-width: 45em)").matches }, make("summary", { text: "Examples" }), make("div", { class: "buttons" }, ...examples)),
+    make("div", { class: "heat" }, make("label", { for: "talk-heat", text: words("Temperature") }), heat, degree),
+    make("details", { class: "folded", open: matchMedia("(min-width: 45em)").matches }, make("summary", { text: words("Examples") }), make("div", { class: "buttons" }, ...examples)),
   );
   form.addEventListener("submit", (event) => (event.preventDefault(), press(Infinity)));
+  const how = words("A page that is opened from the disk cannot start Python. In the site's folder, run {}, and open http://localhost:8000/.");
+  const [before, after] = how.split("{}");
   const why = FROM_DISK
-    ? ["A page that is opened from the disk cannot start Python. In the site's folder, run ", make("code", { text: "python -m http.server" }), ", and open http://localhost:8000/."]
-    : ["This site was built without the parts that run Python in a browser. You see a recorded conversation."];
+    ? [before, make("code", { text: "python -m http.server" }), after]
+    : [words("This site was built without the parts that run Python in a browser. You see a recorded conversation.")];
   const top = page.runs && !FROM_DISK ? form : make("p", { class: "note" }, ...why);
   document.querySelector("[data-talk]").replaceChildren(top, make("div", { class: "status" }, bar, said), text, boxes, panels);
-  if (top === form) say("A recorded conversation. Press a token to see its step, or Complete to begin your own.");
+  if (top === form) say(words("A recorded conversation. Press a token to see its step, or Complete to begin your own."));
   show();
 }

@@ -9,14 +9,15 @@
   const start = () => ({ program: null, frame: 2, playing: false, guess: null, tried: 0, right: 0 });
   const shown = (state, data) => data[state.program ?? Object.keys(data)[0]];
   const ranAt = (pass, i) => { const at = pass.frames.findIndex((frame) => frame.runs === i); return at < 0 ? Infinity : at; };
-  const name = (node) => `${node[0]} ${node[1]}`;
+  const name = (node) => `${node[0]} ${words(node[1])}`;
+  const height = (node) => (node[2] < 0 ? words("highest number") : words("number {}", node[2]));
 
   // What a node is doing: a class, and words.
   function condition(pass, state, i) {
     const frame = pass.frames[state.frame], waits = frame.waits[i], at = ranAt(pass, i);
-    if (at === state.frame) return frame.error ? ["bad", "is refused"] : ["one", "runs"];
-    if (at < state.frame) return ["ground", "has run"];
-    return waits ? ["", `waits for ${waits}`] : ["two", "is ready"];
+    if (at === state.frame) return frame.error ? ["bad", words("is refused")] : ["one", words("runs")];
+    if (at < state.frame) return ["ground", words("has run")];
+    return waits ? ["", words("waits for {}", waits)] : ["two", words("is ready")];
   }
 
   function guess(state, data, i) {
@@ -51,32 +52,32 @@
       return h("g", { key: `${state.program} edge ${place}` }, h("path", { d: way, class: kind }), h("path", { d: tip, class: `shape ${kind}` }));
     });
     const nodes = pass.nodes.map((node, i) => {
-      const [kind, words] = condition(pass, state, i), gone = ranAt(pass, i) <= state.frame && !(frame.error && ranAt(pass, i) === state.frame);
-      const saved = node[3] ? (gone ? `freed ${node[3]}` : `saves ${node[3]}`) : "";
+      const [kind, doing] = condition(pass, state, i), gone = ranAt(pass, i) <= state.frame && !(frame.error && ranAt(pass, i) === state.frame);
+      const saved = node[3] ? (gone ? words("freed {}", node[3]) : words("saves {}", node[3])) : "";
       const line = (place, text, more) => small(`line ${place}`, BOX[0] / 2, place, `middle ${more}`, `${text} `); // the button's name is all its lines
-      const status = narrow ? small("status", 2, -5, kind === "ground" ? "quiet" : kind, `${words} `) : line(-7, words, kind === "ground" ? "quiet" : kind);
+      const status = narrow ? small("status", 2, -5, kind === "ground" ? "quiet" : kind, `${doing} `) : line(-7, doing, kind === "ground" ? "quiet" : kind);
       return moved(`${state.program} node ${i}`, x(node), y(node), { press: () => set(guess(state, data, i)) },
-        rect(0, 0, BOX[0], BOX[1], kind, { rx: 5 }), status, line(17, node[0], "strong"), line(33, node[1], "code quiet"),
-        line(48, node[2] < 0 ? "highest number" : `number ${node[2]}`, ""), line(63, saved, gone ? "quiet" : ""));
+        rect(0, 0, BOX[0], BOX[1], kind, { rx: 5 }), status, line(17, node[0], "strong"), line(33, words(node[1]), "code quiet"),
+        line(48, height(node), ""), line(63, saved, gone ? "quiet" : ""));
     });
     const count = {}, tokens = [], at = (node, slot) => gradient(look, narrow, node, slot);
     pass.frames.forEach((sender, step) => sender.tokens.forEach(([to, text, total], place) => {
       const slot = (count[to] = (count[to] ?? -1) + 1), node = pass.nodes[to], [left, top, anchor] = at(node, slot), [far, high] = at(pass.nodes[sender.runs ?? to], 0);
       const sent = step <= state.frame, here = sent && ranAt(pass, to) >= state.frame, used = ranAt(pass, to) === state.frame ? "quiet" : "one";
-      tokens.push(small(`${state.program} token ${step} ${place}`, 0, 0, `${anchor} code ${here ? used : "gone"}`, `${slot ? "+ " : ""}${text}`,
+      tokens.push(small(`${state.program} token ${step} ${place}`, 0, 0, `${anchor} code ${here ? used : "gone"}`, `${slot ? "+ " : ""}${words(text)}`,
         { transform: sent ? `translate(${left} ${top})` : `translate(${far} ${high})` }));
-      if (total && here) tokens.push(small(`sum ${step} ${place}`, left, top + 16, `${anchor} code strong ${used}`, `= ${total}`));
+      if (total && here) tokens.push(small(`sum ${step} ${place}`, left, top + 16, `${anchor} code strong ${used}`, `= ${words(total)}`));
     }));
     const grads = pass.frames.slice(0, state.frame + 1).filter((each) => each.grad).map((each) => {
       const [left, top, anchor] = at(pass.nodes[each.runs], each === frame ? 1 : 0);
       return small(each.grad, left, top, `${anchor} code good strong`, each.grad);
     });
     const queue = frame.queue.map((i, place) => small(`queue ${place}`, left, top + (narrow ? 36 : 20) + place * 18, place ? "" : "strong one",
-      `${place ? "" : "▶ "}${name(pass.nodes[i])}, ${pass.nodes[i][2] < 0 ? "highest number" : `number ${pass.nodes[i][2]}`}`));
+      `${place ? "" : "▶ "}${name(pass.nodes[i])}, ${height(pass.nodes[i])}`));
     return [
       ...edges, ...nodes, ...tokens, ...grads,
-      ...pass.code.map((line, i) => small(`code ${i}`, 0, panel + i * 17, `code ${i ? (frame.runs === i - 1 ? "one strong" : "") : "quiet"}`, line)),
-      ...(pass.nodes[frame.runs] ? paragraph("ready", left, top, "small quiet", "The ready queue before this step. The highest number is taken:", narrow ? 357 : 420) : []),
+      ...pass.code.map((line, i) => small(`code ${i}`, 0, panel + i * 17, `code ${i ? (frame.runs === i - 1 ? "one strong" : "") : "quiet"}`, words(line))),
+      ...(pass.nodes[frame.runs] ? paragraph("ready", left, top, "small quiet", words("The ready queue before this step. The highest number is taken:"), narrow ? 357 : 420) : []),
       ...queue, small("score", left, top + 85, "", guesses(state)),
     ];
   }
@@ -85,17 +86,18 @@
     const names = Object.keys(data), go = (frame, playing) => set({ ...state, frame, playing, guess: null });
     return [
       ...player({ at: state.frame, last: shown(state, data).frames.length - 1, playing: state.playing }, go),
-      keyed("program", choice("program", names, state.program ?? names[0], (program) => set({ ...start(), program, frame: 0 }))),
+      keyed("program", choice(words("program"), names, state.program ?? names[0], (program) => set({ ...start(), program, frame: 0 }))),
     ];
   }
 
   function say(state, data) {
     const pass = shown(state, data), frame = pass.frames[state.frame], next = pass.frames[state.frame + 1];
-    const question = next ? " Which node runs next? Press it, or press step." : "";
-    if (state.guess == null || state.guess === frame.runs) return `${state.guess == null ? "" : "Right. "}${frame.say}${question}`;
-    const [kind, words] = condition(pass, state, state.guess), asked = name(pass.nodes[state.guess]);
-    if (kind === "two") return `Not ${asked}: it is ready, but another node that is ready has a higher number.${question}`;
-    return `Not ${asked}: it ${words}${kind ? "" : frame.waits[state.guess] > 1 ? " more gradients" : " more gradient"}.${question}`;
+    const question = next ? ` ${words("Which node runs next? Press it, or press step.")}` : "";
+    if (state.guess == null || state.guess === frame.runs) return `${praise(state.guess != null)}${words(frame.say)}${question}`;
+    const [kind, doing] = condition(pass, state, state.guess), asked = name(pass.nodes[state.guess]), waits = frame.waits[state.guess];
+    if (kind === "two") return words("Not {}: it is ready, but another node that is ready has a higher number.", asked) + question;
+    if (kind) return words("Not {0}: it {1}.", asked, doing) + question;
+    return (waits > 1 ? words("Not {0}: it waits for {1} more gradients.", asked, waits) : words("Not {}: it waits for 1 more gradient.", asked)) + question;
   }
 
   const tick = (state, data) => (state.playing && state.frame + 1 < shown(state, data).frames.length ? [1300, { ...state, frame: state.frame + 1 }] : []);

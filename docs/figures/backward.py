@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import torch
 
 import rushlight
+from autograder.language import phrase
 
 PHASE, SIZE = "04", (744, 396)
 VECTOR = {"x": [1.0, -2.0]}
 LAYER = {"x": [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], "w": [[1.0, 0.0], [0.0, 1.0]], "b": [1.0, 2.0]}
-NEEDED = "# x requires grad", "# w and b require grad"
+NEEDED = phrase("# x requires grad"), phrase("# w and b require grad")
 MIDDLE, TOP, BOTTOM = 0.5, 0, 1  # where a node is drawn, from above
 
 
@@ -27,14 +28,16 @@ class Program(NamedTuple):
 
 DIAMOND = [(3, MIDDLE), (2, TOP), (2, BOTTOM), (1, MIDDLE), (0, MIDDLE), (4, MIDDLE)]
 PROGRAMS = {
-    "a diamond": Program(["y = x * 2", "a = y ** 2", "b = y.relu()", "c = a + b", "loss = c.sum()"], DIAMOND),
-    "a broadcast": Program(
+    phrase("a diamond"): Program(["y = x * 2", "a = y ** 2", "b = y.relu()", "c = a + b", "loss = c.sum()"], DIAMOND),
+    phrase("a broadcast"): Program(
         ["h = x @ w", "c = h + b", "loss = c.sum()"],
         [(2, TOP), (1, MIDDLE), (0, MIDDLE), (3, TOP), (2, BOTTOM)],
         LAYER,
     ),
-    "an in-place change": Program(["y = x * 2", "z = y * 3", "y.add_(1)", "c = y + z", "loss = c.sum()"], DIAMOND),
-    "a change of a saved tensor": Program(
+    phrase("an in-place change"): Program(
+        ["y = x * 2", "z = y * 3", "y.add_(1)", "c = y + z", "loss = c.sum()"], DIAMOND
+    ),
+    phrase("a change of a saved tensor"): Program(
         ["y = x * 2", "z = y * y", "y.add_(1)", "c = y + z", "loss = c.sum()"], DIAMOND
     ),
 }
@@ -67,11 +70,17 @@ class Run:
 
     def source(self, i: int) -> str:
         """Return the line of code that made a node."""
-        lines = self.program.lines
-        return f"of {lines[i].rpartition('= ')[2]}" if i < len(lines) else f"for {self.leaves[i - len(lines)]}"
+        code, leaf = self.made_for(i)
+        return phrase(f"of {code}") if code else phrase(f"for {leaf}")
 
     def label(self, i: int) -> str:
-        return f"{self.names[i]} {self.source(i)}"
+        name, (code, leaf) = self.names[i], self.made_for(i)
+        return phrase(f"{name} of {code}") if code else phrase(f"{name} for {leaf}")
+
+    def made_for(self, i: int) -> tuple[str, str]:
+        """Return the code that made a node, or the leaf of an accumulator."""
+        lines = self.program.lines
+        return (lines[i].rpartition("= ")[2], "") if i < len(lines) else ("", self.leaves[i - len(lines)])
 
     def saved_by(self, node: Any) -> dict[str, str]:
         """The tensors of the program that a node saves, and the attributes that hold them."""
@@ -138,7 +147,7 @@ def sizes(value: Any) -> tuple[int, ...]:
 def shown(value: Any) -> str:
     flat = torch.tensor(value).flatten().tolist()
     if len(sizes(value)) > 1 and len({*flat}) == 1:
-        return f"{sizes(value)} of {flat[0]:g}"
+        return phrase(f"{sizes(value)} of {flat[0]:g}")
     return re.sub(r"\.0\b", "", str(value))
 
 
@@ -213,23 +222,25 @@ def frames(program: Program) -> dict:
 
 
 def said(run: Run, frame: dict, numbers: list[int], freed: list[str], notes: dict) -> str:
-    i, others = frame["runs"], frame["queue"][1:]
-    text = f"{run.label(i)} has run."
-    if others and run.order()[i] < 0:
-        text = f"{run.label(i)} has run first, because accumulators have the highest number."
+    node, others = run.label(frame["runs"]), frame["queue"][1:]
+    text = phrase(f"{node} has run.")
+    if others and run.order()[frame["runs"]] < 0:
+        text = phrase(f"{node} has run first, because accumulators have the highest number.")
     elif others:
-        text = f"{run.label(i)} has run first: it was made later, so its number is higher."
+        text = phrase(f"{node} has run first: it was made later, so its number is higher.")
     for other, (from_sizes, to_sizes) in notes.items():
         leaf = run.leaves[other - len(run.program.lines)]
-        text += (
-            f" The gradient for {leaf} had the sizes {from_sizes}, but {leaf} has {to_sizes}, so the engine summed it."
+        text += " " + phrase(
+            f"The gradient for {leaf} had the sizes {from_sizes}, but {leaf} has {to_sizes}, so the engine summed it."
         )
-    if "grad" in frame:
-        text += f" Now {frame['grad']}."
+    if grad := frame.get("grad"):
+        text += f" {phrase(f'Now {grad}.')}"
     if freed:
-        text += f" It has freed the saved tensor {' and '.join(freed)}."
+        names = " and ".join(freed)
+        text += f" {phrase(f'It has freed the saved tensor {names}.')}"
     for other, _, total in frame["tokens"]:
-        text += f" The engine has added the gradients for {run.label(other)}." if total else ""
+        node = run.label(other)
+        text += f" {phrase(f'The engine has added the gradients for {node}.')}" if total else ""
     return text
 
 
@@ -237,14 +248,15 @@ def refused(run: Run, i: int, error: str) -> str:
     now, then = re.search(r"is at version (\d+); expected version (\d+)", error).groups()
     (name,) = run.saved[run.nodes[i]]
     line = next(line for line in run.program.lines if line.startswith(f"{name}."))
-    refusal = f"{line} has made it version {now}, so the engine raises a RuntimeError"
-    return f"{run.label(i)} saved {name} at version {then}. {refusal}."
+    node = run.label(i)
+    refusal = phrase(f"{line} has made it version {now}, so the engine raises a RuntimeError.")
+    return f"{phrase(f'{node} saved {name} at version {then}.')} {refusal}"
 
 
 def counted(run: Run) -> str:
-    text = "The engine has counted the edges that lead to each node. The gradient of loss is 1."
+    text = phrase("The engine has counted the edges that lead to each node. The gradient of loss is 1.")
     if "y.add_(1)" in run.program.lines:
-        text += " y.add_(1) gave y a new node, but z was computed from the old y."
+        text += f" {phrase('y.add_(1) gave y a new node, but z was computed from the old y.')}"
     return text
 
 

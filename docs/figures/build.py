@@ -42,6 +42,7 @@ BROWSERS = "chromium", "chromium-browser", "google-chrome", "google-chrome-stabl
 
 
 SHARED = "figure", "shapes"  # the scripts of all figures
+WORDS = ROOT / "docs" / "javascripts" / "words.js"  # of all pages
 
 
 def names() -> list[str]:
@@ -64,9 +65,8 @@ def text(data: Any) -> str:
 def empty(name: str, size: tuple[int, int]) -> str:
     """A page with the figure's scripts and data, and nothing drawn."""
     width, height = size
-    scripts = "".join(
-        f"<script>{(HERE / f'{script}.js').read_text(encoding='utf-8')}</script>" for script in (*SHARED, name)
-    )
+    paths = [WORDS, *(HERE / f"{script}.js" for script in (*SHARED, name))]
+    scripts = "".join(f"<script>{path.read_text(encoding='utf-8')}</script>" for path in paths)
     data = (HERE / f"{name}.json").read_text(encoding="utf-8").replace("<", "\\u003c")
     style = (HERE / "figure.css").read_text(encoding="utf-8")
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"></svg>'

@@ -6,7 +6,7 @@
   const kind = (state, data) => state.kind ?? Object.keys(data.kinds)[0];
   const shown = (state, data) => data.kinds[kind(state, data)][state.ranks];
   const last = (state, data) => shown(state, data).frames.length - 1;
-  const title = (pass, c) => (pass.full.length > 1 ? `chunk ${c}` : "tensor");
+  const title = (pass, c) => (pass.full.length > 1 ? words("chunk {}", c) : words("tensor"));
 
   // Where a rank's box is. A ring goes around; in a tree the second half is opposite the first.
   function box(state, data, rank, narrow) {
@@ -50,7 +50,7 @@
           h("g", { class: value < 0 ? "faint" : "" }, parts(held, whole ? "good" : "one")),
           small("title", 4, high / 2 + 4, bad ? "bad" : whole ? "good" : "quiet", `${title(pass, c)}${bad ? " ✗" : whole ? " ✓" : ""}`));
       });
-      return moved(`${name} rank ${rank}`, ...at[rank], {}, small("rank", 0, -6, "strong", `rank ${rank}`), ...cells);
+      return moved(`${name} rank ${rank}`, ...at[rank], {}, small("rank", 0, -6, "strong", words("rank {}", rank)), ...cells);
     });
     const links = frame.sent.map(([from, to]) => {
       const [path, [x, y, turn]] = arrow(at[from], at[to], state.ranks === 2 ? (from ? 14 : -14) : 0);
@@ -65,31 +65,31 @@
     const sent = ranks.map((rank) => pass.frames.slice(0, state.at + 1).reduce((sum, each) => sum + each.sent.filter(([from]) => from === rank).length / chunks, 0));
     const unit = 190 / Math.max(2, Math.log2(state.ranks)), pitch = Math.min(24, (narrow ? 128 : 104) / state.ranks), n = data.nbytes[state.size];
     const bars = ranks.flatMap((rank) => [
-      small(`of ${rank}`, 0, PANEL + 13 + (rank + 0.5) * pitch, "", `rank ${rank}`),
+      small(`of ${rank}`, 0, PANEL + 13 + (rank + 0.5) * pitch, "", words("rank {}", rank)),
       rect(50, PANEL + 9 + rank * pitch, sent[rank] * unit, pitch - 3, "two", { key: `sent ${rank}` }),
       small(`bytes ${rank}`, 54 + sent[rank] * unit, PANEL + 13 + (rank + 0.5) * pitch, "", sent[rank] ? `${digits(sent[rank])} n = ${bytes(sent[rank] * n)}` : "0", { style: "paint-order: stroke; stroke: var(--paper); stroke-width: 3px" }),
     ]);
     const limit = 50 + pass.best * unit, ways = Object.values(data.kinds).map((each) => each[state.ranks]).filter((each) => each.name === pass.name);
-    const scale = 175 / Math.max(...ways.map((each) => each.times[state.size])), [left, top] = narrow ? [0, PANEL + pitch * state.ranks + 34] : [400, PANEL - 2];
+    const scale = 175 / Math.max(...ways.map((each) => each.times[state.size])), [left, top] = narrow ? [0, PANEL + pitch * state.ranks + 34] : [400, PANEL - 2], from = left + 5 * words("ring").length + 14;
     const times = ways.flatMap((each, i) => {
       const y = top + 20 + i * 40, all = each.times[state.size], waits = each.latency * scale, count = each.frames.length - 1;
       return [
-        small(`way ${i}`, left, y + 13, each === pass ? "strong" : "", each.way),
-        rect(left + 34, y, waits, 18, "ground", { key: `waits ${i}`, style: "stroke: var(--line)" }),
-        rect(left + 34 + waits, y, (all - each.latency) * scale, 18, "two", { key: `moves ${i}` }),
-        small(`all ${i}`, left + 40 + all * scale, y + 13, "strong", time(all)),
-        small(`sum ${i}`, left + 34, y + 31, "quiet", `${count} steps: ${time(each.latency)}, and bytes: ${time(all - each.latency)}`),
+        small(`way ${i}`, left, y + 13, each === pass ? "strong" : "", words(each.way)),
+        rect(from, y, waits, 18, "ground", { key: `waits ${i}`, style: "stroke: var(--line)" }),
+        rect(from + waits, y, (all - each.latency) * scale, 18, "two", { key: `moves ${i}` }),
+        small(`all ${i}`, from + 6 + all * scale, y + 13, "strong", time(all)),
+        small(`sum ${i}`, from, y + 31, "quiet", words(data.takes, count, time(each.latency), time(all - each.latency))),
       ];
     });
     const room = narrow ? 357 : 700;
     return [
-      ...paragraph("title", 0, 14, "strong", `${pass.name} of n = ${data.sizes[state.size]}, step ${state.at} of ${last(state, data)}${state.at ? `: ${frame.half}` : ""}`, room, 8.4),
+      ...paragraph("title", 0, 14, "strong", words(data.title, pass.name, data.sizes[state.size], state.at, last(state, data)) + (state.at ? `: ${frame.half}` : ""), room, 8.4),
       narrow ? small("score", 0, top + 138, "", guesses(state)) : small("score", 720, 14, "end", guesses(state)),
-      ...paragraph("legend", 0, narrow ? 48 : 33, "small quiet", data.legend, room),
+      ...paragraph("legend", 0, narrow ? 48 : 33, "small quiet", words(data.legend), room),
       ...links, ...boxes, ...packets,
-      ...paragraph("bytes", 0, PANEL - (narrow ? 12 : 2), "small quiet", `sent so far; dashed: a ring's ${data.formulas[pass.name]} = ${digits(pass.best)} n`, room, 6.2),
+      ...paragraph("bytes", 0, PANEL - (narrow ? 12 : 2), "small quiet", words(data.sent, data.formulas[pass.name], digits(pass.best)), room, 6.2),
       h("line", { key: "limit", x1: limit, x2: limit, y1: PANEL + 4, y2: PANEL + 8 + pitch * state.ranks, style: "stroke-dasharray: 4 3; stroke: var(--ink)" }),
-      ...bars, small("times", left, top, "quiet", `the time, at ${data.link}`), ...times, small("even", left, top + 114, "", pass.even),
+      ...bars, small("times", left, top, "quiet", words(data.link)), ...times, small("even", left, top + 114, "", words(pass.even)),
     ];
   }
 
@@ -97,20 +97,20 @@
     const chunks = shown(state, data).full.length, again = (change) => set({ ...state, at: 0, playing: false, guess: null, ...change });
     return [
       ...player({ at: state.at, last: last(state, data), playing: state.playing }, (at, playing) => set({ ...state, at, playing, guess: null })),
-      keyed("kind", choice("collective", Object.keys(data.kinds), kind(state, data), (picked) => again({ kind: picked }))),
-      keyed("ranks", choice("ranks", data.ranks.map(String), String(state.ranks), (ranks) => again({ ranks: +ranks }))),
+      keyed("kind", choice(words("collective"), Object.keys(data.kinds), kind(state, data), (picked) => again({ kind: picked }))),
+      keyed("ranks", choice(words("ranks"), data.ranks.map(String), String(state.ranks), (ranks) => again({ ranks: +ranks }))),
       h("label", { key: "size" }, `n = ${data.sizes[state.size]}`, h("input", { type: "range", min: 0, max: data.sizes.length - 1, value: state.size,
         "aria-valuetext": data.sizes[state.size], oninput: (event) => set({ ...state, size: +event.target.value }) })),
-      h("span", { key: "next" }, chunks > 1 ? `rank ${asked(state, data) ?? 0} sends next:` : "next sends:"),
-      ...upTo(state.ranks - 1).map((i) => button(chunks > 1 ? `chunk ${i}` : `rank ${i}`, () => set(chunks > 1 ? guess(state, data, asked(state, data), i) : guess(state, data, i, 0)), { off: state.at === last(state, data) })),
+      h("span", { key: "next" }, chunks > 1 ? words("rank {} sends next:", asked(state, data) ?? 0) : words("next sends:")),
+      ...upTo(state.ranks - 1).map((i) => button(chunks > 1 ? words("chunk {}", i) : words("rank {}", i), () => set(chunks > 1 ? guess(state, data, asked(state, data), i) : guess(state, data, i, 0)), { off: state.at === last(state, data) })),
     ];
   }
 
   function say(state, data) {
     const pass = shown(state, data), frame = pass.frames[state.at], next = pass.frames[state.at + 1], [rank, c, right] = state.guess ?? [];
-    const question = next ? (pass.full.length > 1 ? ` Which chunk does rank ${asked(state, data)} send next? Press it.` : " Which rank sends next? Press it.") : " It is done.";
-    if (right === false) return `Not ${title(pass, c)} of rank ${rank}: ${frame.why}.${question}`;
-    return `${right ? "Right. " : ""}${frame.say}${question}`;
+    const question = !next ? words("It is done.") : words(data.ask[+(pass.full.length > 1)], asked(state, data));
+    if (right === false) return `${words("Not {0} of rank {1}: {2}.", title(pass, c), rank, words(frame.why))} ${question}`;
+    return `${praise(right)}${words(frame.say)} ${question}`;
   }
 
   const tick = (state, data) => (state.playing && state.at < last(state, data) ? [1300, { ...state, at: state.at + 1, guess: null }] : []);

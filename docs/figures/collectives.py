@@ -17,6 +17,7 @@ import torch
 import torch.distributed as torch_dist
 from torch import Tensor
 
+from autograder.language import phrase
 from rushlight.distributed import collectives, cost
 
 PHASE, SIZE = "09", (720, 526)
@@ -182,42 +183,63 @@ def halves(name: str, way: str, steps: int) -> list[str]:
     return [first] * (steps // 2) + [second] * (steps // 2)
 
 
-def count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
 START = {
-    "reduce-scatter": "Each rank has a tensor of n bytes in {p} chunks. In the end rank r must have the sum of chunk r.",
-    "all-gather": "Rank r has only chunk r. In the end each rank must have all {p} chunks.",
-    "all-reduce": "Each rank has a tensor of n bytes{cut}. In the end each rank must have the sum.",
+    ("all-reduce", "ring"): phrase(
+        "Each rank has a tensor of n bytes in {p} chunks. In the end each rank must have the sum."
+    ),
+    ("all-reduce", "tree"): phrase("Each rank has a tensor of n bytes. In the end each rank must have the sum."),
+    ("reduce-scatter", "ring"): phrase(
+        "Each rank has a tensor of n bytes in {p} chunks. In the end rank r must have the sum of chunk r."
+    ),
+    ("all-gather", "ring"): phrase("Rank r has only chunk r. In the end each rank must have all {p} chunks."),
 }
-STEP = {
-    "reduce-scatter": "Each rank sends one chunk to the next rank, and adds its own part to the chunk that arrives. "
-    "This sum has the parts of {k} ranks.",
-    "all-gather": "Each rank sends one whole chunk to the next rank. {have} whole now.",
-    "reduce": "{senders} n bytes, the whole tensor. {receivers} its own. This sum has the parts of {k} ranks.",
-    "broadcast": "{senders} n bytes, the whole sum. {have} the sum now.",
+STEP = {  # of one sender, and of several
+    "reduce-scatter": (
+        phrase(
+            "Each rank sends one chunk to the next rank, and adds its own part to the chunk that arrives. "
+            "This sum has the parts of {k} ranks."
+        ),
+    )
+    * 2,
+    "all-gather": (phrase("Each rank sends one whole chunk to the next rank. Each rank has {whole} chunks whole now."),)
+    * 2,
+    "reduce": (
+        phrase(
+            "Rank {first} sends n bytes, the whole tensor. Rank 0 adds its own. This sum has the parts of {k} ranks."
+        ),
+        phrase(
+            "{count} ranks send n bytes, the whole tensor. Each receiver adds its own. "
+            "This sum has the parts of {k} ranks."
+        ),
+    ),
+    "broadcast": (
+        phrase("Rank {first} sends n bytes, the whole sum. {holders} ranks have the sum now."),
+        phrase("{count} ranks send n bytes, the whole sum. {holders} ranks have the sum now."),
+    ),
 }
 WHY = {  # the rule by which a rank sends: in the first step of a half, and later
     "reduce-scatter": (
-        "rank r begins with chunk r - 1, and rank 0 with the last one, so that the sum of chunk r ends on rank r",
-        "a rank passes on the sum that it has just made",
+        phrase(
+            "rank r begins with chunk r - 1, and rank 0 with the last one, so that the sum of chunk r ends on rank r"
+        ),
+        phrase("a rank passes on the sum that it has just made"),
     ),
-    "all-gather": ("a rank begins with the chunk that is whole", "a rank passes on the chunk that has just arrived"),
-    "reduce": ("the second half of the ranks sends to the first half",) * 2,
-    "broadcast": ("only rank 0 has the sum", "each rank that has the sum sends it to one that has not"),
+    "all-gather": (
+        phrase("a rank begins with the chunk that is whole"),
+        phrase("a rank passes on the chunk that has just arrived"),
+    ),
+    "reduce": (phrase("the second half of the ranks sends to the first half"),) * 2,
+    "broadcast": (
+        phrase("only rank 0 has the sum"),
+        phrase("each rank that has the sum sends it to one that has not"),
+    ),
 }
 
 
-def sentence(half: str, step: int, ranks: int, messages: list[Message], whole: int, holders: int) -> str:
-    senders = [message.source for message in messages]
-    listed = f"Rank {senders[0]} sends" if len(senders) == 1 else f"{len(senders)} ranks send"
-    receivers = "Rank 0 adds" if len(senders) == 1 else "Each receiver adds"
-    have = f"{count(holders, 'rank')} {'has' if holders == 1 else 'have'}"
-    if half == "all-gather":
-        have = f"Each rank has {count(whole, 'chunk')}"
+def sentence(half: str, messages: list[Message], whole: int, holders: int) -> str:
+    count = len(messages)
     k = 2 * bits(messages[0].value).bit_count() if half == "reduce" else bits(messages[0].value).bit_count() + 1
-    return STEP[half].format(k=k, have=have, senders=listed, receivers=receivers, p=ranks, step=step)
+    return STEP[half][count > 1].format(k=k, whole=whole, holders=holders, count=count, first=messages[0].source)
 
 
 def figures(name: str, way: str, ranks: int) -> dict[str, Any]:
@@ -243,10 +265,10 @@ def figures(name: str, way: str, ranks: int) -> dict[str, Any]:
                 cells[source][c] = -value  # passed on
         for _, target, c, value in sent:
             cells[target][c] = cells[target][c] + value if half in ("reduce", "reduce-scatter") else value
-        say = START[name].format(p=ranks, cut=f" in {ranks} chunks" if ring else "")
+        say = START[name, way].format(p=ranks)
         if step:
             whole = sum(value == want for value, want in zip(cells[0], full))
-            say = sentence(half, step, ranks, now, whole, sum(row == full for row in cells))
+            say = sentence(half, now, whole, sum(row == full for row in cells))
         following = words[step] if step < steps else ""
         why = WHY[following][following == before] if following else ""
         frames.append(
@@ -265,7 +287,7 @@ def figures(name: str, way: str, ranks: int) -> dict[str, Any]:
     _check_cost(name, way, ranks, messages, steps)
     return {
         "name": name,
-        "way": way,
+        "way": phrase("ring") if ring else phrase("tree"),
         "full": full,
         "frames": frames,
         "best": cost.ring_cost(name.replace("-", "_"), 1, ranks)[1],
@@ -286,10 +308,10 @@ def even(ranks: int) -> str:
     (slow, few), (fast, many) = cost.ring_cost("all_reduce", 1, ranks), cost.ring_cost("broadcast", 1, ranks)
     size = (slow - 2 * fast) * LINK.latency * LINK.bandwidth / (2 * many - few)
     if size <= 0:
-        return "With 2 ranks the tree is never faster."
+        return phrase("With 2 ranks the tree is never faster.")
     ring, tree = (seconds("all-reduce", way, ranks, size) for way in ("ring", "tree"))
     assert math.isclose(ring, tree)
-    return f"With {ranks} ranks the tree is faster up to {size / 1e3:.0f} kB."
+    return phrase(f"With {ranks} ranks the tree is faster up to {size / 1e3:.0f} kB.")
 
 
 def _check_cost(name: str, way: str, ranks: int, messages: list[Message], steps: int) -> None:
@@ -309,17 +331,28 @@ def size_name(nbytes: int) -> str:
 
 
 def data() -> dict[str, Any]:
-    kinds = ("all-reduce", "ring"), ("all-reduce", "tree"), ("reduce-scatter", "ring"), ("all-gather", "ring")
+    kinds = (
+        phrase("all-reduce, ring"),
+        phrase("all-reduce, tree"),
+        phrase("reduce-scatter, ring"),
+        phrase("all-gather, ring"),
+    )
     return {
         "ranks": RANKS,
         "sizes": [size_name(size) for size in SIZES],
         "nbytes": SIZES,
-        "legend": "Digits: whose parts a chunk holds. Orange: arrived in this step. Faint: passed on. ✓: complete.",
-        "link": "10 µs for each message, and 50 GB/s",
+        "legend": phrase(
+            "Digits: whose parts a chunk holds. Orange: arrived in this step. Faint: passed on. ✓: complete."
+        ),
+        "link": phrase("the time, at 10 µs for each message, and 50 GB/s"),
+        "sent": phrase("sent so far; dashed: a ring's {0} = {1} n"),
+        "title": phrase("{0} of n = {1}, step {2} of {3}"),
+        "takes": phrase("{0} steps: {1}, and bytes: {2}"),
+        "ask": [phrase("Which rank sends next? Press it."), phrase("Which chunk does rank {} send next? Press it.")],
         "formulas": {
             "all-reduce": "2 (p − 1) / p · n",
             "reduce-scatter": "(p − 1) / p · n",
             "all-gather": "(p − 1) / p · n",
         },
-        "kinds": {f"{name}, {way}": {ranks: figures(name, way, ranks) for ranks in RANKS} for name, way in kinds},
+        "kinds": {kind: {ranks: figures(*kind.split(", "), ranks) for ranks in RANKS} for kind in kinds},
     }

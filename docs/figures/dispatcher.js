@@ -1,9 +1,10 @@
 // One call, and the kernels that it runs: the bits of its key set, the highest key, the entry of the table, and what that calls.
 (() => {
-  const TOP = 66, ROW = 41, LINE = 23, COLUMNS = [["of the", "tensors"], ["plus", "included"], ["minus", "excluded"], ["gives", "the set"]];
+  const TOP = 66, ROW = 41, LINE = 23;
+  const COLUMNS = [[words("of the"), words("tensors")], [words("plus"), words("included")], [words("minus"), words("excluded")], [words("gives"), words("the set")]];
   // The table and the kernels are beside the bits, or each entry is below its bit's name, and the kernels are below it all.
-  const BESIDE = { wide: 510, columns: [174, 229, 287, 343], table: [378, 0], calls: [524, 0], count: 17, words: 700 };
-  const BELOW = { wide: 358, columns: [166, 220, 276, 329], table: [10, 15], calls: [0, 468], count: 10, words: 340 };
+  const BESIDE = { wide: 510, columns: [174, 229, 287, 343], table: [378, 0], calls: [524, 0], count: 17, line: 700 };
+  const BELOW = { wide: 358, columns: [166, 220, 276, 329], table: [10, 15], calls: [0, 468], count: 10, line: 340 };
   const tall = () => 762;
 
   // picks: the call, grad mode, autocast, requires grad, device, mode. step -1: not yet called.
@@ -25,9 +26,9 @@
   }
 
   function draw(state, data, set, narrow) {
-    const { wide, columns, table, calls, count, words } = narrow ? BELOW : BESIDE;
+    const { wide, columns, table, calls, count, line } = narrow ? BELOW : BESIDE;
     const steps = trace(state, data), asked = state.step < 0, now = steps[Math.max(state.step, 0)];
-    const guess = (row) => (asked ? { press: () => set(answer(state, data, row)), tabindex: 0, "aria-label": `guess ${data.rows[row]}` } : {});
+    const guess = (row) => (asked ? { press: () => set(answer(state, data, row)), tabindex: 0, "aria-label": words("guess {}", data.rows[row]) } : {});
     const passed = !now.isCall;
     const cell = (row, column) => {
       const on = bit(now.sets[column], row), skipped = on && column === 3 && falls(state, data, now.op, row);
@@ -52,22 +53,22 @@
         small("kernel", 0, 0, `code ${i === state.step ? "strong one" : i > state.step ? "quiet" : ""}`, kernel));
     });
     const [reason, place] = entry(state, data, now.op, now.row);
-    const runs = asked ? "" : `Runs: ${data.ops[now.op]} at ${data.keys[state.picks[4]][now.row]}, the ${reason}, registered in ${place}`;
+    const runs = asked ? "" : words("Runs: {0} at {1}, the {2}, registered in {3}", data.ops[now.op], data.keys[state.picks[4]][now.row], reason, place);
     return [
       ...paragraph("code", 0, narrow ? 9 : 16, `code ${narrow ? "small" : ""}`, code(state, data), narrow ? 358 : 700, 7.3),
       ...COLUMNS.map(([over, name], i) => h("g", { key: name, class: passed && i < 3 ? "faint" : "" },
-        small("over", columns[i], 40, "middle quiet", passed && i === 3 ? "passed on" : over), small("name", columns[i], 55, `middle ${i === 3 ? "strong" : ""}`, name))),
-      small("bits", narrow ? 10 : 14, 55, "quiet", narrow ? "features" : "bits of features"),
-      small("backends", 14, y(data.keys[0].length, data) - 8, "quiet", "bits of backends"),
-      small("table", table[0], 40, "quiet", narrow ? "" : "table of"),
+        small("over", columns[i], 40, "middle quiet", passed && i === 3 ? words("passed on") : over), small("name", columns[i], 55, `middle ${i === 3 ? "strong" : ""}`, name))),
+      small("bits", narrow ? 10 : 14, 55, "quiet", narrow ? words("features") : words("bits of features")),
+      small("backends", 14, y(data.keys[0].length, data) - 8, "quiet", words("bits of backends")),
+      small("table", table[0], 40, "quiet", narrow ? "" : words("table of")),
       small("op", table[0], narrow ? 40 : 55, "strong code", data.ops[now.op]),
-      small("legend", left + (narrow && 238), down + (narrow ? 55 : 40), "quiet", "↳ is a redispatch"),
-      small("kernels", left, down + 55, "quiet", asked ? "kernels that run" : `kernels that run, ${state.step + 1} of ${steps.length}`),
+      small("legend", left + (narrow && 238), down + (narrow ? 55 : 40), "quiet", words("↳ is a redispatch")),
+      small("kernels", left, down + 55, "quiet", asked ? words("kernels that run") : words("kernels that run, {0} of {1}", state.step + 1, steps.length)),
       rect(0, -3, wide, ROW - 1, asked ? "gone" : "ground", { key: "here", rx: 4, transform: `translate(0 ${y(now.row, data)})` }),
       ...rows,
       label("mark", 0, text, asked ? "gone" : "small one", "▶", { transform: `translate(0 ${y(now.row, data)})` }),
       ...data.rows.flatMap((_, row) => COLUMNS.map((_, column) => cell(row, column))),
-      ...reasons, ...paragraph("place", 14, y(data.rows.length, data) + 16, "small", runs, words), ...lines.filter(Boolean),
+      ...reasons, ...paragraph("place", 14, y(data.rows.length, data) + 16, "small", runs, line), ...lines.filter(Boolean),
     ];
   }
 
@@ -83,19 +84,19 @@
     const one = (label, place, names) => keyed(label, choice(label, names, names[state.picks[place]], (name) => pick(place, names.indexOf(name))));
     const flip = (label, place) => keyed(label, toggle(label, state.picks[place] === 1, () => pick(place, 1 - state.picks[place])));
     return [
-      ...player({ at: state.step, first: -1, last, playing: state.playing, play: "call", scrub: "kernel" }, go),
-      one("operation", 0, data.calls), flip("requires grad", 3), flip("autocast", 2), flip("a mode", 5),
-      one("grad mode", 1, data.modes), one("device", 4, data.devices),
+      ...player({ at: state.step, first: -1, last, playing: state.playing, play: words("call"), scrub: words("kernel") }, go),
+      one(words("operation"), 0, data.calls), flip(words("requires grad"), 3), flip("autocast", 2), flip(words("a mode"), 5),
+      one(words("grad mode"), 1, data.modes), one(words("device"), 4, data.devices),
     ];
   }
 
   function say(state, data) {
     const now = trace(state, data)[Math.max(state.step, 0)], key = data.rows[state.guess];
-    if (state.step >= 0) return `${state.guess == null ? "" : "Right. "}${data.texts[now.text]}${state.step || state.playing ? "" : " Press step."}`;
-    if (state.guess == null) return "At which key does this call begin? Press a row, or press call.";
-    if (!bit(now.sets[3], state.guess)) return `Not ${key}: it is not in the set of this call.`;
-    if (falls(state, data, now.op, state.guess)) return `Not ${key}: it is in the set, but its entry for ${data.ops[now.op]} falls through.`;
-    return `Not ${key}: it is in the set, but a higher key of the set has a kernel, too.`;
+    if (state.step >= 0) return `${praise(state.guess != null)}${words(data.texts[now.text])}${state.step || state.playing ? "" : ` ${words("Press step.")}`}`;
+    if (state.guess == null) return words("At which key does this call begin? Press a row, or press call.");
+    if (!bit(now.sets[3], state.guess)) return words("Not {}: it is not in the set of this call.", key);
+    if (falls(state, data, now.op, state.guess)) return words("Not {0}: it is in the set, but its entry for {1} falls through.", key, data.ops[now.op]);
+    return words("Not {}: it is in the set, but a higher key of the set has a kernel, too.", key);
   }
 
   const tick = (state, data) => (state.playing && state.step + 1 < trace(state, data).length ? [900, { ...state, step: state.step + 1 }] : []);

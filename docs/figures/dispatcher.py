@@ -20,6 +20,7 @@ from torch._ops import OpOverload
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import rushlight
+from autograder.language import phrase
 
 PHASE, SIZE = "02", (740, 478)
 K, S = torch._C.DispatchKey, torch._C.DispatchKeySet
@@ -292,39 +293,48 @@ def explained(step: dict) -> str:
     op, key, reason = short(step["op"]), step["key"], table(step["op"])[step["key"]][0]
     called = list(dict.fromkeys(short(call["op"]) for call in step["calls"]))
     if "error" in step and not any("error" in call for call in step["calls"]):
-        return f"The autograd kernel refuses the call: {step['error']}"
+        error = step["error"]
+        return phrase(f"The autograd kernel refuses the call: {error}")
     if key == "PythonTLSSnapshot":
-        return "This kernel saves the thread's sets, so that a mode can restore them. Then it redispatches."
+        return phrase("This kernel saves the thread's sets, so that a mode can restore them. Then it redispatches.")
     if key == "AutocastCPU":
         casts = sum(short(call["op"]) == "to" for call in step["calls"])
-        return f"The autocast kernel excludes its own key, casts {casts} arguments to float16, and calls {op} again."
+        done = phrase(f"casts {casts} arguments to float16, and calls {op} again.")
+        return phrase(f"The autocast kernel excludes its own key, {done}")
     if reason == "math kernel":
-        beginning = "Each of these calls begins" if len(called) > 1 else "This call begins"
-        composite = f"{op} has no kernel of its own for {key}. Its composite kernel calls {' and '.join(called)}."
-        return f"{composite} {beginning} at the top."
+        none = phrase(f"{op} has no kernel of its own for {key}.")
+        if len(called) == 1:
+            return f"{none} {phrase(f'Its composite kernel calls {called[0]}. This call begins at the top.')}"
+        one, other = called
+        both = phrase(f"Its composite kernel calls {one} and {other}. Each of these calls begins at the top.")
+        return f"{none} {both}"
     if key.startswith("Autograd"):
         node = step.get("result") is not None and step["result"].grad_fn
         if node:
             assert all(excludes(call, "AutogradFunctionality") for call in step["calls"])
-            return f"The autograd kernel makes the node {type(node).__name__}, excludes autograd, and redispatches."
-        why = "nothing requires grad" if step["grad_mode"] else "grad mode is off"
-        return f"The autograd kernel runs, but it records nothing, because {why}. It redispatches."
+            name = type(node).__name__
+            return phrase(f"The autograd kernel makes the node {name}, excludes autograd, and redispatches.")
+        why = phrase("nothing requires grad") if step["grad_mode"] else phrase("grad mode is off")
+        return phrase(f"The autograd kernel runs, but it records nothing, because {why}. It redispatches.")
     if key == "ADInplaceOrView":
         assert step["result"]._version == 1 if op.endswith("_") else step["result"]._base is step["args"][0]
-        done = "increments the version counter of w" if op.endswith("_") else "notes that the result is a view of w"
-        return f"This kernel redispatches. Then it {done}."
+        if op.endswith("_"):
+            return phrase("This kernel redispatches. Then it increments the version counter of w.")
+        return phrase("This kernel redispatches. Then it notes that the result is a view of w.")
     if key == "Python":
         assert all(excludes(call, row) for call in step["calls"] for row in ROWS[: ROWS.index("Python")])
-        what = f"This kernel calls the mode's __torch_dispatch__, and the mode calls {op} again"
-        return f"{what}. Meanwhile the mode is off, and all keys above Python are excluded."
+        what = phrase(f"This kernel calls the mode's __torch_dispatch__, and the mode calls {op} again.")
+        return f"{what} {phrase('Meanwhile the mode is off, and all keys above Python are excluded.')}"
     if key == "BackendSelect":
-        return "This kernel reads the argument device, adds the key of its backend, and redispatches."
+        return phrase("This kernel reads the argument device, adds the key of its backend, and redispatches.")
     if key == "Meta":
-        return (
-            f"The kernel of {op} for Meta computes sizes, strides and dtype. It has no memory and computes no number."
-        )
-    done = {"t": "makes the view", "empty": "allocates the memory"}.get(op, "computes the numbers")
-    return f"The kernel of {op} for CPU {done}: the call has reached its backend."
+        what = phrase(f"The kernel of {op} for Meta computes sizes, strides and dtype.")
+        return f"{what} {phrase('It has no memory and computes no number.')}"
+    if op == "t":
+        return phrase("The kernel of t for CPU makes the view: the call has reached its backend.")
+    if op == "empty":
+        return phrase("The kernel of empty for CPU allocates the memory: the call has reached its backend.")
+    return phrase(f"The kernel of {op} for CPU computes the numbers: the call has reached its backend.")
 
 
 def data() -> dict:

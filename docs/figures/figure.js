@@ -24,19 +24,19 @@ const button = (label, press, more = {}) => h("button", { type: "button", press,
 const toggle = (label, on, press) => button(label, press, { "aria-pressed": String(on) });
 const choice = (label, options, value, choose) =>
   h("label", {}, label, h("select", { oninput: (event) => choose(event.target.value) },
-    options.map((each) => h("option", { value: each, selected: each === value ? "" : null }, each))));
+    options.map((each) => h("option", { value: each, selected: each === value ? "" : null }, words(each)))));
 const slider = (label, least, most, value, choose) =>
   h("label", {}, `${label} ${value}`,
     h("input", { type: "range", min: least, max: most, value, oninput: (event) => choose(+event.target.value) }));
 const keyed = (key, node) => ({ ...node, attributes: { ...node.attributes, key } });
 
 // Play or pause, step, back, and a slider, for the steps from `first` to `last`. It plays from 0 on. `go(step, playing)` shows one.
-function player({ at, first = 0, last, playing, play = "play", scrub = "steps:" }, go) {
+function player({ at, first = 0, last, playing, play = words("play"), scrub = words("steps:") }, go) {
   const running = playing && at < last;
   return [
-    button(running ? "pause" : play, () => go(running ? at : Math.max(at % last, 0), !running), { key: "play", class: "first" }),
-    button("step", () => go(at + 1, false), { key: "step", off: at === last }),
-    button("back", () => go(at - 1, false), { key: "back", off: at === first }),
+    button(running ? words("pause") : play, () => go(running ? at : Math.max(at % last, 0), !running), { key: "play", class: "first" }),
+    button(words("step"), () => go(at + 1, false), { key: "step", off: at === last }),
+    button(words("back"), () => go(at - 1, false), { key: "back", off: at === first }),
     keyed("scrub", slider(scrub, 0, last - first, at - first, (place) => go(place + first, false))),
   ];
 }
@@ -97,7 +97,7 @@ const figure = (() => {
     panel.className = "controls";
     said.className = "said";
     panel.setAttribute("role", "group");
-    panel.setAttribute("aria-label", "Controls of the figure");
+    panel.setAttribute("aria-label", words("Controls of the figure"));
     svg.before(panel);
     svg.after(said);
     svg.replaceChildren(...svg.querySelectorAll(":scope > title"));
@@ -110,10 +110,10 @@ const figure = (() => {
 
     // The state that the address names. What no state is, is the beginning.
     function addressed() {
-      const words = location.hash.startsWith(`#${name}=`) ? location.hash.slice(name.length + 2) : null;
-      if (words == null) return null;
+      const text = location.hash.startsWith(`#${name}=`) ? location.hash.slice(name.length + 2) : null;
+      if (text == null) return null;
       try {
-        const given = decodeURIComponent(words).split(",").filter(Boolean), state = read(given, data, start(data, place.dataset));
+        const given = decodeURIComponent(text).split(",").filter(Boolean), state = read(given, data, start(data, place.dataset));
         draw(state, data, touch, false);
         return say(state, data) && given.length <= write(state, data).length ? state : start(data, place.dataset);
       } catch {
@@ -123,7 +123,7 @@ const figure = (() => {
 
     async function copy() {
       const link = new URL(hash(), new URL(place.dataset.page || location.href, location.href));
-      copied = await navigator.clipboard?.writeText(link.href).then(() => "copied", () => "") || "The link is in the address bar.";
+      copied = await navigator.clipboard?.writeText(link.href).then(() => words("copied"), () => "") || words("The link is in the address bar.");
       keep();
       paint();
       setTimeout(() => { copied = ""; paint(); }, 3000);
@@ -133,7 +133,7 @@ const figure = (() => {
       const held = place.contains(document.activeElement) ? document.activeElement : null;
       svg.setAttribute("viewBox", narrow ? `0 0 358 ${tall(shown, data)}` : wide);
       update(svg.lastChild, draw(shown, data, touch, narrow));
-      const link = [button("copy link", copy, { key: "link" }), h("span", { key: "copied", role: "status" }, copied)];
+      const link = [button(words("copy link"), copy, { key: "link" }), h("span", { key: "copied", role: "status" }, copied)];
       update(panel, [...controls(shown, data, touch), ...link]);
       if (held && document.activeElement !== held) (held.isConnected ? held : panel.querySelector("button")).focus({ preventScroll: true });
     }
@@ -142,9 +142,9 @@ const figure = (() => {
       clearTimeout(waiting);
       shown = state;
       paint();
-      const words = say(state, data), [after, next] = tick?.(state, data) ?? [];
+      const sentence = say(state, data), [after, next] = tick?.(state, data) ?? [];
       said.setAttribute("aria-live", next ? "off" : "polite"); // what plays is not read aloud at each step
-      if (said.textContent !== words) said.textContent = words;
+      if (said.textContent !== sentence) said.textContent = sentence;
       if (next) waiting = setTimeout(() => (tick(next, data)?.[1] ? show : set)(next), after);
       return next;
     }

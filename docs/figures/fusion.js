@@ -38,16 +38,16 @@
       const reused = scene.fates[i].startsWith("reuses"), gone = !reused && !scene.fates[i].includes("memory");
       return [
         moved(`${name} node ${i}`, LEFT, y(i), {}, rect(0, 0, WIDE, HIGH, "", { rx: 5 }),
-          label("title", WIDE / 2, 19, "middle strong", title), small("kind", WIDE / 2, 36, "middle quiet", kind)),
+          label("title", WIDE / 2, 19, "middle strong", title), small("kind", WIDE / 2, 36, "middle quiet", words(kind))),
         moved(`${name} buffer ${i}`, MEMORY, y(i), {}, rect(0, 0, 140, HIGH, gone ? "ground" : reused ? "good" : "two", { rx: 2 }),
-          small("buffer", 7, 18, gone ? "quiet" : "", gone ? `${buffer}: no memory` : `${buffer}: ${size}`), small("fate", 7, 35, "", scene.fates[i])),
+          small("buffer", 7, 18, gone ? "quiet" : "", gone ? words("{}: no memory", buffer) : `${buffer}: ${size}`), small("fate", 7, 35, "", words(scene.fates[i]))),
       ];
     });
     const pairs = program.pairs.map((pair, place) => {
       const [a, b] = pair, next = b === a + 1, fused = together(grouping, pair), refused = state.refused === place;
       const [x, middle] = next ? [LEFT + WIDE / 2, (y(a) + HIGH + y(b)) / 2] : [34, (y(a) + y(b) + HIGH) / 2];
-      const word = refused ? "✗ refused" : fused ? "split" : "fuse";
-      return h("g", { key: `${name} pair ${a} ${b}`, press: () => set(pressed(state, data, place)), "aria-label": `${word} ${program.nodes[a][0]} and ${program.nodes[b][0]}` },
+      const word = refused ? words("✗ refused") : fused ? words("split") : words("fuse");
+      return h("g", { key: `${name} pair ${a} ${b}`, press: () => set(pressed(state, data, place)), "aria-label": words("{0} {1} and {2}", word, program.nodes[a][0], program.nodes[b][0]) },
         next ? null : h("path", { d: `M${LEFT - 8} ${y(a) + HIGH / 2}H34V${y(b) + HIGH / 2}H${LEFT - 8}` }),
         rect(x - 34, middle - 20, 68, 40, "", { opacity: 0, key: "finger" }), // a finger needs more than the eye
         rect(x - 34, middle - 10, 68, 20, refused ? "bad" : fused ? "one" : "ground", { rx: 10, style: refused || fused ? null : "stroke: var(--line)" }),
@@ -62,34 +62,34 @@
       return [small(`title ${place}`, CODE, top, "quiet", `${place + 1}. ${title}`), ...lines];
     });
     const bytes = (each) => program.states[each].bytes, alone = program.nodes.map((_, i) => i).join(" ");
-    const measures = [["each alone", alone, ""], ["yours", grouping, "one"], ["Inductor's", program.best, "good"]].flatMap(([title, each, kind], i) => [
+    const measures = [[words("each alone"), alone, ""], [words("yours"), grouping, "one"], [words("Inductor's"), program.best, "good"]].flatMap(([title, each, kind], i) => [
       small(`label ${i}`, 0, BARS + 13 + i * 24, "", title),
       rect(72, BARS + i * 24, (200 * bytes(each)) / bytes(alone), 18, kind, { key: `bar ${i}` }),
       small(`bytes ${i}`, 282, BARS + 13 + i * 24, "code", bytes(each).toLocaleString("en")),
     ]);
     return [
-      small("nodes", LEFT - 7, 12, "quiet", narrow ? "nodes" : "nodes, kernels in blue"), small("memory", MEMORY, 12, "quiet", "their results"),
-      small("cpp", CODE, TOP, "quiet", "what runs, in rushlight's C++"),
-      ...boxes, ...nodes, ...pairs, ...code, small("bytes", 0, BARS - 8, "quiet", "bytes that move"), ...measures,
-      small("tries", 0, BARS + 92, "", state.tries ? `Your tries: ${state.right} of ${state.tries} allowed` : ""),
+      small("nodes", LEFT - 7, 12, "quiet", narrow ? words("nodes") : words("nodes, kernels in blue")), small("memory", MEMORY, 12, "quiet", words("their results")),
+      small("cpp", CODE, TOP, "quiet", words("what runs, in rushlight's C++")),
+      ...boxes, ...nodes, ...pairs, ...code, small("bytes", 0, BARS - 8, "quiet", words("bytes that move")), ...measures,
+      small("tries", 0, BARS + 92, "", state.tries ? words("Your tries: {0} of {1} allowed", state.right, state.tries) : ""),
     ];
   }
 
   function controls(state, data, set) {
     const program = shown(state, data), names = Object.keys(data), alone = program.nodes.map((_, i) => i).join(" ");
     return [
-      button("split all", () => set({ ...state, grouping: alone, refused: null })),
-      button("Inductor's choice", () => set({ ...state, grouping: program.best, refused: null })),
-      choice("program", names, state.program ?? names[0], (name) => set({ ...start(), program: name })),
+      button(words("split all"), () => set({ ...state, grouping: alone, refused: null })),
+      button(words("Inductor's choice"), () => set({ ...state, grouping: program.best, refused: null })),
+      choice(words("program"), names, state.program ?? names[0], (name) => set({ ...start(), program: name })),
     ];
   }
 
   function say(state, data) {
     const program = shown(state, data), grouping = now(state, data), scene = program.states[grouping];
-    if (state.refused == null) return grouping === program.best ? `Inductor's choice: ${scene.say}` : `${scene.say} Which neighbours may share a kernel? Press "fuse".`;
+    if (state.refused == null) return grouping === program.best ? words("Inductor's choice: {}", words(scene.say)) : `${words(scene.say)} ${words('Which neighbours may share a kernel? Press "fuse".')}`;
     const [, , reason] = program.pairs[state.refused], [, groups] = changed(state, data, state.refused);
     const why = groups.map((group) => program.why[group]).find(Boolean);
-    return `Refused. ${why}${reason ? ` Torch's reason for the two nodes: "${reason}".` : ""}`;
+    return `${words("Refused.")} ${words(why)}${reason ? ` ${words('Torch\'s reason for the two nodes: "{}".', reason)}` : ""}`;
   }
 
   const address = fields((state, data) => [["program", Object.keys(data)], ["grouping", [shown(state, data).start, ...Object.keys(shown(state, data).states)]]]);

@@ -18,6 +18,7 @@ from torch._inductor.graph import GraphLowering
 from torch._inductor.scheduler import Scheduler, WhyNoFuse
 
 import rushlight
+from autograder.language import phrase
 from rushlight.inductor import graph, ir, memory, scheduler
 from rushlight.inductor.cpp_scheduling import codegen_node
 from rushlight.inductor.dependencies import extract_read_writes
@@ -41,14 +42,14 @@ class Program(NamedTuple):
 
 
 PROGRAMS = {
-    "softmax of a product": Program(
+    phrase("softmax of a product"): Program(
         "xp.softmax(x @ w, -1)",
         [(32, 64), (64, 600)],
         ["mm", "max", "exp", "sum", "div"],
         [(0, 1), (1, 2), (2, 3), (3, 4), (2, 4)],
         ((0,), (1,), (2, 3), (4,)),
     ),
-    "a product between": Program(
+    phrase("a product between"): Program(
         "(lambda h: (h @ v) * h)(xp.relu(x @ w))",
         [(32, 64), (64, 48), (48, 48)],
         ["mm", "relu", "mm", "mul"],
@@ -146,11 +147,13 @@ class Graph:
         names = self.program.names
         for i in group:
             if len(group) > 1 and isinstance(self.nodes[i], ir.ExternKernel):
-                return f"{names[i]} is a library call. Its loops are in the library, so no other node can join them."
+                why = phrase("Its loops are in the library, so no other node can join them.")
+                return f"{phrase(f'{names[i]} is a library call.')} {why}"
         if (k := self.between(group)) is not None:
             i = max(member for member in group if member in self.before[k])
             j = min(member for member in group if k in self.before[member])
-            return f"{names[k]} must run after {names[i]} and before {names[j]}, so one kernel cannot hold both."
+            between, first, last = names[k], names[i], names[j]
+            return phrase(f"{between} must run after {first} and before {last}, so one kernel cannot hold both.")
         if self.fused(group) is not None:
             return ""
         for i, j in combinations(group, 2):
@@ -158,8 +161,9 @@ class Graph:
             _, write = extract_read_writes(self.nodes[i].nests[0])
             for read in reads:
                 if read.buffer == write.buffer and read.index != write.index:
-                    there = f"{names[j]} reads {read.buffer}[{read.index}]"
-                    return f"{there}, but the same iteration of {names[i]} writes {write.buffer}[{write.index}]."
+                    writer, written = names[i], f"{write.buffer}[{write.index}]"
+                    there = phrase(f"{names[j]} reads {read.buffer}[{read.index}]")
+                    return phrase(f"{there}, but the same iteration of {writer} writes {written}.")
         raise AssertionError(group)
 
     def step(self, group: Group) -> ir.Step:
@@ -194,21 +198,25 @@ class Graph:
         text = "".join(step.text for step in steps if isinstance(step, ir.Kernel))
         endings = []
         for name in self.buffers:
-            fate = f"reuses {plan.before[name]}" if name in plan.before else "its own memory"
+            before = plan.before.get(name)
+            fate = phrase(f"reuses {before}") if before else phrase("its own memory")
             if name not in alive:
-                fate = "one row, on the stack" if f"row_{name}[" in text else "only in a register"
+                fate = phrase("one row, on the stack") if f"row_{name}[" in text else phrase("only in a register")
             endings.append(fate)
         moved = sum(lowered.layouts[name].nbytes for step in steps for name in step.reads | step.writes)
         kernels = sum(isinstance(step, ir.Kernel) for step in steps)
         calls = len(steps) - kernels
         gone = [name for name in self.buffers if name not in alive]
-        say = f"{kernels} {'kernel' if kernels == 1 else 'kernels'}"
+        made = phrase("1 kernel") if kernels == 1 else phrase(f"{kernels} kernels")
         if calls:
-            say += f" and {calls} library {'call' if calls == 1 else 'calls'}"
-        say += f" move {moved:,} bytes."
-        if gone:
-            listed = " and ".join(filter(None, [", ".join(gone[:-1]), gone[-1]]))
-            say += f" {listed} {'needs' if len(gone) == 1 else 'need'} no memory any more."
+            called = phrase("1 library call") if calls == 1 else phrase(f"{calls} library calls")
+            made = phrase(f"{made} and {called}")
+        say = phrase(f"{made} move {moved:,} bytes.")
+        if len(gone) == 1:
+            say += f" {phrase(f'{gone[0]} needs no memory any more.')}"
+        elif gone:
+            listed, last = ", ".join(gone[:-1]), gone[-1]
+            say += f" {phrase(f'{listed} and {last} need no memory any more.')}"
         return {"fates": endings, "bytes": moved, "say": say}
 
 
@@ -237,7 +245,10 @@ def figures(program: Program) -> dict[str, Any]:
     nodes = []
     for name, node, buffer in zip(program.names, own.nodes, own.buffers):
         layout = own.lowered.layouts[buffer]
-        kind = "a library call" if isinstance(node, ir.ExternKernel) else "a reduction" if node.inner else "pointwise"
+        if isinstance(node, ir.ExternKernel):
+            kind = phrase("a library call")
+        else:
+            kind = phrase("a reduction") if node.inner else phrase("pointwise")
         nodes.append([name, kind, buffer, f"{layout.nbytes:,} bytes"])
     return {
         "code": program.code.replace("xp.", "torch."),

@@ -1,7 +1,7 @@
 // Guards and breaks: the reader calls a compiled function, and sees which cache entry runs and which guard fails.
 (() => {
   const LEFT = 212, WIDE = 168, PITCH = 181, ROW = 15, LINE = 14, CACHES = { f: 62, resume: 244 };
-  const GRAPHS = ["0 graphs", "1 graph", "2 graphs"], DYNAMIC = ["None", "True", "False"], PRINTS = ["print", "no-print"];
+  const GRAPHS = [words("0 graphs"), words("1 graph"), words("2 graphs")], DYNAMIC = ["None", "True", "False"], PRINTS = ["print", "no-print"];
 
   const empty = { order: "", made: "" };
   const fresh = { caches: { f: empty, resume: empty }, call: 0, done: null, guess: null, history: [] };
@@ -57,8 +57,8 @@
     return moved(`${state.dynamic} ${state.print} ${part} ${letter}`, at ? 1 : LEFT + place * PITCH, at ? at[part + letter] : CACHES[part], {},
       rect(0, 0, at ? 356 : WIDE, height, kind, { rx: 5 }),
       small("id", 8, 17, "strong", id(state, part, letter)),
-      small("status", at ? 8 : WIDE - 8, at ? 33 : 16, `${at ? "" : "end"} ${status === "fails" ? "bad" : "quiet"}`, status),
-      rows.flatMap((row, i) => [[14, "code", row], [0, "", mark(i)]].map(([x, look, text]) => small(`row ${i} ${x}`, left + x, top + i * ROW, `${look} ${mark(i) === "✗" ? "bad strong" : ""}`, text))),
+      small("status", at ? 8 : WIDE - 8, at ? 33 : 16, `${at ? "" : "end"} ${status === "fails" ? "bad" : "quiet"}`, words(status)),
+      rows.flatMap((row, i) => [[14, "code", words(row)], [0, "", mark(i)]].map(([x, look, text]) => small(`row ${i} ${x}`, left + x, top + i * ROW, `${look} ${mark(i) === "✗" ? "bad strong" : ""}`, text))),
       h("path", { d: at ? `M238 8V${height - 8}` : `M8 ${22 + rows.length * ROW}H${WIDE - 8}` }),
       lines.map((line, i) => small(`line ${i}`, at ? 250 : 22, at ? top + i * ROW : 37 + (rows.length + i) * ROW, "code", line)));
   }
@@ -71,63 +71,63 @@
     const blocks = [0, 1, 2].flatMap((owner) => {
       const own = (each) => each[1] === owner, count = instructions.filter(own).length, y = top - 11 + instructions.findIndex(own) * LINE + owner * 8;
       return count ? [rect(1, y, 191, count * LINE + 2, owner === 1 ? "two" : "one", { key: `block ${owner}`, rx: 3 }),
-        small(`owner ${owner}`, 186, y + count * LINE - 3, "end", ["graph of f", "Python", "resume"][owner])] : [];
+        small(`owner ${owner}`, 186, y + count * LINE - 3, "end", [words("graph of f"), "Python", "resume"][owner])] : [];
     });
     const entries = Object.keys(setting(state, data)).flatMap((part) => {
       const { order } = state.caches[part], done = state.done?.[part], full = done && !done.runs;
       const place = done?.before.indexOf(done.hit);
-      const free = data.limit - order.length, more = full ? data.full : state.done && !done ? data.skipped : place > 0 ? `${id(state, part, done.hit)} was tested ${["", "second", "third"][place]}, and moves to the front` : narrow ? `tested from top to bottom, ${free} free` : order ? "tested from left to right" : "empty";
+      const free = data.limit - order.length, more = full ? words(data.full) : state.done && !done ? words(data.skipped) : place > 0 ? words(data.moves[place - 1], id(state, part, done.hit)) : narrow ? words(data.down, free) : order ? words(data.across) : words("empty");
       return [
-        small(`cache ${part}`, left, caches[part] - (narrow ? 24 : 8), "strong", [`Cache of ${part === "f" ? "f" : takes}: `,
+        small(`cache ${part}`, left, caches[part] - (narrow ? 24 : 8), "strong", [`${words("Cache of {}:", part === "f" ? "f" : takes)} `,
           h("tspan", { x: narrow ? 0 : null, dy: narrow ? 16 : null, style: `font-weight: 400; fill: var(${full ? "--bad" : "--quiet"})` }, more)]),
         ...upTo(free - 1).filter(() => !narrow).map((i) => moved(`free ${part} ${i}`, LEFT + (i + order.length) * PITCH, CACHES[part], {},
-          rect(0, 0, WIDE, 90, "", { rx: 5, "stroke-dasharray": "4 4" }), small("free", WIDE / 2, 49, "quiet middle", "free"))),
+          rect(0, 0, WIDE, 90, "", { rx: 5, "stroke-dasharray": "4 4" }), small("free", WIDE / 2, 49, "quiet middle", words("free")))),
         ...[...order].sort().map((letter) => box(state, data, part, letter, order.indexOf(letter), at)),
       ];
     });
-    const [name, words] = data.calls[state.call], aside = narrow ? 176 : LEFT + 10;
+    const [name, args] = data.calls[state.call], aside = narrow ? 176 : LEFT + 10;
     return [
-      ...source, small("bytecode", 0, top - 16, "quiet", "its bytecode"), ...blocks, ...bytes,
+      ...source, small("bytecode", 0, top - 16, "quiet", words("its bytecode")), ...blocks, ...bytes,
       rect(aside - 10, 0, narrow ? 191 : 532, narrow ? 84 : 32, "ground", { key: "call", rx: 5 }),
-      label("name", aside, 21, "strong", `${state.done ? "called" : "next call"}: ${name}`),
-      ...(narrow ? words.map((word, i) => small(`word ${i}`, aside, 42 + i * 16, "code", word)) : [small("words", LEFT + 522, 20, "code end", words.join(", "))]),
+      label("name", aside, 21, "strong", state.done ? words("called: {}", words(name)) : words("next call: {}", words(name))),
+      ...(narrow ? args.map((word, i) => small(`word ${i}`, aside, 42 + i * 16, "code", words(word))) : [small("words", LEFT + 522, 20, "code end", args.map((word) => words(word)).join(", "))]),
       ...entries,
-      small("none", left, narrow ? at.end + 14 : CACHES.resume - 8, "quiet", state.print ? "" : data.whole),
-      small("count", left, narrow ? at.end + 34 : 424, "", `calls: ${state.history.length}, graphs compiled: ${graphs(state)}${state.tried ? `, guesses: ${state.right} of ${state.tried} right` : ""}`),
+      small("none", left, narrow ? at.end + 14 : CACHES.resume - 8, "quiet", state.print ? "" : words(data.whole)),
+      small("count", left, narrow ? at.end + 34 : 424, "", words(data.counts, state.history.length, graphs(state)) + (state.tried ? words(data.guesses, state.right, state.tried) : "")),
     ];
   }
 
   function controls(state, data, set) {
     const of = (changes) => set({ ...state, ...fresh, ...changes });
     return [
-      h("span", {}, "call:"),
-      ...data.calls.map(([name], call) => toggle(name, call === state.call, () => set({ ...state, call, done: null, guess: null }))),
-      h("span", { style: "width: 100%" }), h("span", {}, "it compiles:"),
+      h("span", {}, words("call:")),
+      ...data.calls.map(([name], call) => toggle(words(name), call === state.call, () => set({ ...state, call, done: null, guess: null }))),
+      h("span", { style: "width: 100%" }), h("span", {}, words("it compiles:")),
       ...GRAPHS.map((label, guess) =>
         button(label, () => set(called(state, data, guess)), { key: label, off: state.done || (guess === 2 && !state.print) })),
       keyed("dynamic", choice("dynamic", DYNAMIC, state.dynamic, (dynamic) => of({ dynamic }))),
       keyed("print", toggle("print", state.print, () => of({ print: !state.print }))),
-      button("start again", () => of({}), { key: "again" }),
+      button(words("start again"), () => of({}), { key: "again" }),
     ];
   }
 
   function told(state, data, part) {
-    const done = state.done[part], name = part === "f" ? "f" : "The resume function", made = state.caches[part].made;
+    const done = state.done[part], name = part === "f" ? "f" : words("The resume function"), made = state.caches[part].made;
     if (!done) return "";
-    if (!done.runs) return `No entry fits. ${name} already has ${data.limit}, the limit, so it runs uncompiled.`;
+    if (!done.runs) return words(data.limited, name, data.limit);
     const runs = id(state, part, done.runs);
-    if (done.hit) return `${name} runs ${runs}, because all its guards hold.`;
-    if (!done.before) return `${name} is compiled for the first time.`;
+    if (done.hit) return words(data.hit, name, runs);
+    if (!done.before) return words(data.first, name);
     const last = done.before[0], why = data.reasons[verdict(state, data, part, last)[1]];
     const [known, news] = [made.at(-2), done.runs].map((letter) => entry(state, data, part, letter)[2]), symbols = Object.keys(news).filter((each) => !(each in known));
-    return [`${name} is compiled again. Torch says of ${id(state, part, last)}: "${why}".`, ...symbols.map((each) => news[each])].join(" ");
+    return [words(data.again, name, id(state, part, last), why), ...symbols.map((each) => words(news[each]))].join(" ");
   }
 
   function say(state, data) {
     const name = data.calls[state.call][0];
-    if (!state.done) return `Next call: ${name}. ${data.ask}`;
-    const answer = state.guess == null ? "" : state.guess === state.missed ? "Right. " : `No, ${GRAPHS[state.missed]}. `;
-    return `${answer}${["f", "resume"].map((part) => told(state, data, part)).filter(Boolean).join(" ")} Press the next call.`;
+    if (!state.done) return words(data.ask, words(name));
+    const answer = state.guess == null ? "" : state.guess === state.missed ? praise(true) : `${words("No, {}.", GRAPHS[state.missed])} `;
+    return `${answer}${["f", "resume"].map((part) => told(state, data, part)).filter(Boolean).join(" ")} ${words(data.next)}`;
   }
 
   // In an address: the two settings, and the calls since then. `none,print,013`.

@@ -27,6 +27,7 @@ import torch
 from torch._dynamo import config, eval_frame, guards, pgo
 
 import rushlight
+from autograder.language import phrase
 from rushlight.course.draw.capture import fx_nodes
 from rushlight.dynamo import bytecode
 from rushlight.dynamo import cache as small
@@ -67,8 +68,8 @@ class Call(NamedTuple):
 
 CALLS = (
     Call("f(x, 2)"),
-    Call("7 rows", rows=7),
-    Call("1 row", rows=1),
+    Call(phrase("7 rows"), rows=7),
+    Call(phrase("1 row"), rows=1),
     Call("n = 5", n=5),
     Call("n = 9", n=9),
     Call("float64", dtype="float64"),
@@ -187,7 +188,7 @@ def guard_rows(manager: Any) -> tuple[str, ...]:
         text = guards.strip_local_scope(text.partition("  #")[0].strip())
         if kind == "GLOBAL_STATE":
             mode = json.loads(text.partition(" against ")[2])["grad_mode"]
-            rows.append(f"grad mode {'on' if mode else 'off'}")
+            rows.append(phrase("grad mode on") if mode else phrase("grad mode off"))
         elif kind == "TYPE_MATCH" and "'int'" in text:
             rows.append("n: any int")
         elif kind == "TENSOR_MATCH":
@@ -445,9 +446,12 @@ def shown(machine: Machine, reasons: list[str]) -> dict[str, Any]:
         table = []
         for rows, graph, names, verdicts in entries:
             reasons += dict.fromkeys(verdict[1] for verdict in verdicts if verdict and verdict[1] not in reasons)
-            one = ", except if it is 1" if any(".size [1," in row for row in rows) else ""
+            fixed = any(".size [1," in row for row in rows)
             news = {
-                name: f"{name} has changed, so it is a symbol now{one if 'size' in name else ''}." for name in names
+                name: phrase(f"{name} has changed, so it is a symbol now, except if it is 1.")
+                if fixed and "size" in name
+                else phrase(f"{name} has changed, so it is a symbol now.")
+                for name in names
             }
             table.append(
                 [rows, graph, news, [verdict and [verdict[0], reasons.index(verdict[1])] for verdict in verdicts]]
@@ -463,10 +467,27 @@ def shown(machine: Machine, reasons: list[str]) -> dict[str, Any]:
 
 
 SAID = {
-    "ask": "Do the guards of an entry hold, or is it compiled? Press the number of graphs that this call compiles.",
-    "whole": "Nothing breaks the graph, so there is no resume function.",
-    "full": f"the limit is {LIMIT}: it runs uncompiled",
-    "skipped": "not asked, because f runs uncompiled",
+    "ask": phrase(
+        "Next call: {}. Do the guards of an entry hold, or is it compiled? "
+        "Press the number of graphs that this call compiles."
+    ),
+    "next": phrase("Press the next call."),
+    "whole": phrase("Nothing breaks the graph, so there is no resume function."),
+    "full": phrase(f"the limit is {LIMIT}: it runs uncompiled"),
+    "skipped": phrase("not asked, because f runs uncompiled"),
+    "limited": phrase("No entry fits. {0} already has {1}, the limit, so it runs uncompiled."),
+    "hit": phrase("{0} runs {1}, because all its guards hold."),
+    "first": phrase("{} is compiled for the first time."),
+    "again": phrase('{0} is compiled again. Torch says of {1}: "{2}".'),
+    "moves": [
+        phrase("{} was tested second, and moves to the front"),
+        phrase("{} was tested third, and moves to the front"),
+    ],
+    "down": phrase("tested from top to bottom, {} free"),
+    "across": phrase("tested from left to right"),
+    "counts": phrase("calls: {0}, graphs compiled: {1}"),
+    "guesses": phrase(", guesses: {0} of {1} right"),
+    "status": [phrase("runs"), phrase("new"), phrase("fails"), phrase("not tested")],
 }
 
 
@@ -475,7 +496,7 @@ def data() -> dict[str, Any]:
     result: dict[str, Any] = {"limit": LIMIT, "calls": [], "code": {}, "settings": {}, "reasons": reasons, **SAID}
     for call in CALLS:
         x, n = call.args(torch)
-        mode = f"grad mode {'on' if call.grad_mode else 'off'}"
+        mode = phrase("grad mode on") if call.grad_mode else phrase("grad mode off")
         result["calls"].append([call.name, [f"x: {call.dtype} {list(x.shape)}", f"n: {n}", mode]])
     with settings():
         for dynamic, breaks in product((None, True, False), (False, True)):

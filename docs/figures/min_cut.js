@@ -10,7 +10,7 @@
   const start = () => ({ program: null, cut: null, pressed: null });
   const shown = (state, data) => data[state.program ?? Object.keys(data)[0]];
   const number = (state, data) => state.cut ?? shown(state, data).default;
-  const counted = (count) => `${count.toLocaleString("en")} bytes`;
+  const counted = (count) => words("{} bytes", count.toLocaleString("en"));
 
   // What happens to a row: it crosses the border, the backward computes it, or the backward does not need it.
   const fate = (cut, row) => (cut.saved.includes(row) ? "saved" : cut.computed.includes(row) ? "computed" : "");
@@ -52,16 +52,16 @@
 
     const tensors = rows.map(([title, call, size, forward], row) => {
       const does = fate(cut, row), refused = state.pressed === row && cut.moves[row] != null, here = forward || does === "saved", saved = does === "saved" ? "one" : "gone";
-      const box = (key, x, wide, kind, words, more = "") => moved(key, x, y(row) - 20, { class: more },
-        rect(0, 0, wide, 40, kind, { rx: 5 }), label("title", 8, words ? 17 : 25, "strong", title), small("words", 8, 33, "code quiet", words));
-      const word = refused ? "✗ refused" : does === "saved" ? (forward ? "recompute" : "compute") : does ? "save" : "not needed there";
-      const half = word.length < 5 ? 19 : 38, middle = does === "computed" && !refused ? [END - 22, -7] : [MIDDLE, does ? 13 : 0];
+      const box = (key, x, wide, kind, second, more = "") => moved(key, x, y(row) - 20, { class: more },
+        rect(0, 0, wide, 40, kind, { rx: 5 }), label("title", 8, second ? 17 : 25, "strong", title), small("words", 8, 33, "code quiet", second));
+      const word = refused ? words("✗ refused") : does === "saved" ? (forward ? words("recompute") : words("compute")) : does ? words("save") : words("not needed there");
+      const aside = does === "computed" && !refused, half = aside ? 3 * word.length + 7 : 38, middle = aside ? [END - 3 - half, -7] : [MIDDLE, does ? 13 : 0];
       return h("g", { key: `${name} row ${row}` },
         here ? box("forward", ...BOX, "", narrow ? "" : call) : null,
         h("path", { key: "arrow", d: `M${BOX[0] + BOX[1]} ${y(row)}H${FAR + 10}`, class: saved }),
         h("path", { key: "tip", d: `M${FAR + 14} ${y(row)}l-9 -5v10z`, class: `shape ${saved}` }),
         small("bytes", MIDDLE, y(row) - 6, `middle strong ${saved}`, counted(size)),
-        box("copy", inside(row) ? COPY : BOX[0], 118, "two", forward ? "again" : "only here", inside(row) ? "" : "gone"),
+        box("copy", inside(row) ? COPY : BOX[0], 118, "two", forward ? words("again") : words("only here"), inside(row) ? "" : "gone"),
         h("g", { key: "press", press: () => set(press(state, data, row)), "aria-label": `${word} ${title}` },
           rect(BOX[0], TOP + row * pitch + 3, FAR - BOX[0] - 4, pitch - 6, "", { opacity: 0 }),
           moved("word", middle[0], y(row) + middle[1], {}, does ? rect(-half, -9, 2 * half, 18, refused ? "bad" : "", { rx: 9 }) : null,
@@ -71,7 +71,7 @@
 
     const most = Math.max(...program.cuts.map((each) => each.bytes)), wide = Math.min(46, 310 / program.cuts.length);
     const bars = program.cuts.map((each, i) => {
-      const tall = (52 * each.bytes) / most, mark = i === program.best ? "min-cut" : i === program.default ? "default" : "";
+      const tall = (52 * each.bytes) / most, mark = i === program.best ? "min-cut" : i === program.default ? words("default") : "";
       return moved(`${name} bar ${i}`, i * wide, CHART, { onclick: () => set({ ...state, cut: i, pressed: null }) }, rect(0, 0, wide, 72, "", { opacity: 0 }),
         rect(2, 52 - tall, wide - 4, tall, i === at ? "one" : i === program.best ? "good" : "", { key: "bar" }),
         small("at", wide / 2, 68, `middle ${i === at ? "strong one" : "quiet"}`, i === at ? "▲" : ""),
@@ -81,29 +81,29 @@
     const measured = (place, title, each, kind) => line(place, [title, each.bytes.toLocaleString("en"), each.weight.toLocaleString("en")], kind);
     return [
       small("code", 0, 12, "code", program.code),
-      small("forward", narrow ? 0 : BOX[0], 40, "strong", "forward graph"), small("border", MIDDLE, 40, "middle two strong", "the border"),
-      ...paragraph("backward", LATE[0], narrow ? 28 : 40, "small strong", "backward graph, runs upwards", narrow ? 117 : 240, 7.2),
+      small("forward", narrow ? 0 : BOX[0], 40, "strong", words("forward graph")), small("border", MIDDLE, 40, "middle two strong", words("the border")),
+      ...paragraph("backward", LATE[0], narrow ? 28 : 40, "small strong", words("backward graph, runs upwards"), narrow ? 117 : 240, 7.2),
       rect(FAR, TOP, WIDE - FAR, ROWS, "ground", { key: "ground" }),
-      ...bands, ...steps, ...edges, ...tensors, ...grads, small("cuts", 0, CHART - 10, "quiet", "bytes of each legal cut"), ...bars,
-      ...line(-1, ["", "bytes", "weight"], "quiet"), ...measured(0, "default_partition", program.cuts[program.default], "quiet"),
-      ...measured(1, "your cut", cut, "one strong"), ...measured(2, "torch's min-cut", program.cuts[program.best], ""),
+      ...bands, ...steps, ...edges, ...tensors, ...grads, small("cuts", 0, CHART - 10, "quiet", words("bytes of each legal cut")), ...bars,
+      ...line(-1, ["", "bytes", words("weight")], "quiet"), ...measured(0, "default_partition", program.cuts[program.default], "quiet"),
+      ...measured(1, words("your cut"), cut, "one strong"), ...measured(2, words("torch's min-cut"), program.cuts[program.best], ""),
     ];
   }
 
   function controls(state, data, set) {
     const program = shown(state, data), names = Object.keys(data), go = (cut) => set({ ...state, cut, pressed: null });
     return [
-      button("min-cut", () => go(program.best), { key: "best" }), button("default", () => go(program.default), { key: "default" }),
-      keyed("cut", slider("border:", 1, program.cuts.length, number(state, data) + 1, (place) => go(place - 1))),
-      keyed("program", choice("function", names, state.program ?? names[0], (name) => set({ ...start(), program: name }))),
+      button("min-cut", () => go(program.best), { key: "best" }), button(words("default"), () => go(program.default), { key: "default" }),
+      keyed("cut", slider(words("border:"), 1, program.cuts.length, number(state, data) + 1, (place) => go(place - 1))),
+      keyed("program", choice(words("function"), names, state.program ?? names[0], (name) => set({ ...start(), program: name }))),
     ];
   }
 
   function say(state, data) {
     const program = shown(state, data), at = number(state, data), cut = program.cuts[at], row = program.rows[state.pressed];
-    if (row) return cut.moves[state.pressed] == null ? `The backward does not need ${row[0]} in this cut.` : `Refused. ${row[4]}`;
-    const who = at === program.best ? "The min-cut. " : at === program.default ? "The default. " : "";
-    return `${who}${cut.say}${at === program.default ? ' Press "recompute": then a tensor need not cross.' : ""}`;
+    if (row) return cut.moves[state.pressed] == null ? words("The backward does not need {} in this cut.", row[0]) : `${words("Refused.")} ${words(row[4])}`;
+    const who = at === program.best ? `${words("The min-cut.")} ` : at === program.default ? `${words("The default.")} ` : "";
+    return `${who}${words(cut.say)}${at === program.default ? ` ${words('Press "recompute": then a tensor need not cross.')}` : ""}`;
   }
 
   const address = fields((state, data) => [["program", Object.keys(data)], ["cut", [shown(state, data).default, ...shown(state, data).cuts.keys()]]]);

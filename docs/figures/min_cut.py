@@ -17,14 +17,15 @@ from functorch.compile import aot_function, make_boxed_func
 from torch._functorch import partitioners
 
 import rushlight
+from autograder.language import phrase
 from rushlight import aot
 
 PHASE, SIZE = "07", (620, 512)
 WORDS = {  # torch's reason not to recompute a tensor, in a sentence
-    "mm": "is a product of matrices, which is too expensive to compute twice",
-    "rand_like": "is random. A second run would draw other numbers",
-    "primal input": "is an argument of the function. No operator computes it",
-    "reduction op": "is small and its input is large, so it is better to save it",
+    "mm": phrase("{name} is a product of matrices, which is too expensive to compute twice."),
+    "rand_like": phrase("{name} is random. A second run would draw other numbers."),
+    "primal input": phrase("{name} is an argument of the function. No operator computes it."),
+    "reduction op": phrase("{name} is small and its input is large, so it is better to save it."),
 }
 
 
@@ -42,10 +43,12 @@ class Program(NamedTuple):
 
 
 PROGRAMS = {
-    "an activation": Program("(lambda h: h * xp.sin(xp.nn.functional.softplus(h)))(x @ w)", [(32, 64), (64, 600)]),
-    "a clamp": Program("(x @ w).clamp(min=0)", [(32, 64), (64, 600)]),
-    "a random mask": Program("xp.sin(xp.nn.functional.softplus(x)) * (xp.rand_like(x) > 0.1)", [(32, 600)]),
-    "a reduction": Program("xp.sin(xp.sin(x.sum(1)))", [(1000, 16)]),
+    phrase("an activation"): Program(
+        "(lambda h: h * xp.sin(xp.nn.functional.softplus(h)))(x @ w)", [(32, 64), (64, 600)]
+    ),
+    phrase("a clamp"): Program("(x @ w).clamp(min=0)", [(32, 64), (64, 600)]),
+    phrase("a random mask"): Program("xp.sin(xp.nn.functional.softplus(x)) * (xp.rand_like(x) > 0.1)", [(32, 600)]),
+    phrase("a reduction"): Program("xp.sin(xp.sin(x.sum(1)))", [(1000, 16)]),
 }
 Cut = frozenset[str]  # the tensors that are saved
 
@@ -156,7 +159,9 @@ class Joint:
 
 
 def listed(names: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]])) if names else "nothing"
+    *others, last = names
+    first = ", ".join(others)
+    return phrase(f"{first} and {last}") if others else last
 
 
 def call(node: Any, shown: dict[str, str]) -> str:
@@ -230,7 +235,8 @@ def figures(program: Program) -> dict[str, Any]:
 def refusal(name: str, node: Any, reason: str) -> str:
     """Why a tensor must be saved if the backward needs it."""
     words = WORDS[reason if reason in WORDS else aot.partition.operator_name(node) or ""]
-    return f'{name} {words}. Torch\'s reason: "{reason}".'
+    said = phrase(f'Torch\'s reason: "{reason}".')
+    return f"{words.format(name=name)} {said}"
 
 
 def sentence(joint: Joint, cut: Cut, rows: list[str], shown: dict[str, str]) -> str:
@@ -238,13 +244,19 @@ def sentence(joint: Joint, cut: Cut, rows: list[str], shown: dict[str, str]) -> 
     twice = [shown[name] for name in computed if joint.early[name] in joint.info.required_fw]
     once = [shown[name] for name in computed if shown[name] not in twice]
     saved = [shown[name] for name in rows if name in cut]
-    count = f"{len(saved)} {'tensor' if len(saved) == 1 else 'tensors'}"
-    say = f"{count} cross{'es' if len(saved) == 1 else ''} the border: {listed(saved)}."
-    return (
-        say
-        + (f" The backward computes {listed(twice)} again." if twice else " Nothing is computed twice.")
-        + (f" Only the backward computes {listed(once)}." if once else "")
-    )
+    names, count = listed(saved), len(saved)
+    say = phrase(f"1 tensor crosses the border: {names}.")
+    if count > 1:
+        say = phrase(f"{count} tensors cross the border: {names}.")
+    if twice:
+        names = listed(twice)
+        say += f" {phrase(f'The backward computes {names} again.')}"
+    else:
+        say += f" {phrase('Nothing is computed twice.')}"
+    if once:
+        names = listed(once)
+        say += f" {phrase(f'Only the backward computes {names}.')}"
+    return say
 
 
 def data() -> dict[str, Any]:

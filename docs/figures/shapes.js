@@ -22,7 +22,8 @@ function bytes(value) {
   const power = Math.min(3, Math.floor(Math.log10(value) / 3));
   return `${digits(value / 1000 ** power)} ${["bytes", "kB", "MB", "GB"][power]}`;
 }
-const guesses = ({ tried, right }) => (tried ? `Your guesses: ${right} of ${tried} right` : "");
+const guesses = ({ tried, right }) => (tried ? words("Your guesses: {0} of {1} right", right, tried) : "");
+const praise = (right) => (right ? `${words("Right.")} ` : "");
 
 // A state as words: of each field that `list` names, in this order, one of its values. The first value stands for null. A word
 // that is no value raises an error, and the figure begins at its beginning.

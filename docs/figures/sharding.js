@@ -1,7 +1,7 @@
 // One training step under DDP, FSDP or tensor parallelism: what each rank holds, what is sent when, and the memory of a rank.
 (() => {
   const LEFT = 122, PITCH = 52, BAR = 11, HIGH = 104;
-  const KINDS = [["weights", "one"], ["optimizer", "ground"], ["gradients", "good"], ["gathered", "two"], ["activations", ""]];
+  const KINDS = [[words("weights"), "one"], [words("optimizer"), "ground"], [words("gradients"), "good"], [words("gathered"), "two"], [words("activations"), ""]];
   const LETTERS = { forward: "F", backward: "B", "all-gather": "G", "reduce-scatter": "R", "all-reduce": "A" };
 
   // at: a moment of the step. guess: the collective that was guessed last, and whether it is the next one.
@@ -38,13 +38,13 @@
     const part = (kind, block, rank, s, home, look, half, way) => moved(`${name} ${kind} ${block} ${rank} ${s}`, place(home ? s : rank, s), high(home ? s : rank, block) + kind * 14,
       { class: (home && s !== rank) || !look ? "gone" : "" },
       rect(0, half ? BAR / 2 : 0, slice, half ? BAR / 2 : BAR, look || "one", { style: way ? "stroke-dasharray: 2 2" : null }));
-    const words = ["weights", "gradients", "activations"];
+    const held = [0, 2, 4].map((kind) => KINDS[kind][0]);
     const rows = blocks.flatMap(([weights, gradients, kept], block) => [
       ...ranks.filter((rank) => rank % row === 0).flatMap((rank) => [
-        small(`block ${block} ${rank}`, 0, high(rank, block) + 24, "strong", `block ${block}`),
-        ...words.map((word, i) => small(`${word} ${block} ${rank}`, LEFT - 8, high(rank, block) + 10 + i * 14, "quiet end", word))]),
+        small(`block ${block} ${rank}`, 0, high(rank, block) + 24, "strong", words("block {}", block)),
+        ...held.map((word, i) => small(`${word} ${block} ${rank}`, LEFT - 8, high(rank, block) + 10 + i * 14, "quiet end", word))]),
       ...ranks.flatMap((rank) => [
-        ...words.map((_, i) => rect(place(rank, 0), high(rank, block) + i * 14, wide, BAR, "ground", { key: `${name} box ${block} ${rank} ${i}` })),
+        ...held.map((_, i) => rect(place(rank, 0), high(rank, block) + i * 14, wide, BAR, "ground", { key: `${name} box ${block} ${rank} ${i}` })),
         ...ranks.flatMap((s) => [
           part(0, block, rank, s, weights === "s", s !== rank && (weights === "g" || (weights === "w" && state.kind === "FSDP")) ? "two" : "one", false, weights === "g" && s !== rank),
           part(1, block, rank, s, gradients === "s" || (gradients === "r" && state.kind === "FSDP"), { "-": "", p: "good", r: "two" }[gradients] ?? "good", gradients === "p" || gradients === "r", gradients === "r"),
@@ -71,19 +71,19 @@
       return [rect(left, y - 9, 9, 9, look, { key: `mark ${word}`, style: rim(look) }),
         small(`of ${word}`, left + 14, y, "", word), small(`much ${word}`, left + (narrow ? 150 : LEFT - 6), y, "end", (memory[k] / 2 ** 20).toFixed(2))];
     });
-    const table = [["", narrow ? "most memory" : "most memory of a rank", "a rank sends", "the step takes"], ...data.kinds.map((kind, i) => [kind, mebi(all[i].peak), mebi(all[i].frames.at(-1)[3]), `${total(all[i]).toLocaleString("en")} µs`])];
+    const table = [["", narrow ? words("most memory") : words("most memory of a rank"), words("a rank sends"), words("the step takes")], ...data.kinds.map((kind, i) => [kind, mebi(all[i].peak), mebi(all[i].frames.at(-1)[3]), `${total(all[i]).toLocaleString("en")} µs`])];
     return [
-      ...paragraph("title", 0, 12, "strong", `${state.kind} on ${state.ranks} ranks: ${now.toLocaleString("en")} of ${end.toLocaleString("en")} µs, sent ${mebi(sent)}`, left + span, 8.4),
+      ...paragraph("title", 0, 12, "strong", words("{0} on {1} ranks: {2} of {3} µs, sent {4}", state.kind, state.ranks, now.toLocaleString("en"), end.toLocaleString("en"), mebi(sent)), left + span, 8.4),
       small("score", narrow ? 0 : 720, narrow ? TABLE + 72 : 12, narrow ? "" : "end", guesses(state)),
-      ...paragraph("half", 0, narrow ? 46 : 31, "small quiet", data.legend, left + span),
-      ...ranks.map((rank) => small(`${name} rank ${rank}`, place(rank, 0), high(rank, 0) - 6, "strong", `rank ${rank}`)),
+      ...paragraph("half", 0, narrow ? 46 : 31, "small quiet", words(data.legend), left + span),
+      ...ranks.map((rank) => small(`${name} rank ${rank}`, place(rank, 0), high(rank, 0) - 6, "strong", words("rank {}", rank))),
       ...rows,
-      ...(narrow ? [small("compute", 0, line - 8, "", "each computes, and sends")] : [small("compute", 0, line + 14, "", "each computes"), small("send", 0, line + 39, "", "and sends")]), ...bars,
-      small("memory", 0, MEMORY + (narrow ? -8 : 8), "quiet", `${mebi(memory.reduce((a, b) => a + b, 0))} on a rank:`), ...areas, ...legend,
+      ...(narrow ? [small("compute", 0, line - 8, "", words("each computes, and sends"))] : [small("compute", 0, line + 14, "", words("each computes")), small("send", 0, line + 39, "", words("and sends"))]), ...bars,
+      small("memory", 0, MEMORY + (narrow ? -8 : 8), "quiet", words("{} on a rank:", mebi(memory.reduce((a, b) => a + b, 0)))), ...areas, ...legend,
       ...data.kinds.flatMap((kind, i) => [
         h("path", { key: `most ${kind}`, d: `M${left} ${level(all[i].peak)}h${span}`, style: "stroke-dasharray: 3 4", class: kind === state.kind ? "gone" : "" }),
-        small(`level ${kind}`, left + span, level(all[i].peak) - 3, `quiet end ${kind === state.kind ? "gone" : ""}`, `most with ${kind}`)]),
-      ...paragraph("letters", left, line + 60, "small quiet", data.letters, span),
+        small(`level ${kind}`, left + span, level(all[i].peak) - 3, `quiet end ${kind === state.kind ? "gone" : ""}`, words("most with {}", kind))]),
+      ...paragraph("letters", left, line + 60, "small quiet", words(data.letters), span),
       h("line", { key: "now", x1: 0, x2: 0, y1: line - 6, y2: MEMORY + HIGH, transform: `translate(${x(now)} 0)`, style: "stroke: var(--ink); stroke-width: 1.5" }),
       ...table.flatMap((cells, i) => cells.map((cell, k) => small(`cell ${i} ${k}`, k && ends[k - 1], TABLE + i * 17, `${i ? "" : "quiet"} ${k ? "end" : ""} ${cells[0] === state.kind ? "strong" : ""}`, cell))),
     ];
@@ -92,19 +92,19 @@
   function controls(state, data, set) {
     const again = (change) => set({ ...state, at: 0, playing: false, guess: null, ...change });
     return [
-      ...player({ at: state.at, last: last(state, data), playing: state.playing, scrub: "moments:" }, (at, playing) => set({ ...state, at, playing, guess: null })),
+      ...player({ at: state.at, last: last(state, data), playing: state.playing, scrub: words("moments:") }, (at, playing) => set({ ...state, at, playing, guess: null })),
       ...data.kinds.map((kind) => keyed(kind, toggle(kind, kind === state.kind, () => again({ kind })))),
-      keyed("ranks", choice("ranks", data.ranks.map(String), String(state.ranks), (ranks) => again({ ranks: +ranks }))),
-      keyed("link", choice("links of", data.links, data.links[state.link], (link) => again({ link: data.links.indexOf(link) }))),
-      h("span", { key: "ask" }, "what is sent next?"),
+      keyed("ranks", choice(words("ranks"), data.ranks.map(String), String(state.ranks), (ranks) => again({ ranks: +ranks }))),
+      keyed("link", choice(words("links of"), data.links, data.links[state.link], (link) => again({ link: data.links.indexOf(link) }))),
+      h("span", { key: "ask" }, words("what is sent next?")),
       ...data.words.map((word) => button(word, () => set(guess(state, data, word)), { key: word, off: !next(state, data).length })),
     ];
   }
 
   function say(state, data) {
-    const words = data.sentences[scene(state, data).frames[state.at][4]], [word, right] = state.guess ?? [];
-    if (right === false) return `No ${word} comes next: ${data.not[state.kind][word]}.`;
-    return `${right ? "Right. " : ""}${words}`;
+    const sentence = data.sentences[scene(state, data).frames[state.at][4]], [word, right] = state.guess ?? [];
+    if (right === false) return words("No {0} comes next: {1}.", word, words(data.not[state.kind][word]));
+    return praise(right) + words(sentence);
   }
 
   const tick = (state, data) => (state.playing && state.at < last(state, data) ? [1300, { ...state, at: state.at + 1, guess: null }] : []);

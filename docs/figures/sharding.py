@@ -22,6 +22,7 @@ from torch.distributed.tensor.debug import CommDebugMode
 from torch.distributed.tensor.parallel import ColwiseParallel, RowwiseParallel, parallelize_module
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
+from autograder.language import phrase
 from rushlight.distributed import Traffic, cost, ddp, fsdp
 from rushlight.distributed import tensor_parallel as tp
 
@@ -265,35 +266,45 @@ def schedule(kind: str, ranks: int, link: cost.Link, early: bool = False) -> lis
 # What the figure shows -----------------------------------------------------------------------------------------------
 
 CARRIES = {  # what a collective does, by kind of training and by the direction of the step
-    ("DDP", "backward"): "an all-reduce averages the gradients of block {i}",
-    ("FSDP", "all-gather"): "an all-gather brings the shards of block {i}'s weights to all ranks",
-    ("FSDP", "reduce-scatter"): "a reduce-scatter averages the gradients of block {i}, and each rank keeps its shard",
-    ("TP", "forward"): "an all-reduce adds up the ranks' parts of block {i}'s output",
-    ("TP", "backward"): "an all-reduce adds up the ranks' parts of the gradient of block {i}'s input",
+    ("DDP", "backward"): phrase("an all-reduce averages the gradients of block {i}"),
+    ("FSDP", "all-gather"): phrase("an all-gather brings the shards of block {i}'s weights to all ranks"),
+    ("FSDP", "reduce-scatter"): phrase(
+        "a reduce-scatter averages the gradients of block {i}, and each rank keeps its shard"
+    ),
+    ("TP", "forward"): phrase("an all-reduce adds up the ranks' parts of block {i}'s output"),
+    ("TP", "backward"): phrase("an all-reduce adds up the ranks' parts of the gradient of block {i}'s input"),
+}
+COMPUTES = {
+    "forward": phrase("Each rank computes the forward of block {i}"),
+    "backward": phrase("Each rank computes the backward of block {i}"),
 }
 BEGIN = {
-    "DDP": "Each rank has all weights and a part of the batch. ",
-    "FSDP": "Each rank has a shard of each weight and a part of the batch. ",
-    "TP": "Each rank has a shard of each weight and the whole batch. ",
+    "DDP": phrase("Each rank has all weights and a part of the batch."),
+    "FSDP": phrase("Each rank has a shard of each weight and a part of the batch."),
+    "TP": phrase("Each rank has a shard of each weight and the whole batch."),
 }
 END = {
-    "DDP": "The step is over: each rank has all averages, and AdamW updates all weights on each rank.",
-    "FSDP": "The step is over: each rank has its shard of the averages, and AdamW updates this shard only.",
-    "TP": "The step is over: each rank has the gradients of its shard, and AdamW updates this shard only.",
+    "DDP": phrase("The step is over: each rank has all averages, and AdamW updates all weights on each rank."),
+    "FSDP": phrase("The step is over: each rank has its shard of the averages, and AdamW updates this shard only."),
+    "TP": phrase("The step is over: each rank has the gradients of its shard, and AdamW updates this shard only."),
 }
 NOT = {  # why a collective is not the next one
     "DDP": {
-        "all-gather": "each rank has all weights already",
-        "reduce-scatter": "each rank updates all weights, so it needs all averages and not only a shard of them",
+        "all-gather": phrase("each rank has all weights already"),
+        "reduce-scatter": phrase(
+            "each rank updates all weights, so it needs all averages and not only a shard of them"
+        ),
     },
     "FSDP": {
-        "all-reduce": "a rank updates only its shard of the weights, so a shard of the averages is enough",
-        "all-gather": "each block that computes next is whole, or is being gathered",
-        "reduce-scatter": "it comes when the backward of a block has ended, after the gathers that were asked for before",
+        "all-reduce": phrase("a rank updates only its shard of the weights, so a shard of the averages is enough"),
+        "all-gather": phrase("each block that computes next is whole, or is being gathered"),
+        "reduce-scatter": phrase(
+            "it comes when the backward of a block has ended, after the gathers that were asked for before"
+        ),
     },
     "TP": {
-        "all-gather": "no rank ever needs another rank's weights",
-        "reduce-scatter": "each rank needs the whole sum, because the next layer takes it as its input",
+        "all-gather": phrase("no rank ever needs another rank's weights"),
+        "reduce-scatter": phrase("each rank needs the whole sum, because the next layer takes it as its input"),
     },
 }
 
@@ -354,9 +365,9 @@ def sentence(kind: str, now: list[Span], later: bool) -> str:
         direction = sending.word if kind == "FSDP" else "backward" if later else "forward"
         carried = CARRIES[kind, direction].format(i=sending.block)
     if computing is None:
-        return f"All ranks wait: {carried}."
-    does = f"Each rank computes the {computing.word} of block {computing.block}"
-    return f"{does}. Meanwhile {carried}." if carried else f"{does}, and sends nothing."
+        return phrase(f"All ranks wait: {carried}.")
+    does = COMPUTES[computing.word].format(i=computing.block)
+    return phrase(f"{does}. Meanwhile {carried}.") if carried else phrase(f"{does}, and sends nothing.")
 
 
 def frames(kind: str, ranks: int, spans: list[Span], step: Step) -> list[list[Any]]:
@@ -371,7 +382,7 @@ def frames(kind: str, ranks: int, spans: list[Span], step: Step) -> list[list[An
         sent = sum(sent_by(kind, span, ranks) for span in spans if not is_compute(span) and span.end <= now)
         bytes_now = memory(kind, states, step, ranks)
         frames.append(
-            [round(now * 1e6), " ".join(states), bytes_now, round(sent), (BEGIN[kind] if not frames else "") + say]
+            [round(now * 1e6), " ".join(states), bytes_now, round(sent), say if frames else f"{BEGIN[kind]} {say}"]
         )
     assert all(a[0] < b[0] for a, b in pairwise(frames))
     assert bytes_now[2:] == [step.gradients, 0, 0]
@@ -416,8 +427,10 @@ def data() -> dict[str, Any]:
         "kinds": KINDS,
         "ranks": RANKS,
         "links": [*LINKS],
-        "legend": "Half as high: only a rank's part of a sum. Orange: gathered for now, dashed while on the way.",
-        "letters": "F forward, B backward, G all-gather, R reduce-scatter, A all-reduce, each with its block",
+        "legend": phrase(
+            "Half as high: only a rank's part of a sum. Orange: gathered for now, dashed while on the way."
+        ),
+        "letters": phrase("F forward, B backward, G all-gather, R reduce-scatter, A all-reduce, each with its block"),
         "words": ["all-gather", "reduce-scatter", "all-reduce"],
         "start": start,
         "not": NOT,

@@ -54,9 +54,10 @@
     const { place, width, height, end } = places(x.sizes, look), wide = look.line / values.length, before = data.tensors[state.at.at(-2) ?? state.at[0]];
     const all = indices(x.sizes), reached = new Set(all.map((index) => position(x, index))), here = full(x) ? position(x, state.index) : null;
     const kind = (index) => (String(index) === String(state.index) ? "one" : position(x, index) === here ? "two" : "");
+    const column = words("offset").length > 9 ? 108 : 90;
     const row = (y, name, field) => {
       const [value, was] = [field(x), field(before)], same = value === was;
-      return [label(name, 0, y, "quiet", name), label(`${name}=`, 90, y, `code ${same ? "" : "strong"}`, value), small(`${name} was`, 236, y, "quiet end", same ? "" : `was ${was}`)];
+      return [label(name, 0, y, "quiet", name), label(`${name}=`, column, y, `code ${same ? "" : "strong"}`, value), small(`${name} was`, 236, y, "quiet end", same ? "" : words("was {}", was))];
     };
     const copies = {}, copy = (value) => (copies[value] = (copies[value] ?? -1) + 1);
     const [left, top] = full(x) ? place(state.index) : [], tuple = (numbers) => `(${numbers.join(", ")}${numbers.length === 1 ? "," : ""})`;
@@ -71,12 +72,12 @@
         return cell(`${value} copy ${copy(value)}`, ...place(index), width, height, kind(index), value, {
           class: "cell", onclick: pick, onpointerenter: (event) => { if (event.movementX || event.movementY) pick(); } });
       }),
-      full(x) ? null : label("none", 0, 70, "quiet", "no elements"),
+      full(x) ? null : label("none", 0, 70, "quiet", words("no elements")),
       moved("record", aside, down, {},
-        row(60, "sizes", (x) => tuple(x.sizes)), row(84, "strides", (x) => tuple(x.strides)),
-        row(108, "offset", (x) => x.offset), row(132, "contiguous", (x) => (x.contiguous ? "yes" : "no")),
+        row(60, words("sizes"), (x) => tuple(x.sizes)), row(84, words("strides"), (x) => tuple(x.strides)),
+        row(108, words("offset"), (x) => x.offset), row(132, words("contiguous"), (x) => (x.contiguous ? words("yes") : words("no"))),
         full(x) ? [label("element", 0, 172, "code one", `x[${state.index.join(", ")}] = ${values[here]}`), label("sum", 0, 194, "code", `${sum} = ${here}`)] : []),
-      label("storage", 0, STORAGE, "quiet", x.storage === 0 ? "storage" : "a storage of its own: the elements were copied"),
+      label("storage", 0, STORAGE, "quiet", x.storage === 0 ? words("storage") : words("a storage of its own: the elements were copied")),
       ...values.map((value, i) => cell(`cell ${i}`, i * wide, STORAGE + 10, wide, 42, i === here ? "one" : reached.has(i) ? "" : "ground", value)),
       ...values.map((_, i) => small(`number ${i}`, i * wide + (wide - 3) / 2, STORAGE + 68, `middle ${i === here ? "one" : "quiet"}`, i)),
     ].filter(Boolean);
@@ -86,32 +87,32 @@
     const x = tensor(state, data);
     const operations = data.operations.map((name, operation) =>
       button(h("code", {}, name), () => set(apply(state, data, operation)), { key: name, off: x.next[operation] == null }));
-    const back = button("undo", () => set(undo(state, data)), { key: "undo", off: !state.chain.length });
+    const back = button(words("undo"), () => set(undo(state, data)), { key: "undo", off: !state.chain.length });
     if (state.calm) {
       const plays = state.show != null;
-      return [button(plays ? "pause" : "play", () => set({ ...state, show: plays ? null : 0 }), { key: "play", class: "first" }),
-        ...operations.filter((each) => SHOWN.includes(each.attributes.key)), back, button("all operations", () => set({ ...state, calm: false }), { key: "all" })];
+      return [button(plays ? words("pause") : words("play"), () => set({ ...state, show: plays ? null : 0 }), { key: "play", class: "first" }),
+        ...operations.filter((each) => SHOWN.includes(each.attributes.key)), back, button(words("all operations"), () => set({ ...state, calm: false }), { key: "all" })];
     }
     const walk = () => set({ ...state, refused: null, walking: !state.walking, index: state.walking ? state.index : x.sizes.map(() => 0) });
-    return [...operations, back, button(state.walking ? "stop" : "read in order", walk, { key: "walk", off: !full(x) }),
-      ...(full(x) ? x.sizes : []).map((size, dim) => keyed(`index ${dim}`, slider(`index ${dim}:`, 0, size - 1, state.index[dim], (i) =>
+    return [...operations, back, button(state.walking ? words("stop") : words("read in order"), walk, { key: "walk", off: !full(x) }),
+      ...(full(x) ? x.sizes : []).map((size, dim) => keyed(`index ${dim}`, slider(words("index {}:", dim), 0, size - 1, state.index[dim], (i) =>
         set({ ...state, refused: null, walking: false, index: state.index.with(dim, i) }))))];
   }
 
   function say(state, data) {
     const x = tensor(state, data);
-    if (state.refused) return `${data.operations[state.refused.operation]} is refused, and x stays: ${state.refused.error}`;
-    if (state.walking) return `One step in the last dimension is ${x.strides.at(-1)} ${x.strides.at(-1) === 1 ? "cell" : "cells"} in the storage: that is its stride.`;
+    if (state.refused) return words("{0} is refused, and x stays: {1}", data.operations[state.refused.operation], state.refused.error);
+    if (state.walking) return x.strides.at(-1) === 1 ? words("One step in the last dimension is 1 cell in the storage: that is its stride.") : words("One step in the last dimension is {} cells in the storage: that is its stride.", x.strides.at(-1));
     const count = x.sizes.reduce((product, size) => product * size, 1);
     const reached = new Set(indices(x.sizes).map((index) => position(x, index))).size;
     const last = data.operations[state.chain.at(-1)];
     const copied = last === data.copying && data.tensors[state.at.at(-2)].copies;
-    if (copied) return "No sizes and strides read these elements in this order, so reshape copied them. The new tensor has a storage of its own.";
-    if (!count) return "The tensor has no elements. Its record still has strides and an offset.";
-    if (reached < count) return `The ${count} elements are ${reached} cells of the storage: some have several names. The same cell is orange in the tensor.`;
-    if (!last && state.show != null) return "A tensor is a record: sizes, strides and an offset. They say where in the storage each element is.";
-    if (!last) return "Press .t(), for example. An operation makes a new record on the same storage: watch the sizes, the strides and the offset.";
-    return `${last} changed the record and copied nothing. ${x.contiguous ? "In order, the elements are neighbours in the storage." : "In order, the elements are not neighbours in the storage, so the tensor is not contiguous."}`;
+    if (copied) return words(data.copied);
+    if (!count) return words(data.empty);
+    if (reached < count) return words("The {0} elements are {1} cells of the storage: some have several names. The same cell is orange in the tensor.", count, reached);
+    if (!last && state.show != null) return words(data.record);
+    if (!last) return words("Press .t(), for example. An operation makes a new record on the same storage: watch the sizes, the strides and the offset.");
+    return `${words("{} changed the record and copied nothing.", last)} ${x.contiguous ? words("In order, the elements are neighbours in the storage.") : words("In order, the elements are not neighbours in the storage, so the tensor is not contiguous.")}`;
   }
 
   function tick(state, data) {

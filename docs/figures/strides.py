@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 import rushlight
+from autograder.language import phrase
 
 PHASE, SIZE = "01", (640, 330)
 LONGEST, MOST_DIMS = 3, 3
@@ -14,6 +15,16 @@ BASE = "arange(12).view(3, 4)"
 OPERATIONS = ".t()", "[1:]", "[:, ::2]", "[:, :1]", ".expand(-1, 4)", ".unfold(1, 2, 1)", ".view(-1)", ".reshape(-1)"
 NAMES = "t", "slice", "step", "column", "expand", "unfold", "view", "reshape"  # in an address
 COPYING = ".reshape(-1)"
+SAID = {
+    "copied": phrase(
+        "No sizes and strides read these elements in this order, so reshape copied them. "
+        "The new tensor has a storage of its own."
+    ),
+    "empty": phrase("The tensor has no elements. Its record still has strides and an offset."),
+    "record": phrase(
+        "A tensor is a record: sizes, strides and an offset. They say where in the storage each element is."
+    ),
+}
 
 
 def step(x: Any, operation: str) -> Any:
@@ -80,6 +91,7 @@ def data() -> dict:
         "operations": OPERATIONS,
         "names": NAMES,
         "copying": COPYING,
+        **SAID,
         "errors": [*errors],
         "storages": [*storages.values()],
         "tensors": tensors,

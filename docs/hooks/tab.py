@@ -253,7 +253,7 @@ def cells(nb: NotebookNode) -> dict[str, dict]:
             points = cell.metadata.get("nbgrader", {}).get("points", 0)
             about |= {"kind": "check", "check": check, "points": points}
             about |= {} if is_milestone(check) else {"of": exercise_of(check)}
-            about |= {"lacks": LACKED[check]} if check in LACKED else {}
+            about |= {"lacks": words(LACKED[check])} if check in LACKED else {}
     return told
 
 

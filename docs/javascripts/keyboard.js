@@ -4,7 +4,7 @@
 for (const label of document.querySelectorAll("label.md-header__button[for='__drawer']")) {
   label.tabIndex = 0;
   label.setAttribute("role", "button");
-  label.setAttribute("aria-label", "Menu");
+  label.setAttribute("aria-label", words("Menu"));
   label.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
@@ -13,7 +13,7 @@ for (const label of document.querySelectorAll("label.md-header__button[for='__dr
 }
 
 // The search is a dialog, and a dialog has a name.
-document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
+document.querySelector(".md-search")?.setAttribute("aria-label", words("Search"));
 
 // A page that is not there offers the search, which in the header of a narrow screen is only an icon.
 for (const button of document.querySelectorAll("button[data-search]")) {

@@ -11,7 +11,7 @@
     [".unfold(1, 2, 1)"],
     [".t()", ".reshape(-1)"],
   ];
-  const place = document.querySelector("[data-predict]");
+  const place = document.querySelector("[data-predict]"), numbers = words("strides");
   const tuple = (numbers) => `(${numbers.join(", ")}${numbers.length === 1 ? "," : ""})`;
   let asked = 0, right = 0, view;
 
@@ -33,21 +33,22 @@
   function answer(event) {
     event.preventDefault();
     const given = place.querySelector("input").value.match(/-?\d+/g);
-    if (!given) return void (place.querySelector("output").textContent = "Write a number for each dimension, such as 4, 1.");
+    if (!given) return void (place.querySelector("output").textContent = words("Write a number for each dimension, such as 4, 1."));
     const agrees = String(given.map(Number)) === String(view.strides);
     asked += 1;
     right += agrees;
-    const torchs = `torch says ${tuple(view.strides)}, with sizes ${tuple(view.sizes)} and offset ${view.offset}.`;
-    place.querySelector("output").textContent = `${agrees ? "✓ Yes:" : "✗ No:"} ${torchs} ${right} of ${asked} right.`;
+    const torchs = words("torch says {0}, with sizes {1} and offset {2}.", tuple(view.strides), tuple(view.sizes), view.offset);
+    const sum = words("{0} of {1} right.", right, asked);
+    place.querySelector("output").textContent = `${agrees ? words("✓ Yes:") : words("✗ No:")} ${torchs} ${sum}`;
     place.querySelector("[type=button]").hidden = false;
     place.querySelector("[type=submit]").hidden = true;
     place.querySelector("[type=button]").focus();
   }
 
   place.innerHTML =
-    '<form><label for="strides"><b>Predict.</b> <code></code></label> ' +
-    '<span><input id="strides" inputmode="text" autocomplete="off" placeholder="strides"> ' +
-    '<button type="submit">Ask torch</button><button type="button" hidden>Another</button></span> ' +
+    `<form><label for="strides"><b>${words("Predict.")}</b> <code></code></label> ` +
+    `<span><input id="strides" inputmode="text" autocomplete="off" placeholder="${numbers}"> ` +
+    `<button type="submit">${words("Ask torch")}</button><button type="button" hidden>${words("Another")}</button></span> ` +
     '<output aria-live="polite"></output></form>';
   place.querySelector("form").addEventListener("submit", answer);
   place.querySelector("[type=button]").addEventListener("click", () => (ask(), place.querySelector("input").focus()));

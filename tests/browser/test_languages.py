@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from test_moving import AMISS, build
 
 from autograder import translation
 
@@ -66,3 +67,46 @@ def test_the_search_is_in_the_language_and_finds_its_pages(page, folder, other):
     page.locator(".md-search__input").press_sequentially("dispatch key")
     page.locator(".md-search-result__link[href*='glossary.html#dispatch-key']").first.click()
     page.wait_for_url(f"{other}/glossary.html*#dispatch-key")
+
+
+# What scripts say ----------------------------------------------------------------------------------------------------
+
+SAID = translation.catalogue(LANGUAGE, "figures")
+
+
+def test_a_figure_speaks_the_language_of_its_page(page, other):
+    page.goto(f"{other}/figures/backward.html#backward=a-diamond,1")
+    node = SAID["{name} of {code}"].format(name="SumBackward0", code="c.sum()")
+    question = SAID["Which node runs next? Press it, or press step."]
+    assert page.locator(".said").inner_text() == f"{SAID['{node} has run.'].format(node=node)} {question}"
+    buttons = page.locator(".controls button").all_inner_texts()
+    assert buttons == [SAID[label] for label in ("play", "step", "back", "copy link")]
+    assert page.locator(".controls option").first.inner_text() == SAID["a diamond"]
+    page.get_by_role("button", name=SAID["step"], exact=True).click()
+    page.wait_for_url(f"{other}/figures/backward.html#backward=a-diamond,2")  # an address is the same in all languages
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+@pytest.mark.parametrize("name", build.names())
+def test_a_figure_has_room_for_the_words_of_the_language(page, other, name, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"{other}/figures/{name}.html")
+    assert page.evaluate(AMISS) == []
+
+
+def test_the_buttons_of_a_lab_are_in_the_language(page, folder, other):
+    if not (folder / "browser/pyodide").exists():
+        pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
+    page.goto(f"{other}/phases/01_strided/01a_views.html")
+    bar = page.locator(".tab-bar .buttons button").all_inner_texts()
+    assert bar == [SAID[label] for label in ("Download", "Upload", "Delete")]
+    cell = page.locator('[data-cell="aten-strided-contiguous_strides"] + .buttons button:visible')
+    assert cell.all_inner_texts() == [SAID[label] for label in ("Check", "Run", "Edit")]
+    assert re.fullmatch(SAID["{0} of {1} points"].format("0", r"\d+"), page.locator(".tab-bar b").inner_text())
+
+
+def test_a_message_without_a_translation_is_in_english(page, served, other):
+    page.goto(f"{other}/students.html")
+    assert page.evaluate("words('{1} is not in {0}', 'a catalogue', 'this')") == "this is not in a catalogue"
+    page.goto(f"{served}/figures/strides.html")
+    assert page.evaluate("words('copy link')") == "copy link" and page.locator("#words").count() == 0

@@ -10,6 +10,8 @@ import pytest
 from PIL import Image
 from sweep import swept
 
+from autograder import translation
+
 ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "docs" / "figures"
 SHARED = "figure", "shapes"
@@ -58,3 +60,15 @@ def test_a_figure_stands_in_the_reading_of_its_phase(build, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_narrow_picture_is_as_wide_as_a_phone_shows(name):
     assert re.match(r'<svg [^>]*viewBox="-1 -8 360 \d+" width="360">', (FIGURES / f"{name}.svg").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("language", translation.languages())
+@pytest.mark.parametrize("name", NAMES)
+def test_the_sentences_of_a_figure_are_phrases_with_a_translation(name, language, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "hooks")
+    scripts = importlib.import_module("scripts")
+    monkeypatch.setattr(scripts, "LANGUAGE", language)
+    data = json.loads((FIGURES / f"{name}.json").read_text(encoding="utf-8"))
+    errors = {*data.get("errors", ())}  # of torch
+    sentences = {text for text in scripts._texts(data) if re.search(r"[A-Za-z]{2}[^.]* [a-z]{2}.*[.?]$", text)}
+    assert sentences - errors - {*scripts.of_data(FIGURES / f"{name}.json")} == set()

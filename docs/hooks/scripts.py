@@ -1,0 +1,94 @@
+"""What the scripts of a page say, in the language of the site.
+
+A script says `words("copy link")` (`docs/javascripts/words.js`), and a page in another language has the messages of its scripts as
+JSON. A moving figure also says sentences of its data. In `docs/figures/NAME.py` they are phrases with places for values, such as
+`phrase(f"reuses {name}")`. Here the values are known, so the page has whole sentences.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from languages import LANGUAGE
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.pages import Page
+
+from autograder import translation
+from autograder.author import translate
+
+DOCS = Path(__file__).parents[1]
+CATALOGUE = "figures"
+SCRIPT = re.compile(r'<script src="[^"]*?((?:browser|figures|javascripts)/\w+)\.js"')
+WORDS = re.compile(r'<script src="[^"]*javascripts/words\.js"')
+PLACE = re.compile(r"\{\w*\}")
+VALUE = r"((?:(?!\. ).)+?)"  # within a sentence
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    messages: dict[str, str] = {}
+    for script in sorted({*SCRIPT.findall(output)}) if LANGUAGE else ():
+        messages |= of_script(script)
+    if not messages:
+        return output
+    text = json.dumps(messages, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    tag = f'<script type="application/json" id="words">{text}</script>'
+    return WORDS.sub(lambda match: f"{tag}{match[0]}", output, count=1)
+
+
+@cache
+def of_script(name: str) -> dict[str, str]:
+    """The messages that a script such as `figures/strides` says, and their translations."""
+    own = translated(DOCS / f"{name}.js")
+    data = DOCS / f"{name}.json"
+    return own | of_data(data) if data.exists() else own
+
+
+def translated(path: Path) -> dict[str, str]:
+    """The messages of a file of code that have a translation."""
+    known = translation.catalogue(LANGUAGE, CATALOGUE)
+    return {message: known[message] for message in translate.said_in(path, CATALOGUE) if message in known}
+
+
+def of_data(path: Path) -> dict[str, str]:
+    """The texts in the data of a figure, as the phrases of its module translate them."""
+    known = translated(path.with_suffix(".py"))
+    patterns = [
+        (re.compile(VALUE.join(map(re.escape, PLACE.split(text)))), text, said)
+        for text, said in sorted(known.items(), key=lambda item: -len(PLACE.sub("", item[0])))
+        if PLACE.search(text)
+    ]
+
+    def said(text: str) -> str:
+        """A sentence with its values, or several sentences. Empty if one of them is not known."""
+        if text in known or not translation.has_words(text):
+            return known.get(text, "")
+        for pattern, english, other in patterns:
+            if match := pattern.fullmatch(text):
+                return filled(other, dict(zip(PLACE.findall(english), match.groups())))
+        for stop in reversed([*re.finditer(r"\. ", text)]):
+            first, rest = said(text[: stop.start() + 1]), said(text[stop.end() :])
+            if first and rest:
+                return f"{first} {rest}"
+        return ""
+
+    def filled(other: str, values: dict[str, str]) -> str:
+        return PLACE.sub(lambda place: said(values[place[0]]) or values[place[0]], other)
+
+    texts = dict.fromkeys(_texts(json.loads(path.read_text(encoding="utf-8"))))
+    return {text: other for text in texts if (other := said(text))}
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """The texts of JSON, names of fields too: they are choices of a menu."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict | list):
+        for each in data:
+            yield from _texts(each)
+        for each in data.values() if isinstance(data, dict) else ():
+            yield from _texts(each)

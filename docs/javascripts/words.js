@@ -1,0 +1,10 @@
+// What the scripts of a page say, in the language of the page: `words("{0} of {1} right", right, asked)`.
+//
+// A page in another language has the messages of its scripts as JSON, `#words`. Any other text stays as it is, in English.
+const words = (() => {
+  const known = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
+  return (text, ...values) => {
+    const said = Object.hasOwn(known, text) ? known[text] : text;
+    return values.length ? said.replace(/\{(\d*)\}/g, (_, place) => values[+place]) : said;
+  };
+})();
