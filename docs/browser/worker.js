@@ -24,8 +24,9 @@ async function answer(message) {
   else if (message.run || message.plug) await run(message.run ?? message.plug);
 }
 
-async function start({ lab, notebook, gpt, version }) {
+async function start({ lab, notebook, gpt, version, language }) {
   const course = bytes(`course.zip?${version}`);
+  const spoken = language && bytes(`${language}.zip?${version}`); // what verdicts say, elsewhere than on an English page
   const own = lab && bytes(`labs/${lab}.zip?${version}`);
   const files = {}; // by place in the course
   if (notebook) files[`labs/${lab}/${lab}.ipynb`] = bytes(notebook);
@@ -37,7 +38,7 @@ async function start({ lab, notebook, gpt, version }) {
   self.postMessage({ loading: "numpy" });
   await load("numpy");
   self.postMessage({ loading: "rushlight" });
-  for (const data of [course, own]) if (await data) python.unpackArchive(await data, "zip", { extractDir: "/course" });
+  for (const data of [course, own, spoken]) if (await data) python.unpackArchive(await data, "zip", { extractDir: "/course" });
   try {
     if (await before) python.unpackArchive(await before, "zip", { extractDir: "/" });
   } catch {
@@ -51,7 +52,8 @@ async function start({ lab, notebook, gpt, version }) {
     self.postMessage({ number, output: output.toJs({ dict_converter: Object.fromEntries }) });
   });
   tab = python.runPython(`
-import sys
+import os, sys
+os.environ["LANGUAGE"] = "${language ?? "en"}"  # of the page, and not of the browser
 sys.dont_write_bytecode = False
 sys.path[:0] = ["/bytecode", "/course"]
 from autograder.notebook.tab import Tab

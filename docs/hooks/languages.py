@@ -86,7 +86,8 @@ def anchored(text: str, english: str, taken: set[str]) -> str:
 
 def translated(text: str, name: str) -> str:
     """A page in the language of this build."""
-    return anchored(translation.markdown(text, say(name, marked=True)), text, set())
+    said = anchored(translation.markdown(text, say(name, marked=True)), text, set())
+    return re.sub(r'(?<=title=")(\w+)(?=")', lambda title: words(title[1]), said)  # of a block of code
 
 
 # What mkdocs calls ---------------------------------------------------------------------------------------------------

@@ -21,16 +21,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from languages import words
+from languages import LANGUAGE, words
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 from nbformat import NotebookNode
 
+from autograder import translation
 from autograder.course import COURSE
 from autograder.engine import practice
 from autograder.engine.check import exercise_of, global_names, is_bench, is_milestone
+from autograder.language import SPOKEN
 from autograder.model import check_name, exercise_name
 from rushlight.course.short_names import long_form
 from rushlight.course.talk import Conversation
@@ -101,8 +103,10 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     for path in place.glob("codemirror/*.js"):
         files.append(File.generated(config, f"{PLACE}/codemirror/{path.name}", abs_src_path=str(path)))
     course = packed(_course())
-    config.extra["version"] = hashlib.sha256(course).hexdigest()[:16]
-    files.append(File.generated(config, f"{PLACE}/course.zip", content=course))
+    spoken = {code: packed(_of_language(code)) for code in translation.languages()}
+    config.extra["version"] = hashlib.sha256(b"".join([course, *spoken.values()])).hexdigest()[:16]
+    for name, content in {"course": course, **spoken}.items():
+        files.append(File.generated(config, f"{PLACE}/{name}.zip", content=content))
     files.append(File.generated(config, f"{PLACE}/{GPT.name}", abs_src_path=str(GPT)))
     for lab in labs(config):
         files.append(File.generated(config, f"{PLACE}/labs/{lab}.zip", content=packed(_of_lab(lab))))
@@ -139,6 +143,13 @@ def _course() -> Iterator[tuple[str, Path]]:
         yield f"yaml/{path.name}", path
 
 
+def _of_language(code: str) -> Iterator[tuple[str, Path]]:
+    """What verdicts say in a language."""
+    for path in (translation.FOLDER / code / f"{name}.po" for name in SPOKEN):
+        if path.exists():
+            yield path.relative_to(COURSE).as_posix(), path
+
+
 def _of_lab(lab: str) -> Iterator[tuple[str, Path]]:
     """A lab's checks, and torch's recorded answers."""
     for path in [*(COURSE / "autograder/checks" / lab).glob("*.py"), practice.FOLDER / f"{lab}.zip"]:
@@ -163,7 +174,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 def _script(name: str, about: dict, page: Page, config: MkDocsConfig) -> str:
     """The script of a page, after what it must know."""
     base = get_relative_url(f"{PLACE}/", page.url)
-    text = json.dumps(about | {"base": base, "version": config.extra.get("version")}, separators=(",", ":"))
+    about = (
+        about | {"base": base, "version": config.extra.get("version")} | ({"language": LANGUAGE} if LANGUAGE else {})
+    )
+    text = json.dumps(about, separators=(",", ":"))
     text = text.replace("<", "\\u003c")
     return (
         f'\n\n<script type="application/json" id="{name}">{text}</script>\n'
