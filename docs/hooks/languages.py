@@ -141,6 +141,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         if is_page or file.src_uri.endswith(".ipynb"):
             file.url, file.dest_uri = f"{LANGUAGE}/{file.url}", f"{LANGUAGE}/{file.dest_uri}"
         else:
+            file.url, file.dest_uri = file.url, file.dest_uri  # as a page, before it is none
             file.is_documentation_page = lambda: False
             file.copy_file = lambda dirty=False: None
 
