@@ -385,6 +385,8 @@ class Verdict:
         judge = speak(self.judged_by)
         if self.was_examined:
             said = speak(self.message)
+        elif self.passed and self.cases == 1:
+            said = speak("the one case agrees with {judge}", judge=judge)
         elif self.passed:
             said = speak("all {cases} cases agree with {judge}", cases=self.cases, judge=judge)
         elif self.outcome == DISAGREED and self.cases == 1:

@@ -101,6 +101,11 @@ def test_the_line_of_the_exception_does_not_repeat_the_card():
     assert FAILED.line() == "a.check: 6 of 8 cases agree with torch"
 
 
+def test_a_check_of_one_case_does_not_count_it():
+    assert Verdict("a.check", PASSED, 1, 1).headline() == "a.check: the one case agrees with torch"
+    assert Verdict("a.check", PASSED, 2, 2).headline() == "a.check: all 2 cases agree with torch"
+
+
 def test_the_points_are_all_or_none_and_are_said_only_for_a_check_that_has_some():
     assert "0 of 3 points" in Structure(card(FAILED, 3)).text
     assert "3 of 3 points" in Structure(card(Verdict("a.check", PASSED, 8, 8), 3)).text
