@@ -301,7 +301,7 @@ def broken(message: str, translated: str) -> list[str]:
     """What a translation has lost or added of what every language has alike: names in code, links, formulas, tags, emphasis, the
     cells of a row, places of values, numbers. One line for each kind."""
     if re.match(r"(?:names|asked|on|not): ", message):
-        kept = [re.findall(r"(?:^|; )((?:names|asked):|(?:on|not): [^;]*)", each) for each in (message, translated)]
+        kept = [re.findall(r"(?:^|; )((?:names|asked|not):|on: [^;]*)", each) for each in (message, translated)]
         return [] if kept[0] == kept[1] else ["the keys of a comment differ"]
     lines = []
     for kind, find in KEPT.items():

@@ -50,6 +50,10 @@ words in a fence
 
 <!-- names: a term, terms; on: 04 -->
 
+<!-- on: 04; not: term of office -->
+
+<!-- on: 04 -->
+
 $$a + b$$
 """
 EXERCISE = '''\
@@ -109,6 +113,7 @@ def test_each_piece_of_a_page_is_a_message_and_code_is_none():
         ("tag", "Hint"),
         ("tag", "The text of a hint."),
         ("names", "names: a term, terms; on: 04"),
+        ("names", "on: 04; not: term of office"),
     ]
 
 
@@ -181,6 +186,7 @@ def test_a_text_that_does_not_exist_has_no_catalogue(folder):
         ("| a | b |", "| a b |", "cells"),
         ("38,400 numbers", "3 840 números", "numbers"),
         ("names: a term; on: 04", "names: un término; on: 05", "keys"),
+        ("on: 04; not: term of office", "on: 04", "keys"),
         ("{count} of {whole:g} cases", "{count} de {todos:g} casos", "placeholders"),
     ],
 )
@@ -193,6 +199,7 @@ def test_a_translation_that_loses_code_a_link_or_a_number_is_broken(message, tra
     [
         ("**Time.** `x` has 38,400 numbers, *all* of them", "**Tiempo.** `x` tiene 38 400 números, *todos*"),
         ("names: a term; on: 04", "names: un término, otro; on: 04"),
+        ("on: 04; not: term of office", "on: 04; not: fin del término, a término"),
         ("asked: OOM", "asked: OOM, sin memoria"),
         ("| `x` | a row |", "| `x` | una fila |"),
     ],
