@@ -49,7 +49,7 @@
           if (data.output) this.waiting.output = data.output;
           if ("done" in data) this.waiting.finish();
         };
-        this.worker.postMessage({ start: { gpt: true, version: page.version } });
+        this.worker.postMessage({ start: { gpt: true, version: page.version, language: page.language } });
       }).then(() => this.plugIn());
       return this.ready;
     },

@@ -38,10 +38,10 @@
     const part = (kind, block, rank, s, home, look, half, way) => moved(`${name} ${kind} ${block} ${rank} ${s}`, place(home ? s : rank, s), high(home ? s : rank, block) + kind * 14,
       { class: (home && s !== rank) || !look ? "gone" : "" },
       rect(0, half ? BAR / 2 : 0, slice, half ? BAR / 2 : BAR, look || "one", { style: way ? "stroke-dasharray: 2 2" : null }));
-    const held = [0, 2, 4].map((kind) => KINDS[kind][0]);
+    const title = (block) => words("block {}", block), held = [0, 2, 4].map((kind) => KINDS[kind][0]);
     const rows = blocks.flatMap(([weights, gradients, kept], block) => [
       ...ranks.filter((rank) => rank % row === 0).flatMap((rank) => [
-        small(`block ${block} ${rank}`, 0, high(rank, block) + 24, "strong", words("block {}", block)),
+        small(`block ${block} ${rank}`, 0, high(rank, block) + (title(block).length > 7 ? 10 : 24), "strong", title(block)),
         ...held.map((word, i) => small(`${word} ${block} ${rank}`, LEFT - 8, high(rank, block) + 10 + i * 14, "quiet end", word))]),
       ...ranks.flatMap((rank) => [
         ...held.map((_, i) => rect(place(rank, 0), high(rank, block) + i * 14, wide, BAR, "ground", { key: `${name} box ${block} ${rank} ${i}` })),

@@ -54,10 +54,9 @@
     const { place, width, height, end } = places(x.sizes, look), wide = look.line / values.length, before = data.tensors[state.at.at(-2) ?? state.at[0]];
     const all = indices(x.sizes), reached = new Set(all.map((index) => position(x, index))), here = full(x) ? position(x, state.index) : null;
     const kind = (index) => (String(index) === String(state.index) ? "one" : position(x, index) === here ? "two" : "");
-    const column = words("offset").length > 9 ? 108 : 90;
     const row = (y, name, field) => {
       const [value, was] = [field(x), field(before)], same = value === was;
-      return [label(name, 0, y, "quiet", name), label(`${name}=`, column, y, `code ${same ? "" : "strong"}`, value), small(`${name} was`, 236, y, "quiet end", same ? "" : words("was {}", was))];
+      return [label(name, 0, y, "quiet", name), label(`${name}=`, 90, y, `code ${same ? "" : "strong"}`, value), small(`${name} was`, 236, y, "quiet end", same ? "" : words("was {}", was))];
     };
     const copies = {}, copy = (value) => (copies[value] = (copies[value] ?? -1) + 1);
     const [left, top] = full(x) ? place(state.index) : [], tuple = (numbers) => `(${numbers.join(", ")}${numbers.length === 1 ? "," : ""})`;

@@ -94,7 +94,7 @@ def test_a_figure_has_room_for_the_words_of_the_language(page, other, name, widt
     assert page.evaluate(AMISS) == []
 
 
-def test_the_buttons_of_a_lab_are_in_the_language(page, folder, other):
+def test_the_buttons_and_the_verdicts_of_a_lab_are_in_the_language(page, folder, other):
     if not (folder / "browser/pyodide").exists():
         pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
     page.goto(f"{other}/phases/01_strided/01a_views.html")
@@ -103,6 +103,10 @@ def test_the_buttons_of_a_lab_are_in_the_language(page, folder, other):
     cell = page.locator('[data-cell="aten-strided-contiguous_strides"] + .buttons button:visible')
     assert cell.all_inner_texts() == [SAID[label] for label in ("Check", "Run", "Edit")]
     assert re.fullmatch(SAID["{0} of {1} points"].format("0", r"\d+"), page.locator(".tab-bar b").inner_text())
+    cell.first.click()
+    page.wait_for_function("!document.querySelector('.tab-bar.busy')")
+    verdict = page.locator('[data-cell="check-aten-strided-contiguous_strides"] + .outputs').inner_text()
+    assert translation.catalogue(LANGUAGE, "verdicts")["not attempted"] in verdict
 
 
 def test_a_message_without_a_translation_is_in_english(page, served, other):
