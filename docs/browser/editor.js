@@ -16,6 +16,7 @@ const COLOURS = HighlightStyle.define([
   { tag: tags.comment, color: colour("comment") },
   { tag: [tags.function(tags.definition(tags.variableName)), tags.className, tags.meta], color: colour("function") },
 ]);
+const COVERED = 110; // pixels of a window's top that its header and the bar of points cover
 const THEME = EditorView.theme({
   "&": { background: "var(--md-code-bg-color)", color: "var(--md-code-fg-color)" },
   "&.cm-focused": { outline: "0.1rem solid var(--focus)" },
@@ -44,6 +45,7 @@ export function edit(element, { text, label, changed, run }) {
         python(),
         syntaxHighlighting(COLOURS),
         THEME,
+        EditorView.scrollMargins.of(() => ({ top: COVERED })),
         EditorView.contentAttributes.of({ "aria-label": label }),
         EditorView.updateListener.of((update) => update.docChanged && changed(update.state.doc.toString())),
         keymap.of([

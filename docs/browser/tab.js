@@ -23,6 +23,26 @@ const make = (tag, { text, ...given } = {}, ...inside) => {
   return element;
 };
 
+// A text of Python in the colours that the page gives to code.
+const COLOURED = new RegExp(
+  [
+    /(?<s1>"""[^]*?"""|'''[^]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|(?<c1>#.*)/,
+    /(?<nd>^[ \t]*@[\w.]+)|(?<nf>(?<=\b(?:def|class)\s+)\w+)|(?<mi>\b\d[\w.]*)|(?<kc>\b(?:False|None|True)\b)/,
+    /(?<k>\b(?:and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield)\b)/,
+  ].map(({ source }) => source).join("|"),
+  "gm",
+);
+
+function* coloured(text) {
+  let end = 0;
+  for (const { 0: part, index, groups } of text.matchAll(COLOURED)) {
+    yield text.slice(end, index);
+    yield make("span", { class: Object.keys(groups).find((kind) => groups[kind]), text: part });
+    end = index + part.length;
+  }
+  yield text.slice(end);
+}
+
 // What the browser keeps ----------------------------------------------------------------------------------------------
 
 const kept = {
@@ -149,6 +169,7 @@ class Cell {
     this.outside = block.closest("details.folded") ?? block; // code that only draws is folded away
     this.outputs = make("div", { class: "outputs", "aria-live": "polite" });
     this.editor = null;
+    this.judged = null; // of a check, the text of the exercise whose verdict is shown
   }
 
   get text() {
@@ -166,7 +187,7 @@ class Cell {
   display() {
     if (this.again) this.again.hidden = this.text === this.own;
     if (this.editor) this.editor.replace(this.text);
-    else this.code.textContent = this.text;
+    else this.code.replaceChildren(...coloured(this.text));
   }
 
   // The place for an answer in words.
@@ -202,10 +223,12 @@ class Cell {
       next = next.nextElementSibling;
       this.outputs.append(stored);
     }
+    if (this.outputs.childElementCount) this.judged = this.exercise?.own ?? "";
+    if (this.exercise?.text !== this.exercise?.own) for (const stored of this.outputs.children) stored.hidden = true;
     this.outside.after(this.outputs);
     if (this.kind !== "check" || this.exercise?.checked !== this) this.block.after(this.buttons);
     if (this.kind === "check") return;
-    if (this.text !== this.own) this.code.textContent = this.text;
+    if (this.text !== this.own) this.code.replaceChildren(...coloured(this.text));
     this.block.querySelector("pre").addEventListener("click", () => getSelection().isCollapsed && this.edit());
   }
 
@@ -228,6 +251,39 @@ class Cell {
   change(text) {
     this.text = text;
     this.display();
+  }
+
+  // Of a check: say whether what is shown is the verdict on the text of now. Of one that passed before, show this.
+  compare() {
+    const text = this.exercise?.text ?? "";
+    this.edited?.remove();
+    if (this.lacks) return;
+    if (this.judged === text) {
+      for (const verdict of this.outputs.children) verdict.hidden = false;
+    } else if (kept.passed[this.check] === text) {
+      this.judged = text;
+      this.outputs.replaceChildren(this.passed());
+    } else if (this.outputs.childElementCount) {
+      this.edited ??= make("p", { class: "notes", text: words("Press Check for the verdict on this code.") });
+      this.outputs.prepend(this.edited);
+    }
+  }
+
+  // What a later visit shows of a check that has passed.
+  passed() {
+    const points = this.points ? [make("b", { text: words("{0} of {1} points", this.points, this.points) })] : [];
+    return make("div", { class: "rich passed" }, make("b", { text: "✓" }), ` ${this.check} `, ...points);
+  }
+
+  // Remove what is shown of the cell. The page keeps the room until `settle`, so that it does not jump.
+  clear() {
+    this.outputs.style.minHeight = `${this.outputs.offsetHeight}px`;
+    this.outputs.replaceChildren();
+    this.judged = null;
+  }
+
+  settle() {
+    this.outputs.style.minHeight = "";
   }
 
   show(output) {
@@ -284,16 +340,18 @@ let running = false;
 async function press(cell) {
   if (running) return;
   running = true;
-  bar.say("");
+  if (bar.loading.hidden) bar.say("");
   bar.busy(true);
   try {
     await python.start();
     const first = cell.kind === "check" && cell.exercise;
-    for (const other of cells) if (first && other.exercise === first && !other.lacks) other.outputs.replaceChildren();
+    for (const other of cells) if (first && other.exercise === first && !other.lacks) other.clear();
     if (first && !(await runFresh(first))) return first.outputs.scrollIntoView({ block: "nearest" });
+    const text = first ? python.ran.get(first.id) : "";
     const ok = await runFresh(cell);
     if (cell.kind === "check") {
-      if (ok) kept.passed[cell.check] = first ? first.text : "";
+      cell.judged = text;
+      if (ok) kept.passed[cell.check] = text;
       else delete kept.passed[cell.check];
       kept.write();
     }
@@ -303,6 +361,7 @@ async function press(cell) {
   } finally {
     running = false;
     bar.busy(false);
+    for (const each of cells) each.settle();
   }
 }
 
@@ -312,7 +371,7 @@ async function runFresh(cell) {
 }
 
 async function runOne(cell, passed) {
-  cell.outputs.replaceChildren();
+  cell.clear();
   const show = passed ? () => {} : (output) => cell.show(output);
   const text = cell.text;
   const ok = await python.run(cell, text, show, passed);
@@ -363,12 +422,15 @@ const bar = {
       this.element.append(make("div", { class: "buttons" }, ...buttons, file));
     }
     const place = document.querySelector("[data-tab-bar]");
-    if (place) place.replaceWith(this.element);
+    const only = !page.notebook && cells.find(({ checked }) => checked); // home has one exercise, and the bar beside its buttons
+    if (only) only.buttons.append(this.element), this.say(words("The first press loads Python (12 MB)."));
+    else if (place) place.replaceWith(this.element);
     else document.querySelector("article h1").after(this.element);
     this.show();
   },
 
   show() {
+    if (!running) for (const cell of cells) if (cell.kind === "check") cell.compare();
     this.element.hidden = !page.notebook && !this.said.textContent && this.end.hidden;
     const checks = cells.filter(({ kind, points, lacks }) => kind === "check" && points && !lacks);
     if (!checks.length) return;
@@ -387,6 +449,7 @@ const bar = {
 
   progress(what) {
     this.loading.hidden = !what;
+    this.element.classList.toggle("loading", !!what);
     if (STEPS.includes(what)) this.loading.value = STEPS.indexOf(what) + 1;
     else this.loading.removeAttribute("value");
     this.say(what ? words("loading {}", what) : "");
@@ -433,8 +496,11 @@ async function upload(input) {
 
 function forget() {
   if (!confirm(words("Delete your answers to this lab in this browser? A downloaded notebook stays."))) return;
-  for (const cell of cells) cell.change(cell.own);
   kept.passed = {};
+  for (const cell of cells) {
+    if (cell.kind === "check" && !cell.lacks) cell.clear(), cell.settle();
+    cell.change(cell.own);
+  }
   kept.write();
 }
 
@@ -456,11 +522,11 @@ if (location.protocol === "file:") {
   const place = make("p", { class: "tab-bar" }, told);
   document.querySelector("[data-tab-bar]")?.replaceWith(place);
 } else {
-  bar.dress();
   for (const cell of cells) {
     if (cell.kind === "written") cell.offer();
     else if (cell.kind !== "torch") cell.dress();
   }
+  bar.dress();
 }
 addEventListener("storage", ({ key }) => key === kept.key && kept.follow());
 addEventListener("pageshow", ({ persisted }) => persisted && kept.follow()); // the page was away, and shows as it was

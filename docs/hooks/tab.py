@@ -17,6 +17,7 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,8 +32,18 @@ from nbformat import NotebookNode
 from autograder import translation
 from autograder.course import COURSE
 from autograder.engine import practice
-from autograder.engine.check import exercise_of, global_names, is_bench, is_milestone
-from autograder.language import SPOKEN
+from autograder.engine.card import card
+from autograder.engine.check import (
+    DISAGREED,
+    Verdict,
+    exercise_of,
+    find,
+    global_names,
+    is_bench,
+    is_milestone,
+    shown_source,
+)
+from autograder.language import SPOKEN, speaking
 from autograder.model import check_name, exercise_name
 from rushlight.course.short_names import long_form
 from rushlight.course.talk import Conversation
@@ -80,6 +91,19 @@ HOME: dict = {  # an exercise that is wrong, with its check
         },
     },
 }
+HOME_VERDICT = Verdict(  # a test holds that the page's Python decides the same
+    "aten.strided.contiguous_strides",
+    DISAGREED,
+    cases=93,
+    agreed=69,
+    message="[0]: yours 0, torch's 1",
+    hint="a size of 0 counts as 1 in the product, so that no stride becomes 0",
+    case={"sizes": [0, 0]},
+    mine="(0, 1)",
+    theirs="(1, 1)",
+    mine_marks=[[1, 2]],
+    theirs_marks=[[1, 2]],
+)
 
 LISTED = tomllib.loads((Path(parts.__file__).with_name("lacking.toml")).read_text(encoding="utf-8"))
 LACKED = {check: entry["reason"] for entry in LISTED.values() for check in entry["checks"]}
@@ -160,6 +184,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """A page whose cells run has a script, and what this needs to know of them."""
     if page.file.src_uri == TALK:
         return markdown + _script("talk", _about_talk(config), page, config)
+    if page.is_homepage:
+        markdown = markdown.replace("<!-- verdict -->", _home_verdict())
     about = _about(page, config) if config.extra["browser"] else {}
     if not about:
         return markdown
@@ -200,6 +226,21 @@ def _about(page: Page, config: MkDocsConfig) -> dict:
         if phase.reading and page.file.src_uri in {phase.reading.page, *(part.page for part in phase.reading.parts)}:
             return {"key": f"reading {phase.name}", "cells": _of_page(phase.reading, page.file.src_uri), **gpt}
     return {}
+
+
+def _home_verdict() -> str:
+    """The card that the check of home shows, before the reader runs it."""
+    check = find(HOME_VERDICT.check)
+    assert check.reference is not None
+    notes = []
+    if runs(check.lab):
+        recorded = practice.Practice()
+        recorded.begin(check)
+        notes = [recorded.note]
+    texts = {"program": shown_source(check.subject), "oracle": shown_source(check.reference)}
+    with speaking(LANGUAGE):
+        shown = card(replace(HOME_VERDICT, notes=notes, **texts))
+    return f'<div class="rich verdict" role="group" aria-label="{words("Verdict")}">{shown}</div>'
 
 
 def _of_page(reading: Notebook, page: str) -> dict[str, dict]:

@@ -18,6 +18,10 @@ ENDLESS = "@exercise(rl.strided)\ndef element_offset(index, strides, storage_off
 SHORT = ENDLESS.replace(
     "    while True:\n        pass", "    return storage_offset + sum(map(int.__mul__, index, strides))"
 )
+LOADING = """() => {
+    bar.progress("numpy");
+    return [getComputedStyle(bar.element).position, bar.element.offsetHeight];
+}"""
 IDLE = "!document.querySelector('.tab-bar.busy')"
 
 
@@ -102,6 +106,47 @@ def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
     lab.locator(".tab-bar input[type=file]").set_input_files(broken)
     lab.get_by_text("cannot be read as a notebook of this lab").wait_for()
     assert "max(size, 1)" in text_of(lab, STRIDES)
+
+
+def test_a_piece_that_passed_has_its_mark_and_points_on_a_later_visit(lab):
+    answer(lab, STRIDES, RIGHT)
+    lab.evaluate(
+        """([cell, check]) => {
+            const kept = JSON.parse(localStorage["rushlight/01a_views"]);
+            kept.passed = { [check]: kept.answers[cell] };
+            localStorage["rushlight/01a_views"] = JSON.stringify(kept);
+        }""",
+        [STRIDES, "aten.strided.contiguous_strides"],
+    )
+    lab.reload()
+    assert card(lab, STRIDES) == "✓ aten.strided.contiguous_strides 2 of 2 points" and tally(lab) == "2 of 28 points"
+    assert lab.locator(f'[data-cell="{STRIDES}"] .k').first.inner_text() == "def"
+    answer(lab, STRIDES, WRONG)
+    assert "Press Check for the verdict on this code." in card(lab, STRIDES) and tally(lab) == "0 of 28 points"
+
+
+def test_no_bar_covers_the_text_that_is_written_on_a_phone(lab):
+    lab.set_viewport_size({"width": 390, "height": 844})
+    answer(lab, STRIDES, WRONG)
+    assert lab.evaluate(LOADING)[0] == "static" and not lab.locator(".md-top").is_visible()
+    lab.evaluate("document.activeElement.blur()")
+    place, height = lab.evaluate(LOADING)
+    assert place == "sticky" and height < 60
+    lab.set_viewport_size({"width": 1440, "height": 900})
+
+
+def test_the_check_of_home_decides_what_home_shows(lab, below):
+    lab.goto(below)
+    verdict = lab.locator(".outputs > .verdict")
+    shown = "".join(verdict.inner_html().split())
+    assert lab.get_by_text("12 MB").first.is_visible()
+    press(lab, "home-exercise")
+    live = lab.locator('[data-cell="home-check"] + .outputs > .rich').inner_html()
+    assert "".join(live.split()) == shown
+    answer(lab, "home-exercise", WRONG.replace("size\n    return", "0\n    return"))
+    lab.reload()
+    said = lab.locator('[data-cell="home-check"] + .outputs').inner_text()
+    assert said == "Press Check for the verdict on this code." and not verdict.is_visible()
 
 
 def test_two_tabs_of_a_lab_have_the_same_answers(lab):
