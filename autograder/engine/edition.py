@@ -37,6 +37,7 @@ SUBJECT_MODULES = (
     "language.py",
     "engine/__init__.py",
     "engine/check.py",
+    "engine/devices.py",
     "engine/exercise.py",
     "engine/observe.py",
     "engine/probe.py",

@@ -493,11 +493,15 @@ def serve(source: Readable, target: BinaryIO, any_case: bool = True, cases: Sour
             return
         if message.get("case") is None:
             judge.source.reseed()
-            verdict = judge.verdict(message["check"], ask)
+            decide = partial(judge.verdict, message["check"], ask)
         elif any_case or key_of([message["check"], message["case"]]) in shown:
-            verdict = judge.replay(message["check"], message["case"], ask)
+            decide = partial(judge.replay, message["check"], message["case"], ask)
         else:
             return
+        try:
+            verdict = decide()
+        except NotGraded as error:
+            verdict = Verdict(message["check"], GRADER_ERROR, message=str(error))
         shown.add(key_of([verdict.check, verdict.case]))
         send(target, {"verdict": verdict.as_dict()})
 

@@ -31,6 +31,7 @@ import psutil
 
 from ..language import phrase
 from . import seccomp
+from .devices import ON_CPU
 from .limits import WALL_CLOCK_FACTOR, WATCH_SECONDS, OwnTime, too_long
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, encode, receive
 
@@ -54,6 +55,8 @@ FILES = 64 << 20  # bytes: the largest file, and each of the two writable folder
 INODES = 100_000  # files, folders and links in each of the two: they take memory of the kernel, as sockets do
 SOCKETS = 500  # lab 09 takes 44
 START_SECONDS = 60.0
+GRACE_SECONDS = 1.0  # from the end of its pipe to its own end
+MAX_PRINTED = 1 << 16  # bytes that are read of what it prints as it starts
 POSIX = hasattr(os, "killpg")  # on Windows there are no process groups, and `select` does not wait for pipes
 KERNEL_FOLDER = "/kernels"  # in the sandbox, of kernels that Inductor has compiled
 KERNEL_CHOICES = (
@@ -139,14 +142,14 @@ class Sandbox:
                 else _bare(edition, bench),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,  # of its start: a subject then closes it
                 env={
                     **({} if POSIX else os.environ),  # Python does not start on Windows without some of it
                     "PATH": PATH if POSIX else os.environ["PATH"],
                     "LANG": "C.UTF-8",
                     "HOME": "/tmp",
                     "MPLBACKEND": "agg",
-                    "RUSHLIGHT_DEVICE": "cpu",  # as in the judge
+                    **ON_CPU,
                     "OPENBLAS_NUM_THREADS": "1",
                     "OMP_NUM_THREADS": "1",
                     "AOT_INDUCTOR_ENABLE_LINE_TABLES": "0",  # they take a third of the time in which g++ compiles a kernel
@@ -158,11 +161,13 @@ class Sandbox:
                 bufsize=0,
                 pass_fds=files,
             )
-        self.seconds = 0.0
+        self.seconds, self.last_line = 0.0, ""
         try:
             self._exchange(b"", START_SECONDS)
         except SubjectTimedOut:
             raise NotGraded("the sandbox does not start") from None
+        except SubjectDied as error:  # no code of a student has run
+            raise NotGraded(f"the sandbox does not start: {self.last_line or error}") from None
 
     def request(self, message: Tree, seconds: float) -> Tree:
         """Raises SubjectDied, SubjectTimedOut (after `seconds` of own time), Malformed or NotGraded; after any of them the
@@ -175,6 +180,8 @@ class Sandbox:
             pipes.write(data)
             return receive(pipes)
         except (EOFError, OSError):
+            with suppress(subprocess.TimeoutExpired):  # its pipe closes a moment before it ends
+                self.process.wait(GRACE_SECONDS)
             self.close()
             raise SubjectDied(_ending(self.process)) from None
         except (SubjectDied, SubjectTimedOut, Malformed, NotGraded):
@@ -188,7 +195,12 @@ class Sandbox:
         if self.process.poll() is None:
             _kill(self.process)
         self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout):
+        if self.process.stderr is not None and not self.process.stderr.closed:
+            if POSIX:
+                os.set_blocking(self.process.stderr.fileno(), False)  # a process that it started may still hold it
+            printed = (self.process.stderr.read(MAX_PRINTED) or b"").decode(errors="replace")
+            self.last_line = printed.strip().rpartition("\n")[2]
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()
 

@@ -13,12 +13,14 @@ import os
 import warnings
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import numpy
 
 import rushlight
 from rushlight.c10 import dispatch
 
+from . import devices
 from .check import find, function_of, is_bench, is_milestone
 from .exercise import is_filled, note, noted, watched
 from .observe import Side, Tree, error_tree, for_cases, observe_call, receive, send, tensor_tree, with_raised
@@ -85,7 +87,7 @@ def answer(name: str, cases: list[dict]) -> list[Tree]:
     if not is_milestone(name) and not is_filled(function_of(check.exercise)):
         missing = NotAttempted("its body is still to be written, or its cell has not been run")
         return [error_tree(missing)] * len(cases)
-    with _on_cpu():
+    with patch.dict(os.environ, devices.ON_CPU):  # for the ranks of the programs
         programs = for_cases(check.subject, rushlight, cases)
         if is_bench(check.lab):
             return [_on_torch(program, case) for program, case in zip(programs, cases)]
@@ -156,20 +158,6 @@ def _observe_noting(program: Callable, side: Side, case: dict) -> Tree:
 
 
 @contextlib.contextmanager
-def _on_cpu():
-    """Within: ranks are on the CPU, as the judge's are, so that a verdict does not depend on this machine's GPUs."""
-    before = os.environ.get("RUSHLIGHT_DEVICE")
-    os.environ["RUSHLIGHT_DEVICE"] = "cpu"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["RUSHLIGHT_DEVICE"]
-        else:
-            os.environ["RUSHLIGHT_DEVICE"] = before
-
-
-@contextlib.contextmanager
 def new_thread():
     """Within: modes, keys and hooks as in a new thread. They are restored afterwards, so that a wrong answer that leaves a
     mode on affects neither the other cases nor the kernel."""
@@ -202,9 +190,10 @@ def main() -> None:
     _grading = True
     source, target = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     null = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):
+    for standard in (0, 1):
         os.dup2(null, standard)
-    shell = Shell()
+    shell = Shell()  # if it cannot be made, the reason is printed
+    os.dup2(null, 2)
     send(target, {"ready": True})
     while True:
         try:

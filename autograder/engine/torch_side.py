@@ -62,11 +62,21 @@ def call_and_restore(call: Callable, *args: Any) -> Any:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        make_up_devices()
         before = _in_new_thread(_save_and_seed)
         try:
             return _in_new_thread(call, *args)
         finally:
             _in_new_thread(_restore, before)
+
+
+def make_up_devices() -> None:
+    """Do what the first fake tensor does in a build for CUDA that sees no device: make up eight devices, and their guard.
+
+    In torch 2.11 the guard belongs to the thread that made it. After this thread has ended, each fake tensor reads freed memory.
+    So a thread that does not end calls this first. (`c10/core/impl/DeviceGuardImplInterface.cpp`; in 2.13 the guard is static.)
+    """
+    torch._C._ensureCUDADeviceGuardSet()
 
 
 _SHARED = [

@@ -18,7 +18,10 @@ from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.internal.conjecture import providers
 
+from . import devices
+
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # read at import: torch's profiler keeps its log to itself
+devices.hide()
 try:
     import torch
 except ModuleNotFoundError:
@@ -32,7 +35,7 @@ from . import torch_dumps
 from .check import Check, find, is_bench
 from .observe import Tree, for_cases, has, is_error, observe_result
 from .source import PendingCases, key_of
-from .torch_side import TorchSide, call_and_restore
+from .torch_side import TorchSide, call_and_restore, make_up_devices
 
 set_hypothesis_home_dir(cache_folder() / "hypothesis")  # not in the student's folder
 # Hypothesis also draws constants of the modules that this process has imported, but one seed must give the same cases everywhere
@@ -87,11 +90,10 @@ class TorchSource:
         self._pending: dict[str, PendingCases] = {}
         self._on_edges: dict[str, list[Tree]] = {}  # torch's answers, which do not depend on the seed
         torch.set_num_threads(1)
-        os.environ["RUSHLIGHT_DEVICE"] = "cpu"  # a verdict does not depend on this machine's GPUs
-        os.environ["CUDA_VISIBLE_DEVICES"] = ""
-        # The first backward starts a thread for each device, and after that no fork can run backward. A build for CUDA without
-        # a GPU has no device yet: the first fake tensor makes up eight.
+        # The first backward starts a thread for each device, and after that no fork can run backward. So it comes before the
+        # devices that a build for CUDA makes up.
         torch.zeros((), requires_grad=True).backward()
+        make_up_devices()
 
     def reseed(self) -> None:
         """Draw other cases from now on."""

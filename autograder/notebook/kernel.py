@@ -19,6 +19,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import IO, Any
 
+from ..engine import devices
 from ..engine.check import (
     GRADER_ERROR,
     LONGEST_REPLAY,
@@ -38,6 +39,9 @@ from ..engine.exercise import filled, is_filled, only
 from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive, send
 from ..engine.subject import MAX_OUTPUT, answer, is_grading
 from ..language import phrase, speak
+
+if not is_grading() and devices.hide_from_kernel():
+    print(speak("This notebook runs on the CPU, as grading does. With RUSHLIGHT_DEVICE=cuda in its environment it sees the GPU."))
 
 TRACEBACK = 60  # characters of a line: JupyterLab breaks a longer one inside a word where its window is narrow
 
