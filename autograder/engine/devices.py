@@ -13,11 +13,6 @@ ON_CPU = {"RUSHLIGHT_DEVICE": "cpu", **HIDING}  # for ranks too, which a process
 DRIVERS = "/dev/nvidiactl", "/dev/kfd", "/dev/dxg"  # of NVIDIA, of AMD, and of both in WSL
 
 
-def hide() -> None:
-    """Hide all accelerators from this process and from those that it starts."""
-    os.environ.update(ON_CPU)
-
-
 def hide_from_kernel() -> bool:
     """Hide the accelerators from a notebook's kernel, which is the subject of its checks, but not from the ranks that it starts
     outside a check. `RUSHLIGHT_DEVICE=cuda` leaves them visible. Returns whether there is a device that is now hidden."""

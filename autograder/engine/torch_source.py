@@ -21,7 +21,7 @@ from hypothesis.internal.conjecture import providers
 from . import devices
 
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # read at import: torch's profiler keeps its log to itself
-devices.hide()
+os.environ |= devices.ON_CPU
 try:
     import torch
 except ModuleNotFoundError:

@@ -41,7 +41,11 @@ from ..engine.subject import MAX_OUTPUT, answer, is_grading
 from ..language import phrase, speak
 
 if not is_grading() and devices.hide_from_kernel():
-    print(speak("This notebook runs on the CPU, as grading does. With RUSHLIGHT_DEVICE=cuda in its environment it sees the GPU."))
+    print(
+        speak(
+            "This notebook runs on the CPU, as grading does. With RUSHLIGHT_DEVICE=cuda in its environment it sees the GPU."
+        )
+    )
 
 TRACEBACK = 60  # characters of a line: JupyterLab breaks a longer one inside a word where its window is narrow
 

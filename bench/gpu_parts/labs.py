@@ -34,7 +34,11 @@ def main(lab: str) -> None:
         text = re.sub(r"\x1b\[[0-9;]*m", "", printed.getvalue())
         line = {"cell": number, "seconds": round(time.monotonic() - begun, 2)}
         if error is not None:
-            line |= {"error": f"{type(error).__name__}: {error}", "printed": text[-2500:], "stderr": errors.getvalue()[-1500:]}
+            line |= {
+                "error": f"{type(error).__name__}: {error}",
+                "printed": text[-2500:],
+                "stderr": errors.getvalue()[-1500:],
+            }
         elif not cell["source"] or not "".join(cell["source"]).startswith("check("):
             continue
         else:
