@@ -251,9 +251,15 @@ cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t
 
 /* The device ------------------------------------------------------------------------------------------------------- */
 
+/* As CUDA does, this reads the variable once, when a process first asks. */
 cudaError_t cudaGetDeviceCount(int *count) {
-    *count = 1;
-    return cudaSuccess;
+    static int visible = -1;
+    if (visible < 0) {
+        const char *listed = getenv("CUDA_VISIBLE_DEVICES");
+        visible = listed == NULL || listed[0] == '0';
+    }
+    *count = visible;
+    return visible ? cudaSuccess : cudaErrorNoDevice;
 }
 
 cudaError_t cudaGetDevice(int *device) {
