@@ -8,6 +8,8 @@ an arrow ("ac2g", from the CPU to the GPU) leads from the one to the other.
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from rushlight.profiler._utils import busy_and_gaps
+
 __all__ = ["DEVICE", "HOST", "device_trace", "gaps_by_cause", "launches_and_kernels"]
 
 HOST, DEVICE, DRIVER = 1, 0, 5  # processes in the trace; the time that a launch takes on the CPU, in microseconds
@@ -61,17 +63,12 @@ def launches_and_kernels(trace: dict[str, Any]) -> list[tuple[str, int, int, int
     return events
 
 
-def gaps_by_cause(trace: dict[str, Any]) -> tuple[int, int, int]:
+def gaps_by_cause(trace: dict[str, Any]) -> tuple[float, float, float]:
     """The microseconds from the first kernel to the end of the last: in which a kernel runs, in which none runs because none was
     launched, and in which none runs although one was."""
     events = launches_and_kernels(trace)
     launched = {correlation: start + duration for kind, start, duration, correlation in events if kind == "launch"}
-    kernels = sorted((start, start + duration, number) for kind, start, duration, number in events if kind == "kernel")
-    end, busy, late, other = kernels[0][0], 0, 0, 0
-    for start, until, number in kernels:
-        gap = max(start - end, 0)
-        host = min(gap, max(launched.get(number, 0) + LATENCY - end, 0))
-        late, other = late + host, other + gap - host
-        busy += max(until - max(start, end), 0)
-        end = max(end, until)
-    return busy, late, other
+    after = {start: number for kind, start, _, number in events if kind == "kernel"}
+    busy, gaps = busy_and_gaps(trace["traceEvents"])
+    late = sum(min(end - start, max(launched.get(after[end], 0) + LATENCY - start, 0)) for start, end in gaps)
+    return busy, late, sum(end - start for start, end in gaps) - late

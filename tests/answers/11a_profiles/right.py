@@ -4,6 +4,7 @@ A function's name is its exercise's, two underscores, and the style.
 """
 
 import heapq
+import itertools
 import math
 from collections import Counter, defaultdict
 from statistics import median, pstdev
@@ -11,6 +12,7 @@ from statistics import median, pstdev
 import numpy as np
 
 from rushlight.autograd.profiler_util import average_events, find_parents
+from rushlight.profiler._utils import busy_and_gaps
 from rushlight.profiler.profiler import ProfilerAction
 from rushlight.utils.benchmark.utils.common import MIN_CONFIDENCE_INTERVAL
 
@@ -326,3 +328,91 @@ def significant_figures__statistics(times):
     interval = max(1.645 * pstdev(middle) / math.sqrt(len(middle)), MIN_CONFIDENCE_INTERVAL)
     ratio = median(times) / interval
     return 1 + (ratio >= 100) + (ratio >= 1000) + (ratio >= 10000)
+
+
+def busy_and_gaps__moments(events):
+    """How many pieces of work run, from moment to moment."""
+    change = Counter()
+    for event in events:
+        match event:
+            case {"ph": "X", "cat": "kernel" | "gpu_memcpy" | "gpu_memset", "ts": start, "dur": length}:
+                change[start] += 1
+                change[start + length] -= 1
+    busy, gaps, running, before = 0.0, [], 0, None
+    for moment in sorted(change):
+        if before is not None and running:
+            busy += moment - before
+        elif before is not None and gaps and gaps[-1][1] == before:
+            gaps[-1] = (gaps[-1][0], moment)
+        elif before is not None:
+            gaps.append((before, moment))
+        running += change[moment]
+        before = moment
+    return busy, gaps
+
+
+def busy_and_gaps__arrays(events):
+    """The gaps first: the rest of the time is busy."""
+    rows = [(e["ts"], e["ts"] + e["dur"]) for e in events if e.get("cat") in {"kernel", "gpu_memcpy", "gpu_memset"}]
+    if not rows:
+        return 0, []
+    spans = np.array(sorted(rows))
+    latest = np.maximum.accumulate(spans[:, 1])
+    apart = spans[1:, 0] > latest[:-1]
+    gaps = np.stack([latest[:-1], spans[1:, 0]], 1)[apart]
+    return latest[-1] - spans[0, 0] - (gaps[:, 1] - gaps[:, 0]).sum(), [tuple(gap) for gap in gaps.tolist()]
+
+
+def busy_and_gaps__merged(events):
+    timed = [event for event in events if event["ph"] == "X" and event["cat"] != "gpu_user_annotation"]
+    heap = [[event["ts"], event["ts"] + event["dur"]] for event in timed if event["cat"][:4] in ("kern", "gpu_")]
+    heapq.heapify(heap)
+    islands = []
+    while heap:
+        start, end = heapq.heappop(heap)
+        if islands and islands[-1][1] >= start:
+            islands[-1][1] = max(islands[-1][1], end)
+        else:
+            islands.append([start, end])
+    return sum(b - a for a, b in islands), [(a[1], b[0]) for a, b in itertools.pairwise(islands)]
+
+
+def what_to_change__loops(events):
+    """No max and no min: comparisons."""
+    busy, gaps = busy_and_gaps(events)
+    longest, others, where = 0, 0, None
+    for start, end in gaps:
+        if end - start > longest:
+            longest, others, where = end - start, others + longest, (start, end)
+        else:
+            others += end - start
+    name, shortest = None, None
+    for event in events:
+        if where is None or event["ph"] != "X":
+            continue
+        if event["cat"] not in {"cpu_op", "user_annotation", "cuda_driver", "cuda_runtime"}:
+            continue
+        begin, until = event["ts"], event["ts"] + event["dur"]
+        shared = (until if until < where[1] else where[1]) - (begin if begin > where[0] else where[0])
+        if shared >= longest / 2 and (shortest is None or event["dur"] < shortest):
+            name, shortest = event["name"], event["dur"]
+    if busy >= longest and busy >= others:
+        return "faster kernels", busy, name
+    return ("load ahead", longest, name) if longest >= others else ("CUDA graph", others, name)
+
+
+def what_to_change__sorted(events):
+    busy, gaps = busy_and_gaps(events)
+    lengths = sorted((end - start for start, end in gaps), reverse=True)
+    parts = [(busy, 2, "faster kernels"), (sum(lengths[:1]), 1, "load ahead"), (sum(lengths[1:]), 0, "CUDA graph")]
+    saved, _, change = max(parts)
+    if not gaps:
+        return [change, saved, None]
+    [(start, end)] = [gap for gap in gaps if gap[1] - gap[0] == lengths[0]][:1]
+    middle = [
+        (event["dur"], i)
+        for i, event in enumerate(events)
+        if event.get("cat") in ("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver")
+        and min(end - event["ts"], end - start, event["ts"] + event["dur"] - start, event["dur"]) * 2 >= lengths[0]
+    ]
+    return [change, saved, events[min(middle)[1]]["name"] if middle else None]

@@ -8,7 +8,7 @@ from math import prod
 from statistics import fmean, median, pstdev
 
 from rushlight.autograd.profiler_util import average_events, device_times, find_parents
-from rushlight.profiler._utils import critical_path, queue_depths
+from rushlight.profiler._utils import busy_and_gaps, critical_path, queue_depths, what_to_change
 from rushlight.profiler.profiler import schedule_action
 from rushlight.utils.benchmark.utils.common import MAX_SIGNIFICANT_FIGURES, MIN_CONFIDENCE_INTERVAL, significant_figures
 from rushlight.utils.flop_counter import operator_flops
@@ -301,3 +301,62 @@ significant_figures__clock_besides = edited(
 significant_figures__around_the_median = edited(
     significant_figures, ("pstdev(middle)", "pstdev(middle, median(times))")
 )
+
+
+busy_and_gaps__all_kernels = edited(  # time in which two run counts twice
+    busy_and_gaps, ("max(end - max(start, latest), 0)", "end - start")
+)
+busy_and_gaps__only_neighbours = edited(  # the end before is not the latest end
+    busy_and_gaps, ("latest = max(end, latest)", "latest = end")
+)
+busy_and_gaps__only_kernels = edited(busy_and_gaps, ('("kernel", "gpu_memcpy", "gpu_memset")', '("kernel",)'))
+busy_and_gaps__all_of_the_device = edited(  # a block's range on the device, and a wait, are no work
+    busy_and_gaps, ('event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")', 'event["pid"] == 0')
+)
+busy_and_gaps__in_the_order_of_the_file = edited(busy_and_gaps, ("work = sorted(", "work = list("))
+busy_and_gaps__from_zero = edited(busy_and_gaps, ("work[0][0] if work else 0", "0"))  # before the first work is no gap
+busy_and_gaps__empty_gaps = edited(busy_and_gaps, ("start > latest", "start >= latest"))
+
+
+def busy_and_gaps__each_stream(events):
+    """A gap of a stream is no gap if another stream works."""
+    busy, gaps = 0, []
+    for stream in (7, 8):
+        found = busy_and_gaps([event for event in events if event.get("tid") == stream])
+        busy, gaps = busy + found[0], gaps + found[1]
+    return busy, sorted(gaps)
+
+
+what_to_change__longest_event = edited(  # the event around all the others
+    what_to_change, ("min(during", "max(during")
+)
+what_to_change__covers_the_gap = edited(what_to_change, ("2 * (min(", "(min("))
+what_to_change__any_overlap = edited(what_to_change, (">= end - start > 0", "> 0"))
+what_to_change__only_operators = edited(
+    what_to_change, ('("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver")', '("cpu_op",)')
+)
+what_to_change__ranges_on_the_device = edited(
+    what_to_change, ('"cuda_driver")', '"cuda_driver", "gpu_user_annotation", "overhead")')
+)
+what_to_change__all_gaps = edited(what_to_change, ("idle - (end - start)", "idle"))  # the largest gap is in two parts
+what_to_change__last_gap = edited(  # of equal gaps the last
+    what_to_change, ("lambda gap: gap[1] - gap[0], default", "lambda gap: (gap[1] - gap[0], gap[0]), default")
+)
+what_to_change__longest_in_the_gap = edited(  # the longest time in the gap: its caller has the same, or more
+    what_to_change,
+    (
+        'min(during, key=lambda event: event["dur"])',
+        'max(during, key=lambda event: min(event["ts"] + event["dur"], end) - max(event["ts"], start))',
+    ),
+)
+
+
+def what_to_change__by_the_share(events):
+    """The busy share alone decides."""
+    busy, gaps = busy_and_gaps(events)
+    idle = sum(end - start for start, end in gaps)
+    largest = max((end - start for start, end in gaps), default=0)
+    if 2 * busy >= busy + idle:
+        return "faster kernels", busy, what_to_change(events)[2]
+    change = ("load ahead", largest) if 2 * largest >= idle else ("CUDA graph", idle - largest)
+    return *change, what_to_change(events)[2]
