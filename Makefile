@@ -1,11 +1,13 @@
 # `make grade` and `make test` need nothing but Python 3.11 to 3.13 and make; everything else is installed into .venv.
 
 PYTHON ?= python3
-BIN := .venv/bin
+ENV := $(if $(GPU),.gpu,.venv)
+BIN := $(ENV)/bin
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 WITHOUT_TORCH := import tomllib; needs = tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]; print(*(need for need in needs if not need.startswith("torch")), sep="\n")
 
+TORCH = $(shell sed -n 's/^torch==//p' constraints.txt)
 WHICH = say which to use, as in make $(MAKECMDGOALS) PYTHON=python3.12
 
 .DEFAULT_GOAL := help
@@ -17,12 +19,16 @@ help:                   ## show what can be made
 grade: setup            ## autograde a sample class for lab 01a
 	@$(BIN)/rushlight grade 01a --sample
 
-test: setup             ## run the tests (about 8 minutes on two cores): a fixed choice of what takes long
+test: setup             ## run the tests (about 8 minutes on two cores); GPU=1 runs the labs beside a stand-in for a GPU
+ifdef GPU
+	@$(BIN)/python -m pytest -n 2 -m "" --durations 10 tests/test_beside_a_gpu.py
+else
 	@sh system.sh chromium
 	@$(BIN)/python docs/browser/parts.py || true  # without them, tests of the pages that run Python are skipped
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/python -m pytest -n 3 --durations 10
+endif
 
 test-all: setup         ## run everything (hours), or a part of it: make test-all SHARD=3/8
 	@sh system.sh chromium hub
@@ -45,16 +51,16 @@ build: setup            ## rebuild the moving figures, and the notebooks from th
 	@$(BIN)/python docs/figures/build.py
 	@$(BIN)/rushlight build
 
-setup: .venv/installed
+setup: $(ENV)/installed
 	@sh system.sh
 
-.venv/installed: pyproject.toml constraints.txt
+$(ENV)/installed: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "there is no $(PYTHON) here: install Python 3.11 to 3.13, or $(WHICH)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info[:2] <= (3, 13) else "Rushlight needs Python 3.11 to 3.13, and this is %d.%d: $(WHICH)" % sys.version_info[:2])'
-	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv .venv
-	@$(if $(LIGHT),$(BIN)/python -c '$(WITHOUT_TORCH)' > .venv/light.txt)
-	@echo "installing into .venv (a few minutes the first time)"
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(ENV)
+	@$(if $(LIGHT),$(BIN)/python -c '$(WITHOUT_TORCH)' > $(ENV)/light.txt)
+	@echo "installing into $(ENV) (a few minutes the first time)"
 	@$(PIP) --upgrade pip  # the one of Python 3.11 takes twice as long to choose packages
-	@$(PIP) $(if $(LIGHT),--requirement .venv/light.txt && $(PIP) --no-deps --editable .,--editable '.[dev]')
-	@$(BIN)/python -m compileall -qq -j 0 -x '/(tests?|testing|_vendor|mypyc?|physics|stats|benchmarks|pip|fontTools|winappdbg|dask/array|dask/dataframe|f2py|distutils|_antlr)/' .venv/lib rushlight autograder || true  # on all cores, which pip does on one, and without what is seldom imported; a few files are no Python
+	@$(PIP) $(if $(LIGHT),--requirement $(ENV)/light.txt && $(PIP) --no-deps --editable .,--editable '.[dev]' $(if $(GPU),"torch===$(TORCH)"))
+	@$(BIN)/python -m compileall -qq -j 0 -x '/(tests?|testing|_vendor|mypyc?|physics|stats|benchmarks|pip|fontTools|winappdbg|dask/array|dask/dataframe|f2py|distutils|_antlr)/' $(ENV)/lib rushlight autograder || true  # on all cores, which pip does on one, and without what is seldom imported; a few files are no Python
 	@touch $@

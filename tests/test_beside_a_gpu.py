@@ -1,0 +1,89 @@
+"""A machine with a GPU gives every verdict that a machine without one gives.
+
+`make test GPU=1` runs this on a build of torch for CUDA, with the stand-in for a device of `bench/stand_in/`. What computes on the
+stand-in gets wrong numbers, so a check that passes has kept to the CPU.
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autograder.model import lab_names
+
+ROOT = Path(__file__).parents[1]
+RUNNER = ROOT / "bench" / "gpu_parts" / "labs.py"
+COUNT = "import torch; print(torch.cuda.device_count(), torch.accelerator.is_available())"
+
+pytestmark = pytest.mark.sweep  # apart from the suite, which has torch's build for the CPU
+
+
+@pytest.fixture(scope="session")
+def beside_a_gpu(tmp_path_factory):
+    """Run Python beside the stand-in: a function of the arguments of its command line. Returns what it printed."""
+    import torch
+
+    if torch.version.cuda is None:
+        pytest.skip("this torch is a build for the CPU: `make test GPU=1` installs the other one")
+    sys.path.insert(0, str(ROOT / "bench" / "stand_in"))
+    from record import LIBRARY, compile_stand_in
+
+    triton = Path(importlib.util.find_spec("triton").origin).parent
+    libraries = compile_stand_in(tmp_path_factory.mktemp("stand_in"), str(triton / "backends/nvidia/include"))
+    preloaded = {"LD_PRELOAD": ":".join(map(str, libraries)), LIBRARY: str(libraries[-1]), "PYTHONPATH": str(ROOT)}
+    given = {name: value for name, value in os.environ.items() if name != "RUSHLIGHT_DEVICE"} | preloaded
+
+    def run(*arguments, **variables):
+        command = [sys.executable, *map(str, arguments)]
+        done = subprocess.run(command, env=given | variables, cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-3000:]
+        return done.stdout
+
+    return run
+
+
+def test_the_stand_in_is_a_device(beside_a_gpu):
+    assert beside_a_gpu("-c", COUNT) == "1 True\n"
+
+
+@pytest.mark.parametrize(
+    "process",
+    ["import autograder.engine.torch_source", "from autograder import check", "from autograder import patient"],
+)
+def test_what_judges_and_what_is_judged_see_none(beside_a_gpu, process):
+    assert beside_a_gpu("-c", f"{process}\n{COUNT}") == "0 False\n"
+
+
+def test_a_kernel_sees_it_if_its_user_asks_for_it(beside_a_gpu):
+    assert beside_a_gpu("-c", f"from autograder import check\n{COUNT}", RUSHLIGHT_DEVICE="cuda") == "1 True\n"
+
+
+RANKS = """
+from unittest.mock import patch
+import os
+from autograder import check  # hides the device from this process
+from autograder.engine.devices import ON_CPU
+from rushlight.distributed import describe_devices, run_ranks
+
+with patch.dict(os.environ, ON_CPU):  # the fork server starts in a check
+    print(run_ranks(describe_devices, 2)[0])
+for ranks in 2, 4:
+    print(run_ranks(describe_devices, ranks)[0])
+"""
+
+
+def test_ranks_share_it_except_in_a_check(beside_a_gpu):
+    in_check, *lines = beside_a_gpu("-c", RANKS).splitlines()
+    assert in_check == "2 ranks on the CPU over gloo: RUSHLIGHT_DEVICE is cpu"
+    assert lines == [f"{ranks} ranks share cuda:0 over gloo" for ranks in (2, 4)]
+
+
+@pytest.mark.parametrize("lab", lab_names())
+def test_each_check_of_a_lab_passes(beside_a_gpu, lab):
+    cells = [json.loads(line) for line in beside_a_gpu(RUNNER, lab, CUDA_VISIBLE_DEVICES="0").splitlines()]
+    assert [cell for cell in cells if "error" in cell] == []
+    assert any(cell.get("passed") for cell in cells)
