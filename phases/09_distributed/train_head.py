@@ -5,8 +5,8 @@ The function `train` is the same whoever starts the processes:
     torchrun --standalone --nproc-per-node 2 train_head.py     # processes that find each other by the environment
     python train_head.py                                       # `run_ranks`, as in a notebook
 
-Both print the same losses. On a machine with as many GPUs as processes they train there, by NCCL, unless RUSHLIGHT_DEVICE=cpu is in
-the environment.
+Both print the same losses. On a machine with GPUs they train there, unless RUSHLIGHT_DEVICE=cpu is in the environment: by NCCL, if
+each process has its own GPU, otherwise by gloo on one GPU.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def train() -> list[float]:
     rank, ranks, place = dist.get_rank(), dist.get_world_size(), device()
     rows = torch.Generator().manual_seed(1)  # the same batches everywhere
     torch.manual_seed(rank)  # other weights on each: DDP begins with those of rank 0
-    head = DistributedDataParallel(torch.nn.Linear(64, 600).to(place))
+    head = DistributedDataParallel(torch.nn.Linear(64, 600, device="cpu").to(place))
     optimizer = torch.optim.SGD(head.parameters(), lr=0.5)
     losses = []
     for _ in range(STEPS):
-        x = torch.randn(BATCH, 64, generator=rows)
+        x = torch.randn(BATCH, 64, generator=rows, device="cpu")  # a GPU would draw other numbers
         y = x[:, :10].argmax(1) * 60
         mine = slice(rank * BATCH // ranks, (rank + 1) * BATCH // ranks)
         loss = cross_entropy(head(x[mine].to(place)), y[mine].to(place))

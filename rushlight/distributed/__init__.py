@@ -4,9 +4,9 @@ written for `torch.distributed` finds a process group of one rank here."""
 # ruff: noqa: F403, F405
 from rushlight.distributed.distributed_c10d import *
 from rushlight.distributed.failures import RanksFailed
-from rushlight.distributed.ranks import backend, device, run_ranks
+from rushlight.distributed.ranks import backend, describe_devices, device, run_ranks
 
-__all__ = ["RanksFailed", "Traffic", "backend", "device", "run_ranks"]
+__all__ = ["RanksFailed", "Traffic", "backend", "describe_devices", "device", "run_ranks"]
 
 
 def __getattr__(name: str):

@@ -43,6 +43,7 @@ class RankOutcome:
         self.number = number
         self.state = RUNNING
         self.when = 0.0  # time of the last change of state
+        self.on_gpu = False
         self.result = b""  # of a rank that is done
         self.raised: list[_Part] = []
         self.status: int | None = None  # of a rank that died, from `waitpid`

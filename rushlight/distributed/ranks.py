@@ -52,26 +52,40 @@ MAX_PRINTED = 100_000  # characters kept of the output of a rank
 
 
 def device() -> Any:
-    """The device of this rank, decided here for all modules: `cuda:<local rank>` if this machine has enough GPUs for all its
-    ranks, otherwise the CPU. With `RUSHLIGHT_DEVICE=cpu` in the environment it is always the CPU."""
+    """The device of this rank, decided here for all modules: on a machine with GPUs `cuda:<local rank>`, or `cuda:0` if it has
+    fewer GPUs than ranks, which then share one. Otherwise the CPU. So the type of the device does not depend on the number of
+    ranks. With `RUSHLIGHT_DEVICE=cpu` in the environment it is always the CPU."""
     import torch
 
     rank, ranks = (int(os.environ.get(name, default)) for name, default in (("LOCAL_RANK", 0), ("LOCAL_WORLD_SIZE", 1)))
-    return torch.device("cuda", rank) if _count_gpus() >= ranks else torch.device("cpu")
+    return torch.device("cuda", rank if "nccl" in backend(ranks) else 0) if _count_gpus() else torch.device("cpu")
 
 
 def backend(ranks: int) -> str:
     """The communication backend: NCCL for tensors on GPUs, and gloo for those on the CPU, if each rank has its own GPU. Otherwise
-    "gloo"."""
-    return "cpu:gloo,cuda:nccl" if _count_gpus() >= ranks else "gloo"
+    "gloo", because NCCL refuses two ranks on one GPU. Gloo copies a GPU's tensors to the CPU and back, but cannot `send` them."""
+    import torch.distributed as dist
+
+    return "cpu:gloo,cuda:nccl" if _count_gpus() >= ranks and dist.is_nccl_available() else "gloo"
+
+
+def describe_devices() -> str:
+    """A line that says where the ranks of this call compute, and over which backend. Call it on a rank."""
+    ranks = int(os.environ["LOCAL_WORLD_SIZE"])
+    if _count_gpus():
+        return f"{ranks} ranks over NCCL, a GPU each" if "nccl" in backend(ranks) else f"{ranks} ranks share cuda:0 over gloo"
+    return f"{ranks} ranks on the CPU over gloo: {'RUSHLIGHT_DEVICE is cpu' if _is_kept_on_cpu() else 'no GPU here'}"
+
+
+def _is_kept_on_cpu() -> bool:
+    return os.environ.get("RUSHLIGHT_DEVICE") == "cpu"
 
 
 def _count_gpus() -> int:
-    """The number of GPUs that ranks may use."""
+    """The number of GPUs that ranks may use. Only a rank may ask: after the question, PyTorch may refuse CUDA in a fork."""
     import torch
 
-    nccl = torch.distributed.is_available() and torch.distributed.is_nccl_available()
-    return torch.cuda.device_count() if nccl and os.environ.get("RUSHLIGHT_DEVICE") != "cpu" else 0
+    return 0 if _is_kept_on_cpu() else torch.cuda.device_count()
 
 
 def run_ranks(fn: Callable, n: int = 2, *args: Any, timeout: float = TIMEOUT, still: float = STILL) -> list[Any]:
@@ -81,15 +95,16 @@ def run_ranks(fn: Callable, n: int = 2, *args: Any, timeout: float = TIMEOUT, st
     the environment has the variables of torchrun (`RANK`, `LOCAL_RANK`, `WORLD_SIZE`, `LOCAL_WORLD_SIZE`). The output of all
     ranks is printed here at the end, with the rank's number before each line. Tensors are returned as copies.
 
-    If each rank has its own GPU (see `device`), the GPU is its default device. The tensors in `args` are moved to the GPU, and
-    those in the result to the CPU. Otherwise a rank sees no GPU.
+    If there is a GPU for the ranks (see `device`), it is their default device. The tensors in `args` are moved to the GPU, and
+    those in the result to the CPU. Otherwise a rank sees no GPU. A rank has a copy of the environment of this process, but sees
+    the GPUs that `RUSHLIGHT_VISIBLE_DEVICES` names, because a notebook's own process may be kept from all of them.
 
     Args:
         fn: a function; it may be defined in a notebook. It and `args` are copied to the ranks.
         n: the number of ranks.
         timeout: seconds within which all ranks must finish.
         still: seconds after which ranks that all wait are assumed to wait forever (a rank must not sleep longer). On Linux
-            only.
+            and the CPU only: the threads of CUDA and NCCL poll.
 
     Raises:
         RanksFailed: a rank raised (the message has its traceback), died, or waits forever (the message says where). No
@@ -185,8 +200,8 @@ class _Rank(failures.RankOutcome):
         except (EOFError, OSError):
             self.set_state(failures.DIED)
             return
-        if kind == "pid":
-            self.pid = content
+        if kind in ("pid", "on_gpu"):
+            setattr(self, kind, content)
         elif kind == "printed":
             self.printed += content
         else:
@@ -214,7 +229,7 @@ class _Rank(failures.RankOutcome):
 def _run_task(ranks: list[_Rank], task: bytes, timeout: float, still: float) -> str:
     """Run a task on ranks until each is done or one has failed. Return the reason if they did not end by themselves."""
     store = Path(_fork_server.folder, f"store-{time.monotonic_ns()}")
-    settings = {"n": len(ranks), "store": str(store), "timeout": timeout, "path": sys.path, "environ": dict(os.environ)}
+    settings = {"n": len(ranks), "store": str(store), "timeout": timeout, "path": sys.path, "environ": _environment()}
     settings["quiet"] = warnings.filters[:1] == [("ignore", None, Warning, None, 0)]
     with contextlib.suppress(FileNotFoundError):  # the current folder may have been deleted
         settings["folder"] = os.getcwd()
@@ -231,6 +246,16 @@ def _run_task(ranks: list[_Rank], task: bytes, timeout: float, still: float) -> 
                 rank.stack = rank.read_output(1.0)
     store.unlink(missing_ok=True)
     return why
+
+
+def _environment() -> dict[str, str]:
+    """The environment of ranks: this process's, but with all GPUs, which may be hidden from a notebook's own process."""
+    environ = dict(os.environ)
+    if (visible := environ.get("RUSHLIGHT_VISIBLE_DEVICES")) and not _is_kept_on_cpu():
+        for name in ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR"):
+            environ.pop(name, None)
+        environ |= {} if visible == "all" else {"CUDA_VISIBLE_DEVICES": visible}
+    return environ
 
 
 def _wait_for_ranks(ranks: list[_Rank], timeout: float, still: float) -> str:
@@ -262,14 +287,15 @@ def _wait_for_ranks(ranks: list[_Rank], timeout: float, still: float) -> str:
             elif now >= ran + still and all(last > first for first, last in zip(polled, polls)):
                 return failures.DEADLOCK
         if now >= deadline:
-            return f"not done within {timeout:g} s"
+            limits = " (on a GPU, a deadlock cannot be told from long work)" * any(rank.on_gpu for rank in ranks)
+            return f"not done within {timeout:g} s{limits}"
     return ""
 
 
 def _context_switches(ranks: Iterable[_Rank]) -> tuple[list | None, list[int]]:
-    """The number of context switches of each thread of these processes. None if a thread is runnable, or if this system does
-    not say. Threads that poll, such as gloo's in each process, are counted in the second list. A message may have arrived
-    that they have not seen yet, until they have polled again."""
+    """The number of context switches of each thread of these processes. None if a thread is runnable, if a process is on a GPU, or
+    if this system does not say. Threads that poll, such as gloo's in each process, are counted in the second list. A message may
+    have arrived that they have not seen yet, until they have polled again."""
     switches, polls = [], []
     try:
         for rank in ranks:
@@ -278,9 +304,9 @@ def _context_switches(ranks: Iterable[_Rank]) -> tuple[list | None, list[int]]:
                 times = sum(map(int, re.findall(r"ctxt_switches:\s*(\d+)", status)))
                 if status.startswith("Name:\tgloo_tcp_loop"):
                     polls.append(times)
-                elif "State:\tS" in status and not (task / "children").read_text():
+                elif "State:\tS" in status and not rank.on_gpu and not (task / "children").read_text():
                     switches.append((task.name, times))
-                else:  # the thread is runnable, waits for a disk, or has started another process such as a compiler
+                else:  # the thread is runnable, may wait for a GPU or a disk, or has started another process such as a compiler
                     return None, []
     except OSError:
         return None, []
@@ -514,7 +540,7 @@ def _run_rank(handle: int, output: int) -> None:
         task = connection.recv_bytes()
         printed = _Output(connection)
         with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-            outcome = _call(task, **settings)
+            outcome = _call(task, connection=connection, **settings)
         with printed.lock:
             connection.send_bytes(cloudpickle.dumps(outcome))
         connection.recv_bytes()
@@ -544,6 +570,7 @@ def _call(task: bytes, rank: int, n: int, store: str, timeout: float, **settings
     try:
         sys.path[:] = settings["path"]
         os.chdir(settings.get("folder", "/"))
+        os.environ.clear()  # the fork server may have started within a check, which keeps its ranks on the CPU
         os.environ.update(settings["environ"])
         os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo0" if sys.platform == "darwin" else "lo")
         os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(n), LOCAL_WORLD_SIZE=str(n))
@@ -554,6 +581,7 @@ def _call(task: bytes, rank: int, n: int, store: str, timeout: float, **settings
             replace(functions)
         place, chosen = device(), backend(n)
         if place.type == "cuda":
+            settings["connection"].send_bytes(cloudpickle.dumps(("on_gpu", True)))
             torch.cuda.set_device(place)
             torch.set_default_device(place)
             args = _move(args, place)

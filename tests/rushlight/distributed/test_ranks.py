@@ -285,19 +285,75 @@ def test_in_a_notebook_an_interrupt_or_the_kernels_end_leaves_no_rank(notebook):
     assert not [*Path(os.environ["TMPDIR"]).glob("ranks-*")]
 
 
-def test_one_variable_keeps_ranks_on_the_cpu(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+@pytest.mark.parametrize(
+    "gpus, count, devices, backend, line",
+    [
+        (0, 2, ["cpu", "cpu"], "gloo", "2 ranks on the CPU over gloo: no GPU here"),
+        (1, 1, ["cuda:0"], "cpu:gloo,cuda:nccl", "1 ranks over NCCL, a GPU each"),
+        (1, 2, ["cuda:0", "cuda:0"], "gloo", "2 ranks share cuda:0 over gloo"),
+        (2, 2, ["cuda:0", "cuda:1"], "cpu:gloo,cuda:nccl", "2 ranks over NCCL, a GPU each"),
+        (3, 4, ["cuda:0"] * 4, "gloo", "4 ranks share cuda:0 over gloo"),
+    ],
+)
+def test_where_there_is_a_gpu_every_number_of_ranks_is_on_it(monkeypatch, gpus, count, devices, backend, line):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
     monkeypatch.setattr(dist, "is_nccl_available", lambda: True)
-    monkeypatch.setenv("LOCAL_WORLD_SIZE", "2")
-    monkeypatch.setenv("LOCAL_RANK", "1")
     monkeypatch.delenv("RUSHLIGHT_DEVICE", raising=False)
-    assert ranks.device() == torch.device("cuda", 1) and ranks.backend(2) == "cpu:gloo,cuda:nccl"
-    assert ranks.backend(3) == "gloo"  # more ranks than GPUs
+    monkeypatch.setenv("LOCAL_WORLD_SIZE", str(count))
+    found = []
+    for rank in range(count):
+        monkeypatch.setenv("LOCAL_RANK", str(rank))
+        found.append(str(ranks.device()))
+    assert (found, ranks.backend(count), ranks.describe_devices()) == (devices, backend, line)
     monkeypatch.setenv("RUSHLIGHT_DEVICE", "cpu")
-    assert ranks.device() == torch.device("cpu") and ranks.backend(2) == "gloo"
+    assert str(ranks.device()) == "cpu" and ranks.backend(count) == "gloo"
+    assert ranks.describe_devices() == f"{count} ranks on the CPU over gloo: RUSHLIGHT_DEVICE is cpu"
 
 
-def test_ranks_without_gpus_of_their_own_see_none(monkeypatch):
+def test_ranks_on_the_cpu_see_no_gpu(monkeypatch):
     monkeypatch.setenv("RUSHLIGHT_DEVICE", "cpu")
     seen = lambda: (os.environ["CUDA_VISIBLE_DEVICES"], dist.get_backend(), str(ranks.device()))  # noqa: E731
     assert run_ranks(seen, 2) == [("", "gloo", "cpu")] * 2
+
+
+def test_ranks_have_the_environment_of_the_call_and_not_that_of_the_first_one(monkeypatch):
+    own = lambda: {name: os.environ.get(name) for name in ("RUSHLIGHT_DEVICE", "FIRST", "SECOND")}  # noqa: E731
+    ranks.stop()
+    monkeypatch.setenv("RUSHLIGHT_DEVICE", "cpu")  # as in a check
+    monkeypatch.setenv("FIRST", "1")
+    assert run_ranks(own, 1) == [{"RUSHLIGHT_DEVICE": "cpu", "FIRST": "1", "SECOND": None}]
+    monkeypatch.delenv("RUSHLIGHT_DEVICE")
+    monkeypatch.delenv("FIRST")
+    monkeypatch.setenv("SECOND", "2")
+    assert run_ranks(own, 1) == [{"RUSHLIGHT_DEVICE": None, "FIRST": None, "SECOND": "2"}]
+
+
+@pytest.mark.parametrize(
+    "named, device, visible",
+    [("all", "", None), ("1,0", "", "1,0"), ("", "", ""), (None, "", ""), ("all", "cpu", ""), ("1", "cpu", "")],
+)
+def test_ranks_see_the_gpus_that_are_hidden_from_their_notebook(monkeypatch, named, device, visible):
+    monkeypatch.delenv("RUSHLIGHT_VISIBLE_DEVICES", raising=False)
+    given = {"RUSHLIGHT_VISIBLE_DEVICES": named, "RUSHLIGHT_DEVICE": device, "CUDA_VISIBLE_DEVICES": ""}
+    for name, value in (given | {"HIP_VISIBLE_DEVICES": "-1"}).items():
+        if value is not None:
+            monkeypatch.setenv(name, value)
+    environ = ranks._environment()
+    assert environ.get("CUDA_VISIBLE_DEVICES") == visible
+    assert ("HIP_VISIBLE_DEVICES" in environ) == (device == "cpu" or not named)
+
+
+def test_ranks_on_a_gpu_have_no_deadlock_but_a_limit(monkeypatch):
+    """Threads of CUDA poll, so on a GPU sleeping threads prove nothing. Here a rank only says that it is on one."""
+    received = ranks._Rank.receive
+
+    def on_gpu(rank):
+        received(rank)
+        rank.on_gpu = True
+
+    monkeypatch.setattr(ranks._Rank, "receive", on_gpu)
+    assert run_ranks(lambda: time.sleep(1.0), 1, still=0.2) == [None]
+    error = failing(crossed, 2, timeout=2.0, still=0.2)
+    assert str(error).startswith(
+        "not done within 2 s (on a GPU, a deadlock cannot be told from long work): ranks 0 and 1 of 2\n[rank 0] is in recv"
+    )
