@@ -72,9 +72,10 @@ def backend(ranks: int) -> str:
 def describe_devices() -> str:
     """A line that says where the ranks of this call compute, and over which backend. Call it on a rank."""
     ranks = int(os.environ["LOCAL_WORLD_SIZE"])
-    if _count_gpus():
-        return f"{ranks} ranks over NCCL, a GPU each" if "nccl" in backend(ranks) else f"{ranks} ranks share cuda:0 over gloo"
-    return f"{ranks} ranks on the CPU over gloo: {'RUSHLIGHT_DEVICE is cpu' if _is_kept_on_cpu() else 'no GPU here'}"
+    where = "over NCCL, a GPU each" if "nccl" in backend(ranks) else "share cuda:0 over gloo"
+    if not _count_gpus():
+        where = f"on the CPU over gloo: {'RUSHLIGHT_DEVICE is cpu' if _is_kept_on_cpu() else 'no GPU here'}"
+    return f"{ranks} ranks {where}"
 
 
 def _is_kept_on_cpu() -> bool:
