@@ -43,7 +43,8 @@ from ..language import phrase, speak
 if not is_grading() and devices.hide_from_kernel():
     print(
         speak(
-            "This notebook runs on the CPU, as grading does. With RUSHLIGHT_DEVICE=cuda in its environment it sees the GPU."
+            "The kernel of this notebook runs on the CPU, as grading does."
+            " With RUSHLIGHT_DEVICE=cuda in its environment it sees the GPU."
         )
     )
 
