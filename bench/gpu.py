@@ -1,18 +1,20 @@
-"""Record the work of PyTorch on an NVIDIA GPU in nine parts: one command, at most eight minutes, no network.
+"""Record the work of PyTorch on an NVIDIA GPU in eleven parts: one command, at most eight minutes, no network.
 
     python bench/gpu.py                       # into gpu_recordings/<device>/
     python bench/gpu.py --only 1 4 --out /tmp/trial
     python bench/gpu.py --cpu                 # without a GPU: tries the code of each part as far as the CPU has a counterpart
 
 Each part runs in a process of its own, within a limit, and writes one JSON file with its provenance, and texts and pictures beside
-it. A section that fails is recorded as failed, with its traceback, and the rest goes on. `docs/gpu.md` says what to do with the
-folder. It needs torch 2.11 or newer. Exit code: 0 if nothing failed, 1 if something did, 2 without a GPU.
+it. Parts that measure times run one after the other. The others run at once, at the end. A section that fails is recorded as failed,
+with its traceback, and the rest goes on. `docs/gpu.md` says what to do with the folder. It needs torch 2.11 or newer. Exit code: 0
+if nothing failed, 1 if something did, 2 without a GPU.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
 import re
@@ -26,9 +28,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 
-from gpu_parts import PARTS  # noqa: E402
+from gpu_parts import NEEDS, PARTS, TOGETHER  # noqa: E402
 
 SLOW = 6  # without a GPU nothing is recorded, and a busy machine may take its time
+MISSING = "install {names}: {python} -m pip install {names} (part {parts} cannot do all without)"
 NO_GPU = "there is no NVIDIA GPU that torch can use here ({why}): --cpu tries the parts without one"
 
 
@@ -49,14 +52,30 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         parser.error(f"{folder} is not empty")
+    wanted = arguments.only or [*PARTS]
+    ask_for_packages(wanted)
     begun, allowed = time.monotonic(), 0.0
-    for number in arguments.only or PARTS:  # a part may use what those before it have left
-        allowed += limit_of(PARTS[number]) * (SLOW if arguments.cpu else 1)
-        start_part(number, folder.resolve(), arguments, allowed - (time.monotonic() - begun))
+    groups = [[number] for number in wanted if number not in TOGETHER]
+    groups += [group] if (group := [number for number in wanted if number in TOGETHER]) else []
+    for group in groups:  # a group may use what those before it have left
+        allowed += max(limit_of(PARTS[number]) for number in group) * (SLOW * len(group) if arguments.cpu else 1)
+        run_together(group, folder.resolve(), arguments, begun + allowed)
     text = summary(folder)
-    (folder / "summary.txt").write_text(text, encoding="utf-8")
     print(f"\n{text}\n{time.monotonic() - begun:.0f} s; written to {folder}")
     return int(bool(re.search(r"^   .{44} (failed|out of time)", text, re.MULTILINE)))
+
+
+def ask_for_packages(wanted: list[int]) -> None:
+    """Print one line with the packages that are missing. The parts run without them, as far as they can."""
+    missing = {
+        package: number
+        for number in wanted
+        for package, module in NEEDS.get(number, {}).items()
+        if importlib.util.find_spec(module) is None
+    }
+    if missing:
+        parts = " and ".join(map(str, sorted({*missing.values()})))
+        print(MISSING.format(names=" ".join(missing), python=sys.executable, parts=parts), file=sys.stderr, flush=True)
 
 
 def ask_for_device() -> tuple[str, str]:
@@ -77,26 +96,43 @@ def ask_for_device() -> tuple[str, str]:
     return re.sub(r"\W+", "_", name.removeprefix("NVIDIA ")).strip("_").lower(), " ".join(why)
 
 
-def start_part(number: int, folder: Path, arguments: argparse.Namespace, limit: float) -> None:
-    """Run a part in a new process, and end the process and what it started when its time is over."""
-    name = f"{number}_{PARTS[number]}"
-    command = [sys.executable, str(Path(__file__).resolve()), "--part", str(number), "--out", str(folder)]
-    command += ["--cpu"] if arguments.cpu else []
-    begun = time.monotonic()
-    print(f"part {name} (at most {limit:.0f} s)", flush=True)
-    with tempfile.TemporaryDirectory(prefix="rushlight-gpu-") as temporary, open(folder / f"{name}.log", "w") as log:
-        process = subprocess.Popen(
-            command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=environment(temporary, arguments.cpu, limit),
-            cwd=ROOT, start_new_session=True,
-        )  # fmt: skip
-        try:
-            code = process.wait(limit)
-            ending = "" if code == 0 else f"the process ended with exit code {code}"
-        except subprocess.TimeoutExpired:
-            ending = f"ended after {limit:.0f} s"
-        finally:
-            end_group(process)
-    finish(folder, name, number, ending, time.monotonic() - begun)
+class Part:
+    """A part in a new process, which ends, with what it has started, when its time is over."""
+
+    def __init__(self, number: int, folder: Path, arguments: argparse.Namespace, limit: float):
+        self.number, self.folder, self.limit, self.begun = number, folder, limit, time.monotonic()
+        self.name = f"{number}_{PARTS[number]}"
+        command = [sys.executable, str(Path(__file__).resolve()), "--part", str(number), "--out", str(folder)]
+        command += ["--cpu"] if arguments.cpu else []
+        print(f"part {self.name} (at most {limit:.0f} s)", flush=True)
+        self.temporary = tempfile.TemporaryDirectory(prefix="rushlight-gpu-", ignore_cleanup_errors=True)
+        with open(folder / f"{self.name}.log", "w") as log:
+            self.process = subprocess.Popen(
+                command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=ROOT, start_new_session=True,
+                env=environment(self.temporary.name, arguments.cpu, limit),
+            )  # fmt: skip
+
+    def end(self) -> None:
+        code = self.process.poll()
+        end_group(self.process)
+        self.temporary.cleanup()
+        ending = f"ended after {self.limit:.0f} s" if code is None else f"the process ended with exit code {code}"
+        finish(self.folder, self.name, self.number, "" if code == 0 else ending, time.monotonic() - self.begun)
+        (self.folder / "summary.txt").write_text(summary(self.folder), encoding="utf-8")
+
+
+def run_together(numbers: list[int], folder: Path, arguments: argparse.Namespace, until: float) -> None:
+    """Run parts at once, until all have ended or the time is over."""
+    running = [Part(number, folder, arguments, until - time.monotonic()) for number in numbers]
+    try:
+        while running and time.monotonic() < until:
+            time.sleep(0.05)
+            for part in [part for part in running if part.process.poll() is not None]:
+                running.remove(part)
+                part.end()
+    finally:
+        for part in running:
+            part.end()
 
 
 def end_group(process: subprocess.Popen) -> None:
@@ -150,16 +186,17 @@ def finish(folder: Path, name: str, number: int, ending: str, seconds: float) ->
 
 def summary(folder: Path) -> str:
     """A table of the parts and their sections: what was recorded, what failed and why."""
-    records = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("[0-9]_*.json"))]
+    records = [json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("[0-9]*_*.json")]
+    records.sort(key=lambda record: record["part"])
     made = next((record["provenance"] for record in records if "provenance" in record), {})
     lines = [f"{key:16}{value}" for key, value in made.items()]
     for record in records:
-        lines += ["", f"{record['part']}. {record.get('title', '')} ({record['seconds']} s)"]
-        if record["ending"] != "done":
-            lines.append(f"   {'process':44} failed: {record['ending']}")
+        lines += ["", f"{record['part']}. {record.get('title', '')} ({record.get('seconds', 'running')} s)"]
+        if (ending := record.get("ending", "done")) != "done":
+            lines.append(f"   {'process':44} failed: {ending}")
         for name, section in record["sections"].items():
-            reason = section.get("why") or last_line(section.get("error", ""))
-            lines.append(f"   {name:44} {section['state']}{': ' + reason[:120] if reason else ''}")
+            reason = section.get("why") or section.get("summary") or last_line(section.get("error", ""))
+            lines.append(f"   {name:44} {section['state']}{': ' + reason[:160] if reason else ''}")
     return "\n".join(lines) + "\n"
 
 

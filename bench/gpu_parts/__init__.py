@@ -1,7 +1,8 @@
-"""The nine parts of the GPU pack: what PyTorch does on an NVIDIA GPU, recorded for readers who have none.
+"""The eleven parts of the GPU pack: what PyTorch does on an NVIDIA GPU, recorded for readers who have none.
 
 Each module is one part: it begins with its docstring, has a `TITLE`, a `LIMIT` in seconds and `SECTIONS`, and imports nothing of
-the others except `recording` (how a section is run and written) and `programs` (what is run). `bench/gpu.py` is the command.
+the others except `recording` (how a section is run and written) and `programs` (what is run). A part with `WORKERS` runs so many of
+its sections at once. `bench/gpu.py` is the command.
 """
 
 from __future__ import annotations
@@ -16,5 +17,13 @@ PARTS = {  # number: module
     7: "ranks",
     8: "course",
     9: "kernels",
+    10: "labs",
+    11: "stand_in",
 }
-TOTAL = 470  # seconds that the limits of all parts add up to, at most: with the start, eight minutes
+TOGETHER = {1, 7, 8, 10, 11}  # they measure no times, so they run at once, after the others
+TOTAL = 470  # seconds that the limits add up to, at most, where those that run at once count once: with the start, eight minutes
+NEEDS = {  # part: packages that torch does not bring, and the module of each
+    8: {"pytest": "pytest", "hypothesis": "hypothesis", "cloudpickle": "cloudpickle", "pyyaml": "yaml"}
+    | {"expecttest": "expecttest", "pytest-xdist": "xdist"},
+    10: {"ipython": "IPython", "babel": "babel", "cloudpickle": "cloudpickle"},
+}

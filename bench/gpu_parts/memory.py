@@ -20,7 +20,7 @@ import torch
 from gpu_parts import programs
 
 TITLE = "memory: snapshots of the caching allocator"
-LIMIT = 45
+LIMIT = 25
 MiB = 1 << 20
 STEPS = {"alloc", "free", "synchronize", "empty_cache", "reset_peak"}  # that no device answers otherwise
 PROGRAMS = Path(__file__).resolve().parents[1] / "stand_in" / "programs.py"
@@ -67,9 +67,10 @@ class History:
             shown.append([*line, where] if where else line)
         return {
             "events": shown,
+            "addresses": ranges.addresses(),
             "segments": [segment(entry, ranges, streams) for entry in snapshot["segments"]],
             "statistics": {k: v for k, v in torch.cuda.memory_stats().items() if ".all." in k or k.startswith("num_")},
-            "summary": torch.cuda.memory_summary(abbreviated=True),
+            "table": torch.cuda.memory_summary(abbreviated=True),
         }
 
 
@@ -85,6 +86,10 @@ class Ranges:
                 self.known[i] = first, max(end, address + size)
                 return
         self.known.append((address, address + size))
+
+    def addresses(self) -> list[int]:
+        """The first address of each segment, in bytes from the lowest. Of free blocks of one size the allocator takes the lowest."""
+        return [first - min(self.known)[0] for first, _ in self.known]
 
     def locate(self, address: int) -> tuple[int, int]:
         """The number of the segment, and the offset in it. The latest one counts, because a device gives addresses again."""
@@ -160,7 +165,7 @@ def fragmenting(run: Any) -> dict[str, Any]:
         kept = fragment(run.device, count)
         snapshot = history.read()
         del kept
-    snapshot.pop("summary")
+    snapshot.pop("table")
     return snapshot
 
 
@@ -259,7 +264,7 @@ def allocator(run: Any) -> dict[str, Any]:
                 counts.append([statistics[f"{name}_bytes.all.current"] for name in ("allocated", "active", "reserved")])
             record = {**program, "bytes": counts, **history.read()}
         tensors.clear()
-        record.pop("summary")
+        record.pop("table")
         records.append(record)
         theirs = expected.get(program["name"])
         if theirs and (
@@ -267,7 +272,15 @@ def allocator(run: Any) -> dict[str, Any]:
         ):
             differing.append(program["name"])
     name = run.write("allocator.json", json.dumps(records, separators=(",", ":")))
-    return {"programs": len(records), "that differ from the stand-in": differing, "recording": name}
+    rising = {record["name"] for record in records if record["addresses"] == sorted(record["addresses"])}
+    summary = f"{len(records) - len(differing)} of {len(records)} equal the stand-in's; not: {', '.join(differing)}"
+    return {
+        "summary": f"{summary}; each segment is above all before it in {len(rising)}, of these {len(rising & {*differing})} differ",
+        "programs": len(records),
+        "that differ from the stand-in": differing,
+        "whose addresses rise": sorted(rising),
+        "recording": name,
+    }
 
 
 SECTIONS = [

@@ -18,7 +18,7 @@ from torch.profiler import profile, schedule, tensorboard_trace_handler
 from gpu_parts import programs
 
 TITLE = "profiles: traces of training"
-LIMIT = 40
+LIMIT = 25
 ROWS = 25  # of a table
 
 

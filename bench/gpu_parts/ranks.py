@@ -1,19 +1,26 @@
 """Part 7: the schemes of phase 09 on CUDA tensors.
 
 Data parallel, fully sharded, tensor parallel and pipelined training: two to four ranks over gloo on the one device, one rank over
-NCCL, and two over NCCL where there are two GPUs; which collectives each backend has for CUDA tensors; and the kernels of a step.
+NCCL, and two over NCCL where there are two GPUs; the kernels of a step; which collectives each backend has for CUDA tensors, each in
+ranks of its own, because one that it has not may end the process; and the course's own `run_ranks`, with the threads of a rank that
+waits, whose context switches tell `run_ranks` whether it waits.
 """
 
 from __future__ import annotations
 
 import datetime
+import functools
 import multiprocessing
 import multiprocessing.connection
 import os
+import re
+import signal
 import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -26,8 +33,10 @@ from gpu_parts import programs
 from gpu_parts.recording import without_paths
 
 TITLE = "distributed training: gloo and NCCL"
-LIMIT = 75
-SECONDS = 20  # of one scheme
+LIMIT = 150
+SECONDS = 40  # of one scheme
+WORKERS = 5
+GROUPS = 4  # of ranks that are asked for a collective at once
 STEPS = 4
 
 
@@ -52,57 +61,149 @@ def on_rank(scheme: str, rank: int, ranks: int, backend: str, kind: str, store: 
         pipe.send(("failed", traceback.format_exc()))
 
 
-def collectives(place: torch.device) -> dict[str, str]:
-    """Each collective on tensors of the device: whether it works, or what PyTorch says."""
+def calls(place: torch.device) -> dict[str, Callable[[], Any]]:
+    """Each collective on tensors of a device. It returns this rank's result, or nothing where only other ranks have one."""
     rank, ranks = dist.get_rank(), dist.get_world_size()
 
-    def ones(*sizes: int) -> torch.Tensor:
-        return torch.ones(*sizes, device=place) * (rank + 1)
+    def numbers(count: int = 2) -> torch.Tensor:
+        return torch.arange(count, device=place, dtype=torch.float32) + 10 * rank
 
-    calls: dict[str, Callable[[], Any]] = {
-        "all_reduce": lambda: dist.all_reduce(ones(8)),
-        "broadcast": lambda: dist.broadcast(ones(8), 0),
-        "reduce": lambda: dist.reduce(ones(8), 0),
-        "all_gather": lambda: dist.all_gather([ones(8) for _ in range(ranks)], ones(8)),
-        "all_gather_into_tensor": lambda: dist.all_gather_into_tensor(ones(8 * ranks), ones(8)),
-        "reduce_scatter_tensor": lambda: dist.reduce_scatter_tensor(ones(8), ones(8 * ranks)),
-        "all_to_all_single": lambda: dist.all_to_all_single(ones(8 * ranks), ones(8 * ranks)),
-        "scatter": lambda: dist.scatter(ones(8), [ones(8) for _ in range(ranks)] if rank == 0 else None),
-        "gather": lambda: dist.gather(ones(8), [ones(8) for _ in range(ranks)] if rank == 0 else None),
-        "barrier": lambda: dist.barrier(),
-        "send and recv": lambda: exchange(ones(8)),
-    }
-    backends = {}
-    for name, call in calls.items():
-        try:
+    def into(call: Callable[..., Any], result: torch.Tensor, *arguments: Any, mine: bool = True) -> torch.Tensor | None:
+        call(result, *arguments)
+        return result if mine else None
+
+    def gathered(call: Callable[..., Any], *first: Any, mine: bool = True) -> torch.Tensor | None:
+        parts = [torch.empty(2, device=place) for _ in range(ranks)] if mine else None
+        call(*first, parts) if first else call(parts, numbers())
+        return torch.cat(parts) if mine else None
+
+    def exchange(how: Callable[[torch.Tensor, torch.Tensor, int, int], Any], tensor: torch.Tensor) -> torch.Tensor:
+        received = torch.empty_like(tensor)
+        how(tensor, received, (rank + 1) % ranks, (rank - 1) % ranks)
+        return received.to(place)
+
+    def blocking(tensor: torch.Tensor, received: torch.Tensor, to: int, source: int) -> None:
+        """The even ranks send first."""
+        order = [lambda: dist.send(tensor, to), lambda: dist.recv(received, source)]
+        for call in order if rank % 2 == 0 else order[::-1]:
             call()
-            if place.type == "cuda":
-                torch.cuda.synchronize()
-            backends[name] = "works"
-        except Exception as error:
-            backends[name] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
-    return backends
+
+    def unblocking(tensor: torch.Tensor, received: torch.Tensor, to: int, source: int) -> None:
+        for work in [dist.isend(tensor, to), dist.irecv(received, source)]:
+            work.wait()
+
+    def batched(tensor: torch.Tensor, received: torch.Tensor, to: int, source: int) -> None:
+        operations = [dist.P2POp(dist.isend, tensor, to), dist.P2POp(dist.irecv, received, source)]
+        for work in dist.batch_isend_irecv(operations):
+            work.wait()
+
+    def empty(count: int = 2) -> torch.Tensor:
+        return torch.empty(count, device=place)
+
+    parts = [numbers() + 100 * i for i in range(ranks)] if rank == 0 else None
+    exchanges = {"send, recv": blocking, "isend, irecv": unblocking, "batch_isend_irecv": batched}
+    return {
+        "all_reduce": lambda: into(dist.all_reduce, numbers()),
+        "broadcast": lambda: into(dist.broadcast, numbers(), 0),
+        "reduce": lambda: into(dist.reduce, numbers(), 0, mine=rank == 0),
+        "all_gather": lambda: gathered(dist.all_gather),
+        "all_gather_into_tensor": lambda: into(dist.all_gather_into_tensor, empty(2 * ranks), numbers()),
+        "reduce_scatter_tensor": lambda: into(dist.reduce_scatter_tensor, empty(), numbers(2 * ranks)),
+        "all_to_all_single": lambda: into(dist.all_to_all_single, empty(2 * ranks), numbers(2 * ranks)),
+        "scatter": lambda: into(dist.scatter, empty(), parts, 0),
+        "gather": lambda: gathered(dist.gather, numbers(), mine=rank == 0),
+        "barrier": lambda: dist.barrier(),
+        **{name: functools.partial(exchange, how, numbers()) for name, how in exchanges.items()},
+        **{f"{name}, copies": functools.partial(exchange, how, numbers().cpu()) for name, how in exchanges.items()},
+    }
 
 
-def exchange(tensor: torch.Tensor) -> None:
-    """From each rank to the next; the even ranks send first."""
-    rank, ranks = dist.get_rank(), dist.get_world_size()
-    if ranks == 1:
-        return
-    to, source, received = (rank + 1) % ranks, (rank - 1) % ranks, torch.empty_like(tensor)
-    first = [lambda: dist.send(tensor, to), lambda: dist.recv(received, source)]
-    for call in first if rank % 2 == 0 else first[::-1]:
-        call()
+COLLECTIVES = ["all_reduce", "broadcast", "reduce", "all_gather", "all_gather_into_tensor", "reduce_scatter_tensor",
+               "all_to_all_single", "scatter", "gather", "barrier"]  # fmt: skip
+SENDS = ["send, recv", "isend, irecv", "batch_isend_irecv"]  # to the next rank, so they need two
+COPIES = [f"{name}, copies" for name in SENDS]  # of the tensors, on the host
+
+
+def collective(name: str, place: torch.device) -> str:
+    """Whether a collective gives on the device what it gives on the host, or what PyTorch says."""
+    expected = calls(torch.device("cpu"))[name]()
+    try:
+        result = calls(place)[name]()
+        if place.type == "cuda":
+            torch.cuda.synchronize()
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error).splitlines()[0]}"
+    same = expected is None or torch.equal(result.cpu(), expected)
+    return "works" if same else f"gives {result.tolist()}, on the host {expected.tolist()}"
+
+
+def waiting(place: torch.device) -> dict[str, Any] | None:
+    """The threads of rank 0 while it waits, seen from rank 1: their states, and their context switches within a second."""
+    rank, host = dist.get_rank(), torch.device("cpu")
+    pids: list[Any] = [None] * dist.get_world_size()
+    dist.all_gather_object(pids, os.getpid())
+    dist.all_reduce(torch.ones(1, device=place))
+    seen = {}
+    for name, wait in {
+        "all_reduce on the device": lambda: dist.all_reduce(torch.ones(1, device=place)),
+        "all_reduce on the host": lambda: dist.all_reduce(torch.ones(1, device=host)),
+        "barrier": lambda: dist.barrier(),
+        "synchronize behind a kernel": lambda: synchronize_late(place),
+    }.items():
+        if rank == 1:
+            time.sleep(0.5)
+            seen[name] = watch(pids[0])
+        if rank == 0 or "synchronize" not in name:
+            wait()
+        dist.barrier()
+    return seen or None
+
+
+def synchronize_late(place: torch.device) -> None:
+    if place.type == "cuda":
+        torch.cuda._sleep(4_000_000_000)  # cycles of the device: two seconds or more
+        torch.cuda.synchronize()
+
+
+def watch(pid: int) -> list[dict[str, Any]]:
+    """The threads of a process: name, state, and context switches within a second, voluntary and not."""
+
+    def read() -> dict[str, tuple[str, str, int, int]]:
+        threads = {}
+        for task in sorted(Path(f"/proc/{pid}/task").iterdir()):
+            status = (task / "status").read_text()
+            name, state, *counts = (
+                re.search(rf"^{key}:\s*(.*)", status, re.MULTILINE)[1]
+                for key in ("Name", "State", "voluntary_ctxt_switches", "nonvoluntary_ctxt_switches")
+            )
+            threads[task.name] = name, state[0], *map(int, counts)
+        return threads
+
+    before = read()
+    time.sleep(1)
+    after = read()
+    return [
+        {
+            "name": name,
+            "state": state,
+            "voluntary": voluntary - before[task][2],
+            "not voluntary": other - before[task][3],
+        }
+        for task, (name, state, voluntary, other) in after.items()
+        if task in before
+    ]
 
 
 def model() -> nn.Sequential:
     torch.manual_seed(0)
-    return nn.Sequential(nn.Linear(64, 256), nn.GELU(), nn.Linear(256, 600))
+    with torch.device("cpu"):  # `run_ranks` sets another default
+        return nn.Sequential(nn.Linear(64, 256), nn.GELU(), nn.Linear(256, 600))
 
 
 def batches() -> list[tuple[torch.Tensor, torch.Tensor]]:
-    drawn = torch.Generator().manual_seed(1)
-    return [(torch.randn(32, 64, generator=drawn), torch.randint(600, (32,), generator=drawn)) for _ in range(STEPS)]
+    drawn = torch.Generator("cpu").manual_seed(1)
+    with torch.device("cpu"):
+        return [(torch.randn(32, 64, generator=drawn), torch.randint(600, (32,), generator=drawn)) for _ in range(STEPS)]
 
 
 def train(
@@ -180,19 +281,31 @@ def tp(place: torch.device) -> dict[str, Any]:
     return train(place, layers, layers.parameters(), cut=False)
 
 
-def pp(place: torch.device) -> dict[str, Any]:
+class ThroughHost(nn.Module):
+    """A layer on the device whose input and result are on the host."""
+
+    def __init__(self, layer: nn.Module, place: torch.device):
+        super().__init__()
+        self.layer, self.place = layer, place
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x.to(self.place)).cpu()
+
+
+def pp(place: torch.device, through_host: bool = False) -> dict[str, Any]:
     from torch.distributed.pipelining import PipelineStage, Schedule1F1B
 
     rank, ranks = dist.get_rank(), dist.get_world_size()
     torch.manual_seed(0)
     layers = [nn.Sequential(nn.Linear(64, 64), nn.GELU()) for _ in range(ranks - 1)] + [nn.Linear(64, 600)]
     layers = [layer.to(place) for layer in layers]
-    stage = PipelineStage(layers[rank], rank, ranks, place)
+    sent = torch.device("cpu") if through_host else place
+    stage = PipelineStage(ThroughHost(layers[rank], place) if through_host else layers[rank], rank, ranks, sent)
     losses: list[torch.Tensor] = []
     schedule = Schedule1F1B(stage, 4, loss_fn=F.cross_entropy)
     x, y = batches()[0]
-    first = (x.to(place),) if rank == 0 else ()
-    last = {"target": y.to(place), "losses": losses} if rank == ranks - 1 else {}
+    first = (x.to(sent),) if rank == 0 else ()
+    last = {"target": y.to(sent), "losses": losses} if rank == ranks - 1 else {}
     begun = time.perf_counter()
     schedule.step(*first, **last)
     mine = [loss.item() for loss in losses]
@@ -200,17 +313,22 @@ def pp(place: torch.device) -> dict[str, Any]:
     return {"losses of micro-batches": mine, "loss of one process": whole, "seconds": time.perf_counter() - begun}
 
 
-SCHEMES = {"collectives": collectives, "DDP": ddp, "FSDP": fsdp, "TP": tp, "PP": pp}
+SCHEMES: dict[str, Callable[[torch.device], Any]] = {
+    "DDP": ddp, "FSDP": fsdp, "TP": tp, "PP": pp, "PP through the host": functools.partial(pp, through_host=True),
+    "waiting": waiting, **{name: functools.partial(collective, name) for name in [*COLLECTIVES, *SENDS, *COPIES]},
+}  # fmt: skip
 
 # Here ------------------------------------------------------------------------------------------------------------------
 
+Outcome = tuple[str, Any]  # "done" and the result, or "failed" and why
 
-def start(run: Any, scheme: str, ranks: int, backend: str) -> list[Any]:
-    """Run a scheme on new processes. Returns what each rank returned. Raises with the tracebacks of those that failed."""
+
+def start(run: Any, scheme: str, ranks: int, backend: str) -> list[Outcome]:
+    """Run a scheme on new processes. Returns the outcome of each rank: what it returned, its traceback, or how it died."""
     context = multiprocessing.get_context("forkserver")  # has imported torch, and has not touched the device
     context.set_forkserver_preload(["torch", "torch.distributed", "gpu_parts.ranks"])
-    until = time.monotonic() + min(SECONDS * (6 if run.cpu else 1), max(5.0, run.left() - 3) if not run.cpu else 1e9)
-    processes, results, waiting = [], {}, {}
+    until = time.monotonic() + min(SECONDS * (6 if run.cpu else 1), max(5.0, run.left() - 6) if not run.cpu else 1e9)
+    processes, outcomes, waits = [], {}, {}
     with tempfile.TemporaryDirectory() as folder:
         try:
             for rank in range(ranks):
@@ -219,53 +337,161 @@ def start(run: Any, scheme: str, ranks: int, backend: str) -> list[Any]:
                 processes.append(context.Process(target=on_rank, args=arguments, daemon=True))
                 processes[-1].start()
                 there.close()
-                waiting[here] = rank
-            while waiting and (left := until - time.monotonic()) > 0:
-                for pipe in multiprocessing.connection.wait([*waiting], left):
-                    rank = waiting.pop(pipe)
+                waits[here] = rank
+            while waits and (left := until - time.monotonic()) > 0:
+                for pipe in multiprocessing.connection.wait([*waits], left):
+                    rank = waits.pop(pipe)
                     try:
-                        results[rank] = pipe.recv()
+                        outcomes[rank] = pipe.recv()
                     except EOFError:
-                        results[rank] = "failed", "the process died"
-                if any(state == "failed" for state, _ in results.values()):
+                        processes[rank].join(5)
+                        outcomes[rank] = "failed", died(processes[rank].exitcode)
+                if any(state == "failed" for state, _ in outcomes.values()):
                     until = min(until, time.monotonic() + 3)  # the others wait for a rank that has failed
         finally:
             for process in processes:
                 process.kill()
-    missing = [f"rank {rank} did not finish" for rank in sorted(waiting.values())]
-    wrong = [f"rank {rank}: {text}" for rank, (state, text) in sorted(results.items()) if state == "failed"]
-    if wrong or missing:
-        raise RuntimeError(without_paths("\n".join([*wrong, *missing])))
-    return [results[rank][1] for rank in range(ranks)]
+    outcomes |= {rank: ("failed", "did not finish") for rank in waits.values()}
+    return [(state, without_paths(what) if state == "failed" else what) for _, (state, what) in sorted(outcomes.items())]
+
+
+def died(code: int | None) -> str:
+    return f"the process died: {signal.Signals(-code).name if code is not None and code < 0 else f'exit code {code}'}"
 
 
 def section(scheme: str, ranks: int, backend: str) -> Callable[[Any], Any]:
     def run_scheme(run: Any) -> Any:
         if backend == "nccl":
             run.need_gpus(ranks)
-        return {"ranks": ranks, "backend": backend, "results": start(run, scheme, ranks, backend)}
+        outcomes = start(run, scheme, ranks, backend)
+        if wrong := [f"rank {rank}: {what}" for rank, (state, what) in enumerate(outcomes) if state == "failed"]:
+            raise RuntimeError("\n".join(wrong))
+        return {"ranks": ranks, "backend": backend, "results": [result for _, result in outcomes]}
 
     return run_scheme
 
 
+def collectives(names: list[str], ranks: int, backend: str) -> Callable[[Any], Any]:
+    """Each collective on ranks of its own: how it ended on each rank, whatever that is."""
+
+    def ask(run: Any) -> Any:
+        if "nccl" in backend:
+            run.need_gpus(ranks)
+        with ThreadPoolExecutor(1 if run.cpu else GROUPS) as executor:
+            outcomes = dict(zip(names, executor.map(lambda name: start(run, name, ranks, backend), names)))
+        said = {name: [last_line(what) for _, what in of_ranks] for name, of_ranks in outcomes.items()}
+        works = [name for name, of_ranks in said.items() if {*of_ranks} == {"works"}]
+        others = [f"{name}: {min(said[name], key=lambda what: 'died' not in what)}" for name in names if name not in works]
+        summary = "; ".join([f"{len(works)} of {len(names)} work", *others])
+        return {"summary": summary, "ranks": ranks, "backend": backend, "outcomes": said}
+
+    return ask
+
+
+def last_line(text: str) -> str:
+    return text.strip().splitlines()[-1]
+
+
+def one_device(run: Any) -> Any:
+    """What NCCL says to two ranks that share a device."""
+    run.need_gpus(1)
+    if torch.cuda.device_count() > 1:
+        return {"summary": "there are more GPUs than one: not asked"}
+    outcomes = start(run, "all_reduce", 2, "cpu:gloo,cuda:nccl")
+    return {"summary": last_line(str(outcomes[0][1])), "outcomes": outcomes}
+
+
+def threads(run: Any) -> Any:
+    """The threads of a rank that waits, with CUDA: those whose context switches do not stand still."""
+    of_waits = next(result for _, result in start(run, "waiting", 2, "gloo") if isinstance(result, dict))
+    moving = {
+        name: sorted({thread["name"] for thread in seen if thread["voluntary"] or thread["not voluntary"]})
+        for name, seen in of_waits.items()
+    }
+    return {"summary": f"threads with switches: {moving}", "switches in one second": of_waits}
+
+
+# The course's own ranks
+
+
+def on_rank_of_the_course() -> dict[str, Any]:
+    from rushlight.distributed import device
+
+    return {"device": str(device()), "backend": str(dist.get_backend_config()), **ddp(device())}
+
+
+def wait_forever(on: str) -> None:
+    """Each rank of two waits for the other: for a message, or in a collective that rank 1 does not begin."""
+    from rushlight.distributed import device
+
+    dist.all_reduce(torch.ones(1))
+    if on == "device" and dist.get_rank() == 0:
+        dist.all_reduce(torch.ones(1, device=device()))
+    dist.recv(torch.empty(1, device="cpu"), 1 - dist.get_rank())
+
+
+def by_run_ranks(run: Any) -> Any:
+    """DDP by `run_ranks`, with 2 and 4 ranks."""
+    from rushlight.distributed import run_ranks
+
+    by_count = {}
+    for ranks in (2, 4):
+        begun = time.monotonic()
+        results = run_ranks(on_rank_of_the_course, ranks, timeout=SECONDS)
+        by_count[ranks] = {"seconds": round(time.monotonic() - begun, 1), "results": results}
+    difference = max(
+        abs(a - b)
+        for of_count in by_count.values()
+        for result in of_count["results"]
+        for a, b in zip(result["losses"], result["losses of one process"])
+    )
+    where = {f"{result['device']} over {result['backend']}" for result in by_count[4]["results"]}
+    return {"summary": f"{', '.join(sorted(where))}; losses differ by {difference:.1e} at most", "ranks": by_count}
+
+
+def deadlocks(run: Any) -> Any:
+    """What `run_ranks` says of ranks that wait forever, and after how many seconds."""
+    from rushlight.distributed import RanksFailed, run_ranks
+
+    said = {}
+    for on in ("host", "device"):
+        begun = time.monotonic()
+        try:
+            run_ranks(wait_forever, 2, on, timeout=15.0, still=2.0)
+        except RanksFailed as error:
+            said[on] = {"seconds": round(time.monotonic() - begun, 1), "error": without_paths(str(error))}
+    first = [f"on the {on} after {one['seconds']} s: {one['error'].splitlines()[0]}" for on, one in said.items()]
+    return {"summary": "; ".join(first), "waits": said}
+
+
+def course(run: Any) -> Any:
+    """The two sections share the process that forks ranks."""
+    return {"DDP": (ranks := by_run_ranks(run)), "waits": (waits := deadlocks(run))} | {
+        "summary": f"{ranks['summary']}; {waits['summary']}"
+    }
+
+
+BOTH = "cpu:gloo,cuda:nccl"
 SECTIONS = [
-    (f"{scheme}, {ranks} over {backend}", section(scheme, ranks, backend))
-    for scheme, ranks, backend in [
-        ("collectives", 2, "gloo"),
-        ("DDP", 2, "gloo"),
-        ("FSDP", 2, "gloo"),
-        ("TP", 2, "gloo"),
-        ("PP", 2, "gloo"),
-        ("collectives", 1, "nccl"),
-        ("DDP", 1, "nccl"),
-        ("FSDP", 1, "nccl"),
-        ("TP", 1, "nccl"),
-        ("DDP", 4, "gloo"),
-        ("PP", 4, "gloo"),
-        ("collectives", 2, "nccl"),
-        ("DDP", 2, "nccl"),
-        ("FSDP", 2, "nccl"),
-        ("TP", 2, "nccl"),
-        ("PP", 2, "nccl"),
-    ]
+    ("run_ranks, 2 and 4 ranks", course),
+    ("collectives, 2 over gloo", collectives([*COLLECTIVES, *SENDS, *COPIES], 2, "gloo")),
+    ("threads of a rank that waits", threads),
+    *[
+        (f"{scheme}, {ranks} over {backend}", section(scheme, ranks, backend))
+        for scheme, ranks, backend in [
+            ("DDP", 2, "gloo"),
+            ("FSDP", 2, "gloo"),
+            ("TP", 2, "gloo"),
+            ("PP through the host", 2, "gloo"),
+            ("DDP", 4, "gloo"),
+            ("PP through the host", 4, "gloo"),
+            ("DDP", 1, "nccl"),
+            ("FSDP", 1, "nccl"),
+            ("TP", 1, "nccl"),
+        ]
+    ],
+    ("collectives, 1 over nccl", collectives(COLLECTIVES, 1, BOTH)),
+    ("two ranks over nccl on one GPU", one_device),
+    ("collectives, 2 over nccl", collectives([*COLLECTIVES, *SENDS], 2, BOTH)),
+    *[(f"{scheme}, 2 over nccl", section(scheme, 2, "nccl")) for scheme in ("DDP", "FSDP", "TP", "PP")],
 ]

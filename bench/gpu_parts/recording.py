@@ -1,11 +1,12 @@
 """How a part is run: section by section, each on its own, written to the disk after each.
 
-A section is a function of a `Run` that returns what JSON can hold. If it raises, its traceback is what is recorded, and the next
-section begins. Without a GPU a section goes as far as the CPU has a counterpart and then says `run.need_gpu(...)`.
+A section is a function of a `Run` that returns what JSON can hold; the key `summary`, a line, also goes into the summary of all
+parts. If it raises, its traceback is what is recorded, and the next section begins. Without a GPU a section goes as far as the CPU has a counterpart and then says `run.need_gpu(...)`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import gzip
 import importlib
@@ -13,12 +14,16 @@ import json
 import os
 import platform
 import re
+import signal
 import statistics
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 import traceback
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -41,22 +46,32 @@ class Run:
         self.cpu, self.device = cpu, torch.device("cpu" if cpu else "cuda")
         self.name, self.folder = f"{part}_{module}", folder
         self.sections: dict[str, Any] = {}
-        self.begun = time.monotonic()
+        self.begun, self.lock = time.monotonic(), threading.Lock()
         self.provenance = provenance(cpu)
 
     def run(self) -> None:
         for name, _ in self.module.SECTIONS:  # if the process is ended, those that have not run say so
             self.sections[name] = {"state": LATE}
         self.write_sections()
-        for name, section in self.module.SECTIONS:
-            begun = time.monotonic()
-            try:
-                entry = {"state": DONE, "result": section(self)}
-                json.dumps(entry)
-            except NeedsGPU as error:
-                entry = {"state": ABSENT, "why": str(error)}
-            except Exception:
-                entry = {"state": FAILED, "error": without_paths(traceback.format_exc())}
+        if not (workers := getattr(self.module, "WORKERS", 0)):  # on the main thread, as a user's program
+            for name, section in self.module.SECTIONS:
+                self.run_section(name, section)
+            return
+        with ThreadPoolExecutor(1 if self.cpu else workers) as executor:
+            list(executor.map(self.run_section, *zip(*self.module.SECTIONS)))
+
+    def run_section(self, name: str, section: Callable[[Run], Any]) -> None:
+        begun, entry = time.monotonic(), {}
+        try:
+            result = section(self)
+            entry = {"summary": result["summary"]} if isinstance(result, dict) and "summary" in result else {}
+            entry |= {"state": DONE, "result": result}
+            json.dumps(entry)
+        except NeedsGPU as error:
+            entry = {"state": ABSENT, "why": str(error)}
+        except Exception:
+            entry = {"state": FAILED, "error": without_paths(traceback.format_exc())}
+        with self.lock:
             self.sections[name] = entry | {"seconds": round(time.monotonic() - begun, 2)}
             self.write_sections()
 
@@ -86,6 +101,25 @@ class Run:
     def left(self) -> float:
         """Seconds until this part is ended."""
         return float(os.environ.get("RUSHLIGHT_GPU_SECONDS", self.module.LIMIT)) - (time.monotonic() - self.begun)
+
+    def program(self, arguments: list[str], seconds: float, **options: Any) -> tuple[str, str]:
+        """Run Python in a new process group, for at most these seconds. Returns what it printed, and how it ended: "" if well."""
+        command = [sys.executable, *arguments]
+        limit = 10 * seconds if self.cpu else max(1.0, min(seconds, self.left() - 5))
+        with tempfile.TemporaryFile("w+") as output:
+            process = subprocess.Popen(
+                command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True, **options
+            )
+            try:
+                code = process.wait(limit)
+                ending = "" if code == 0 else f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+            except subprocess.TimeoutExpired:
+                ending = f"ended after {limit:.0f} s"
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            output.seek(0)
+            return without_paths(output.read()), ending
 
     def synchronize(self) -> None:
         if not self.cpu:

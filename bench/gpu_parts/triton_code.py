@@ -24,7 +24,7 @@ from gpu_parts import programs
 from gpu_parts.recording import without_paths
 
 TITLE = "Inductor's Triton code"
-LIMIT = 85
+LIMIT = 95
 LOGS = ("torch._inductor.runtime.triton_heuristics", "torch._inductor.runtime.coordinate_descent_tuner",
         "torch._inductor.select_algorithm", "torch._inductor.autotune_process")  # fmt: skip
 
@@ -186,7 +186,34 @@ def tuned_product(run: Any) -> dict[str, Any]:
     }
 
 
+def triton_op(run: Any) -> dict[str, Any]:
+    """`fused_linear` as a Triton kernel, its numbers and its kernel in the profile; and the same, compiled."""
+    from rushlight.on_torch import triton_ops
+
+    if run.cpu and not triton_ops.available():
+        run.need_gpu("Triton is not installed here")
+    assert run.device.type == triton_ops.DEVICE, f"Triton's kernels run on {triton_ops.DEVICE}"
+    x, weight, bias = programs.head(run.device)
+    expected = torch.relu(torch.nn.functional.linear(x, weight, bias))
+    ours = triton_ops.fused_linear(x, weight, bias, "relu")
+    operator = triton_ops.register("gpu_pack_triton")
+    compiled = torch.compile(lambda x: operator(x, weight, bias, "relu") + 1, fullgraph=True)
+    result, codes = run_and_get_code(compiled, x)
+    profile = programs.profiled(run, lambda: triton_ops.fused_linear(x, weight, bias, "relu"))
+    return {
+        "largest difference": float((ours - expected).abs().max()),
+        "largest difference, compiled": float((result - 1 - expected).abs().max()),
+        "kernels": programs.kernels(profile),
+        "code": run.write("triton_op.py", without_paths("\n\n".join(codes))),
+        "seconds": {
+            "ours": run.seconds(lambda: triton_ops.fused_linear(x, weight, bias, "relu")),
+            "PyTorch": run.seconds(lambda: torch.relu(torch.nn.functional.linear(x, weight, bias))),
+        },
+    }
+
+
 SECTIONS = [
+    ("the Triton operator of phase 06", triton_op),
     ("softmax", of_softmax),
     ("layer norm", of_layer_norm),
     ("pointwise", of_pointwise),

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 import torch
 import torch.distributed as dist
-from jupyter_client.manager import start_new_kernel
 
 from autograder.engine.exercise import fill, restore
 from rushlight.distributed import RanksFailed, cost, ranks, run_ranks
@@ -242,7 +241,7 @@ def notebook(tmp_path, monkeypatch):
     monkeypatch.setenv("SEEN", str(seen))
     monkeypatch.setenv("TMPDIR", str(long))
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
-    manager, client = start_new_kernel(kernel_name="python3")
+    manager, client = pytest.importorskip("jupyter_client.manager").start_new_kernel(kernel_name="python3")
 
     def rest(request):
         text = ""
