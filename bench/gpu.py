@@ -5,9 +5,9 @@
     python bench/gpu.py --cpu                 # without a GPU: tries the code of each part as far as the CPU has a counterpart
 
 Each part runs in a process of its own, within a limit, and writes one JSON file with its provenance, and texts and pictures beside
-it. Parts that measure times run one after the other. The others run at once, at the end. A section that fails is recorded as failed,
-with its traceback, and the rest goes on. `docs/gpu.md` says what to do with the folder. It needs torch 2.11 or newer. Exit code: 0
-if nothing failed, 1 if something did, 2 without a GPU.
+it. Parts that measure times run one after the other. The others run at once, at the end. A section that fails is recorded as
+failed, with its traceback, and the rest goes on. `docs/gpu.md` says what to do with the folder. It needs torch 2.11 or newer. Exit
+code: 0 if nothing failed, 1 if something did, 2 without a GPU.
 """
 
 from __future__ import annotations

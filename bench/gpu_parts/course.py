@@ -1,7 +1,7 @@
 """Part 8: the course itself with CUDA visible.
 
-The custom operator of phase 06, eager and compiled; a tensor of phase 06 made of two others; a rank of phase 09 as `run_ranks` starts
-it; and the tests of phases 06, 08 and 09 on a machine with a GPU.
+The custom operator of phase 06, eager and compiled; a tensor of phase 06 made of two others; a rank of phase 09 as `run_ranks`
+starts it; and the tests of phases 06, 08 and 09 on a machine with a GPU.
 """
 
 from __future__ import annotations

@@ -82,7 +82,12 @@ def section(lab: str) -> Callable[[Any], dict[str, Any]]:
         summary += f"; {ending}" if ending else ""
         summary += f"; failed: {', '.join(failed)}" if failed else ""
         others = [line for line in printed.splitlines() if not line.startswith('{"cell"')]
-        return {"summary": summary, "cells": lines, "ending": ending or "done", "also printed": "\n".join(others)[-3000:]}
+        return {
+            "summary": summary,
+            "cells": lines,
+            "ending": ending or "done",
+            "also printed": "\n".join(others)[-3000:],
+        }
 
     return run_lab
 

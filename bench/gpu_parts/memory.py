@@ -88,7 +88,7 @@ class Ranges:
         self.known.append((address, address + size))
 
     def addresses(self) -> list[int]:
-        """The first address of each segment, in bytes from the lowest. Of free blocks of one size the allocator takes the lowest."""
+        """The first address of each segment, in bytes from the lowest. Of free blocks of one size the lowest is taken."""
         return [first - min(self.known)[0] for first, _ in self.known]
 
     def locate(self, address: int) -> tuple[int, int]:

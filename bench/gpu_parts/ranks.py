@@ -1,9 +1,9 @@
 """Part 7: the schemes of phase 09 on CUDA tensors.
 
 Data parallel, fully sharded, tensor parallel and pipelined training: two to four ranks over gloo on the one device, one rank over
-NCCL, and two over NCCL where there are two GPUs; the kernels of a step; which collectives each backend has for CUDA tensors, each in
-ranks of its own, because one that it has not may end the process; and the course's own `run_ranks`, with the threads of a rank that
-waits, whose context switches tell `run_ranks` whether it waits.
+NCCL, and two over NCCL where there are two GPUs; the kernels of a step; which collectives each backend has for CUDA tensors, each
+in ranks of its own, because one that is missing may end the process; the course's own `run_ranks`; and the threads of a rank that
+waits, because `run_ranks` reads their context switches to find a deadlock.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import re
-import signal
 import tempfile
 import time
 import traceback
@@ -30,7 +29,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from torch.nn import functional as F
 
 from gpu_parts import programs
-from gpu_parts.recording import without_paths
+from gpu_parts.recording import describe_exit, without_paths
 
 TITLE = "distributed training: gloo and NCCL"
 LIMIT = 150
@@ -203,7 +202,9 @@ def model() -> nn.Sequential:
 def batches() -> list[tuple[torch.Tensor, torch.Tensor]]:
     drawn = torch.Generator("cpu").manual_seed(1)
     with torch.device("cpu"):
-        return [(torch.randn(32, 64, generator=drawn), torch.randint(600, (32,), generator=drawn)) for _ in range(STEPS)]
+        return [
+            (torch.randn(32, 64, generator=drawn), torch.randint(600, (32,), generator=drawn)) for _ in range(STEPS)
+        ]
 
 
 def train(
@@ -345,18 +346,16 @@ def start(run: Any, scheme: str, ranks: int, backend: str) -> list[Outcome]:
                         outcomes[rank] = pipe.recv()
                     except EOFError:
                         processes[rank].join(5)
-                        outcomes[rank] = "failed", died(processes[rank].exitcode)
+                        outcomes[rank] = "failed", f"the process died: {describe_exit(processes[rank].exitcode or 0)}"
                 if any(state == "failed" for state, _ in outcomes.values()):
                     until = min(until, time.monotonic() + 3)  # the others wait for a rank that has failed
         finally:
             for process in processes:
                 process.kill()
     outcomes |= {rank: ("failed", "did not finish") for rank in waits.values()}
-    return [(state, without_paths(what) if state == "failed" else what) for _, (state, what) in sorted(outcomes.items())]
-
-
-def died(code: int | None) -> str:
-    return f"the process died: {signal.Signals(-code).name if code is not None and code < 0 else f'exit code {code}'}"
+    return [
+        (state, without_paths(what) if state == "failed" else what) for _, (state, what) in sorted(outcomes.items())
+    ]
 
 
 def section(scheme: str, ranks: int, backend: str) -> Callable[[Any], Any]:
@@ -381,7 +380,9 @@ def collectives(names: list[str], ranks: int, backend: str) -> Callable[[Any], A
             outcomes = dict(zip(names, executor.map(lambda name: start(run, name, ranks, backend), names)))
         said = {name: [last_line(what) for _, what in of_ranks] for name, of_ranks in outcomes.items()}
         works = [name for name, of_ranks in said.items() if {*of_ranks} == {"works"}]
-        others = [f"{name}: {min(said[name], key=lambda what: 'died' not in what)}" for name in names if name not in works]
+        others = [
+            f"{name}: {min(said[name], key=lambda what: 'died' not in what)}" for name in names if name not in works
+        ]
         summary = "; ".join([f"{len(works)} of {len(names)} work", *others])
         return {"summary": summary, "ranks": ranks, "backend": backend, "outcomes": said}
 

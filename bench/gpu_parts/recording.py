@@ -1,7 +1,8 @@
 """How a part is run: section by section, each on its own, written to the disk after each.
 
-A section is a function of a `Run` that returns what JSON can hold; the key `summary`, a line, also goes into the summary of all
-parts. If it raises, its traceback is what is recorded, and the next section begins. Without a GPU a section goes as far as the CPU has a counterpart and then says `run.need_gpu(...)`.
+A section is a function of a `Run` that returns what JSON can hold. A line under the key `summary` also goes into `summary.txt`. If
+a section raises, its traceback is what is recorded, and the next section begins. Without a GPU a section goes as far as the CPU has
+a counterpart and then says `run.need_gpu(...)`.
 """
 
 from __future__ import annotations
@@ -108,11 +109,16 @@ class Run:
         limit = 10 * seconds if self.cpu else max(1.0, min(seconds, self.left() - 5))
         with tempfile.TemporaryFile("w+") as output:
             process = subprocess.Popen(
-                command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True, **options
+                command,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                **options,
             )
             try:
                 code = process.wait(limit)
-                ending = "" if code == 0 else f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+                ending = describe_exit(code) if code else ""
             except subprocess.TimeoutExpired:
                 ending = f"ended after {limit:.0f} s"
             with contextlib.suppress(ProcessLookupError):
@@ -216,6 +222,10 @@ def driver() -> str | None:
     version = Path("/proc/driver/nvidia/version")
     match = re.search(r"Kernel Module\D*([\d.]+)", version.read_text()) if version.exists() else None
     return match[1] if match else None
+
+
+def describe_exit(code: int) -> str:
+    return f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
 
 def without_paths(text: str) -> str:

@@ -1,9 +1,9 @@
 """Part 11: the recordings that were made without a GPU, held against this one.
 
-The programs of `bench/stand_in/` run on the device: their launches, the kernels of their traces, the streams of backward passes, what
-the sanitizer says of races, the partitions of CUDA graphs. Each is compared with `phases/recorded/stand_in/`. The Triton modules that
-are recorded there are compiled, run and compared with eager PyTorch. The recordings have their own version of PyTorch, so on another
-one some names differ.
+The programs of `bench/stand_in/` run on the device: their launches, the kernels of their traces, the streams of backward passes,
+what the sanitizer says of races, the partitions of CUDA graphs. Each is compared with `phases/recorded/stand_in/`. The functions
+whose Triton modules are recorded there are compiled, run and compared with eager PyTorch. A recording has its own version of
+PyTorch, so with another one some names differ.
 """
 
 from __future__ import annotations
@@ -119,7 +119,9 @@ def streams() -> Asked:
     torch._C._activate_gpu_trace()
     streams = [torch.cuda.default_stream(), *(torch.cuda.Stream() for _ in range(record_streams.STREAMS - 1))]
     recorders: list[Any] = []
-    _gpu_trace.register_callback_for_event_record(lambda event, stream: recorders and recorders[-1].recorded(event, stream))
+    _gpu_trace.register_callback_for_event_record(
+        lambda event, stream: recorders and recorders[-1].recorded(event, stream)
+    )
     _gpu_trace.register_callback_for_event_wait(lambda event, stream: recorders and recorders[-1].waited(event, stream))
     expected = recorded("streams", "programs")
 
@@ -185,7 +187,8 @@ def agreement(module: dict[str, Any]) -> Row:
     result = torch.compile(space["f"], options={"fx_graph_cache": False})(*inputs)
     eager, result = (x if isinstance(x, (tuple, list)) else (x,) for x in (eager, result))
     near = all(
-        torch.allclose(a.double(), b.double(), TOLERANCE, TOLERANCE, equal_nan=True) for a, b in zip(eager, result, strict=True)
+        torch.allclose(a.double(), b.double(), TOLERANCE, TOLERANCE, equal_nan=True)
+        for a, b in zip(eager, result, strict=True)
     )
     return {"equal": {"numbers": near}, "largest difference": max(difference(a, b) for a, b in zip(eager, result))}
 
@@ -200,7 +203,9 @@ def difference(a: Any, b: Any) -> float:
 
 def main(name: str, *arguments: str) -> None:
     """Print a line of JSON for each program."""
-    for program, compare in globals()[name](*(int(argument) if argument.isdigit() else argument for argument in arguments)):
+    for program, compare in globals()[name](
+        *(int(argument) if argument.isdigit() else argument for argument in arguments)
+    ):
         try:
             row = compare()
         except Exception:
@@ -234,7 +239,8 @@ def section(calls: list[tuple[str, ...]], file: str, key: str) -> Callable[[Any]
             raise RuntimeError("\n".join(endings))
         aspects = {aspect: 0 for row in rows for aspect in row["equal"]}
         counts = [
-            f"{aspect}: {sum(row['equal'].get(aspect, False) for row in rows)} of {len(names)} equal" for aspect in aspects
+            f"{aspect}: {sum(row['equal'].get(aspect, False) for row in rows)} of {len(names)} equal"
+            for aspect in aspects
         ]
         failed = [row["name"] for row in rows if not row["equal"]]
         counts += [f"failed: {', '.join(failed)}"] if failed else []
@@ -255,7 +261,9 @@ SECTIONS = [
     (
         "races",
         section(
-            [("races", loop) for loop in ("without a wait", "with a wait", "with a wait and record_stream")], "races", "loops"
+            [("races", loop) for loop in ("without a wait", "with a wait", "with a wait and record_stream")],
+            "races",
+            "loops",
         ),
     ),
     ("launches", section([("launches",)], "code", "launches")),

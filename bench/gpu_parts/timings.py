@@ -3,8 +3,8 @@
 A launch returns before its work is done. So a clock that is read without waiting measures launches, and the same call gives
 very different numbers: without waiting, with `torch.cuda.synchronize`, with events, and with `torch.utils.benchmark`.
 
-Matrices have random numbers. Matrices of ones change fewer bits, so they draw less power, and a device that is at its limit of power
-multiplies them faster: the largest product is also taken of ones.
+Matrices have random numbers. Matrices of ones change fewer bits, so they draw less power, and a device at its limit of power may
+multiply them faster. So the largest product is also taken of ones.
 """
 
 from __future__ import annotations
@@ -45,7 +45,11 @@ def products(run: Any) -> dict[str, Any]:
         rows.append(row)
     ones = torch.ones_like(a)
     largest = {"size": size, "random numbers": run.seconds(lambda: a @ a), "ones": run.seconds(lambda: ones @ ones)}
-    return {"seconds": rows, "random numbers and ones": largest, "picture": run.picture("products", lambda axes: draw(axes, rows))}
+    return {
+        "seconds": rows,
+        "random numbers and ones": largest,
+        "picture": run.picture("products", lambda axes: draw(axes, rows)),
+    }
 
 
 def unsynchronised(run: Any, a: torch.Tensor) -> float:
