@@ -152,7 +152,7 @@ def environment(temporary: str, cpu: bool, limit: float) -> dict[str, str]:
         "NCCL_IB_DISABLE": "1",
         "MPLBACKEND": "agg",
         "PYTHONUNBUFFERED": "1",
-        "RUSHLIGHT_GPU_SECONDS": f"{limit - 4:.0f}",  # less the time to start
+        "RUSHLIGHT_GPU_UNTIL": f"{time.time() + limit:.0f}",
     }
     own["RUSHLIGHT_GPU_COMMAND"] = " ".join(["python", "bench/gpu.py", *sys.argv[1:]])  # for the provenance
     own |= {"RUSHLIGHT_DEVICE": "cpu", "CUDA_VISIBLE_DEVICES": ""} if cpu else {}
@@ -195,8 +195,8 @@ def summary(folder: Path) -> str:
         if (ending := record.get("ending", "done")) != "done":
             lines.append(f"   {'process':44} failed: {ending}")
         for name, section in record["sections"].items():
-            reason = section.get("why") or section.get("summary") or last_line(section.get("error", ""))
-            lines.append(f"   {name:44} {section['state']}{': ' + reason[:160] if reason else ''}")
+            reason = section.get("why") or section.get("summary") or last_line(section.get("error", ""))[:160]
+            lines.append(f"   {name:44} {section['state']}{': ' + reason if reason else ''}")
     return "\n".join(lines) + "\n"
 
 

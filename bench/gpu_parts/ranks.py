@@ -136,7 +136,7 @@ def collective(name: str, place: torch.device) -> str:
     return "works" if same else f"gives {result.tolist()}, on the host {expected.tolist()}"
 
 
-def waiting(place: torch.device) -> dict[str, Any] | None:
+def waiting(place: torch.device) -> dict[str, Any]:
     """The threads of rank 0 while it waits, seen from rank 1: their states, and their context switches within a second."""
     rank, host = dist.get_rank(), torch.device("cpu")
     pids: list[Any] = [None] * dist.get_world_size()
@@ -155,7 +155,7 @@ def waiting(place: torch.device) -> dict[str, Any] | None:
         if rank == 0 or "synchronize" not in name:
             wait()
         dist.barrier()
-    return seen or None
+    return seen
 
 
 def synchronize_late(place: torch.device) -> None:
@@ -362,12 +362,15 @@ def section(scheme: str, ranks: int, backend: str) -> Callable[[Any], Any]:
     def run_scheme(run: Any) -> Any:
         if backend == "nccl":
             run.need_gpus(ranks)
-        outcomes = start(run, scheme, ranks, backend)
-        if wrong := [f"rank {rank}: {what}" for rank, (state, what) in enumerate(outcomes) if state == "failed"]:
-            raise RuntimeError("\n".join(wrong))
-        return {"ranks": ranks, "backend": backend, "results": [result for _, result in outcomes]}
+        return {"ranks": ranks, "backend": backend, "results": results(start(run, scheme, ranks, backend))}
 
     return run_scheme
+
+
+def results(outcomes: list[Outcome]) -> list[Any]:
+    if wrong := [f"rank {rank}: {what}" for rank, (state, what) in enumerate(outcomes) if state == "failed"]:
+        raise RuntimeError("\n".join(wrong))
+    return [result for _, result in outcomes]
 
 
 def collectives(names: list[str], ranks: int, backend: str) -> Callable[[Any], Any]:
@@ -390,7 +393,7 @@ def collectives(names: list[str], ranks: int, backend: str) -> Callable[[Any], A
 
 
 def last_line(text: str) -> str:
-    return text.strip().splitlines()[-1]
+    return text.strip().splitlines()[-1][:100]
 
 
 def one_device(run: Any) -> Any:
@@ -404,7 +407,7 @@ def one_device(run: Any) -> Any:
 
 def threads(run: Any) -> Any:
     """The threads of a rank that waits, with CUDA: those whose context switches do not stand still."""
-    of_waits = next(result for _, result in start(run, "waiting", 2, "gloo") if isinstance(result, dict))
+    of_waits = results(start(run, "waiting", 2, "gloo"))[1]
     moving = {
         name: sorted({thread["name"] for thread in seen if thread["voluntary"] or thread["not voluntary"]})
         for name, seen in of_waits.items()

@@ -47,7 +47,7 @@ class Run:
         self.cpu, self.device = cpu, torch.device("cpu" if cpu else "cuda")
         self.name, self.folder = f"{part}_{module}", folder
         self.sections: dict[str, Any] = {}
-        self.begun, self.lock = time.monotonic(), threading.Lock()
+        self.begun, self.lock = time.time(), threading.Lock()
         self.provenance = provenance(cpu)
 
     def run(self) -> None:
@@ -101,7 +101,7 @@ class Run:
 
     def left(self) -> float:
         """Seconds until this part is ended."""
-        return float(os.environ.get("RUSHLIGHT_GPU_SECONDS", self.module.LIMIT)) - (time.monotonic() - self.begun)
+        return float(os.environ.get("RUSHLIGHT_GPU_UNTIL", self.begun + self.module.LIMIT)) - time.time()
 
     def program(self, arguments: list[str], seconds: float, **options: Any) -> tuple[str, str]:
         """Run Python in a new process group, for at most these seconds. Returns what it printed, and how it ended: "" if well."""
