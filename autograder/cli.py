@@ -1166,8 +1166,8 @@ def record(wanted: tuple[str, ...]) -> int:
     labs = [lab for number in wanted for lab in course.find_labs(number)] or _practised(course)
     from .engine import practice
 
-    if not practice.has_torch():
-        raise LookupError(practice.about_judge())
+    if line := practice.about_judge():
+        raise LookupError(line)
     for lab, is_new in _record(labs):
         said = "recorded" if is_new else "nothing has changed"
         out.print(f"{lab}: {said}", markup=False, style="green" if is_new else "dim")
@@ -1280,8 +1280,8 @@ def docs(serve: bool, lite: bool) -> int:
 def _record_for_site() -> None:
     from .engine import practice
 
-    if not practice.has_torch():
-        out.print("there is no torch here: the site shows only what has been recorded of it", markup=False)
+    if line := practice.about_judge():
+        out.print(f"{line}. The site shows only what has been recorded of torch", markup=False)
         return
     for lab, is_new in _record(_practised(Course())):
         if is_new:

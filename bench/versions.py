@@ -4,7 +4,8 @@ The framework does what the torch of `constraints.txt` does. Each check on which
 that torch has changed. So is each marked cell of a reading with another output. Run it with the Python of an environment that has
 the other torch, and the course's packages:
 
-    python -m venv other && other/bin/pip install torch==2.12.1 -e '.[dev]'
+    python -m venv other && other/bin/pip install -e '.[dev]'
+    other/bin/pip install torch==2.12.1
     other/bin/python bench/versions.py
 
 It prints each of these checks with its first difference, and each of these cells. Some are about the build and not the version: a

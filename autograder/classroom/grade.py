@@ -45,7 +45,9 @@ from ..engine import sandbox
 from ..engine.check import PASSED, Verdict, is_bench, short_name, verdict_from
 from ..engine.edition import versions
 from ..engine.observe import GradingError, Malformed, NotGraded, clean
+from ..engine.practice import INSTALL
 from ..engine.run import outputs_of, run, safe_output
+from ..engine.source import other_torch
 from ..language import language_of, phrase, speaking
 from ..model import Course, Lab, Submission, Unreadable, check_name
 from ..text import did_you_mean, neutral, printable
@@ -174,11 +176,14 @@ def grade(
     `jobs` submissions are marked at once, by default one per core if the memory allows it, or as many as the given `executor`
     runs. The instructor's tables count as they are when grading begins.
     `progress(done, total, student)` is called after each student. Raises GradingError before anything is written if there are no
-    submissions, no sandbox is available, or the class is being graded already. Manual scores and comments stay.
+    submissions, torch is another version than the course's, no sandbox is available, or the class is being graded already. Manual
+    scores and comments stay.
     """
     rules = Rules.of(lab)  # a mistake in them is told before all else
     if not lab.submissions():
         raise GradingError(f"no student has handed in {lab}: submissions go to {Submission(lab, 'STUDENT').path}")
+    if needs := other_torch():
+        raise GradingError(f"grading {needs}; {INSTALL}")
     private = lab.course.private_folders
     if executor is None and (reason := isolated and sandbox.missing(private) or sandbox.missing_compiler(lab)):
         raise GradingError(reason)

@@ -31,8 +31,10 @@ from traitlets import Bool, Unicode
 
 from ..course import ROOT, classroom, set_environment
 from ..engine.observe import NotGraded
+from ..engine.practice import INSTALL
 from ..engine.run import run
 from ..engine.sandbox import missing
+from ..engine.source import other_torch
 from ..model import Course, Lab, Submission, Unreadable, lab_names
 from ..text import neutral
 from .by_hand import SaveGrades
@@ -252,7 +254,9 @@ _missing_sandbox = cache(missing)
 
 @cache
 def judge_of(seed: int) -> Judge:
-    """The judge of this process for a class's seed."""
+    """The judge of this process for a class's seed. Raises NotGraded if torch is not of the course's version."""
     from ..engine.judge import Judge  # imports torch, which nbgrader's other commands do not need
 
+    if needs := other_torch():
+        raise NotGraded(f"grading {needs}; {INSTALL}")
     return Judge(seed)

@@ -33,7 +33,8 @@ from .observe import Tree, show_frames
 PASSED, DISAGREED, NOT_ATTEMPTED = phrase("passed"), phrase("disagreed"), phrase("not attempted")
 TIMED_OUT, DIED, UNSTABLE = phrase("timed out"), phrase("died"), phrase("unstable")
 MALFORMED, GRADER_ERROR = phrase("malformed"), phrase("grader error")
-OUTCOMES = {PASSED, DISAGREED, NOT_ATTEMPTED, TIMED_OUT, DIED, UNSTABLE, MALFORMED, GRADER_ERROR}
+NEEDS_TORCH = phrase("needs another torch")  # than the one that is installed: the message names both versions
+OUTCOMES = {PASSED, DISAGREED, NOT_ATTEMPTED, TIMED_OUT, DIED, UNSTABLE, MALFORMED, GRADER_ERROR, NEEDS_TORCH}
 
 
 # The registry --------------------------------------------------------------------------------------------------------
@@ -383,7 +384,7 @@ class Verdict:
 
     def headline(self) -> str:
         judge = speak(self.judged_by)
-        if self.was_examined:
+        if self.was_examined or self.outcome == NEEDS_TORCH:
             said = speak(self.message)
         elif self.passed and self.cases == 1:
             said = speak("the one case agrees with {judge}", judge=judge)
@@ -403,7 +404,7 @@ class Verdict:
 
     @property
     def mark(self) -> str:
-        return "✓" if self.passed else "–" if self.outcome == NOT_ATTEMPTED else "✗"
+        return "✓" if self.passed else "–" if self.outcome in (NOT_ATTEMPTED, NEEDS_TORCH) else "✗"
 
     def line(self) -> str:
         """The verdict in one short line, below a display of all of it."""
@@ -419,7 +420,7 @@ class Verdict:
     def rows(self) -> list[tuple[str, str]]:
         """The rows of the table below its headline. Their names are English."""
         rows = [(phrase("note"), speak(note)) for note in self.notes]
-        if self.message and self.outcome != DISAGREED and not self.was_examined:
+        if self.message and self.outcome not in (DISAGREED, NEEDS_TORCH) and not self.was_examined:
             rows.insert(0, (phrase("why"), speak(self.message)))
         if self.case is not None:
             name = short_name(self.check).partition(".")[0]

@@ -27,6 +27,7 @@ from .check import (
     DISAGREED,
     GRADER_ERROR,
     MALFORMED,
+    NEEDS_TORCH,
     NOT_ATTEMPTED,
     PASSED,
     TIMED_OUT,
@@ -62,7 +63,7 @@ from .observe import (
     show,
     show_marked,
 )
-from .source import NotRecorded, PendingCases, Source, key_of
+from .source import NotRecorded, PendingCases, Source, key_of, other_torch
 
 SHRINK_SECONDS = 2.0
 PORTION_SECONDS = 1.0  # of cases that are asked for at once, about: more are asked for if an answer takes less
@@ -197,12 +198,15 @@ class Judge:
         except NotRecorded as error:
             verdict = Verdict(name, GRADER_ERROR, message=str(error))
         except Exception as error:
-            verdict = Verdict(
-                name, GRADER_ERROR, message=f"{type(error).__name__}: {error}; this is not the student's fault"
-            )
+            said = f"{type(error).__name__}: {error}"
+            verdict = Verdict(name, GRADER_ERROR, message=f"{said}; this is not the student's fault")
+            if needs := other_torch():
+                verdict = Verdict(name, NEEDS_TORCH, message=needs, notes=[clean(said)])
         verdict.message, verdict.hint = clean(verdict.message), clean(verdict.hint)
         verdict.seconds = time.perf_counter() - start
         verdict.notes += [self.source.note] if self.source.note and verdict.cases else []
+        if verdict.outcome not in (PASSED, NOT_ATTEMPTED, NEEDS_TORCH) and (needs := other_torch()):
+            verdict.notes.append(phrase(f"this check {needs}, and that may be the reason"))
         return verdict
 
     def drawn(self, check: Check) -> tuple[list[dict], list[Tree]]:

@@ -27,7 +27,7 @@ from .check import Check, find, is_bench, registry
 from .check import source as text_of
 from .edition import check_files
 from .observe import Tree, encode, receive
-from .source import NotRecorded, PendingCases, Source, key_of
+from .source import NotRecorded, PendingCases, Source, key_of, other_torch
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -124,7 +124,11 @@ def has_torch() -> bool:
 
 
 def about_judge() -> str:
-    """A line that says who answers in the place of torch, or nothing if torch is here."""
+    """A line that says who answers in the place of the course's torch, or nothing if that is here."""
+    if needs := other_torch():
+        return phrase(
+            f"the course {needs}: some checks and cells give other results here, and no class is marked; {INSTALL}"
+        )
     if has_torch():
         return ""
     return phrase(

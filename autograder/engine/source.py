@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from importlib import metadata
 from typing import NamedTuple, Protocol
 
+from rushlight.backends import PYTORCH
+
+from ..language import phrase
 from .check import Check
 from .observe import Tree
 
@@ -13,6 +17,15 @@ from .observe import Tree
 def key_of(tree: Tree) -> str:
     """A tree as text, the same for equal ones."""
     return json.dumps(tree, sort_keys=True, default=repr)
+
+
+def other_torch() -> str:
+    """Say which version of torch the course needs, if another one is installed. Empty if this one is, or none."""
+    try:
+        needed, here = (".".join(version.split(".")[:2]) for version in (PYTORCH, metadata.version("torch")))
+    except metadata.PackageNotFoundError:
+        return ""
+    return "" if needed == here else phrase(f"needs torch {needed} ({here} is here)")
 
 
 class PendingCases(NamedTuple):

@@ -6,6 +6,7 @@ the judge's questions with observations, and shows the verdict that comes back. 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import json
@@ -24,6 +25,7 @@ from ..engine.check import (
     GRADER_ERROR,
     LONGEST_REPLAY,
     MILESTONE_NOTE,
+    NEEDS_TORCH,
     NOT_ATTEMPTED,
     PASSED,
     SECOND_CHANCE_NOTE,
@@ -196,7 +198,7 @@ def check(name: str, case: dict | None = None) -> None:
     reason = _not_yet(name) if is_milestone(name) and case is None else ""
     verdict = Verdict(name, NOT_ATTEMPTED, message=reason) if reason else _decide(name, case)
     is_alone = verdict.was_examined and not is_milestone(name)  # it depends on no other piece
-    if case is None and not is_alone and verdict.outcome not in (PASSED, NOT_ATTEMPTED, GRADER_ERROR):
+    if case is None and not is_alone and verdict.outcome not in (PASSED, NOT_ATTEMPTED, GRADER_ERROR, NEEDS_TORCH):
         verdict = _retry_on_reference(verdict)
     _display(verdict, *([] if case else _standing(verdict)))  # one case earns no points
     if not verdict.passed:
@@ -389,17 +391,28 @@ def _print(verdict: Verdict) -> None:
 
 
 def _begin() -> None:
-    """Prepare a student's notebook for a Python without torch."""
+    """Prepare a student's notebook: for a Python without torch or with another one, and for the end of its shell."""
     if is_grading() or "IPython" not in sys.modules:
         return
     from IPython import get_ipython
 
-    from ..engine.practice import has_torch  # as `limits` above
+    from ..engine.practice import about_judge, has_torch  # as `limits` above
 
-    if (shell := get_ipython()) and not has_torch():
-        from .without_torch import install
+    if shell := get_ipython():
+        atexit.register(_forget_hooks)
+        if not has_torch():
+            from .without_torch import install
 
-        install(shell)
+            install(shell)
+        elif line := about_judge():
+            print(speak(line))
+
+
+def _forget_hooks() -> None:
+    """Forget the hooks with which Dynamo deletes its names from the shell's namespace when compiled code goes. At its end IPython
+    clears the namespace, which holds compiled code, and the names are gone before the hooks run."""
+    if "torch._dynamo" in sys.modules:
+        sys.modules["torch._dynamo.utils"].CleanupManager.instance.clear()
 
 
 _begin()

@@ -32,13 +32,14 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from autograder.model import number_of
+from rushlight.backends import PYTORCH
 from rushlight.torchgen.gen import Native, load
 from rushlight.torchgen.gen_autograd import inplace_forms, load_derivatives
 
 log = logging.getLogger("mkdocs.hooks.api")
 
-TAG = "v2.13.0"
-PYTORCH = f"https://github.com/pytorch/pytorch/{{}}/{TAG}/{{}}"
+TAG = f"v{PYTORCH}"
+ADDRESS = f"https://github.com/pytorch/pytorch/{{}}/{TAG}/{{}}"
 GENERATED = ("aten.generated", "autograd.generated")
 
 # Which modules belong to a phase, in the order in which to read them. A package stands for all of its modules that no other
@@ -605,7 +606,7 @@ def is_path(code: str) -> bool:
 
 
 def url(path: str) -> str:
-    return PYTORCH.format("blob" if FILE.fullmatch(path) else "tree", path.rstrip("/"))
+    return ADDRESS.format("blob" if FILE.fullmatch(path) else "tree", path.rstrip("/"))
 
 
 def _link(path: str, text: str = "") -> str:
