@@ -47,7 +47,7 @@ def packed(recorded: Path, part: Path) -> dict[str, Any]:
 
 
 def trace(recorded: Path, name: str) -> dict[str, Any]:
-    """A trace as `stand_in/traces.json.gz` has it: the first event begins at 0, the process and its threads are numbered from 1000."""
+    """A trace as `stand_in/traces.json.gz` has it: the first event begins at 0, and process and threads count from 1000."""
     path = next((recorded / "2_profiles").glob(f"{name}.json*"))
     whole = read(path)
     events = [event for event in whole["traceEvents"] if event["ph"] != "M" and isinstance(event["pid"], int)]
@@ -84,11 +84,16 @@ def keep(recorded: Path, target: Path, compared: Path | None) -> None:
             section["history"] = read(recorded / history)
     differ = memory["programs of the stand-in"]
     allocator = read(recorded / differ.pop("recording"))
-    differ["events that differ"] = [each for each in allocator if each["name"] in differ["that differ from the stand-in"]]
+    differ["events that differ"] = [
+        each for each in allocator if each["name"] in differ["that differ from the stand-in"]
+    ]
     if compared:
         lists = {path.name.split(".")[0]: read(path) for path in sorted(compared.glob("*.json.gz"))}
         triton = [module for name in sorted(lists) if name.startswith("triton") for module in lists.pop(name)]
-        about = parts["timings"]["provenance"] | {"made by": "bench/stand_in", "command": "the same programs, on the device"}
+        about = parts["timings"]["provenance"] | {
+            "made by": "bench/stand_in",
+            "command": "the same programs, on the device",
+        }
         parts["stand_in"] = {"provenance": about, **lists, "triton": triton}
     target.mkdir(parents=True, exist_ok=True)
     for name, part in parts.items():
