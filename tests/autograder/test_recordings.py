@@ -4,6 +4,8 @@ import ast
 import gzip
 import json
 import re
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -25,6 +27,7 @@ DEVICE = {
     for path in sorted((READINGS / "recorded" / "h100").glob("*.json.gz"))
 }
 AGAINST = DEVICE["stand_in"]
+KEPT = "span", "busy", "gaps"  # of a trace, beside its events
 BACKWARD = json.loads(gzip.decompress((STAND_IN / "streams.json.gz").read_bytes()))["programs"]
 
 
@@ -103,6 +106,37 @@ def test_a_trace_of_a_device_has_a_launch_for_each_kernel_and_gives_its_busy_tim
         end = max(end, each["ts"] + each["dur"])
     assert program["span"] == pytest.approx(end - work[0]["ts"], abs=0.1)
     assert program["busy"] == pytest.approx(busy, abs=0.1) and sum(gaps) == pytest.approx(sum(program["gaps"]), abs=0.5)
+
+
+def test_what_bench_gpu_writes_is_packed_as_it_was_recorded(tmp_path):
+    raw, kept = tmp_path / "raw", DEVICE["timings"]
+    (trace,) = (each for each in DEVICE["traces"]["programs"] if each["name"] == "streams")
+    sections = {name: {"state": "done", "result": result} for name, result in kept["sections"].items()}
+    failed = {"sends": {"state": "failed", "error": "Traceback\n  in a line\nRuntimeError: refused\n"}}
+    profiles = {
+        name: {"state": "done", "result": {"trace": f"2_profiles/{name}.json"} | {key: trace[key] for key in KEPT}}
+        for name in ("small_step", "step", "starved", "streams")
+    }
+    memory = {"that differ from the stand-in": ["a"], "recording": "a.json"}
+    parts = {
+        "2_profiles": profiles,
+        "3_timings": sections | failed,
+        "6_memory": {"programs of the stand-in": {"state": "done", "result": memory}},
+    }
+    (raw / "2_profiles").mkdir(parents=True)
+    (raw / "a.json").write_text(json.dumps([{"name": "a"}, {"name": "b"}]))
+    for name, part in parts.items():
+        (raw / f"{name}.json").write_text(json.dumps({"provenance": kept["provenance"], "sections": part}))
+    events = [each | {"ts": each["ts"] + 5e6} for each in trace["trace"]["traceEvents"]]
+    events = [each | {"pid": 7, "tid": each["tid"] - 900} if each["pid"] == 1000 else each for each in events]
+    for name in profiles:
+        (raw / "2_profiles" / f"{name}.json").write_text(json.dumps(trace["trace"] | {"traceEvents": events}))
+    script = READINGS.parent / "bench" / "gpu_parts" / "keep.py"
+    subprocess.run([sys.executable, script, raw, tmp_path / "packed"], check=True)
+    packed = {path.name: json.loads(gzip.decompress(path.read_bytes())) for path in tmp_path.glob("packed/*")}
+    assert packed["timings.json.gz"] == kept | {"failed": {"sends": "RuntimeError: refused"}}
+    assert packed["traces.json.gz"]["programs"][-1] == trace
+    assert packed["memory.json.gz"]["sections"]["programs of the stand-in"]["events that differ"] == [{"name": "a"}]
 
 
 def test_on_the_device_a_clock_that_does_not_wait_measures_the_launch_and_item_waits_for_the_queue():

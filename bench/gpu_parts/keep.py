@@ -1,9 +1,10 @@
-"""Pack what `bench/gpu.py` recorded into `phases/recorded/<name>/`: only what the pages use, in ten small files.
+"""Pack what `bench/gpu.py` recorded into ten small files, with only what the pages use: `phases/recorded/h100/`.
 
-    python bench/keep_recordings.py RECORDED NAME [COMPARED]
+    python bench/gpu_parts/keep.py RECORDED TARGET [COMPARED]
 
-RECORDED is the folder that `bench/gpu.py` wrote. COMPARED is a folder in which the programs of `bench/stand_in/` ran on the same
-device: a JSON list for each kind of program, packed with gzip. `phases/recorded/README.md` says what each field means.
+RECORDED is the folder that `bench/gpu.py` wrote, TARGET the folder of the small files. COMPARED is a folder in which the programs
+of `bench/stand_in/` ran on the same device: a JSON list for each kind of program, packed with gzip. The fields are described in
+`phases/recorded/README.md`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
 TRACES = {
     "small_step": "a step of training of a small model: the device waits for the host",
     "step": "a step of training of a larger model",
@@ -105,4 +105,4 @@ def keep(recorded: Path, target: Path, compared: Path | None) -> None:
 if __name__ == "__main__":
     if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    keep(Path(sys.argv[1]), ROOT / "phases" / "recorded" / sys.argv[2], Path(sys.argv[3]) if sys.argv[3:] else None)
+    keep(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]) if sys.argv[3:] else None)
