@@ -62,7 +62,11 @@ def edition(lab: Lab, missing: list[str] | None = None) -> Path:
 
 def keep(kind: str, files: dict[str, str | bytes], compiled: Callable[[dict], dict[str, str | bytes]]) -> Path:
     """The folder with what `compiled(files)` returns. It is made once, and named after the kind and the content of `files`."""
-    digest = hashlib.sha256(repr(sorted(files.items())).encode()).hexdigest()[:16]
+    named = (
+        sys.implementation.cache_tag,
+        sorted(files.items()),
+    )  # another version of Python cannot read what this one compiles
+    digest = hashlib.sha256(repr(named).encode()).hexdigest()[:16]
     folder = cache_folder() / "editions" / f"{kind}-{digest}"
     if not folder.exists():
         _write(folder, compiled(files))

@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import marshal
 import re
+import sys
 from contextlib import closing
 from functools import cache
 from inspect import CO_OPTIMIZED
@@ -15,7 +16,7 @@ from sweep import failures, sweep, swept
 
 from autograder.engine import patients
 from autograder.engine.check import every_exercise, function_of
-from autograder.engine.edition import file_of, framework_files
+from autograder.engine.edition import file_of, framework_files, keep
 from autograder.engine.judge import Judge
 from autograder.engine.observe import difference
 from autograder.engine.patients import PATIENT, PATIENTS, SOUND, TORCH, find_patient
@@ -105,6 +106,13 @@ def test_an_edition_has_no_source_and_no_function_has_the_bytecode_of_the_source
 
 
 @pytest.mark.sweep
+def test_an_edition_belongs_to_one_version_of_python(monkeypatch, tmp_path):
+    monkeypatch.setattr("autograder.engine.edition.cache_folder", lambda: tmp_path)
+    one = keep("patient", {"a.py": ""}, lambda files: files)
+    monkeypatch.setattr(sys.implementation, "cache_tag", "cpython-399")
+    assert keep("patient", {"a.py": ""}, lambda files: files) != one
+
+
 def test_no_function_of_the_sound_edition_has_the_bytecode_of_the_source():
     answers = [name for name in every_exercise() if name.startswith("clinic.")]
     texts = {name: str(text) for name, text in framework_files(answers).items() if name.endswith(".py")}
