@@ -52,6 +52,7 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()):
         parser.error(f"{folder} is not empty")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the parts end too, and keep what they have
     wanted = arguments.only or [*PARTS]
     ask_for_packages(wanted)
     begun, allowed = time.monotonic(), 0.0

@@ -59,6 +59,20 @@ def test_without_a_gpu_one_line_says_so(tmp_path):
     assert len(done.stderr.splitlines()) == 1 and "no NVIDIA GPU" in done.stderr
 
 
+@pytest.mark.sweep
+def test_a_pack_that_is_cut_keeps_what_it_has(tmp_path):
+    """Within part 3, which has ended a section."""
+    command = [sys.executable, ROOT / "bench" / "gpu.py", "--cpu", "--only", "3", "--out", tmp_path / "out"]
+    process, path = subprocess.Popen(command), tmp_path / "out" / "3_timings.json"
+    while not path.exists() or json.loads(path.read_text())["sections"]["products"]["state"] != "done":
+        assert process.poll() is None
+    process.terminate()
+    assert process.wait() == 143
+    record = json.loads(path.read_text())
+    assert record["ending"].startswith("ended after") and record["sections"]["products"]["result"]
+    assert "products" in (tmp_path / "out" / "summary.txt").read_text()
+
+
 TROUBLE = """
 import sys; sys.path[:0] = {path!r}
 import time, types

@@ -131,7 +131,7 @@ def collective(name: str, place: torch.device) -> str:
         if place.type == "cuda":
             torch.cuda.synchronize()
     except Exception as error:
-        return f"{type(error).__name__}: {str(error).splitlines()[0]}"
+        return f"{type(error).__name__}: {last_line(str(error))}"  # NCCL's reason is in the last line
     same = expected is None or torch.equal(result.cpu(), expected)
     return "works" if same else f"gives {result.tolist()}, on the host {expected.tolist()}"
 
@@ -384,7 +384,9 @@ def collectives(names: list[str], ranks: int, backend: str) -> Callable[[Any], A
         said = {name: [last_line(what) for _, what in of_ranks] for name, of_ranks in outcomes.items()}
         works = [name for name, of_ranks in said.items() if {*of_ranks} == {"works"}]
         others = [
-            f"{name}: {min(said[name], key=lambda what: 'died' not in what)}" for name in names if name not in works
+            f"{name}: {min(said[name], key=lambda what: 'died' not in what)[:100]}"
+            for name in names
+            if name not in works
         ]
         summary = "; ".join([f"{len(works)} of {len(names)} work", *others])
         return {"summary": summary, "ranks": ranks, "backend": backend, "outcomes": said}
@@ -393,7 +395,7 @@ def collectives(names: list[str], ranks: int, backend: str) -> Callable[[Any], A
 
 
 def last_line(text: str) -> str:
-    return text.strip().splitlines()[-1][:100]
+    return text.strip().splitlines()[-1]
 
 
 def one_device(run: Any) -> Any:
