@@ -1,7 +1,7 @@
 """A machine with a GPU gives every verdict that a machine without one gives.
 
-`make test GPU=1` runs this on a build of torch for CUDA, with the stand-in for a device of `bench/stand_in/`. What computes on the
-stand-in gets wrong numbers, so a check that passes has kept to the CPU.
+`make test GPU=1` runs this on a build of torch for CUDA, with the stand-in for a device of `bench/stand_in/`. The
+stand-in computes nothing, so a check that passes has kept to the CPU.
 """
 
 import importlib.util
@@ -50,10 +50,7 @@ def test_the_stand_in_is_a_device(beside_a_gpu):
     assert beside_a_gpu("-c", COUNT) == "1 True\n"
 
 
-@pytest.mark.parametrize(
-    "process",
-    ["import autograder.engine.torch_source", "from autograder import check", "from autograder import patient"],
-)
+@pytest.mark.parametrize("process", ["import autograder.engine.torch_source", "from autograder import check"])
 def test_what_judges_and_what_is_judged_see_none(beside_a_gpu, process):
     assert beside_a_gpu("-c", f"{process}\n{COUNT}") == "0 False\n"
 
@@ -84,6 +81,7 @@ def test_ranks_share_it_except_in_a_check(beside_a_gpu):
 
 @pytest.mark.parametrize("lab", lab_names())
 def test_each_check_of_a_lab_passes(beside_a_gpu, lab):
+    """The other cells may fail: those of labs 09 that compute on their ranks' device."""
     cells = [json.loads(line) for line in beside_a_gpu(RUNNER, lab, CUDA_VISIBLE_DEVICES="0").splitlines()]
-    assert [cell for cell in cells if "error" in cell] == []
-    assert any(cell["check"] for cell in cells)
+    checks = [cell for cell in cells if cell["check"]]
+    assert checks and [cell for cell in checks if "error" in cell] == []
