@@ -12,6 +12,7 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from gpu_parts import programs
+from gpu_parts.recording import without_paths
 
 TITLE = "dispatch: tables, key sets, the kernels of calls"
 LIMIT = 30
@@ -35,7 +36,7 @@ TABLES = [
 
 
 def tables(run: Any) -> dict[str, str]:
-    return {name: torch._C._dispatch_dump_table(f"aten::{name}") for name in TABLES}
+    return {name: without_paths(torch._C._dispatch_dump_table(f"aten::{name}")) for name in TABLES}
 
 
 def key_sets(run: Any) -> dict[str, str]:
