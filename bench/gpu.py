@@ -18,19 +18,23 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
 
-from gpu_parts import NEEDS, PARTS, TOGETHER  # noqa: E402
+from gpu_parts import NEEDS, PARTS, TOGETHER, TRITON  # noqa: E402
 
 SLOW = 6  # without a GPU nothing is recorded, and a busy machine may take its time
+NO_COMPILER = "install a compiler for C and Python's headers: apt-get install gcc python3-dev (part {parts} cannot do all without)"
 MISSING = "install {names}: {python} -m pip install {names} (part {parts} cannot do all without)"
 NO_GPU = "there is no NVIDIA GPU that torch can use here ({why}): --cpu tries the parts without one"
 
@@ -67,7 +71,7 @@ def main() -> int:
 
 
 def ask_for_packages(wanted: list[int]) -> None:
-    """Print one line with the packages that are missing. The parts run without them, as far as they can."""
+    """Print a line with the packages that are missing, and one if Triton cannot compile. Parts do without them what they can."""
     missing = {
         package: number
         for number in wanted
@@ -75,8 +79,27 @@ def ask_for_packages(wanted: list[int]) -> None:
         if importlib.util.find_spec(module) is None
     }
     if missing:
-        parts = " and ".join(map(str, sorted({*missing.values()})))
+        parts = in_words(missing.values())
         print(MISSING.format(names=" ".join(missing), python=sys.executable, parts=parts), file=sys.stderr, flush=True)
+    if (with_triton := TRITON & {*wanted}) and not compiles():
+        print(NO_COMPILER.format(parts=in_words(with_triton)), file=sys.stderr, flush=True)
+
+
+def compiles() -> bool:
+    """Whether this machine compiles and links a module of Python, as Triton does first of all."""
+    compiler = next(filter(shutil.which, filter(None, (os.environ.get("CC"), "gcc", "clang"))), None)
+    if compiler is None:
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        command = [compiler, "-x", "c", "-", "-shared", "-fPIC", "-lm", "-I", sysconfig.get_path("include")]
+        text = "#include <Python.h>\n#include <math.h>\n"
+        return not subprocess.run(
+            [*command, "-o", f"{folder}/a.so"], input=text, text=True, capture_output=True
+        ).returncode
+
+
+def in_words(parts: Iterable[int]) -> str:
+    return " and ".join(map(str, sorted({*parts})))
 
 
 def ask_for_device() -> tuple[str, str]:

@@ -12,6 +12,7 @@ import functools
 import gzip
 import json
 import os
+import re
 import sys
 import tempfile
 import time
@@ -33,9 +34,12 @@ Row = dict[str, Any]  # "name", "equal" (aspect: whether it is), and what the de
 Asked = Iterator[tuple[str, Callable[[], Row]]]  # a program's name, and the function that runs and compares it
 
 
+def read(name: str) -> dict[str, Any]:
+    return json.loads(gzip.decompress((ROOT / "phases" / "recorded" / "stand_in" / f"{name}.json.gz").read_bytes()))
+
+
 def recorded(name: str, key: str) -> dict[str, Any]:
-    path = ROOT / "phases" / "recorded" / "stand_in" / f"{name}.json.gz"
-    return {entry["name"]: entry for entry in json.loads(gzip.decompress(path.read_bytes()))[key]}
+    return {entry["name"]: entry for entry in read(name)[key]}
 
 
 # In a process of its own ------------------------------------------------------------------------------------------------
@@ -142,9 +146,16 @@ def compared(result: dict[str, Any], expected: dict[str, Any], *keys: str) -> Ro
 
 
 def races(loop: str) -> Asked:
+    """What the sanitizer prints of a loop. The numbers of addresses and of streams are the device's own."""
     import record_races
 
-    yield loop, lambda: compared(record_races.run(loop), recorded("races", "loops")[loop], "printed", "error")
+    def compare() -> Row:
+        ours, theirs = record_races.run(loop), recorded("races", "loops")[loop]
+        for result in ours, theirs:
+            result["printed"] = re.sub(r"(data pointer|stream) \d+", r"\1 ...", result["printed"])
+        return compared(ours, theirs, "printed", "error")
+
+    yield loop, compare
 
 
 def graphs() -> Asked:
@@ -247,6 +258,8 @@ def section(calls: list[tuple[str, ...]], file: str, key: str) -> Callable[[Any]
         differing = [row["name"] for row in rows if not all(row["equal"].values())]
         counts += [f"not: {', '.join(differing)}"] if differing else []
         counts += [f"{len(rows)} of {len(names)} ended"] if len(rows) < len(names) else []
+        theirs, ours = read(file)["provenance"]["torch"].partition("+")[0], run.provenance["torch"].partition("+")[0]
+        counts += [f"recorded with torch {theirs}, here {ours}"] if theirs != ours else []
         return {
             "summary": "; ".join(counts), "seconds": round(time.monotonic() - begun, 1), "programs": rows, "endings": endings,
         }  # fmt: skip

@@ -3,8 +3,8 @@
 A launch returns before its work is done. So a clock that is read without waiting measures launches, and the same call gives
 very different numbers: without waiting, with `torch.cuda.synchronize`, with events, and with `torch.utils.benchmark`.
 
-Matrices have random numbers. Matrices of ones change fewer bits, so they draw less power, and a device at its limit of power may
-multiply them faster. So the largest product is also taken of ones.
+Matrices have random numbers, as in training. Matrices of ones change fewer bits, so a device at its limit of power can multiply
+them faster. The largest product is also taken of ones, which shows whether that was so.
 """
 
 from __future__ import annotations
