@@ -147,17 +147,17 @@ def what_to_change(events: Sequence[dict[str, Any]]) -> tuple[str, float, str | 
     The answer is the change for the largest part, because it can save the most. Of equal parts it is the first one in this
     list.
 
-    What the CPU does is the name of an event, as specific as possible. Of all events on the CPU that run for half of the
-    largest gap or longer, it is the shortest, because the events around it are longer. Of equally short ones it is the first
-    in `events`. Events on the CPU have "X" as `ph` and the category "cpu_op", "user_annotation", "cuda_runtime" or
-    "cuda_driver", on any thread.
+    What the CPU does is the name of an event, as specific as possible. Of all events on the CPU that run during half of the
+    largest gap or more of it, it is the one with the smallest `dur`, because the events around it are longer. Of equally
+    short ones it is the first in `events`. Events on the CPU have "X" as `ph` and the category "cpu_op", "user_annotation",
+    "cuda_runtime" or "cuda_driver", on any thread.
 
     Args:
         events: the events of a trace, as `busy_and_gaps` gets them, in any order. It is not changed.
 
     Returns:
         a tuple (change, microseconds, name). The microseconds are those of the largest part. The name is None if no event
-        runs for half of the gap, or if there is no gap. Without work of the device it is ("faster kernels", 0, None).
+        runs during half of the gap, or if there is no gap. Without work of the device it is ("faster kernels", 0, None).
 
     >>> times = [("kernel", "mm", 0, 9), ("cpu_op", "aten::sort", 8, 40), ("kernel", "mm", 50, 9), ("kernel", "add", 60, 2)]
     >>> what_to_change([{"ph": "X", "cat": cat, "name": name, "ts": start, "dur": n} for cat, name, start, n in times])

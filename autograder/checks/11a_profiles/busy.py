@@ -14,11 +14,11 @@ from ..listing import comments
 
 WORK = ("kernel", "gpu_memcpy", "gpu_memset")
 HOST = ("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver")
-OTHERS = ("gpu_user_annotation", "cuda_sync", "overhead")
+OTHERS = ("gpu_user_annotation", "cuda_sync", "overhead", "python_function")
 NAMES = ["aten::sort", "aten::fill_", "backward", "make the batch"]
 
 EVENT = listed([*WORK, "kernel", "kernel", *HOST, "cpu_op", *OTHERS], NAMES, [7, 8], (0, 40), (1, 14))
-KINDS = dict(zip("kcfobrduwx", [*WORK, *HOST, *OTHERS], strict=True))
+KINDS = dict(zip("kcfobrduwxp", [*WORK, *HOST, *OTHERS], strict=True))
 
 
 @cache
@@ -78,7 +78,8 @@ def _trace(rows):
 def _shown(torch, rows, of):
     if of:
         return f"# phases/recorded/h100/traces.json.gz: {of}"
-    return comments(f"ts={row[3]:<3} dur={row[4]:<3} tid={row[2]}  {row[0]:<20} {row[1]}" for row in rows)
+    lines = [f"ts={row[3]:<3} dur={row[4]:<3} tid={row[2]}  {row[0]:<20} {row[1]}" for row in rows]
+    return comments([*lines, "and events without dur, one of them without cat"])
 
 
 REAL = ("small_step", "step", "starved")
@@ -95,14 +96,16 @@ REAL = ("small_step", "step", "starved")
             "", "o0-9", "k5-9", "k0-4 k3-8 o5-14 c20-22", "k0-4 K0-4", "k0-9 K2-5 k12-14", "k0-9 K2-5 k7-12", "k0-5 k5-9",
             "K8-9 k0-3", "c0-2 f5-6 k9-10", "c3-5", "f3-5", "k0-2 u0-20 k10-12", "k0-2 w2-8 k9-12",
             "k0-2 x0-30 r3-4 b0-30 d5-6 k7-9", "k3-5 k0-9 K20-21 k10-11", "k0-2 K0-7 k9-10", "k4-6 k10-12 k20-21",
-            "k0-10 K1-2 k3-4 K12-13", "o0-30 k10-12 k14-15 b20-40",
+            "k0-10 K1-2 k3-4 K12-13", "o0-30 k10-12 k14-15 b20-40", "k0-7 K0-2 k9-10",
         )),
         *map(_recorded, REAL), _recorded("starved", 1000, 60),
     ],
     show=_shown,
     hint=explained(
-        busy="time in which two pieces of work run counts once, and ranges and calls are no work",
-        gaps="work that began earlier may end later: a gap begins when all work before it has ended",
+        busy="a moment in which two pieces of work run counts once: work that began earlier may end later. All three categories"
+        " are work, and ranges and calls are none",
+        gaps="a gap begins at the latest end of all work before it, and ends where the next work begins: it has a length, and"
+        " there is none before the first work",
     ),
 )  # fmt: skip
 def busy(rl, rows, of):
@@ -117,12 +120,16 @@ def _(torch, rows, of):
     """torch's own busy time. A gap ends where work begins, if all work that began earlier has ended before."""
     work = sorted((event for event in _trace(rows) if event.get("cat") in WORK), key=lambda event: event["ts"])
     spans = [(event["ts"], event["ts"] + event["dur"]) for event in work]
+    utils = import_module(f"{torch.__name__}._functorch.benchmark_utils")
+    return {"busy": float(utils.get_duration(work)), "gaps": _gaps(spans)}
+
+
+def _gaps(spans):
     gaps = []
     for start in sorted({span[0] for span in spans}):
         end = max((span[1] for span in spans if span[0] < start), default=start)
         gaps += [[float(end), float(start)]] if end < start else []
-    utils = import_module(f"{torch.__name__}._functorch.benchmark_utils")
-    return {"busy": float(utils.get_duration(work)), "gaps": gaps}
+    return gaps
 
 
 # What to change first ------------------------------------------------------------------------------------------------
@@ -142,15 +149,20 @@ def _(torch, rows, of):
             "k0-1 k4-5 k8-9 k12-13 o5-8:sort o1-4:fill_", "k0-4 K0-4 k10-11", "k0-1 c4-5 f8-9 k12-13", "k0-8 K2-4 k11-12 o5-9:sort",
             "k9-11 o3-9:sort k0-2", "o0-40:sort k20-22 k24-26 o41-90:fill_", "k0-4 k6-8 k9-13 o6-7:sort",
             "k0-1 k2-3 k10-11 o1-2:sort o3-9:fill_", "k0-2 o2-12:sort o4-9:fill_ b0-14:step k12-14", "o0-3:fill_ k2-4 k6-8",
-            "k0-2 o2-3:sort k3-9",
+            "k0-2 o2-3:sort k3-9", "k0-2 o3-8:sort o4-11:fill_ k10-12", "k0-2 o3-8:sort o4-9:fill_ k10-12",
+            "k0-2 o1-6:sort o3-8:fill_ k10-12", "k0-2 o3-8:sort o1-6:fill_ k10-12", "k0-1 k3-4 k6-7 k9-10", "k0-1 k4-5 k8-9",
+            "k0-2 o3-8:sort O2-10:sort o3-9:fill_ k10-12", "k0-2 p3-9:f k10-12", "k0-2 o0-6:sort o3-8:fill_ k10-12",
+            "k0-2 o2-10:sort B3-8:batch k10-12",
         )),
         *map(_recorded, REAL), _recorded("starved", 1000, 60),
     ],
     show=_shown,
     hint=explained(
-        change="the change is for the largest part: the largest gap is one part, and all other gaps together are another",
+        change="the change is for the largest part: the largest gap is one part, and all other gaps together are another. Of"
+        " equal parts it is the first one in the list",
         microseconds="this is the largest of the three parts: the busy time, the largest gap, or all other gaps together",
-        name="of the events on the CPU that run for half of the largest gap or longer, it is the one whose `dur` is smallest",
+        name="only the time within the gap counts, and of equal gaps the first one: of the events on the CPU that run during half"
+        " of it or more, it is the one with the smallest `dur`, and of equally short ones the first in `events`",
     ),
 )  # fmt: skip
 def change(rl, rows, of):

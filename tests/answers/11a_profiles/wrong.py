@@ -360,3 +360,43 @@ def what_to_change__by_the_share(events):
         return "faster kernels", busy, what_to_change(events)[2]
     change = ("load ahead", largest) if 2 * largest >= idle else ("CUDA graph", idle - largest)
     return *change, what_to_change(events)[2]
+
+
+what_to_change__began_last = edited(what_to_change, ('event["dur"])["name"]', '-event["ts"])["name"]'))
+what_to_change__equally_short_began_last = edited(
+    what_to_change, ('event["dur"])["name"]', '(event["dur"], -event["ts"]))["name"]')
+)
+what_to_change__equally_short_longest_in_the_gap = edited(
+    what_to_change,
+    (
+        'event["dur"])["name"]',
+        '(event["dur"], -min(event["ts"] + event["dur"], end) + max(event["ts"], start)))["name"]',
+    ),
+)
+what_to_change__shortest_in_the_gap = edited(
+    what_to_change,
+    ('event["dur"])["name"]', 'min(event["ts"] + event["dur"], end) - max(event["ts"], start))["name"]'),
+)
+what_to_change__operators_first = edited(
+    what_to_change, ('event["dur"])["name"]', '(event["cat"] != "cpu_op", event["dur"]))["name"]')
+)
+what_to_change__all_that_is_no_work = edited(
+    what_to_change,
+    (
+        'event["cat"] in ("cpu_op", "user_annotation", "cuda_runtime", "cuda_driver")',
+        'event["cat"] not in ("kernel", "gpu_memcpy", "gpu_memset", "gpu_user_annotation", "overhead", "cuda_sync")',
+    ),
+)
+what_to_change__graph_before_kernels = edited(  # of equal parts
+    what_to_change,
+    (
+        "change = max(parts, key",
+        'change = "CUDA graph" if busy == idle - (end - start) > end - start else max(parts, key',
+    ),
+)
+
+
+def busy_and_gaps__one_piece_for_each_start(events):
+    """Of two pieces that begin at once, the last in the list counts."""
+    work = [event for event in events if event["ph"] == "X" and event["cat"] in ("kernel", "gpu_memcpy", "gpu_memset")]
+    return busy_and_gaps([*{event["ts"]: event for event in work}.values()])
