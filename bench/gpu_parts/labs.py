@@ -22,10 +22,10 @@ LIMIT = 215
 SECONDS = 180  # of one lab
 WORKERS = max(1, (os.cpu_count() or 1) * 5 // 8)
 ROOT = Path(__file__).resolve().parents[2]
-LABS = [  # the longest first
-    "07b_dynamo", "08a_dumps", "09a_collectives", "08c_code", "06a_operators", "06b_transforms", "08b_loops", "13a_tensors",
-    "06c_devices", "09c_fsdp", "10c_export", "13e_memory", "09d_tensor_parallel", "09e_pipelines", "09b_ddp", "00_trace",
-    "11b_memory", "11a_profiles", "11c_accelerators",
+LABS = [  # the longest first, so that all end at about the same time
+    "13a_tensors", "06a_operators", "09a_collectives", "13e_memory", "06b_transforms", "09c_fsdp", "08c_code", "08a_dumps",
+    "09d_tensor_parallel", "06c_devices", "07b_dynamo", "09b_ddp", "09e_pipelines", "08b_loops", "10c_export", "00_trace",
+    "11a_profiles", "11b_memory", "11c_accelerators",
 ]  # fmt: skip
 QUICK = "11c_accelerators"  # tried without a GPU
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
