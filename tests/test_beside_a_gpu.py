@@ -4,7 +4,6 @@
 stand-in computes nothing, so a check that passes has kept to the CPU.
 """
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -30,10 +29,9 @@ def beside_a_gpu(tmp_path_factory):
     if torch.version.cuda is None:
         pytest.skip("this torch is a build for the CPU: `make test GPU=1` installs the other one")
     sys.path.insert(0, str(ROOT / "bench" / "stand_in"))
-    from record import LIBRARY, compile_stand_in
+    from record import LIBRARY, compile_stand_in, headers
 
-    triton = Path(importlib.util.find_spec("triton").origin).parent
-    libraries = compile_stand_in(tmp_path_factory.mktemp("stand_in"), str(triton / "backends/nvidia/include"))
+    libraries = compile_stand_in(tmp_path_factory.mktemp("stand_in"), headers())
     preloaded = {"LD_PRELOAD": ":".join(map(str, libraries)), LIBRARY: str(libraries[-1]), "PYTHONPATH": str(ROOT)}
     given = {name: value for name, value in os.environ.items() if name != "RUSHLIGHT_DEVICE"} | preloaded
 

@@ -4,10 +4,10 @@ The allocator in a CUDA build of PyTorch runs on the stand-in for the CUDA runti
 peaks are PyTorch's own. Only the device is not real: its memory is a number, and no kernel runs. `programs.py` has the programs
 of allocations that are recorded. `phases/recorded/README.md` describes what is written.
 
-By hand, on Linux, with a CUDA build of PyTorch in an environment of its own, and with the headers of its CUDA toolkit:
+By hand, on Linux, with a CUDA build of PyTorch in an environment of its own, whose Triton has the headers of CUDA:
 
     python3 -m venv cuda && cuda/bin/pip install "torch===2.13.0" numpy
-    cuda/bin/python bench/stand_in/record.py --include /usr/local/cuda/include
+    cuda/bin/python bench/stand_in/record.py
 
 It writes `phases/recorded/stand_in/allocator.json.gz` in about two minutes. The same programs give the same file, byte by byte.
 """
@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import gzip
+import importlib.util
 import json
 import os
 import subprocess
@@ -232,7 +233,7 @@ def main(
         profiler: whether CUPTI is needed too.
     """
     parser = argparse.ArgumentParser(description=script, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--include", default="/usr/local/cuda/include", help="the folder of cuda.h and cupti.h")
+    parser.add_argument("--include", default=headers(), help="the folder of cuda.h and cupti.h, by default Triton's")
     parser.add_argument("--output", type=Path, default=output)
     arguments = parser.parse_args()
     on_stand_in(arguments.include, profiler)
@@ -257,6 +258,12 @@ def on_stand_in(include: str, profiler: bool = False) -> None:
         libraries = compile_stand_in(Path(folder), include, profiler)
         environment = os.environ | {"LD_PRELOAD": ":".join(map(str, libraries)), LIBRARY: str(libraries[-1])}
         sys.exit(subprocess.run([sys.executable, *sys.argv], env=environment).returncode)
+
+
+def headers() -> str:
+    """The folder of CUDA's headers in the wheel of Triton, which torch's build for CUDA requires."""
+    found = importlib.util.find_spec("triton")
+    return str(Path(found.origin).parent / "backends/nvidia/include") if found and found.origin else ""
 
 
 def compile_stand_in(folder: Path, include: str, profiler: bool = False) -> list[Path]:

@@ -4,7 +4,7 @@ On the stand-in of `cuda.c` and `kernels.c` PyTorch dispatches to its CUDA kerne
 No kernel runs and nothing is timed, so results are not recorded. cuBLAS and cuDNN do not start here: they choose their kernels
 with a device, so no matrix product is recorded. By hand, as `record.py` says:
 
-    cuda/bin/python bench/stand_in/record_code.py --include /usr/local/cuda/include
+    cuda/bin/python bench/stand_in/record_code.py
 
 It writes `phases/recorded/stand_in/code.json.gz`.
 """

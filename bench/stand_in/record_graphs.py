@@ -3,7 +3,7 @@
 Inductor in a CUDA build of PyTorch runs here on the stand-in of `cuda.c`. It cuts a graph into partitions and writes its code.
 Triton compiles nothing, and nothing is captured or run. By hand, as `record.py` says:
 
-    cuda/bin/python bench/stand_in/record_graphs.py --include /usr/local/cuda/include
+    cuda/bin/python bench/stand_in/record_graphs.py
 
 It writes `phases/recorded/stand_in/graphs.json.gz`.
 """

@@ -3,7 +3,7 @@
 The sanitizer reads the order of launches, events and waits, and no times. So on the stand-in of `cuda.c` it finds what it finds on
 a GPU. The memory of each batch is chosen by PyTorch's own allocator. Nothing is computed. By hand, as `record.py` says:
 
-    cuda/bin/python bench/stand_in/record_races.py --include /usr/local/cuda/include
+    cuda/bin/python bench/stand_in/record_races.py
 
 It writes `phases/recorded/stand_in/races.json.gz`.
 """

@@ -3,7 +3,7 @@
 The autograd engine of a CUDA build of PyTorch runs here on the stand-in of `cuda.c`. A node is queued, streams wait for events, and
 no kernel runs, so the order is PyTorch's own and there are no results and no times. By hand, as `record.py` says:
 
-    cuda/bin/python bench/stand_in/record_streams.py --include /usr/local/cuda/include
+    cuda/bin/python bench/stand_in/record_streams.py
 
 It writes `phases/recorded/stand_in/streams.json.gz`. The same programs give the same file, byte by byte.
 """

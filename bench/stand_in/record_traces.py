@@ -5,7 +5,7 @@ a trace is PyTorch's own: operators, calls of the CUDA runtime, names and grids 
 ids, flows. The times of the host are those of the machine that recorded. The times of the device are those of the model in
 `cupti.c`: no kernel ran. cuBLAS does not start here, so no program has a matrix product. By hand, as `record.py` says:
 
-    cuda/bin/python bench/stand_in/record_traces.py --include /usr/local/cuda/include
+    cuda/bin/python bench/stand_in/record_traces.py
 
 It writes `phases/recorded/stand_in/traces.json.gz`. The times of the host differ from run to run.
 """

@@ -6,7 +6,7 @@ For each kernel the facts are recorded where Inductor decides them: the nodes of
 loops. Nothing here reads the text. The configurations are those that Inductor would try on the device. By hand, as `record.py`
 says:
 
-    cuda/bin/python bench/stand_in/record_triton.py --include /usr/local/cuda/include
+    cuda/bin/python bench/stand_in/record_triton.py
 
 It writes `phases/recorded/stand_in/triton.json.gz`.
 """
