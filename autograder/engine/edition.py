@@ -11,6 +11,7 @@ import ast
 import hashlib
 import importlib.metadata
 import importlib.util
+import inspect
 import py_compile
 import re
 import shutil
@@ -61,11 +62,9 @@ def edition(lab: Lab, missing: list[str] | None = None) -> Path:
 
 
 def keep(kind: str, files: dict[str, str | bytes], compiled: Callable[[dict], dict[str, str | bytes]]) -> Path:
-    """The folder with what `compiled(files)` returns. It is made once, and named after the kind and the content of `files`."""
-    named = (
-        sys.implementation.cache_tag,
-        sorted(files.items()),
-    )  # another version of Python cannot read what this one compiles
+    """The folder with what `compiled(files)` returns. It is made once, and named after the kind, the content of `files`, the module
+    that defines `compiled`, and the version of Python: another version cannot read what this one compiles."""
+    named = sys.implementation.cache_tag, _text(Path(inspect.getfile(compiled))), sorted(files.items())
     digest = hashlib.sha256(repr(named).encode()).hexdigest()[:16]
     folder = cache_folder() / "editions" / f"{kind}-{digest}"
     if not folder.exists():

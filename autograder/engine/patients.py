@@ -164,7 +164,7 @@ def _compiled(name: str, text: str, number: str) -> bytes:
             vars(node).update(lineno=1, end_lineno=1, col_offset=0, end_col_offset=0)
     code = compile(tree, name, "exec", dont_inherit=True)
     unchecked = (1).to_bytes(4, "little") + bytes(8)
-    return importlib.util.MAGIC_NUMBER + unchecked + marshal.dumps(code)
+    return importlib.util.MAGIC_NUMBER + unchecked + marshal.dumps(code, 2)  # later formats tell what is interned
 
 
 class _WithoutEffect(ast.NodeTransformer):

@@ -123,8 +123,10 @@ const figure = (() => {
 
     async function copy() {
       const link = new URL(hash(), new URL(place.dataset.page || location.href, location.href));
-      copied = await navigator.clipboard?.writeText(link.href).then(() => words("copied"), () => "") || words("The link is in the address bar.");
+      copied = "";
       keep();
+      paint();
+      copied = await navigator.clipboard?.writeText(link.href).then(() => words("copied"), () => "") || words("The link is in the address bar.");
       paint();
       setTimeout(() => { copied = ""; paint(); }, 3000);
     }

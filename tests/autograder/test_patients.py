@@ -113,6 +113,15 @@ def test_an_edition_belongs_to_one_version_of_python(monkeypatch, tmp_path):
     assert keep("patient", {"a.py": ""}, lambda files: files) != one
 
 
+@pytest.mark.sweep
+def test_the_bytecode_of_a_module_does_not_depend_on_what_the_process_has_interned():
+    name, text = "rushlight/a.py", "def f(x):\n    return {'§': x, 'one': ('two', 2.5), 'a word': f'{x}¶'}"
+    before = patients._compiled(name, text, "")
+    patients._compiled.cache_clear()
+    kept = [*map(sys.intern, "§¶"), sys.intern("a word")]
+    assert patients._compiled(name, text, "") == before and kept
+
+
 def test_no_function_of_the_sound_edition_has_the_bytecode_of_the_source():
     answers = [name for name in every_exercise() if name.startswith("clinic.")]
     texts = {name: str(text) for name, text in framework_files(answers).items() if name.endswith(".py")}
