@@ -2,7 +2,7 @@
 
 nbgrader itself uses a script from another host, which a class without a network cannot load: see also the templates in
 `jupyter/`. A student's text stays as it was typed, because the converter writes text into the page unescaped, and its links
-and pictures are text too.
+are text too. Of its pictures only those are shown that the notebook itself has.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 
 from ..model import is_added
+from .pictures import data_uri
 
 
 class Renderer(IPythonRenderer):
@@ -32,7 +33,9 @@ class StudentRenderer(IPythonRenderer):
     def link(self, text: str, url: str, title: str | None = None) -> str:
         return f"{text} ({escape(url)})"
 
-    image = link
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        picture = data_uri(self.attachments.get(url.rpartition(":")[2]))
+        return f'<img alt="{escape(text)}" src="{picture}">' if picture else self.link(text, url)
 
 
 @pass_context
@@ -40,7 +43,8 @@ def markdown2html(context: Context | dict[str, NotebookNode], source: str) -> st
     """nbconvert's filter of that name."""
     cell = context.get("cell")  # None where a comment is shown
     renderer = IPythonRenderer if cell is None else Renderer if _is_given(cell) else StudentRenderer
-    return MarkdownWithMath(renderer=renderer(escape=False)).render(source)
+    attachments = cell.get("attachments", {}) if cell is not None else {}
+    return MarkdownWithMath(renderer=renderer(escape=False, attachments=attachments)).render(source)
 
 
 def _is_given(cell: NotebookNode) -> bool:

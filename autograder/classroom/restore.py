@@ -18,9 +18,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from ..engine.check import OUTCOMES
-from ..model import ADDED, Lab, Unreadable, check_name, exercise_name, names_by_grade_id
+from ..model import ADDED, Lab, Unreadable, check_name, exercise_name, is_added, names_by_grade_id
 from ..text import printable
 from .join import Part, join, parsed
+from .pictures import attach, with_pictures
 
 MAX_CELL = 20_000  # characters of one cell that a student wrote; rendering takes quadratic time
 MAX_WRITTEN = 100_000  # characters of all cells that a student wrote
@@ -114,7 +115,7 @@ def restore(submitted: dict, released: NotebookNode) -> NotebookNode:
     An answer is the source of a cell that the lab asks to be filled in, or what `join` makes of its parts. The metadata of the
     result say which answers were joined. Raises Unreadable if the submission has no answer of this lab, or is not made of cells.
     """
-    cells = _cells(submitted)
+    cells, pictures = with_pictures(_cells(submitted), _source)
     parts = _parts(cells, released)
     answers, used, joined = join(parts, released.cells)
     if not answers:
@@ -136,6 +137,9 @@ def restore(submitted: dict, released: NotebookNode) -> NotebookNode:
             cell.source = deactivate_markup(answer) if cell.cell_type == "markdown" else answer
         result.cells += [cell, *_plain_cells(added.get(position, []), str(position))]
     _limit_length(result.cells, released)
+    for cell in result.cells:
+        if cell.cell_type == "markdown" and (is_added(cell) or _is_answer(cell)):
+            attach(cell, pictures)
     return result
 
 

@@ -171,6 +171,7 @@ class Answer:
     added: tuple[
         tuple[str, str, bool], ...
     ]  # the type and the text of each cell that the student added, and whether it is next
+    pictures: dict[str, dict]  # of all these cells, by the names that the texts have
     score: float | None
     waiting: bool
     comment_id: str
@@ -213,24 +214,28 @@ def answers_to(question: Question, gradebook: Gradebook) -> tuple[list[Answer], 
         submission = Submission(question.lab, student)
         if source_of(submission) or not submission.graded_path.exists():
             continue
-        source, added = _texts(submission.graded_path, submission.graded_path.stat().st_mtime_ns, question.key)
+        source, added, pictures = _texts(
+            submission.graded_path, submission.graded_path.stat().st_mtime_ns, question.key
+        )
         if source.strip() == UNTOUCHED and score is None and not waiting:
             untouched += 1
         else:
-            given.append(Answer(grade, notebook, source, added, score, bool(waiting), comment_id, comment))
+            given.append(Answer(grade, notebook, source, added, pictures, score, bool(waiting), comment_id, comment))
     return sorted(given, key=lambda answer: (digest(" ".join(words(answer.source))), answer.grade)), untouched
 
 
 @cache
-def _texts(path: Path, changed: int, key: str) -> tuple[str, tuple[tuple[str, str, bool], ...]]:
-    """The text of an answer, and the cells that the student added. A cell is next if only added cells are between."""
+def _texts(path: Path, changed: int, key: str) -> tuple[str, tuple[tuple[str, str, bool], ...], dict[str, dict]]:
+    """The text of an answer, the cells that the student added, and the pictures of all of them. A cell is next if only added cells
+    are between."""
     cells = nbformat.read(path, as_version=4).cells
     index = next((i for i, cell in enumerate(cells) if cell.metadata.get("nbgrader", {}).get("grade_id") == key), None)
     if index is None:
-        return "", ()
+        return "", (), {}
     end = next((i for i in range(index + 1, len(cells)) if not is_added(cells[i])), len(cells))
     added = [(cell.cell_type, cell.source, index < i < end) for i, cell in enumerate(cells) if is_added(cell)]
-    return cells[index].source, tuple(added)
+    own = [cells[index], *filter(is_added, cells)]
+    return cells[index].source, tuple(added), dict(pair for cell in own for pair in cell.get("attachments", {}).items())
 
 
 def words(source: str) -> tuple[str, ...]:
@@ -312,9 +317,9 @@ def _entry(number: int, of_group: Answer, entry: list[Answer], question: Questio
         "ids": {answer.grade: answer.version for answer in entry},
         "submissions": [answer.submission for answer in entry],
         "group": number,
-        "html": _student(first.source),
+        "html": _student(first.source, first.pictures),
         "added": [
-            {"html": _student(source) if kind == "markdown" else None, "code": source, "next": is_next}
+            {"html": _student(source, first.pictures) if kind == "markdown" else None, "code": source, "next": is_next}
             for kind, source, is_next in first.added
         ],
         "differs": differences(of_group, first),
@@ -336,11 +341,11 @@ def _paragraphs(own: str) -> list[str]:
     return [part.strip() for part in re.split(r"\n\s*\n", own) if part.strip()]
 
 
-def _student(source: str) -> str:
-    return markdown2html({"cell": _STUDENT}, deactivate_markup(source))
+def _student(source: str, pictures: dict[str, dict]) -> str:
+    cell = nbformat.v4.new_markdown_cell(metadata={"nbgrader": {"solution": True}}, attachments=pictures)
+    return markdown2html({"cell": cell}, deactivate_markup(source))
 
 
-_STUDENT = nbformat.v4.new_markdown_cell(metadata={"nbgrader": {"solution": True}})
 _LAB = nbformat.v4.new_markdown_cell()
 
 

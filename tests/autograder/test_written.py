@@ -148,6 +148,21 @@ def test_a_sign_or_a_number_makes_answers_different():
     assert written.words("A `view`.\n\nOf *x*") == written.words("a view of x")
 
 
+def test_pictures_of_an_answer_and_of_added_cells_are_shown(gradebook, question):
+    picture = {"0123456789abcdef.png": {"image/png": "iVBORw0KGgo="}, "b.svg": {"image/svg+xml": "<svg onload='x()'/>"}}
+    path = Submission(Lab(LAB), "eun").graded_path
+    notebook = nbformat.read(path, as_version=4)
+    cells = [next(cell for cell in notebook.cells if cell.id == KEY), new_markdown_cell(id="added-30-0")]
+    for cell in cells:
+        cell.source = "Drawn: ![a](attachment:0123456789abcdef.png) ![b](attachment:b.svg)"
+        cell.attachments = picture
+    notebook.cells.append(cells[1])
+    nbformat.write(notebook, path)
+    entry = entry_of(question, gradebook, "Drawn")
+    for html in (entry["html"], entry["added"][0]["html"]):
+        assert html.count("<img") == 1 and 'src="data:image/png;base64,iVBORw0KGgo="' in html and "onload" not in html
+
+
 def test_an_answer_in_an_added_cell_is_shown_and_keeps_answers_apart(gradebook, question):
     path = Submission(Lab(LAB), "ada").graded_path
     notebook = nbformat.read(path, as_version=4)
