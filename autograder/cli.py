@@ -34,7 +34,7 @@ from rich.text import Text
 from .author import BuildError
 from .course import COURSE, READINGS, ROOT, cache_folder, classroom, replacing, set_environment
 from .language import ENGLISH, language_of, speak, speaking
-from .model import Course, Lab, Submission, check_name, lab_names
+from .model import Course, Lab, Submission, check_name, lab_names, read_notebook
 from .text import printable
 
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: boo
 def _spoken_in(path: Path) -> str:
     """The language of a notebook that is not English. Empty for another one, where the user's language counts."""
     with suppress(OSError, ValueError):
-        language = language_of(json.loads(path.read_text(encoding="utf-8")))
+        language = language_of(json.loads(read_notebook(path)))
         return language if language != ENGLISH else ""
     return ""
 
@@ -479,7 +479,7 @@ def _run(lab: Lab, path: Path, isolated: bool, progress: Advance) -> dict[str, V
     _need(isolated and sandbox.missing(lab.course.private_folders))
     released = lab.release.nodes
     try:
-        copy = nbformat.read(path, as_version=4)
+        copy = nbformat.reads(read_notebook(path), as_version=4)
         notebook, remarks = restore(copy, released), differences(copy, released)
     except OSError:
         raise

@@ -361,11 +361,14 @@ def is_further(cell: Mapping) -> bool:
 
 # What a student hands in ---------------------------------------------------------------------------------------------
 
-MAX_NOTEBOOK = 10 << 20  # bytes
-MAX_FOLDER = 50 << 20  # bytes of a submission
+MAX_NOTEBOOK = 10 << 20  # bytes of a notebook without its outputs
+MAX_FOLDER = 50 << 20  # bytes of a submission, and of any file that is read
+MAX_TOKENS = 3_000_000  # strings and brackets of a file whose outputs are dropped; to look at so many takes 4 seconds
 MAX_FILES = 100  # nbgrader compares each with all others
 MAX_PATH = 400  # bytes of a file's path inside a submission, because nbgrader copies it to longer ones
 MAX_TIMESTAMP = 100  # bytes
+AS_HANDED_IN = "handed_in_as.txt"  # the name that a student's notebook had before it got the lab's
+BESIDE = {AS_HANDED_IN, "submission_secret.txt", "timestamp.txt"}  # the files that no student wrote
 YEARS = range(1970, 3000)  # of a timestamp; near the ends of what datetime knows nbgrader cannot convert it
 ACTIVE_IN_PAGES = frozenset('<>&"\\')  # nbgrader writes names into its pages and scripts as they are
 
@@ -425,13 +428,69 @@ def read_submission(path: Path) -> str:
     if reason := rejection_reason(path.parent):
         raise Unreadable(reason)
     try:
-        return path.read_bytes().decode()
+        return read_notebook(path)
     except FileNotFoundError:
-        raise Unreadable(f"no {path.name} in the submission") from None
+        raise Unreadable(_missing(path)) from None
     except OSError as error:
         raise Unreadable(f"cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"not a notebook of this lab: {error}") from None
+
+
+def _missing(path: Path) -> str:
+    """Say that there is no notebook of the lab's name, and which files are in its folder."""
+    there = [other for other in sorted(path.parent.iterdir()) if other.name not in BESIDE]
+    said, there = f"no {path.name} in the submission", notebooks_in(path.parent) or there
+    return f"{said}, only {_names(there)}: rename the one that is this lab's" if there else said
+
+
+def _names(paths: list[Path]) -> str:
+    more = f" and {len(paths) - 3} more" if paths[3:] else ""
+    return ", ".join(printable(path.name)[:80] for path in paths[:3]) + more
+
+
+def notebooks_in(folder: Path) -> list[Path]:
+    """The files of a folder that may be notebooks by their names, which a browser or a student can change."""
+    files = [path for path in sorted(folder.iterdir()) if path.is_file() and not path.name.startswith(".")]
+    return [path for path in files if ".ipynb" in path.name.lower()]
+
+
+def read_notebook(path: Path) -> str:
+    """The text of a student's notebook. If the file is large, its lists of outputs are empty. Raises Unreadable and OSError."""
+    name = printable(path.name)
+    with path.open("rb") as file:
+        data = file.read(MAX_FOLDER + 1)
+    if len(data) > MAX_FOLDER:
+        raise Unreadable(f"{name} has more than {MAX_FOLDER >> 20} MB")
+    try:
+        text = data.decode(json.detect_encoding(data))
+    except UnicodeDecodeError:
+        raise Unreadable("not a notebook: the file is not text in UTF-8, UTF-16 or UTF-32") from None
+    if len(data) > MAX_NOTEBOOK and len(text := _without_outputs(text)) > MAX_NOTEBOOK:
+        raise Unreadable(f"{name} has {len(text) >> 20} MB without its outputs; the limit is {MAX_NOTEBOOK >> 20}")
+    return text
+
+
+_TOKEN = re.compile(
+    r'"(?:[^"\\]++|\\.)*+(?:"(\s*+:\s*+\[)?|\Z)|[\[\]]', re.DOTALL
+)  # a string, or a bracket outside strings
+
+
+def _without_outputs(text: str) -> str:
+    """The text of a notebook with empty lists of outputs. Raises Unreadable.
+
+    The text is not parsed, because the objects of 50 MB of JSON can take a gigabyte.
+    """
+    kept, start, depth = [], 0, 0  # the depth inside a list of outputs
+    for number, token in enumerate(_TOKEN.finditer(text)):
+        if number > MAX_TOKENS:
+            raise Unreadable(f"its outputs have more than {MAX_TOKENS:,} parts: clear them")
+        opens = token[1] is not None or text[token.start()] == "["
+        if depth:
+            depth += opens - (text[token.start()] == "]")
+            start = token.start()
+        elif opens and text.startswith('"outputs"', token.start()):
+            kept.append(text[start : token.end()])
+            depth = 1
+    return "".join([*kept, text[start:]])
 
 
 def rejection_reason(folder: Path) -> str:
@@ -475,8 +534,6 @@ def _reason_in_files(folder: Path) -> str:
             )
         if stat.S_ISDIR(status.st_mode) and path != folder and glob.escape(path.name) != path.name:
             return f"{printable(path.name)} is a folder with *, ? or [ in its name, which nbgrader takes for a pattern"
-        if path.suffix == ".ipynb" and status.st_size > MAX_NOTEBOOK:
-            return f"{printable(path.name)} has {status.st_size >> 20} MB; the limit is {MAX_NOTEBOOK >> 20}"
     return ""
 
 

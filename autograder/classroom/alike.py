@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
-from ..model import Lab, Submission, Unreadable, exercise_name
+from ..model import Lab, Submission, Unreadable, exercise_name, read_notebook
 from .groups import source_of
 from .pages import SCHEMES, escaped, write_page
 from .restore import StudentNotebook
@@ -70,10 +70,10 @@ def answers_of_class(lab: Lab, published: Sequence[Path] = ()) -> tuple[list[Ans
     for source in sources:
         name = source.student if isinstance(source, Submission) else _name(source)
         try:
-            text = source.text if isinstance(source, Submission) else source.read_text(encoding="utf-8")
+            text = source.text if isinstance(source, Submission) else read_notebook(source)
             handed_in = StudentNotebook(lab, text)
             notebook = handed_in.restored()
-        except (Unreadable, OSError, UnicodeDecodeError) as error:
+        except (Unreadable, OSError) as error:
             unreadable.append(f"{name}: {error}")
             continue
         given = {exercise_name(cell): cell.source for cell in handed_in.released.cells}

@@ -2,8 +2,8 @@ r"""Collecting: what `nbgrader zip_collect` makes of a learning system's downloa
 
 The system writes the beginning of a file's name, the student the rest, and whatever is in an archive that the student handed in.
 So a student is known by the first part of a path that the system wrote. Of an archive only notebooks are unpacked, one for each
-student, and none that is larger than grading accepts. An archive that a student handed in, an archive in an archive, or one of
-another kind than zip stays packed. A file that cannot be collected is named, and costs nobody else anything.
+student if it has the lab's name, and none that is larger than grading accepts. An archive that a student handed in, an archive in
+an archive, or one of another kind than zip stays packed. A file that cannot be collected is named, and costs nobody else anything.
 
 Into the exchange all users of the machine can write what they like. A submission belongs to the user who owns the folder, and
 only files of that user are taken from it. The course's folder there must belong to the teacher, or another user could stand in
@@ -39,17 +39,20 @@ from ..course import COURSE, classroom
 from ..engine.observe import GradingError
 from ..model import (
     ACTIVE_IN_PAGES,
+    AS_HANDED_IN,
     MAX_FILES,
     MAX_FOLDER,
-    MAX_NOTEBOOK,
     YEARS,
     Lab,
     Unreadable,
     lab_names,
+    notebooks_in,
+    read_submission,
     reason_in_timestamp,
 )
 from ..text import printable
 from . import releases
+from .restore import StudentNotebook
 
 MAX_SECRET = 200  # bytes of the text that names a student's feedback in the exchange
 
@@ -60,7 +63,7 @@ _MARK = r"_\d+_(?:\d+_|assignsubmission_)"
 DOWNLOADED = (
     rf"(?:(?![^/]*{_MARK})[^/]+/)*"
     r"(?>(?P<student_id>[^/]+?)_(?P<late>late_|LATE_)?(?P<number>\d+)_(?:\d+_|assignsubmission_file_?/?))"
-    rf"(?P<file_id>{'|'.join(lab_names())})"
+    rf"(?P<file_id>{'|'.join(lab_names())}|(?![^/]*{_MARK})[^/.\\]+)"  # any name that can be shown: grading looks at it
     r"(?![^/]*_\d+_assignsubmission_)[^/]*\.ipynb$"
 )
 
@@ -109,16 +112,20 @@ class Extractor(ExtractorPlugin):
         remember_names(Path(archive_path).parent, self.names)
 
     def _take(self, files: list[tuple[str, dict, Path, Read]]) -> None:
-        """Extract the newest notebook of each name that one student handed in."""
+        """Extract the newest notebook of each name that one student handed in. If one has the name of a lab, only such ones."""
         taken: dict[str, str] = {}
+        is_named = any(info["file_id"] in lab_names() for _, info, _, _ in files)
         for name, info, target, read in files:
+            if is_named and info["file_id"] not in lab_names():
+                self._skip(name, "it has no name of a submission")
+                continue
             if first := taken.get(info["file_id"]):
                 self._skip(name, f"{printable(first)} is the submission")
                 continue
             try:
                 data = read()
-                if len(data) > MAX_NOTEBOOK:
-                    raise Unreadable(f"more than {MAX_NOTEBOOK >> 20} MB")
+                if len(data) > MAX_FOLDER:
+                    raise Unreadable(f"more than {MAX_FOLDER >> 20} MB")
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.touch()  # which fails if the name is too long
             except Exception as error:  # zipfile raises many types
@@ -182,12 +189,39 @@ def _newest_first(name: str) -> tuple:
 def _start(open_file: Callable, *arguments: object) -> bytes:
     """The bytes of a file, but no more than are needed to know that it is too large."""
     with open_file(*arguments) as file:
-        return file.read(MAX_NOTEBOOK + 1)
+        return file.read(MAX_FOLDER + 1)
 
 
 def _unpack(path: Path, member: zipfile.ZipInfo) -> bytes:
     with zipfile.ZipFile(path) as archive:
         return _start(archive.open, member)
+
+
+def take_renamed(lab: Lab, folder: Path) -> str:
+    """Give the only notebook in the folder of a submission the lab's name, if it is a notebook of this lab. AS_HANDED_IN keeps the
+    name that it had. Returns that name, or an empty string."""
+    wanted = folder / f"{lab}.ipynb"
+    if wanted.exists() or not folder.is_dir() or len(found := notebooks_in(folder)) != 1:
+        return ""
+    try:
+        notebook = StudentNotebook(lab, read_submission(found[0]))
+        if notebook.claimed.get("lab", lab.name) != lab.name:
+            return ""
+        notebook.restored()
+        (folder / AS_HANDED_IN).write_text(printable(found[0].name), encoding="utf-8")
+        found[0].rename(wanted)
+    except (Unreadable, OSError):  # the row of the student says which file is there
+        return ""
+    return found[0].name
+
+
+def name_as_handed_in(folder: Path) -> str:
+    """The name that the notebook of a submission had before it got the lab's. Otherwise nothing."""
+    try:
+        with (folder / AS_HANDED_IN).open(encoding="utf-8", errors="replace") as file:
+            return printable(file.read(100))
+    except OSError:
+        return ""
 
 
 # The exchange --------------------------------------------------------------------------------------------------------
@@ -296,6 +330,9 @@ class Exchanged(ExchangeCollect):
         time = self._path_to_record(src)["timestamp"]
         _replace_unless(_tells_a_time, Path(dest, "timestamp.txt"), str(time))
         _replace_unless(_is_a_secret, Path(dest, "submission_secret.txt"), secrets.token_hex())
+        lab = Lab(self.coursedir.assignment_id)
+        if lab.todays_path.exists() and (name := take_renamed(lab, Path(dest))):
+            self.log.warning("Took %s as %s.ipynb: %s", printable(name), lab, printable(src))
 
 
 class Returned(ExchangeReleaseFeedback):

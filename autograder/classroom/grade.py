@@ -53,6 +53,7 @@ from ..model import Course, Lab, Submission, Unreadable, check_name
 from ..text import did_you_mean, neutral, printable
 from . import groups, late
 from .by_hand import is_entered
+from .collect import name_as_handed_in, take_renamed
 from .feedback import outdated_pages
 from .gradebook import HELD, mark_of, open_gradebook, seconds_late
 from .plugin import configure, judge_of
@@ -90,6 +91,7 @@ class Row:
     aliases: dict[str, str] = field(
         default_factory=dict
     )  # by exercise, the function of the course that is all its body calls
+    name: str = ""  # of the notebook as it was handed in, if that is not the lab's
     others: list[str] = field(default_factory=list)  # other notebooks in the folder of the submission
     seconds_late: float = 0.0
     marked_late: bool = False  # by Canvas, which does not say how late it is
@@ -130,6 +132,7 @@ class Row:
         outcomes = dict.fromkeys(outcome for check in self.verdicts if (outcome := self.outcome(check)) != PASSED)
         about = (self.release, printable(self.in_group), self.late())
         parts = [part for part in about if part]
+        parts += [f"handed in as {self.name}"] if self.name else []
         parts += [f"changed check cells, put back: {_listed(self.edited)}"] if self.edited else []
         for outcome in outcomes:
             names = [check for check in self.verdicts if self.outcome(check) == outcome]
@@ -190,6 +193,8 @@ def grade(
     with _class_lock(lab.course):
         expect_checks(lab)
         keep_release(lab)
+        for submission in lab.submissions():
+            take_renamed(lab, submission.folder)
         with open_gradebook() as gradebook:
             said = groups.share_notebooks(gradebook, lab, rules.groups)
         rows = {
@@ -706,6 +711,7 @@ def _read_grades(row: Row, submission: Submission, gradebook: Gradebook) -> None
     row.others = sorted({path.name for path in submission.folder.glob("*.ipynb")} - {submission.path.name})
     with suppress(ValueError, RecursionError):  # it has been replaced since it was graded
         handed_in = StudentNotebook(lab, submission.text)
+        row.name = name_as_handed_in(submission.folder)
         row.edited, row.release = edited_checks(handed_in.content, handed_in.released), handed_in.remark()
 
 

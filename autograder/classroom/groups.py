@@ -71,12 +71,12 @@ def _record_path(submission: Submission) -> Path:
 def _record(submission: Submission, copy: Copy) -> None:
     path = _record_path(submission)
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write(path, json.dumps(asdict(copy), indent=1))
+    _write(path, json.dumps(asdict(copy), indent=1).encode())
 
 
-def _write(path: Path, text: str) -> None:
-    with replacing(path) as part, part.open("x", encoding="utf-8", newline="") as file:
-        file.write(text)
+def _write(path: Path, data: bytes) -> None:
+    with replacing(path) as part, part.open("xb") as file:
+        file.write(data)
 
 
 def share_notebooks(gradebook: Gradebook, lab: Lab, groups: dict[str, list[str]]) -> dict[str, str]:
@@ -209,10 +209,10 @@ def _give(source: Submission, member: Submission) -> str:
             if content is None:
                 (folder / name).unlink(missing_ok=True)
             elif not (folder / name).is_file() or (folder / name).read_bytes() != content:
-                _write(folder / name, content.decode())
+                _write(folder / name, content)
     except Unreadable as error:
         return str(error)
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         return f"{type(error).__name__}: {error}"
     return ""
 

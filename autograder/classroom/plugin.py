@@ -35,7 +35,7 @@ from ..engine.practice import INSTALL
 from ..engine.run import run
 from ..engine.sandbox import missing
 from ..engine.source import other_torch
-from ..model import Course, Lab, Submission, Unreadable, lab_names
+from ..model import AS_HANDED_IN, Course, Lab, Submission, Unreadable, lab_names
 from ..text import neutral
 from .by_hand import SaveGrades
 from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut, Returned
@@ -69,7 +69,7 @@ def configure(c: Any) -> None:
     c.CourseDirectory.source_directory = "solutions"
     c.CourseDirectory.release_directory = "labs"
     c.CourseDirectory.db_url = gradebook_url()
-    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.md"]
+    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.md", AS_HANDED_IN]
     c.Autograde.pre_convert_hook = partial(register, c.CourseDirectory.db_url)
     c.ZipCollectApp.downloaded_directory = os.path.relpath(folder / "downloaded", ROOT)  # it accepts no absolute path
     c.ZipCollectApp.extractor_plugin, c.ZipCollectApp.collector_plugin = Extractor, Collector

@@ -332,6 +332,8 @@ def differences(submitted: NotebookNode, released: NotebookNode) -> list[str]:
 
 
 def _cells(submitted: dict) -> list[dict]:
+    if isinstance(submitted, dict) and "worksheets" in submitted:
+        raise Unreadable("open it in JupyterLab and save it, because it is of nbformat 3")
     cells = submitted.get("cells") if isinstance(submitted, dict) else None
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise Unreadable("it is not made of cells")

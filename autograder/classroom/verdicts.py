@@ -16,7 +16,7 @@ from pathlib import Path
 import rushlight
 
 from ..engine.check import Verdict, describe, exercise_of, is_milestone
-from ..model import Lab
+from ..model import Lab, read_notebook
 from .restore import StudentNotebook
 
 
@@ -36,7 +36,7 @@ def as_data(lab: Lab, notebook: Path, verdicts: dict[str, Verdict]) -> dict:
         "version": rushlight.__version__,
         "lab": lab.name,
         "notebook": str(notebook),
-        "made_from": StudentNotebook(lab, notebook.read_text(encoding="utf-8")).claimed,
+        "made_from": StudentNotebook(lab, read_notebook(notebook)).claimed,
         "passed": all(check["passed"] for check in checks),
         "points": sum(check["points"] for check in checks),
         "maximum": sum(worth.values()),

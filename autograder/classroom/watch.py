@@ -34,10 +34,10 @@ from traitlets.config import Application, Config
 from ..course import COURSE, replacing
 from ..engine.check import PASSED, short_name
 from ..engine.observe import GradingError, NotGraded
-from ..model import MAX_FILES, MAX_FOLDER, MAX_NOTEBOOK, Course, Lab, Submission, Unreadable, digest
+from ..model import BESIDE, MAX_FILES, MAX_FOLDER, Course, Lab, Submission, Unreadable, digest
 from ..text import printable
 from . import groups
-from .collect import Exchanged, _Copy
+from .collect import Exchanged, _Copy, take_renamed
 from .grade import EngineLost, Row, grade, jobs_here, markers, uninterrupted
 from .items import attempts as tried
 from .items import notebooks
@@ -119,6 +119,7 @@ def add_attempt(lab: Lab, student: str, source: Path) -> list[str]:
         copy.folder(source, part)
     except (OSError, Unreadable) as error:
         copy.problems.append(str(error))
+    take_renamed(lab, part)
     is_timed = (part / "timestamp.txt").exists() or source == Submission(lab, student).folder
     if _content(lab, part) in [_content(lab, attempt.folder) for attempt in (known if is_timed else known[-1:])]:
         shutil.rmtree(part)
@@ -153,7 +154,7 @@ def _content(lab: Lab, folder: Path) -> str:
         path, data = folder / name, b"none"
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as file:
-                data = file.read(MAX_NOTEBOOK + 1)
+                data = file.read(MAX_FOLDER + 1)
         whole.update(sha256(data).digest())
     return whole.hexdigest()
 
@@ -323,12 +324,13 @@ class Watch:
                 self._say_once(f"{path}: {error.strerror}")
 
     def _is_settled(self, path: Path, files: list) -> bool:
-        """Whether a folder has a notebook, and has had the same files for a while: they may still be written."""
+        """Whether a folder has a file of the student, and has had the same files for a while: they may still be written."""
         before, since = self.seen.get(path, ([], 0.0))
         if files != before:
             since = time.monotonic()
             self.seen[path] = files, since
-        return time.monotonic() - since >= SETTLED and (path / f"{path.name}.ipynb").exists()
+        has_any = any(name not in BESIDE and not name.startswith(".") for name in os.listdir(path))
+        return time.monotonic() - since >= SETTLED and has_any
 
     def _collect(self, exchange: NbGraderAPI, lab: Lab) -> None:
         result = exchange.collect(lab.name, update=True)

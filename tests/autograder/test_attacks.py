@@ -1,6 +1,7 @@
 """A class of attackers gains nothing, and each defence holds alone."""
 
 import copy
+import json
 import os
 import sys
 from pathlib import Path
@@ -281,11 +282,6 @@ def too_large(folder):
         file.truncate(model.MAX_FOLDER + 1)
 
 
-def too_long(folder):
-    with (folder / "a.ipynb").open("wb") as file:
-        file.truncate(model.MAX_NOTEBOOK + 1)
-
-
 def too_many(folder):
     for number in range(model.MAX_FILES + 1):
         (folder / str(number)).touch()
@@ -325,7 +321,6 @@ CHANGES = [
     linked_folder,
     pipe,
     too_large,
-    too_long,
     too_many,
     no_time,
     far_time,
@@ -340,6 +335,66 @@ def test_a_folder_that_is_not_to_be_opened_is_refused_with_a_reason(submission, 
     assert rejection_reason(submission) == ""
     change(submission)
     assert rejection_reason(submission).isprintable() and rejection_reason(submission)
+
+
+OUTPUT = {
+    "output_type": "stream",
+    "name": "stdout",
+    "text": ['"outputs": [', "\\\\", '\\\\"[', {"outputs": [[], ["]"]]}],
+}
+
+
+def test_outputs_count_nothing_for_the_limit_of_a_notebook_and_all_else_does(submission, released, monkeypatch):
+    path, own = submission / f"{LAB}.ipynb", Lab(LAB).release.nodes
+    monkeypatch.setattr(model, "MAX_NOTEBOOK", path.stat().st_size + 2_000)
+    code = [c for c in released.cells if c.cell_type == "code"]
+    code[0].source += '\n# "outputs": [1\\\\'
+    nbformat.write(released, path)
+    restored = restore_text(model.read_submission(path), own)
+    for c in code:
+        c.outputs = [OUTPUT, {**OUTPUT, "text": "x" * 1_000}] * 3
+    path.write_text(json.dumps(released, indent=1))
+    text = model.read_submission(path)
+    assert "x" * 100 not in text and restore_text(text, own) == restored
+    code[1].source = "x" * model.MAX_NOTEBOOK
+    path.write_text(json.dumps(released, indent=1))
+    with pytest.raises(model.Unreadable, match="MB without its outputs; the limit is"):
+        model.read_submission(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 5_000,
+        "[]," * 5_000,
+        '"' * 5_001,
+        '"' + '\\"' * 5_000,
+        '"outputs": [' * 500,
+        '"outputs": [' + '"a",' * 5_000,
+    ],
+    ids=["open", "lists", "quotes", "escapes", "outputs", "strings"],
+)
+def test_a_file_is_read_as_far_as_a_submission_may_go_and_its_outputs_are_not_parsed(submission, monkeypatch, text):
+    path = submission / f"{LAB}.ipynb"
+    path.write_text(text)
+    for name, value in {"MAX_NOTEBOOK": 1_000, "MAX_TOKENS": 400}.items():
+        monkeypatch.setattr(model, name, value)
+    with pytest.raises(model.Unreadable):
+        model.read_submission(path)
+    monkeypatch.setattr(model, "MAX_FOLDER", 100)
+    with pytest.raises(model.Unreadable, match="has more than 0 MB"):
+        model.read_notebook(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_a_notebook_may_begin_with_a_byte_order_mark_and_be_in_utf_16(submission, encoding):
+    path = submission / f"{LAB}.ipynb"
+    text = model.read_submission(path)
+    path.write_bytes(text.encode(encoding))
+    assert model.read_submission(path) == text
+    path.write_bytes("{\xb7}".encode("latin-1"))
+    with pytest.raises(model.Unreadable, match="^not a notebook: the file is not text in UTF-8"):
+        model.read_submission(path)
 
 
 @pytest.mark.parametrize("name", ["<img src=x onerror=alert(1)>", '"-(alert(1))-"', "&lt;b&gt;", "a\\"])
@@ -368,12 +423,26 @@ def test_a_name_that_nbgrader_takes_for_many_is_refused(submission, name):
 
 
 @pytest.mark.parametrize(
-    "text", ["[1", "7", "null", "[]", "{}", '{"cells": [1], "nbformat": 4, "nbformat_minor": "x"}', "[" * 100_000]
+    "text",
+    [
+        "[1",
+        "7",
+        "null",
+        "[]",
+        "{}",
+        '{"cells": [1], "nbformat": 4, "nbformat_minor": "x"}',
+        "[" * 100_000,
+    ],
 )
 def test_a_file_that_is_no_notebook_is_refused_with_a_reason(submission, released, text):
     (submission / f"{LAB}.ipynb").write_text(text)
     with pytest.raises(ValueError, match=r"^not a notebook.*$"):
         restore_text(read_submission(submission / f"{LAB}.ipynb"), released)
+
+
+def test_a_notebook_of_nbformat_3_is_refused_with_what_to_do(released):
+    with pytest.raises(model.Unreadable, match="open it in JupyterLab and save it, because it is of nbformat 3$"):
+        restore_text('{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": []}]}', released)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from sweep import sweep
 from autograder import cli
 from autograder.classroom import grade as grading
 from autograder.classroom import plugin, sample
+from autograder.classroom.collect import name_as_handed_in, take_renamed
 from autograder.classroom.grade import GradingError, Row, grade, write_csv
 from autograder.classroom.report import write_report
 from autograder.engine import limits
@@ -212,6 +213,50 @@ def test_a_submission_that_was_replaced_is_graded_again(one_student, answers, re
     nbformat.write(released, one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb")
     (row,) = quick_grade(LAB)
     assert row.total == 28
+
+
+RENAMED = [
+    "01a_views (1).ipynb",
+    "01a_views-Copy1.ipynb",
+    "ana_01a_views.ipynb",
+    "01A_Views.IPYNB",
+    "01a_views.ipynb.txt",
+]
+
+
+@pytest.mark.parametrize("name", RENAMED)
+def test_a_notebook_under_another_name_is_taken_if_it_is_the_only_one_and_of_this_lab(one_student, root, name):
+    folder = one_student / "submitted" / "half_done" / LAB
+    kept = (folder / f"{LAB}.ipynb").rename(folder / name).read_bytes()
+    (folder / "timestamp.txt").write_text("2027-03-15 22:00:00 UTC")
+    (folder / "._hidden.ipynb").touch()
+    assert take_renamed(Lab(LAB), folder) == name and take_renamed(Lab(LAB), folder) == ""
+    assert (folder / f"{LAB}.ipynb").read_bytes() == kept and name_as_handed_in(folder) == name
+    (folder / f"{LAB}.ipynb").rename(folder / name)
+    (folder / "second.ipynb").write_bytes(kept)
+    assert take_renamed(Lab(LAB), folder) == "" and not (folder / f"{LAB}.ipynb").exists()
+    (folder / name).unlink()
+    shutil.copy(root / "labs" / "02a_keys" / "02a_keys.ipynb", folder / "second.ipynb")
+    assert take_renamed(Lab(LAB), folder) == "" and not (folder / f"{LAB}.ipynb").exists()
+
+
+def test_the_row_names_the_file_that_a_student_handed_in(one_student, quick_grade):
+    given = one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb"
+    for student, names in {"ada": ["a.ipynb", "b.ipynb"], "ben": ["homework.zip"], "cem": []}.items():
+        folder = one_student / "submitted" / student / LAB
+        folder.mkdir(parents=True)
+        for name in names:
+            shutil.copy(given, folder / name)
+    given.rename(given.with_name("01a_views (1).ipynb"))
+    for _ in range(2):
+        rows = {row.student: row for row in quick_grade(LAB)}
+        assert rows["half_done"].total == 14
+        assert rows["half_done"].remark() == "handed in as 01a_views (1).ipynb; not attempted: 4"
+        said = f"no {LAB}.ipynb in the submission"
+        assert rows["ada"].remark() == f"{said}, only a.ipynb, b.ipynb: rename the one that is this lab's"
+        assert rows["ben"].remark() == f"{said}, only homework.zip: rename the one that is this lab's"
+        assert rows["cem"].remark() == said
+    assert not [*(one_student / "autograded").rglob("*.txt")]
 
 
 @pytest.mark.parametrize("year", sweep([1990, 2090], every=2))

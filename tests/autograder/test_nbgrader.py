@@ -67,7 +67,13 @@ def test_downloads_from_an_lms_are_collected_whatever_it_made_of_their_names(nbg
     with zipfile.ZipFile(archive / "submissions.zip", "w") as bundle:
         bundle.write(lab, f"Ada Poe_77_assignsubmission_file_{LAB}.ipynb")
         bundle.write(lab, f"Ben Loe_78_assignsubmission_file/{LAB}.ipynb")
-    nbgrader("zip_collect", LAB)
+        bundle.write(lab, "Cat Moe_79_assignsubmission_file_/home.work.ipynb")
+        bundle.write(lab, f"Dan Noe_80_assignsubmission_file_/ana_{LAB}.ipynb")
+        bundle.write(lab, f"Dan Noe_80_assignsubmission_file_/{LAB}.ipynb")
+    said = nbgrader("zip_collect", LAB)
+    assert [path.name for path in nbgrader.place.glob("submitted/Cat Moe/*/*.ipynb")] == ["home.ipynb"]
+    assert [path.name for path in nbgrader.place.glob("submitted/Dan Noe/*/*.ipynb")] == [f"{LAB}.ipynb"]
+    assert f"ana_{LAB}.ipynb: it has no name of a submission" in said
     for student in ("doejane", "roejohn", "Ada Poe", "Ben Loe"):
         assert (nbgrader.place / "submitted" / student / LAB / f"{LAB}.ipynb").read_text() == lab.read_text()
 

@@ -128,6 +128,21 @@ def test_what_is_still_being_written_is_not_read(watching, arrive, monkeypatch):
     assert watching.look()
 
 
+def test_a_renamed_notebook_is_an_attempt_once_and_of_two_none_is_taken(watching, arrive):
+    for student, names in {"ada": ["01a_views (1).ipynb"], "ben": ["a.ipynb", "b.ipynb"], "cem": []}.items():
+        path = arrive(student, sample.half_done)
+        for name in names:
+            shutil.copy(path, path.with_name(name))
+        path.unlink()
+    watching = watching()
+    assert watching.look() and not watching.look()
+    said = [line.partition(" ")[2] for line in watching.said]
+    assert said == [
+        f"{LAB} ada, attempt 1: 14 of 28 points; handed in as 01a_views (1).ipynb; not attempted: 4",
+        f"{LAB} ben, attempt 1: no {LAB}.ipynb in the submission, only a.ipynb, b.ipynb: rename the one that is this lab's",
+    ]
+
+
 def test_a_link_in_the_folder_of_hand_ins_leads_nowhere(watching, arrive, tmp_path):
     path = arrive("ada", sample.half_done)
     (tmp_path / "hand-ins" / "eve").symlink_to(path.parents[1])
