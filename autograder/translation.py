@@ -15,7 +15,7 @@ import shutil
 import textwrap
 import tokenize
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
@@ -40,6 +40,8 @@ NAMED = re.compile(r"(\s*<!-- )((?:names|asked|on: [^;]*; not): .+?)( -->\s*)$")
 INERT = re.compile(r"\s*(?:<!--.*?-->|\{:?[^}]*\}|\|?[\s:|-]+\|?|-{3,}|\$\$.*|>>> .*)\s*$", re.DOTALL)
 NO_WORDS = re.compile(r"`[^`]*`|\$[^$]+\$|<[^>]*>|\]\([^)]*\)|https?://\S+|\{[^}]*\}|&\w+;")
 DIRECTIVE = re.compile(r"(?:type|noqa|pragma|fmt|mypy|ruff|pylint|doctest)\b ?[:(]|noqa|YOUR CODE HERE|[★☆!%]")
+TIME = "**Time.** "  # the paragraph below a lab's title, whose numbers the builder adds up
+COUNT = r"\d+(?:\.\d+)?"
 EFFORT = re.compile(r"(# [★☆]{3} · )(.+)$", re.MULTILINE)  # above an exercise
 WIDTH = 100  # of a comment and of a docstring
 
@@ -128,7 +130,10 @@ def _translated(lines: list[str], say: Say, width: int) -> list[str]:
         kind, before, text, after = _parts(piece[0])
         whole = re.sub(r"(?<! ) ?\n\s*", " ", "\n".join([text, *piece[1:]])).strip()
         parts = TAG.split(whole)  # a text, a tag, a text ...
-        said = [say(part.strip(), kind) if at % 2 == 0 and has_words(part) else None for at, part in enumerate(parts)]
+        translate = partial(_with_counts, say) if whole.startswith(TIME) else say
+        said = [
+            translate(part.strip(), kind) if at % 2 == 0 and has_words(part) else None for at, part in enumerate(parts)
+        ]
         if not any(said):
             done += piece
             continue
@@ -140,6 +145,12 @@ def _translated(lines: list[str], say: Say, width: int) -> list[str]:
         else:
             done.append(f"{before}{line}{after}")
     return done
+
+
+def _with_counts(say: Say, text: str, kind: str) -> str | None:
+    """The translation of a text with minutes and points, which are no part of the message: they may change."""
+    said = say(re.sub(COUNT, "{}", text), kind)
+    return said and said.format(*re.findall(COUNT, text))
 
 
 def _pieces(lines: list[str]) -> Iterator[list[str]]:
@@ -183,8 +194,8 @@ def _parts(line: str) -> tuple[str, ...]:
 
 def code(source: str, say: Say) -> str:
     """Python with the comments, and the docstring of an exercise, that `say` knows."""
-    if (effort := EFFORT.match(source)) and (said := say(re.sub(r"\d+", "{}", effort[2]), "effort")):
-        source = effort[1] + said.format(*re.findall(r"\d+", effort[2])) + source[effort.end() :]
+    if (effort := EFFORT.match(source)) and (said := _with_counts(say, effort[2], "effort")):
+        source = effort[1] + said + source[effort.end() :]
     return _docstring(_comments(source, say), say)
 
 

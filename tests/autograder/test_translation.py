@@ -170,6 +170,17 @@ def test_a_paragraph_that_changes_is_fuzzy_and_is_shown_in_english(folder):
     assert said.startswith("# Un\n\nThe very first paragraph of the page.\n")
 
 
+def test_other_points_and_minutes_of_a_lab_leave_its_translation_as_it_is():
+    message = "**Time.** About {} minutes for {} exercises ({} points)."
+    said = {message: "**Temps.** Environ {} minutes pour {} exercices ({} points)."}
+    for counts in ("101", "7", "24"), ("90", "6", "22.5"):
+        text, asked = message.format(*counts), []
+        assert translation.markdown(text, lambda text, kind: asked.append(text) or said.get(text)) == said[
+            message
+        ].format(*counts)
+        assert asked == [message]
+
+
 def test_a_text_that_does_not_exist_has_no_catalogue(folder):
     with pytest.raises(LookupError, match="no text 'docs/pages'"):
         [*translate.renew("fr", ["docs/pages"])]
