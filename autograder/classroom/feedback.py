@@ -30,6 +30,7 @@ from ..text import printable
 from .formulas import markdown2html
 from .late import renew, submissions
 from .pages import MARKS, OTHER, SCHEMES
+from .restore import DID_NOT_RUN, outcome_of
 from .table import policy_of
 
 LONGEST = 240  # characters of a counterexample in one line
@@ -176,9 +177,9 @@ def _result(cell: NotebookNode, verdict: dict, has_all: bool) -> tuple[str, str,
     """A verdict's kind, mark and words. Where nbgrader graded alone, the points decide."""
     if "outcome" not in verdict:
         return (*(MARKS[PASSED] if has_all else ("fail", "✗")), speak("graded by nbgrader alone"))
-    outcome = str(verdict["outcome"])
-    if outcome == NOT_ATTEMPTED and "did not run" in verdict.get("message", ""):
-        return "fail", "✗", speak("its cell did not run")
+    outcome = outcome_of(verdict)
+    if outcome == DID_NOT_RUN:
+        return "fail", "✗", speak(outcome)
     kind, mark = OTHER if outcome == GRADER_ERROR else MARKS.get(outcome, ("fail", "✗"))
     errors = [output.evalue for output in cell.outputs if output.output_type == "error"]
     words = errors[0].partition(": ")[2] if errors else outcome  # "3 of 100 cases agree with torch"

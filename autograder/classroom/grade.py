@@ -58,7 +58,7 @@ from .feedback import outdated_pages
 from .gradebook import HELD, mark_of, open_gradebook, seconds_late
 from .plugin import configure, judge_of
 from .releases import expect_checks, keep_release
-from .restore import StudentNotebook, aliases, checks_in, edited_checks, restore_text, verdict_in
+from .restore import StudentNotebook, aliases, checks_in, edited_checks, outcome_of, restore_text, verdict_in
 from .seals import class_seed, seal
 from .table import Rules
 
@@ -110,7 +110,7 @@ class Row:
         return max(0.0, round(self.earned - self.penalty, 2))
 
     def outcome(self, check: str) -> str:
-        return self.verdicts[check].get("outcome", "graded by nbgrader alone")
+        return outcome_of(self.verdicts[check]) or "graded by nbgrader alone"
 
     def late(self) -> str:
         """How late it is and what it loses, such as `late by 26:05 h: 2.8 points off`. Otherwise nothing."""

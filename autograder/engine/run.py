@@ -106,8 +106,9 @@ def _run_cells(
                 continue
             retry = partial(_retry_on_reference, to_run, session, judge, passed)
             verdicts[name] = session.decide(judge, name, retry)
-            if verdicts[name].outcome == NOT_ATTEMPTED and name in failed:
-                error = failed[name]
+            exercise = "" if is_milestone(name) else exercise_of(name)
+            if verdicts[name].outcome == NOT_ATTEMPTED and exercise in failed:
+                error = failed[exercise]
                 verdicts[name].message = phrase(f"the cell that defines it did not run: {error}")
         elif any(cell is other for other in to_run):
             cell.outputs = session.run_cell(cell)

@@ -81,6 +81,7 @@ def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade, fo
     assert rows["meddled_with_checks"].remark() == "changed check cells, put back: 10; not attempted: 10"
     assert rows["endless_loop"].remark() == "timed out: element_offset"
     assert rows["subtly_wrong_strides"].remark() == "disagreed: contiguous_strides"
+    assert rows["syntax_error"].remark() == "its cell did not run: permute"
     for student in set(rows) - {"corrupt_file"}:
         assert (classroom / "feedback" / student / LAB / f"{LAB}.html").exists()
 

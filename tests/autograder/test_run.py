@@ -4,6 +4,7 @@ import copy
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -20,6 +21,7 @@ from autograder.engine.check import (
     PASSED,
     SECOND_CHANCE_NOTE,
     TIMED_OUT,
+    Verdict,
     exercise_of,
     is_bench,
     registry,
@@ -137,6 +139,29 @@ def test_a_piece_that_gives_no_result_or_another_each_time_costs_no_other_piece_
     assert {exercise_of(name) for name in outcomes(verdicts, PASSED)} == {"aten.strided.compute_stride"}
     assert verdicts["aten.strided.reshape"].notes == [SECOND_CHANCE_NOTE]
     assert verdicts["together.chain_of_views"].notes == [MILESTONE_NOTE]
+
+
+def test_every_check_of_an_exercise_says_that_its_cell_did_not_run():
+    lab = Lab("12d_everything")
+    part = "course.anatomy.count_paths.many"
+    wanted = {"course.anatomy.count_paths", part}
+    cells = [
+        cell
+        for cell in lab.release.nodes.cells
+        if {exercise_name(cell), check_name(cell)} & {exercise_of(part), *wanted}
+    ]
+    error = nbformat.v4.new_output("error", ename="SyntaxError", evalue="x")
+    session = SimpleNamespace(
+        lab=lab,
+        run_cell=lambda cell: [error],
+        decide=lambda judge, name, retry: Verdict(name, NOT_ATTEMPTED),
+    )
+    verdicts = running._run_cells(
+        nbformat.v4.new_notebook(cells=copy.deepcopy(cells)), session, None, lambda check: None
+    )
+    assert {name: verdict.message for name, verdict in verdicts.items()} == dict.fromkeys(
+        ["course.anatomy.count_paths", part], "the cell that defines it did not run: SyntaxError: x"
+    )
 
 
 @pytest.mark.parametrize("written", [3, 4])
