@@ -659,16 +659,22 @@ def is_done(submission: Submission) -> bool:
 
 def is_recorded(submission: Submission) -> bool:
     """Whether the gradebook has the points of the submission in its present state."""
+    return why_not_recorded(submission) == ""
+
+
+
+EARLIER = "the mark of an EARLIER submission, because the present one has not been graded"
+OTHER_POINTS = "the mark with the points that the lab had before: `rushlight grade` gives today's"
+
+def why_not_recorded(submission: Submission) -> str:
+    """What the gradebook has instead of the points of the submission in its present state, or an empty string."""
     if not submission.graded_path.exists():
-        return False
+        return EARLIER
     graded = json.loads(submission.graded_path.read_text(encoding="utf-8"))
-    is_graded = _is_of(graded, submission) and _has_points_of(graded, submission.lab)
-    return is_graded and is_entered(graded, submission)
-
-
-def _has_points_of(graded: dict, lab: Lab) -> bool:
-    """Whether a graded notebook was graded with the points that the lab has now. All students of a class have the same."""
-    return _worth(lab.released).items() <= _worth(graded).items()
+    if not (_is_of(graded, submission) and is_entered(graded, submission)):
+        return EARLIER
+    has_present_points = _worth(submission.lab.released).items() <= _worth(graded).items()  # as all students of a class
+    return "" if has_present_points else OTHER_POINTS
 
 
 def _worth(notebook: Mapping) -> dict[str, float]:

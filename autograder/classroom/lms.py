@@ -22,7 +22,7 @@ from ..model import Lab, Submission
 from ..text import printable
 from .collect import DOWNLOADED, read_names
 from .feedback import shows_entries
-from .grade import is_done, is_recorded
+from .grade import EARLIER, OTHER_POINTS, is_done, why_not_recorded
 from .gradebook import mark_of
 from .late import renew, submissions
 from .table import Table, policy_of, read, value
@@ -32,7 +32,6 @@ from .table import Table, policy_of, read, value
 BY_NUMBER = ("identifier", "id")
 BY_NAME = ("sis user id", "sis login id", "integration id", "username", "student id", "id number", "email address")
 UNMARKED = "answers wait to be marked"
-EARLIER = "the mark of an EARLIER submission, because the present one has not been graded"
 KEPT = ("EX", "N/A")  # what Canvas has for a student who is excused, or to whom the lab is not assigned
 
 
@@ -70,6 +69,7 @@ class Filled:
     not_handed_in: list[str] = field(default_factory=list)
     unmarked: list[str] = field(default_factory=list)
     outdated: list[str] = field(default_factory=list)
+    with_other_points: list[str] = field(default_factory=list)
 
     def lines(self) -> Iterator[str]:
         yield f"{self.lab} into {self.column!r}, students found by {self.by!r}: {self.new} new, {self.same} as they were"
@@ -81,6 +81,7 @@ class Filled:
             ("rows without a submission here, left as they are", self.not_handed_in),
             (UNMARKED, self.unmarked),
             (EARLIER, self.outdated),
+            (OTHER_POINTS, self.with_other_points),
         ):
             if names:
                 yield f"  {listed(text, names)}"
@@ -121,8 +122,8 @@ def fill_in(
         _enter(table, row, target, mark, submission, result)
         if entry.needs_manual_grade:
             result.unmarked.append(submission.student)
-        if submission.path.exists() and not is_recorded(submission):
-            result.outdated.append(submission.student)
+        if submission.path.exists() and (why := why_not_recorded(submission)):
+            (result.outdated if why == EARLIER else result.with_other_points).append(submission.student)
     taken = {*rows_of.values()}
     result.not_handed_in = [_name(row) for position, row in _people(table, target) if position not in taken]
     return result
@@ -330,7 +331,12 @@ def _name_in_system(submission: Submission, number: str, name: str) -> tuple[str
 def _not_to_be_packed(submission: Submission, entry: SubmittedAssignment) -> str:
     """Why a page is not the feedback on the present submission with its present mark, or an empty string."""
     if not is_done(submission):
-        return "not graded in its present state"
+        is_of_other_points = why_not_recorded(submission) == OTHER_POINTS
+        return (
+            "graded with the points that the lab had before"
+            if is_of_other_points
+            else "not graded in its present state"
+        )
     if not shows_entries(submission, entry):
         advice = f"`rushlight grade {submission.lab.number}` writes it again"
         return f"marks or comments have changed since the page was written, and {advice}"

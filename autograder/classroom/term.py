@@ -15,10 +15,10 @@ from traitlets import Integer
 from ..course import classroom
 from ..model import Course, Lab, Submission
 from ..text import neutral
-from .grade import is_recorded
+from .grade import EARLIER, OTHER_POINTS, why_not_recorded
 from .gradebook import mark_of
 from .late import renew, submissions
-from .lms import EARLIER, UNMARKED, listed
+from .lms import UNMARKED, listed
 from .table import policy_of
 
 
@@ -67,7 +67,7 @@ def remarks(gradebook: Gradebook, progress: Callable[[int, int, str], None]) -> 
         there = [submission for name in entered if (submission := Submission(lab, name)).path.exists()]
         for text, names in (
             (UNMARKED, [student for student, entry in entered.items() if entry.needs_manual_grade]),
-            (EARLIER, [submission.student for submission in there if not is_recorded(submission)]),
+            *((why, [one.student for one in there if why_not_recorded(one) == why]) for why in (EARLIER, OTHER_POINTS)),
             ("handed in and NOT graded", [student for student in handed_in[lab] if student not in entered]),
         ):
             if names:

@@ -19,7 +19,7 @@ from autograder import cli
 from autograder.classroom.collect import read_names
 from autograder.classroom.lms import fill_in, pack_feedback, read_table
 from autograder.engine.observe import GradingError
-from autograder.model import Lab
+from autograder.model import Lab, Submission
 
 DOWNLOADS = Path(__file__).parent / "downloads"
 CANVAS = (DOWNLOADS / "canvas.csv").read_text(encoding="utf-8")
@@ -109,6 +109,24 @@ def test_a_column_id_may_have_the_names_of_this_class(fill, gradebook):
     enter(gradebook, "s0127", 23.5)
     text, done = fill(f"id,Group 7,{LAB}\ns0127,1,\n127,2,\n", column=LAB, by="id")
     assert text.endswith("s0127,1,23.5\n127,2,\n") and done.new == 1
+
+
+def test_a_mark_with_the_points_before_a_change_is_not_that_of_an_earlier_submission(fill, gradebook, classroom):
+    enter(gradebook, "apoe", 23.5)
+    path = classroom / "submitted" / "apoe" / LAB / f"{LAB}.ipynb"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(Lab(LAB).path.read_bytes())
+    submission = Submission(Lab(LAB), "apoe")
+    submission.graded_path.parent.mkdir(parents=True)
+    graded = json.loads(path.read_text())
+    graded["metadata"]["submission"] = submission.digest
+    submission.graded_path.write_text(json.dumps(graded))
+    assert (fill(CANVAS)[1].outdated, fill(CANVAS)[1].with_other_points) == ([], [])
+    worth = next(cell for cell in graded["cells"] if "points" in cell["metadata"].get("nbgrader", {}))["metadata"]
+    worth["nbgrader"]["points"] += 1
+    submission.graded_path.write_text(json.dumps(graded))
+    assert (fill(CANVAS)[1].outdated, fill(CANVAS)[1].with_other_points) == ([], ["apoe"])
+    assert "the points that the lab had before" in "".join(fill(CANVAS)[1].lines())
 
 
 def test_the_mark_of_an_earlier_submission_is_named(fill, gradebook, classroom):
