@@ -17,6 +17,7 @@ import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -550,15 +551,42 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def reason_in_timestamp(path: Path) -> str:
     """Why the file with the time of a submission must not be read, in one line, or an empty string."""
-    from nbgrader.utils import parse_utc  # imports all of nbgrader, which most commands do not need
-
     try:
         if path.stat().st_size > MAX_TIMESTAMP:
             return f"{path.name} has more than {MAX_TIMESTAMP} bytes"
-        time = parse_utc(path.read_text(encoding="utf-8").strip() or None)
-        is_time = time is None or time.year in YEARS
+        read_timestamp(path)
     except FileNotFoundError:
         return ""
+    except (OSError, UnicodeDecodeError):
+        return f"{path.name} does not tell a time"
+    except ValueError as error:
+        return f"{path.name}: {error}"
+    return ""
+
+
+def read_timestamp(path: Path) -> datetime | None:
+    """The time in the file beside a submission (UTC), or None if the file is empty. Raises OSError and ValueError."""
+    text = path.read_text(encoding="utf-8").strip()
+    return read_time(text) if text else None
+
+
+def read_time(text: str) -> datetime:
+    """A time in UTC, as nbgrader reads it: `2027-03-15 22:00:00 Europe/Berlin`. Raises ValueError.
+
+    nbgrader takes a time zone that it does not know for UTC, and +0100 for a hundred seconds, and says nothing. It takes 05.03.2027
+    for the third of May, and a time without a date for one of today, so a date has to begin with its year.
+    """
+    from nbgrader.utils import gettz, parse_utc  # imports all of nbgrader, which most commands do not need
+
+    parts = text.split(" ")
+    zone = parts[2:] or re.findall("[A-Za-z]{2}.*", text)
+    if zone and not gettz(zone[0]):
+        raise ValueError(f"there is no time zone {printable(zone[0])!r}; write UTC or a name such as Europe/Berlin")
+    is_clear = re.match(r"\d{4}-\d\d-\d\d", text) and (len(parts) == 3 or not zone)
+    try:
+        time = parse_utc(text) if is_clear else None
     except Exception:  # the parser raises many types
-        is_time = False
-    return "" if is_time else f"{path.name} does not tell a time, and with it the formgrader cannot list submissions"
+        time = None
+    if time is None or time.year not in YEARS:
+        raise ValueError(f"{printable(text)!r} is not a time such as 2027-03-15 22:00:00 Europe/Berlin")
+    return time

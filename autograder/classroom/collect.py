@@ -12,6 +12,7 @@ for the course.
 
 from __future__ import annotations
 
+import csv
 import glob
 import json
 import logging
@@ -33,26 +34,30 @@ from nbgrader.apps import NbGrader
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment, ExchangeReleaseFeedback
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
+from nbgrader.utils import parse_utc
 from traitlets.config import Application
 
-from ..course import COURSE, classroom
+from ..course import COURSE, classroom, replacing
 from ..engine.observe import GradingError
 from ..model import (
     ACTIVE_IN_PAGES,
     AS_HANDED_IN,
     MAX_FILES,
     MAX_FOLDER,
+    MAX_TIMESTAMP,
     YEARS,
     Lab,
     Unreadable,
+    digest,
     lab_names,
     notebooks_in,
     read_submission,
-    reason_in_timestamp,
+    read_time,
 )
 from ..text import printable
 from . import releases
 from .restore import StudentNotebook
+from .table import read_rows
 
 MAX_SECRET = 200  # bytes of the text that names a student's feedback in the exchange
 
@@ -174,6 +179,41 @@ def marked_late(folder: Path) -> set[str]:
     return {
         name for name, file in read_names(folder).items() if (match := re.match(DOWNLOADED, file)) and match["late"]
     }
+
+
+# When a notebook came first ------------------------------------------------------------------------------------------
+
+# by a student and the digest of a notebook; None if it came without a time
+Times = dict[tuple[str, str], datetime | None]
+
+
+def first_times(lab: Lab) -> Times:
+    """When each student handed in each notebook first (UTC), as far as this class knows. Raises GradingError."""
+    times: Times = {}
+    for row in read_rows(_times_path(lab), ("student", "notebook", "time")):
+        try:
+            times[row["student"], row["notebook"]] = read_time(row["time"]) if row["time"] else None
+        except ValueError as error:
+            raise GradingError(f"{row.where}: {error}") from None
+    return times
+
+
+def remember_times(lab: Lab, times: Times) -> Times:
+    """Keep the times that are earlier than the known ones. Returns all first times. Raises GradingError."""
+    known = first_times(lab)
+    first = known | {key: min(filter(None, (time, known.get(key))), default=None) for key, time in times.items()}
+    if first != known:
+        _times_path(lab).parent.mkdir(parents=True, exist_ok=True)
+        with replacing(_times_path(lab)) as part, part.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(["student", "notebook", "time"])
+            for key, time in sorted(first.items()):
+                writer.writerow([*key, f"{time:%Y-%m-%d %H:%M:%S.%f} UTC" if time else ""])
+    return first
+
+
+def _times_path(lab: Lab) -> Path:
+    return lab.course.folder / "handed_in" / f"{lab}.csv"
 
 
 def _is_inside(name: str) -> bool:
@@ -333,6 +373,25 @@ class Exchanged(ExchangeCollect):
         lab = Lab(self.coursedir.assignment_id)
         if lab.todays_path.exists() and (name := take_renamed(lab, Path(dest))):
             self.log.warning("Took %s as %s.ipynb: %s", printable(name), lab, printable(src))
+        self._remember_times(Path(src), Path(dest))
+
+    def _remember_times(self, src: Path, dest: Path) -> None:
+        """Remember when the user handed in these notebooks. They may be in an earlier submission, which is not taken."""
+        lab, copy, user = Lab(self.coursedir.assignment_id), _Copy(os.lstat(src).st_uid), dest.parent.name
+        with suppress(Unreadable, OSError):
+            text, notebooks = (
+                read_submission(dest / f"{lab}.ipynb"),
+                {path.name: copy.read(path) for path in src.glob("*.ipynb")},
+            )
+            times = []
+            for path in src.parent.glob(f"{glob.escape(user)}+{lab}+*"):
+                record = self._path_to_record(str(path))
+                with suppress(OSError):
+                    if record["username"] == user and all(
+                        copy.read(path / name) == notebooks[name] for name in notebooks
+                    ):
+                        times.append(record["timestamp"])
+            remember_times(lab, {(user, digest(text)): min(times, default=None)})
 
 
 class Returned(ExchangeReleaseFeedback):
@@ -381,7 +440,11 @@ def _replace_unless(is_right: Callable[[Path], bool], path: Path, text: str) -> 
 
 
 def _tells_a_time(path: Path) -> bool:
-    return path.is_file() and not reason_in_timestamp(path)
+    """Whether nbgrader can read it. A time that nbgrader takes for another one, because of its zone, stays: grading refuses it."""
+    with suppress(Exception):  # the parser raises many types
+        text = path.read_text(encoding="utf-8").strip() if path.stat().st_size <= MAX_TIMESTAMP else "too long"
+        return not text or parse_utc(text).year in YEARS
+    return False
 
 
 def _is_a_secret(path: Path) -> bool:
@@ -409,6 +472,9 @@ class _Copy:
                     self.problems.append(str(error))
 
     def file(self, source: Path, target: Path) -> None:
+        target.write_bytes(self.read(source))
+
+    def read(self, source: Path) -> bytes:
         descriptor = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with open(descriptor, "rb") as file:
             status = os.fstat(descriptor)
@@ -417,4 +483,4 @@ class _Copy:
             self.bytes -= status.st_size
             if self.bytes < 0:
                 raise Unreadable(f"more than {MAX_FOLDER >> 20} MB")
-            target.write_bytes(file.read(status.st_size))
+            return file.read(status.st_size)

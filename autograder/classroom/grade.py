@@ -93,6 +93,7 @@ class Row:
     )  # by exercise, the function of the course that is all its body calls
     name: str = ""  # of the notebook as it was handed in, if that is not the lab's
     others: list[str] = field(default_factory=list)  # other notebooks in the folder of the submission
+    again: str = ""  # a line about a notebook that came again when it was late, without a change
     seconds_late: float = 0.0
     marked_late: bool = False  # by Canvas, which does not say how late it is
     penalty: float = 0.0  # points taken off the checks' points for that
@@ -130,7 +131,7 @@ class Row:
         if self.problem:
             return printable("; ".join(filter(None, [self.problem, self.in_group])))
         outcomes = dict.fromkeys(outcome for check in self.verdicts if (outcome := self.outcome(check)) != PASSED)
-        about = (self.release, printable(self.in_group), self.late())
+        about = (self.release, printable(self.in_group), self.again, self.late())
         parts = [part for part in about if part]
         parts += [f"handed in as {self.name}"] if self.name else []
         parts += [f"changed check cells, put back: {_listed(self.edited)}"] if self.edited else []
@@ -662,9 +663,9 @@ def is_recorded(submission: Submission) -> bool:
     return why_not_recorded(submission) == ""
 
 
-
 EARLIER = "the mark of an EARLIER submission, because the present one has not been graded"
 OTHER_POINTS = "the mark with the points that the lab had before: `rushlight grade` gives today's"
+
 
 def why_not_recorded(submission: Submission) -> str:
     """What the gradebook has instead of the points of the submission in its present state, or an empty string."""
@@ -708,6 +709,7 @@ def _read_grades(row: Row, submission: Submission, gradebook: Gradebook) -> None
         row.penalty = round((entered.late_submission_penalty or 0.0) * row.earned / entered.score, 2)
     row.waiting = sum(grade.needs_manual_grade for grade in entered.grades)
     row.seconds_late, row.mark = seconds_late(entered.assignment), mark_of(entered.assignment)
+    row.again = late.came_again(lab, entered.assignment)
     row.marked_late = entered.assignment in late.only_marked_late(lab, [entered.assignment])
     notebook = nbformat.read(submission.graded_path, as_version=4)
     checks = checks_in(notebook, lab.release.nodes)

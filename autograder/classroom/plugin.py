@@ -22,6 +22,7 @@ from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 from nbgrader.api import Assignment, Gradebook, MissingEntry, Student
+from nbgrader.apps.dbapp import DbAssignmentAddApp
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.plugins import CsvExportPlugin
@@ -41,7 +42,7 @@ from .by_hand import SaveGrades
 from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut, Returned
 from .feedback import FeedbackExporter, FeedbackPage
 from .gradebook import gradebook_url
-from .late import LatePenalty, renew
+from .late import LatePenalty, keep_zone, renew
 from .releases import keep_release
 from .restore import StudentNotebook
 from .seals import class_seed, seal
@@ -76,6 +77,7 @@ def configure(c: Any) -> None:
     c.FileNameCollectorPlugin.named_regexp = DOWNLOADED
     c.ExchangeFactory.collect = Exchanged
     c.ExchangeFactory.release_assignment, c.ExchangeFactory.release_feedback = HandedOut, Returned
+    DbAssignmentAddApp.start = _add_assignment  # no setting of nbgrader keeps the zone of a due date
     GenerateAssignment.init_destination = _init_destination  # no setting of nbgrader keeps what is there from `force`
     c.HTMLExporter.filters = {"markdown2html": "autograder.classroom.formulas.markdown2html"}
     c.ExportApp.plugin_class = Export
@@ -143,6 +145,19 @@ def _init_destination(step: GenerateAssignment, assignment: str, student: str) -
     register(step.coursedir.db_url, assignment)
     step.log.info("%s is left as `rushlight build` has made it", path)
     return False
+
+
+_nbgraders_start = DbAssignmentAddApp.start
+
+
+def _add_assignment(app: DbAssignmentAddApp) -> None:
+    """Enter a lab's due date, and keep its zone. nbgrader takes a zone that it does not know for UTC, and says nothing."""
+    try:
+        for name in app.extra_args[:1] if app.duedate else ():
+            keep_zone(Lab(name), app.duedate)
+    except ValueError as error:
+        app.fail(str(error))
+    _nbgraders_start(app)
 
 
 class Export(CsvExportPlugin):

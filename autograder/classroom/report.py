@@ -253,7 +253,7 @@ def _cell(row: Row, check: str, link: str) -> str:
 
 def _remarks(rows: list[Row]) -> str:
     said = [(row.student, row.problem) for row in rows if row.problem]
-    said += [(row.student, row.late()) for row in rows if row.late()]
+    said += [(row.student, line) for row in rows for line in (row.again, row.late()) if line]
     said += [(row.student, line) for row in rows for line in (*row.joined, *row.borrowed())]
     said += [
         (row.student, f"{speak('changed check cells, put back for grading')}: {', '.join(row.edited)}")

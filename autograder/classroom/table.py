@@ -20,12 +20,9 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-from dateutil.tz import gettz
-from nbgrader.utils import parse_utc
-
 from ..course import replacing
 from ..engine.observe import GradingError
-from ..model import YEARS, Course, Lab
+from ..model import Course, Lab, read_time
 from ..text import printable
 
 EVERY_LAB = "every lab"
@@ -293,24 +290,6 @@ def read_extensions(lab: Lab) -> dict[str, datetime] | None:
             raise GradingError(f"{row.where}: {printable(student)} has another time in {rows[student].line}: leave one")
         rows[student] = row
     return extensions
-
-
-def read_time(text: str) -> datetime:
-    """A time in UTC, as nbgrader reads it: `2027-03-15 22:00:00 Europe/Berlin`. Raises ValueError.
-
-    nbgrader takes a time zone that it does not know for UTC, and +0100 for a hundred seconds, and says nothing. It takes 05.03.2027
-    for the third of May, and a time without a date for one of today, so a date has to begin with its year.
-    """
-    zone = text.split(" ")[2:]
-    if zone and not gettz(zone[0]):
-        raise ValueError(f"there is no time zone {printable(zone[0])!r}; write UTC or a name such as Europe/Berlin")
-    try:
-        time = parse_utc(text) if re.match(r"\d{4}-\d\d-\d\d", text) else None
-    except (ValueError, OverflowError):
-        time = None
-    if time is None or time.year not in YEARS:
-        raise ValueError(f"{printable(text)!r} is not a time such as 2027-03-15 22:00:00 Europe/Berlin")
-    return time
 
 
 def read_groups(lab: Lab) -> dict[str, list[str]]:

@@ -237,7 +237,7 @@ def _copy_of_class(course: Course) -> Iterator[Course]:
     for name in ("seed", "core", "late.csv", "extensions.csv"):
         if (course.folder / name).exists():
             shutil.copyfile(course.folder / name, folder / name)
-    for name in ("releases", "penalties"):
+    for name in ("releases", "penalties", "zones", "handed_in"):
         if (course.folder / name).is_dir():
             shutil.copytree(course.folder / name, folder / name)
     with (

@@ -14,7 +14,7 @@ from autograder.classroom.grade import write_csv
 from autograder.classroom.plugin import Export
 from autograder.classroom.term import Term
 from autograder.engine.observe import GradingError
-from autograder.model import Course, Lab
+from autograder.model import Course, Lab, reason_in_timestamp
 
 DUE = "2027-03-15 22:00:00 UTC"
 
@@ -199,6 +199,99 @@ def test_a_mistake_in_the_extensions_stops_grading_before_anything_is_written(cl
     with pytest.raises(GradingError, match="extensions.csv") as caught:
         quick_grade(LAB)
     assert words in str(caught.value) and sorted(os.listdir(classroom)) == ["extensions.csv", "seed"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("2027-03-28 22:00:00 CEST", "no time zone 'CEST'"),
+        ("2027-03-28T22:00:00 CEST", "no time zone 'CEST'"),
+        ("2027-03-28 22:00:00CEST", "no time zone 'CEST'"),
+        ("2027-03-28T22:00:00 Europe/Berlin", "is not a time"),  # nbgrader takes it for UTC
+        ("2027-03-28 22:00:00 +0100", "no time zone '+0100'"),
+        ("05.03.2027 22:00:00 UTC", "is not a time"),
+        ("22:00", "is not a time"),
+        ("2027-03-28 22:00:00.123456 UTC\n", ""),
+        ("2027-03-28 22:00:00 Europe/Berlin", ""),
+        ("2027-03-28T22:00:00+02:00", ""),
+        ("2027-03-28 22:00:07", ""),
+        ("", ""),
+    ],
+)
+def test_a_time_beside_a_submission_that_nbgrader_takes_for_another_one_is_refused(tmp_path, text, words):
+    (tmp_path / "timestamp.txt").write_text(text)
+    reason = reason_in_timestamp(tmp_path / "timestamp.txt")
+    assert words in reason and bool(reason) == bool(words)
+
+
+@pytest.mark.parametrize(
+    ("due", "time", "policy", "off"),
+    [
+        ("2027-03-26 22:00:00 Europe/Berlin", "2027-03-28 21:59:00 Europe/Berlin", "10%/day", 4),  # 46:59 h
+        ("2027-03-26 22:00:00 Europe/Berlin", "2027-03-28 22:01:00 Europe/Berlin", "10%/day", 6),  # 47:01 h
+        ("2027-10-30 22:00:00 Europe/Berlin", "2027-10-31 22:00:00 Europe/Berlin", "10%/day", 2),  # 25 h
+        ("2027-10-30 22:00:00 Europe/Berlin", "2027-10-31 22:01:00 Europe/Berlin", "10%/day", 4),
+        ("2027-10-30 20:00:00 UTC", "2027-10-31 20:30:00 UTC", "10%/day", 4),
+        ("2027-10-30 22:00:00 Europe/Berlin", "2027-10-31 22:00:00 Europe/Berlin", "10%/hour", 20),
+        ("2027-10-31 02:50:00 Europe/Berlin", "2027-10-31 01:10:00 UTC", "10%/day", 2),  # 2:10, for the second time
+        ("2027-03-28 01:59:00 Europe/Berlin", "2027-03-28 03:01:00 Europe/Berlin", "10%/day", 2),  # 2 min
+    ],
+)
+def test_late_days_end_at_the_hour_of_the_due_date_also_when_its_clocks_change(gradebook, due, time, policy, off):
+    gradebook.update_or_create_assignment(LAB, duedate=due)
+    late.keep_zone(Lab(LAB), due)
+    enter(gradebook, "ada", 20, time)
+    table.set_policy(Course(), None, policy, "")
+    assert penalties(gradebook) == {"ada": off}
+    (line,) = late.remarks(gradebook, Lab(LAB), table.Rules.of(Lab(LAB)))
+    assert line.startswith(f"due {due[:16]} {due.rpartition(' ')[2]}: 1 late")
+
+
+def test_a_due_date_in_an_unknown_zone_is_refused(gradebook):
+    with pytest.raises(ValueError, match="no time zone 'CEST'"):
+        late.keep_zone(Lab(LAB), "2027-03-15 22:00:00 CEST")
+    assert late.zone_of(Lab(LAB)) == "UTC"
+
+
+def test_the_same_notebook_handed_in_again_when_it_is_late_costs_nothing_and_a_line_says_why(gradebook, classroom):
+    table.set_policy(Course(), None, "10%/day", "")
+    enter(gradebook, "ada", 20)
+    path = classroom / "submitted" / "ada" / LAB / f"{LAB}.ipynb"
+    path.parent.mkdir(parents=True)
+
+    def hand_in(text, time):
+        path.write_text(text)
+        path.with_name("timestamp.txt").write_text(time)
+        return penalties(gradebook)["ada"], late.came_again(Lab(LAB), gradebook.find_submission(LAB, "ada"))
+
+    assert hand_in("first", "2027-03-15 21:00:00 UTC") == (0, "")
+    line = "handed in again at 2027-03-16 23:00 UTC, unchanged: the first time counts, 2027-03-15 21:00 UTC"
+    assert hand_in("first", "2027-03-16 23:00:00 UTC") == (0, line)
+    assert hand_in("second", "2027-03-16 23:00:00 UTC") == (4, "")
+    assert hand_in("second", "2027-03-18 23:00:00 UTC")[0] == 4
+    assert hand_in("first", "2027-03-18 23:00:00 UTC")[0] == 0
+    assert hand_in("second", "no time") == (0, "")  # the one in the gradebook stays, because nothing is graded
+    assert len((classroom / "handed_in" / f"{LAB}.csv").read_text().splitlines()) == 3
+
+
+def test_the_same_notebook_that_canvas_marks_as_late_when_it_comes_again_costs_nothing(gradebook, classroom):
+    table.set_policy(Course(), None, "10%/day", "")
+    names, path = classroom / "downloaded" / LAB / "names.json", classroom / "submitted" / "ada" / LAB / f"{LAB}.ipynb"
+    for folder in (names.parent, path.parent):
+        folder.mkdir(parents=True)
+    enter(gradebook, "ada", 20)
+
+    def hand_in(text, mark):
+        path.write_text(text)
+        names.write_text(json.dumps({"ada": f"ada_{mark}501_88_{LAB}.ipynb"}))
+        return penalties(gradebook)["ada"], late.came_again(Lab(LAB), gradebook.find_submission(LAB, "ada"))
+
+    assert hand_in("first", "") == (0, "")
+    assert hand_in("first", "LATE_") == (
+        0,
+        "handed in again, unchanged: the first time counts, which was not late in Canvas",
+    )
+    assert hand_in("second", "LATE_") == (2, "")
 
 
 def test_a_time_is_read_in_its_zone_also_where_the_clock_is_changed():

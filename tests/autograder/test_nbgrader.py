@@ -274,6 +274,27 @@ def test_from_the_exchange_comes_what_a_user_owns_and_nothing_else(nbgrader, inb
     assert (collected / "submission_secret.txt").read_text()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="nbgrader's exchange needs the users of Unix")
+def test_the_first_of_equal_submissions_in_the_exchange_counts_and_a_zone_is_left_for_grading(
+    nbgrader, inbound, tmp_path
+):
+    first, last, unknown = "2027-03-01 12:00:00 UTC", "2027-03-09 12:00:00 UTC", "2027-03-01 12:00:00 CEST"
+    for number, time in enumerate((first, "2027-03-05 12:00:00 UTC", last)):
+        (inbound("ada", time, number) / f"{LAB}.ipynb").write_text("another" if number == 1 else "the same")
+    inbound("ben", unknown)
+    options = (f"--Exchange.root={tmp_path / 'exchange'}", "--ExchangeCollect.check_owner=False")
+    nbgrader("collect", LAB, *options)
+    times = {path.parts[-3]: path.read_text() for path in nbgrader.place.glob("submitted/*/*/timestamp.txt")}
+    assert times == {"ada": last, "ben": unknown}
+    (row,) = csv.DictReader((nbgrader.place / "handed_in" / f"{LAB}.csv").open())
+    assert (row["student"], row["time"]) == ("ada", "2027-03-01 12:00:00.000000 UTC")
+    assert "no time zone 'CEST'" in nbgrader(
+        "db", "assignment", "add", LAB, "--duedate=2027-03-01 12:00 CEST", fails=True
+    )
+    nbgrader("db", "assignment", "add", LAB, "--duedate=2027-03-01 12:00:00 Europe/Berlin")
+    assert (nbgrader.place / "zones" / LAB).read_text() == "Europe/Berlin"
+
+
 def by_another_user(path):
     os.chown(path, 12345, 12345)
 
