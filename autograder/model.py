@@ -15,7 +15,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, cached_property
@@ -409,8 +409,14 @@ class Submission:
 
     @cached_property
     def text(self) -> str:
-        """The text of the notebook. Raises Unreadable."""
-        return read_submission(self.path)
+        """The text of the notebook that counts. Raises Unreadable."""
+        return text_in(self.folder, self.lab)
+
+    def others(self) -> list[str]:
+        """The names of the notebooks in the folder that do not count, without those of the lab with no cell of the student."""
+        written = _written_in(self.folder, self.lab)
+        settled = {counted_of(written), *(name for name, cells in written.items() if not cells)}
+        return sorted({path.name for path in self.folder.glob("*.ipynb")} - settled)
 
     @property
     def digest(self) -> str:
@@ -422,6 +428,39 @@ class Submission:
         """The notebook as marking has made it, until it is recorded. Its name is that of the content, so that it serves no other
         submission."""
         return self.lab.course.folder / "marked" / f"{self.digest}.ipynb"
+
+
+def text_in(folder: Path, lab: Lab) -> str:
+    """The text of the notebook that counts in the folder of a submission. Raises Unreadable.
+
+    A class can have a lab in several languages, `01a_views.es.ipynb` beside `01a_views.ipynb`. The notebook in which the student
+    wrote most cells counts, or `01a_views.ipynb` if the numbers are the same.
+    """
+    return read_submission(folder / counted_of(_written_in(folder, lab)))
+
+
+def counted_of(written: Mapping[str, int]) -> str:
+    return max(written, key=lambda name: written[name])
+
+
+def _written_in(folder: Path, lab: Lab) -> dict[str, int]:
+    """The notebooks of a lab in a folder, `01a_views.ipynb` first, each with the number of cells that no release has."""
+    own, there = f"{lab}.ipynb", {path.name for path in folder.glob(f"{lab}.*.ipynb")}
+    editions = [*lab.kept_editions().values()] if there else []
+    languages = sorted({edition.notebook["metadata"]["rushlight"]["language"] for edition in editions})
+    names = [own, *(name for language in languages if (name := f"{lab}.{language}.ipynb") in there)]
+    releases = [lab.release, *lab.kept_releases(), *editions] if names[1:] else []
+    given = {"".join(cell["source"]) for release in releases for cell in release.notebook["cells"]}
+    return {name: _count_cells(folder / name, given) if releases else 1 for name in names}
+
+
+def _count_cells(path: Path, given: Collection[str]) -> int:
+    """The number of cells of a student's notebook whose text is not a given one; 0 if it cannot be read."""
+    try:
+        sources = ["".join(cell["source"]) for cell in json.loads(read_submission(path))["cells"]]
+    except (Unreadable, ValueError, LookupError, TypeError, RecursionError):
+        return 0
+    return sum(source not in given for source in sources if source.strip())
 
 
 def read_submission(path: Path) -> str:

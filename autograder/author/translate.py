@@ -34,7 +34,10 @@ IN_COMMON = 3  # texts that have a message, at least
 CODE = {  # catalogues of what code says, and the files that say it
     "verdicts": [
         *("autograder/*.py", "autograder/engine/*.py", "autograder/notebook/*.py", "autograder/jupyter/**/*.j2"),
-        *(f"autograder/classroom/{name}.py" for name in ("feedback", "report", "items", "grade", "late", "join", "restore")),
+        *(
+            f"autograder/classroom/{name}.py"
+            for name in ("feedback", "report", "items", "grade", "late", "join", "restore")
+        ),
     ],
     "hints": ["autograder/checks/**/*.py"],
     "site": [

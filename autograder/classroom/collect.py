@@ -37,6 +37,7 @@ from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
 from nbgrader.utils import parse_utc
 from traitlets.config import Application
 
+from .. import translation
 from ..course import COURSE, classroom, replacing
 from ..engine.observe import GradingError
 from ..model import (
@@ -51,8 +52,8 @@ from ..model import (
     digest,
     lab_names,
     notebooks_in,
-    read_submission,
     read_time,
+    text_in,
 )
 from ..text import printable
 from . import releases
@@ -333,6 +334,10 @@ class HandedOut(ExchangeReleaseAssignment):
             if line := releases.keep_release(lab):
                 self.log.warning(line)
             Path(dest, f"{lab}.ipynb").write_text(releases.text_for_students(lab), encoding="utf-8")
+            for language in translation.languages():
+                if translation.catalogue(language, f"labs/{lab}"):
+                    text = releases.text_for_students(lab, language)
+                    Path(dest, f"{lab}.{language}.ipynb").write_text(text, encoding="utf-8")
 
 
 class Exchanged(ExchangeCollect):
@@ -379,10 +384,7 @@ class Exchanged(ExchangeCollect):
         """Remember when the user handed in these notebooks. They may be in an earlier submission, which is not taken."""
         lab, copy, user = Lab(self.coursedir.assignment_id), _Copy(os.lstat(src).st_uid), dest.parent.name
         with suppress(Unreadable, OSError):
-            text, notebooks = (
-                read_submission(dest / f"{lab}.ipynb"),
-                {path.name: copy.read(path) for path in src.glob("*.ipynb")},
-            )
+            text, notebooks = text_in(dest, lab), {path.name: copy.read(path) for path in src.glob("*.ipynb")}
             times = []
             for path in src.parent.glob(f"{glob.escape(user)}+{lab}+*"):
                 record = self._path_to_record(str(path))

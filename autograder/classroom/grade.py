@@ -716,7 +716,7 @@ def _read_grades(row: Row, submission: Submission, gradebook: Gradebook) -> None
     row.verdicts = {name: verdict_in(checks[name][1]) for name in row.scores}
     row.joined = [printable(str(line)) for line in notebook.metadata.get("joined", [])]
     row.aliases = aliases(notebook, lab.released)
-    row.others = sorted({path.name for path in submission.folder.glob("*.ipynb")} - {submission.path.name})
+    row.others = submission.others()
     with suppress(ValueError, RecursionError):  # it has been replaced since it was graded
         handed_in = StudentNotebook(lab, submission.text)
         row.name = name_as_handed_in(submission.folder)

@@ -206,6 +206,7 @@ def _give(source: Submission, member: Submission) -> str:
         _record(member, copy)
         for name in ("timestamp.txt", source.path.name):
             content = (given / name).read_bytes() if (given / name).exists() else None
+            content = text.encode() if name == source.path.name else content  # which may be in another language
             if content is None:
                 (folder / name).unlink(missing_ok=True)
             elif not (folder / name).is_file() or (folder / name).read_bytes() != content:

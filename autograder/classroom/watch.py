@@ -148,9 +148,9 @@ def put(attempt: Attempt) -> bool:
 
 
 def _content(lab: Lab, folder: Path) -> str:
-    """A digest of a submission: the notebook, its time, and the secret that names its feedback in the exchange."""
-    whole = sha256()
-    for name in (f"{lab}.ipynb", "timestamp.txt", "submission_secret.txt"):
+    """A digest of a submission: the notebook, also in other languages, its time, and the secret that names its feedback."""
+    whole, editions = sha256(), sorted(path.name for path in folder.glob(f"{lab}.*.ipynb"))
+    for name in (f"{lab}.ipynb", *editions, "timestamp.txt", "submission_secret.txt"):
         path, data = folder / name, b"none"
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as file:
@@ -237,7 +237,7 @@ def _copy_of_class(course: Course) -> Iterator[Course]:
     for name in ("seed", "core", "late.csv", "extensions.csv"):
         if (course.folder / name).exists():
             shutil.copyfile(course.folder / name, folder / name)
-    for name in ("releases", "penalties", "zones", "handed_in"):
+    for name in ("releases", "editions", "penalties", "zones", "handed_in"):
         if (course.folder / name).is_dir():
             shutil.copytree(course.folder / name, folder / name)
     with (

@@ -231,7 +231,18 @@ def test_a_class_in_two_languages_is_graded_together(publish, hand_in, quick_gra
     path = course.classroom() / "submitted" / "blank" / LAB / f"{LAB}.ipynb"
     path.parent.mkdir(parents=True)
     nbformat.write(french, path)
-    assert totals(quick_grade(LAB)) == {"ada": 4, "zoe": 4, "blank": 0}
+    exchange = HandedOut(coursedir=CourseDirectory(assignment_id=LAB))
+    exchange.do_copy(str(course.RELEASED / LAB), str(tmp_path / "outbound"))
+    assert {path.name for path in (tmp_path / "outbound").iterdir()} == {f"{LAB}.ipynb", f"{LAB}.fr.ipynb"}
+    for student, worked, blank in ("both_french", french, english), ("both_english", english, french):
+        hand_in(student, worked)
+        place = course.classroom() / "submitted" / student / LAB
+        own, other = [f"{LAB}.ipynb", f"{LAB}.fr.ipynb"][:: -1 if worked is french else 1]
+        (place / f"{LAB}.ipynb").rename(place / own)
+        nbformat.write(blank, place / other)
+    rows = quick_grade(LAB)
+    assert totals(rows) == {"ada": 4, "zoe": 4, "blank": 0, "both_french": 4, "both_english": 4}
+    assert not any(row.others for row in rows)
     assert 'os.environ["LANGUAGE"] = "fr"' in graded("zoe").replace("\\", "") and "Position in the storage" in graded(
         "ada"
     )
