@@ -52,6 +52,7 @@ from ..model import (
     digest,
     lab_names,
     notebooks_in,
+    read_submission,
     read_time,
     text_in,
 )
