@@ -33,7 +33,7 @@ from ..language import phrase
 from . import seccomp
 from .devices import ON_CPU
 from .limits import WALL_CLOCK_FACTOR, WATCH_SECONDS, OwnTime, too_long
-from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, encode, receive
+from .observe import MAX_LINE, Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive
 
 if TYPE_CHECKING:
     from ..model import Lab
@@ -56,7 +56,7 @@ INODES = 100_000  # files, folders and links in each of the two: they take memor
 SOCKETS = 500  # lab 09 takes 44
 START_SECONDS = 60.0
 GRACE_SECONDS = 1.0  # from the end of its pipe to its own end
-MAX_PRINTED = 1 << 16  # bytes that are read of what it prints as it starts
+MAX_PRINTED = 1 << 16  # bytes that are read of what it prints
 POSIX = hasattr(os, "killpg")  # on Windows there are no process groups, and `select` does not wait for pipes
 KERNEL_FOLDER = "/kernels"  # in the sandbox, of kernels that Inductor has compiled
 KERNEL_CHOICES = (
@@ -142,7 +142,7 @@ class Sandbox:
                 else _bare(edition, bench),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,  # of its start: a subject then closes it
+                stderr=subprocess.PIPE,  # cells are captured: it has what the interpreter and libraries say as they end
                 env={
                     **({} if POSIX else os.environ),  # Python does not start on Windows without some of it
                     "PATH": PATH if POSIX else os.environ["PATH"],
@@ -183,7 +183,9 @@ class Sandbox:
             with suppress(subprocess.TimeoutExpired):  # its pipe closes a moment before it ends
                 self.process.wait(GRACE_SECONDS)
             self.close()
-            raise SubjectDied(_ending(self.process)) from None
+            ending = _ending(self.process)
+            said = phrase(f'{ending}; the last line that it printed is "{self.last_line}"')
+            raise SubjectDied(said if self.last_line else ending) from None
         except (SubjectDied, SubjectTimedOut, Malformed, NotGraded):
             self.close()
             raise
@@ -199,10 +201,15 @@ class Sandbox:
             if POSIX:
                 os.set_blocking(self.process.stderr.fileno(), False)  # a process that it started may still hold it
             printed = (self.process.stderr.read(MAX_PRINTED) or b"").decode(errors="replace")
-            self.last_line = printed.strip().rpartition("\n")[2]
+            self.last_line = _plain(printed.strip().rpartition("\n")[2])
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe is not None:
                 pipe.close()
+
+
+def _plain(line: str) -> str:
+    """A printed line without what is another one on another machine: the folders of paths, and addresses."""
+    return clean(re.sub(r"(?<![\w.])/(?:[^\s/'\"]+/)+|(?<=\b0x)[0-9a-f]+", "", line), MAX_LINE)
 
 
 def _kill(process: subprocess.Popen) -> None:

@@ -5,7 +5,7 @@ code. C++ is not compiled, so no compiler is needed. The facts are recorded wher
 nodes, its loops and the lines of its wrapper before they become text. Nothing here parses the text. The instruction set and the
 number of threads belong to a program and not to this machine, so that a program gives the same text everywhere.
 
-A process of its own makes the dumps once for each version of torch. They are kept in the user's cache.
+A process of its own makes the dumps once for each version of torch and of Python. They are kept in the user's cache.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _compiled_now(program: str) -> Dump:
 @cache
 def _made(number: int) -> dict[str, list[Dump]]:
     """All dumps of a pool."""
-    made = Path(__file__).read_text(encoding="utf-8"), torch.__version__, number
+    made = Path(__file__).read_text(encoding="utf-8"), torch.__version__, sys.implementation.cache_tag, number
     path = cache_folder() / "dumps" / f"{hashlib.sha256(repr(made).encode()).hexdigest()[:16]}.json"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import mmap
 import platform
+import re
 import socket
 import time
 from itertools import islice
@@ -150,11 +151,29 @@ def test_an_endless_loop_is_ended(box):
 
 
 @pytest.mark.parametrize(
-    "source", ["import os; os._exit(0)", "import os; os.kill(os.getpid(), 9)", "import ctypes; ctypes.string_at(0)"]
+    ("source", "says"),
+    [
+        ("import os; os._exit(0)", "the process that ran this code ended (exit code 0)"),
+        ("import os; os.kill(os.getpid(), 9)", "the process that ran this code was ended by SIGKILL"),
+        ("import ctypes; ctypes.string_at(0)", "the process that ran this code was ended by SIGSEGV"),
+        (
+            "import os; os.write(2, b'one\\n/usr/lib/x.so: \\x1b[1mbad\\x1b[0m free at 0x7f01, 1/2\\n\\n'); os._exit(3)",
+            'the process that ran this code ended (exit code 3); the last line that it printed is "x.so: bad free at 0x, 1/2"',
+        ),
+        (
+            "import os; [os.write(2, b'y' * 1000) for _ in range(60)]; os._exit(3)",
+            f'the process that ran this code ended (exit code 3); the last line that it printed is "{"y" * 200} ... (cut)"',
+        ),
+    ],
 )
-def test_an_exit_is_noticed(box, source):
-    with pytest.raises(SubjectDied):
+def test_an_exit_is_noticed_and_the_last_line_is_quoted(box, source, says):
+    with pytest.raises(SubjectDied, match=f"^{re.escape(says)}$"):
         run(box, source)
+
+
+def test_what_does_not_fit_into_its_pipe_is_lost(box):
+    flood = "import os, sys\nwhile True:\n    try:\n        os.write(2, b'y' * 1000)\n    except BlockingIOError:\n        break\n"
+    assert run(box, f"{flood}os.system('echo more >&2'); print('still there')") == "still there\n"
 
 
 def test_memory_has_a_limit(box):
