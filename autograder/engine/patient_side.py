@@ -5,16 +5,19 @@ The backend "inductor" needs no C++ compiler here: rushlight's loops are interpr
 
 from __future__ import annotations
 
+import ast
 import base64
+import builtins
 import contextlib
 import io
+import operator
 import os
 import re
 import sys
 import warnings
 import zlib
-from collections.abc import Callable
-from types import FunctionType, ModuleType
+from collections.abc import Callable, Iterator
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, GeneratorType, ModuleType, TracebackType
 from typing import Any
 
 import numpy as np
@@ -35,6 +38,15 @@ if str(rushlight.__file__).endswith(
 ):  # an edition: the judge imports this module too, and its framework keeps its compiler
     eval_frame.BACKENDS["inductor"] = lambda module, inputs: interpreter.compile_fx(module, inputs)
 MAX_FUNCTIONS = 2000
+# The modules that a program may use: the others read files, run texts, or start processes
+MODULES = re.compile(
+    r"(rushlight|torch)\.(amp|ao|autograd|compiler|distributions|export|fft|func|fx|linalg|nn|ops|optim|random|special)(\.\w+)*"
+    r"|torch\.distributed|(rushlight|torch)\.utils(\.(checkpoint|data|flop_counter))?"
+)
+PRIVATE = ("_", "f_", "gi_", "cr_", "ag_", "tb_", "co_")  # the last ones begin the attributes of frames and code
+INNER = {name for kind in (CodeType, FrameType, GeneratorType, TracebackType) for name in dir(kind)}
+OPERATORS = {name for name, value in vars(operator).items() if isinstance(value, BuiltinFunctionType)}
+OPERATORS |= vars(int).keys() - vars(object).keys()
 READS = {
     "device",  # a factory calls it with the device's name
     "size",
@@ -76,23 +88,81 @@ def with_torchs_names(tree: Tree) -> Tree:
 
 
 class Public:
-    """A module of a framework, without the other modules that it has imported: a program must not find out where it runs."""
+    """A module of a framework, without what it has imported from Python, and without the modules that are not `MODULES`: a program
+    must not find out where it runs."""
 
     def __init__(self, module: ModuleType):
-        self._module = module
+        self.__wrapped__ = module
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(self._module, name)
-        if name == "compile" and self._module.__name__ == "torch":  # no C++ is compiled in a sandbox
+        try:
+            value = getattr(module := self.__wrapped__, name)
+        except AttributeError as error:
+            raise AttributeError(str(error)) from None  # the first one holds the module
+        if name == "compile" and module.__name__ == "torch":  # no C++ is compiled in a sandbox
             return lambda *args, **kwargs: value(*args, **{"backend": "aot_eager"} | kwargs)
-        if not isinstance(value, ModuleType):
-            return value
-        if value.__name__.partition(".")[0] not in ("rushlight", "torch"):
-            raise AttributeError(f"{name} is a module of Python: a program uses the framework only")
-        return Public(value)
+        if isinstance(value, ModuleType):
+            if MODULES.fullmatch(value.__name__):
+                return Public(value)
+            raise AttributeError(f"{name} is a module that a program does not use: it could read files with it")
+        source = str(getattr(value, "__module__", None)) if callable(value) else "None"
+        if source.partition(".")[0] not in ("None", "rushlight", "torch"):
+            raise AttributeError(f"{name} is a function of Python: a program uses the framework only")
+        return value
 
     def __reduce__(self) -> tuple:
-        return Public, (self._module,)  # for a program that runs on ranks
+        return Public, (self.__wrapped__,)  # for a program that runs on ranks
+
+
+@contextlib.contextmanager
+def program_runs(of_framework: bool) -> Iterator[None]:
+    """Within: nothing warns. And code of rushlight refuses to read an attribute that leads to code, frames or modules, unless its
+    own text names the attribute, and to compile a text that names one."""
+    read, reader = getattr, operator.attrgetter
+
+    def getattr_or_refuse(value: Any, name: str, *default: Any) -> Any:
+        _refuse_name(name, sys._getframe(1))
+        return read(value, name, *default)
+
+    def attrgetter_or_refuse(*names: str) -> Callable:
+        for name in names:
+            _refuse_name(name, sys._getframe(1))
+        return reader(*names)
+
+    global _program_runs
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            if of_framework:
+                vars(builtins)["getattr"], operator.attrgetter = getattr_or_refuse, attrgetter_or_refuse  # type: ignore
+                _program_runs = True
+            yield
+        finally:
+            _program_runs, vars(builtins)["getattr"], operator.attrgetter = False, read, reader  # type: ignore
+
+
+_program_runs = False
+
+
+def _refuse_name(path: str, frame: FrameType) -> None:
+    """Raise AttributeError if a path of attributes leads inside, and a function of rushlight that does not name it reads it."""
+    inside = type(path) is str and ("__" in path or "_" in path and not INNER.isdisjoint(path.split(".")))
+    if inside and frame.f_globals.get("__name__", "").startswith("rushlight."):
+        for name in path.split("."):
+            if (name in INNER or name.startswith("__")) and name not in {*OPERATORS, *frame.f_code.co_consts}:
+                raise AttributeError(f"a text names {name}: a program uses public names of the framework only")
+
+
+def _refuse_text(event: str, args: tuple) -> None:
+    """The same for the names in a text that rushlight compiles, as an audit hook. Only Dynamo writes texts with such names."""
+    if _program_runs and event == "compile" and isinstance(args[0], str | bytes):
+        frame = sys._getframe(1)
+        if frame.f_globals.get("__name__", "").startswith("rushlight.") and "dynamo" not in frame.f_globals["__name__"]:
+            for node in ast.walk(ast.parse(args[0])):
+                _refuse_name(getattr(node, "attr", getattr(node, "id", "")), frame)
+
+
+sys.addaudithook(_refuse_text)
 
 
 def report(program: Callable, with_torch: bool) -> None:
@@ -100,8 +170,7 @@ def report(program: Callable, with_torch: bool) -> None:
     that run, by module and name."""
     operators: list[str] = []
     functions: dict[str, None] = {}
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with program_runs(of_framework=not with_torch):
         if with_torch:
             import torch
             import torch.utils.flop_counter  # `import torch` alone does not import it, and `import rushlight` does

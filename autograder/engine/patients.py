@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import hashlib
 import importlib.util
 import marshal
 import random
@@ -37,7 +38,7 @@ from .check import DISAGREED, PASSED, Check, Verdict, every_exercise, function_o
 from .edition import body_lines, file_of, keep, patient_files
 from .limits import CHECK_SECONDS, seconds
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept, clean, difference, is_error, show
-from .patient_side import read_report
+from .patient_side import PRIVATE, read_report
 
 if TYPE_CHECKING:
     from .judge import Judge
@@ -117,15 +118,17 @@ def sound_edition() -> Path:
 
 
 @cache
-def _edition(*planted: Patient) -> Path:
-    """The folder of a framework with the faults of these patients."""
-    files = patient_files({check.lab for patient in planted for check in patient.checks})
+def _edition(*planted: Patient, seed: int = 0) -> Path:
+    """The folder of a framework with the faults of these patients. All editions for the seed of a class have the same statements
+    without effect, and no checks: so one differs from another by the faults only."""
+    files = patient_files({check.lab for patient in planted for check in patient.checks} if not seed else ())
     files["rushlight/__init__.py"] = str(files["rushlight/__init__.py"]) + SLOW
     for patient in planted:
         file = file_of(patient.at)
         files[file] = _planted(str(files[file]), patient.planted)
     number = "+".join(patient.number for patient in planted)
-    return keep(f"patient{number}", files, lambda files: _bytecode(files, number))
+    noise = hashlib.sha256(f"{seed}".encode()).hexdigest()[:16] if seed else number  # a seed never enters a sandbox
+    return keep(f"patient{number}" + f"-{noise}" * (seed != 0), files, lambda files: _bytecode(files, noise))
 
 
 def _planted(source: str, wrong: str) -> str:
@@ -208,32 +211,33 @@ def _comes_first(statement: ast.stmt) -> bool:
 # Programs ------------------------------------------------------------------------------------------------------------
 
 
-def open_patient(patient: Patient | None, with_torch: bool = False) -> sandbox.Sandbox:
-    """A new process with a patient's framework, or with the sound one. In it `xp` is that framework, or torch."""
-    edition = patient.edition if patient else sound_edition()
+def open_patient(patient: Patient | None, with_torch: bool = False, seed: int = 0) -> sandbox.Sandbox:
+    """A new process with a patient's framework, or with the sound one, for the seed of a class if there is one. In it `xp` is that
+    framework, or torch."""
+    edition = _edition(*[patient] * (patient is not None), seed=seed)
     with_torch = with_torch or patient is not None and patient.on_torch
     return sandbox.Sandbox(edition, sandbox.missing() is None, with_torch, packages=("hypothesis",))
 
 
-def run_on(framework: str, patient: Patient, program: str) -> dict:
+def run_on(framework: str, patient: Patient, program: str, seed: int = 0) -> dict:
     """What `run_in` returns, in a new process."""
     if framework == TORCH and not patient.on_torch:
         return run_on_torch(_reporting(program, True, None))
-    with closing(open_patient(patient if framework == PATIENT else None, patient.on_torch)) as opened:
+    with closing(open_patient(patient if framework == PATIENT else None, patient.on_torch, seed)) as opened:
         return run_in(opened, program, patient, framework == TORCH)
 
 
 @contextmanager
-def running(patient: Patient) -> Iterator[Callable[[str, str], dict]]:
-    """A function that is `run_on` for this patient. Programs of a patient on torch share a process for each framework, because most
-    of their time is the start of such a process. Programs on torch alone run in that of the sound framework."""
+def running(patient: Patient, seed: int = 0) -> Iterator[Callable[[str, str], dict]]:
+    """A function that is `run_on` for this patient and seed. Programs of a patient on torch share a process for each framework,
+    because most of their time is the start of such a process. Programs on torch alone run in that of the sound framework."""
     opened: dict[bool, sandbox.Sandbox] = {}
 
     def run(framework: str, program: str) -> dict:
         if not patient.on_torch:
-            return run_on(framework, patient, program)
+            return run_on(framework, patient, program, seed)
         if (wrong := framework == PATIENT) not in opened:
-            opened[wrong] = stack.enter_context(closing(open_patient(patient if wrong else None, with_torch=True)))
+            opened[wrong] = stack.enter_context(closing(open_patient(patient if wrong else None, True, seed)))
         return run_in(opened[wrong], program, patient, framework == TORCH)
 
     with ExitStack() as stack:
@@ -303,8 +307,7 @@ BUILTINS = {
     "range",
 }
 BUILTINS |= {"reversed", "round", "set", "slice", "sorted", "str", "sum", "tuple", "zip"}
-PRIVATE = ("_", "f_", "gi_", "cr_", "ag_", "tb_", "co_")  # the last ones begin the attributes of frames and code
-BY_TEXT = {"format", "format_map", "mro"}  # they read an attribute that a text names, or a class
+BY_TEXT = {"format", "format_map", "mro", "obj"}  # they read what a text names, a class, or what an error is about
 BY_TEXT |= {
     "from_file",
     "load",
@@ -429,10 +432,11 @@ def narrowed(number: str, statements: int, operators: int) -> Examine:
     and on torch. It has at most so many statements, and calls at most so many operators."""
 
     def examine(judge: Judge, text: Tree, case: dict | None) -> Verdict:
-        with running(find_patient(number)) as run:
-            return narrow(text, run)
+        patient = find_patient(number)
+        with running(patient, getattr(judge.source, "pool", 0) if judge else 0) as run:
+            return narrow(text, run, function_of(patient.at))
 
-    def narrow(text: Tree, run: Callable[[str, str], dict]) -> Verdict:
+    def narrow(text: Tree, run: Callable[[str, str], dict], at: Callable) -> Verdict:
         try:
             function = plain_program(str(text))
             program = ast.unparse(function)
@@ -459,6 +463,8 @@ def narrowed(number: str, statements: int, operators: int) -> Examine:
             return _says(DISAGREED, f"it already differs between the sound framework and torch: {apart}", notes)
         if not difference(results[PATIENT], results[TORCH]):
             return _says(DISAGREED, "it gives the same within the tolerance on the patient and on torch", both)
+        if f"{at.__module__}.{at.__name__}" not in reports[PATIENT]["functions"]:
+            return _says(DISAGREED, "it shows something else: the function at fault does not run in it", both)
         names = ", ".join(used := reports[TORCH]["operators"])
         if (count := len(used)) > operators:
             return _says(DISAGREED, f"it calls {count} operators, and {operators} are enough: {names}", both)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -38,9 +37,10 @@ class Xp(Public):
             return run_ranks
         if name in NAMES:
             return NAMES[name][self._on_torch]
-        if isinstance(getattr(torch, name), ModuleType) and name not in MODULES:
+        value = super().__getattr__(name)
+        if isinstance(value, Public) and name not in MODULES:
             raise AttributeError(f"of torch's modules a program uses {', '.join(MODULES)}")
-        return super().__getattr__(name)
+        return value
 
     def __reduce__(self) -> tuple:
         return Xp, (self._on_torch,)
@@ -49,14 +49,14 @@ class Xp(Public):
 def run_ranks(work: Callable, ranks: int = 2) -> list:
     """Call `work()` on ranks, each in its own process and from seed 0, and return the results by rank."""
     results = distributed.run_ranks(_on_rank, ranks, work, timeout=60.0, still=1.0)
-    _, names, entered = results[0]
-    operators.extend(names)
-    functions.update(entered)
+    operators.extend(results[0][1])
+    for *_, entered in results:
+        functions.update(entered)
     return [result for result, *_ in results]
 
 
 operators: list[str] = []  # that the program itself has called on rank 0
-functions: dict[str, None] = {}  # of rushlight that rank 0 has called
+functions: dict[str, None] = {}  # of rushlight that any rank has called
 
 
 def _on_rank(work: Callable) -> tuple[Any, list[str], dict[str, None]]:
@@ -175,7 +175,7 @@ def report_on_torch(program: Callable, on_torch: bool) -> None:
 
 def report_on_ranks(program: Callable, on_torch: bool) -> None:
     """Print what a program that runs functions on ranks gives, as `report` does. Operators are those that the program itself calls
-    on rank 0, and functions are those of rank 0."""
+    on rank 0, and functions are those of all ranks."""
     operators.clear()
     functions.clear()
     result = call_and_restore(observe_call, program, TorchSide(Xp(on_torch)), {})

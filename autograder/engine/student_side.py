@@ -14,14 +14,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
-
 import rushlight
 
 from .check import function_of
 from .exercise import restore
 from .observe import error_tree, observe, observe_call
-from .patient_side import PatientSide, Public, send_printed
+from .patient_side import PatientSide, Public, program_runs, send_printed
 
 
 def _side(with_torch: bool) -> Any:
@@ -42,16 +40,16 @@ def report_cases(make: Callable, most: int, with_torch: bool) -> None:
     returns the program and its cases. If it raises an error, or there are more cases than `most`, `cases` is that error."""
     side = _side(with_torch)
     try:
-        program, cases = make()
-        cases = [dict(case) for case in islice(cases, most + 1)]
+        with program_runs(not with_torch):
+            program, cases = make()
+            cases = [dict(case) for case in islice(cases, most + 1)]
         if len(cases) > most:
             raise ValueError(f"there are more than {most} cases")
     except Exception as error:
         send_printed({"result": error_tree(error), "cases": None})
         return
     seen = observe(cases, side)  # before a program changes them
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with program_runs(not with_torch):
         results = [observe_call(partial(_on_case, program, case), side, {}) for case in cases]
     send_printed({"result": results, "cases": seen})
 
@@ -75,11 +73,10 @@ def report_property(make: Callable, examples: int, with_torch: bool, shrink: boo
         phases=[hypothesis.Phase.generate, *[hypothesis.Phase.shrink] * shrink],
     )  # fmt: skip
     try:
-        test = make(_side(with_torch).xp, hypothesis.given, public)
-        if not hypothesis.is_hypothesis_test(test):
-            raise TypeError("it returns no function that is decorated with given")
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with program_runs(not with_torch):
+            test = make(_side(with_torch).xp, hypothesis.given, public)
+            if not hypothesis.is_hypothesis_test(test):
+                raise TypeError("it returns no function that is decorated with given")
             settings(hypothesis.seed(0)(test))()
     except Exception as error:
         example = " ".join(" ".join(getattr(error, "__notes__", [])).split())

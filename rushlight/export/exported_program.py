@@ -6,10 +6,10 @@ the program itself, modules that keep their hierarchy.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from operator import attrgetter
 from typing import Any
 
 from rushlight.aten.strided import Tensor
@@ -127,7 +127,7 @@ class UnliftedModule(Module):
     def tensors(self) -> dict[str, Tensor]:
         """The tensors of the program by target."""
         targets = [spec.target for spec in self.program.graph_signature.input_specs if spec.target]
-        return {target: attrgetter(target)(self) for target in targets}
+        return {target: operator.attrgetter(target)(self) for target in targets}
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         program = self.program

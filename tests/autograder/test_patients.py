@@ -6,7 +6,7 @@ import inspect
 import marshal
 import re
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from inspect import CO_OPTIMIZED
 from types import CodeType
@@ -153,6 +153,18 @@ def test_nearly_every_function_that_may_be_at_fault_differs_between_two_editions
     assert count > 500 and max(shares) < 0.2, shares
 
 
+@pytest.mark.sweep
+def test_the_editions_of_a_class_differ_by_the_fault_only():
+    patient = find_patient("13a.2")
+    sound, wrong, other = patients._edition(seed=7), patients._edition(patient, seed=7), patients._edition(seed=8)
+    files = {path.relative_to(sound) for path in sound.rglob("*") if path.is_file()}
+    assert files == {path.relative_to(wrong) for path in wrong.rglob("*") if path.is_file()}
+    changed = {str(path) for path in files if (sound / path).read_bytes() != (wrong / path).read_bytes()}
+    assert changed == {f"{file_of(patient.at)}c"}
+    changed = {str(path) for path in files if (sound / path).read_bytes() != (other / path).read_bytes()}
+    assert changed == {f"{file_of(exercise)}c" for exercise in every_exercise()} & {*map(str, files)}
+
+
 # Narrow --------------------------------------------------------------------------------------------------------------
 
 
@@ -250,11 +262,78 @@ SAME_EVERYWHERE = {  # they run, and the fault is not what they show
     "an object": "return xp.nn",
     "memory": "return [0] * 10**12",
     "the framework": "return xp",
+    "a module that torch has not": "return xp.dispatch.local",
+    "another module that torch has not": "return xp.dtypes.float32",
 }
 DIFFERS_ON_SOUND = {
-    "a name that torch has not": "return xp.dtypes.float32",
+    "a text of a dtype": "return 'rush' in f'{xp.float32}'",
     "a text of an object": "return f'{xp.nn}'",
-    "a module that torch has not": "return xp.dispatch.local",
+}
+_TRAIN, _RUSHLIGHT = "xp.nn.Module.train", "if 'rush' in f'{xp.float32}' else 0"
+_FILE = "/edition/rushlight/nn/modules/module.pyc"
+_CONSTANTS = "g.call_method('__getattribute__', (g.call_method('__getattribute__', (x, '__code__')), 'co_consts'))"
+_GLOBALS = "g = xp.fx.Graph()\ng.output(g.call_method('__getattribute__', (g.placeholder('f'), '__globals__')))\n"
+_GRAPH = f"g = xp.fx.Graph()\nx = g.placeholder('f')\ng.output({_CONSTANTS})\n"
+_INTERPRETER = "i = xp.fx.Interpreter(xp.fx.symbolic_trace(lambda x: x))\n"
+_CATCHES = (
+    "class A:\n    def __enter__(self):\n        return self\n"
+    "    def __exit__(self, kind, error, trace):\n        self.error = error\n        return True\n"
+    "a = A()\nwith a:\n    xp.frobnicate\n"
+)
+TELL_THE_EDITION = {  # by a name in a text, by a text that is run, or by a file
+    "call_method": f"{_GRAPH}return f'{{xp.fx.GraphModule(xp.nn.Module(), g)({_TRAIN})}}'",
+    "a text in parts": _GRAPH.replace("__code__", "_' + '_code__")
+    + f"return f'{{xp.fx.GraphModule(xp.nn.Module(), g)({_TRAIN})}}'",
+    "a dotted text": f"g = xp.fx.Graph()\ng.output(g.call_method('__code__.co_consts.count', (g.placeholder('f'), 14)))\n"
+    f"return xp.fx.GraphModule(xp.nn.Module(), g)({_TRAIN})",
+    "a compiled graph": f"{_GRAPH}return f'{{xp.compile(xp.fx.GraphModule(xp.nn.Module(), g), backend=\"eager\")({_TRAIN})}}'",
+    "an interpreted graph": f"{_GRAPH}m = xp.fx.GraphModule(xp.nn.Module(), xp.fx.Graph())\n"
+    f"return f'{{xp.fx.Interpreter(m, graph=g).run({_TRAIN})}}'",
+    "an interpreter's method": f"{_INTERPRETER}c = i.call_method('__getattribute__', ({_TRAIN}, '__code__'), {{}})\n"
+    'return f\'{i.call_method("__getattribute__", (c, "co_consts"), {})}\'',
+    "an interpreter in a compiled function": f"{_INTERPRETER}f = xp.compile(lambda x: (x, "
+    f"i.call_method('__getattribute__', ({_TRAIN}, '__code__'), {{}})), backend='eager')\nreturn f'{{f(xp.ones(1))[1]}}'",
+    "an interpreter's attribute": f"{_INTERPRETER}i.module = xp.nn.Module()\n"
+    "return f'{i.fetch_attr(\"train.__func__.__code__.co_consts\")}'",
+    "get_attr": "g = xp.fx.Graph()\ng.output(g.get_attr('train.__func__.__code__.co_consts'))\n"
+    "return f'{xp.fx.GraphModule(xp.nn.Module(), g)()}'",
+    "the builtins": f"{_GLOBALS}return xp.fx.GraphModule(xp.nn.Module(), g)({_TRAIN})"
+    f"['__builtins__']['eval']('str(f.__code__.co_consts)', {{'f': {_TRAIN}}})",
+    "a timed text": "r = []\nxp.utils.benchmark.Timer('r.append(str(f.__code__.co_consts))', globals={'r': r, "
+    f"'f': {_TRAIN}}}).timeit(1)\nreturn r[0]",
+    "an error's object": f"{_CATCHES}return xp.tensor([*a.error.obj.import_module('pathlib').Path('{_FILE}').read_bytes()])",
+    "a traceback": f"{_CATCHES}g = xp.fx.Graph()\ng.output(g.call_method('__getattribute__', (g.placeholder('e'), "
+    "'__traceback__')))\nreturn f'{xp.fx.GraphModule(xp.nn.Module(), g)(a.error)}'",
+    "a path": f"return f'{{xp.autograd.graph.Path(\"{_FILE}\").read_bytes()}}' {_RUSHLIGHT}",
+    "the size of a file": f"return xp.autograd.graph.Path('{_FILE}').stat().st_size {_RUSHLIGHT}",
+    "an import": f"return xp.import_module('zlib').crc32(xp.import_module('pathlib').Path('{_FILE}').read_bytes()) {_RUSHLIGHT}",
+    "the checks beside it": f"return len(xp.import_module('os').listdir('/edition/autograder/checks')) {_RUSHLIGHT}",
+    "attrgetter": f"return f'{{xp.export.exported_program.attrgetter(\"__code__.co_consts\")({_TRAIN})}}' {_RUSHLIGHT}",
+    "methodcaller": "c = xp.dynamo.symbolic_convert.methodcaller('__getattribute__', '__code__')\n"
+    f"return f'{{xp.dynamo.bytecode.simplify(c({_TRAIN}))}}' {_RUSHLIGHT}",
+    "a guard": "r = []\nxp.dynamo.guards.failing_guard([xp.dynamo.guards.Guard('', '', "
+    f"'r.append(str(L.__code__.co_consts))')], {{'r': r}}, {_TRAIN})\nreturn r",
+    "a finder": "return xp.c10.packages.PathFinder.find_spec('module', ['/edition/rushlight/nn/modules']).loader"
+    f".get_data('{_FILE}').count(b'find') {_RUSHLIGHT}",
+    "a loader": f"return xp.PathFinder.find_spec('a', ['/edition']).loader.get_data('{_FILE}').count(b'find') {_RUSHLIGHT}",
+    "the inner module": "g = xp.fx.Graph()\ng.output(g.call_method('__getattribute__', (g.placeholder('m'), '__wrapped__')))\n"
+    f"return len(xp.fx.GraphModule(xp.nn.Module(), g)(xp).import_module('pathlib').Path('{_FILE}').read_bytes())",
+}
+OPERATORS_BY_TEXT = {  # names of methods that a text may have
+    "a method": "g = xp.fx.Graph()\ng.output(g.call_method('add', (g.placeholder('x'), 1)))\n"
+    "return xp.fx.GraphModule(xp.nn.Module(), g)(xp.ones(2))",
+    "an operator": "g = xp.fx.Graph()\ng.output(g.call_method('__add__', (g.placeholder('x'), 1)))\n"
+    "return xp.fx.GraphModule(xp.nn.Module(), g)(xp.ones(2))",
+    "a module with parameters": "m = xp.nn.Sequential(xp.nn.Linear(2, 2), xp.nn.ModuleDict({'f_a': xp.nn.Linear(2, 2)})['f_a'])\n"
+    "m.load_state_dict({k: xp.ones(v.shape) for k, v in m.state_dict().items()})\n"
+    "return xp.compile(xp.fx.symbolic_trace(m), backend='aot_eager')(xp.ones(2, 2))",
+    "methods of a class": "class C:\n    def __enter__(self):\n        return 2\n    def __exit__(self, *a):\n        return None\n"
+    "    def __len__(self):\n        return 3\n    def __getitem__(self, i):\n        return i\n"
+    "    def __call__(self, x):\n        return x + 1\n    def __bool__(self):\n        return True\n"
+    "def f(x):\n    with C() as n, xp.no_grad():\n        return C()(x * n) + C()[len(C())] if C() else x\n"
+    "return xp.compile(f, backend='eager')(xp.ones(2))",
+    "a program that is exported": "class M(xp.nn.Module):\n    def forward(self, x):\n        return x + x.shape[0]\n"
+    "return xp.export.export(M(), (xp.ones(2),)).module()(xp.ones(2))",
 }
 
 
@@ -287,7 +366,15 @@ def test_what_is_not_the_fault_shows_no_difference(number, run):
             sound, torch = (run(framework, body(statements)) for framework in (SOUND, TORCH))
             assert not difference(on_patient, sound) and not difference(sound, torch)
 
-        assert not failures(hold, SAME_EVERYWHERE.items())
+        assert not failures(hold, (SAME_EVERYWHERE | OPERATORS_BY_TEXT).items())
+
+        def tell_nothing(statements):
+            with suppress(ValueError):  # it is refused as it stands
+                patients.plain_program(body(statements))
+                on_patient = patients.run_in(opened, body(statements))["result"]
+                assert not difference(on_patient, run(SOUND, body(statements)))
+
+        assert not failures(tell_nothing, TELL_THE_EDITION.items())
     for statements in DIFFERS_ON_SOUND.values():
         assert difference(*(run(framework, body(statements)) for framework in (SOUND, TORCH)))
 
@@ -299,7 +386,7 @@ def test_what_is_not_the_fault_shows_no_difference(number, run):
         *(
             swept(*case)
             for case in (
-                ("return xp.dtypes.float32", "it already differs"),
+                ("return 'rush' in f'{xp.float32}'", "it already differs"),
                 ("return xp.frobnicate", "it raises an error on all three"),
                 ("return 1", "it gives the same"),
                 ("return (((xp.tensor(7, dtype=xp.uint8) * 3 + 1) * 2) - 1)", "it calls 5 operators"),
@@ -315,15 +402,23 @@ def test_a_program_is_examined_on_three_frameworks(statements, says):
     assert verdict.passed == says.startswith("it shows")
 
 
-def test_a_program_with_another_result_each_time_is_refused(monkeypatch):
-    reports = iter([1, 0, 0, 2])
+@pytest.mark.parametrize(
+    ("functions", "says"),
+    [
+        (["rushlight.c10.dtypes.result_type"], "on the patient: it gives another result each time"),
+        (["rushlight.c10.dtypes.promote_types"], "the function at fault does not run in it"),
+        ([], "the function at fault does not run in it"),
+    ],
+)
+def test_a_difference_is_refused_that_is_by_chance_or_not_of_the_fault(monkeypatch, functions, says):
+    results = iter([1, 0, 0, 2])
 
     def run_on(*_):
-        return {"result": next(reports), "operators": [], "functions": []}
+        return {"result": next(results), "operators": ["mul"], "functions": functions}
 
     monkeypatch.setattr(patients, "run_on", run_on)
     verdict = patients.narrowed("13a.2", statements=3, operators=4)(None, body("return 1"), None)
-    assert verdict.message.startswith("on the patient: it gives another result each time")
+    assert not verdict.passed and says in verdict.message
 
 
 # Name ----------------------------------------------------------------------------------------------------------------

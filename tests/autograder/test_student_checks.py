@@ -275,6 +275,19 @@ def test_an_attack_earns_nothing(attack):
     assert verdict.outcome == "disagreed", verdict
 
 
+def test_no_text_of_a_check_becomes_a_name():
+    call = "xp.fx.Interpreter(xp.fx.symbolic_trace(lambda x: x)).call_method"
+    code = f"{call}('__getattri' + 'bute__', (xp.autograd.engine.sum_to, '__code__'), {{}})"
+    cases = f"def check():\n    return (lambda xp: {code}), [{{}}]"
+    of_property = f"def check(xp, given, st):\n    return given(st.none())(lambda n: {code})"
+    runs = student_checks.Runs()
+    ran = student_checks._run(cases, student_checks.CASES, None, runs)
+    assert "a text names __getattribute__" in str(ran.results)
+    assert (
+        "a text names __getattribute__" in student_checks._run(of_property, student_checks.PROPERTY, None, runs).problem
+    )
+
+
 def test_the_verdict_on_a_part_of_a_check_does_not_repeat_the_reason():
     whole, half = (caught(SUM_TO, share)(None, text_of(ATTACKS["its code"]), None) for share in ("1", "1/2"))
     assert "it uses co_code" in whole.message
