@@ -40,6 +40,7 @@ from ..model import Course, Submission, Unreadable, exercise_name
 from ..text import did_you_mean, printable
 from .by_hand import is_entered
 from .gradebook import open_gradebook
+from .join import parsed
 from .pages import SCHEMES, escaped, write_page
 from .restore import StudentNotebook, checks_in, verdict_in
 from .seals import class_seed, name_of_seed, seal_of
@@ -396,11 +397,9 @@ def numbered(source: str) -> str:
 
 
 def docstring_lines(source: str) -> set[int]:
-    try:
-        functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
-        texts = [node.body[0] for node in functions if ast.get_docstring(node) is not None]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return set()
+    nodes = ast.walk(tree) if (tree := parsed(source)) else ()
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    texts = [node.body[0] for node in functions if ast.get_docstring(node) is not None]
     return {line for node in texts for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
 
 

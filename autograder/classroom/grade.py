@@ -38,6 +38,7 @@ import psutil
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
+from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
 from ..course import classroom, replacing
@@ -87,7 +88,7 @@ class Row:
     copy_of: str = ""  # the member of the group whose notebook this is a copy of
     in_group: str = ""  # a line about a submission of a group's member, such as one that was handed in alone later
     release: str = ""  # a line about a submission from a release of the lab with other exercises than this class has
-    joined: list[str] = field(default_factory=list)  # a line for each answer that did not stand in its own cell alone
+    joined: list[str] = field(default_factory=list)  # a line for each answer that was joined, or left out
     aliases: dict[str, str] = field(
         default_factory=dict
     )  # by exercise, the function of the course that is all its body calls
@@ -240,7 +241,10 @@ def grade(
                 if only and row.student not in only and not Submission(lab, row.student).graded_path.exists():
                     row.problem = row.problem or "not graded yet"
                 if not row.problem:
-                    _read_grades(row, Submission(lab, row.student), gradebook)
+                    try:
+                        _read_grades(row, Submission(lab, row.student), gradebook)
+                    except Exception as error:
+                        row.problem = _problem_of(error, "read")
     return sorted(rows.values(), key=lambda row: row.student)
 
 
@@ -319,8 +323,8 @@ class _ClassRun:
             try:
                 self.begun.setdefault(submission, time.monotonic())
                 self._submit(submission, step)
-            except Unreadable as error:
-                yield self._end(submission, str(error))
+            except Exception as error:
+                yield self._end(submission, _problem_of(error, "read"))
 
     def _may_submit(self, step: Step) -> bool:
         if self.suspects:
@@ -341,19 +345,18 @@ class _ClassRun:
 
     def _finish(self, task: _Task, future: Future, alone: bool) -> Iterator[tuple[Submission, str]]:
         """Record a marked submission, then let its feedback be written. Yields the submission if nothing is left to do."""
-        error, submission = future.exception(), task.submission
-        if isinstance(error, BrokenExecutor):
+        submission = task.submission
+        if isinstance(future.exception(), BrokenExecutor):
             self._replace(task.executor)
             if not (alone and submission in self.suspects):
                 self.suspects.add(submission)
                 self.todo.appendleft((submission, task.step))
                 return
-        if error:
-            problem = _problem_of(error, task.step)
-        elif task.marked is not None:
-            problem = self._record(task, future.result())
-        else:
-            problem = future.result()
+        try:
+            result = future.result()
+            problem = result if task.marked is None else self._record(task, result)
+        except Exception as error:
+            problem = _problem_of(error, "marked" if task.step is mark else "given feedback")
         if task.step is mark and not problem:
             self.todo.appendleft((submission, write_feedback))
         else:
@@ -361,11 +364,7 @@ class _ClassRun:
 
     def _record(self, task: _Task, marked: str) -> str:
         assert task.given is not None and task.marked is not None
-        try:
-            notebook = assembled(task.given, marked, self.seed)
-        except Malformed as error:
-            return f"not graded: {error}; look at it, and run this again"
-        return _record(self.writer, task.submission, notebook, task.marked)
+        return _record(self.writer, task.submission, assembled(task.given, marked, self.seed), task.marked)
 
     def _end(self, submission: Submission, problem: str) -> tuple[Submission, str]:
         """Log that nothing is left to do for a submission. Returns the submission with what went wrong."""
@@ -383,20 +382,19 @@ class _ClassRun:
             self.pool = markers(self.jobs)
 
 
-def _problem_of(error: BaseException, step: Step) -> str:
-    """Say what went wrong in a step, in one line. Raises the errors that must end the whole run."""
-    if isinstance(error, GradingError):
+def _problem_of(error: Exception, step: str) -> str:
+    """Say what went wrong in a step of one submission, in one line. Raises the errors that must end the whole run."""
+    if isinstance(error, GradingError | SQLAlchemyError):
         raise error
     if isinstance(error, ModuleNotFoundError):  # the installation is at fault: every submission would fail
         raise GradingError(str(error))
     if isinstance(error, Unreadable):
         return str(error)
-    if isinstance(error, NotGraded):
+    if isinstance(error, NotGraded | Malformed):
         return f"not graded: {error}; look at it, and run this again"
     if isinstance(error, BrokenExecutor):
         return "ended the process that was to deal with it (out of memory?): the others were not touched"
-    done = "marked" if step is mark else "given feedback"
-    return f"could not be {done} ({type(error).__name__}: {error}): this is not the student's fault"
+    return f"could not be {step} ({type(error).__name__}: {error}): this is not the student's fault"
 
 
 def packed(submission: Submission) -> dict[str, Any]:

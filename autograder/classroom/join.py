@@ -28,7 +28,10 @@ from ..engine.check import global_names
 from ..language import phrase
 from ..model import check_name, exercise_name
 
-LONGEST = 20_000  # characters of a text that is parsed: a longer answer is not graded (`restore.MAX_CELL`)
+LONGEST = 20_000  # characters of a text that is parsed: a longer answer is not graded
+# levels of a syntax tree, because code that walks one calls itself at each. Python lets parentheses nest as deep
+DEEPEST = 200
+TOO_DEEP = phrase("left out: it nests too deep to be graded")
 MOST = 10  # pieces of an answer without metadata
 MANY = 3  # pieces whose orders are all tried
 OF_IPYTHON = {"get_ipython", "display", "In", "Out", "_", "__", "___"}
@@ -255,9 +258,9 @@ def _ends_in_comment(text: str) -> bool:
 
 def _names(source: str) -> tuple[set[str], set[str]]:
     """The names that a cell binds, and those that it uses."""
-    if parsed(source):
+    for text in (source, _plain(source)) if parsed(source) else ():
         with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-            return global_names(_plain(source))
+            return global_names(text)
     return set(), set()
 
 
@@ -299,12 +302,34 @@ def _is_exercise(decorator: ast.expr) -> bool:
 
 
 def parsed(source: str) -> ast.Module | None:
-    """The syntax tree of a student's cell, in which commands to IPython are `pass`. None if there is none."""
-    with suppress(SyntaxError, ValueError, RecursionError, MemoryError), warnings.catch_warnings():
+    """The syntax tree of a student's cell, in which commands to IPython are `pass`. None if there is none, or none to be read."""
+    return _read(source)[0]
+
+
+def reason_left_out(source: str, is_code: bool) -> str:
+    """Why a cell is not graded, in a line: it is too long, or it is code that nests too deep. Otherwise nothing."""
+    return _read(source)[1] if is_code or len(source) > LONGEST else ""
+
+
+def _read(source: str) -> tuple[ast.Module | None, str]:
+    """All code of students that is parsed outside the sandbox is parsed here: of no text this takes long, and of no tree that this
+    returns a walk goes deeper than `DEEPEST`."""
+    if len(source) > LONGEST:
+        count = len(source)
+        return None, phrase(f"left out: {count} characters, too long to be graded")
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a student's text
-        if len(source) <= LONGEST:
-            return ast.parse(_plain(source))
-    return None
+        for text in (source, _plain(source)):
+            try:
+                nodes: list[ast.AST] = [tree := ast.parse(text)]
+            except (SyntaxError, ValueError):
+                continue
+            except (RecursionError, MemoryError):
+                return None, TOO_DEEP
+            for _ in range(DEEPEST):
+                nodes = [child for node in nodes for child in ast.iter_child_nodes(node)]
+            return (None, TOO_DEEP) if nodes else (tree, "")
+    return None, ""
 
 
 def _plain(source: str) -> str:

@@ -11,7 +11,7 @@ import builtins
 import copy
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
 import nbformat
@@ -21,12 +21,12 @@ from ..engine.check import NOT_ATTEMPTED, OUTCOMES
 from ..language import phrase
 from ..model import ADDED, Lab, Unreadable, check_name, exercise_name, is_added, names_by_grade_id
 from ..text import printable
-from .join import Part, join, parsed
+from .join import LONGEST, Part, join, parsed, reason_left_out
 from .pictures import attach, with_pictures
 
-MAX_CELL = 20_000  # characters of one cell that a student wrote; rendering takes quadratic time
 MAX_WRITTEN = 100_000  # characters of all cells that a student wrote
 MAX_ADDED = 200  # cells that a student added
+OVER_ALL = phrase("left out: all cells together are too long to be graded")
 
 
 # Reading -------------------------------------------------------------------------------------------------------------
@@ -116,32 +116,54 @@ def restore(submitted: dict, released: NotebookNode) -> NotebookNode:
     An answer is the source of a cell that the lab asks to be filled in, or what `join` makes of its parts. The metadata of the
     result say which answers were joined. Raises Unreadable if the submission has no answer of this lab, or is not made of cells.
     """
-    cells, pictures = with_pictures(_cells(submitted), _source)
+    cells, lines = _taken(submitted, released)
+    cells, pictures = with_pictures(cells, _source)
+    remarks = _leave_out(cells, released)
     parts = _parts(cells, released)
     answers, used, joined = join(parts, released.cells)
     if not answers:
         raise Unreadable("none of its cells belongs to this lab: is it the notebook of another one?")
     added: dict[int, list[dict]] = {}  # by the position of the released cell before them
-    before, left = -1, MAX_ADDED
+    before = -1
     for part, cell in zip(parts, cells):
         if part.position is not None:
             before = part.position
-        elif part.index not in used and cell.get("cell_type") in ("code", "markdown") and left > 0:
+        elif part.index not in used and cell.get("cell_type") in ("code", "markdown"):
             added.setdefault(before, []).append(cell)
-            left -= 1
     result = copy.deepcopy(released)
-    result.metadata |= {"joined": joined} if joined else {}
     result.cells = _plain_cells(added.get(-1, []), "first")
     for position, cell in enumerate(copy.deepcopy(released).cells):
         if _is_answer(cell) and answers.get(position, cell.source) != cell.source:
             answer = answers[position]
             cell.source = deactivate_markup(answer) if cell.cell_type == "markdown" else answer
         result.cells += [cell, *_plain_cells(added.get(position, []), str(position))]
-    _limit_length(result.cells, released)
+    remarks |= _leave_out(result.cells, released)  # what was joined may be too long now
     for cell in result.cells:
         if cell.cell_type == "markdown" and (is_added(cell) or _is_answer(cell)):
             attach(cell, pictures)
+    lines += dict.fromkeys(_named(cell, cell.source[2:]) for cell in result.cells if cell.source in remarks)
+    result.metadata |= {"joined": joined + lines} if joined or lines else {}
     return result
+
+
+def _named(cell: NotebookNode, reason: str) -> str:
+    """The reason, after the name of the answer if the cell is one."""
+    name = (exercise_name(cell) or "").rpartition(".")[2] or cell.metadata.get("nbgrader", {}).get("grade_id")
+    return f"{name}: {reason}" if name else reason
+
+
+def _taken(submitted: dict, released: NotebookNode) -> tuple[list[dict], list[str]]:
+    """Copies of the cells that stand for those of the release, and of the first of the others, and a line if there are more."""
+    own = {key for cell in released.cells for key in (*_cell_keys(cell), cell.source)}
+    taken, added = [], 0
+    for cell in _cells(submitted):
+        keys = own & {*_cell_keys(cell), _source(cell)}
+        own -= keys  # a further cell with the same id is another one
+        added += not keys
+        if keys or added <= MAX_ADDED:
+            taken.append({**cell})
+    count = added - MAX_ADDED
+    return taken, [phrase(f"{count} of the added cells are left out, too many to be graded")] if count > 0 else []
 
 
 def _parts(cells: list[dict], released: NotebookNode) -> list[Part]:
@@ -400,12 +422,16 @@ def deactivate_markup(markdown: str) -> str:
     return _ACTIVE.sub(lambda match: match[0] + _JOINER, markdown)
 
 
-def _limit_length(cells: list[NotebookNode], released: NotebookNode) -> None:
-    """Replace the sources that are too long to run, to render and to read by a remark."""
-    given = {cell.id: cell.source for cell in released.cells}
-    left = MAX_WRITTEN
+def _leave_out(cells: Iterable[dict], released: NotebookNode) -> set[str]:
+    """Replace the sources that are too long or too deep to run, to render and to read by remarks, which are returned."""
+    given, remarks, left = {cell.source for cell in released.cells}, set(), MAX_WRITTEN
     for cell in cells:
-        if cell.source != given.get(cell.id):
-            left -= len(cell.source)
-            if len(cell.source) > MAX_CELL or left < 0:
-                cell.source = f"# left out: {len(cell.source)} characters, too long to be graded"
+        source = _source(cell)
+        if source in given:
+            continue
+        left -= len(source) if len(source) <= LONGEST else 0
+        reason = reason_left_out(source, cell.get("cell_type") == "code" and left >= 0)
+        if reason := reason or (OVER_ALL if left < 0 else ""):
+            cell["source"] = f"# {reason}"
+            remarks.add(cell["source"])
+    return remarks

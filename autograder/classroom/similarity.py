@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ast
 import io
-import re
 import tokenize
 import zlib
 from collections import Counter
@@ -23,6 +22,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy
+
+from .join import parsed
 
 GRAM = 10  # tokens that make a hash: an expression of some length
 WINDOW = 4  # hashes, and the smallest of them is kept
@@ -130,9 +131,8 @@ def fingerprints(tokens: Sequence[tuple[str, int]]) -> Iterator[tuple[int, tuple
 
 def tokens(source: str) -> list[tuple[str, int]]:
     """The nodes of a cell's syntax tree, each with its line. IPython's commands count as `pass`. Empty if it is no Python."""
-    for text in (source, re.sub(r"^([ \t]*)[%!].*$", r"\1pass", source, flags=re.MULTILINE)):
-        with suppress(SyntaxError, ValueError, RecursionError, MemoryError):  # the last two for deep nesting
-            return list(_walk(ast.parse(text)))
+    with suppress(ValueError):  # for a number of thousands of digits
+        return list(_walk(tree)) if (tree := parsed(source)) else []
     return []
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..author.mutants import RULES, arithmetic, condition, replaceable_nodes
+from .join import parsed
 
 NAME = "_rushlight_probe"  # of the module `probe` in the notebook
 OF_STATEMENTS = [arithmetic, condition]  # the rules that leave a statement where it is
@@ -37,12 +38,10 @@ def split_lines(source: str) -> list[str]:
 
 
 def function_in(source: str, name: str) -> ast.FunctionDef | None:
-    """The last function of this name at the top of a cell, or None if the cell is no plain Python or has none."""
-    try:
-        functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name]
-        return functions[-1] if functions else None
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    """The last function of this name at the top of a cell, or None if the cell is no Python or has none."""
+    body = tree.body if (tree := parsed(source)) else []
+    functions = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == name]
+    return functions[-1] if functions else None
 
 
 def lines_of(source: str, name: str) -> list[int]:

@@ -32,6 +32,7 @@ from .restore import deactivate_markup
 ALIKE = 0.8  # two answers are nearly equal if so much of their pairs of words is in both
 REWORDED = 0.6  # a line belongs to an item if so much of the item's letters is in it, in order
 DIFFERENCES = 12  # of an answer that is nearly equal to another
+COMPARED = 500  # words of an answer: `difflib` takes minutes for thousands that repeat
 UNTOUCHED = "YOUR ANSWER HERE"
 
 # The rubric ----------------------------------------------------------------------------------------------------------
@@ -274,7 +275,7 @@ def entries_of(answers: Sequence[Answer]) -> Iterator[tuple[int, Answer, list[An
 
 def differences(one: Answer, other: Answer) -> list[tuple[str, str]]:
     """What `other` has in place of words of `one`, besides what does not change their meaning."""
-    a, b = one.source.split(), other.source.split()
+    a, b = one.source.split()[:COMPARED], other.source.split()[:COMPARED]
     parts = SequenceMatcher(None, [*map(words, a)], [*map(words, b)], autojunk=False).get_opcodes()
     return [(" ".join(a[i:j]), " ".join(b[k:m])) for tag, i, j, k, m in parts if tag != "equal"][:DIFFERENCES]
 

@@ -12,7 +12,8 @@ from sweep import swept
 
 from autograder import model
 from autograder.classroom import grade as grading
-from autograder.classroom.restore import MAX_ADDED, MAX_CELL, deactivate_markup, restore, restore_text
+from autograder.classroom.join import LONGEST
+from autograder.classroom.restore import MAX_ADDED, deactivate_markup, restore, restore_text
 from autograder.engine import sandbox
 from autograder.engine.check import PASSED
 from autograder.engine.edition import edition
@@ -238,7 +239,7 @@ def test_markdown_of_a_student_says_what_it_said_and_does_nothing(written, shown
 def test_a_notebook_without_end_is_cut(released):
     submitted = copy.deepcopy(released)
     submitted.cells += [nbformat.v4.new_code_cell("x") for _ in range(5000)]
-    cell(submitted, "aten.strided.permute").source = "x" * (MAX_CELL + 1)
+    cell(submitted, "aten.strided.permute").source = "x" * (LONGEST + 1)
     result = restore(submitted, released)
     assert len(result.cells) == len(released.cells) + MAX_ADDED
     assert cell(result, "aten.strided.permute").source.startswith("# left out")

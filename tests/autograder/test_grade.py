@@ -195,6 +195,16 @@ def test_what_a_marker_cannot_do_costs_that_submission_only(one_student, quick_g
     assert [row.total for row in quick_grade(LAB)] == [14]
 
 
+@pytest.mark.parametrize("step", ["packed", "assembled", "_read_grades"])
+def test_what_cannot_be_read_costs_that_submission_only(one_student, quick_grade, monkeypatch, step):
+    def read(*_):
+        raise RecursionError("maximum recursion depth exceeded")
+
+    monkeypatch.setattr(grading, step, read)
+    (row,) = quick_grade(LAB)
+    assert "(RecursionError: maximum recursion depth exceeded)" in row.problem and row.scores == {}
+
+
 def test_the_report_shows_what_students_share_and_no_markup_of_theirs(classroom):
     verdict = {"outcome": "disagreed", "message": "<script>", "case": "sizes = [0]", "seconds": 1.0}
     rows = [
