@@ -248,13 +248,15 @@ class Judge:
         known = {key_of(pair[0]): _compare(*pair) for pair in zip(tried, observed, answers)}
         if hasattr(check.subject, "for_cases"):
             self._decide_alone(check, known, tried[len(first) :], dict(zip(map(key_of, tried), answers)), ask)
+        noise = self._leave_noise_out(check, known) if shrink else 0
         failing = sum(disagreement is not None for disagreement in known.values())
-        verdict = Verdict(
-            check.name, PASSED, cases=len(tried), agreed=len(tried) - failing, exact=self.source.is_exact(check)
-        )
+        count = len(tried) - noise
+        verdict = Verdict(check.name, PASSED, cases=count, agreed=count - failing, exact=self.source.is_exact(check))
         if len(tried) < len(cases):
             count, most = len(tried), len(cases)
             verdict.notes = [phrase(f"it is slow: {count} of {most} cases were tried, and its speed costs nothing")]
+        if noise:
+            verdict.notes.append(phrase(f"cases left out, because torch's own answer is rounding noise: {noise}"))
         return self._decide_failure(verdict, check, known, ask, second_chance, shrink) if failing else verdict
 
     def _decide_alone(
@@ -276,6 +278,32 @@ class Judge:
         if before:
             second = {key_of(case): compared(case, mine) for case, mine in zip(together, _ask(ask, check, together))}
             known |= {key: disagreement for key, disagreement in before.items() if second.get(key) is None}
+
+    def _leave_noise_out(self, check: Check, known: Known) -> int:
+        """Leave out the disagreements on noise, the simplest first, until one is not noise. Return how many were left out.
+
+        An edge is never left out, because wrong answers are known to fail on edges, and half of the drawn cases stay.
+        """
+        edges, noise = {*map(key_of, check.edges)}, 0
+        while any(known.values()) and noise < (len(known) - len(edges)) // 2:
+            simplest = _simplest(known)
+            if key_of(simplest.case) in edges or not self._is_noise(check, simplest):
+                break
+            known[key_of(simplest.case)] = None
+            noise += 1
+        return noise
+
+    def _is_noise(self, check: Check, disagreement: Disagreement) -> bool:
+        """Whether student and torch differ in floats only, and in each of them torch differs from itself if it rounds otherwise."""
+        theirs, apart = disagreement.theirs, [*differences(disagreement.mine, disagreement.theirs)]
+        if not all(part.of_floats for part in apart):
+            return False
+        steady = {part.path for part in apart}
+        with suppress(Exception):  # torch may refuse, and without torch there is no answer
+            usual, *others = self.source.rounded(check, disagreement.case)
+            for other in others if difference(usual, theirs) is None else ():
+                steady -= {part.path for part in differences(other, theirs)}
+        return not steady
 
     def _decide_failure(
         self,
@@ -330,6 +358,7 @@ class Judge:
 
         with suppress(ShrinkTimeout):
             self.source.search(check, differs)
+        self._leave_noise_out(check, known)
         return _simplest(known)
 
     def _explain(self, verdict: Verdict, check: Check, disagreement: Disagreement) -> None:

@@ -392,6 +392,7 @@ class Difference(NamedTuple):
 
     path: Path
     words: str
+    of_floats: bool = False  # which are compared with a tolerance
 
 
 def difference(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> str | None:
@@ -448,7 +449,7 @@ def _differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterat
                 yield from _differences(mine[key], theirs[key], (*path, key), origin)
         case "float":
             if not _close(mine, theirs):
-                yield Difference(path, _at(path) + _apart(mine, theirs, origin))
+                yield Difference(path, _at(path) + _apart(mine, theirs, origin), of_floats=True)
         case _:
             if mine != theirs:
                 yield Difference(path, _at(path) + _values_apart(mine, theirs, origin))
@@ -512,11 +513,11 @@ def _tensor_differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) ->
         yield Difference((*path, field), f"{_at(path)}{field}: {words}")
     if not {"dtype", "shape"}.isdisjoint(fields):
         return
-    ours, real = values(mine), values(theirs)
-    for index in map(tuple, np.argwhere(~_equal(ours, real, theirs["tensor"]["dtype"])).tolist()):
+    ours, real, dtype = values(mine), values(theirs), theirs["tensor"]["dtype"]
+    for index in map(tuple, np.argwhere(~_equal(ours, real, dtype)).tolist()):
         place, words = ", ".join(map(str, index)), _apart(ours[index], real[index], origin)
         words = phrase(f"element [{place}]: {words}")
-        yield Difference((*path, index), _at(path) + words)
+        yield Difference((*path, index), _at(path) + words, of_floats=dtype in TOLERANCES)
 
 
 def _equal(ours: np.ndarray, real: np.ndarray, dtype: str) -> np.ndarray:
@@ -661,7 +662,7 @@ _ELEMENT = re.compile(r"[^\s\[\],](?:[^\n\[\],]*[^\s\[\],])?")  # a complex numb
 
 def layouts(mine: Tree, theirs: Tree, differing: Iterable[Difference]) -> list[Tree]:
     """Sizes, strides and offset of both tensors of the first difference in a layout, or an empty list."""
-    for path, _ in differing:
+    for path, *_ in differing:
         if path and path[-1] in ("shape", "stride", "offset"):
             both = [_part(tree, path[:-1]) for tree in (mine, theirs)]
             if {*map(_kind, both)} == {"tensor"}:  # a dict, too, may have an entry of this name

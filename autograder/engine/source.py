@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from typing import NamedTuple, Protocol
 
@@ -55,6 +55,9 @@ class Source(Protocol):
 
     def ask(self, check: Check, cases: list[dict]) -> Callable[[], list[Tree]]:
         """Start to compute torch's answers, and return a function that waits for them. It raises NotRecorded if there is none."""
+
+    def rounded(self, check: Check, case: dict) -> Iterator[Tree]:
+        """Torch's answers to a case with other roundings, the first as usual. None if nothing can be asked."""
 
     def search(self, check: Check, differs: Callable[[dict], bool]) -> None:
         """Propose cases of a check that may be simpler than those of `begin`, until the predicate raises."""

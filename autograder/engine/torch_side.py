@@ -14,8 +14,12 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from .observe import Tree, tensor_tree
+
+PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 class TorchSide:
@@ -35,7 +39,7 @@ class TorchSide:
 
     def take(self, value: Any) -> Tree | None:
         if isinstance(value, torch.Tensor):
-            if type(value) not in (torch.Tensor, torch.nn.Parameter) or value.device.type != "cpu":
+            if type(value) not in PLAIN or value.device.type != "cpu":
                 return {"other": _describe(value)}
             dtype = str(value.dtype).removeprefix("torch.")
             plain = value.detach().contiguous()
@@ -50,6 +54,44 @@ def _describe(x: torch.Tensor) -> str:
     """A tensor without data of its own on the CPU: meta, fake, a wrapper, another device."""
     dtype = str(x.dtype).removeprefix("torch.")
     return f"{type(x).__name__} {dtype} {tuple(x.shape)}, strides {tuple(x.stride())}, on {x.device.type}"
+
+
+# Other roundings -----------------------------------------------------------------------------------------------------
+
+_BITS = {  # by dtype: integers of its size, and a mask of the last third of the bits after the point (float16 has too few)
+    torch.float32: (torch.int32, 2**8 - 1),
+    torch.float64: (torch.int64, 2**17 - 1),
+}
+
+
+class OtherRounding(TorchDispatchMode):
+    """Move each number that an operator has rounded by one unit in the last place, up or down by chance. With seed 0, move none.
+
+    A number is exact if its last bits are 0, as in integers and small binary fractions, or if an argument has it too, as in a
+    maximum. An exact number stays, so what a program decides by exact numbers does too.
+    """
+
+    def __init__(self, seed: int):
+        super().__init__()
+        self.seed, self.generator = seed, torch.Generator().manual_seed(seed)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        given = [torch.zeros(0).double(), *(x.double().abs().flatten() for x in _floats((args, kwargs)))]
+        result = func(*args, **kwargs or {})  # it may change an argument
+        for x in _floats(result) if self.seed and self._computes(func) else ():
+            integer, mask = _BITS[x.dtype]
+            bits, is_exact = x.view(integer), torch.isin(x.double().abs(), torch.cat(given))
+            moves = (bits & mask != 0) & x.isfinite() & ~is_exact
+            bits += moves * (1 - 2 * torch.randint(2, x.shape, generator=self.generator, dtype=integer))
+        return result
+
+    def _computes(self, func: Any) -> bool:
+        """Whether an operator is neither a view, nor a copy (in another dtype, too), nor a source of random numbers."""
+        return not (func.is_view or "copy" in func.name() or torch.Tag.nondeterministic_seeded in func.tags)
+
+
+def _floats(values: Any) -> list[torch.Tensor]:
+    return [x for x in tree_leaves(values) if type(x) in PLAIN and x.dtype in _BITS and x.device.type == "cpu"]
 
 
 # A case by itself ----------------------------------------------------------------------------------------------------

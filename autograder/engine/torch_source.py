@@ -6,10 +6,10 @@ import os
 import random
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -35,7 +35,7 @@ from . import torch_dumps
 from .check import Check, find, is_bench
 from .observe import Tree, for_cases, has, is_error, observe_result
 from .source import PendingCases, key_of
-from .torch_side import TorchSide, call_and_restore, make_up_devices
+from .torch_side import OtherRounding, TorchSide, call_and_restore, make_up_devices
 
 set_hypothesis_home_dir(cache_folder() / "hypothesis")  # not in the student's folder
 # Hypothesis also draws constants of the modules that this process has imported, but one seed must give the same cases everywhere
@@ -48,22 +48,24 @@ providers._get_local_constants = providers.Constants
 _strategies = ModuleType(st.__name__)
 vars(_strategies).update(vars(st) | {"composite": lru_cache(maxsize=1000)(st.composite)})
 
+ROUNDINGS = 8  # of torch's answer, for a case that may be noise
 CASES = 100  # drawn per check, besides its edges, unless the check says how many
 
 _side = TorchSide()
 
 
-def answers(name: str, cases: list[dict]) -> list[Tree]:
-    """Torch's observation of each case of a check."""
+def answers(name: str, cases: list[dict], rounding: int | None = None) -> list[Tree]:
+    """Torch's observation of each case of a check, as it is, or with `OtherRounding` of this seed."""
     check = find(name)
     program = check.reference or check.subject
+    observe = observe_result if rounding is None else partial(_observe_rounded, rounding)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if is_bench(check.lab):
             programs = for_cases(program, torch, cases)
-            seen = [call_and_restore(observe_result, program, _side, case) for program, case in zip(programs, cases)]
+            seen = [call_and_restore(observe, program, _side, case) for program, case in zip(programs, cases)]
         else:
-            seen = [observe_result(program, _side, case) for case in cases]
+            seen = [observe(program, _side, case) for case in cases]
     broken = next((tree for tree in seen if _is_broken(check, tree)), None)
     if broken is not None:
         raise RuntimeError(f"the check's own side raised {broken['type']}: {broken['message']}")
@@ -71,6 +73,11 @@ def answers(name: str, cases: list[dict]) -> list[Tree]:
     if failed is not None:  # two failures are no agreement
         raise RuntimeError(f"torch's own ranks failed: {failed['message']}")
     return seen
+
+
+def _observe_rounded(rounding: int, *given: Any) -> Tree:
+    with OtherRounding(rounding):
+        return observe_result(*given)
 
 
 def _is_broken(check: Check, theirs: Tree) -> bool:
@@ -141,7 +148,7 @@ class TorchSource:
         torch_dumps.seed = self.pool
         return check.cases(_strategies)
 
-    def ask(self, check: Check, cases: list[dict]) -> Callable[[], list[Tree]]:
+    def ask(self, check: Check, cases: list[dict], **rounding: int) -> Callable[[], list[Tree]]:
         """Start computing torch's answers, and return a function that waits for them.
 
         They are computed in a thread, so that the subject, another process, works at the same time. If the oracle changes
@@ -151,9 +158,13 @@ class TorchSource:
             import torch._dynamo  # noqa: F401  (a first call under a mode imports it: here once instead of in every child)
 
         executor = ProcessPoolExecutor(1, torch_dumps.PROCESSES) if check.disposable else ThreadPoolExecutor(1)
-        answered: Future[list[Tree]] = executor.submit(answers, check.name, cases)
+        answered: Future[list[Tree]] = executor.submit(answers, check.name, cases, **rounding)
         executor.shutdown(wait=False)
         return answered.result
+
+    def rounded(self, check: Check, case: dict) -> Iterator[Tree]:
+        """Torch's answers to a case with other roundings. The first has the usual one, so it shows if torch answers at all so."""
+        return (self.ask(check, [case], rounding=seed)()[0] for seed in range(1 + ROUNDINGS))
 
     def search(self, check: Check, differs: Callable[[dict], bool]) -> None:
         """Let Hypothesis look for a small case on which subject and torch differ."""

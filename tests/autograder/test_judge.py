@@ -15,6 +15,7 @@ from contextlib import suppress
 
 import pytest
 from answers import over_the_wire
+from answers.shared import copied
 from hypothesis.internal.conjecture import providers
 from sweep import sweep, swept
 
@@ -38,8 +39,18 @@ from autograder.engine.check import (
 )
 from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
-from autograder.engine.observe import MAX_FRAMES, Malformed, SubjectDied, SubjectTimedOut, error_tree, with_raised
+from autograder.engine.observe import (
+    MAX_FRAMES,
+    Malformed,
+    SubjectDied,
+    SubjectTimedOut,
+    difference,
+    error_tree,
+    tensor_tree,
+    with_raised,
+)
 from autograder.engine.subject import answer
+from autograder.engine.torch_source import TorchSource
 from rushlight.c10.dispatch import local
 
 STRIDES = "aten.strided.contiguous_strides"
@@ -274,6 +285,89 @@ def test_a_disagreement_is_one_also_if_the_answer_does_not_end_on_a_smaller_case
     fill(strides, without_the_rule_for_empty_dimensions)
     verdict = judge.verdict(STRIDES, ask)
     assert verdict.outcome == DISAGREED and verdict.case in cases
+
+
+RMSPROP = "optim.rules.rmsprop"
+SETTINGS = {"centered": True, "alpha": 0.0, "weight_decay": 0.5}  # the centred average is 0 but for rounding
+GRADIENTS = [[5, 5, 9], [6, 6, 7], [2, None, 8], [8, 9, None]]
+NOISE = {"kind": "RMSprop", "settings": SETTINGS, "second": None, "gradients": GRADIENTS, "digits": "float64"}
+NOISE |= {"changes": [{}] * 4, "infinite": False}
+
+
+ZEROS = tensor_tree("float64", [3], [1], 0, bytes(24))
+
+
+def replaced(tree, path, value):
+    """An observation with this value at this path."""
+    if not path:
+        return value
+    first, *rest = path
+    if isinstance(tree, list):
+        return [replaced(item, rest, value) if i == first else item for i, item in enumerate(tree)]
+    return {"dict": [[key, replaced(item, rest, value) if key == first else item] for key, item in tree["dict"]]}
+
+
+@pytest.fixture
+def with_noise(monkeypatch):
+    """`with_noise(path, value)` is a subject that changes one part of its right answer to the noise, which every seed draws."""
+    draw, slot = TorchSource.draw, function_of(RMSPROP)
+    monkeypatch.setattr(TorchSource, "draw", lambda source, check: [NOISE, *draw(source, check)])
+    monkeypatch.setattr(torch_source, "CASES", 12)
+    fill(slot, copied(slot))
+
+    def with_noise(path, value):
+        def ask(name, cases):
+            return [
+                replaced(tree, path, value) if case == NOISE and path is not None else tree
+                for case, tree in zip(cases, answer(name, cases))
+            ]
+
+        return ask
+
+    yield with_noise
+    restore(slot)
+
+
+@pytest.mark.parametrize(("path", "value"), [(None, None), (("steps", 3, "params", 0), ZEROS)])
+def test_a_drawn_case_whose_answer_is_rounding_noise_is_left_out(with_noise, path, value):
+    judge = Judge(4)
+    verdict = judge.verdict(RMSPROP, with_noise(path, value))
+    assert verdict.passed, verdict
+    assert verdict.cases == len(judge.drawn(find(RMSPROP))[0]) - 1 and verdict.notes[0].endswith("noise: 1")
+
+
+WRONG_BESIDE_NOISE = {
+    "it raises": ((), error_tree(ValueError("mine"))),
+    "there is no tensor": (("steps", 3, "params", 0), None),
+    "another dtype": (("steps", 3, "params", 0), tensor_tree("float32", [3], [1], 0, bytes(12))),
+    "a number that torch does not round": (("steps", 0, "params", 0), ZEROS),
+    "no number": (("in place", 0), False),
+}
+
+
+@pytest.mark.parametrize(("path", "value"), WRONG_BESIDE_NOISE.values(), ids=WRONG_BESIDE_NOISE)
+def test_noise_in_a_case_excuses_nothing_else(with_noise, path, value):
+    assert Judge(4).verdict(RMSPROP, with_noise(path, value), lambda verdict: verdict).outcome == DISAGREED
+
+
+def test_more_than_half_of_the_drawn_cases_are_never_left_out(with_noise, monkeypatch):
+    monkeypatch.setattr(TorchSource, "draw", lambda source, check: [NOISE])
+    assert Judge(4).verdict(RMSPROP, with_noise(None, None), lambda verdict: verdict).outcome == DISAGREED
+
+
+def test_an_edge_is_never_left_out(with_noise, monkeypatch):
+    monkeypatch.setattr(find(RMSPROP), "edges", [NOISE])
+    assert Judge(4).verdict(RMSPROP, with_noise(None, None), lambda verdict: verdict).outcome == DISAGREED
+
+
+def test_no_case_is_drawn_for_rmsprop_whose_answer_is_rounding_noise():
+    check, source = find(RMSPROP), TorchSource(seed=6)
+    cases = source.draw(check)
+    assert any(case["settings"].get("alpha") == 0 for case in cases)
+    for case, theirs in zip(cases, source.ask(check, cases)()):
+        assert all(difference(other, theirs) is None for other in itertools.islice(source.rounded(check, case), 3)), (
+            case
+        )
 
 
 @pytest.mark.parametrize("error", [SubjectDied, SubjectTimedOut, Malformed, None])

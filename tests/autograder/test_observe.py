@@ -25,10 +25,11 @@ from autograder.engine.observe import (
     show,
     show_marked,
     tensor_tree,
+    values,
     with_raised,
 )
 from autograder.engine.subject import RushlightSide
-from autograder.engine.torch_side import TorchSide
+from autograder.engine.torch_side import OtherRounding, TorchSide
 
 
 class NoTensors:
@@ -103,6 +104,30 @@ def test_an_argument_or_a_key_that_is_called_dtype_is_no_dtype(side):
     case = {"dtype": "float32", "of": {"dtype": "float64"}, "options": {"dtype": {"dtype": "int64"}, "device": "cpu"}}
     seen = observe_result(lambda xp, **case: [case["dtype"], case["of"], case["options"]["dtype"]], side, case)
     assert seen == ["float32", {"dtype": "float64"}, {"dtype": "int64"}]
+
+
+@pytest.mark.parametrize(("dtype", "integer"), [("float32", np.int32), ("float64", np.int64)])
+def test_another_rounding_moves_rounded_numbers_by_one_unit_in_the_last_place_and_no_other(dtype, integer):
+    def program(xp):
+        x = xp.tensor([1.0, 7.0, -5.5], dtype=getattr(xp, dtype))
+        third = x / 3
+        drawn = xp.rand(3, dtype=x.dtype, generator=xp.Generator().manual_seed(0))
+        again = [x * 0.375, third.clone(), third.max().reshape(1), third.to(xp.float64), drawn]
+        return [third.clone(), *again, again[1] == third]
+
+    def bits(seed):
+        with OtherRounding(seed):
+            third, *others = observe_result(program, TorchSide(), {})
+        return values(third).view(integer), others
+
+    usual, moved, other = bits(0), bits(1), bits(2)
+    assert usual[0].tolist() == values(observe_result(program, TorchSide(), {})[0]).view(integer).tolist()
+    assert {1, -1} >= {*(moved[0] - usual[0]).tolist(), *(other[0] - usual[0]).tolist()}
+    assert moved[0].tolist() != other[0].tolist()
+    assert encode(moved[1][0]) == encode(usual[1][0]) and encode(moved[1][4:]) == encode(usual[1][4:])
+    for third, (_, copy, largest, wider, *_) in (moved, other):
+        assert values(copy).view(integer).tolist() == third.tolist()
+        assert values(copy).max() == values(largest)[0] and (values(copy) == values(wider)).all()
 
 
 def test_a_result_of_the_checks_own_side_that_cannot_be_read_is_no_answer():
