@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import OrderedDict, UserDict
 from functools import partial
+from itertools import accumulate
+from operator import or_
 
 from ...engine.check import program
 from ...engine.observe import difference
@@ -343,6 +345,13 @@ _OF_RMSPROP = {
 }  # fmt: skip
 
 
+def _has_an_average(case):
+    """Whether no group is centered with alpha 0: its v - m^2 would be 0 but for rounding, and g is divided by the root of that."""
+    first, second, changes = case["settings"], case["second"] or {}, case["changes"]
+    groups = [first | second, *accumulate([first, *changes], or_)]
+    return not any(group.get("centered") and group.get("alpha") == 0 for group in groups)
+
+
 def _about_rmsprop(case, mine, theirs):
     if said := _about_steps(case, mine, theirs):
         return said
@@ -356,7 +365,7 @@ def _about_rmsprop(case, mine, theirs):
 
 @program(
     "optim.rules.rmsprop",
-    cases=lambda st: _stepping(st, ["RMSprop"], _OF_RMSPROP),
+    cases=lambda st: _stepping(st, ["RMSprop"], _OF_RMSPROP).filter(_has_an_average),
     edges=[
         _steps("RMSprop"), _steps("RMSprop", lr=0.5), _steps("RMSprop", lr=0.5, maximize=True, weight_decay=0.5),
         *[_steps("RMSprop", lr=0.5, eps=0.1, momentum=momentum, centered=centered, maximize=maximize)
