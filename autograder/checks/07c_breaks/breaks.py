@@ -283,7 +283,8 @@ def called_once(xp, text, call):
     function = define(xp, text)
     args = arguments(xp, function)
     (result, graphs), names = call(xp, function, lambda: graphs_returned(xp, function, args))
-    if "lambda" in text or "nonlocal" in text:  # torch asks for the contents of cells later than for other values
+    # torch asks for the contents of cells and of new objects later than for other values
+    if any(word in text for word in ("lambda", "nonlocal", "Plain()")):
         graphs = [sorted(graph, key=repr) for graph in graphs]
     seen = {"returned by the graphs": graphs, "variables": names, "result": readable([result, args])}
     return seen | {"same objects": same_objects(flat([result, args], []))}
@@ -308,6 +309,7 @@ BREAK_EDGES = [
     _break("d = lambda: [a, n]", after="d; a"), _break("d = lambda: [a, n]; c = d", "d", "c; d"),
     _break("c = Plain()\nc.v = a; d = c", "d", "c; d; a"), _break("c = {n, 7}; d = c", "d", "c; d"),
     _break("c = Plain()\nc.v = a; c.w = c", "c", "c"), _break("d = lambda: [a, n]", after="y"),
+    _break("c = Plain()\nc.v = a", after="c; a + 1"),
     _break("d = {'k': b, 'x': x}", "d", "d; x"),
     _break("c = [a]; c.append(c)", after="n; c[0]"), _break("c = [n]; d = [c, c]", after="d; c"),
     _break("b = a * 2", "b; a", "a - b; x"), _break("c = [b]", "c", "a; c; y"),
