@@ -9,6 +9,7 @@ from functools import lru_cache
 import guarantees
 import pytest
 from answers import answers, over_the_wire
+from answers.shared import copied
 
 from autograder.author import mutants as m
 from autograder.author.mutants import graded_checks
@@ -36,10 +37,13 @@ def trials(params):
 
 
 def pytest_generate_tests(metafunc):
-    """The trials of answers. `make test` imports the answers to a few labs only."""
+    """The trials of answers, with the reference among the right ones. `make test` imports the answers to a few labs only."""
     if "function" in metafunc.fixturenames:
         labs = SMALL_LABS if metafunc.config.option.markexpr == "not sweep" else lab_names()
-        found = answers("wrong" if "wrong" in metafunc.function.__name__ else "right", labs)
+        found = [*answers("wrong" if "wrong" in metafunc.function.__name__ else "right", labs)]
+        if "wrong" not in metafunc.function.__name__:
+            named = ((name, function_of(name)) for lab in labs for name in Lab(lab).exercises)
+            found += [(f"{slot.__name__}__reference", name, copied(slot)) for name, slot in named]
         metafunc.parametrize(("exercise", "function"), trials((exercise, each, name) for name, exercise, each in found))
 
 
