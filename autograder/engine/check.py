@@ -258,6 +258,19 @@ def is_bench(lab: str) -> bool:
     return _of_package(lab, "BENCH", False)
 
 
+LONG_CASES = (
+    "on_torch.custom_ops.",
+    "on_torch.cpp_ops.",
+    "distributed.",
+    "together.",
+)  # of bench labs: they compile, or start ranks
+
+
+def takes_long(name: str) -> bool:
+    """Whether a case of a check may take as long as one of a bench lab, because it compiles C++ or starts ranks."""
+    return is_bench(find(name).lab) and name.startswith(LONG_CASES)
+
+
 def is_milestone(name: str) -> bool:
     """Whether a check runs many pieces together, as the milestone of a lab: its name starts with `together.`"""
     return name.startswith("together.")

@@ -420,8 +420,9 @@ class ShrinkTimeout(BaseException):
 def _observe(ask: Ask, check: Check, cases: list[dict], needed: int) -> list[Tree]:
     """Ask for the observations of cases, in portions: a limit of time is for one case, and the time of all decides nothing.
 
-    A portion that does not come back is asked for case by case, which shows the case at fault. Cases that run on the same ranks
-    are one portion. Of an answer that is slow so many are observed as are `needed`: all edges and `FEWEST` of the drawn cases.
+    A portion that does not come back is asked for case by case, which shows the case at fault, unless the subject has named it.
+    Cases that run on the same ranks are one portion. Of an answer that is slow so many are observed as are `needed`: all edges
+    and `FEWEST` of the drawn cases.
     """
     observed: list[Tree] = []
     deadline = time.perf_counter() + SLOW_SECONDS
@@ -432,7 +433,7 @@ def _observe(ask: Ask, check: Check, cases: list[dict], needed: int) -> list[Tre
         try:
             observed += _ask(ask, check, portion)
         except (SubjectTimedOut, SubjectDied) as error:
-            if len(portion) == 1:
+            if error.case is not None:
                 raise
             singly, died = True, error if isinstance(error, SubjectDied) else died
         else:
@@ -447,7 +448,7 @@ def _ask(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:
     try:
         observed = ask(check.name, cases)
     except (SubjectTimedOut, SubjectDied) as error:
-        error.case = cases[0] if len(cases) == 1 else None
+        error.case = cases[0] if len(cases) == 1 else error.case
         raise
     if not isinstance(observed, list) or len(observed) != len(cases):
         raise Malformed(f"asked for {len(cases)} observations, received something else")
@@ -515,7 +516,9 @@ def serve(source: Readable, target: BinaryIO, any_case: bool = True, cases: Sour
         send(target, {"ask": cases})
         reply = receive(source)
         if "timed out" in reply:
-            raise SubjectTimedOut(reply["timed out"])
+            error = SubjectTimedOut(reply["timed out"])
+            error.case = cases[reply["at"]]
+            raise error
         accept(reply["observed"])
         return reply["observed"]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator
@@ -18,26 +19,33 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-import psutil
+with contextlib.suppress(ImportError):  # a browser's Python has no processes
+    import psutil
 
 from ..language import phrase
 from .observe import NotGraded, SubjectTimedOut
 
 T = TypeVar("T")
 
-# in seconds of own time: in a build lab, and in a bench lab, where a C++ compiler takes long
+# in seconds of own time: in a build lab, and in a bench lab, where a C++ compiler takes long. A case that does not end is run
+# twice, the second time on the reference's pieces.
 CELL_SECONDS = (30.0, 60.0)
-CHECK_SECONDS = (10.0, 60.0)  # for a case, and for those asked for at once: one takes a reference 0.1 s, or 1.2 s
+CHECK_SECONDS = (
+    6.0,
+    60.0,
+)  # for a case, the longer if it compiles or has ranks: a reference takes 0.1 s, or 1.2 s for one
 TOTAL_SECONDS = (600.0, 1800.0)  # for a submission: the references take 9 and 48 at most
 WALL_CLOCK_FACTOR = 10  # if a limit has passed so many times by the clock, the machine is too busy
 WATCH_SECONDS = 0.25  # between two measurements
 DISK = 0.25  # of a wait for a disk counts: a disk may be slow, but code can make any wait look so, by a vfork
+IN_BROWSER = sys.platform == "emscripten"
 LOOP_SECONDS = 0.02  # CPU time of `_loop` where those were measured
 
 
 def seconds(limit: tuple[float, float], bench: bool) -> float:
-    """One of the limits above for a build lab or a bench lab, on this machine."""
-    return limit[bench] * _slowness()
+    """One of the limits above for a build lab or a bench lab, on this machine. (A browser's Python is always slower, and its
+    reader waits by the clock.)"""
+    return limit[bench] * (1 if IN_BROWSER else _slowness())
 
 
 @cache
@@ -127,11 +135,13 @@ class Allowance:
 
 
 def limited(function: Callable[[], T], limit: float, besides: Collection[int] = ()) -> T:
-    """The function's result. Raises SubjectTimedOut if it takes more than `limit` seconds of this process's own time.
+    """The function's result. Raises SubjectTimedOut if it takes more than `limit` seconds of this process's own time, or in a
+    browser by the clock.
 
     Code that catches everything is interrupted again and again. On Windows, and outside the main thread, there is no limit.
     """
-    if not hasattr(signal, "pthread_kill") or threading.current_thread() is not threading.main_thread():
+    has_signals = IN_BROWSER or hasattr(signal, "pthread_kill")
+    if not has_signals or threading.current_thread() is not threading.main_thread():
         return function()
     main, interrupted, ended = threading.get_ident(), threading.Event(), threading.Event()
 
@@ -148,7 +158,7 @@ def limited(function: Callable[[], T], limit: float, besides: Collection[int] = 
                 signal.pthread_kill(main, signal.SIGALRM)
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    watcher = threading.Thread(target=watch, daemon=True)
+    watcher = _PageAlarm(limit) if IN_BROWSER else threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
         try:
@@ -164,6 +174,38 @@ def limited(function: Callable[[], T], limit: float, besides: Collection[int] = 
     if interrupted.is_set():
         raise SubjectTimedOut(too_long(limit))
     return result
+
+
+_PAGE_ALARM = """(pyodide, limit, interval, number) => {
+    let due = performance.now() + 1000 * limit;
+    pyodide.setInterruptBuffer({
+        get 0() {
+            if (performance.now() < due) return 0;
+            due = performance.now() + 1000 * interval;
+            return number;
+        },
+        set 0(_) {},
+    });
+}"""
+
+
+class _PageAlarm:
+    """Sends SIGALRM after `limit` seconds, and again and again, in a browser's Python, which has no threads: every few
+    instructions Pyodide looks into a buffer for a signal, and this buffer looks at the clock. Only C code is not interrupted."""
+
+    def __init__(self, limit: float):
+        self.limit = limit
+
+    def start(self) -> None:
+        import pyodide_js  # type: ignore[import-not-found]
+        from pyodide.code import run_js  # type: ignore[import-not-found]
+
+        run_js(_PAGE_ALARM)(pyodide_js, self.limit, WATCH_SECONDS, int(signal.SIGALRM))
+
+    def join(self) -> None:
+        import pyodide_js
+
+        pyodide_js.setInterruptBuffer(None)
 
 
 class Interrupted(BaseException):

@@ -11,7 +11,6 @@ import importlib.util
 import io
 import json
 import platform
-import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -26,6 +25,7 @@ from ..model import check_name
 from .check import Check, find, is_bench, registry
 from .check import source as text_of
 from .edition import check_files
+from .limits import IN_BROWSER
 from .observe import Tree, encode, receive
 from .source import NotRecorded, PendingCases, Source, key_of, other_torch
 
@@ -38,7 +38,6 @@ OUTPUTS = "outputs.json"  # the entry with the outputs of a lab's cells that run
 PUBLIC_SEED = 0
 NEEDED = ("check", "observe", "torch_dumps", "torch_side", "torch_source")  # modules here that make cases or answers
 BUDGET = 1 << 18  # bytes for a check: beyond, a drawn case is not kept
-IN_BROWSER = sys.platform == "emscripten"
 INSTALL = (
     phrase("on your own machine the course asks torch itself")
     if IN_BROWSER

@@ -40,6 +40,7 @@ from .check import (
     is_bench,
     is_milestone,
     missing_for_milestone,
+    takes_long,
 )
 from .edition import edition, versions
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, accept, clean
@@ -231,8 +232,17 @@ class Session:
             raise Malformed("outputs in another form") from None
 
     def observe(self, name: str, cases: list[dict]) -> list[Tree]:
-        """The subject's observation of each case of a check."""
-        reply = self._request({"check": name, "cases": cases}, self._seconds(limits.CHECK_SECONDS))
+        """The subject's observation of each case of a check. It says when a case begins, because each may take as long as the
+        limit. The error of one that takes longer has the case."""
+        begun, limit = 0, limits.seconds(limits.CHECK_SECONDS, takes_long(name))
+        try:
+            reply = self._request({"check": name, "cases": cases, "begins": True}, limit)
+            while reply == {"begins": True} and begun < len(cases):
+                begun += 1
+                reply = self._exchange(None, limit)
+        except SubjectTimedOut as error:
+            error.case = cases[begun - 1] if begun else None
+            raise
         observed = reply.get("observed") if isinstance(reply, dict) else None
         accept(observed)
         if not isinstance(observed, list) or len(observed) != len(cases):
@@ -347,16 +357,19 @@ def _retry_on_reference(
         return None  # the second attempt would be the same as the first, or the time of the other pieces is at stake
     missing = [name for name in session.missing if name not in replaced]
     retry = Session(session.lab, session.isolated, session.allowance, missing, session.kernels)
+    check, case = verdict.check, verdict.case
     try:
         # as in the notebook, later cells have no effect on the check
-        for cell in itertools.takewhile(lambda cell: check_name(cell) != verdict.check, to_run):
+        for cell in itertools.takewhile(lambda cell: check_name(cell) != check, to_run):
             if check_name(cell):
                 continue
             other = exercise_name(cell)
             if other in replaced:  # its name is the reference's now
                 cell = NotebookNode(source=binding(other), metadata=cell.metadata)
             retry.run_cell(cell, RERUN_TIMES)
-        second = retry.decide(judge, verdict.check, lambda failed: failed)
+        if case is not None and not judge.replay(check, case, retry.observe).passed:
+            return None  # the case on which it did not end: the whole check might not end again on a later one
+        second = retry.decide(judge, check, lambda failed: failed)
     finally:
         retry.close()
     return replace(second, notes=[note, *second.notes]) if second.passed else None

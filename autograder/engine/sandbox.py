@@ -170,9 +170,9 @@ class Sandbox:
             raise NotGraded(f"the sandbox does not start: {self.last_line or error}") from None
 
     def request(self, message: Tree, seconds: float) -> Tree:
-        """Raises SubjectDied, SubjectTimedOut (after `seconds` of own time), Malformed or NotGraded; after any of them the
-        sandbox is closed."""
-        return self._exchange(encode(message), seconds)
+        """The answer to a message, or with None the next answer to the last one. Raises SubjectDied, SubjectTimedOut (after
+        `seconds` of own time), Malformed or NotGraded; after any of them the sandbox is closed."""
+        return self._exchange(b"" if message is None else encode(message), seconds)
 
     def _exchange(self, data: bytes, seconds: float) -> Tree:
         pipes = _Pipes(self.process, seconds, self.isolated)

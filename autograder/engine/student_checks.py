@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MOST_CASES = 40
 AT_ONCE = 2  # processes
-ALL_RUNS = 6  # times `CHECK_SECONDS`, of own time, for all bodies together; a reference takes a tenth of it
+ALL_RUNS = 10  # times `CHECK_SECONDS`, of own time, for all bodies together; a reference takes a tenth of it
 EXAMPLES = 100  # of a property, as many as Hypothesis tries; the same ones each time
 CASES = f"report_cases(most={MOST_CASES}"
 PROPERTY = f"report_property(examples={EXAMPLES}"

@@ -12,6 +12,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from unittest.mock import patch
 
@@ -81,22 +82,26 @@ class NotAttempted(NotImplementedError):
 _side = RushlightSide()
 
 
-def answer(name: str, cases: list[dict]) -> list[Tree]:
-    """Observe a check's program on the student's framework, case by case. An exercise with an empty slot is not attempted."""
+def answer(name: str, cases: list[dict], begin: Callable[[], None] = lambda: None) -> list[Tree]:
+    """Observe a check's program on the student's framework, case by case, after a call of `begin` for each. An exercise with an
+    empty slot is not attempted."""
     check = find(name)
     if not is_milestone(name) and not is_filled(function_of(check.exercise)):
         missing = NotAttempted("its body is still to be written, or its cell has not been run")
         return [error_tree(missing)] * len(cases)
-    with patch.dict(os.environ, devices.ON_CPU):  # for the ranks of the programs
-        programs = for_cases(check.subject, rushlight, cases)
-        if is_bench(check.lab):
-            return [_on_torch(program, case) for program, case in zip(programs, cases)]
-        changed: list[str] = []
-        watching = contextlib.nullcontext()
-        if not is_milestone(name):
-            watching = watched(function_of(check.exercise), lambda function: _restoring(function, changed))
-        with watching:
-            return [_on_rushlight(program, case, changed) for program, case in zip(programs, cases)]
+    changed: list[str] = []
+    watching = contextlib.nullcontext()
+    if not is_bench(check.lab) and not is_milestone(name):
+        watching = watched(function_of(check.exercise), lambda function: _restoring(function, changed))
+    observed = []
+    with patch.dict(os.environ, devices.ON_CPU), watching:  # for the ranks of the programs
+        for program, case in zip(for_cases(check.subject, rushlight, cases), cases):
+            begin()
+            if is_bench(check.lab):
+                observed.append(_on_torch(program, case))
+            else:
+                observed.append(_on_rushlight(program, case, changed))
+    return observed
 
 
 def _restoring(function: Callable, changed: list[str]) -> Callable:
@@ -208,7 +213,8 @@ def main() -> None:
         if "cell" in request:
             send(target, {"outputs": shell.run(request["cell"])})
         else:
-            send(target, {"observed": answer(request["check"], request["cases"])})
+            begin = [partial(send, target, {"begins": True})] * ("begins" in request)
+            send(target, {"observed": answer(request["check"], request["cases"], *begin)})
 
 
 class Shell:

@@ -18,6 +18,7 @@ import tempfile
 import textwrap
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from functools import partial
 from typing import IO, Any
 
 from ..engine import devices
@@ -33,9 +34,9 @@ from ..engine.check import (
     exercise_of,
     find,
     function_of,
-    is_bench,
     is_milestone,
     missing_for_milestone,
+    takes_long,
 )
 from ..engine.exercise import filled, is_filled, only
 from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive, send
@@ -77,23 +78,14 @@ class _Judge:
         printed: dict[str, str] = {}  # the program's output, by case
         send(self.target, {"check": name, "case": case})
         while "verdict" not in (message := receive(self.source)):
-            send(self.target, self._answer(name, message["ask"], printed))
+            try:
+                reply: Tree = {"observed": _answer(name, message["ask"], printed, self.pids)}
+            except SubjectTimedOut as error:
+                reply = {"timed out": str(error), "at": message["ask"].index(error.case)}
+            send(self.target, reply)
         verdict = Verdict(**message["verdict"])
         _show_output(verdict, printed)
         return verdict
-
-    def _answer(self, name: str, cases: list[dict], printed: dict[str, str]) -> Tree:
-        from ..engine import limits  # not in the sandbox, where no check runs here
-
-        limit = limits.seconds(limits.CHECK_SECONDS, is_bench(find(name).lab))
-        try:
-            return {
-                "observed": limits.limited(
-                    lambda: [_answer_quietly(name, case, printed) for case in cases], limit, self.pids
-                )
-            }
-        except SubjectTimedOut as error:
-            return {"timed out": str(error)}
 
 
 class _Helper(_Judge):
@@ -155,10 +147,7 @@ class _Shared(_Judge):
 
 
 def _decide_here(name: str, case: dict | None) -> Verdict:
-    """The verdict of a judge in this very process, by torch's recorded answers: a browser starts no other process.
-
-    What may take too long is stopped from outside: the page ends the process.
-    """
+    """The verdict of a judge in this very process, by torch's recorded answers: a browser starts no other process."""
     from ..engine.judge import Judge
     from ..engine.practice import Practice
 
@@ -166,7 +155,7 @@ def _decide_here(name: str, case: dict | None) -> Verdict:
 
     def ask(name: str, cases: list[dict]) -> list[Tree]:
         try:
-            observed = [_answer_quietly(name, case, printed) for case in cases]
+            observed = _answer(name, cases, printed)
         except SystemExit as error:
             raise SubjectDied(f"it raises {error!r}") from None
         return receive(io.BytesIO(encode(observed)))  # plain data, as from another process
@@ -353,6 +342,20 @@ def _ask_helper(name: str, case: dict | None) -> Verdict:
         raise
     _helper = helper
     return verdict
+
+
+def _answer(name: str, cases: list[dict], printed: dict[str, str], besides: Collection[int] = ()) -> list[Tree]:
+    """The observation of each case. Raises SubjectTimedOut, with the case, if one takes longer than the limit."""
+    from ..engine import limits  # not in the sandbox, where no check runs here
+
+    limit, observed = limits.seconds(limits.CHECK_SECONDS, takes_long(name)), list[Tree]()
+    for case in cases:
+        try:
+            observed.append(limits.limited(partial(_answer_quietly, name, case, printed), limit, besides))
+        except SubjectTimedOut as error:
+            error.case = case
+            raise
+    return observed
 
 
 def _answer_quietly(name: str, case: dict, printed: dict[str, str]) -> Tree:

@@ -239,6 +239,23 @@ def test_a_subject_that_ends_is_shown_with_the_case_on_which_it_does(judge, stri
     assert rows["why"] == "so it was" and rows["case"].startswith("sizes = ") and rows["replay"]
 
 
+def test_a_case_that_does_not_end_is_waited_for_once(judge, strides):
+    """The subject has named it."""
+    stopped = []
+
+    def ask(name, cases):
+        for case in cases:
+            if 0 in case["sizes"] and len(case["sizes"]) > 1:
+                stopped.append(case)
+                error = SubjectTimedOut("so it was")
+                error.case = case
+                raise error
+        return answer(name, cases)
+
+    verdict = judge.verdict(STRIDES, ask)
+    assert verdict.outcome == TIMED_OUT and [verdict.case] == stopped
+
+
 def test_how_long_all_cases_take_together_decides_nothing(judge, strides):
     def ask(name, cases):
         if len(cases) > 3:

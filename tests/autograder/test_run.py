@@ -26,7 +26,7 @@ from autograder.engine.check import (
     is_bench,
     registry,
 )
-from autograder.engine.observe import NotGraded
+from autograder.engine.observe import NotGraded, SubjectTimedOut
 from autograder.engine.run import NOT_RUN, run
 from autograder.engine.sandbox import Sandbox
 from autograder.model import Lab, check_name, exercise_name, lab_names
@@ -195,6 +195,25 @@ def test_an_endless_loop_costs_its_own_points_only_under_the_limits_of_a_class(g
     verdicts = graded(solved)
     assert verdicts["aten.strided.permute"].outcome == TIMED_OUT
     assert outcomes(verdicts, PASSED).keys() == {"aten.strided.permute"}
+
+
+LOOPS = """@exercise(rl.strided)
+def contiguous_strides(sizes):
+    while 0 in sizes:
+        pass
+    return []
+"""
+
+
+def test_the_limit_is_one_for_each_case_and_the_one_that_does_not_end_is_named(isolated, monkeypatch):
+    monkeypatch.setattr(limits, "CHECK_SECONDS", (1.0, 1.0))
+    session = running.Session(Lab(LAB), isolated, limits.Allowance(is_bench(LAB)))
+    start = "import rushlight as rl\nfrom autograder import exercise\n"
+    assert session.run_cell(nbformat.v4.new_code_cell(start + LOOPS)) == []
+    cases = [{"sizes": sizes} for sizes in ([2], [3, 4], [2, 0], [0])]
+    with pytest.raises(SubjectTimedOut) as stopped:
+        session.observe("aten.strided.contiguous_strides", cases)
+    assert stopped.value.case == cases[2]
 
 
 def test_a_cell_that_ends_the_process_costs_itself_only(graded, solved, impatient):

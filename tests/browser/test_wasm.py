@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.engine import practice
+from autograder.engine import limits, practice
 from autograder.engine.check import find, is_bench, registry
 from autograder.model import lab_names
 
@@ -65,11 +65,36 @@ def replay(lab, data, names):
     (practice.FOLDER / f"{lab}.zip").write_bytes(base64.b64decode(data))
     return json.dumps({name: apart(name) for name in names.split()})
 """
+ENDLESS = """
+def endless(name):
+    '''The verdict on a body that does not end on empty tensors.'''
+    from autograder.engine import limits
+    from autograder.engine.check import function_of
+    from autograder.engine.exercise import fill, restore
+    from autograder.notebook.kernel import _decide_here
+
+    def body(sizes):
+        while 0 in sizes:
+            try:
+                sum(sizes)
+            except Exception:
+                pass
+        return right(sizes)
+
+    limits.CHECK_SECONDS = (0.5, 0.5)
+    slot = function_of(name)
+    right = type(slot)(slot.__code__, slot.__globals__)
+    fill(slot, body)
+    try:
+        return str(_decide_here(name, None))
+    finally:
+        restore(slot)
+"""
 
 
 @pytest.fixture(scope="module")
-def python(browser, tmp_path_factory):
-    """Replay checks of a lab in a page. Returns what is different, by check."""
+def started(browser, tmp_path_factory):
+    """A page in which the course's Python runs, as a function that calls one of `REPLAY` or `ENDLESS` there."""
     place = parts.fetched()
     if place is None:
         pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
@@ -82,18 +107,23 @@ def python(browser, tmp_path_factory):
         path = course if name == course.name else place / name
         route.fulfill(path=path) if name else route.fulfill(body="", content_type="text/html")
 
-    def replay(lab, names):
-        data = base64.b64encode((practice.FOLDER / f"{lab}.zip").read_bytes()).decode()
-        told = json.loads(
-            page.evaluate("given => python.globals.get('replay')(...given)", [lab, data, " ".join(names)])
-        )
-        return {name: words for name, words in told.items() if words}
-
     page.route("**/*", give)
     page.goto("http://localhost/")
-    page.evaluate(START, REPLAY)
-    yield replay
+    page.evaluate(START, REPLAY + ENDLESS)
+    yield lambda name, *given: page.evaluate("([name, ...given]) => python.globals.get(name)(...given)", [name, *given])
     page.close()
+
+
+@pytest.fixture
+def python(started):
+    """Replay checks of a lab in a page. Returns what is different, by check."""
+
+    def replay(lab, names):
+        data = base64.b64encode((practice.FOLDER / f"{lab}.zip").read_bytes()).decode()
+        told = json.loads(started("replay", lab, data, " ".join(names)))
+        return {name: words for name, words in told.items() if words}
+
+    return replay
 
 
 def _course():
@@ -121,6 +151,19 @@ def test_what_once_was_different_is_as_recorded(python, tmp_path, monkeypatch):
         practice.record(lab)
         apart |= python(lab, [name for name in PART if find(name).lab == lab])
     assert apart.keys() == listed(PART), apart
+
+
+def test_an_endless_loop_has_the_verdict_of_a_notebook(started, python, tmp_path, monkeypatch):
+    name = "aten.strided.contiguous_strides"
+    monkeypatch.setattr(practice, "FOLDER", tmp_path / "recordings")
+    monkeypatch.setattr(practice, "registry", lambda: {name: find(name)})
+    monkeypatch.setattr(limits, "CHECK_SECONDS", (0.5, 0.5))
+    practice.record("01a_views")
+    exec(ENDLESS, own := {})
+    assert python("01a_views", [name]) == {}
+    said = started("endless", name)
+    assert said == own["endless"](name)
+    assert "timed out" in said and "an endless loop, perhaps" in said and "sizes = [" in said
 
 
 @pytest.mark.sweep
