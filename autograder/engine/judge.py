@@ -62,6 +62,7 @@ from .observe import (
     send,
     show,
     show_marked,
+    told_first,
 )
 from .source import NotRecorded, PendingCases, Source, key_of, other_torch
 
@@ -369,7 +370,7 @@ class Judge:
         else:
             parts = [*islice(differences(disagreement.mine, disagreement.theirs, origin), MAX_MARKED)]
         paths = {part.path for part in parts}
-        verdict.message = parts[0].words
+        verdict.message = _safely(partial(told_first, parts), disagreement.theirs, parts[0]).words
         verdict.mine, verdict.mine_marks = _safely(
             partial(show_marked, paths=paths), disagreement.mine, (_UNREADABLE, [])
         )
@@ -384,6 +385,7 @@ class Judge:
                 verdict.raised = _safely(
                     partial(_show_caught, went_on=not is_error(disagreement.mine)), disagreement.raised
                 )
+        verdict.notes += filter(None, [_safely(_recursion, disagreement.raised, "")])
         undefined = _safely(_undefined_name, disagreement.raised or disagreement.mine)
         verdict.hint = undefined or _hint(check, disagreement) or ""
 
@@ -485,6 +487,13 @@ def _undefined_name(mine: Tree) -> str | None:
         )
         return f"{mine['message']}: {advice}"
     return None
+
+
+def _recursion(raised: Tree) -> str:
+    """A line for a RecursionError through a student's function, which may be reached by what it calls of the framework."""
+    names = [name for name, *_ in raised["frames"]] if has(raised, "error", ["RecursionError"]) else []
+    name = next((name for name in names if names.count(name) > 1), "")
+    return phrase(f"{name} calls itself, or what it calls runs it again, until Python's stack is full") if name else ""
 
 
 def _show_caught(raised: Tree, went_on: bool) -> str:

@@ -17,7 +17,7 @@ import re
 import struct
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import product, takewhile
+from itertools import product, takewhile, zip_longest
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
@@ -412,6 +412,14 @@ def differences(mine: Tree, theirs: Tree, origin: Origin = TORCH) -> Iterator[Di
         yield Difference((), "the result: yours is not an observation")
 
 
+def told_first(parts: list[Difference], theirs: Tree) -> Difference:
+    """The first difference, or if it is one of numbers the first of dtypes, because of which numbers may differ."""
+    first = parts[0]
+    numbers = isinstance(first.path[-1], tuple) or _kind(_part(theirs, first.path)) in ("int", "float")
+    of_dtypes = (part for part in parts if any(isinstance(step, str) and "dtype" in step for step in part.path))
+    return next(of_dtypes, first) if numbers else first
+
+
 def _differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterator[Difference]:
     kind = _kind(theirs)
     if _kind(mine) != kind:
@@ -452,7 +460,10 @@ def _differences(mine: Tree, theirs: Tree, path: Path, origin: Origin) -> Iterat
                 yield Difference(path, _at(path) + _apart(mine, theirs, origin), of_floats=True)
         case _:
             if mine != theirs:
-                yield Difference(path, _at(path) + _values_apart(mine, theirs, origin))
+                words = _at(path) + _values_apart(mine, theirs, origin)
+                lines = [*zip_longest(mine.split("\n"), theirs.split("\n"))] if kind == "str" else []
+                apart = [(*path, i) for i, (m, t) in enumerate(lines) if len(lines) > 1 and m != t] or [path]
+                yield from (Difference(part, words) for part in apart)
 
 
 def _at(path: Path) -> str:
@@ -589,7 +600,9 @@ def show_marked(tree: Tree, paths: Collection[Path] = ()) -> tuple[str, list[lis
                 start, _ = marks.pop()
             marks.append([start, len(text)])
         if len(text) > MAX_RESULT:
-            break
+            if marks or not paths:
+                break
+            text = "… "  # what differs is further on
     return _cut(text, MAX_RESULT), [[start, min(end, MAX_RESULT)] for start, end in marks]
 
 
@@ -613,6 +626,9 @@ def _pieces(tree: Tree, path: Path) -> Iterator[tuple[str, Path]]:
                 yield from _pieces(item, (*path, key))
         case "dtype" | "other" as kind:
             yield clean(tree[kind], MAX_VALUE), path
+        case "str":
+            for i, line in enumerate(_LINE.findall(repr(tree))):
+                yield _cut(line, MAX_VALUE), (*path, i)
         case _:
             yield _cut(repr(tree), MAX_VALUE), path
 
@@ -656,6 +672,7 @@ def _elements(elements: np.ndarray, path: Path) -> Iterator[tuple[str, Path]]:
     yield text[end:], path
 
 
+_LINE = re.compile(r"(?:\\.|[^\\])+?(?:\\n|\Z)")  # of a text in quotes, with its line end
 _EDGE = 3  # elements at each end of a dimension that is abbreviated
 _ELEMENT = re.compile(r"[^\s\[\],](?:[^\n\[\],]*[^\s\[\],])?")  # a complex number has a space in it
 

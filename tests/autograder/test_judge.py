@@ -256,6 +256,15 @@ def test_a_case_that_does_not_end_is_waited_for_once(judge, strides):
     assert verdict.outcome == TIMED_OUT and [verdict.case] == stopped
 
 
+def test_a_function_that_runs_itself_through_the_framework_is_told_so(judge, plugged):
+    def permute(x, dims):
+        return x.permute(dims)
+
+    fill(function_of("aten.strided.permute"), permute)
+    verdict = judge.verdict("aten.strided.permute", answer)
+    assert verdict.notes[0].startswith("permute calls itself, or what it calls runs it again")
+
+
 def test_how_long_all_cases_take_together_decides_nothing(judge, strides):
     def ask(name, cases):
         if len(cases) > 3:

@@ -25,6 +25,7 @@ from autograder.engine.observe import (
     show,
     show_marked,
     tensor_tree,
+    told_first,
     values,
     with_raised,
 )
@@ -289,6 +290,21 @@ def marked(mine, theirs):
     return tuple([text[start:end] for start, end in marks] for text, marks in shown)
 
 
+def test_the_line_that_differs_is_shown_however_long_the_text_before_it_is():
+    line = "float tmp = 0;\n"
+    for count in (20, 300, 2000):
+        texts = [[{"other": line * 99}, line * count + f"return {name};\n" + line] for name in ("x", "y")]
+        path = next(differences(*texts)).path
+        text, ((start, end),) = show_marked(texts[0], {path})
+        assert "return x" in text[start:end] and len(text) < 2 * MAX_RESULT
+
+
+def test_a_dtype_is_told_before_the_numbers_that_may_follow_from_it():
+    mine, theirs = (entries(result=tensor([n]), dtype={"dtype": name}) for n, name in ((1, "int64"), (2, "float32")))
+    assert difference(mine, theirs).startswith("result")
+    assert told_first([*differences(mine, theirs)], theirs).words == "dtype: yours int64, torch's float32"
+
+
 def entries(**items):
     return {"dict": [[key, item] for key, item in items.items()]}
 
@@ -304,6 +320,7 @@ def entries(**items):
         (1, None, (["1"], ["None"])),
         (entries(a=1, b="x"), entries(a=1, b="y"), (["b: 'x'"], ["b: 'y'"])),
         (entries(a=1), entries(a=1, b=2), ([], ["b: 2"])),
+        (entries(a="x\n'y'\\n\nz"), entries(a="x\n'y'\\m\nz\n"), (["'y'\\\\n\\n"], ["'y'\\\\m\\n", '"'])),
         (entries(a=entries(b=1, c=2)), entries(a=entries(b=1, c=3)), (["c: 2"], ["c: 3"])),
         (error_tree(ValueError("m")), error_tree(TypeError("m")), (["ValueError"], ["TypeError"])),
         (error_tree(ValueError("m")), 1, (["ValueError: m"], ["1"])),

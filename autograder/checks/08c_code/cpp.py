@@ -76,6 +76,7 @@ def emitted(xp, steps, results, hoists):
         inside = Statements(pointers, known, number=number, hoist=inside, varying=frozenset([variable]))
         places.append(inside)
     names = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]
+    print("// what emit has added, from outside", *(line for place in places for line in place.lines), sep="\n")
     numbers = []
     for row in range(2):
         for column in range(3):
