@@ -3,7 +3,7 @@
 import re
 
 from ...engine.check import program
-from ..cases import as_lists, drawing, rows, when
+from ..cases import as_lists, drawing, rows
 
 # Entries of native_functions.yaml ------------------------------------------------------------------------------------
 
@@ -220,15 +220,21 @@ def _packed(xp, value):
     return str(value).rpartition(".")[2] if isinstance(value, xp.dtype) else value
 
 
-@program(
-    "c10.schema.choose_signature",
-    cases=_calls,
-    edges=_EDGES,
-    hint=when(
-        lambda case: len(case["args"]) > 2 and "int[] " in case["schemas"][-1],
-        "sizes without brackets: only where the `int[]` is the one positional argument after `self`",
-    ),
-)
+def _about_signatures(case, mine, theirs):
+    if theirs is None and isinstance(mine, list):
+        return "the call fits no schema: `bind` refuses it, or the type of a value is neither its argument's nor an allowed number"
+    if len(case["args"]) > 2 and "int[] " in case["schemas"][-1]:
+        return "sizes without brackets: only where the `int[]` is the one positional argument after `self`"
+    if mine is None:
+        return "the call fits a schema: for each one the steps begin anew, with the caller's own args"
+    if not isinstance(mine, list) or len(mine) != 2:
+        return None
+    if mine[0] == theirs[0]:
+        return "the schema is right, and the stack is not: it is that of `bind`, with each value `converted` to its argument"
+    return "the first schema that the call fits is chosen: each value of its stack has the type of its argument, or is a number"
+
+
+@program("c10.schema.choose_signature", cases=_calls, edges=_EDGES, hint=_about_signatures)
 def chosen_signature(xp, schemas, args, keywords):
     read = [xp.schema.parse_schema(text) for text in schemas]
     args, kwargs = tuple(_unpacked(xp, args)), {name: _unpacked(xp, value) for name, value in keywords}

@@ -187,15 +187,25 @@ _NESTS = rows(
 )  # fmt: skip
 
 
+def _about_loops(case, mine, theirs):
+    if not isinstance(mine, list) or not all(isinstance(dims, list) for dims in mine):
+        return None
+    if any(case["sizes"][dim] == 1 for dims in mine for dim in dims):
+        return "a loop of one iteration is not in the answer, and does not separate the loops around it"
+    if len(mine) > len(theirs):
+        return (
+            "a loop is merged if in each access the stride of the loop before it is its own size times its own stride"
+        )
+    if len(mine) < len(theirs) and any(stride < 0 for strides in case["strides"] for stride in strides):
+        return "an access may go backwards in one loop and forwards in the other"
+    return "in each access the stride of the last loop of a group must be the size of the next loop times its stride"
+
+
 @program(
     "inductor.index.merge_dims",
     cases=_nests,
     edges=_NESTS,
-    hint=lambda case, mine, theirs: (
-        "an access may go backwards in one loop and forwards in the other"
-        if isinstance(mine, list) and any(stride < 0 for strides in case["strides"] for stride in strides)
-        else None
-    ),
+    hint=_about_loops,
 )
 def merged_loops(xp, sizes, strides):
     return [list(dims) for dims in xp.inductor.index.merge_dims(sizes, strides)]

@@ -1,7 +1,8 @@
 """Checks of lab 08: lowering an operator to a loop nest."""
 
 from ...engine.check import program
-from ..cases import drawing, rows
+from ...engine.observe import difference
+from ..cases import drawing, entries, rows
 from ..shared_08 import shapes, symbols, tensor_of
 
 
@@ -83,7 +84,29 @@ _POINTWISE = rows(
 )  # fmt: skip
 
 
-@program("inductor.lowering.pointwise", cases=_pointwise_cases, edges=_POINTWISE)
+def _first_of(*order):
+    """A hint for the first of these entries that differs: what decides a dtype decides numbers too, so it comes before them."""
+
+    def hint(case, mine, theirs):
+        both = entries(mine, theirs)
+        return both and next((words for name, words in order if difference(both[0].get(name), both[1][name])), None)
+
+    return hint
+
+
+_ABOUT_POINTWISE = _first_of(
+    (
+        "dtypes of the operands",
+        "each operand, a number too, is converted to the `result_type` of all before the operation",
+    ),
+    ("dtype of the element", "`ir.op` takes the dtype of the result; None means that of the computation"),
+    ("sizes", "the sizes are those to which all operands broadcast; a number has none"),
+    ("operation", "the element is that of `ir.op` with the name of the operation"),
+    ("result", "dimensions are matched from the last one; a dimension of size 1 of an operand has the index ZERO"),
+)
+
+
+@program("inductor.lowering.pointwise", cases=_pointwise_cases, edges=_POINTWISE, hint=_ABOUT_POINTWISE)
 def pointwise_loops(xp, name, operands):
     stored = [_operand(xp, operand, number) for number, operand in enumerate(operands)]
     stored = [
@@ -133,7 +156,16 @@ _REDUCTIONS = rows(
 )  # fmt: skip
 
 
-@program("inductor.lowering.reduction", cases=_reduction_cases, edges=_REDUCTIONS)
+_ABOUT_REDUCTIONS = _first_of(
+    ("dtype of the element", "each element is converted to `dtype` before it is reduced; None means the operand's"),
+    ("sizes", "a reduced dimension is not in the sizes of the result, or has size 1 there with keepdim"),
+    ("reduced sizes", "the reduced sizes are in the order of the operand's dimensions, whatever the order of `dims`"),
+    ("kind", "the kind of the loops is the one that is given"),
+    ("result", "`load` takes an index for each dimension: the next of `reduced` for one that is reduced"),
+)
+
+
+@program("inductor.lowering.reduction", cases=_reduction_cases, edges=_REDUCTIONS, hint=_ABOUT_REDUCTIONS)
 def reduction_loops(xp, kind, operand, dims, keepdim, into):
     stored = Stored(xp, "in0", _operand(xp, operand, 0))
     dtype = [] if into is None else [getattr(xp, into)]

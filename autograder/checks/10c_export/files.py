@@ -434,7 +434,25 @@ def _files(draw, st):
     return {"graph": graph}
 
 
-@program("export.verifier.verify_graph", cases=_files, edges=[{"graph": graph} for graph in FILES], draws=60)
+def _about_graphs(case, mine, theirs):
+    if not isinstance(mine, list) or len(mine) != 2:
+        return None
+    if "refused without a line" in mine:
+        return "the message of the error is one line that says what is wrong"
+    if mine[0] != mine[1]:
+        return "`is_known` returns the operator or True for one that is known, and None or False for others"
+    if theirs[0] is None:
+        return "nothing in this graph breaks a rule"
+    return next(iter(_broken(as_read(case["graph"]))), None)
+
+
+@program(
+    "export.verifier.verify_graph",
+    cases=_files,
+    edges=[{"graph": graph} for graph in FILES],
+    draws=60,
+    hint=_about_graphs,
+)
 def files_verified(xp, graph):
     of, graph = xp.export.verifier, as_read(graph)
     verdicts = []
@@ -448,8 +466,12 @@ def files_verified(xp, graph):
 
 @files_verified.oracle
 def _(torch, graph):
-    """A list of what is given and used, with the time of each, is made first. Then the list is looked at."""
-    graph = as_read(graph)
+    return ["refused" if _broken(as_read(graph)) else None] * 2
+
+
+def _broken(graph):
+    """The rules that a graph breaks. A list of what is given and used, with the time of each, is made first. Then the list is
+    looked at."""
     kinds = {
         "as_none", "as_bool", "as_int", "as_float", "as_string", "as_tensor", "as_sym_int", "as_bools", "as_ints", "as_floats",
         "as_strings", "as_tensors", "as_sym_ints", "as_optional_tensors", "as_scalar_type", "as_device", "as_memory_format",
@@ -460,16 +482,24 @@ def _(torch, graph):
     given += [(time, output) for time, made in enumerate(graph["nodes"]) for output in made["outputs"]]
     used = [(time, argument["arg"]) for time, made in enumerate(graph["nodes"]) for argument in made["inputs"]]
     used += [(last, output) for output in graph["outputs"]]
-    wrong = any(len(spec) != 1 or not {*spec} <= kinds for _, spec in given + used)
-    if not wrong:
-        names = [(time, name) for time, spec in given for name in _names(spec)]
-        first = {name: time for time, name in reversed(names)}
-        wrong = len(names) > len(first) or not all(name.isidentifier() and name.isascii() for name in first)
-        wrong = wrong or any(first.get(name, last) >= time for time, spec in used for name in _names(spec))
-    orders = [[argument["kind"] for argument in made["inputs"]] for made in graph["nodes"]]
-    wrong = wrong or any(not re.fullmatch("1*2*", "".join(map(str, order))) for order in orders)
-    wrong = wrong or any(made["target"] not in KNOWN for made in graph["nodes"])
-    return ["refused", "refused"] if wrong else [None, None]
+    odd = [spec for _, spec in given + used if len(spec) != 1 or not {*spec} <= kinds]
+    names = [] if odd else [(time, name) for time, spec in given for name in _names(spec)]
+    early = [] if odd else [(time, name) for time, spec in used for name in _names(spec)]
+    first = {name: time for time, name in reversed(names)}
+    strange = [name for name in first if not (name.isidentifier() and name.isascii())]
+    early = [name for time, name in early if first.get(name, last) >= time]
+    orders = ["".join(str(argument["kind"]) for argument in made["inputs"]) for made in graph["nodes"]]
+    mixed = [order for order in orders if not re.fullmatch("1*2*", order)]
+    unknown = {made["target"] for made in graph["nodes"]} - {*KNOWN}
+    rules = [
+        (odd, "an argument is a dict with one entry, whose key is in KINDS"),
+        (len(names) > len(first), "a name is given once, to an input or to a result"),
+        (strange, "a name is an identifier: IDENTIFIER matches all of it"),
+        (early, "a name is given before a node uses it, and somewhere if an output of the graph uses it"),
+        (mixed, "no argument of kind 1 comes after one of kind 2, and there are no other kinds"),
+        (unknown, "the operator of each node is known, also of one without results"),
+    ]
+    return [text for is_broken, text in rules if is_broken]
 
 
 def _names(argument):

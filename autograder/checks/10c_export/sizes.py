@@ -5,7 +5,8 @@ from __future__ import annotations
 from rushlight.course.predictions import EXPORTED
 
 from ...engine.check import program
-from ..cases import drawing, predicted
+from ...engine.observe import difference
+from ..cases import drawing, entries, predicted
 from .signatures import exported
 
 # Ranges from guards --------------------------------------------------------------------------------------------------
@@ -63,7 +64,32 @@ GUARDS = [{"dims": dims, "guards": guards} for dims, guards in (
 GUARDS.append({"dims": ["auto"], "guards": [[0, "==", 1000]], "size": 1000})
 
 
-@program("export.dynamic_shapes.constraints", cases=_guards, edges=GUARDS, draws=12)
+def _about_constraints(case, mine, theirs):
+    if not (both := entries(mine, theirs)):
+        return None
+    found, right = both[0].get("in order"), both[1]["in order"]
+    if difference(found, right) is None:
+        return "the order of the guards does not matter"
+    equal = any(isinstance(guard[2], str) for guard in case["guards"])
+    if right == "refused":
+        if equal:
+            return (
+                "symbols that are equal are one size: no two have a named Dim, and none with Dim.DYNAMIC is specialised"
+            )
+        if "dynamic" in case["dims"] and all(isinstance(dim, str) for dim in case["dims"]):
+            return "a symbol with Dim.DYNAMIC must not be specialised, whatever guards leave it one size"
+        return "the guards must leave the whole range of a named Dim from 2 on, and != must exclude no size in it"
+    if found == "refused":
+        return "nothing is refused here: the guards leave each named Dim its range from 2 on, and Dim.AUTO takes every range"
+    apart = next(i for i, pair in enumerate(zip(found, right)) if pair[0] != pair[1])
+    if isinstance(case["dims"][apart], (list, tuple)):
+        return "the range of a named Dim is returned as it is, also if it begins at 0 or 1, unless one size is left"
+    if equal:
+        return "symbols that are equal, also through others, are one size: a guard of one narrows the range of all"
+    return "the range of a size begins at 2, each comparison but != narrows it, and one size that is left is an int"
+
+
+@program("export.dynamic_shapes.constraints", cases=_guards, edges=GUARDS, draws=12, hint=_about_constraints)
 def ranges_of_guards(xp, dims, guards, size=SIZE):
     of = xp.export.dynamic_shapes
     hints = {"auto": of.Dim.AUTO, "dynamic": of.Dim.DYNAMIC}

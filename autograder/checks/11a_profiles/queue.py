@@ -78,6 +78,23 @@ def _events(launches):
 KERNEL = listed((0, 2), (0, 4), (1, 7), several((0, 6), 0, 2))  # stream, gap before the launch, duration, waits
 
 
+def _about_paths(case, mine, theirs):
+    if not case["kernels"]:
+        return "without kernels nothing ends"
+    if not isinstance(mine, list) or len(mine) != 2 or not isinstance(mine[0], list):
+        return None
+    if mine[1] != theirs[1]:
+        return "a kernel starts after its launch, after the kernel before it on its stream, and after all that it waits for"
+    own, right = mine[0], theirs[0]
+    if own == right[len(right) - len(own) :]:
+        return "a kernel that ended just at the launch of the next one is on the path"
+    if right == own[len(own) - len(right) :]:
+        return "the path begins with a kernel whose launch let it start: all that it had to wait for had ended before"
+    if sorted(own) == sorted(right):
+        return "the path is in the order of time"
+    return "of the kernels that one had to wait for, the one that ended last is on the path; of several, the lowest position"
+
+
 @program(
     "profiler._utils.critical_path",
     cases=drawn(kernels=several(KERNEL, 0, 7)),
@@ -92,7 +109,7 @@ KERNEL = listed((0, 2), (0, 4), (1, 7), several((0, 6), 0, 2))  # stream, gap be
         [[0, 0, 3, []], [1, 0, 3, []], [0, 0, 2, []], [1, 0, 2, []]], [[0, 0, 5, []], [0, 0, 1, [0]], [1, 0, 1, [0, 0]]],
     ))),
     show=lambda torch, kernels: f"critical_path({_kernels(kernels)})",
-    hint=when(lambda case: not case["kernels"], "without kernels nothing ends"),
+    hint=_about_paths,
 )  # fmt: skip
 def path(rl, kernels):
     given = _kernels(kernels)
