@@ -422,7 +422,7 @@ def variants_and_tags(entry: dict[str, Any]) -> tuple[list[str], list[str]]:
     these, which the generator adds:
 
     - `out` if an argument that is keyword-only is written to (`Argument.is_written`);
-    - otherwise `inplace` if the name without overload says that the operator works in place. A name that ends in two underscores
+    - `inplace` if the name without overload says that the operator works in place. A name that ends in two underscores
       says so by its beginning, `__i`, as in `__iand__`. Any other name says so by a `_` at its end, as in `add_`. An operator that
       writes to `self` under another name has no such tag;
     - `pt2_compliant_tag` in any case: the operator works with `torch.compile`.
@@ -442,7 +442,7 @@ def variants_and_tags(entry: dict[str, Any]) -> tuple[list[str], list[str]]:
     schema, tags = parse_schema(entry["func"]), entry.get("tags", [])
     is_inplace = schema.name.startswith("__i") if schema.name.endswith("__") else schema.name.endswith("_")
     is_out = any(argument.kwarg_only and argument.is_written for argument in schema.arguments)
-    made = ["out"] if is_out else ["inplace"] if is_inplace else []
+    made = ["out"] * is_out + ["inplace"] * is_inplace
     variants = entry.get("variants", "function").split(", ")
     return variants, [*([tags] if isinstance(tags, str) else tags), *made, "pt2_compliant_tag"]
 

@@ -117,7 +117,7 @@ f(Tensor(a) x, str s="(a!) y *", *, str t="*") -> Tensor(a); f(Tensor x, str s="
 f(Tensor(z -> *) x, Tensor(b) y) -> (Tensor(b), Tensor(z)[]); detach_(Tensor(a!) self) -> Tensor(a!);
 max.dim_max(Tensor self, int dim, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices);
 _foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> (); __and__.Tensor(Tensor self, Tensor other) -> Tensor;
-f(Tensor(a)[] xs) -> Tensor(a)[]""")
+f(Tensor(a)[] xs) -> Tensor(a)[]; f(Tensor x, *, str mode="a=b") -> Tensor""")
 
 
 def _all_schemas():
@@ -146,8 +146,9 @@ def schemas(xp, schema):
 def torch_schemas(torch, schema):
     from torchgen.model import FunctionSchema
 
-    # torchgen writes lists without spaces
-    parsed, shared = torch._C.parse_schema(schema), FunctionSchema.parse(re.sub(r"(?<=\d), (?=\d)", ",", schema))
+    # torchgen writes lists without spaces, and a default without =
+    as_written = re.sub(r"(?<=\d), (?=\d)", ",", schema).replace("a=b", "ab")
+    parsed, shared = torch._C.parse_schema(schema), FunctionSchema.parse(as_written)
     letters = {
         argument.name: set(argument.annotation.alias_set)
         for argument in shared.arguments.flat_all
@@ -232,7 +233,12 @@ _ONE = split_at_semicolons("""
 #12 0x7f in torch::autograd::VariableType::(anonymous namespace)::mm(at::Tensor const&) () from libtorch_cpu.so;
 #1  0x7f in c10::impl::wrap_<c10::F<at::Tensor (int), &at::(anonymous namespace)::wrapper_CPU_mm>, c10::L<int> >::call(int) ();
 #100 0x7f in at::_ops::mm::call(at::Tensor const&) (); #0  at::nativex::f() (); #0  xat::native::f() ();
-#0  0x7f in unsigned long at::native::count<(anonymous namespace)::Kind>(int) () from x.so; #0  _start ()""")
+#0  0x7f in unsigned long at::native::count<(anonymous namespace)::Kind>(int) () from x.so; #0  _start ();
+#3  0x7f in at::(anonymous namespace)::native::(anonymous namespace)::sum(int) () from x.so;
+#3  0x7f in at::native::sum (x=0x7f, why="not in torch::sum()") at /src in c10::x/x.cpp:3""")
+_ALMOST = "\n".join(
+    f"{begin}at::native::sum(int) () from x.so" for begin in ("# ", "#x0 ", "#  0 ", " #0  ", "0#1  ", "> #2  ", "")
+)
 
 
 @program(
@@ -242,7 +248,7 @@ _ONE = split_at_semicolons("""
         {"text": ""},
         {"text": _real()},
         {"text": f"{_OTHERS[1]}\n#0  at::native::sum (v=0x7f) at x.cpp:7"},
-        *({"text": text} for text in _ONE),
+        *({"text": text} for text in (*_ONE, _ALMOST)),
     ],
     hint=lambda case, mine, theirs: (
         f"{len(theirs)} of the frames are PyTorch's"

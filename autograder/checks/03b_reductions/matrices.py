@@ -72,7 +72,7 @@ def _addmm_edges():
     for dtype in NUMERIC:
         yield _addmm(*turned, dtype)
         yield _addmm([[3, 1]], [[3, 4], [1, 3], 1], [[4, 2]], dtype, beta=2, alpha=3)
-    for beta, alpha in ((2.75, 1), (1, 2.75), (0.5, 0.5), (-1.5, -2.75), (True, 3), (0, 1), (1, 0), (0, 0)):
+    for beta, alpha in ((2.75, 1), (1, 2.75), (0.5, 0.5), (-1.5, -2.75), (True, 3), (0, 1), (1, 0), (2, 0), (0, 0)):
         yield _addmm(*turned, "int64", beta=beta, alpha=alpha)
     for beta, alpha in ((0.5, -1.5), (0, 1), (0, 2), (1, 0), (-1, 1), (1, -1), (1, 0.25), (0.25, 1)):
         yield _addmm(*square, "float64", beta=beta, alpha=alpha)

@@ -91,7 +91,7 @@ def _about_loading(case, mine, theirs):
     edges=[
         _loading(LARGE), _loading(LARGE, assign=True), _loading(LARGE, strict=False), _loading(SMALL, prefix="model."),
         _loading(SMALL, prefix="a.", extra=["a.x", "x", "a.w.x"]),
-        _loading(SMALL, prefix="a.", extra=["b.x", "ab", "a."]),
+        _loading(SMALL, prefix="a.", extra=["b.x", "ab", "a."]), _loading(SMALL, prefix="a.", extra=["ba.x", "b.a.x"]),
         _loading([["module", "a", [["parameter", "w", 0]]]], prefix="a."),
         _loading([["parameter", "a", 0]], extra=["a.b", "a", "b"]), _loading([["parameter", "a", 0]], extra=["a."]),
         _loading(SMALL, (0, "drop"), (0, "drop")), _loading(LARGE, (0, "longer"), (1, "number")),

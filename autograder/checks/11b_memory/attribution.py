@@ -185,6 +185,7 @@ def _made(draw, st, live, number):
         ([[9, "create", 1, 0, 4], [10, "increment_version", 1, 0, 4]], [[1, 1, "optimizer_state"]]),
         ([[9, "create", 1, 0, 4], [10, "increment_version", 1, 0, 4]], [[1, 0, "input"]]),
         ([[9, "create", 0, 0, 4], [9, "create", 0, 0, 3], [10, "create", 0, 0, 1], [10, "destroy", 0, 0, 4]], []),
+        ([[9, "create", 0, 0, 4], [9, "create", 0, 0, 3], [10, "destroy", 0, 0, 4], [11, "destroy", 0, 0, 3]], []),
         ([[9, "create", 1, 0, 4], [9, "create", 2, 0, 3]], [[1, 0, "autograd_detail"], [2, 0, "autograd_detail"]]),
         ([[-1, "preexisting", 1, 0, 1], [-1, "preexisting", 2, 0, 2], [1, "destroy", 2, 0, 2]], [[2, 0, "optimizer_state"]]),
         ([[-1, "preexisting", 1, 0, 1], [7, "create", 2, 0, 2], [7, "create", 3, 0, 3]], [[1, 0, "input"], [2, 0, "input"]]),

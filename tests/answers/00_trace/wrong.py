@@ -351,6 +351,9 @@ def layer_of__dot_of_a_pattern(path):
     return trace.SOURCE_MAP[entry][0], entry
 
 
+read_schema__a_name_up_to_the_last_equals_sign = edited(
+    trace.read_schema, ('part.partition("=")[0].split()', 'part.rsplit("=", 1)[0].split()')
+)
 read_schema__shared_needs_the_same_annotation = edited(
     trace.read_schema,
     ("annotation(part)[:1]", 'annotation(part).partition(" ")[0]'),
@@ -498,6 +501,15 @@ def read_backtrace__keeps_the_result(text):
 
 def read_backtrace__ends_at_an_anonymous_namespace(text):
     return _frame_rows(text, lambda frame: frame.partition("(")[0] if "(anonymous" in frame else _plain(frame))
+
+
+read_backtrace__any_line_with_a_hash = edited(trace.read_backtrace, (r"^#\d+ +", r"^#\S* *"))
+read_backtrace__indented_lines_too = edited(trace.read_backtrace, (r"^#\d+ +", r"^ *#\d+ +"))
+read_backtrace__a_number_anywhere = edited(trace.read_backtrace, (r"^#\d+ +", r"#\d+ +"))
+read_backtrace__the_first_anonymous_namespace = edited(
+    trace.read_backtrace, ('"(anonymous namespace)::", ""', '"(anonymous namespace)::", "", 1')
+)
+read_backtrace__after_the_last_in = edited(trace.read_backtrace, ("(?:0x[0-9a-f]+ in )?(.*)", "(?:.* in )?(.*)"))
 
 
 def read_backtrace__by_the_first_entry(text):

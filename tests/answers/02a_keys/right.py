@@ -245,7 +245,7 @@ def variants_and_tags__by_patterns(entry):
     found = {tags} if isinstance(tags, str) else {*tags}
     if "!" in parameters.partition("*, ")[2]:
         found.add("out")
-    elif re.fullmatch(r"__i\w+__|(?:\w*[^_])?_", name):
+    if re.fullmatch(r"__i\w+__|(?:\w*[^_])?_", name):
         found.add("inplace")
     return sorted(entry["variants"].split(", ") if "variants" in entry else ["function"]), [*found, "pt2_compliant_tag"]
 
@@ -257,8 +257,8 @@ def variants_and_tags__in_tuples(entry):
     for argument in schema.arguments:
         if argument.kwarg_only and "!" in argument.alias:
             kind = ("out",)
-    if not kind and (schema.name[2] == "i" if dunder else schema.name[-1] == "_"):
-        kind = ("inplace",)
+    if schema.name[2] == "i" if dunder else schema.name[-1] == "_":
+        kind += ("inplace",)
     tags = entry.get("tags", ())
     tags = (tags,) if type(tags) is str else tuple(tags)
     return tuple(part.strip() for part in entry.get("variants", "function").split(",")), (

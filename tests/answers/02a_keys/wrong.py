@@ -440,10 +440,14 @@ variants_and_tags__methods_by_default = edited(_entry, ('"variants", "function"'
 variants_and_tags__out_in_addition = edited(
     _entry,
     (
-        '["out"] if is_out else ["inplace"] if is_inplace else []',
-        '["out"] * is_out + ["inplace"] * (is_inplace or is_out)',
+        '["inplace"] * is_inplace',
+        '["inplace"] * (is_inplace or is_out)',
     ),
 )
+variants_and_tags__out_or_in_place = edited(
+    _entry, ('["inplace"] * is_inplace', '["inplace"] * (is_inplace and not is_out)')
+)
+variants_and_tags__in_place_or_out = edited(_entry, ('["out"] * is_out', '["out"] * (is_out and not is_inplace)'))
 
 
 def variants_and_tags__into_the_entry(entry):

@@ -498,3 +498,8 @@ def two_pass_sum__an_int_for_no_numbers(x, grain, parallel_for):
 
     parallel_for(0, len(x), grain, body)
     return sum(sums)
+
+
+addmm_out__alpha_0_is_beta_0 = edited(
+    linear_algebra.addmm_out, ("if beta != 0:", "if beta != 0 and alpha != 0 or beta == 1:")
+)

@@ -709,3 +709,6 @@ call_impl__decides_by_the_function_which_pre_hook_gets_kwargs = edited(
 call_impl__runs_each_backward_hook_once = edited(
     module.call_impl, ("list(module._backward_hooks.values())", "list(dict.fromkeys(module._backward_hooks.values()))")
 )
+load_from_state_dict__a_prefix_anywhere = edited(
+    state_dict.load_from_state_dict, ("if key.startswith(prefix):", "if prefix in key:")
+)

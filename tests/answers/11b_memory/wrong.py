@@ -178,6 +178,13 @@ def propagate_categories__one_walk(nodes, known):
     return assigned
 
 
+# a key that was created twice is gone after the first destroy
+coalesce_timeline__a_key_lives_once = edited(
+    coalesce_timeline,
+    ("times, sizes, last, now =", "live = set()\n    times, sizes, last, now ="),
+    ('"destroy"):\n', '"destroy") and key in live:\n            live.remove(key)\n'),
+    ('"destroy":\n', '"destroy":\n            live.add(key)\n'),
+)
 # the bytes that each moment adds, not those that there are
 coalesce_timeline__changes = edited(coalesce_timeline, ("now := [*now]", "now := [0] * len(CATEGORIES)"))
 
