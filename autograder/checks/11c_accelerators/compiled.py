@@ -81,9 +81,9 @@ def _case(text, static):
     return {"nodes": _nodes(text), "static": static}
 
 
-def _with_observer(where):
+def _with_observer(where, text="x y,cpu | sin x | sin y | output sin_0 sin_1"):
     """A graph that fake quantization in training makes, whose observer may not be captured."""
-    nodes = _nodes("x y,cpu | sin x | sin y | output sin_0 sin_1")
+    nodes = _nodes(text)
     nodes.insert(where, ["observer", FORBIDDEN, ["x"], "cuda:0", "float32"])
     return {"nodes": nodes, "static": []}
 
@@ -120,7 +120,12 @@ def _shown(torch, nodes, static):
 @program(
     "inductor.cudagraph_utils.why_no_graph",
     cases=lambda st: st.integers(0, 100_000).map(_drawn),
-    edges=[*(_case(*edge) for edge in EDGES), _with_observer(2), _with_observer(4)],
+    edges=[
+        *(_case(*edge) for edge in EDGES),
+        _with_observer(2),
+        _with_observer(4),
+        *(_with_observer(where, "x i,cuda:0,bool v | index_put x i v | output index_put_0") for where in (3, 4)),
+    ],
     draws=20,
     show=_shown,
     hint=when(

@@ -32,6 +32,11 @@ def zero_point_corrections__sums_in_bytes(x, weight, x_zero_point, weight_zero_p
     return constant - x_sums * weight_zero_points - weight_sums * x_zero_point
 
 
+def zero_point_corrections__from_the_products(x, weight, x_zero_point, weight_zero_points):
+    a, b = x.to(rl.int32) - x_zero_point, weight.to(rl.int32) - weight_zero_points.reshape(-1, 1)
+    return a @ b.t() - x.to(rl.int32) @ weight.to(rl.int32).t()
+
+
 def zero_point_corrections__in_int64(x, weight, x_zero_point, weight_zero_points):
     constant = weight_zero_points.long() * (x_zero_point * x.shape[1])
     return constant - x.long().sum(1, keepdim=True) * weight_zero_points.long() - weight.long().sum(1) * x_zero_point
@@ -49,6 +54,22 @@ def zero_point_corrections__changes_the_zero_points(x, weight, x_zero_point, wei
     weight_sums = F.sum(weight.to(rl.int32), 1, dtype=rl.int32)
     of_x = x_sums * weight_zero_points
     return weight_zero_points.mul_(x_zero_point * x.shape[1]) - of_x - weight_sums * x_zero_point
+
+
+def linear__of_dequantised_numbers(x, weight, bias, x_qparams, weight_qparams, qparams, relu=False):
+    a = (x.float() - x_qparams[1]) * x_qparams[0]
+    b = (weight.float() - weight_qparams[1].float().reshape(-1, 1)) * weight_qparams[0].reshape(-1, 1)
+    values = a @ b.t() if bias is None else a @ b.t() + bias
+    rounded = F.round(values / qparams[0]) + qparams[1]
+    return F.clamp(rounded, qparams[1] if relu else 0, 255).to(rl.uint8)
+
+
+def linear__sums_of_doubles(x, weight, bias, x_qparams, weight_qparams, qparams, relu=False):
+    a, b = x.double() - x_qparams[1], weight.double() - weight_qparams[1].double().reshape(-1, 1)
+    sums, unit = (a.unsqueeze(1) * b).sum(2), weight_qparams[0] * x_qparams[0]
+    values = sums.float() if bias is None else sums.float() + bias / unit
+    rounded = F.round(values * (unit / qparams[0])) + qparams[1]
+    return F.clamp(rounded, qparams[1] if relu else 0, 255).to(rl.uint8)
 
 
 def linear__relu_at_zero(x, weight, bias, x_qparams, weight_qparams, qparams, relu=False):

@@ -261,6 +261,13 @@ backward_steps__gradients_are_there_already = edited(
     input_buffer.backward_steps,
     ("    for edge in roots:\n        send(edge, caller)", "    for edge in roots:\n        waiting[edge] = None"),
 )
+why_no_graph__forbidden_operators_before_masks = edited(
+    cudagraph_utils.why_no_graph,
+    (
+        "    for node in nodes:\n        masked",
+        "    for node in sorted(nodes, key=lambda node: node.target not in FORBIDDEN_CUDAGRAPH_OPS):\n        masked",
+    ),
+)
 why_no_graph__devices_first = edited(
     cudagraph_utils.why_no_graph,
     ("        if node.target in FORBIDDEN_CUDAGRAPH_OPS or masked:",
