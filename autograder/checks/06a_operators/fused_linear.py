@@ -114,7 +114,7 @@ def torch_kernel(torch, lead, features, outs, bias, activation, layout, kind, wr
 
 
 def _fake_edges():
-    for place in ("meta", "fake", "symbolic"):
+    for place in ("meta", "fake", "symbolic", "unbacked"):
         yield from (_usual(lead, place=place) for lead in ([], [3], [2, 4]))
         yield _usual([2, 3], "backwards", "float32", bias=False, place=place)
         yield _usual([3], "gaps", "float16", activation="gelu", place=place)
@@ -125,20 +125,21 @@ def _fake_edges():
 
 def _without_data(torch, tensors, place):
     """Tensors of metadata only like these, the mode to work in, and the known facts about their sizes. If `place` is
-    "symbolic", the sizes of the first tensor, except the last one, are unknown."""
+    "symbolic", the sizes of the first tensor, except the last one, are symbols, and if it is "unbacked" they may also be 0 or 1."""
     from torch._dynamo.source import ConstantSource
     from torch._subclasses.fake_tensor import FakeTensorMode
     from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv, StatelessSymbolicContext
 
     if place == "meta":
         return [tensor if tensor is None else tensor.to("meta") for tensor in tensors], nullcontext(), None
-    known = ShapeEnv() if place == "symbolic" else None
+    known = ShapeEnv() if place in ("symbolic", "unbacked") else None
     mode, fakes = FakeTensorMode(shape_env=known), []
     for number, tensor in enumerate(tensors):
         if tensor is None or place == "fake":
             fakes.append(tensor if tensor is None else mode.from_tensor(tensor, static_shapes=True))
             continue
-        kinds = [DimDynamic.DYNAMIC if number == 0 else DimDynamic.STATIC] * (tensor.dim() - 1) + [DimDynamic.STATIC]
+        unknown = DimDynamic.UNBACKED if place == "unbacked" else DimDynamic.DYNAMIC
+        kinds = [unknown if number == 0 else DimDynamic.STATIC] * (tensor.dim() - 1) + [DimDynamic.STATIC]
         context = StatelessSymbolicContext(dynamic_sizes=kinds[: tensor.dim()])
         fakes.append(mode.from_tensor(tensor, source=ConstantSource(f"t{number}"), symbolic_context=context))
     return fakes, mode, known
@@ -148,7 +149,7 @@ def _without_data(torch, tensors, place):
     "on_torch.custom_ops.fused_linear_fake",
     cases=_shapes_and(
         lead=several((2, 4), 0, 3), layout=["", "gaps", "backwards"], kind=["float32", "float64", "float16"],
-        place=["meta", "fake", "symbolic", "symbolic"], wrong=[None] * 8 + sorted(_WRONG),
+        place=["meta", "fake", "symbolic", "unbacked"], wrong=[None] * 8 + sorted(_WRONG),
     ),
     edges=[*_fake_edges()],
     hint=explained(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import re
+from importlib import import_module
 
 from ...engine.check import program
 from ...engine.recorder import fresh_namespace
 from ..cases import (
+    attempt,
     copied,
     drawing,
     drawn,
@@ -117,7 +120,7 @@ def torch_lines_in_cpp(torch, x, weight, eps):
 
 def _seen_by_tools(torch, op, namespace, lead, size, step, kind):
     """An operator's registration, what it makes of tensors without data, and what torch.compile makes of it."""
-    graphs = []
+    graphs, symbols = [], import_module("torch.fx.experimental.symbolic_shapes")
 
     def backend(graph, inputs):
         graphs.append(graph)
@@ -136,6 +139,17 @@ def _seen_by_tools(torch, op, namespace, lead, size, step, kind):
         except Exception as error:
             return error_name(error)
 
+    def of_unknown_rows():
+        """The sizes of a result whose first size is a symbol that may be 0 or 1 too, so no comparison with it has an answer."""
+        logging.disable()  # this process ends soon, and what the tensors log is no message to a student
+        known = symbols.ShapeEnv()
+        with import_module("torch._subclasses.fake_tensor").FakeTensorMode(shape_env=known):
+            x, weight = (
+                torch.empty(shape, dtype=getattr(torch, kind))
+                for shape in ((known.create_unbacked_symint(), size), size)
+            )
+            return attempt(lambda: [str(each) for each in op(x, weight).shape])
+
     def normalise(x, weight):
         return op(x, weight) * 2
 
@@ -145,6 +159,7 @@ def _seen_by_tools(torch, op, namespace, lead, size, step, kind):
     faults = ([[size + 1]], [[1, size]], [[]], [[size], other_kind])
     shown["refused"] = [without_data([3, size], *fault) for fault in faults]
     shown["refused"] += [without_data([2, 0], [1]), without_data([0, 0], [1, 0]), without_data([], [1])]
+    shown["of unknown rows"] = of_unknown_rows()
     results = [copied(compiled(*arguments(length))) for length in (2, 3, 5)]
     return shown | {"results": results, "calls": calls_in(graphs[-1], namespace), "compilations": len(graphs)}
 
@@ -154,6 +169,7 @@ _explained = explained(
     kernels="one kernel for CPU and one for Meta",
     meta="the kernel for Meta returns a tensor like the other kernel's: sizes, dtype and contiguous strides",
     refused="the kernel for Meta makes the same checks of sizes and dtypes",
+    of_unknown_rows="a size that is a symbol is compared with a number, and the symbol may be any size",
     compilations="sizes as numbers bind a graph to one batch: sym_size, sym_sizes, empty_symint leave them symbols",
 )
 

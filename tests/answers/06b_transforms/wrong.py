@@ -347,6 +347,11 @@ def rms_norm_source__with_sizes_as_numbers_on_meta():
     return _TEXT.replace("at::empty_symint(x.sym_sizes(), ", "at::empty(x.sizes(), ")
 
 
+def rms_norm_source__an_empty_batch_is_another_case_on_meta():
+    special = "  if (x.sym_numel() == 0) return at::empty_symint(x.sym_sizes(), x.options());\n"
+    return _TEXT.replace("  return at::empty_symint(", special + "  return at::empty_symint(")
+
+
 def rms_norm_source__made_of_operators():
     head, _, tail = _TEXT.partition("  // output allocation")
     return (
