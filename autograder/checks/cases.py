@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import cache, wraps
+from inspect import signature
+from operator import itemgetter
 from typing import Any
 
 from ..engine.observe import Tree, difference
@@ -233,6 +235,14 @@ def explained(**reasons: str) -> Callable[[dict, Tree, Tree], str | None]:
     return hint
 
 
-def when(applies: str | Callable[[dict], Any], text: str) -> Callable[[dict, Tree, Tree], str | None]:
-    """A hint for those cases to which it applies, or in which the argument of this name is true."""
-    return lambda case, mine, theirs: text if (case[applies] if isinstance(applies, str) else applies(case)) else None
+def when(applies: str | Callable[..., Any], text: str) -> Callable[[dict, Tree, Tree], str | None]:
+    """A hint for those cases in which the argument of this name is true, or for which `applies(case)` or
+    `applies(case, mine, theirs)` is. `mine` and `theirs` are both results: a hint says why *they* differ."""
+    test = itemgetter(applies) if isinstance(applies, str) else applies
+    count = 1 if isinstance(applies, str) else len(signature(applies).parameters)
+    return lambda *seen: text if test(*seen[:count]) else None
+
+
+def first_of(*hints: Callable[[dict, Tree, Tree], str | None]) -> Callable[[dict, Tree, Tree], str | None]:
+    """The first of these hints that applies."""
+    return lambda *seen: next(filter(None, (hint(*seen) for hint in hints)), None)

@@ -473,9 +473,8 @@ def _hint(check: Check, disagreement: Disagreement) -> str | None:
         return phrase(f"it calls {names}, which the contract does not allow: the contract names what the body may call")
     if isinstance(check.hint, str):  # of results; an exception says itself what is wrong, but not why ranks wait
         return None if disagreement.raises and not has(disagreement.mine, "type", "RanksFailed") else check.hint
-    return (
-        _safely(partial(check.hint, disagreement.case, disagreement.mine), disagreement.theirs) if check.hint else None
-    )
+    about = check.hint and partial(check.hint, disagreement.case, disagreement.mine)
+    return _safely(about, disagreement.theirs, None) if about else None
 
 
 def _undefined_name(mine: Tree) -> str | None:

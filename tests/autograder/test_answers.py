@@ -4,7 +4,7 @@ tries the answers.)"""
 from types import FunctionType
 
 import pytest
-from answers import answers, over_the_wire
+from answers import answers, hints_of, hints_of_wrong, over_the_wire
 from sweep import sweep
 
 from autograder.author.mutants import graded_checks
@@ -44,6 +44,25 @@ def test_a_table_of_the_edges_which_everybody_can_read_is_refused(exercise, seed
     judge = Judge(seed)
     verdicts = [judge.verdict(c.name, over_the_wire, second_chance=lambda v: v) for c in graded_checks(exercise)]
     assert not any(verdict.passed for verdict in verdicts)
+
+
+@pytest.mark.parametrize("lab", lab_names())
+def test_each_hint_of_an_exercise_is_that_of_a_wrong_answer(lab):
+    """For the exercises in `hints.toml`, which names each hint by a part of its text."""
+    wrong = {exercise: set() for exercise in Lab(lab).exercises}
+    for name, exercise, _ in answers("wrong", [lab]):
+        wrong[exercise].add(name.rpartition("__")[2])
+    for exercise, named in hints_of_wrong(lab).items():
+        hints = [hint for check in graded_checks(exercise) for hint in hints_of(check)]
+        fits = {part: [hint for hint in hints if part in hint] for part in named.values()}
+        assert named.keys() <= wrong[exercise], f"there is no such wrong answer to {exercise}"
+        assert all(len(found) == 1 for found in fits.values()), f"a part of no hint, or of several: {fits}"
+        assert {hint for [hint] in fits.values()} == {*hints} - UNSHOWN.keys(), exercise
+
+
+UNSHOWN = {
+    "do all ranks call the same collectives, in the same order?": "Ranks that wait take as long as their limit, on every edge.",
+}
 
 
 @pytest.mark.parametrize("lab", lab_names())

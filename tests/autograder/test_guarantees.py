@@ -8,15 +8,15 @@ from functools import lru_cache
 
 import guarantees
 import pytest
-from answers import answers, over_the_wire
+from answers import answers, hint_of, over_the_wire
 from answers.shared import copied
 
 from autograder.author import mutants as m
 from autograder.author.mutants import graded_checks
 from autograder.engine.check import every_exercise, find, function_of
 from autograder.engine.exercise import fill, restore
-from autograder.engine.judge import Judge
-from autograder.engine.observe import difference
+from autograder.engine.judge import Disagreement, Judge
+from autograder.engine.observe import difference, result_of
 from autograder.engine.subject import answer
 from autograder.model import Lab, lab_names
 
@@ -123,12 +123,31 @@ def test_a_correct_answer_is_accepted(exercise, function, drawn, judge, slot):
             assert not any(apart), next((case, words) for case, words in zip(cases, apart) if words)
 
 
-def test_a_wrong_answer_fails_on_an_edge_which_every_seed_has(exercise, function, drawn, judge, slot):
+@pytest.fixture
+def hint(request, exercise):
+    return hint_of(request.node.callspec.id, exercise)
+
+
+def test_a_wrong_answer_fails_on_an_edge_which_every_seed_has_and_gets_its_hint(
+    exercise, function, hint, drawn, judge, slot
+):
     fill(slot, function)
     examined = [judge.verdict(check.name, over_the_wire) for check in graded_checks(exercise) if check.examine]
     edges = [(check.name, *pair) for check in compared(exercise) for pair in drawn(check)[: len(check.edges)]]
-    apart = (difference(over_the_wire(name, [edge])[0], theirs) for name, edge, theirs in edges)
-    assert any(verdict.outcome == "disagreed" for verdict in examined) or any(apart)
+    failing = apart(edges)
+    if hint:
+        simplest, name = min(failing, key=lambda pair: pair[0].order())
+        assert hint in judge.replay(name, simplest.case, over_the_wire).hint
+    else:
+        assert any(verdict.outcome == "disagreed" for verdict in examined) or any(failing)
+
+
+def apart(edges):
+    """The disagreements on edges, each with the name of its check."""
+    for name, edge, theirs in edges:
+        mine = over_the_wire(name, [edge])[0]
+        if difference(mine, theirs):
+            yield Disagreement(edge, result_of(mine), theirs), name
 
 
 PIECES = [(check.exercise, check, check.name) for name in EXERCISES for check in graded_checks(name)]

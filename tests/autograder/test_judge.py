@@ -19,7 +19,7 @@ from answers.shared import copied
 from hypothesis.internal.conjecture import providers
 from sweep import sweep, swept
 
-from autograder.checks.cases import tensor
+from autograder.checks.cases import first_of, tensor, when
 from autograder.engine import judge as judging
 from autograder.engine import torch_source
 from autograder.engine.card import card
@@ -660,6 +660,30 @@ class RanksFailed(RuntimeError):
 def test_a_hint_for_every_wrong_result_is_not_shown_for_an_exception(judge, tree, hinted):
     name = "autograd.engine.count_dependencies"
     assert bool(judge.replay(name, find(name).edges[3], lambda name, cases: [tree] * len(cases)).hint) == hinted
+
+
+def test_a_hint_that_cannot_read_a_result_is_not_shown(judge):
+    tree = {"dict": [["view", "no tensor"]]}
+    name = "aten.strided.expand"
+    assert judge.replay(name, find(name).edges[0], lambda name, cases: [tree] * len(cases)).hint == ""
+
+
+@pytest.mark.parametrize(
+    ("case", "mine", "hint"),
+    [
+        ({"flag": True, "n": 0}, 1, "an argument"),
+        ({"flag": False, "n": 3}, 1, "the case"),
+        ({"flag": False, "n": 0}, 1, "both results"),
+        ({"flag": False, "n": 0}, 5, None),
+    ],
+)
+def test_a_hint_is_for_an_argument_or_a_case_or_the_difference_of_both_results(case, mine, hint):
+    hints = first_of(
+        when("flag", "an argument"),
+        when(lambda case: case["n"] > 2, "the case"),
+        when(lambda case, mine, theirs: mine < theirs, "both results"),
+    )
+    assert hints(case, mine, 4) == hint
 
 
 @pytest.mark.parametrize(

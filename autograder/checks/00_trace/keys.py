@@ -5,6 +5,7 @@ import re
 from contextlib import contextmanager, nullcontext
 
 from ...engine.check import program
+from ...engine.observe import is_error
 from ...engine.recorder import fresh_namespace
 from ..cases import drawing, lists_too, words
 from .sources import split_at_semicolons
@@ -179,6 +180,27 @@ def table_of(torch, op):
     return at_home(torch, torch._C._dispatch_dump_table(op))
 
 
+def _about_kernels(case, mine, theirs):
+    if theirs is None:
+        return None if is_error(mine) else "the first key that does not fall through has no line: None"
+    if mine is None:
+        return (
+            "a key is skipped only if its line says `fallthrough` before `registered`; `Undefined` comes after all keys"
+        )
+    if mine[0] == theirs[0]:
+        return (
+            "the text between `registered at` and the last brackets of the line may contain spaces, brackets and any word"
+            if mine[1] != theirs[1]
+            else "the kind is the text in the last brackets of the line"
+        )
+    skipped = mine[0] in case["keys"][: [*case["keys"], theirs[0]].index(theirs[0])]
+    if skipped:
+        return "skip a key whose line says `fallthrough` before `registered`"
+    return (
+        "the first key that does not fall through serves, in the order of `keys`, and `Undefined` comes after all keys"
+    )
+
+
 @program(
     "on_torch.trace.serving",
     cases=lambda st: st.builds(
@@ -188,11 +210,7 @@ def table_of(torch, op):
     ),
     edges=[_call(op, *keys) for op in ("add.Tensor", "matmul") for keys in _CALLS]
     + [_call(*words(call)) for call in _MORE_CALLS],
-    hint=lambda case, mine, theirs: (
-        "the first key that does not fall through has no line: None"
-        if theirs is None
-        else "skip a line that says fallthrough; the first other line serves, and `Undefined` comes after all keys"
-    ),
+    hint=_about_kernels,
 )
 def kernels(xp, op, keys):
     return lists_too(xp.trace.serving, table_of(xp.trace.torch, op), keys)

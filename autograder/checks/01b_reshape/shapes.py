@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...engine.check import program
-from ..cases import drawing, drawn, is_torch, rows, sizes, tensor, tensors
+from ..cases import drawing, drawn, field, first_apart, is_torch, rows, sizes, tensor, tensors
 from ..shared_01 import mixed_too, viewed, with_tensor
 
 # Broadcasting --------------------------------------------------------------------------------------------------------
@@ -62,6 +62,27 @@ def _sensible(case):
     return min(case["sizes"], default=0) >= 0 or (old and 0 not in case["sizes"] + old)
 
 
+def _about_expand(case, mine, theirs):
+    wrong = first_apart(mine, theirs)
+    if wrong != "view":
+        return "no element is copied: the view shares the memory of `self`" if wrong == "shares its storage" else None
+    yours, wanted = (field(tree, wrong)["tensor"] for tree in (mine, theirs))
+    if yours["shape"] != wanted["shape"]:
+        return "the last size belongs to the last dimension of `self`, and -1 keeps a size of it"
+    apart = [i for i, pair in enumerate(zip(yours["stride"], wanted["stride"])) if pair[0] != pair[1]]
+    if not apart:
+        return "the view begins where `self` begins: it has the same storage offset"
+    dim, new_dims = (
+        apart[-1],
+        len(wanted["shape"]) - len(case["x"]["tensor"]["sizes"]),
+    )  # a stride depends on those after it
+    if dim >= new_dims and wanted["shape"][dim] == case["x"]["tensor"]["sizes"][dim - new_dims]:
+        return "a dimension that already has the requested size keeps its stride, also if this size is 1"
+    if wanted["shape"][dim] == 1:
+        return "the stride of a new dimension of size 1 is the size times the stride of the next one, and 0 if it is the last"
+    return "a repeated dimension has stride 0: every step reaches the same element"
+
+
 @program(
     "aten.strided.expand",
     cases=lambda st: _expansions(st, (0, 3)).filter(_sensible),
@@ -80,11 +101,7 @@ def _sensible(case):
         (tensor([300]), [300]), (tensor([1, 300]), [2, 300]), (tensor([1], [5]), [1, 4]), (tensor([1, 3], [9, 2]), [1, 2, 3]),
         (tensor([1, 3]), [3]), (tensor([0, 2]), [-1, 2]),
     ),
-    hint=lambda case, mine, theirs: (
-        None
-        if "error" in mine or "error" in theirs
-        else "a repeated dimension has stride 0: every step reaches the same element"
-    ),
+    hint=_about_expand,
 )  # fmt: skip
 def expand(xp, x, sizes):
     return viewed(x, x.expand, sizes, exercise=None if is_torch(xp) else xp.strided.expand)

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...engine import observe
 from ...engine.check import program
-from ..cases import drawing, field, tensor, tensors
+from ..cases import drawing, field, first_apart, tensor, tensors
 from ..shared_03 import beyond_single, f32, f64, i64
 
 
@@ -20,6 +20,8 @@ def _lines(draw, st):
 
 
 def _about_lines(case, mine, theirs):
+    if first_apart(mine, theirs) != "result":
+        return None
     mine, theirs = field(mine, "result") or {}, field(theirs, "result") or {}
     if "tensor" not in mine or "tensor" not in theirs or mine["tensor"]["shape"] != theirs["tensor"]["shape"]:
         return None

@@ -330,6 +330,28 @@ def curve(xp, name, shape, layout, wanted):
     return x, function, log
 
 
+def _about_differences(case, mine, theirs):
+    wrong = first_apart(mine, theirs)
+    yours, wanted = field(mine, wrong), field(theirs, wrong)
+    if wrong == "calls" and len(yours) != len(wanted):
+        return "the function is called twice for each element"
+    if wrong == "calls" and [field(call, "version of x") for call in yours] == [0] * len(yours):
+        return "the function is called in the current grad mode, and `x` requires grad or not, as before"
+    if wrong in ("calls", "version of x"):
+        return "the writes are not counted: the version counter of x does not change"
+    if wrong == "x is as it was":
+        return "each element gets its old value back, to the last bit"
+    if wrong != "rows":
+        return None
+    if lengths(yours) != lengths(wanted):
+        return "one row for each element of x, one number for each element of the result"
+    if any(map(any, yours)):
+        return "the two results are those at x + eps and x - eps, 2 * eps apart"
+    if case["name"] == "itself":
+        return "both results share memory with x: read a result before the next write, and write to x itself"
+    return "the function reads x itself: write there, not to a copy (`reshape` and `flatten` copy some layouts)"
+
+
 @program(
     "autograd.gradcheck.numerical_gradient",
     cases=drawn(
@@ -346,14 +368,7 @@ def curve(xp, name, shape, layout, wanted):
         for shape, layout in (([], "rows"), ([2, 3], "columns"), ([2, 3], "gaps"), ([3], "gaps"), ([0], "rows"))
     ]
     + [{"name": "cube", "shape": [2, 3], "layout": "rows", "wanted": True, "eps": 1e-3, "enabled": True}],
-    hint=lambda case, mine, theirs: explained(
-        calls="the function is called twice for each element, in the current grad mode, and no write is counted",
-        rows="one row for each element of x, one number for each element of the result"
-        if lengths(field(mine, "rows")) != lengths(field(theirs, "rows"))
-        else "a result is read before the next write, and the two results are 2 * eps apart",
-        x_is_as_it_was="each element gets its old value back, to the last bit",
-        version_of_x="the writes are not counted",
-    )(case, mine, theirs),
+    hint=_about_differences,
 )  # fmt: skip
 def differences(xp, name, shape, layout, wanted, eps, enabled):
     x, function, log = curve(xp, name, shape, layout, wanted)
@@ -422,6 +437,27 @@ def kept_by(xp, results):
     return node and [*(node.inputs if is_torch(xp) else node.args)]
 
 
+def _about_second_runs(case, mine, theirs):
+    """The log first: what the second run does decides what comes after it."""
+    calls = [*zip(field(mine, "calls"), field(theirs, "calls"))]
+    yours, wanted = next(((one, other) for one, other in calls if difference(one, other)), (None, None))
+    in_run = first_apart(yours, wanted)
+    if in_run == "grad mode":
+        return "grad mode is on during the second run, and afterwards what it was before, also if the function raises"
+    if in_run == "require grad, are leaves, share memory":
+        return "the second run is on leaves that share memory with the saved tensors, and require grad if these do now"
+    if in_run:
+        return "`ctx.args` has the arguments that are no tensors, with None instead of each tensor"
+    run = next((pair for pair in zip(field(mine, "runs"), field(theirs, "runs")) if difference(*pair)), (None, None))
+    if first_apart(*run) == "backward" and "raises RuntimeError" in field(run[1], "backward"):
+        return "with no result that requires grad it is a RuntimeError"
+    if first_apart(*run) == "backward" or difference(field(mine, "calls"), field(theirs, "calls")):
+        return "one run and one backward pass, from all results that require grad together"
+    if first_apart(*run) == "grad":
+        return "return None for the function, then the gradient of each detached tensor in the order of the arguments"
+    return None
+
+
 @program(
     "utils.checkpoint.recompute",
     cases=drawn(
@@ -449,10 +485,7 @@ def kept_by(xp, results):
             (["computed", "view"], []),
         )
     ],
-    hint=explained(
-        runs="the inner backward starts at the results that require grad. Then return the gradients of the detached tensors",
-        calls="the second run is recorded, on tensors that share memory with the saved ones and are leaves",
-    ),
+    hint=_about_second_runs,
 )  # fmt: skip
 def again(xp, function, args, number, roots, times, turned, create_graph):
     log, outside = [], vector(xp)

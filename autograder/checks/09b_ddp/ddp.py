@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...engine.check import program
+from ...engine.observe import difference
 from ...engine.recorder import called
-from ..cases import copied, drawing, drawn, error_name, explained, first_apart, listed, numbers, rows, several
+from ..cases import copied, drawing, drawn, error_name, explained, field, first_apart, listed, numbers, rows, several
 from ..shared_09 import (
     WatchedWork,
     explained_by_rank,
@@ -428,6 +429,40 @@ _three |= {"looks": True, "late": False}
 _Y, _N = True, False
 
 
+def _about_ends(case, mine, theirs):
+    for yours, wanted in zip(mine, theirs) if isinstance(mine, list) else ():
+        if difference(yours, wanted):
+            return _about_end(yours, wanted)
+    return _ABOUT_ENDS(case, mine, theirs)
+
+
+def _about_end(mine, theirs):
+    """The hint for the first rank whose results differ."""
+    if field(mine, "error") and not field(theirs, "error"):
+        return "only a bucket that has not been launched is refused"
+    pairs = [*zip(field(mine, "grads") or [], field(theirs, "grads") or [])]
+    if any((yours is None) != (wanted is None) for yours, wanted in pairs):
+        return "which parameters get their average: those that this rank has used, or that any rank has used?"
+    if first_apart(mine, theirs) == "grads":
+        return (
+            "each gradient is a copy of the parameter's view after the wait: not the view, because the bucket is reused"
+        )
+    return _ABOUT_ENDS({}, [mine], [theirs])
+
+
+_ABOUT_ENDS = explained_by_rank(
+    raised={"wait": "do all ranks call the same collectives, in the same order?"},
+    error="a bucket that was not launched is refused before anything else",
+    in_place="other references to a gradient must see the average",
+    state="the next backward begins with `pending` and `work` as a new bucket has them",
+    launched="the next backward begins with no launched bucket",
+    waited="each bucket has a work of its own, and each of them is waited for",
+    gradients_as_they_were="a backward that is refused changes nothing",
+    reducer_as_it_was="a backward that is refused changes nothing",
+    sent="the ranks ask each other only if `used` is given, once, in int32",
+)
+
+
 @program(
     "distributed.ddp.finish",
     cases=_finishes,
@@ -444,17 +479,7 @@ _Y, _N = True, False
         _three | {"used": [[_Y, _N, _N], [_N, _Y, _N]], "ranks": 3, "members": [0, 2], "buckets": 3},
         _three | {"used": [[_Y, _Y, _Y]] * 2, "looks": False, "buckets": 1, "earlier": [0, 1, 2]},
     ],
-    hint=explained_by_rank(
-        raised={"wait": "do all ranks call the same collectives, in the same order?"},
-        error="a bucket that was not launched is refused before anything else",
-        grads="which parameters get their average: those that this rank has used, or that any rank has used?",
-        in_place="other references to a gradient must see the average",
-        state="the next backward begins with `pending` and `work` as a new bucket has them",
-        launched="the next backward begins with no launched bucket",
-        waited="each bucket has a work of its own, and each of them is waited for",
-        reducer_as_it_was="a backward that is refused changes nothing",
-        sent="the ranks ask each other only if `used` is given, once, in int32",
-    ),
+    hint=_about_ends,
     draws=8,
 )
 @on_ranks

@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 
 from ...engine.check import program
+from ...engine.observe import is_error
 from ..cases import defaults, drawing, drawn, field, first_apart
 
 SCALES = [0.1, 0.25, 1 / 3, 0.00732421875, 0.7, 3.7, 0.015, 1.0]
@@ -64,19 +65,23 @@ def _about_parameters(case, mine, theirs):
     if wrong == "kinds":
         return "a float32 scale and an int64 zero point, each with one dimension"
     if wrong == "scale":
+        pairs = zip(*(map(np.float32, field(tree, wrong)) for tree in (mine, theirs)))
+        if any(yours != wanted == np.float32(case["eps"]) for yours, wanted in pairs):
+            return "the scale is not below eps"
         if _nearly(field(mine, wrong), field(theirs, wrong)):
             return "divide, with tensors of float32: a reciprocal or Python's numbers give another last digit"
         if symmetric:
-            return "the larger distance from 0.0, over half of quant_max - quant_min; not below eps"
-        return "the range contains 0.0, even if no value is near it; the scale is not below eps"
+            return "the larger distance from 0.0, over half of quant_max - quant_min"
+        return "the length of the range over quant_max - quant_min, and the range contains 0.0, even if no value is near it"
     if wrong == "arguments":
         return "the arguments do not change: an observer still needs its range"
     if symmetric:
         return "0, or the middle for rl.uint8: 128, or (quant_min + quant_max) // 2 if has_customized_qrange"
-    if case["quant"][1] > 255:
+    yours, (least, most) = field(mine, wrong), case["quant"]
+    if not all(least <= point <= most for point in yours):
         return "the zero point is limited to quant_min ... quant_max"
-    if case["eps"] > 0.1:
-        return "the quotient takes the scale that is not below eps"
+    if any(abs(point - other) > 1 for point, other in zip(yours, field(theirs, wrong))):
+        return "the zero point is quant_min minus the quotient min / scale, with the scale that is not below eps"
     return "round the quotient min / scale, half to even, and subtract the result from quant_min: a tie shows the order"
 
 
@@ -121,9 +126,12 @@ def parameters(rl, low, high, kind, quant, eps, custom, scheme):
 
 
 def _parameters_shown(scale, zero_point, unchanged):
-    """The numbers of float32 as texts: nine digits tell any two of them apart."""
-    kinds = [scale.dtype, list(scale.shape), zero_point.dtype, list(zero_point.shape)]
-    digits = [f"{number:.9g}" for number in scale.tolist()]
+    """The numbers of float32 as texts: nine digits tell any two of them apart. A result of another kind is shown as it is."""
+    results = [scale, zero_point]
+    if not all(hasattr(result, "tolist") for result in results):
+        return {"kinds": results, "arguments": unchanged}
+    kinds = [kind for result in results for kind in (result.dtype, list(result.shape))]
+    digits = [f"{number:.9g}" for number in scale.reshape(-1).tolist()]
     return {"kinds": kinds, "scale": digits, "zero point": zero_point.tolist(), "arguments": unchanged}
 
 
@@ -146,22 +154,35 @@ _values = defaults(
 
 
 def _about_values(case, mine, theirs):
-    if isinstance(theirs, dict) and "error" in theirs:
-        return "as_float32 and _check_bounds raise for a case that the contract does not allow"
+    if is_error(theirs):
+        return (
+            None if is_error(mine) else "as_float32 and _check_bounds raise for a case that the contract does not allow"
+        )
     wrong = first_apart(mine, theirs)
     if wrong != "values":
-        return {"input": "the input does not change", "shape": "the result has the sizes of the input"}.get(wrong)
-    if case["of"] != "float32":
-        return "as_float32 converts the input first"
-    if case["nudge"] or [case["scale"], case["halves"][0], case["nudge"]] in QUOTIENTS + RECIPROCALS:
-        return "multiply by the reciprocal, 1.0 / scale in Python's numbers: a quotient rounds differently"
-    if abs(case["zero_point"]) > 127:
-        return "saturate the sum, while it is float32: it is the sum that must fit the range"
+        return _OF_QUANTIZED.get(wrong)
+    yours, wanted = (np.ravel(field(tree, wrong)).astype(np.int64) for tree in (mine, theirs))
+    differs = yours != wanted
+    apart = [*zip(yours[differs].tolist(), wanted[differs].tolist())]
+    if case["zero_point"] and (wanted - yours == case["zero_point"]).all():
+        return "the integer is the number of steps plus the zero point"
+    if any(wanted in case["quant"] and abs(yours - wanted) > 1 for yours, wanted in apart):
+        return "saturate the sum, while it is float32: it is the sum that must fit quant_min ... quant_max"
+    if any(abs(yours - wanted) > 1 for yours, wanted in apart):
+        return "the integer is the number of steps plus the zero point"
     if case["quant"][1] > 255:
         return "the zero point is added in float32"
-    if case["zero_point"]:
-        return "a tie goes to the even number of steps, and an odd zero point makes it odd"
-    return "round half to even, then saturate to quant_min ... quant_max"
+    if case["of"] != "float32":
+        return "as_float32 converts the input first"
+    return (
+        "multiply by the reciprocal, 1.0 / scale in Python's numbers, round half to even, and then add the zero point"
+    )
+
+
+_OF_QUANTIZED = {
+    "type": "the result has the dtype that is given", "shape": "the result has the sizes of the input",
+    "input": "the input does not change",
+}  # fmt: skip
 
 
 @program(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...engine.check import program
+from ...engine.observe import is_error
 from ..cases import drawing
 
 _NAMES = ["a", "a.b", "a.b.c", "body.0", "body.10", "head"]
@@ -36,21 +37,34 @@ _GLOBAL, _TYPE, _REGEX = ["set_global", "g"], ["set_object_type", "Linear", "t"]
 _NAME, _ORDER = ["set_module_name", "a.b", "n"], ["set_module_name_object_type_order", "a.b", "Linear", 0, "o"]
 
 
-_ABOUT = {
+_ABOUT = {  # in the order in which the rules are asked
     "set_module_name_object_type_order": "a rule for (name of the parent, type, index) is asked first: all three must agree",
     "set_module_name": "the module's own name is asked before its ancestors, and the nearest of these before the others",
     "set_module_name_regex": "the first pattern that matches the beginning of the name answers, after names and before types",
-    "set_object_type": "a type is asked after names and patterns: a rule for a class says nothing about its subclasses",
-    "set_global": "no other rule is about this module: a rule for a class says nothing about its subclasses",
+    "set_object_type": "a type is asked after names and patterns, and before the setting for all",
+    "set_global": "no other rule is about this module: the setting for all answers",
+}
+_NOT_ABOUT = {  # why a rule of this kind does not answer
+    "set_module_name_object_type_order": "a rule for (name of the parent, type, index) answers only if all three agree",
+    "set_module_name": "a rule for a name answers for this module and those in it, and the empty name is never looked up",
+    "set_module_name_regex": "a pattern answers only if it matches the beginning of the name",
+    "set_object_type": "a rule for a class says nothing about its subclasses",
 }
 
 
 def _about_settings(case, mine, theirs):
-    if not isinstance(theirs, (str, type(None))):
+    if is_error(mine):
         return None
-    answers = [method for method in _ABOUT for other, *_, value in case["rules"] if (method, theirs) == (other, value)]
-    none = " (None is an answer too)" if theirs is None and answers else ""
-    return _ABOUT[answers[0]] + none if answers else "no rule is about this module"
+    yours, wanted = (
+        [method for method in _ABOUT for other, *_, value in case["rules"] if (method, answer) == (other, value)]
+        for answer in (mine, theirs)
+    )
+    if theirs is None and wanted:
+        return "None is an answer too: it means that the module is not quantised"
+    order = [*_ABOUT]
+    if yours and (not wanted or order.index(yours[0]) < order.index(wanted[0])):  # a rule that is not about the module
+        return _NOT_ABOUT.get(yours[0])
+    return _ABOUT[wanted[0]] if wanted else "no rule is about this module: the answer is None"
 
 
 def _types(xp, each):

@@ -13,7 +13,7 @@ from functools import cache
 from importlib import import_module
 
 from ...engine.check import program
-from ..cases import drawn, entries, field, first_apart, is_torch, rows
+from ..cases import attempt, drawn, entries, field, first_apart, is_torch, rows
 
 CALLS = {  # an operator and its arguments: x and y are values, w and b attributes of this call, w0 and b0 those of the first call
     "linear": ("linear.default", ["x", "w", "b"]), "linear without a bias": ("linear.default", ["x", "w"]),
@@ -141,8 +141,17 @@ def shown(torch, calls, returned, annotated, most, channels):
 
 
 def hint(case, mine, theirs):
+    if isinstance(field(mine, "observers"), str):
+        return (
+            "`prepare` cannot use these annotations: a key is a node that this node reads, and the edge (first, node) of a "
+            "SharedQuantizationSpec has a spec of its own"
+        )
     both = entries(field(mine, "observers"), field(theirs, "observers"))
     name = both and first_apart(field(mine, "observers"), field(theirs, "observers"))
+    if first_apart(mine, theirs) == "earlier annotations are kept":
+        return "a node that has an annotation keeps it: it belongs to another quantizer"
+    if not name and first_apart(mine, theirs) == "annotated":
+        return "a node gets an annotation if its operator is in a table, or if it is the relu of a pattern, and no other node does"
     if name:
         return f"the first node that differs is {name}. Yours\n{both[0].get(name)}\nand expected\n{both[1].get(name)}"
     return None
@@ -211,8 +220,9 @@ def annotated(rl, calls, returned, annotated, most, channels):
     pt2e.annotate(graph, *specs)
     kept = all(node.meta["quantization_annotation"] is annotation for node, annotation in earlier.items())
     names = [node.name for node in graph.nodes if "quantization_annotation" in node.meta and node not in earlier]
-    model = pt2e.prepare(rl.fx.GraphModule(root, graph))
-    return {"earlier annotations are kept": kept, "annotated": names, "observers": described(model, id)}
+    model = attempt(pt2e.prepare, rl.fx.GraphModule(root, graph))  # which fails on some wrong annotations
+    observers = model if isinstance(model, str) else described(model, id)
+    return {"earlier annotations are kept": kept, "annotated": names, "observers": observers}
 
 
 @annotated.oracle

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from itertools import groupby
 
 from ...engine.check import program
+from ...engine.observe import is_error
 from ..cases import drawn, explained, listed, rows, several, when
 from .tokens import BETWEEN, _ids, _string
 
@@ -163,6 +165,21 @@ def _(torch, text, allowed, disallowed, kind="list"):
 # Batches by length ---------------------------------------------------------------------------------------------------
 
 
+def _about_batches(case, mine, theirs):
+    if is_error(mine):
+        return None
+    (_, yours), (_, wanted) = mine, theirs
+    if yours == wanted:
+        return "the result is a list of lists"
+    if [] in yours:
+        return "no batch is empty, also before a row that is longer than the budget"
+    if [*itertools.chain(*yours)] != [*itertools.chain(*wanted)]:
+        return "rows are taken by length, the shortest first, and of equal lengths the earlier one"
+    if any(len(batch) > 1 and len(batch) * case["lengths"][batch[-1]] > case["budget"] for batch in yours):
+        return "with a longer row, all rows of the batch are padded to its length"
+    return "a batch takes the next row as long as its tokens, padding included, are at most the budget"
+
+
 @program(
     "course.tokens.batches_by_length",
     cases=drawn(lengths=several((1, 6), 0, 9), budget=(1, 14)),
@@ -173,7 +190,7 @@ def _(torch, text, allowed, disallowed, kind="list"):
         3),
         ([5, 5, 5, 1, 1], 10),
     )),
-    hint=when(lambda case: len({*case["lengths"]}) > 1, "with a longer row, all rows of the batch are padded to its length"),
+    hint=_about_batches,
 )  # fmt: skip
 def batched(rl, lengths, budget):
     batches = rl.course.tokens.batches_by_length(lengths, budget)

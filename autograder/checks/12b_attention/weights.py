@@ -9,7 +9,7 @@ from types import ModuleType
 from rushlight.course.predictions import MASKED
 
 from ...engine.check import program
-from ..cases import copied, drawn, first_apart, listed, numbers, predicted, rows
+from ..cases import copied, drawn, field, first_apart, listed, numbers, predicted, rows
 from .tiles import Elements, flows
 
 
@@ -30,7 +30,19 @@ class _Module(ModuleType):
 def _about_masks(case, mine, theirs):
     if first_apart(mine, theirs) == "made by xp":
         return "`xp` may be torch or rushlight, and it makes the mask: `rl` of the notebook is always rushlight"
-    return "the last query is at the position of the last key" if case["more"] else None
+    mask, wanted = (field(tree, "mask")["tensor"] for tree in (mine, theirs))
+    if [mask["dtype"], mask["shape"]] != [wanted["dtype"], wanted["shape"]]:
+        return "the mask is of dtype bool and of the sizes (queries, keys)"
+    keys, more, window = case["queries"] + case["more"], case["more"], case["window"] or math.inf
+    distances = [i - j for i in range(case["queries"]) for j in range(keys)]
+    if more and [*mask["data"]] == [0 <= distance < window for distance in distances]:
+        return "the last query is at the position of the last key"
+    apart = [
+        distance + more for distance, pair in zip(distances, zip(mask["data"], wanted["data"])) if pair[0] != pair[1]
+    ]
+    if case["window"] and min(apart) >= 0:
+        return "with a window, a query sees the last `window` keys up to itself, itself included"
+    return "a query sees itself and the keys before it"
 
 
 @program(

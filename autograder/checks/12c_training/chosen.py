@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ...engine.check import program
+from ...engine.observe import is_error
 from ..cases import drawing, drawn, rows, when
 
 
@@ -37,7 +38,8 @@ _ALL = list(range(1, 40))
         ([4, 4, 0], 0.5, "float64"), ([1e50, 1e60, 1.0], 0.5, "float32"),
         ([2, 1, 4, 3], 0.999, "float64"),
     ),
-    hint=lambda case, mine, theirs: "with p = 1 all tokens stay, also those whose probability is rounded away" if case["p"] == 1
+    hint=lambda case, mine, theirs: None if is_error(mine)
+    else "with p = 1 all tokens stay, also those whose probability is rounded away" if case["p"] == 1
     else "the token with which the sum reaches p is in the nucleus",
 )  # fmt: skip
 def nucleus(rl, weights, p, kind):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import drawn, listed, rows, several, when
+from ..cases import drawn, first_of, listed, rows, several, when
 
 # Groups of parameters -------------------------------------------------------------------------------------------------
 
@@ -30,6 +30,10 @@ def _model(xp, parameters, tie):
     return model
 
 
+def _names(listing):
+    return [name for group in listing for name in group[2]]
+
+
 @program(
     "course.training.parameter_groups",
     cases=drawn(parameters=several(PARAMETER, 0, 6), tie=bool, weight_decay=[0.0, 0.1, 0.5]),
@@ -41,9 +45,12 @@ def _model(xp, parameters, tie):
         ([[[4, 3], True, False], [[4, 3], True, False], [[3], True, False], [[3], True, False]], False, 0.1),
         ([[[5], True, True], [[4, 3], True, False], [[3], True, True], [[1, 1], True, True]], True, 0.5),
     ),
-    hint=lambda case, mine, theirs: "a parameter that does not require a gradient is in no group"
-    if not all(parameter[1] for parameter in case["parameters"])
-    else "a weight that two modules share is one parameter" if case["tie"] else None,
+    hint=first_of(
+        when(lambda case, mine, theirs: len({*_names(mine)}) < len(_names(mine)),
+             "a weight that two modules share is one parameter"),
+        when(lambda case, mine, theirs: {*_names(mine)} - {*_names(theirs)},
+             "a parameter that does not require a gradient is in no group"),
+    ),
 )  # fmt: skip
 def groups(rl, parameters, tie, weight_decay):
     model = _model(rl, parameters, tie)

@@ -3,7 +3,8 @@
 from copy import deepcopy
 
 from ...engine.check import program
-from ..cases import drawn, listed, numbers, rows, several
+from ...engine.observe import is_error
+from ..cases import drawn, first_apart, listed, numbers, rows, several
 
 KINDS = ["plain", "subclass", "buffer", "not persistent", "none", "parameter", "no buffer", "number", "list", "private",
          "learned", "property", "plain parameter", "alias", "alias of a buffer", "alias of a parameter",
@@ -112,13 +113,32 @@ def _lived(torch, make, features, momentum, rows, start):
     return shown | {"the copy moved": copied.state_dict(), "the first did not": module(x)}
 
 
+def _about_lives(case, mine, theirs):
+    if is_error(mine):
+        return None
+    wrong = str(first_apart(mine, theirs))
+    if wrong.startswith("step"):
+        return "in training the mean first moves towards the mean over the rows, and then it is subtracted"
+    if wrong.startswith("gradient"):
+        return "the mean is no part of the graph: a gradient does not go through it"
+    if wrong in ("evaluation", "again", "the first did not"):
+        return "in evaluation the mean does not move"
+    if wrong == "in training":
+        return "a new module is in training"
+    if wrong == "parameters":
+        return "the mean is no parameter, because no optimizer moves it"
+    if wrong == "without a graph":
+        return "nothing is recorded where grad mode is off"
+    return "`state_dict`, `double` and `deepcopy` go through the registered tensors of a module, and through no others"
+
+
 @program(
     "clinic.training.normaliser",
     cases=drawn(features=(1, 4), momentum=[0.1, 0.5, 1.0, 0.0], rows=(1, 4), start=(0, 9)),
     edges=rows(
         "features momentum rows start", (3, 0.5, 2, 0), (1, 0.1, 4, 1), (2, 1.0, 1, 2), (4, 0.0, 3, 3), (2, 0.25, 3, 5)
     ),
-    hint="`state_dict`, `double` and `deepcopy` go through the registered tensors of a module, and through no others",
+    hint=_about_lives,
 )
 def normaliser(rl, features, momentum, rows, start):
     import torch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 
 from ...engine.check import program
-from ..cases import drawing, numbers, rows, several
+from ..cases import drawing, field, first_apart, numbers, rows, several
 from ..shared_09 import explained_by_rank, on_ranks, recorded_traffic
 from ..shared_13 import state_left
 
@@ -81,6 +81,23 @@ def _possible(calls, kept):
     return [max(most, len(names) - done, bool(names)) for names, most in zip(calls, kept)]
 
 
+def _about_first_waits(case, mine, theirs):
+    if first_apart(mine, theirs) == "records":
+        return "the records do not change"
+    yours, wanted = field(mine, "first"), field(theirs, "first")
+    if yours is None or wanted is not None and yours[0] > wanted[0]:
+        return (
+            "a collective needs all ranks, with the same name, sizes and dtypes: compare the entries of equal numbers"
+        )
+    if wanted is None or yours[0] < wanted[0]:
+        return "a collective that is older than the oldest entry of some rank has been completed; match entries by their numbers"
+    if [rank for rank, *_ in yours[1]] != [rank for rank, *_ in wanted[1]]:
+        return "the dict has each rank that has called this collective, in order"
+    if [name for _, name, _ in yours[1]] != [name for _, name, _ in wanted[1]]:
+        return "the name is what follows the first colon of `profiling_name`: the backend comes before it"
+    return "the bytes are those of all inputs together: the elements of each, times the bytes of its dtype"
+
+
 @program(
     "clinic.distributed.first_wait",
     cases=_jobs,
@@ -99,7 +116,7 @@ def _possible(calls, kept):
         ([["sum"], ["sum"], ["ints"]], [9, 9, 9]), ([["wide sum"], ["longs"]], [9, 9]), ([["halves"], ["brains"]], [9, 9]),
         ([["bytes"], ["bools"]], [9, 9]), ([["buffers"], ["other buffers"]], [9, 9]),
     ) + [{"calls": [["gather", "sum"], ["gather"]], "kept": [9, 9], "backend": "nccl"}],
-    hint="compare the entries of equal numbers: which is the first number that is not recorded alike on all ranks?",
+    hint=_about_first_waits,
 )  # fmt: skip
 def first_wait(rl, calls, kept, backend="gloo"):
     records = _records(calls, kept, backend)

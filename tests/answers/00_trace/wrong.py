@@ -538,3 +538,20 @@ def read_backtrace__once_each(text):
 
 def read_backtrace__without_adapters(text):
     return [row for row in _frame_rows(text, _plain) if "wrap_kernel_functor" not in row[0]]
+
+
+# What each hint is for
+
+hot_operators__leaves_ties_as_they_come = edited(trace.hot_operators, ("(-item[1], item[0])", "-item[1]"))
+serving__calls_what_falls_through = edited(
+    trace.serving,
+    (' if not lines.get(key, "").startswith("fallthrough")', ""),
+    ('(r"registered at', '(r".*registered at'),
+)
+serving__the_last_key = edited(trace.serving, ('(*keys, "Undefined")', '(*reversed(keys), "Undefined")'))
+serving__another_for_what_is_missing = edited(
+    trace.serving, ("        return None\n", "        key = next(iter(lines))\n")
+)
+serving__the_first_word_of_the_kind = edited(
+    trace.serving, ("return key, place, kind", "return key, place, kind.split()[0]")
+)

@@ -397,3 +397,22 @@ def has_internal_overlap__knows_exactly_about_tiny_tensors(sizes, strides):
         return has_internal_overlap__knows_exactly(sizes, strides)
     zeros = [size > 1 for size, stride in zip(sizes, strides) if stride == 0]
     return any(zeros) and 0 not in sizes
+
+
+# What each hint is for
+
+_RESULT = "alias(self, new_sizes, new_strides, self.storage_offset())"
+expand__from_the_start_of_the_memory = edited(strided.expand, ("self.storage_offset())", "0)"))
+expand__in_new_memory = edited(strided.expand, (_RESULT, f"{_RESULT}.contiguous()"))
+expand__of_a_copy = edited(
+    strided.expand,
+    (
+        _RESULT,
+        "alias(alias(self, [self.storage_offset() + storage_size(self.shape, self.stride())], [1], 0).clone(), "
+        "new_sizes, new_strides, self.storage_offset())",
+    ),
+)
+expand__repeats_ones_that_stay = edited(
+    strided.expand,
+    ("if new_sizes[i] == old_size else", "if new_sizes[i] == old_size and (i < new_dims or old_size > 1) else"),
+)

@@ -599,3 +599,12 @@ def rank_indices__the_list_itself(length, ranks, rank, permute=None, seed=0, epo
         return order
     count = length // ranks if drop_last else -(-length // ranks)
     return [order[i % length] for i in range(rank, count * ranks, ranks)]
+
+
+# What each hint is for
+
+finish__refuses_what_is_launched = edited(ddp.finish, ("launched < len", "launched <= len"))
+finish__counts_on = edited(ddp.finish, ("    reducer.launched = 0\n", ""))
+finish__waits_for_the_last_bucket_each_time = edited(
+    ddp.finish, ("bucket.work.wait()", "reducer.buckets[-1].work.wait()")
+)

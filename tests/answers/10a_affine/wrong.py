@@ -13,7 +13,7 @@ from rushlight.ao.quantization.affine import _check_bounds, as_float32
 from rushlight.ao.quantization.observer import moving_average_per_channel
 from rushlight.aten.generated import functions as F
 
-from ..shared import edited
+from ..shared import copied, edited
 
 # Numbers
 
@@ -376,4 +376,78 @@ quantized_values__rounds_half_up = edited(
     ('"halves": [1, 3, 3, 1]', '"halves": [2, 3, 4, 1]'),
     ('"older": [2, 2, 4, 0]', '"older": [2, 3, 4, 1]'),
     ('"symmetric": [0, 7, -8, 2]', '"symmetric": [0, 7, -7, 3]'),
+)
+
+
+# What each hint is for
+
+
+def determine_qparams__numbers_for_one_channel(*args):
+    return tuple(each.item() if each.numel() == 1 else each for each in _determine_qparams(*args))
+
+
+def determine_qparams__without_a_dimension(*args):
+    return tuple(each.squeeze() for each in _determine_qparams(*args))
+
+
+_determine_qparams = copied(affine.determine_qparams)
+_LENGTH = "(high - low) / (quant_max - quant_min)"
+determine_qparams__below_eps = edited(affine.determine_qparams, (f"functions.maximum({_LENGTH}, eps)", _LENGTH))
+determine_qparams__a_zero_point_without_eps = edited(
+    affine.determine_qparams, ("(low / scale)", f"(low / ({_LENGTH}))")
+)
+quantize_per_tensor__of_any_range = edited(
+    affine.quantize_per_tensor, ("    _check_bounds(quant_min, quant_max, dtype)\n", "")
+)
+quantize_per_tensor__leaves_it_in_float32 = edited(affine.quantize_per_tensor, (".to(dtype)", ""))
+quantize_per_tensor__in_place = edited(affine.quantize_per_tensor, ("input * (", "input.mul_("))
+quantize_per_tensor__forgets_the_zero_point = edited(affine.quantize_per_tensor, (" + zero_point", ""))
+quantize_per_tensor__adds_integers = edited(
+    affine.quantize_per_tensor,
+    ("functions.clamp(", "(functions.clamp("),
+    (" + zero_point, quant_min, quant_max)", ", quant_min - zero_point, quant_max - zero_point).long() + zero_point)"),
+)
+quantize_per_tensor__in_half_precision = edited(affine.quantize_per_tensor, ("input = as_float32", "as_float32"))
+quantize_per_tensor__rounds_half_up = edited(
+    affine.quantize_per_tensor,
+    ("functions.round(input * (1.0 / scale))", "functions.floor(input * (1.0 / scale) + 0.5)"),
+)
+quantize_per_tensor__the_next_number_below = edited(
+    affine.quantize_per_tensor, ("functions.round(", "functions.floor(")
+)
+_find_qconfig = rl.ao.quantization.qconfig_mapping.find_qconfig
+_NEXT_NAME = '        name = name.rpartition(".")[0]\n'
+find_qconfig__the_setting_for_all_before_the_order = edited(
+    _find_qconfig, ("if (parent,", "if mapping.global_qconfig is None and (parent,")
+)
+find_qconfig__the_oldest_ancestor = edited(
+    _find_qconfig,
+    (
+        "    while name:\n",
+        '    for end in [i for i, each in enumerate(f"{module_name}.") if each == "."]:\n        name = module_name[:end]\n',
+    ),
+    (_NEXT_NAME, ""),
+)
+find_qconfig__prefers_the_setting_for_all = edited(
+    _find_qconfig,
+    ("mapping.object_type_qconfigs.get(", "mapping.global_qconfig or mapping.object_type_qconfigs.get("),
+)
+find_qconfig__without_the_setting_for_all = edited(_find_qconfig, (", mapping.global_qconfig)", ")"))
+find_qconfig__of_any_index = edited(
+    _find_qconfig,
+    ("(parent, object_type, index) in", "any(key[:2] == (parent, object_type) for key in"),
+    ("_order_qconfigs:\n", "_order_qconfigs):\n"),
+    (
+        "[parent, object_type, index]",
+        "[next(key for key in mapping.module_name_object_type_order_qconfigs if key[0] == parent)]",
+    ),
+)
+find_qconfig__looks_the_empty_name_up = edited(
+    _find_qconfig,
+    ("    while name:\n", "    while True:\n"),
+    (_NEXT_NAME, f"        if not name:\n            break\n{_NEXT_NAME}"),
+)
+find_qconfig__a_pattern_anywhere_in_the_name = edited(_find_qconfig, ("re.match", "re.search"))
+find_qconfig__a_default_of_its_own = edited(
+    _find_qconfig, (", mapping.global_qconfig)", ', mapping.global_qconfig or "default")')
 )

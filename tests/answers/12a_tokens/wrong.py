@@ -525,3 +525,9 @@ def encode_special__all_allowed_by_default(
 ):
     allowed = [*special_tokens] if allowed_special is None else allowed_special
     return encode_special_right(text, encode, special_tokens, allowed, disallowed_special)
+
+
+# What each hint is for
+
+batches_by_length__below_the_budget = edited(tokens.batches_by_length, ("<= budget", "< budget"))
+batches_by_length__tuples = edited(tokens.batches_by_length, ("return batches", "return [*map(tuple, batches)]"))

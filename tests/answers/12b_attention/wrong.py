@@ -381,3 +381,8 @@ def attended__zeros_mask(program):
 
 def attended__nan_too(program):
     return [None] * 4 if program == "a mask of False" else attended(program)
+
+
+# What each hint is for
+
+causal_mask__without_itself = edited(attention.causal_mask, ("tril(before)", "tril(before - 1)"))

@@ -15,6 +15,7 @@ from rushlight.clinic.training import (
     accumulated_backward,
     gated_forward,
     lost_state,
+    normaliser,
     not_held,
     replace_head,
     token_weights,
@@ -868,3 +869,25 @@ def noisy_loader__shuffled(data, batch_size, num_workers):
 def gated_forward__normalised_with_a_least_length(model, x):
     scaled = torch.nn.functional.normalize(x * model.scale, p=float("inf"), dim=1)
     return model.gate(x).sigmoid() * model.body(scaled)
+
+
+# What each hint is for
+
+_MOVES = "                with torch.no_grad():\n                    self.mean.lerp_(x.mean(0), momentum)\n"
+_IN_GRAPH = """\
+                mean = self.mean + momentum * (x.mean(0) - self.mean)
+                self.mean = mean.detach()
+                return x - mean
+"""
+normaliser__subtracts_before_it_moves = edited(
+    normaliser,
+    ("            if self.training:\n", "            result = x - self.mean\n            if self.training:\n"),
+    ("return x - self.mean", "return result"),
+)
+normaliser__in_the_graph = edited(normaliser, (_MOVES, _IN_GRAPH))
+normaliser__moves_in_evaluation = edited(normaliser, ("if self.training:", "if True:"))
+normaliser__starts_in_evaluation = edited(normaliser, ("return Normaliser()", "return Normaliser().eval()"))
+normaliser__always_records = edited(
+    normaliser,
+    ("            return x - self.mean", "            with torch.enable_grad():\n                return x - self.mean"),
+)
