@@ -572,6 +572,7 @@ EDGES = [
 ]
 
 _X, _Y = _tensor([3, 4]), _tensor([3, 5])
+_LIKE_A_REASON = "# - 0/0: count == 1  # Recompiling function total in model.py:1"  # in the stack trace of the log
 _TEN_MORE = [f"more_{number}" for number in range(10)]
 
 
@@ -600,6 +601,10 @@ EDGE_CALLS = [
     )
 ] + [
     {"source": f"{_FUNCTIONS}\n\ntwice = lambda x: x * 2\n", "calls": _calls("twice", {"x": _X}, {"x": _Y})},
+    {
+        "source": f"{_FUNCTIONS}\n\ndef quoted(x, count):\n    return x * count  {_LIKE_A_REASON}\n",
+        "calls": _calls("quoted", *[{"x": _X, "count": count} for count in (2, 3, 4)]),
+    },
     {
         "source": "\n\n".join([_FUNCTIONS, *(f"def {name}(x):\n    return x\n" for name in _TEN_MORE)]),
         "calls": [[name, {"x": _X}] for name in _TEN_MORE]

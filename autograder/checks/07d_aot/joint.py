@@ -23,11 +23,14 @@ def _joints(st):
 def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
     """With the kind "numbers" an argument and an output are not tensors, and another output does not depend on a primal. With the
     kind "parameters" primals are Parameters, and the first one is also an output. With the kind "same" primals of the same sizes
-    are one tensor."""
+    are one tensor. A gradient of an output that arrives twice shows a second backward pass."""
     program, outside, numbers = aot.function_of(xp, statements, outputs), xp.ones(2).requires_grad_(), kind == "numbers"
+    arrived = []
 
     def function(*inputs):
         outs = program(*inputs[: len(inputs) - numbers])
+        for out in {id(out): out for out in outs if out.grad_fn is not None}.values():
+            out.register_hook(lambda grad: arrived.append("gradient"))
         outs = [None, *outs, outside * 2] if numbers else [*outs, inputs[0]] if kind == "parameters" else outs
         return tuple(outs) if kind == "tuple" else outs
 
@@ -44,6 +47,7 @@ def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
         "are": [type(outs).__name__, type(grads).__name__],
         "outputs": [None if out is None else [aot.in_order(out), out.requires_grad] for out in outs],
         "gradients": [None if grad is None else aot.in_order(grad) for grad in grads],
+        "arrived": arrived,
         "kept": [primal.grad is None for primal in primals if hasattr(primal, "grad")] + [outside.grad is None],
     }
 

@@ -3,6 +3,7 @@
 A function's name is its exercise's, two underscores, and what is wrong.
 """
 
+import itertools
 import math
 import operator
 
@@ -157,6 +158,19 @@ softmax__takes_off_the_largest_of_all = edited(
 joint_forward_backward__gives_the_outputs_as_they_came = edited(
     joint_forward_backward, ("outs = list(function(*primals))", "outs = function(*primals)")
 )
+
+
+def joint_forward_backward__a_backward_pass_for_each_primal(function, primals, tangents, needs_tangent):
+    outs = list(function(*primals))
+    wanted = itertools.compress(outs, needs_tangent)
+    pairs = [(out, grad) for out, grad in zip(wanted, tangents) if isinstance(out, Tensor) and out.requires_grad]
+    ends, given = zip(*pairs) if pairs else ((), ())
+    return outs, [
+        engine.grad(ends, [x], given, retain_graph=True, allow_unused=True)[0]
+        if ends and isinstance(x, Tensor) and x.requires_grad
+        else None
+        for x in primals
+    ]
 
 
 def joint_forward_backward__with_a_tangent_for_every_output(function, primals, tangents, needs_tangent):

@@ -301,19 +301,19 @@ def bytes_moved__one_for_each_kernel(text):
     return list(dict(_moved(text)).items())
 
 
-def _reasons(log, quoted=True, index=False, first=False, missing=None):
+def _reasons(log, quoted=True, index=False, first=False, missing=None, name_at=re.match, version_at=re.match):
     found = []
     for line in log.splitlines():
         said = line.partition("[__recompiles] ")[2]
-        if named := re.match(r"Recompiling function (\w+)", said):
+        if named := name_at(r"Recompiling function (\w+)", said):
             found.append((named[1], []))
-        elif one := re.match(
+        elif one := version_at(
             r" +- (\d+/\d+): tensor '(.*)' (\w+) mismatch(.*)expected (?:\w+=)?(\w+)(, actual (\w+))?", said
         ):
             version, name, what, where, expected, _, actual = one.groups()
             what += f"[{re.search('[0-9]+', where)[0]}]" if index and "index" in where else ""
             found[-1][1].append((version, name, what, expected, actual or missing))
-        elif one := re.match(r" +- (\d+/\d+): (.*?) == (.*?) +#", said):
+        elif one := version_at(r" +- (\d+/\d+): (.*?) == (.*?) +#", said):
             value = one[3] if quoted else one[3].strip("'")
             found[-1][1].append((one[1], one[2], "value", value, missing))
     return [(name, reasons[:1] if first else reasons) for name, reasons in found]
@@ -325,6 +325,14 @@ def recompilations__without_quotation_marks(log):
 
 def recompilations__says_at_which_index(log):
     return _reasons(log, index=True)
+
+
+def recompilations__a_name_anywhere_in_a_line(log):
+    return _reasons(log, name_at=re.search)
+
+
+def recompilations__a_version_anywhere_in_a_line(log):
+    return _reasons(log, version_at=re.search)
 
 
 def recompilations__only_the_newest_version(log):
