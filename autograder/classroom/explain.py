@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -42,7 +42,7 @@ from .by_hand import is_entered
 from .gradebook import open_gradebook
 from .join import parsed
 from .pages import SCHEMES, escaped, write_page
-from .restore import StudentNotebook, checks_in, verdict_in
+from .restore import StudentNotebook, checks_in, outcome_of, verdict_in
 from .seals import class_seed, name_of_seed, seal_of
 from .walk import split_lines
 
@@ -64,6 +64,11 @@ _NOT_SEALED = (
 _NOT_ENTERED = (
     "the gradebook lacks what was entered for this notebook (is it from a backup?): `rushlight grade` enters it again"
 )
+
+
+def _told(verdict: Mapping) -> str:
+    outcome, told = verdict["outcome"], outcome_of(verdict)
+    return outcome if told == outcome else f"{outcome} ({told})"
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,7 @@ class Explained:
     def ruling(self) -> str:
         before = self._former_outcome()
         agree = f"{self.now.agreed} of {self.now.cases} cases agree with {self.now.judged_by}"
-        said = f"was {before}, and is now {self.now.outcome}" + f" ({agree})" * bool(self.now.cases)
+        said = f"was {before}, and is now {_told(vars(self.now))}" + f" ({agree})" * bool(self.now.cases)
         if self.on_case is not None:
             said += "; the case of the feedback " + (
                 "passes" if self.on_case.passed else f"{self.on_case.outcome} again"
@@ -115,7 +120,7 @@ class Explained:
 
     def _former_outcome(self) -> str:
         if self.sealed:
-            return self.then["outcome"]
+            return _told(self.then)
         otherwise = "graded by nbgrader alone" if self.is_there else "not in the graded notebook"
         outcome = self.then.get("outcome", otherwise)
         earned = {None: "unknown", True: "points", False: "no points"}[self.earned]

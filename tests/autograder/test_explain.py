@@ -11,12 +11,13 @@ from nbgrader.api import Gradebook
 from sweep import sweep
 
 from autograder.classroom import sample
-from autograder.classroom.explain import explain, text
+from autograder.classroom.explain import Explained, explain, text
 from autograder.classroom.gradebook import gradebook_url
 from autograder.classroom.oral import questions
 from autograder.classroom.seals import seal_of
 from autograder.cli import app
 from autograder.course import SOURCES
+from autograder.engine.check import Verdict
 from autograder.engine.judge import Judge
 from autograder.model import Lab, Submission, check_name, exercise_name
 
@@ -65,6 +66,16 @@ def test_a_wrong_answer_is_shown_with_its_case_both_results_and_the_students_lin
     assert "holds: was disagreed" in said and "│  torch's" in said and "step *= size" in said
     assert f"all {each.now.cases} cases have to agree" in said and "every verdict holds" in said
     assert contents(place) == before
+
+
+def test_a_cell_that_did_not_run_is_told_from_an_empty_one():
+    for message, told in (
+        ("did not run: SyntaxError", " (its cell did not run)"),
+        ("its body is still to be written", ""),
+    ):
+        now = Verdict(WRONG, "not attempted", message=message)
+        each = Explained(WRONG, 2, "0", {"outcome": now.outcome, "message": message}, now, None, "", 0, sealed=True)
+        assert each.ruling() == f"holds: was not attempted{told}, and is now not attempted{told}"
 
 
 def correct(notebook):
