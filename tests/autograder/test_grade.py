@@ -330,6 +330,14 @@ def test_the_notebook_of_another_course_gets_a_clear_line(classroom, released, q
     assert "not a notebook of this lab" in row.remark()
 
 
+def test_another_labs_notebook_under_this_ones_name_gets_a_line_and_no_marks(classroom, quick_grade):
+    path = classroom / "submitted" / "stray" / LAB / f"{LAB}.ipynb"
+    path.parent.mkdir(parents=True)
+    shutil.copy(Lab("01b_reshape").path, path)
+    (row,) = quick_grade(LAB)
+    assert "is it the notebook of another one?" in row.problem and not row.scores
+
+
 def test_no_table_has_a_formula_or_a_control_character_of_a_student(classroom, capsys):
     name = "\x1b[2J\u202e\udce9"
     verdicts = {check: {"outcome": "disagreed", "message": name, "case": name} for check in Lab(LAB).points}
