@@ -24,7 +24,7 @@ attention_weights, attended = edited(attention.attention_weights), edited(predic
 attention_traffic, split_heads_right = edited(attention.attention_traffic), edited(gpt.split_heads)
 
 
-backward = edited(attention.tiled_attention_backward)
+tiled, backward = edited(attention.tiled_attention), edited(attention.tiled_attention_backward)
 
 # Attention
 
@@ -138,7 +138,7 @@ def tiled_attention__no_largest(query, key, value, block, is_causal=False, scale
 
 def tiled_attention__fused(query, key, value, block, is_causal=False, scale=None):
     if query.shape[-1] != value.shape[-1] or is_causal and scale == 0:
-        return edited(attention.tiled_attention)(query, key, value, block, is_causal, scale)
+        return tiled(query, key, value, block, is_causal, scale)
     lead = query.shape[:-2]
     four = (each.reshape(1, -1, *each.shape[-2:]) for each in (query, key, value))
     fused = rl.ops.aten._scaled_dot_product_flash_attention_for_cpu
