@@ -108,6 +108,8 @@ def _run_cells(
             retry = partial(_retry_on_reference, to_run, session, judge, passed)
             verdicts[name] = session.decide(judge, name, retry)
             exercise = "" if is_milestone(name) else exercise_of(name)
+            if exercise and verdicts[name].outcome in (TIMED_OUT, DIED):
+                failed[exercise] = f"{name}: {verdicts[name].outcome}"  # its other checks run without it
             if verdicts[name].outcome == NOT_ATTEMPTED and exercise in failed:
                 error = failed[exercise]
                 verdicts[name].message = phrase(f"the cell that defines it did not run: {error}")

@@ -141,27 +141,29 @@ def test_a_piece_that_gives_no_result_or_another_each_time_costs_no_other_piece_
     assert verdicts["together.chain_of_views"].notes == [MILESTONE_NOTE]
 
 
-def test_every_check_of_an_exercise_says_that_its_cell_did_not_run():
+@pytest.mark.parametrize(
+    ("first", "reason"),
+    [(NOT_ATTEMPTED, "SyntaxError: x"), (TIMED_OUT, "course.anatomy.count_paths: timed out")],
+)
+def test_every_check_of_an_exercise_says_that_its_cell_did_not_run(first, reason):
     lab = Lab("12d_everything")
-    part = "course.anatomy.count_paths.many"
-    wanted = {"course.anatomy.count_paths", part}
-    cells = [
-        cell
-        for cell in lab.release.nodes.cells
-        if {exercise_name(cell), check_name(cell)} & {exercise_of(part), *wanted}
-    ]
+    whole, part = "course.anatomy.count_paths", "course.anatomy.count_paths.many"
+    cells = [cell for cell in lab.release.nodes.cells if {exercise_name(cell), check_name(cell)} & {whole, part}]
     error = nbformat.v4.new_output("error", ename="SyntaxError", evalue="x")
+    outcomes = iter([first, NOT_ATTEMPTED])
     session = SimpleNamespace(
         lab=lab,
-        run_cell=lambda cell: [error],
-        decide=lambda judge, name, retry: Verdict(name, NOT_ATTEMPTED),
+        run_cell=lambda cell: [error] * (first == NOT_ATTEMPTED),
+        decide=lambda judge, name, retry: Verdict(name, next(outcomes)),
     )
     verdicts = running._run_cells(
         nbformat.v4.new_notebook(cells=copy.deepcopy(cells)), session, None, lambda check: None
     )
-    assert {name: verdict.message for name, verdict in verdicts.items()} == dict.fromkeys(
-        ["course.anatomy.count_paths", part], "the cell that defines it did not run: SyntaxError: x"
-    )
+    said = f"the cell that defines it did not run: {reason}"
+    assert {name: verdict.message for name, verdict in verdicts.items()} == {
+        whole: said if first == NOT_ATTEMPTED else "",
+        part: said,
+    }
 
 
 @pytest.mark.parametrize("written", [3, 4])
