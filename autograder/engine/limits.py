@@ -34,6 +34,7 @@ CHECK_SECONDS = (
     6.0,
     60.0,
 )  # for a case, the longer if it compiles or has ranks: a reference takes 0.1 s, or 1.2 s for one
+PROGRAM_SECONDS = (6.0, 15.0)  # for a program of the clinic, the longer on torch: it may be the first to compile there
 TOTAL_SECONDS = (600.0, 1800.0)  # for a submission: the references take 9 and 48 at most
 WALL_CLOCK_FACTOR = 10  # if a limit has passed so many times by the clock, the machine is too busy
 WATCH_SECONDS = 0.25  # between two measurements

@@ -36,7 +36,7 @@ from ..model import number_of
 from . import sandbox
 from .check import DISAGREED, PASSED, Check, Verdict, every_exercise, function_of, is_milestone, registry
 from .edition import body_lines, file_of, keep, patient_files
-from .limits import CHECK_SECONDS, seconds
+from .limits import CHECK_SECONDS, PROGRAM_SECONDS, seconds
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept, clean, difference, is_error, show
 from .patient_side import PRIVATE, read_report
 
@@ -248,7 +248,8 @@ def run_in(opened: sandbox.Sandbox, program: str, patient: Patient | None = None
     """What a program `name(xp)` gives in a process of a patient: its `result`, the `operators` that it calls, and the framework's
     `functions` that run. Raises what a subject can bring about."""
     cell = _reporting(program, with_torch, patient)
-    limit = seconds(CHECK_SECONDS, patient is not None and patient.on_torch)
+    ranks = patient is not None and patient.at.startswith("distributed.")
+    limit = seconds(CHECK_SECONDS if ranks else PROGRAM_SECONDS, patient is not None and patient.on_torch)
     return read_outputs(opened.request({"cell": cell}, limit))
 
 
@@ -273,7 +274,7 @@ def run_on_torch(cell: str) -> dict:
         _importing_torch.append(open_patient(None, with_torch=True))
     request = {"cell": f"from autograder.engine.patient_side import in_child\nin_child({cell!r})"}
     try:
-        return read_outputs(_importing_torch[0].request(request, seconds(CHECK_SECONDS, True)))
+        return read_outputs(_importing_torch[0].request(request, seconds(PROGRAM_SECONDS, True)))
     except (SubjectDied, SubjectTimedOut, Malformed):
         _importing_torch.pop().close()
         raise

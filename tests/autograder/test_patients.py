@@ -18,7 +18,7 @@ from autograder.engine import patients
 from autograder.engine.check import every_exercise, function_of
 from autograder.engine.edition import file_of, framework_files, keep
 from autograder.engine.judge import Judge
-from autograder.engine.observe import difference
+from autograder.engine.observe import SubjectTimedOut, difference
 from autograder.engine.patients import PATIENT, PATIENTS, SOUND, TORCH, find_patient
 from rushlight.clinic import tensors
 
@@ -548,6 +548,14 @@ def test_a_mend_that_moves_the_fault_is_refused(kind):
         lambda check: patients.mended("13a.1")(Judge(1), body(PLANTED[kind]).replace("(xp)", "()"), None),
     )
     assert verdict.outcome in ("disagreed", "died", "malformed"), verdict
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("number", ["13a.1", "13c.5"])
+def test_a_program_that_does_not_end_has_a_limit_of_its_own(number, monkeypatch):
+    monkeypatch.setattr(patients, "PROGRAM_SECONDS", (1.0, 1.0))
+    with pytest.raises(SubjectTimedOut):
+        patients.run_on(PATIENT, find_patient(number), body("while True:\n    pass"))
 
 
 @pytest.mark.sweep
