@@ -116,7 +116,10 @@ const python = {
   run(cell, text, show, check) {
     return new Promise((resolve) => {
       const number = ++this.number;
-      const limit = setTimeout(() => this.stop(words("Stopped after {} seconds", LIMIT[cell.kind])), LIMIT[cell.kind] * 1000);
+      const seconds = LIMIT[cell.kind];
+      const judged = cell.kind === "exercise" || cell.kind === "check"; // Python cannot interrupt a loop in C code, and give the verdict
+      const late = judged ? words("timed out: no answer within {} s: an endless loop, perhaps", seconds) : words("Stopped after {} seconds", seconds);
+      const limit = setTimeout(() => this.stop(late), seconds * 1000);
       const finish = (ok, why) => {
         clearTimeout(limit);
         this.waiting = null;
