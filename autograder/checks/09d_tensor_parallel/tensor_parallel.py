@@ -25,12 +25,13 @@ def _local(x):
     return x.to_local() if hasattr(x, "to_local") else x
 
 
-def _recorded(call, x, gradient, allowed, watched=()):
-    """The result of a function on this rank after a forward and a backward, and the traffic of either."""
+def _recorded(torch, call, x, gradient, allowed, watched=()):
+    """The result of a function on this rank after a forward and a backward, and the traffic of either. Other code uses x, too."""
     with recorded_traffic(allowed, watched) as forward:
         y = call(x)
+    roots = [(y, gradient), (x * 2, x.detach())][: 1 + x.requires_grad]
     with recorded_traffic(allowed, watched) as backward:
-        y.backward(gradient)
+        torch.autograd.backward(*zip(*roots))
     beyond = sorted({*forward["beyond"], *backward["beyond"]})
     return y, {"sent forward": forward["sent"], "sent backward": backward["sent"], "beyond": beyond}
 
@@ -43,7 +44,7 @@ def _both_directions(torch, call, way_in, shape, kind, layout, back, watched=())
     gradient = _turned(torch, numbers(torch, shape, 4 + 2 * rank * way_in, kind), back)
     before = copied(x), copied(gradient)
     x = x.detach().requires_grad_()
-    y, traffic = _recorded(call, x, gradient, ["all_reduce"], watched)
+    y, traffic = _recorded(torch, call, x, gradient, ["all_reduce"], watched)
     result = copied(y)
     if not way_in:
         y.detach().add_(1)  # its memory is its own
@@ -66,7 +67,8 @@ _WAYS = rows(
 
 _ABOUT_WAYS = explained_by_rank(
     result="on the way in x stays as it is; the way out returns the sum of the ranks' tensors",
-    gradient="on the way in the ranks' gradients are summed; the gradient of a sum is the gradient of each summand",
+    gradient="on the way in the ranks' gradients are summed; the gradient of a sum is the gradient of each summand; "
+    "other code uses x, too, and what that adds to the gradient is not summed over ranks",
     sent_forward="one of the two directions sends nothing",
     sent_backward="one of the two directions sends nothing",
     unchanged="other code may use x, and the gradient that arrives, too: the sum goes into a new tensor",
@@ -126,9 +128,9 @@ def _whole_layer(torch, lead, features, outs, bias):
     return linear, numbers(torch, [*lead, features], 1), numbers(torch, [*lead, outs], 5)
 
 
-def _layer_seen(call, x, parameters, gradient, allowed, watched=()):
+def _layer_seen(torch, call, x, parameters, gradient, allowed, watched=()):
     """A layer's output and gradients on this rank, and the traffic of its forward and its backward."""
-    y, traffic = _recorded(call, x, gradient, allowed, watched)
+    y, traffic = _recorded(torch, call, x, gradient, allowed, watched)
     gradients = [copied(_local(tensor.grad)) for tensor in (x, *parameters)]
     return {"result": copied(_local(y)), "gradients": gradients, **traffic}
 
@@ -151,7 +153,7 @@ _ABOUT_LAYERS = {
     ],
     hint=explained_by_rank(
         result="each rank computes its own outputs; with `size` they are put side by side",
-        gradients="each rank's outputs give x a part of its gradient",
+        gradients="each rank's outputs give x a part of its gradient, and only that part is summed",
         **_ABOUT_LAYERS,
     ),
     draws=5,
@@ -166,7 +168,7 @@ def column_layers(xp, torch, group, lead, features, outs, bias, gather, frozen):
     x.requires_grad_(not frozen)
     rest = weight, own_bias, outs if gather else None, group
     layer = tp.column_parallel_linear
-    return _layer_seen(lambda x: layer(x, *rest), x, parameters, gradient, ["all_reduce", "all_gather"], DTENSOR)
+    return _layer_seen(torch, lambda x: layer(x, *rest), x, parameters, gradient, ["all_reduce", "all_gather"], DTENSOR)
 
 
 @column_layers.oracle
@@ -182,7 +184,7 @@ def torch_column_layers(torch, group, lead, features, outs, bias, gather, frozen
         chunks = gradient.chunk(group.size(), -1)
         gradient = chunks[group.rank()] if group.rank() < len(chunks) else gradient[..., :0]
     x.requires_grad_(not frozen)
-    seen = _layer_seen(linear, x, [*linear.parameters()], gradient.contiguous(), ["all_reduce", "all_gather"])
+    seen = _layer_seen(torch, linear, x, [*linear.parameters()], gradient.contiguous(), ["all_reduce", "all_gather"])
     if outs == 1:  # then torch gathers the weight, too, and each rank has all of its gradient
         shards = [parameter.grad.redistribute(placements=parameter.placements) for parameter in linear.parameters()]
         seen["gradients"][1:] = [copied(_local(gradient)) for gradient in shards]
@@ -214,7 +216,9 @@ def row_layers(xp, torch, group, lead, features, outs, bias, gather, frozen):
     x = tp.shard(x, -1, group).clone(memory_format=torch.contiguous_format).requires_grad_()
 
     parameters, layer = [weight, linear.bias] if bias else [weight], tp.row_parallel_linear
-    return _layer_seen(lambda x: layer(x, weight, linear.bias, group), x, parameters, gradient, ["all_reduce"], DTENSOR)
+    return _layer_seen(
+        torch, lambda x: layer(x, weight, linear.bias, group), x, parameters, gradient, ["all_reduce"], DTENSOR
+    )
 
 
 @row_layers.oracle
@@ -227,7 +231,7 @@ def torch_row_layers(torch, group, lead, features, outs, bias, gather, frozen):
     mesh = DeviceMesh.from_group(group, "cpu")
     x = distribute_tensor(x, mesh, [Shard(x.dim() - 1)]).requires_grad_()
     parallelize_module(linear, mesh, RowwiseParallel())
-    return _layer_seen(linear, x, [*linear.parameters()], gradient, ["all_reduce"])
+    return _layer_seen(torch, linear, x, [*linear.parameters()], gradient, ["all_reduce"])
 
 
 @drawing

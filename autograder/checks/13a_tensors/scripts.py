@@ -126,12 +126,20 @@ def _cache(torch, tokens, heads, width, layout, kind):
     if layout == "large":  # the scores of a head are equal, far above 0, far below it, or 0
         cache[:, 0] = 8.0
         return cache, torch.tensor([16.0, -16.0, 0.0])[:heads, None].expand(heads, width).contiguous().to(cache.dtype)
+    if layout == "opposite":  # large values whose sum with these weights is small, but not with weights of float32
+        weights, large = _weights(torch, cache, query), 2**20 if kind == "float64" else 1
+        cache[0, 1] += large / weights[:, :1]
+        cache[-1, 1] -= large / weights[:, -1:]
     if layout == "longer":
         longer = torch.cat([cache, cache.neg()])
         return longer[:tokens], query
     if layout == "heads first":
         return cache.permute(1, 2, 0, 3).contiguous().permute(2, 0, 1, 3), query
     return cache, query
+
+
+def _weights(torch, cache, query):
+    return (torch.einsum("thw,hw->ht", cache[:, 0], query) / query.shape[-1] ** 0.5).softmax(1)
 
 
 def _attention(tokens=3, heads=2, width=4, layout="", kind="float32"):
@@ -164,17 +172,18 @@ def _largest_made(torch, call):
 @program(
     "clinic.tensors.attend",
     cases=drawn(
-        tokens=(1, 6), heads=(1, 3), width=(1, 5), layout=["", "longer", "heads first", "same", "large"],
+        tokens=(1, 6), heads=(1, 3), width=(1, 5), layout=["", "longer", "heads first", "same", "large", "opposite"],
         kind=["float32", "float64"],
     ),
     edges=[
         *(_attention(layout=layout) for layout in ("", "longer", "heads first", "large")), _attention(5, 3, 4, "large"),
         _attention(1, 1, 1), _attention(5, 1, 2), _attention(1, layout="same"),
         _attention(5, 3, 1), _attention(1, 3, 5), _attention(kind="float64"),
+        _attention(layout="opposite", kind="float64"),
     ],
     hint=explained(
         result="softmax(query . key / sqrt(width)) over the tokens, of any scores, and the sum of the values "
-        "with these weights, for each head",
+        "with these weights, for each head, in their dtype",
         fits="an operator makes a tensor that is larger than the scores and the result: a copy, which find_copies finds, or a "
         "product of all keys or values, which a TorchDispatchMode that prints the size of each result finds",
         only_read="the cache and the query are only read",
@@ -197,9 +206,8 @@ def attend(xp, tokens, heads, width, layout, kind):
 @attend.oracle
 def attention_of_a_step(torch, tokens, heads, width, layout, kind):
     cache, query = _cache(torch, tokens, heads, width, layout, kind)
-    weights = (torch.einsum("thw,hw->ht", cache[:, 0], query) / width**0.5).softmax(1)
     return {
-        "result": copied(torch.einsum("ht,thw->hw", weights, cache[:, 1])),
+        "result": copied(torch.einsum("ht,thw->hw", _weights(torch, cache, query), cache[:, 1])),
         "fits": True,
         "only read": True,
         "new": True,

@@ -206,6 +206,7 @@ def _cleaned(torch, clean, size, starts, names, kind):
         "gradient": _gradients(torch, clean, kind),
         "signals": all(map(torch.equal, signals, before)),
         "long": _of_long_signals(torch, clean),
+        "exact": _is_exact(torch, clean),
         "settings": names_changed(settings, torch._dynamo.config.get_config_copy()),
     }
 
@@ -227,6 +228,12 @@ def _of_long_signals(torch, clean):
         values = torch.tensor(ast.literal_eval(name.removesuffix(" repeated")), dtype=torch.float16)
         results[f"{name}, {size} elements"] = copied(clean(values.repeat(size // len(values)))[: len(values)])
     return results
+
+
+def _is_exact(torch, clean):
+    """Whether the result for a signal of float64, all of whose elements are strong, has the digits of float64."""
+    signal = torch.tensor([2.1, 0.7, -1.9, 1.3], dtype=torch.float64)
+    return bool(((clean(signal) - (signal - signal.mean()) / 2.1).abs() < 1e-13).all())
 
 
 GRADIENTS = [  # signals whose absolute values all differ, or are 0
@@ -267,6 +274,7 @@ def _signals(*names, size=4, kind="float32"):
         graphs="one graph is used for all signals of a size: nothing in Python depends on the values",
         signals="the signal is only read",
         long="is a sum or a count larger than the numbers of float16? is a mean rounded more than once?",
+        exact="for a signal of float64 each step has the digits of float64",
         settings="a setting of Dynamo hides the symptom in this process only: these are changed",
     ),
     draws=8,
@@ -290,4 +298,4 @@ def cleaned_number_by_number(torch, size, starts, names, kind):
     results = _by_signal(signals, lambda x: copied(cleaned(x)))
     rest = {"without data": [size], "gradient": _gradients(torch, cleaned, kind), "signals": True}
     long = _of_long_signals(torch, lambda x: cleaned(x.double()).half())
-    return {"result": results, "compiled": results, "graphs": 1} | rest | {"long": long, "settings": []}
+    return {"result": results, "compiled": results, "graphs": 1} | rest | {"long": long, "exact": True, "settings": []}

@@ -231,6 +231,13 @@ def copy_to_ranks__takes_the_mean(x, group=None):
     return tensor_parallel.apply_with_backward(x, lambda x: x, mean)
 
 
+def copy_to_ranks__a_hook_on_x_itself(x, group=None):
+    """It sums the gradients that x gets elsewhere, too."""
+    if x.requires_grad:
+        x.register_hook(lambda gradient: tensor_parallel.all_reduced(gradient, group=group))
+    return x
+
+
 def copy_to_ranks__in_the_world(x, group=None):
     return tensor_parallel.apply_with_backward(x, lambda x: x, tensor_parallel.all_reduced)
 
@@ -276,6 +283,11 @@ column_parallel_linear__leaves_the_input_to_autograd = edited(
 
 def column_parallel_linear__copies_the_output(x, weight, bias=None, size=None, group=None):
     y = tensor_parallel.copy_to_ranks(torch.nn.functional.linear(x, weight, bias), group)
+    return y if size is None else tensor_parallel.gather_from_ranks(y, size, group)
+
+
+def column_parallel_linear__a_hook_on_x_itself(x, weight, bias=None, size=None, group=None):
+    y = torch.nn.functional.linear(copy_to_ranks__a_hook_on_x_itself(x, group), weight, bias)
     return y if size is None else tensor_parallel.gather_from_ranks(y, size, group)
 
 

@@ -266,6 +266,13 @@ def attend__one_maximum_for_all_heads(cache, query):
     return torch.bmm((weights / weights.sum(1, keepdim=True)).transpose(1, 2), values).squeeze(1)
 
 
+def attend__weights_of_float32(cache, query):
+    keys, values = cache.permute(1, 2, 0, 3)
+    scores = torch.bmm(keys, query.unsqueeze(-1)) / math.sqrt(query.size(-1))
+    weights = scores.float().softmax(1).to(scores.dtype)
+    return torch.bmm(weights.transpose(1, 2), values).squeeze(1)
+
+
 def attend__divides_the_query(cache, query):
     keys, values = cache.permute(1, 2, 0, 3)
     weights = torch.bmm(keys, query.div_(math.sqrt(query.size(-1))).unsqueeze(-1)).softmax(1)

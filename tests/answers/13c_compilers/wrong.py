@@ -373,6 +373,20 @@ def clean__in_float32(signal):
     return _cleaned(signal.float()).to(signal.dtype)
 
 
+def clean__adds_in_float32(signal):
+    peak = signal.abs().max()
+    signal = signal / torch.where(peak > 1, peak, 1)
+    strong = signal.abs() > 0.25
+    return signal - (signal * strong).float().sum() / strong.sum().clamp(min=1)
+
+
+def clean__divides_in_float32(signal):
+    peak = signal.abs().max().float()
+    signal = signal / torch.where(peak > 1, peak, 1)
+    strong = signal.abs() > 0.25
+    return signal - (signal * strong).sum(dtype=_wide(signal)) / strong.sum().clamp(min=1)
+
+
 def clean__two_functions(signal):
     if torch.compiler.is_compiling():
         return _cleaned(signal)
