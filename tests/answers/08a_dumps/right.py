@@ -276,7 +276,7 @@ def recompilations__with_split(log):
 
 def recompilations__paragraph_by_paragraph(log):
     found = []
-    for paragraph in log.split("Recompiling function ")[1:]:
+    for paragraph in log.split("[__recompiles] Recompiling function ")[1:]:
         reasons = []
         tensor = r"- (\S+): tensor '(.+)' (\w+) mismatch(?: at index \d+)?\. "
         tensor += r"expected (?:requires_grad=)?(\w+)(?:, actual (\w+))?\s*$"
