@@ -19,13 +19,14 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import IO, TYPE_CHECKING, TypeVar
 
 import psutil
 
@@ -56,7 +57,7 @@ INODES = 100_000  # files, folders and links in each of the two: they take memor
 SOCKETS = 500  # lab 09 takes 44
 START_SECONDS = 60.0
 GRACE_SECONDS = 1.0  # from the end of its pipe to its own end
-MAX_PRINTED = 1 << 16  # bytes that are read of what it prints
+MAX_PRINTED = 1 << 16  # bytes that are kept of what it prints
 POSIX = hasattr(os, "killpg")  # on Windows there are no process groups, and `select` does not wait for pipes
 KERNEL_FOLDER = "/kernels"  # in the sandbox, of kernels that Inductor has compiled
 KERNEL_CHOICES = (
@@ -161,7 +162,9 @@ class Sandbox:
                 bufsize=0,
                 pass_fds=files,
             )
-        self.seconds, self.last_line = 0.0, ""
+        self.seconds, self.last_line, self.printed = 0.0, "", bytearray()
+        self.reader = threading.Thread(target=_keep_end, args=(self.process.stderr, self.printed), daemon=True)
+        self.reader.start()
         try:
             self._exchange(b"", START_SECONDS)
         except SubjectTimedOut:
@@ -197,14 +200,18 @@ class Sandbox:
         if self.process.poll() is None:
             _kill(self.process)
         self.process.wait()
-        if self.process.stderr is not None and not self.process.stderr.closed:
-            if POSIX:
-                os.set_blocking(self.process.stderr.fileno(), False)  # a process that it started may still hold it
-            printed = (self.process.stderr.read(MAX_PRINTED) or b"").decode(errors="replace")
-            self.last_line = _plain(printed.strip().rpartition("\n")[2])
-        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+        self.reader.join(GRACE_SECONDS)  # a process that it started may still hold the pipe
+        self.last_line = _plain(self.printed.decode(errors="replace").strip().rpartition("\n")[2])
+        for pipe in (self.process.stdin, self.process.stdout, None if self.reader.is_alive() else self.process.stderr):
             if pipe is not None:
                 pipe.close()
+
+
+def _keep_end(pipe: IO[bytes], kept: bytearray) -> None:
+    """Read a pipe until it is closed, so that no writer waits or fails, and keep the end of what was written."""
+    while part := pipe.read(MAX_PRINTED):
+        kept += part
+        del kept[:-MAX_PRINTED]
 
 
 def _plain(line: str) -> str:

@@ -198,12 +198,6 @@ def main() -> None:
     for standard in (0, 1):
         os.dup2(null, standard)
     shell = Shell()  # if it cannot be made, the reason is printed
-    if hasattr(os, "fork"):
-        os.set_blocking(
-            2, False
-        )  # what the pipe does not hold is lost: the grader reads it when this process has ended
-    else:
-        os.dup2(null, 2)
     send(target, {"ready": True})
     while True:
         try:

@@ -171,9 +171,21 @@ def test_an_exit_is_noticed_and_the_last_line_is_quoted(box, source, says):
         run(box, source)
 
 
-def test_what_does_not_fit_into_its_pipe_is_lost(box):
-    flood = "import os, sys\nwhile True:\n    try:\n        os.write(2, b'y' * 1000)\n    except BlockingIOError:\n        break\n"
-    assert run(box, f"{flood}os.system('echo more >&2'); print('still there')") == "still there\n"
+WRITERS = {
+    "print": "for _ in range(300): print('y' * 10_000, file=sys.__stderr__)",
+    "write": "assert sum(os.write(2, b'y' * 10_000) for _ in range(300)) == 3_000_000",
+    "library": "assert {ctypes.CDLL(None).write(2, b'y' * 10_000, 10_000) for _ in range(300)} == {10_000}",
+    "program": "assert os.system('head -c 3000000 /dev/zero >&2; echo >&2') == 0",
+    "child": "assert subprocess.run([sys.executable, '-c', 'import sys; sys.stderr.write(\"y\" * 3_000_000)']).returncode == 0",
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
+def test_errors_of_any_length_are_written_and_their_end_is_kept(box, writer):
+    assert run(box, f"import ctypes, os, subprocess, sys\n{writer}\nprint('still there')").endswith("still there\n")
+    with pytest.raises(SubjectDied, match='the last line that it printed is "the end"$'):
+        run(box, "os.write(2, b'\\nthe end\\n'); os._exit(3)")
+    assert len(box.printed) <= sandbox.MAX_PRINTED
 
 
 def test_memory_has_a_limit(box):
