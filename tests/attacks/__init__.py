@@ -228,8 +228,9 @@ def measure(
         if student in rows and rows[student].total and (told.get(student) or "\0") not in figures.remarks[student]
     }
     figures.lost = {s: figures.remarks.get(s, "no line") for s in students if not _is_settled(rows.get(s), lab)}
-    if rows[HONEST[0]].total != sum(Lab(lab).points.values()):
-        figures.lost[HONEST[0]] = f"{rows[HONEST[0]].total} {figures.remarks[HONEST[0]]}"
+    for student, points in zip(HONEST, (sum(Lab(lab).points.values()), 0)):
+        if rows[student].problem or rows[student].total < points:
+            figures.lost[student] = f"{rows[student].total} {figures.remarks[student]}"
     after = _files(canary)
     figures.changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
     figures.changed += _poisoned()
@@ -320,7 +321,11 @@ def _active_markup(classroom: Path, workers: Executor, lab: str) -> dict[str, li
     pages = sorted((classroom / "feedback").glob(f"*/{lab}/{lab}.html"))
     found = dict(zip([*notebooks, *pages], [*workers.map(_in_formgrader, notebooks), *workers.map(_in_page, pages)]))
     usual = {path.suffix: markup for path, markup in found.items() if HONEST[1] in path.parts}
-    active = {str(path): [*(markup - usual[path.suffix]).elements()] for path, markup in found.items()}
+    active = {
+        str(path): [*(markup - usual[path.suffix]).elements()]
+        for path, markup in found.items()
+        if path.suffix in usual  # otherwise that student's grade is lost
+    }
     files = {path for name in ("autograded", "feedback") for path in (classroom / name).rglob("*") if path.is_file()}
     others = {path for path in files if path.suffix not in (".ipynb", ".txt", ".png", ".csv")} - {*pages}
     active |= {str(path): ["a file that nbgrader did not make"] for path in others}
