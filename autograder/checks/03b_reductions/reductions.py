@@ -116,7 +116,8 @@ def _about_softmax(case, mine, theirs):
     cases=_softmaxes,
     edges=[_case(*line, [[3], [1], 0]) | {"dim": 0} for line in (
         ([0.7, -1.6, -2.3], "float16"), ([1000.1, 1000.7, 999.3], "float64"), ([12, 11.5, -3], "float16"),
-        ([5e4, 4e4, 1], "float16"), ([10, 10.5, 9], "float16"), (["-inf", 1, 2], "float16"), *_LINES,
+        ([5e4, 4e4, 1], "float16"), ([10, 10.5, 9], "float16"), (["-inf", 1, 2], "float16"),
+        ([0, -100, -90], "float64"), *_LINES,
     )]
     + [_case(_VALUES, "float32", view) | {"dim": dim} for view, dim in (
         (_MATRIX, 0), (_MATRIX, 1), (_TRANSPOSED, -1), (_TRANSPOSED, -2), ([[2, 3], [0, 1], 2], 0), (_CUBE, 1),
@@ -132,7 +133,9 @@ def softmax(xp, values, kind, view, dim):
     dtype = result.numpy().dtype.name
     if not is_torch(xp) and x.dim() and x.numel():  # the operator converts the array to its own dtype
         dtype = xp.reductions.softmax(x.numpy(), dim % x.dim()).dtype.name
-    return {"softmax": result, "beyond single": beyond_single(xp, result), "x afterwards": x, "dtype": dtype}
+    shown = {"softmax": result, "beyond single": beyond_single(xp, result), "x afterwards": x, "dtype": dtype}
+    shown["logarithm"] = result.log() if result.dtype == xp.float64 else None  # also shows small weights
+    return shown | {"weights 0 of -inf": int(((result.numpy() == 0) & np.isneginf(x.numpy())).sum())}
 
 
 @drawing

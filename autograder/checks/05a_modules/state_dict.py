@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...engine.check import program
 from ...engine.observe import difference
 from ..cases import attempt, drawn, field, first_apart, listed, numbers, several
-from ..shared_05 import LARGE, SMALL, TIED, Tree, as_code, drawn_trees, own_parameter, plain, tensor_state
+from ..shared_05 import LARGE, SMALL, TIED, Tree, as_code, drawn_trees, empty_module, own_parameter, plain, tensor_state
 
 
 def _about_saving(case, mine, theirs):
@@ -49,7 +49,10 @@ def saved(xp, entries, prefix, keep_vars):
         for x in {**tree.parameters, **{f"buffer {n}": x for n, x in tree.buffers.items()}}.values():
             x.add_(1)
     after = {name: {"elements": plain(x), "version": x._version} for name, x in whole.items()}
-    return {"whole": shown, "own": {name: x is None for name, x in own.items()}, "after": after}
+    part = empty_module(xp)
+    part.w, part.n = xp.nn.Parameter(xp.zeros(0)), xp.nn.Buffer(xp.zeros(2, 0))
+    shown = {"whole": shown, "own": {name: x is None for name, x in own.items()}, "after": after}
+    return shown | {"without elements": [*part.state_dict()]}
 
 
 _CHANGES = {  # another value under the same key

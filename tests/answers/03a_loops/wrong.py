@@ -311,3 +311,40 @@ _resize = copied(structured.resize_output)
 
 def resize_output__takes_a_list_of_strides_only(out, sizes, strides=None):
     return _resize(out, sizes, None if strides is None else strides + [])
+
+
+def call_inplace__takes_another_shape_for_no_elements(kernel, args):
+    self, output = args[0], kernel.meta(*args)
+    if self.numel() and tuple(output.sizes) != self.shape:
+        raise RuntimeError("shape")
+    check_writable(kernel, args, self, output)
+    if not self.is_meta:
+        kernel.impl(*args, self)
+    return self
+
+
+call_inplace__calls_no_impl_for_no_elements = edited(
+    structured.call_inplace, ("if not self.is_meta:", "if not self.is_meta and self.numel():")
+)
+call_out__calls_no_impl_for_no_elements = edited(
+    structured.call_out, ("if not out.is_meta:", "if not out.is_meta and out.numel():")
+)
+
+
+def result_type__takes_a_number_of_numpy_for_a_tensor(*operands):
+    groups = [[], [], []]
+    for x in operands:
+        group = (0 if x.dim() else 1) if isinstance(x, Tensor) else 1 if isinstance(x, np.generic) else 2
+        groups[group].append(x.dtype if isinstance(x, Tensor) else scalar_type(x))
+    result = None
+    for found in groups:
+        if found:
+            dtype = functools.reduce(promote_types, found)
+            result = dtype if result is None or dtype.category > result.category else result
+    return result
+
+
+def broadcast_strides__of_a_new_dimension_of_size_one(sizes, strides, to):
+    front = len(to) - len(sizes)
+    kept = [0 if size != wanted else stride for size, stride, wanted in zip(sizes, strides, to[front:])]
+    return [int(size == 1) for size in to[:front]] + kept

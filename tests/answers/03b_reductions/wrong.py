@@ -503,3 +503,35 @@ def two_pass_sum__an_int_for_no_numbers(x, grain, parallel_for):
 addmm_out__alpha_0_is_beta_0 = edited(
     linear_algebra.addmm_out, ("if beta != 0:", "if beta != 0 and alpha != 0 or beta == 1:")
 )
+addmm_out__binds_another_array = edited(
+    linear_algebra.addmm_out, ("out._array[...] = result", "out._array = result.astype(out._array.dtype)")
+)
+addmm_out__multiplies_integers_in_double_precision = edited(
+    linear_algebra.addmm_out,
+    (
+        "result = a @ b",
+        "result = (a.astype(float) @ b.astype(float)).astype(a.dtype) if a.dtype.kind in 'iu' else a @ b",
+    ),
+)
+addmm_out__reads_a_square_bias_in_the_order_of_its_memory = edited(
+    linear_algebra.addmm_out,
+    (
+        "* self._array",
+        "* (self._array.T if self.dim() == 2 and self.shape[0] == self.shape[1] and self.stride(0) == 1 else self._array)",
+    ),
+)
+meta_addmm__needs_no_bias_of_fitting_sizes_if_beta_is_zero = edited(
+    linear_algebra.meta_addmm, ("if infer_size(", "if beta != 0 and infer_size(")
+)
+
+
+def softmax__raises_small_weights(array, dim):
+    x = array.astype(np.float64 if array.dtype == np.float64 else np.float32)
+    weights = np.exp(np.maximum(x - x.max(axis=dim, keepdims=True), -80))
+    return (weights / weights.sum(axis=dim, keepdims=True)).astype(array.dtype)
+
+
+def softmax__raises_small_weights_to_the_smallest_normal_number(array, dim):
+    x = array.astype(np.float64 if array.dtype == np.float64 else np.float32)
+    weights = np.exp(np.maximum(x - x.max(axis=dim, keepdims=True), np.log(np.finfo(x.dtype).tiny)))
+    return (weights / weights.sum(axis=dim, keepdims=True)).astype(array.dtype)

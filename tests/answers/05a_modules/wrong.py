@@ -712,3 +712,12 @@ call_impl__runs_each_backward_hook_once = edited(
 load_from_state_dict__a_prefix_anywhere = edited(
     state_dict.load_from_state_dict, ("if key.startswith(prefix):", "if prefix in key:")
 )
+
+
+def save_to_state_dict__leaves_out_what_has_no_elements(module, destination, prefix, keep_vars):
+    own = {}
+    _save(module, own, prefix, keep_vars)
+    destination.update({name: x for name, x in own.items() if x.numel()})
+
+
+_save = copied(state_dict.save_to_state_dict)
