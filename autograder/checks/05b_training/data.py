@@ -133,6 +133,7 @@ _OF_SUBCLASSES = {
     "parameter": lambda xp, i: xp.nn.Parameter(numbers(xp, [2], i), requires_grad=False),
     "signal": lambda xp, i: np.array([i, i + 0.5], np.float32).view(Signal), "level": lambda xp, i: Level(i % 2 + 1),
     "metres": lambda xp, i: Metres(i + 0.1), "double": lambda xp, i: np.float64(i + 0.5),
+    "number in an array": lambda xp, i: np.array(i + 0.5),
     "word": lambda xp, i: Word(f"text {i}"), "packet": lambda xp, i: Packet(b"bytes"),
     "long": lambda xp, i: [*range(i, i + 300)], "long tuple": lambda xp, i: (*range(i, i + 300),),
 }  # fmt: skip

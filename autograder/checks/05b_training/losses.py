@@ -85,6 +85,7 @@ def _about_entropy(case, mine, theirs):
         *[_entropy(reduction=reduction, scale=0) for reduction in _REDUCTIONS], _entropy(truth="whole"),
         _entropy(truth="whole", ignore=2, smoothing=1.5), _entropy(truth="too large"),
         _entropy(truth="too large", smoothing=0.3), _entropy(truth="too many"), _entropy([3], truth="too large"),
+        _entropy([1], "whole"), _entropy(truth="narrow"),
         _entropy(kind="float32", scale=1000), _entropy([1], "classes"),
         _entropy([3, 4], "classes", weight=5, smoothing=0.3),
     ],
@@ -101,7 +102,9 @@ def classification(xp, sizes, truth, weight, reduction, ignore, smoothing, kind,
     if truth == "probabilities":
         target = (numbers(xp, sizes, 2, kind) + 1.25).requires_grad_()
     elif truth == "whole":
-        target = xp.ones(sizes, dtype=xp.int64)
+        target = xp.zeros(sizes, dtype=xp.int64)
+    elif truth == "narrow":  # it broadcasts
+        target = numbers(xp, [*sizes[:-1], 1], 2, kind) + 1.25
     else:
         values = [(i * 5 + 1) % count for i in range(math.prod(shape_of_target))]
         values = [ignore if value == 0 and ignore >= count else value for value in values]

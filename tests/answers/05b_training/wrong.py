@@ -11,10 +11,12 @@ import numpy as np
 
 import rushlight as rl
 from rushlight.aten.generated import functions as F
+from rushlight.aten.native import losses
 from rushlight.aten.native.losses import of_all_classes, of_probabilities
 from rushlight.aten.strided import Tensor
 from rushlight.nn.utils import clip_grad
 from rushlight.optim import optimizer, rules
+from rushlight.utils.data import collate
 from rushlight.utils.data.collate import _sequence_like
 
 from ..shared import copied, edited
@@ -503,4 +505,17 @@ rmsprop__rate_in_the_buffer = edited(
 )
 rmsprop__decays_the_parameter = edited(
     rules.rmsprop, ("grad = grad.add(param, alpha=weight_decay)", "param.mul_(1 - lr * weight_decay)")
+)
+cross_entropy_loss__compares_dimensions = edited(
+    losses.cross_entropy_loss, ("self.shape == target.shape", "self.dim() == target.dim()")
+)
+cross_entropy_loss__goes_by_the_dtype = edited(
+    losses.cross_entropy_loss, ("self.shape == target.shape", "target.dtype.category == FLOATING")
+)
+cross_entropy_loss__whole_numbers_are_classes = edited(
+    losses.cross_entropy_loss,
+    ("self.shape == target.shape", "self.shape == target.shape and target.dtype.category == FLOATING"),
+)
+default_collate__gives_an_array_a_dimension = edited(
+    collate.default_collate, ("as_tensor(sample)", "as_tensor(np.atleast_1d(sample))")
 )
