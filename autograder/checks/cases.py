@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from copy import deepcopy
 from functools import cache, wraps
 from inspect import signature
 from operator import itemgetter
@@ -183,6 +184,14 @@ def lists_too(function: Callable, *arguments: Any) -> Any:
     if as_lists(function(*lists)) != as_lists(result) == as_lists(function(*arguments)):
         raise AssertionError(f"lists instead of tuples give another result: {lists}")
     assert lists == as_lists(arguments), "a list among the arguments has changed"
+    return result
+
+
+def only_read(function: Callable, *arguments: Any) -> Any:
+    """The result of a call that must not change its arguments."""
+    before = deepcopy(arguments)
+    result = function(*arguments)
+    assert arguments == before, "an argument has changed, and all of them are only read"
     return result
 
 

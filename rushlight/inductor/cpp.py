@@ -143,7 +143,7 @@ def emit(code: Statements, value: Expr) -> str:
       `code.new_name()` and `code.text(value)`. `text` emits the values that this value is computed from, if they have not been
       emitted yet. So call `text` before `new_name`.
 
-    In the last two cases, keep the name in `code.names`.
+    In the last two cases, keep the name in `code.names`. The text of a constant may be kept there too.
 
     >>> code = rl.inductor.cpp.Statements({"x": "in_ptr0"})
     >>> x = rl.inductor.ir.load("x", rl.inductor.index.Index.of(0), rl.float32)

@@ -32,7 +32,7 @@ def last_uses(steps: Sequence[Step], outputs: Sequence[str]) -> list[list[str]]:
     Args:
         steps: for each step a pair, which is a tuple of two lists: the names that it reads and those that it writes, in the
             order of execution. Inputs of the graph have names like any other buffer.
-        outputs: a list of the names of the graph's outputs.
+        outputs: a list of the names of the graph's outputs. The arguments are only read.
 
     Returns:
         for each step a list of the names, each once, in the order of Python's `sorted`.
@@ -60,7 +60,8 @@ def bytes_alive(steps: Sequence[Step], nbytes: dict[str, int], outputs: Sequence
     Args:
         steps, outputs: as in `last_uses`.
         nbytes: the size, in bytes, of each buffer that counts. Names that are not in this dict (inputs of the graph, and buffers
-            that an operator has allocated) do not count.
+            that an operator has allocated) do not count. No step reads a buffer that counts before its first write. The arguments
+            are only read.
 
     Returns:
         a list of bytes, one number for each step.
@@ -97,7 +98,7 @@ def take_over(candidates: dict[str, Sequence[str]], ending: Sequence[str], kept:
             written.
         ending: the buffers that this step is the last to use (`last_uses`).
         kept: a set of buffers that must not be overwritten: inputs of the graph, which belong to the caller, constants, and
-            buffers that an operator has allocated.
+            buffers that an operator has allocated. The arguments are only read.
 
     Returns:
         a dict: for the name of each result that reuses a buffer, the name of that buffer.
@@ -134,8 +135,8 @@ def call_lines(
     Args:
         steps, outputs: as in `last_uses`.
         kept: a set of buffers that are neither allocated nor freed: inputs of the graph, constants, and buffers that an operator
-            has allocated.
-        updates: for each step the result of `take_over`.
+            has allocated. No step reads another buffer before its first write.
+        updates: for each step the result of `take_over`. The arguments are only read.
 
     >>> steps = [(["x"], ["buf0"]), (["buf0"], ["buf1"]), (["buf1"], ["buf2"])]
     >>> call_lines(steps, {"x"}, ["buf2"], [{}, {}, {"buf2": "buf1"}])[-4:]

@@ -47,7 +47,7 @@ def kernel_launches(
     (`r0_numel`).
 
     `configs` has, for each kernel, the sizes of its blocks: `{"XBLOCK": 1, "R0_BLOCK": 2048}`, with `"YBLOCK"` for an axis y. It
-    may have other entries. A persistent reduction has the size of its block of r0 in its text instead, in a line
+    may have other entries, and is only read. A persistent reduction has the size of its block of r0 in its text instead, in a line
     `R0_BLOCK: tl.constexpr = 1024`.
 
     - grid: the number of instances along x, along y (1 without this axis), and 1. Each instance has a block of x and of y. The last

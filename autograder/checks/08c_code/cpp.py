@@ -56,24 +56,27 @@ _VALUES = [
 ]  # fmt: skip
 
 
+# A loop over columns alone; in one over rows; and in nothing. Both as one loop. And a block in the loops where nothing varies.
+_LOOPS = [["r"], ["i", "r"], ["", "i", "r"], ["", "ir"], ["i", "r", ""]]
+
+
 @program(
     "inductor.cpp.emit",
-    cases=drawn(steps=_steps, results=several((0, 8), 1, 3), hoists=(0, 2)),
-    edges=[
-        {"steps": steps, "results": results, "hoists": hoists} for steps, results in _VALUES for hoists in (0, 1, 2)
-    ],
+    cases=drawn(steps=_steps, results=several((0, 8), 1, 3), loops=_LOOPS),
+    edges=[{"steps": steps, "results": results, "loops": loops} for steps, results in _VALUES for loops in _LOOPS],
 )
-def emitted(xp, steps, results, hoists):
-    """The statements in a loop over columns within one over rows: they hoist nothing, to the first loop, or out of both."""
+def emitted(xp, steps, results, loops):
+    """The statements in nested blocks, from outside, each with the letters of the variables that vary in it."""
     Statements = xp.inductor.cpp.Statements
     i, r = symbols(xp, [2], "i")[0], symbols(xp, [3], "r")[0]
     values = _build(xp, steps, i, r)
     pointers = {name: f"{name}_ptr" for name in "xvckw"}
     named = {("k", xp.inductor.index.Index.of(i) * 3 + r): "k", ("w", xp.inductor.index.Index.of(i)): "w"}
-    places, inside, number = [], None, [0]
-    for variable in (None, i, r)[2 - hoists :]:
-        known = named if variable is r else {}
-        inside = Statements(pointers, known, number=number, hoist=inside, varying=frozenset([variable]))
+    places, inside, number, known = [], None, [0], {}
+    for letters in loops:
+        known = dict(named if "r" in letters else known)
+        varying = frozenset(variable for variable in (i, r) if variable.name[0] in letters)
+        inside = Statements(pointers, known, number=number, hoist=inside, varying=varying)
         places.append(inside)
     names = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]
     print("// what emit has added, from outside", *(line for place in places for line in place.lines), sep="\n")
@@ -128,9 +131,13 @@ def _read_number(text, known):
 
 
 @emitted.oracle
-def _(torch, steps, results, hoists):
+def _(torch, steps, results, loops):
     def numbers_of(values):
         return torch.tensor(values, dtype=torch.float64)
+
+    def place_of(depth):
+        """The outermost block inside which nothing varies that a value of as many dimensions depends on."""
+        return max((place for place, letters in enumerate(loops) if {*letters} & {*"ir"[:depth]}), default=0)
 
     kept = numbers_of([[_kept(row, column) for column in range(3)] for row in range(2)])
     other = numbers_of(_ELEMENTS[::-1]).reshape(2, 3)[:, :1]
@@ -146,16 +153,16 @@ def _(torch, steps, results, hoists):
         shown.append(name if name in leaves else (name, *(shown[position] for position in chosen)))
         types[shown[-1]] = "float" if name in leaves else "double" if name == "double" else types[shown[chosen[0]]]
     depths = [value.dim() and (2 if value.shape[1] == 3 else 1) for value in values]
-    wanted, waiting = {}, [(result % len(values), 2) for result in results]
+    wanted, waiting = {}, [(result % len(values), len(loops) - 1) for result in results]
     while waiting:
-        number, depth_of_user = waiting.pop()
-        named = ("one", "kept", "row") if depth_of_user == 2 or not hoists else ("one", "kept")
+        number, place_of_user = waiting.pop()
+        named = ("one", "kept", "row") if place_of_user >= place_of(2) else ("one", "kept")
         if shown[number] not in named:
-            wanted[shown[number]] = depths[number]
-        waiting += [(position, depths[number]) for position in needs[number]]
+            wanted[shown[number]] = place_of(depths[number])
+        waiting += [(position, place_of(depths[number])) for position in needs[number]]
     numbers = torch.stack([values[result % len(values)].expand(2, 3) for result in results], -1)
-    counts = Counter(max(depth - 2 + hoists, 0) for depth in wanted.values())
-    counts = [counts[place] for place in range(hoists + 1)]
+    counts = Counter(wanted.values())
+    counts = [counts[place] for place in range(len(loops))]
     numbers = numbers.reshape(6, -1).tolist()
     types = sorted(types[name] for name in wanted)
     report = {"numbers": numbers, "statements, from outside": counts, "types": types}

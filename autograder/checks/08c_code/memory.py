@@ -7,7 +7,7 @@ own scheduler and memory planner, which get nodes and buffers with names and siz
 from types import SimpleNamespace
 
 from ...engine.check import program
-from ..cases import drawing, field
+from ..cases import drawing, field, only_read
 from ..shared_08 import first_line
 
 
@@ -98,9 +98,9 @@ def schedules(draw, st, most=7):
         reads = draw(st.lists(st.sampled_from(known), max_size=2)) if known else []
         reads += draw(st.lists(st.sampled_from(recent), max_size=2)) if recent else []
         writes = [f"buf{len(made) + i}" for i in range(draw(st.sampled_from([1, 1, 1, 1, 2, 0])))]
-        if not writes:  # as `copy_` to an input does
-            writes = [draw(st.sampled_from(inputs))] if inputs else [f"buf{len(made)}"]
-        made += [name for name in writes if name.startswith("buf")]
+        if not writes:  # as `copy_` does
+            writes = [draw(st.sampled_from(known))] if known else ["buf0"]
+        made += [name for name in writes if name not in known]
         steps.append([list(dict.fromkeys(reads)), writes])
     outputs = draw(st.lists(st.sampled_from(made or ["buf0"]), max_size=2, unique=True))
     outputs += draw(st.lists(st.sampled_from(inputs), max_size=1)) if inputs else []
@@ -136,7 +136,7 @@ _ELEVEN = "; ".join([*(f"-> buf{i}" for i in range(11)), "buf10 buf9 buf2 -> buf
     ],
 )  # fmt: skip
 def last_uses(xp, steps, outputs):
-    return [list(names) for names in xp.inductor.memory.last_uses(as_pairs(steps), list(outputs))]
+    return [list(names) for names in only_read(xp.inductor.memory.last_uses, as_pairs(steps), list(outputs))]
 
 
 @last_uses.oracle
@@ -155,6 +155,7 @@ def _(xp, steps, outputs):
         schedule("arg0_1 -> arg0_1; -> buf0 buf1; -> buf2", [], {}),
         schedule("-> buf0; -> buf1; buf1 -> buf0; buf0 -> buf2", [], {}),
         schedule("-> buf0; -> buf1; -> buf0; buf1 -> buf2", ["buf0"], {}),
+        schedule("-> buf0; buf0 -> buf1; -> buf0", ["buf1"], {}),  # written again after its last read
         schedule(CHAIN, ["buf3"])
         | {"sizes": dict.fromkeys(["buf0", "buf3"], ["float32", 64])},  # operators made the others
         schedule("arg0_1 -> twice; twice -> args; args -> buf0", ["buf0"])
@@ -163,7 +164,7 @@ def _(xp, steps, outputs):
 )
 def bytes_alive(xp, steps, outputs, sizes):
     nbytes = {name: size for name, (_, size) in sizes.items()}
-    return {"alive": list(xp.inductor.memory.bytes_alive(as_pairs(steps), nbytes, list(outputs))), "nbytes": nbytes}
+    return list(only_read(xp.inductor.memory.bytes_alive, as_pairs(steps), nbytes, list(outputs)))
 
 
 @bytes_alive.oracle
@@ -176,7 +177,7 @@ def _(xp, steps, outputs, sizes):
         made |= {*writes}
     with Inductor(xp, once, outputs, sizes) as inductor:
         _, alive = estimate_peak_memory(inductor.nodes, {}, outputs)
-    return {"alive": list(alive)[: len(steps)], "nbytes": {name: size for name, (_, size) in sizes.items()}}
+    return list(alive)[: len(steps)]
 
 
 @drawing
@@ -220,7 +221,7 @@ def step_in_place(reads, writes, ending, kept=(), turned=None):
 def take_over(xp, reads, writes, ending, kept, turned):
     pairs = {new: [old for old in reads if reads[old] == size] for new, size in writes.items()}
     candidates = {new: [old for old in pairs[new] if old not in turned.get(new, ())] for new in writes}
-    taken = xp.inductor.memory.take_over(candidates, list(ending), set(kept))
+    taken = only_read(xp.inductor.memory.take_over, candidates, list(ending), set(kept))
     return {new: taken[new] for new in writes if new in taken}
 
 
@@ -261,13 +262,14 @@ def calls(draw, st):
     later = set(case["outputs"])
     updates = []
     names = sorted({name for step in case["steps"] for names in step for name in names})
+    first = {name: i for i, (_, writes) in reversed([*enumerate(case["steps"])]) for name in writes}
     kept = [name for name in names if name.startswith("arg") or draw(st.integers(0, 5)) == 0]
-    for reads, writes in reversed(case["steps"]):
+    for i, (reads, writes) in reversed([*enumerate(case["steps"])]):
         ending = [name for name in reads if name not in later and name not in kept and name not in writes]
         later |= {*reads, *writes}
         update = {}
         for new in writes:
-            if ending and new not in kept and draw(st.booleans()):
+            if ending and first[new] == i and new not in kept and draw(st.booleans()):
                 update[new] = ending.pop(draw(st.integers(0, len(ending) - 1)))
         updates.insert(0, update)
     return {"steps": case["steps"], "outputs": case["outputs"], "updates": updates, "kept": kept}
@@ -289,13 +291,15 @@ def call(text, outputs=(), updates=None, kept=("arg0_1",)):
         call("-> buf0 buf1; buf0 buf1 -> buf3 buf2", ["buf2", "buf3"], {1: {"buf2": "buf0"}}),
         call("arg0_1 -> buf0; buf0 weight -> buf1; buf1 -> args; args -> buf2", ["buf2"], kept=["arg0_1", "buf1", "weight"]),
         call("-> buf0; buf0 -> buf1; buf1 -> buf1; buf1 -> buf2", ["buf2"], {1: {"buf1": "buf0"}}),
+        call("-> buf0; -> buf1; buf1 -> buf0", ["buf0"], {2: {"buf0": "buf1"}}),  # written before, so it has memory
+        call("-> buf0; buf0 -> arg0_1", updates={1: {"arg0_1": "buf0"}}),  # kept, so it has memory
         call("-> buf10 buf9 buf2; buf2 buf10 buf9 -> buf3; buf3 -> buf4", ["buf4"]),
         call("-> buf10 buf9 buf2; buf9 buf2 buf10 -> buf3; buf3 -> buf4", ["buf4"]),
     ],
     hint=lambda case, mine, theirs: first_line(mine, theirs),
 )  # fmt: skip
 def call_lines(xp, steps, outputs, updates, kept):
-    lines = xp.inductor.memory.call_lines(as_pairs(steps), set(kept), list(outputs), list(updates))
+    lines = only_read(xp.inductor.memory.call_lines, as_pairs(steps), set(kept), list(outputs), list(updates))
     return [list(line) for line in lines]
 
 
@@ -309,7 +313,7 @@ def _(xp, steps, outputs, updates, kept):
         for i, node in enumerate(inductor.nodes):
             inductor.scheduler.current_node = node
             for buffer in node.outputs:
-                if buffer.name in updates[i]:
+                if buffer.name in updates[i] and buffer.name not in inductor.wrapper.allocated:
                     inductor.wrapper.codegen_inplace_reuse(inductor.buffers[updates[i][buffer.name]], buffer)
                 else:
                     inductor.wrapper.codegen_allocation(buffer)
@@ -328,7 +332,7 @@ def plans(st):
         last = {name: i for i, step in enumerate(steps) for names in step for name in names}
         lines, alive, living = [], [], set()
         for i, (_, writes) in enumerate(steps):
-            lines += [["allocate", name] for name in writes if name in sizes]
+            lines += [["allocate", name] for name in writes if name in sizes and name not in living]
             lines.append(["call", i])
             living |= {name for name in writes if name in sizes}
             alive.append(sum(sizes[name][1] for name in living))

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 
 from ...engine.check import program
+from ..cases import only_read
 
 BLOCKS = {"x": [1, 2, 8, 32, 128, 256, 1024], "y": [1, 4, 16, 64], "r0_": [4, 64, 512, 2048]}
 SHOWN = ["relu", "nothing to mask", "transposed", "permuted", "small sum", "sum of columns", "softmax", "sum"]
@@ -58,18 +59,21 @@ def _axes(kernel):
 def _launch_cases(st):
     def case(name):
         kernels = modules()[name]["kernels"]
-        blocks = {
-            kernel: st.fixed_dictionaries(
-                {f"{axis.upper()}BLOCK": st.sampled_from(BLOCKS[axis]) for axis in _axes(known)}
-            )
-            for kernel, known in kernels.items()
-        }
+        blocks, more = (
+            {
+                kernel: st.fixed_dictionaries(
+                    {f"{axis.upper()}BLOCK": st.sampled_from(BLOCKS[axis]) for axis in axes_of(known)}
+                )
+                for kernel, known in kernels.items()
+            }
+            for axes_of in (_axes, lambda known: BLOCKS)
+        )
         candidates = {kernel: st.sampled_from(known["all configs"]) for kernel, known in kernels.items()}
         return st.fixed_dictionaries(
             {
                 "module": st.just(name),
                 "text": st.just(_text(name)),
-                "configs": st.one_of(st.fixed_dictionaries(blocks), st.fixed_dictionaries(candidates)),
+                "configs": st.one_of(*map(st.fixed_dictionaries, (blocks, more, candidates))),
             }
         )
 
@@ -86,7 +90,8 @@ def _launch_edges():
             kernel: {f"{axis.upper()}BLOCK": odd[f"{axis.upper()}BLOCK"] for axis in _axes(known)}
             for kernel, known in kernels.items()
         }
-        cases += [{"module": name, "text": _text(name), "configs": configs} for configs in (own, last)]
+        every = dict.fromkeys(kernels, odd)  # with blocks of other axes, and a block that is in the text
+        cases += [{"module": name, "text": _text(name), "configs": configs} for configs in (own, last, every)]
         if len(kernels) > 1:
             cases.append({"module": name, "text": _text(name, backwards=True), "configs": own})
     return sorted(cases, key=lambda case: len(case["text"]))
@@ -113,7 +118,7 @@ def _about_launches(case, mine, theirs):
     hint=_about_launches,
 )
 def kernel_launches(xp, module, text, configs):
-    return xp.inductor.triton_code.kernel_launches(text, configs)
+    return only_read(xp.inductor.triton_code.kernel_launches, text, configs)
 
 
 @kernel_launches.oracle
@@ -127,7 +132,7 @@ def _(torch, module, text, configs):
         known = recorded["kernels"][kernel]
         sizes = known["numels"]
         blocks = {"XBLOCK": 1, "YBLOCK": 1, "R0_BLOCK": 1} | configs[kernel]
-        if known["kind"] == "persistent_reduction":
+        if known["kind"] != "reduction":
             blocks["R0_BLOCK"] = 1 << (sizes["r0_"] - 1).bit_length()
         numels = {f"{axis}numel": sizes.get(axis, 1) for axis in ("x", "y")}
         launcher = (heuristics.Grid2D if "y" in sizes else heuristics.Grid1D)(inductor_meta={})

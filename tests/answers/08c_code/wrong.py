@@ -133,6 +133,10 @@ def emit__hoists_by_one_loop(code, value):
     return code.names[id(value)]
 
 
+emit__hoists_what_does_not_depend_on_every_variable = edited(
+    emit, ("not value.symbols & code.varying", "not code.varying <= value.symbols")
+)
+
 # ---- memory --------------------------------------------------------------------------------------------------------
 
 
@@ -177,6 +181,19 @@ def bytes_alive__from_the_last_write(steps, nbytes, outputs):
     last = {name: number for number, step in enumerate(steps) for names in step for name in names}
     last |= dict.fromkeys(outputs, len(steps))
     return [sum(nbytes[n] for n in nbytes if n in begin and begin[n] <= i <= last[n]) for i in range(len(steps))]
+
+
+def bytes_alive__to_the_last_read(steps, nbytes, outputs):
+    first, last = {}, {}
+    for i, (reads, writes) in enumerate(steps):
+        for name in writes:
+            first.setdefault(name, i)
+        last |= dict.fromkeys(reads, i)
+    last |= dict.fromkeys(outputs, len(steps))
+    return [
+        sum(nbytes[n] for n in nbytes if n in first and first[n] <= i <= last.get(n, first[n]))
+        for i in range(len(steps))
+    ]
 
 
 def take_over__as_many_as_can_be(candidates, ending, kept):
@@ -424,6 +441,35 @@ _call_lines = copied(memory.call_lines)
 _take_over = copied(memory.take_over)
 
 
+def last_uses__adds_to_the_outputs(steps, outputs):
+    last = []
+    for reads, writes in reversed(steps):
+        last.append(sorted({*reads, *writes} - {*outputs}))
+        outputs += last[-1]
+    return last[::-1]
+
+
+def bytes_alive__adds_to_the_outputs(steps, nbytes, outputs):
+    return _bytes_alive(steps, nbytes, outputs) if last_uses__adds_to_the_outputs(steps, outputs) else []
+
+
+def take_over__removes_from_what_ends(candidates, ending, kept):
+    reused = {}
+    for result, inputs in candidates.items():
+        for name in inputs:
+            if name in ending and name not in kept:
+                ending.remove(name)
+                reused[result] = name
+                break
+    return reused
+
+
+def call_lines__adds_to_what_is_kept(steps, kept, outputs, updates):
+    lines = _call_lines(steps, kept, outputs, updates)
+    kept.update(name for _, writes in steps for name in writes)
+    return lines
+
+
 def last_uses__takes_tuples_only(steps, outputs):
     return _last_uses([(reads + (), writes + ()) for reads, writes in steps], outputs)
 
@@ -479,6 +525,21 @@ def call_lines__allocates_again_after_a_reuse(steps, kept, outputs, updates):
     return lines
 
 
+def call_lines__reuses_for_a_buffer_that_has_memory(steps, kept, outputs, updates):
+    ends, written, lines = last_uses_of(steps, outputs), set(), []
+    for i, (_, writes) in enumerate(steps):
+        for name in writes:
+            if name in updates[i]:
+                lines.append(("reuse", updates[i][name], name))
+            elif name not in written and name not in kept:
+                lines.append(("allocate", name))
+            written.add(name)
+        lines.append(("call", i))
+        ending = sorted(ends[i]) if i + 1 < len(steps) else []
+        lines += [("free", name) for name in ending if name not in kept and name not in updates[i].values()]
+    return lines
+
+
 def _frees_in_order(key):
     def call_lines(steps, kept, outputs, updates):
         lines = _call_lines(steps, kept, outputs, updates)
@@ -503,6 +564,20 @@ _ALL = "elements = math.prod(sizes.values())"
 _SIZE = "POINTER_SIZES[types[pointer]]"
 
 
+kernel_launches__the_configuration_before_the_text = edited(
+    triton_code.kernel_launches,
+    (
+        "{**configs[name], **{block: int(size) for block, size in fixed}}",
+        "{**{block: int(size) for block, size in fixed}, **configs[name]}",
+    ),
+)
+kernel_launches__writes_into_its_argument = edited(
+    triton_code.kernel_launches,
+    (
+        "blocks = {**configs[name], **{block: int(size) for block, size in fixed}}",
+        "blocks = configs[name]; blocks.update({block: int(size) for block, size in fixed})",
+    ),
+)
 kernel_launches__of_the_definitions = edited(
     triton_code.kernel_launches, (r'r"^ +(triton_\w+)\.run\("', r'r"^(triton_\w+) = "')
 )
