@@ -38,6 +38,10 @@ def kernel_calls__of_longer_names_too(text):
     return {name: text.count(f" {name}") for name in re.findall(r"^ +(cpp_fused\w*)\(", text, re.MULTILINE)}
 
 
+def kernel_calls__indented_by_eight(text):
+    return dict(Counter(re.findall(r"^ {8}(cpp_fused\w*)\(", text, re.MULTILINE)))
+
+
 def _externs(text, operand=r"\b(?:arg\d+_\d+|buf\d+)", keywords=True):
     found = []
     for line in text.splitlines():
@@ -54,6 +58,10 @@ def extern_calls__with_numbers_of_one_digit(text):
 
 def extern_calls__without_what_is_given_by_keyword(text):
     return _externs(text, keywords=False)
+
+
+def extern_calls__only_of_aten(text):
+    return [call for call in _externs(text) if call[0].startswith(("extern_kernels", "torch.ops.aten"))]
 
 
 def extern_calls__only_of_extern_kernels(text):
@@ -135,6 +143,12 @@ def memory_use__only_reuse_of_its_own(text):
         if old in made:
             made.append(new)
     return {new: old for new, old in reused.items() if new in made}, most
+
+
+def memory_use__nothing_if_nothing_is_left(text):
+    reused, most = _memory(text)
+    left = {*re.findall(r"(\w+) = empty_strided_cpu", text), *reused} - {*reused.values()}
+    return reused, most if left - {*re.findall(r"^ +del (\w+)$", text, re.MULTILINE)} else 0
 
 
 def memory_use__counts_elements(text):
