@@ -99,15 +99,11 @@ def _text_cases(dumps):
     return [_text_case(dump) for dump in dumps]
 
 
-def _text_cases_and_library(dumps):
-    return _text_cases([*dumps, _LIBRARY])
-
-
-def _of_dumps(cases_of=_text_cases):
-    """Arguments of `program`: the cases that `cases_of` makes of dumps."""
+def _of_dumps(cases_of=_text_cases, further=()):
+    """Arguments of `program`: the cases that `cases_of` makes of dumps, and of the further ones as edges."""
     return {
         "cases": lambda st: st.sampled_from(cases_of(_torch_dumps().pool())),
-        "edges": lambda: cases_of(_torch_dumps().edges()),
+        "edges": lambda: cases_of([*_torch_dumps().edges(), *further]),
     }
 
 
@@ -196,7 +192,7 @@ _about_externs = _by_length(
 @program(
     "inductor.output_code.extern_calls",
     cases=_texts_with_externs,
-    edges=lambda: _text_cases_and_library(_torch_dumps().edges()),
+    edges=lambda: _text_cases([*_torch_dumps().edges(), _LIBRARY]),
     hint=_about_externs,
     draws=12,
 )
@@ -217,7 +213,7 @@ def _about_memory(case, mine, theirs):
     return "a reuse ends in '# reuse', also of an operator's result; an alias, or a name of part of a result, has no memory"
 
 
-@program("inductor.output_code.memory_use", hint=_about_memory, draws=12, **_of_dumps(_text_cases_and_library))
+@program("inductor.output_code.memory_use", hint=_about_memory, draws=12, **_of_dumps(further=[_LIBRARY]))
 def memory_use(xp, function, given, text):
     reused, most = xp.inductor.output_code.memory_use(text)
     return {"reused": reused, "most bytes": most}
