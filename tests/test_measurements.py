@@ -13,6 +13,7 @@ SMALLEST = {
     "attacks.py": ["constants", "exchange", "cluster"],
     "attention.py": ["--seconds", "0.01"],
     "browser.py": ["--site", "docs/theme"],  # in which no lab runs
+    "checks.py": ["00_trace"],
     "compile.py": ["--rounds", "1", "--only", "2^12"],
     "dispatch.py": ["--calls", "10", "--rounds", "1"],
     "early_warning.py": [],

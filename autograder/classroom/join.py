@@ -301,9 +301,10 @@ def _is_exercise(decorator: ast.expr) -> bool:
     return False
 
 
-def parsed(source: str) -> ast.Module | None:
-    """The syntax tree of a student's cell, in which commands to IPython are `pass`. None if there is none, or none to be read."""
-    return _read(source)[0]
+def parsed(source: str, commands: bool = True) -> ast.Module | None:
+    """The syntax tree of a student's cell, in which commands to IPython are `pass`. None if there is none, or none to be read, or
+    if the cell has commands and must not."""
+    return _read(source, commands)[0]
 
 
 def reason_left_out(source: str, is_code: bool) -> str:
@@ -311,7 +312,7 @@ def reason_left_out(source: str, is_code: bool) -> str:
     return _read(source)[1] if is_code or len(source) > LONGEST else ""
 
 
-def _read(source: str) -> tuple[ast.Module | None, str]:
+def _read(source: str, commands: bool = True) -> tuple[ast.Module | None, str]:
     """All code of students that is parsed outside the sandbox is parsed here: of no text this takes long, and of no tree that this
     returns a walk goes deeper than `DEEPEST`."""
     if len(source) > LONGEST:
@@ -319,7 +320,7 @@ def _read(source: str) -> tuple[ast.Module | None, str]:
         return None, phrase(f"left out: {count} characters, too long to be graded")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a student's text
-        for text in (source, _plain(source)):
+        for text in (source, _plain(source))[: 1 + commands]:
             try:
                 nodes: list[ast.AST] = [tree := ast.parse(text)]
             except (SyntaxError, ValueError):

@@ -39,7 +39,7 @@ def split_lines(source: str) -> list[str]:
 
 def function_in(source: str, name: str) -> ast.FunctionDef | None:
     """The last function of this name at the top of a cell, or None if the cell is no Python or has none."""
-    body = tree.body if (tree := parsed(source)) else []
+    body = tree.body if (tree := parsed(source, commands=False)) else []
     functions = [node for node in body if isinstance(node, ast.FunctionDef) and node.name == name]
     return functions[-1] if functions else None
 
