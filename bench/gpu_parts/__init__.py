@@ -24,7 +24,7 @@ TOGETHER = {1, 7, 8, 10, 11}  # they measure no times, so they run at once, afte
 TOTAL = 470  # seconds that the limits add up to, at most, where those that run at once count once: with the start, eight minutes
 TRITON = {4, 5, 8, 9, 11}  # they compile with Triton, which compiles C against Python's headers
 NEEDS = {  # part: packages that torch does not bring, and the module of each
-    8: {"pytest": "pytest", "hypothesis": "hypothesis", "cloudpickle": "cloudpickle", "pyyaml": "yaml"}
+    8: {"pytest": "pytest", "hypothesis": "hypothesis", "cloudpickle==3.1.2": "cloudpickle", "pyyaml": "yaml"}
     | {"expecttest": "expecttest", "pytest-xdist": "xdist"},
-    10: {"ipython": "IPython", "babel": "babel", "cloudpickle": "cloudpickle"},
+    10: {"ipython": "IPython", "babel": "babel", "cloudpickle==3.1.2": "cloudpickle"},
 }

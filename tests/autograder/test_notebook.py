@@ -7,11 +7,13 @@ from contextlib import contextmanager
 
 import nbformat
 import pytest
+import torch
 from nbclient import NotebookClient
 from sweep import sweep
 
 from autograder.course import ROOT
 from autograder.model import Lab
+from autograder.notebook import kernel as kernel_side
 
 START = "import rushlight as rl\nfrom autograder import check, exercise"
 WRONG = """
@@ -239,3 +241,14 @@ check("aten.strided.contiguous_strides")
     )
     assert "an endless loop, perhaps" in stopped[0].data["text/plain"]
     assert "cases agree with torch" in shown[0].data["text/plain"]
+
+
+def test_a_case_runs_on_one_thread_of_torch_as_in_the_sandbox(monkeypatch):
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        monkeypatch.setattr(kernel_side, "answer", lambda name, cases: [torch.get_num_threads() for _ in cases])
+        assert kernel_side._answer("aten.strided.contiguous_strides", [{}, {"n": 1}], {}) == [1, 1]
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

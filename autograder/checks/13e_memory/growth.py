@@ -167,7 +167,7 @@ def _contents(thing, seen):
         parts = thing
     elif hasattr(thing, "grad_fn"):
         parts = [thing.grad] if thing.is_leaf or thing.retains_grad else []
-        return id(thing), thing._version, id(thing.grad_fn), thing.requires_grad, [_contents(x, seen) for x in parts]
+        return id(thing), thing._version, thing.grad_fn, thing.requires_grad, [_contents(x, seen) for x in parts]
     return id(thing), [_contents(x, seen) for x in parts]
 
 
