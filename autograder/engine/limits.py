@@ -179,6 +179,7 @@ def limited(function: Callable[[], T], limit: float, besides: Collection[int] = 
 
 _PAGE_ALARM = """(pyodide, limit, interval, number) => {
     let due = performance.now() + 1000 * limit;
+    globalThis.postMessage?.({ limit });
     pyodide.setInterruptBuffer({
         get 0() {
             if (performance.now() < due) return 0;
@@ -192,7 +193,8 @@ _PAGE_ALARM = """(pyodide, limit, interval, number) => {
 
 class _PageAlarm:
     """Sends SIGALRM after `limit` seconds, and again and again, in a browser's Python, which has no threads: every few
-    instructions Pyodide looks into a buffer for a signal, and this buffer looks at the clock. Only C code is not interrupted."""
+    instructions Pyodide looks into a buffer for a signal, and this buffer looks at the clock. C code is not interrupted: the page,
+    which is told of each limit, ends this Python."""
 
     def __init__(self, limit: float):
         self.limit = limit
@@ -205,8 +207,10 @@ class _PageAlarm:
 
     def join(self) -> None:
         import pyodide_js
+        from pyodide.code import run_js  # type: ignore[import-not-found]
 
         pyodide_js.setInterruptBuffer(None)
+        run_js("globalThis.postMessage?.({ limit: null })")
 
 
 class Interrupted(BaseException):

@@ -95,6 +95,7 @@ const python = {
         if (data.loading) bar.progress(data.loading);
         if (data.ready) bar.progress(null), resolve();
         if (data.failed) this.fail(data.failed);
+        if ("limit" in data) this.waiting?.within(data.limit && 2 * data.limit); // Python ends a case by itself, unless it is in C code
         if (data.number === this.waiting?.number) {
           if (data.output) this.waiting.show(data.output);
           if ("done" in data) this.waiting.finish(data.done);
@@ -117,16 +118,22 @@ const python = {
     return new Promise((resolve) => {
       const number = ++this.number;
       const seconds = LIMIT[cell.kind];
-      const judged = cell.kind === "exercise" || cell.kind === "check"; // Python cannot interrupt a loop in C code, and give the verdict
-      const late = judged ? words("timed out: no answer within {} s: an endless loop, perhaps", seconds) : words("Stopped after {} seconds", seconds);
-      const limit = setTimeout(() => this.stop(late), seconds * 1000);
+      const judged = cell.kind === "exercise" || cell.kind === "check";
+      const late = (left) => judged ? words("timed out: no answer within {} s: an endless loop, perhaps", left) : words("Stopped after {} seconds", left);
+      let limit;
+      const within = (left) => {
+        clearTimeout(limit);
+        left ||= seconds;
+        limit = setTimeout(() => this.stop(late(left)), left * 1000);
+      };
+      within();
       const finish = (ok, why) => {
         clearTimeout(limit);
         this.waiting = null;
         if (why) show({ output_type: "error", traceback: [why] });
         resolve(ok);
       };
-      this.waiting = { number, show, finish };
+      this.waiting = { number, show, finish, within };
       const message = { number, name: cell.name, source: text, check, exercise: cell.kind === "exercise" ? cell.exercise : "" };
       this.worker.postMessage(check ? { plug: message } : { run: message });
     });

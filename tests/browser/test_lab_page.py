@@ -149,6 +149,16 @@ def test_the_check_of_home_decides_what_home_shows(lab, below):
     assert said == "Press Check for the verdict on this code." and not verdict.is_visible()
 
 
+def test_a_loop_in_c_code_ends_after_seconds_and_the_next_press_starts_python_again(lab):
+    soon = "from autograder.engine import limits\nlimits.CHECK_SECONDS = (2.0, 2.0)\n"
+    answer(lab, OFFSET, soon + ENDLESS.replace("while True:\n        pass", "sum(iter(int, 1))"))
+    press(lab, OFFSET)
+    assert "timed out: no answer within 4 s: an endless loop, perhaps." in lab.locator("article").inner_text()
+    answer(lab, OFFSET, SHORT)
+    press(lab, OFFSET)
+    assert "cases agree with torch" in card(lab, OFFSET)
+
+
 def test_two_tabs_of_a_lab_have_the_same_answers(lab):
     with lab.expect_popup() as opened:
         lab.evaluate("window.open(location.href)")
