@@ -17,6 +17,7 @@ import argparse
 import multiprocessing
 import os
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 
 from marking import count_sandboxes, cpu_seconds
 from versions import _copied
@@ -77,8 +78,9 @@ def main() -> None:
     os.environ.update(ONE_THREAD)  # of the processes of labs
     longest = ("", 0.0)
     for lab in arguments.labs or lab_names():
-        with multiprocessing.get_context("spawn").Pool(1) as pool:  # a lab leaves nothing behind for the next one
-            rows = pool.apply(measure, (lab,))
+        # a lab leaves nothing behind for the next one, and may have processes of its own (a daemon of `Pool` may not)
+        with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+            rows = pool.submit(measure, lab).result()
         longest = max([longest, *((check, case) for check, _, case, _ in rows)], key=lambda row: row[1])
         for check, right, _, wrong in rows:
             if max(right, wrong) > arguments.most:
