@@ -37,6 +37,7 @@ def nothing(*given: object, **named: object) -> None:
 
 def measure(name: str) -> list[tuple[str, float, float, float]]:
     """Each check of a lab, with the CPU seconds of a right answer, of its longest case, and of a wrong answer."""
+    multiprocessing.set_start_method("fork", force=True)  # for the workers of a check's `DataLoader`, as in a notebook
     count_sandboxes()
     _load()
     rows, judge = [], Judge(1)
