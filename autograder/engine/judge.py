@@ -471,6 +471,8 @@ def _hint(check: Check, disagreement: Disagreement) -> str | None:
         names = ", ".join(name for name in called if isinstance(name, str)) if isinstance(called, list) else ""
         names = names or phrase("something")
         return phrase(f"it calls {names}, which the contract does not allow: the contract names what the body may call")
+    if has(disagreement.mine, "type", "StateLeft"):
+        return None  # its message says what is wrong
     if isinstance(check.hint, str):  # of results; an exception says itself what is wrong, but not why ranks wait
         return None if disagreement.raises and not has(disagreement.mine, "type", "RanksFailed") else check.hint
     about = check.hint and partial(check.hint, disagreement.case, disagreement.mine)

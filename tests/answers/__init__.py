@@ -37,13 +37,13 @@ def answers(kind: str, labs: Collection[str]) -> Iterator[tuple[str, str, Callab
                 yield name, names[name.rpartition("__")[0]], function
 
 
-def hint_of(name: str, exercise: str) -> str:
-    """A part of the hint that the verdict on a wrong answer shows, or nothing where `hints.toml` does not name it."""
-    return hints_of_wrong(graded_checks(exercise)[0].lab).get(exercise, {}).get(name.rpartition("__")[2], "")
+def hint_of(name: str, exercise: str) -> str | None:
+    """A part of the hint that the verdict on a wrong answer shows, "" for no hint, or None where `hints.toml` does not name it."""
+    return hints_of_wrong(graded_checks(exercise)[0].lab).get(exercise, {}).get(name.rpartition("__")[2])
 
 
 def hints_of_wrong(lab: str) -> dict[str, dict[str, str]]:
-    """For exercises of a lab, which hint wrong answers get: what is wrong, and a part of the hint."""
+    """For exercises of a lab, which hint wrong answers get: what is wrong, and a part of the hint, or "" for no hint."""
     path = FOLDER / lab / "hints.toml"
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
