@@ -4,7 +4,7 @@ import re
 
 from ...engine.check import program
 from ...engine.recorder import recorded
-from ..cases import Interrupt, drawn, error_name, explained, several
+from ..cases import Interrupt, drawn, error_name, explained, field, first_of, several, when
 
 
 def _backward(torch, x):
@@ -93,11 +93,16 @@ def _case(*steps, rows=2, more=0):
     cases=drawn(steps=several(list(_STEPS), 0, 4), rows=(1, 3), more=(0, 2)),
     edges=[_case(), *[_case(name) for name in _STEPS], _case("add", "add"), _case("matmul", "backward", rows=3, more=2)]
     + [_case("add", "fails", "add"), _case("cat", "by name", rows=1), _case("made", "linear", more=1)],
-    hint=explained(
-        calls="one entry for each call that reaches the mode: str(func), and the shapes of all tensors among its arguments",
-        computed="call the function once, with the arguments given; it computes the same as without the mode",
-        around="a mode that is on already sees the same operators as without recording",
-        modes_left_on="the mode must be off again, whatever happens: use a with statement",
+    hint=first_of(
+        when(
+            lambda case, mine, theirs: isinstance(field(theirs, "calls"), str),
+            "an error of the function goes on to the caller, and the mode is off again: use a with statement",
+        ),
+        explained(
+            calls="one entry for each call that reaches the mode: str(func), and the shapes of all tensors among its arguments",
+            computed="call the function once, with the arguments given; it computes the same as without the mode",
+            around="a mode that is on already sees the same operators as without recording",
+        ),
     ),
     draws=30,
 )

@@ -6,7 +6,7 @@ from functools import cache
 
 from ...engine.check import program
 from ...engine.recorder import recorded
-from ..cases import explained, words
+from ..cases import explained, field, first_of, when, words
 
 
 def split_at_semicolons(text):
@@ -129,11 +129,21 @@ def _all_schemas():
     "on_torch.trace.read_schema",
     cases=lambda st: st.sampled_from(_all_schemas()).map(lambda schema: {"schema": schema}),
     edges=[{"schema": schema} for schema in _SCHEMAS],
-    hint=explained(
-        required="an argument without = is required",
-        by_name="arguments after the * can be passed by name only",
-        written="the ! is in the annotation, in the parentheses after the type",
-        shared="there is an entry for each result: the names of the arguments whose annotation begins with its letter",
+    hint=first_of(
+        when(
+            lambda case, mine, theirs: any({*"-=!*("} & {*text} for text in re.findall(r'"([^"]*)"', case["schema"])),
+            "what is between quotation marks is a text: an arrow, a star or a sign there means nothing",
+        ),
+        when(
+            lambda case, mine, theirs: any("]" in str(name) for name in field(mine, "required") or []),
+            "a comma within brackets separates no arguments",
+        ),
+        explained(
+            required="an argument without = is required",
+            by_name="arguments after the * can be passed by name only",
+            written="the ! is in the annotation, in the parentheses after the type",
+            shared="there is an entry for each result: the names of the arguments whose annotation begins with its letter",
+        ),
     ),
 )
 def schemas(xp, schema):

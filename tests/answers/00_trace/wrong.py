@@ -555,3 +555,14 @@ serving__another_for_what_is_missing = edited(
 serving__the_first_word_of_the_kind = edited(
     trace.serving, ("return key, place, kind", "return key, place, kind.split()[0]")
 )
+
+read_schema__keyword_arguments_are_not_required = edited(
+    trace.read_schema, ('names if "=" not', 'names if part in parts[:star] and "=" not')
+)
+read_schema__arguments_without_a_default_are_positional = edited(
+    trace.read_schema, ("parts[star + 1 :]]", "parts[star + 1 :] if '=' in part]")
+)
+aten_calls__calls_the_function_once_more = edited(
+    trace.aten_calls, ("    return calls", "    function(*args)\n    return calls")
+)
+timed__warms_up_once = edited(trace.timed, ("    for _ in range(warmup):", "    if warmup:"))
