@@ -222,11 +222,20 @@ def _packed(xp, value):
 
 
 def _about_signatures(case, mine, theirs):
+    sizes = "sizes without brackets: where the `int[]` is the one positional argument beside `self`, and its value is no list"
+    last = case["args"][-1] if case["args"] else None
     if theirs is None and isinstance(mine, list):
+        if type(last) is int and "int[" in case["schemas"][mine[0]]:
+            return sizes
         return "the call fits no schema: `bind` refuses it, or the type of a value is neither its argument's nor an allowed number"
-    if len(case["args"]) > 2 and "int[] " in case["schemas"][-1]:
-        return "sizes without brackets: only where the `int[]` is the one positional argument after `self`"
     if mine is None:
+        position, stack = theirs
+        if "int[] " in case["schemas"][position] and (type(last) is int or position == 0):
+            return sizes
+        if type(last) is int and [last] in stack:
+            return "`converted` converts each value before its type is looked at"
+        if position == 0 and isinstance(last, int | float):
+            return "a value that is a number may stand for a tensor where `may_be_number` says so"
         return "the call fits a schema: for each one the steps begin anew, with the caller's own args"
     if not isinstance(mine, list) or len(mine) != 2:
         return None

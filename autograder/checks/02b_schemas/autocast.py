@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from functools import partial
 
 from ...engine.check import program
-from ..cases import defaults, drawn, explained, is_torch, several, tensor
+from ..cases import defaults, drawn, explained, field, first_of, is_torch, several, tensor, when
 from ..shared_02.keys import bits_of
 from ..shared_02.operators import attempt, example, mode, threaded
 
@@ -193,10 +193,15 @@ _autocasting = defaults(
     + [_autocasting("mm", _matrix("float32"), _matrix("float32"), lower="bfloat16")]
     + [_autocasting("mm", _matrix(dtype), _matrix("float32"), excluded=True) for dtype in ("float32", "float64")],
     disposable=True,
-    hint=explained(
-        enabled="the excluded keys are as before afterwards, also after an error",
-        casts_under_autocast="exclude AutocastCPU first: the casts too are calls of operators",
-        calls="the kernel calls the operator again, with `invoke`, and does not redispatch",
+    hint=first_of(
+        when(
+            lambda case, mine, theirs: (field(mine, "calls") or 0) > (field(theirs, "calls") or 0),
+            "the arguments are cast before the call, and its result stays as it is",
+        ),
+        explained(
+            casts_under_autocast="exclude AutocastCPU first: the casts too are calls of operators",
+            calls="the kernel calls the operator again, with `invoke`, and does not redispatch",
+        ),
     ),
 )  # fmt: skip
 def autocasting(xp, name, a, b, enabled, interrupted, elsewhere, lower, excluded):

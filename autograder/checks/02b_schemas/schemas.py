@@ -303,6 +303,8 @@ def _about_defaults(case, mine, theirs):
     """How the args and kwargs differ from torch's."""
     match *(field(mine, name) for name in ("args", "kwargs")), *(field(theirs, name) for name in ("args", "kwargs")):
         case [list(args), {"dict": kwargs}, list(wanted), {"dict": wanted_kwargs}]:
+            if len(args) < len(wanted) and len(kwargs) > len(wanted_kwargs):
+                return "the values of `schema.positional` are args, not kwargs"
             if len(args) < len(wanted):
                 return "a default in the middle stays, so that the arguments after it keep their positions"
             if len(args) > len(wanted):

@@ -724,3 +724,4 @@ autocast_kernel__includes_the_key_afterwards = edited(
     ('with excluding(BIT["AutocastCPU"]):', 'local.excluded |= BIT["AutocastCPU"]\n    try:'),
     ("for value in stack])", 'for value in stack])\n    finally:\n        local.excluded &= ~BIT["AutocastCPU"]'),
 )
+unbind__drops_one_default = edited(schema.unbind, ("    while args and", "    if args and"))
