@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import drawn, explained, rows, several, type_name
+from ..cases import drawn, explained, field, first_apart, rows, several, type_name
 
 _LONGEST = 3000  # instructions: the last point at which a part is interrupted
 
@@ -35,6 +35,22 @@ class _Numbers:
             self.active.pop()  # an interrupted call goes on when those that interrupted it have ended
 
 
+def _about_sums(case, mine, theirs):
+    wrong = first_apart(mine, theirs)
+    if wrong == "sum" and not case["numbers"]:
+        return "without numbers the sum is 0.0, a float"
+    if wrong == "shared" and field(mine, wrong) or wrong == "more parts than the grain allows":
+        return "a part with fewer elements than `grain` is not worth a thread"
+    if wrong == "another sum" and any(number % 1 for number in case["numbers"]):
+        return "the parts' sums are added in the order of the parts, because each addition rounds"
+    return explained(
+        sum="each element counts once, also those of a last part that is shorter",
+        another_sum="a part has read a number, and before it wrote the new one back, another part wrote to the same place",
+        read_outside_of_the_parts="`body` reads the elements, and the second pass reads only what `body` has written",
+        shared="the elements are to be shared among the calls",
+    )(case, mine, theirs)
+
+
 @program(
     "aten.parallel.two_pass_sum",
     cases=drawn(numbers=several([0.0, 1.0, -2.0, 0.1, 0.3, 4096.5, 1e6], 0, 9), grain=(1, 4), threads=(2, 5)),
@@ -45,13 +61,7 @@ class _Numbers:
         ([1e6, 0.1, 0.3, -1e6, 0.7, 0.2], 1, 3), ([0.3, 1e6, -1e6, 0.1, 0.7], 1, 5), ([1.0] * 8, 2, 2),
         ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], 2, 4), ([2.0, 2.0, 2.0, 2.0, 2.0], 1, 5), ([-1.0, -2.0, -3.0], 2, 2),
     ),
-    hint=explained(
-        sum="each element counts once, also those of a last part that is shorter",
-        another_sum="a part has read a number, and before it wrote the new one back, another part wrote to the same place",
-        read_outside_of_the_parts="`body` reads the elements, and the second pass reads only what `body` has written",
-        shared="the elements are to be shared among the calls",
-        more_parts_than_the_grain_allows="a part with fewer elements than `grain` is not worth a thread",
-    ),
+    hint=_about_sums,
 )  # fmt: skip
 def sum_in_parts(rl, numbers, grain, threads):
     def run(first=0, after=0):

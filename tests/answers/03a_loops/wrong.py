@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 
-from rushlight.aten import structured
+from rushlight.aten import iterator, structured
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, infer_size
 from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output
 from rushlight.c10.dtypes import promote_types, scalar_type
@@ -348,3 +348,12 @@ def broadcast_strides__of_a_new_dimension_of_size_one(sizes, strides, to):
     front = len(to) - len(sizes)
     kept = [0 if size != wanted else stride for size, stride, wanted in zip(sizes, strides, to[front:])]
     return [int(size == 1) for size in to[:front]] + kept
+
+
+coalesce_dimensions__ones_keep_their_strides = edited(
+    iterator.coalesce_dimensions, ("            if size == 1:\n", "            if size == 0:\n")
+)
+call_inplace__of_any_dtype = edited(
+    structured.call_inplace,
+    ("    check_writable(kernel, args, self, output)\n", "    assert_no_internal_overlap(self)\n"),
+)

@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from rushlight.aten import parallel
 from rushlight.aten.native import linear_algebra
 from rushlight.aten.native.linear_algebra import multiply_add
 from rushlight.aten.native.reductions import logsumexp
@@ -535,3 +536,12 @@ def softmax__raises_small_weights_to_the_smallest_normal_number(array, dim):
     x = array.astype(np.float64 if array.dtype == np.float64 else np.float32)
     weights = np.exp(np.maximum(x - x.max(axis=dim, keepdims=True), np.log(np.finfo(x.dtype).tiny)))
     return (weights / weights.sum(axis=dim, keepdims=True)).astype(array.dtype)
+
+
+addmm_out__a_product_with_zero = edited(
+    linear_algebra.addmm_out, ("    if beta != 0:\n    ", ""), ("result += result", "result = result + result")
+)
+two_pass_sum__reads_all_elements_first = edited(
+    parallel.two_pass_sum,
+    ("    sums = [0.0] * blocks", "    x = [x[i] for i in range(len(x))]\n    sums = [0.0] * blocks"),
+)
