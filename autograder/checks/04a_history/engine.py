@@ -96,13 +96,13 @@ def gradients_of_a_write(xp, found, grad):
     twice = [x for x in found if x is not None and x.requires_grad]
     second = xp.autograd.grad(twice, grad, [xp.ones_like(x) for x in twice]) if twice else []
     return {
-        "of the base": dense(found[0]),
         "strides": found[0] is not None and found[0].stride(),
         "of the other": plain(found[1]),
         "the other's is contiguous": found[1] is not None and found[1].is_contiguous(),
+        "of the base": dense(found[0]),
         "share memory with grad": [None if x is None else x.data_ptr() == grad.data_ptr() for x in found],
-        "differentiated again": [*map(plain, second)],
         "grad afterwards": plain(grad),
+        "differentiated again": [*map(plain, second)],
     }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from ...engine.check import program
-from ..cases import Interrupt, attempt, drawn, entries, explained, field, first_apart, listed, rows, several
+from ...engine.observe import difference
+from ..cases import Interrupt, attempt, drawn, entries, explained, field, listed, rows, several
 from ..listing import expression
 from ..shared_04 import (
     DIAMOND,
@@ -196,7 +197,6 @@ def step(layout, history=False, enabled=False, again=None):
     hint=explained(
         steps="the first gradient is copied, in the layout of the leaf. Later gradients are added in place, or, if grad mode is "
         "on, out of place",
-        given="the gradients that were given before do not change",
     ),
 )  # fmt: skip
 def accumulation(xp, **case):
@@ -250,20 +250,21 @@ def _call_as_code(torch, operator, shapes, given, hooks, keep, recorded):
 
 
 def _about_calls(case, mine, theirs):
-    match first_apart(mine, theirs):
-        case "hooks":
-            ours, real = (
-                [[field(hook, name) for name in ("hook", "when")] for hook in field(side, "hooks")]
-                for side in (mine, theirs)
-            )
-            if ours != real:
-                return "other hooks run than in torch, or in another order: a hook may add hooks and remove them"
-            return "a hook gets other gradients than in torch, or of another type, or finds the saved tensors freed too early"
-        case "can be differentiated":
-            return "in a backward pass with create_graph the formulas are recorded, so a gradient has a history"
-        case "calls":
-            return "the node is called twice: whether the second call finds what the node has saved depends on `keep_graph`"
-    return None
+    logs = field(mine, "hooks"), field(theirs, "hooks")
+    ran = [[[field(hook, name) for name in ("hook", "when")] for hook in log] for log in logs]
+    ours, real = field(mine, "calls"), field(theirs, "calls")
+    if not difference(ours[0], real[0]) and field(ours[1], "raises") != field(real[1], "raises"):
+        return "the node is called twice: whether the second call finds what the node has saved depends on `keep_graph`"
+    if ran[0] != ran[1]:
+        return "other hooks run than in torch, or in another order: a hook may add hooks and remove them"
+    if difference(*logs):
+        return (
+            "a hook gets other gradients than in torch, or of another type, or finds the saved tensors freed too early"
+        )
+    if difference(ours, real):
+        raises = field(ours[0], "raises")
+        return None if raises else "what a hook returns takes the place of the gradients, unless it is None"
+    return "in a backward pass with create_graph the formulas are recorded, so a gradient has a history"
 
 
 def called(xp, call, take, operator, shapes, given, hooks, keep, recorded):

@@ -6,7 +6,7 @@ from functools import partial
 
 from ...engine.check import program
 from ...engine.observe import difference
-from ..cases import attempt, drawing, drawn, explained, field, first_apart, is_torch, several
+from ..cases import attempt, drawing, drawn, explained, field, first_apart, first_of, is_torch, several, when
 from ..shared_04 import Graph, described, grad_mode, node_name, outcome, plain, start
 
 # A custom function ---------------------------------------------------------------------------------------------------
@@ -113,8 +113,7 @@ def _function(**others):
 OF_THE_RESULTS = explained(
     results="`attach` is called once for each result, in order, and returns the result for the caller",
     several="the caller gets a tuple if the forward returned a tuple, and a list is one result",
-    graph="an edge leads to the history that its argument had before the forward ran",
-    raises="`check_dirty` gets all results of the forward",
+    graph="each argument that is a tensor has an edge, to the history that it had before the forward ran",
 )  # hints, by the entry of the result
 OF_THE_LOG = {
     "forward": "the forward can read `needs_input_grad`, and its operators are not recorded",
@@ -183,10 +182,17 @@ def entry_apart(mine, theirs):
         _function(outputs="new short", several="list"),
         _function(outputs="new short", several="subclass", roots=[0, 1]),
     ],
-    hint=lambda case, mine, theirs: (
-        OF_THE_LOG.get(entry_apart(field(mine, "log"), field(theirs, "log")))
-        if first_apart(mine, theirs) == "log"
-        else OF_THE_RESULTS(case, mine, theirs)
+    hint=first_of(
+        when(
+            lambda case, mine, theirs: {field(mine, "raises"), field(theirs, "raises")} == {None, "raises RuntimeError"},
+            "`check_dirty` gets all results of the forward",
+        ),
+        when(
+            lambda case, mine, theirs: first_apart(mine, theirs) == "results" and not case["enabled"],
+            "a graph is recorded only if `any_requires_grad(args)` is true",
+        ),
+        OF_THE_RESULTS,
+        lambda case, mine, theirs: OF_THE_LOG.get(entry_apart(field(mine, "log"), field(theirs, "log"))),
     ),
 )  # fmt: skip
 def custom_function(xp, args, enabled, roots, twice, written, answer, **case):

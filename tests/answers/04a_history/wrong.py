@@ -280,3 +280,18 @@ def copy_slices__clears_the_region_by_a_product(function, grad, base, view):
     if mine is not None:
         region.mul_(0).add_(mine)
     return (mine if mine is None else result, *rest)
+
+
+def copy_slices__copies_afterwards(function, grad, base, view):
+    first, *others = copy_slices__writes_to_the_gradient(function, grad, base, view)
+    return [None if first is None else first.clone(), *others]
+
+
+copy_slices__contiguous = edited(history.copy_slices, ("[result, *others]", "[result.contiguous(), *others]"))
+copy_slices__clears_the_region_first = edited(
+    history.copy_slices, ("    first, *others", "    part.fill_(0)\n    first, *others")
+)
+copy_slices__with_the_strides_of_the_view = edited(
+    history.copy_slices, ("functions.clone(part, memory_format=contiguous_format)", "functions.clone(part)")
+)
+copy_slices__copies_numbers = edited(history.copy_slices, ("part.copy_(first)", "part.copy_(first.detach())"))

@@ -9,6 +9,7 @@ import rushlight as rl
 from rushlight.autograd import engine, graph
 from rushlight.autograd.graph import Edge, clone_obey_contract
 from rushlight.c10.dispatch import local
+from rushlight.course import by_hand
 
 from ..shared import copied, edited
 
@@ -440,3 +441,24 @@ sum_to__is_not_recorded = edited(engine.sum_to, ("return grad.view(", "return gr
 sum_to__is_not_recorded_at_all = edited(
     engine.sum_to, ("    if not sizes:", "    grad = grad.detach()\n    if not sizes:")
 )
+
+
+sum_to__keeps_the_new_dimensions = edited(
+    engine.sum_to, ("return grad.view(tuple(sizes)) if new_dims else grad", "return grad")
+)
+call_function__without_a_history = edited(
+    engine.call_function,
+    (
+        "= validate_outputs(node, node.apply(*grads))",
+        "= [x if x is None else x.detach() for x in validate_outputs(node, node.apply(*grads))]",
+    ),
+)
+call_function__never_lets_go = edited(engine.call_function, ("    if not keep_graph:", "    if keep_graph is None:"))
+head_gradients__begins_at_each_row = edited(by_hand.head_gradients, ("scores.new_ones(())", "scores.new_ones((n,))"))
+head_gradients__of_each_logarithm_by_itself = edited(
+    by_hand.head_gradients, ("addmm = log_softmax + powers / powers.sum(1, True) / n", "addmm = log_softmax")
+)
+head_gradients__divides_twice = edited(by_hand.head_gradients, ("addmm @ weight", "addmm @ weight / n"))
+head_gradients__of_one_row = edited(by_hand.head_gradients, ("addmm.sum(0)", "addmm.mean(0)"))
+head_gradients__transposes_too_early = edited(by_hand.head_gradients, ('"TBackward0": t,', '"TBackward0": t.t(),'))
+head_gradients__transposes_nothing = edited(by_hand.head_gradients, ('"weight": t.t(),', '"weight": t,'))

@@ -581,3 +581,17 @@ recompute__accepts_results_without_a_graph = edited(
     ("        raise RuntimeError(", "        return (None,) * len(again) + ("),
     ('not necessary")', 'not necessary",)[:0] + (None,)'),
 )
+apply__keeps_what_is_saved = edited(function.apply, ("    ctx.to_save = ()\n", ""))
+apply__always_has_edges = edited(
+    function.apply, ("if isinstance(arg, Tensor)] if recorded else []", "if isinstance(arg, Tensor)]")
+)
+apply__attaches_the_first_result = edited(
+    function.apply,
+    (
+        "[attach(ctx, output, args, recorded) for output in outputs]",
+        "[attach(ctx, outputs[0], args, recorded), *outputs[1:]]",
+    ),
+)
+apply__looks_for_dirty_ones_in_the_first_result = edited(
+    function.apply, ("check_dirty(ctx, outputs)", "check_dirty(ctx, outputs[:1])")
+)
