@@ -7,7 +7,7 @@ from collections import namedtuple
 
 from ...engine.check import program
 from .. import shared_05 as trees
-from ..cases import attempt, defaults, drawn, first_apart, numbers, rows, several
+from ..cases import attempt, defaults, drawn, field, first_apart, numbers, rows, several
 from ..shared_05 import LARGE, SMALL, TIED, Tree, drawn_trees, mostly, plain, tensor_state
 
 # Registration --------------------------------------------------------------------------------------------------------
@@ -65,6 +65,8 @@ def _assignments(st):
 
 def _about_assigning(case, mine, theirs):
     wrong = first_apart(mine, theirs)
+    if wrong == "results" and "raises KeyError" in (*field(mine, "results"), *field(theirs, "results")):
+        return "a KeyError comes from `register_parameter` or `register_buffer`: call them where the rule names them"
     return wrong and {
         "results": "whether a value may be assigned depends on what the name holds, in the order of the contract",
         "not saved": "a buffer that is not persistent stays so; anything else under its name is not in this set",
@@ -161,14 +163,27 @@ _MEMBERS = {
 }  # fmt: skip
 
 
+_ONCE = "with remove_duplicate a member comes once, under its first name; a member that is None never comes"
+
+
 def _about_listing(case, mine, theirs):
-    match first_apart(mine, theirs):
+    wrong = first_apart(mine, theirs)
+    if wrong == "listed":
+        pairs = zip(field(mine, wrong), field(theirs, wrong), strict=False)
+        first = next((pair for pair in pairs if pair[0] != pair[1]), None)
+        if first and first[0][1] == first[1][1]:
+            return "a name is the prefix, the module's name and the member's, joined by dots; an empty part has no dot"
+        if case["of"] == "read once":
+            return "of the members only None is left out; 0 and an empty text are listed"
+    match wrong:
         case None:
             return None
-        case "listed" if case["prefix"]:
-            return "a name is the prefix, the module's name and the member's, joined by dots; an empty part has no dot"
+        case "asked":
+            return None
+        case "parameters":
+            return _ONCE
         case "listed" if case["remove_duplicate"]:
-            return "with remove_duplicate a member comes once, under its first name; a member that is None never comes"
+            return _ONCE
         case "listed":
             return "without remove_duplicate a member comes under each of its names; a member that is None never comes"
     return "it is a generator: it looks at a module only after the members of the modules before it were taken"
@@ -275,14 +290,16 @@ def _about_hooks(case, mine, theirs):
     effects = {hook[1] for hook in case["hooks"]} | {case["within"]}
     if case["own"] or "other forward" in effects:
         return "forward is module.forward as it is before any hook runs, an attribute of the module or of its class"
-    if effects & {"remove", "remove others", *_ADD}:
+    if any(effect.startswith(("remove", "add")) for effect in effects):
         return "hooks are added and removed while others run: the contract says when each of the four dicts is read"
     if effects & {"zero", "false", "empty"}:
         return "a hook's result takes effect unless it is None; zero, False and an empty tuple do too"
+    logs = zip(field(mine, "seen"), field(theirs, "seen"), strict=False)
+    rests = next(([field(call, "then") or [] for call in pair] for pair in logs if pair[0] != pair[1]), ([], []))
+    if any(kwargs for _, _, kwargs, _ in case["hooks"]) and len(rests[0]) < len(rests[1]):
+        return "a hook with its number in the _with_kwargs dict gets the kwargs too"
     if "same" in effects:
         return "one function may be registered several times: each time it is another hook, with a number of its own"
-    if any(kwargs for _, _, kwargs, _ in case["hooks"]):
-        return "a hook with its number in the _with_kwargs dict gets the kwargs too"
     if any(kind.startswith("back") for kind, *_ in case["hooks"]):
         return "setup_input_hook comes after the pre-hooks, setup_output_hook after the forward hooks"
     return None
@@ -452,16 +469,14 @@ _converting = defaults(entries=[], grads=[], conversion="", recurse=True, differ
 
 
 def _about_conversions(case, mine, theirs):
+    wrong = first_apart(mine, theirs)
+    if wrong == "calls":
+        return "children first; then each parameter and its gradient, within no_grad; then the buffers"
     if case["conversion"] == "meta" and case["differentiable"]:
         return "the new gradient has the requires_grad of the old gradient"
     if case["conversion"] == "meta":
         return "on another device a new Parameter replaces the old one, with its requires_grad and its gradient"
-    match first_apart(mine, theirs):
-        case None:
-            return None
-        case "calls":
-            return "children first; then each parameter and its gradient, within no_grad; then the buffers"
-    return "a parameter and its gradient stay the same objects with new data; a buffer is replaced"
+    return wrong and "a parameter and its gradient stay the same objects with new data; a buffer is replaced"
 
 
 @program(

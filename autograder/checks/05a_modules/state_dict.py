@@ -9,11 +9,17 @@ from ..shared_05 import LARGE, SMALL, TIED, Tree, as_code, drawn_trees, empty_mo
 
 
 def _about_saving(case, mine, theirs):
+    under_prefix = "the entries come under the prefix, after those that the destination has"
     match first_apart(mine, theirs):
         case "whole":
+            names, others = ({name for name, _ in field(side, "whole")["dict"]} for side in (mine, theirs))
+            if len(names) == len(others) and names != others:
+                return under_prefix
             return "parameters, then persistent buffers, without members that are None; detached, unless keep_vars"
         case "own":
-            return "the entries come under the prefix, after those that the destination has"
+            return under_prefix
+        case "without elements":
+            return "a tensor without elements is saved, too"
         case "after":
             mine, theirs = (
                 [dict(x["dict"])["elements"] for _, x in field(side, "after")["dict"]] for side in (mine, theirs)
@@ -72,14 +78,20 @@ def _loading(entries, *changes, **others):
     return case | {"strict": True, "assign": False, "recorded": True} | others
 
 
+_SETATTR = "setattr assigns it: this may raise, and a Parameter under the name of a buffer moves to the parameters"
+
+
 def _about_loading(case, mine, theirs):
     if "error" in mine or "error" in theirs:
+        if "uninitialized" in mine.get("message", ""):
+            return "a lazy tensor of the module has no shape: do not read it"
         return "errors are noted in the lists; nothing is raised"
     return {
         "missing": "a key that is not there is noted only if strict",
         "unexpected": "a rest of a key with a dot belongs to a child, any other rest to a parameter or a persistent buffer",
         "messages": "three faults are messages: no tensor, another shape, and an error while copying or assigning",
-        "parameters": "setattr assigns it: a Parameter under the name of a buffer moves to the parameters",
+        "refused": _SETATTR,
+        "parameters": _SETATTR,
         "held": "without assign the tensors stay and get new elements; with assign they are replaced",
     }.get(first_apart(mine, theirs))
 

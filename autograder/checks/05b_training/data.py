@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ...engine.check import program
-from ..cases import defaults, drawn, numbers
+from ..cases import defaults, drawn, field, numbers
 from ..shared_05 import mostly
 
 
@@ -193,10 +193,11 @@ def _batch(value):
 def _about_batches(case, mine, theirs):
     if "error" in theirs and "error" not in mine:
         return "sequences of different lengths are refused, and so are values of any other kind"
+    if [field(field(side, "batch"), "type") for side in (mine, theirs)] == ["tuple", "list"]:
+        return "the positions of the samples are collated one by one; tuples give a list"
     match case["what"]:
         case [str(kind), *_]:
             return {
-                "tuple": "the positions of the samples are collated one by one; tuples give a list",
                 "point": "the test for a named tuple comes before other sequences",
                 "dict": "the keys are those of the first sample",
             }.get(kind)

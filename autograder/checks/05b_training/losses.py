@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...engine.check import program
-from ..cases import defaults, drawing, numbers
+from ..cases import defaults, drawing, first_apart, numbers
 from ..shared_05 import elements, gradients_of, plain
 
 # Losses --------------------------------------------------------------------------------------------------------------
@@ -41,22 +41,18 @@ _entropy = defaults(
 def _about_entropy(case, mine, theirs):
     if "error" in mine or "error" in theirs:
         return None
+    if case["scale"] in (0, 1000) and first_apart(mine, theirs) == "grads":
+        return "log_softmax, not the logarithm of a softmax that was rounded to 0"
     if case["scale"] == 0 and case["smoothing"] <= 0:
         return "a masked class has the logarithm -inf: without smoothing only the true class counts"
     classes = (
         "dimension 1 is the classes, and the positions come after it; a single sample has the classes in dimension 0"
     )
-    if case["truth"] == "classes" and case["smoothing"] > 0:
-        shared = (
-            "s / classes of the truth goes to each class, also to the true one; of_all_classes computes this part, and also"
-            " takes weight, reduction and ignore_index"
-        )
-        return shared if len(case["sizes"]) == 2 else f"{shared}; {classes}"
-    if len(case["sizes"]) != 2:
+    if len(case["sizes"]) > 2:
         return classes
-    if case["scale"] == 1000:
-        return "log_softmax, not the logarithm of a softmax that was rounded to 0"
-    return None
+    if case["truth"] == "classes" and case["smoothing"] > 0:
+        return "s / classes of the truth goes to each class, also to the true one; of_all_classes computes this part"
+    return classes if len(case["sizes"]) == 1 else None
 
 
 @program(
@@ -134,12 +130,11 @@ _decision = defaults(
 
 
 def _about_decisions(case, mine, theirs):
-    if case["scale"] > 100:
-        return "exp only of numbers that are not positive: the logarithm of a sigmoid that was rounded to 0 is -inf"
-    if case["pos_weight"] is not None:
-        mean = "; a mean is over all elements, whatever the weights" if case["reduction"] == "mean" else ""
-        return f"pos_weight scales the term with t only{mean}"
-    return None
+    if case["scale"] > 100 or first_apart(mine, theirs) == "logarithm":
+        return "the logarithm of a sigmoid is one step, with log1p and exp(-|x|): nothing is rounded to 0 or 1 before"
+    if case["reduction"] == "mean" and (case["weight"] is not None or case["pos_weight"] is not None):
+        return "a mean is over all elements, whatever the weights"
+    return "pos_weight scales the term with t only" if case["pos_weight"] is not None else None
 
 
 @program(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import OrderedDict, UserDict
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import or_
 
 from ...engine.check import program
-from ...engine.observe import difference
-from ..cases import attempt, defaults, drawing, drawn, entries, explained, numbers, several
+from ...engine.observe import difference, show
+from ..cases import attempt, defaults, drawing, drawn, entries, explained, first_apart, numbers, several
 from ..shared_05 import mostly, plain, user_warnings
 
 # Parameter groups ----------------------------------------------------------------------------------------------------
@@ -210,12 +210,13 @@ def equal_elements(x, y):
 
 
 def _wrong_in_steps(mine, theirs):
-    """The entries in which the first wrong step differs."""
+    """The entries in which the first wrong step differs, and the names of state tensors that do."""
     both = entries(mine, theirs)
     for a, b in zip(both[0].get("steps", []), both[1]["steps"]) if both else ():
         step = entries(a, b)
         if step and (wrong := {key for key in step[1] if difference(step[0].get(key), step[1][key])}):
-            return wrong
+            states = zip(chain(*step[0]["state"]), chain(*step[1]["state"]))
+            return wrong | {theirs[0] for mine, theirs in states if difference(mine, theirs)}
     return set()
 
 
@@ -224,12 +225,8 @@ def _about_steps(case, mine, theirs):
     wrong = _wrong_in_steps(mine, theirs)
     if "gradients as they were" in wrong:
         return "the gradients are only read; weight decay and the sign make new tensors"
-    if case["infinite"] is True:
+    if case["infinite"] is True and show(mine).count("nan") > show(theirs).count("nan"):
         return "a term with the setting 0 is left out, because 0 times infinity is nan"
-    if "not on the gradients' memory" in wrong:
-        return "the state has memory of its own: after the step each gradient is overwritten"
-    if wrong == {"replaced in the state"}:
-        return "the tensors of the state are changed in place, not replaced"
     return None
 
 
@@ -242,7 +239,12 @@ _OF_SGD = {
 def _about_sgd(case, mine, theirs):
     if said := _about_steps(case, mine, theirs):
         return said
-    if "state" not in _wrong_in_steps(mine, theirs):
+    wrong = _wrong_in_steps(mine, theirs)
+    if "not on the gradients' memory" in wrong:
+        return "the state has memory of its own: after the step each gradient is overwritten"
+    if wrong == {"replaced in the state"}:
+        return "the tensors of the state are changed in place, not replaced"
+    if "state" not in wrong:
         return None
     if case["settings"].get("dampening"):
         return "the first step is not damped: the buffer begins as the gradient itself, not as 1 - dampening times it"
@@ -296,14 +298,15 @@ def _about_adam(case, mine, theirs):
     if "state" in wrong:
         if settings.get("weight_decay") or case["kind"] == "AdamW":
             return "AdamW makes the parameter smaller before anything else, Adam adds to the gradient"
+        if settings.get("amsgrad") and show(mine).count("nan") < show(theirs).count("nan"):
+            return "w is nan if it was, or if v is"
         if settings.get("amsgrad"):
             return "w is the largest v so far, element by element; it is not corrected before the comparison"
         return None
     if wrong == {"params"} and not settings.get("weight_decay") and case["kind"] == "Adam":
-        eps = "eps is added to the root of v after the root is divided by the root of its correction"
         if settings.get("eps", 0) > 0.01:
-            return f"the state is right, the parameters are not: {eps}"
-        return f"the state is right, the parameters are not: t in 1 - beta ** t counts this step, so t starts at 1; and {eps}"
+            return "the state is right, the parameters are not: sqrt(v) is divided by the root of its correction, then eps is added"
+        return "the state is right, the parameters are not: t in 1 - beta ** t counts this step, so t starts at 1"
     return None
 
 
@@ -356,10 +359,12 @@ def _about_rmsprop(case, mine, theirs):
     if said := _about_steps(case, mine, theirs):
         return said
     wrong, settings = _wrong_in_steps(mine, theirs), case["settings"]
+    if "square_avg" in wrong and settings.get("centered"):
+        return "v is the average of g^2, also with `centered`: v - m^2 is a new tensor"
     if "state" in wrong and settings.get("momentum"):
         return "the buffer takes the quotient g / r, without lr"
     if wrong == {"params"}:
-        return "the state is right, the parameters are not: eps is added to the root, and not under it"
+        return "the state is right, the parameters are not: g is divided by the root plus eps, and nothing is corrected"
     return None
 
 
@@ -439,10 +444,10 @@ _clipping = defaults(gradients=[1, 2, 3], given="list", max_norm=1.0, norm_type=
 
 
 def _about_clipping(case, mine, theirs):
-    if case["given"] == "generator":
-        return "an iterator can be read only once, and the gradients are needed twice"
-    if case["max_norm"] == 100.0:
-        return "short gradients stay: clipping never makes them longer"
+    if first_apart(mine, theirs) == "warned":
+        return "an empty generator is a UserWarning; make a list first, because a generator can be read only once"
+    if first_apart(mine, theirs) == "in place":
+        return "the gradients are changed in place"
     if any(number is not None and number < 0 for number in case["gradients"]):
         return "a norm that is not finite is refused on request, before any change"
     return "all gradients are one vector; it is multiplied by max_norm / (norm + 1e-6) if that is less than 1"

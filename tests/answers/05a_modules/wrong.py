@@ -8,6 +8,7 @@ import math
 
 import rushlight as rl
 from rushlight.aten.generated import functions as F
+from rushlight.aten.native import normalisation, random
 from rushlight.aten.native.normalisation import _check_floating, check_normalized_shape, widened
 from rushlight.aten.strided import Tensor
 from rushlight.nn.modules import module, state_dict
@@ -588,6 +589,54 @@ _load_from_state_dict = copied(rl.nn.modules.state_dict.load_from_state_dict)
 _layer_norm = copied(rl.aten.native.normalisation.layer_norm)
 
 
+set_attribute__forgets_the_children = edited(
+    module.set_attribute,
+    (
+        'raise _cannot_assign(value, "child module", name, "Module")',
+        "modules.pop(name)\n            return set_attribute(module, name, value)",
+    ),
+)
+set_attribute__leaves_old_buffers = edited(
+    module.set_attribute, ('_forget(module, name, but="_modules")', "module.__dict__.pop(name, None)")
+)
+set_attribute__writes_into_the_dict_itself = edited(
+    module.set_attribute, ("object.__setattr__(module, name, value)", "state[name] = value")
+)
+call_impl__forgets_which_pre_hooks_take_kwargs = edited(
+    module.call_impl, ("if number in module._forward_pre_hooks_with_kwargs:", "if False:")
+)
+call_impl__shows_hooks_the_last_result = edited(
+    module.call_impl,
+    (
+        "    for number, hook in tuple(module._forward_hooks.items()):",
+        "    if backward_hook is not None:\n"
+        "        result = backward_hook.setup_output_hook(result)\n"
+        "    for number, hook in tuple(module._forward_hooks.items()):",
+    ),
+    ("return result if backward_hook is None else backward_hook.setup_output_hook(result)", "return result"),
+)
+load_from_state_dict__always_strict = edited(
+    state_dict.load_from_state_dict,
+    ("            if strict:\n                missing_keys", "            if True:\n                missing_keys"),
+)
+layer_norm__as_the_strides_are = edited(
+    normalisation.layer_norm, ("input.contiguous().to(widened(input))", "input.to(widened(input))")
+)
+layer_norm__of_one_dimension_of_floats = edited(
+    normalisation.layer_norm, ("tuple(range(-len(normalized_shape), 0))", "(-1,)")
+)
+dropout__looks_at_p_in_training_only = edited(random.dropout, ("if not 0 <= p <= 1:", "if train and not 0 <= p <= 1:"))
+dropout__divides_by_zero = edited(random.dropout, ("if p == 1:", "if p > 1:"))
+dropout__keeps_the_others = edited(random.dropout, ("bernoulli_(1 - p)", "bernoulli_(p)"))
+dropout__has_a_mask_of_floats = edited(random.dropout, ("functions.empty_like(input)", "functions.empty(input.shape)"))
+dropout__without_a_graph = edited(
+    random.dropout,
+    ("return input * functions.empty_like", "return input + input.detach() * (functions.empty_like"),
+    ("div_(1 - p)\n", "div_(1 - p) - 1)\n"),
+)
+
+
+named_members__keeps_all = edited(module.named_members, ("if remove_duplicate:", "if False:"))
 named_members__leaves_out_a_zero = edited(
     named_members,
     (

@@ -16,7 +16,7 @@ from rushlight.aten.native.losses import of_all_classes, of_probabilities
 from rushlight.aten.strided import Tensor
 from rushlight.nn.utils import clip_grad
 from rushlight.optim import optimizer, rules
-from rushlight.utils.data import collate
+from rushlight.utils.data import collate, sampler
 from rushlight.utils.data.collate import _sequence_like
 
 from ..shared import copied, edited
@@ -436,6 +436,7 @@ def default_collate__calls_the_type_of_the_mapping(batch):
 # Sentences that are easily passed over
 
 
+_batches = copied(sampler.batches)
 _default_collate = copied(rl.utils.data.collate.default_collate)
 
 
@@ -506,6 +507,21 @@ rmsprop__rate_in_the_buffer = edited(
 rmsprop__decays_the_parameter = edited(
     rules.rmsprop, ("grad = grad.add(param, alpha=weight_decay)", "param.mul_(1 - lr * weight_decay)")
 )
+cross_entropy_loss__smooths_by_nothing = edited(
+    losses.cross_entropy_loss, ("if not label_smoothing > 0:", "if not label_smoothing >= 0:")
+)
+cross_entropy_loss__classes_in_the_last_dimension = edited(
+    losses.cross_entropy_loss,
+    ("log_softmax(self, _class_dim(self), self.dtype)", "log_softmax(self, -1, self.dtype)"),
+)
+cross_entropy_loss__shares_with_other_classes = edited(
+    losses.cross_entropy_loss,
+    ("label_smoothing / classes if classes", "label_smoothing / (classes - 1) if classes > 1"),
+)
+cross_entropy_loss__takes_the_logarithm_afterwards = edited(
+    losses.cross_entropy_loss,
+    ("log_softmax(self, _class_dim(self), self.dtype)", "softmax(self, _class_dim(self), self.dtype).log()"),
+)
 cross_entropy_loss__compares_dimensions = edited(
     losses.cross_entropy_loss, ("self.shape == target.shape", "self.dim() == target.dim()")
 )
@@ -518,4 +534,64 @@ cross_entropy_loss__whole_numbers_are_classes = edited(
 )
 default_collate__gives_an_array_a_dimension = edited(
     collate.default_collate, ("as_tensor(sample)", "as_tensor(np.atleast_1d(sample))")
+)
+default_collate__floats_as_numbers = edited(collate.default_collate, ("tensor(batch, dtype=float64)", "tensor(batch)"))
+default_collate__a_tuple_of_tuples = edited(
+    collate.default_collate,
+    (
+        "    return _sequence_like(",
+        "    if type(first) is tuple:\n            return tuple(map(default_collate, zip(*batch)))\n        return _sequence_like(",
+    ),
+)
+default_collate__named_tuples_are_sequences = edited(
+    collate.default_collate, ('isinstance(first, tuple) and hasattr(first, "_fields")', "False")
+)
+default_collate__keys_of_the_last_sample = edited(
+    collate.default_collate, ("for key in first}", "for key in batch[-1]}")
+)
+binary_cross_entropy_with_logits__a_sigmoid_and_its_logarithm = edited(
+    losses.binary_cross_entropy_with_logits,
+    ("log_sigmoid = _log_sigmoid(self)", "_log_sigmoid(self)\n    log_sigmoid = functions.sigmoid(self).log()"),
+)
+binary_cross_entropy_with_logits__weighs_all = edited(
+    losses.binary_cross_entropy_with_logits, ("(pos_weight - 1) * target + 1", "pos_weight")
+)
+add_param_group__writes_the_defaults = edited(
+    optimizer.add_param_group,
+    (
+        "param_group.setdefault(name, default)",
+        "param_group.setdefault(name, default)\n    optimizer.defaults.update(param_group)",
+    ),
+)
+sgd__decay_of_zero = edited(optimizer.sgd, ("if weight_decay != 0:", "if True:"))
+adam__decays_in_the_gradient_itself = edited(optimizer.adam, ("grad = grad.add(param", "grad = grad.add_(param"))
+rmsprop__decays_in_the_gradient_itself = edited(rules.rmsprop, ("grad = grad.add(param", "grad = grad.add_(param"))
+batches__always_gives_the_rest = edited(sampler.batches, (" or not drop_last", " or batch_size > 1"))
+
+
+def batches__takes_an_index_early(sampler, batch_size, drop_last):
+    indices = iter(sampler)
+    first = [*itertools.islice(indices, 1)]
+    return _batches(itertools.chain(first, indices), batch_size, drop_last)
+
+
+clip_grad_norm___into_new_gradients = edited(
+    clip_grad.clip_grad_norm_,
+    (
+        "    clip_grads_with_norm_(parameters, max_norm, total_norm)",
+        "    for p in parameters:\n        p.grad = None if p.grad is None else p.grad.clone()\n"
+        "    clip_grads_with_norm_(parameters, max_norm, total_norm)",
+    ),
+)
+clip_grad_norm___to_this_length = edited(
+    clip_grad.clip_grad_norm_,
+    (
+        "    clip_grads_with_norm_(parameters, max_norm, total_norm)",
+        "    for grad in _grads(parameters):\n        grad.mul_(max_norm / (total_norm + 1e-6))",
+    ),
+)
+clip_grad_norm___refuses_too_late = edited(
+    clip_grad.clip_grad_norm_,
+    ("norm_type, error_if_nonfinite)\n", "norm_type)\n"),
+    ("    return", "    if error_if_nonfinite:\n        get_total_norm(total_norm, 2.0, True)\n    return"),
 )
