@@ -6,9 +6,9 @@ import math
 from contextlib import nullcontext
 
 from ...engine.check import program
-from ...engine.observe import difference
+from ...engine.observe import difference, has
 from ...engine.recorder import recorded
-from ..cases import copied, drawn, explained, field, first_apart, numbers, several, with_layout
+from ..cases import copied, drawn, explained, field, first_apart, first_of, numbers, several, when, with_layout
 from ..shared_06 import operators
 from ..shared_06.operators import ACTIVATIONS, SHAPES, arguments, linear, metadata, shape, shapes
 
@@ -79,7 +79,6 @@ def _usual(lead=(3,), layout="", kind="float64", wrong=None, **more):
     hint=explained(
         result="activation(x @ weight.T + bias); x may have any number of leading dimensions, and bias may be None",
         contiguous="the result is contiguous, whatever the strides of the arguments",
-        alone="the result is a new tensor",
         arguments="the arguments do not change",
     ),
 )  # fmt: skip
@@ -145,6 +144,10 @@ def _without_data(torch, tensors, place):
     return fakes, mode, known
 
 
+_COMPARED = "a size of the batch has been compared with something: the graph is then captured again for other batches"
+_OF_ALL = "the device is that of the arguments, and the dtype too"
+
+
 @program(
     "on_torch.custom_ops.fused_linear_fake",
     cases=_shapes_and(
@@ -152,10 +155,14 @@ def _without_data(torch, tensors, place):
         place=["meta", "fake", "symbolic", "unbacked"], wrong=[None] * 8 + sorted(_WRONG),
     ),
     edges=[*_fake_edges()],
-    hint=explained(
-        strides="the strides are those of the kernel's result, which is contiguous",
-        guards="a size of the batch has been compared with something: the graph is then captured again for other batches",
-        device="the device is that of the arguments, and the dtype too",
+    hint=first_of(
+        when(lambda case, mine, theirs: has(mine, "type", "GuardOnDataDependentSymNode"), _COMPARED),
+        explained(
+            strides="the strides are those of the kernel's result, which is contiguous",
+            guards=_COMPARED,
+            device=_OF_ALL,
+            dtype=_OF_ALL,
+        ),
     ),
     draws=60,
 )  # fmt: skip
@@ -252,10 +259,16 @@ def _names_for_none(saved):
     "on_torch.custom_ops.fused_linear_setup_context",
     cases=lambda st: _contexts(st).flatmap(lambda case: st.booleans().map(lambda more: case | {"more": more})),
     edges=[case | {"more": more} for case in _CONTEXTS for more in (True, False)],
-    hint=explained(
-        saved="save only the tensors from which a gradient that is asked for is computed",
-        kept_elsewhere="tensors belong in save_for_backward: other attributes make cycles, and changes of them are not seen",
-        activation="the backward has to know the activation",
+    hint=first_of(
+        when(
+            lambda case, mine, theirs: "something else" in (field(mine, "saved") or []),
+            "save the tensors themselves, as they were given",
+        ),
+        explained(
+            saved="save only the tensors from which a gradient that is asked for is computed",
+            kept_elsewhere="tensors belong in save_for_backward: other attributes make cycles, and changes of them are not seen",
+            activation="the backward has to know the activation",
+        ),
     ),
 )
 def contexts(xp, lead, features, outs, bias, activation, needs, passed, more):

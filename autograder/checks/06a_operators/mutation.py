@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...engine.check import program
+from ...engine.observe import difference, is_error
 from ...engine.recorder import fresh_namespace, recorded
-from ..cases import copied, defaults, drawn, explained, listed, numbers, several, with_layout
+from ..cases import copied, defaults, drawn, explained, field, first_of, listed, numbers, several, when, with_layout
 from ..shared_06.operators import POINTWISE, SHAPES, calls_in, collecting, registered
 from .judges import calls_in_texts, first_line, inductor, opchecked
 
@@ -33,11 +34,17 @@ def _inputs(torch, sizes, layouts, kind):
         _step(layouts=["", "infinite", ""], momentum=0.0),
         _step(layouts=["", "", "infinite"], lr=0.0),  # 0 times infinity
     ],
-    hint=explained(
-        weight="subtract lr times the new buffer from the weight, in its own memory, where a view of it sees the change",
-        buffer="multiply the buffer by momentum before the gradient is added, in its own memory, where a view of it sees it",
-        grad="the gradient is only read",
-        returned="nothing is returned: a returned tensor would share memory with an argument",
+    hint=first_of(
+        when(
+            lambda case, mine, theirs: (
+                not is_error(mine) and difference(field(mine, "buffer"), field(theirs, "buffer"))
+            ),
+            "multiply the buffer by momentum, then add the gradient, in the buffer's memory, where a view of it sees it",
+        ),
+        explained(
+            weight="subtract lr times the new buffer from the weight, in its own memory, where a view of it sees the change",
+            returned="nothing is returned: a returned tensor would share memory with an argument",
+        ),
     ),
 )
 def steps(xp, sizes, layouts, lr, momentum, kind):

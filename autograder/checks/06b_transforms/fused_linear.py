@@ -66,7 +66,6 @@ def _gradients(torch, result, inputs):
         *[_batch(1, 2, 1, size=4, lead=[4, 4], features=4, outs=4), _batch(0, 0, 0, lead=[0])],
     ],
     hint=explained(
-        result="the second result is the batch dimension of the first one; an example's x has any number of dimensions",
         calls_of_op="op is called once, with the activation, if only x has a batch, and not at all otherwise",
         repeated="an operator for each example is a loop: the batch is one more dimension of a single operator",
         out_dim="the batch dimension of the result is counted from the front",

@@ -63,7 +63,6 @@ def _transformed(torch, op, transform, inputs):
     hint=explained(
         calls_of_op="forward calls op once, with four arguments by position; a batch without weights of its own is one call too",
         result="forward without ctx, setup_context, backward, vmap; in the batching rule the class's own apply replaces op",
-        bases="a subclass of torch.autograd.Function",
     ),
     draws=40,
 )

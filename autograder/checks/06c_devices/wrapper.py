@@ -142,7 +142,6 @@ def _trees(st):
     hint=explained(
         result="containers are new ones with the same types, keys and order; every other object is the same object as before",
         same_containers="a list or a dict is a new one also if nothing in it is quantised",
-        tree="the tree itself is not changed",
         order="the function is called once for each quantised tensor of the tree, in its order",
     ),
 )  # fmt: skip

@@ -740,3 +740,18 @@ fused_linear__takes_nan_for_less_than_zero = edited(
         'torch.where(product > 0, product, 0) if activation == "relu" else activate(product, activation)',
     ),
 )
+
+infer_schema__takes_all_kinds_of_parameters = edited(
+    custom_ops.infer_schema,
+    (
+        "parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY) or name not in hints",
+        "name not in hints",
+    ),
+)
+infer_schema__puts_any_result_in_parentheses = edited(
+    custom_ops.infer_schema,
+    ("{result_type(hints.get('return'))}", "({result_type(hints.get('return')).strip('()')})"),
+)
+fused_linear_setup_context__forgets_the_activation = edited(
+    custom_ops.fused_linear_setup_context, ("    ctx.activation = activation\n", "")
+)

@@ -297,3 +297,15 @@ cpu_fallback__one_copy_for_an_argument_given_twice = edited(
     ),
     ("copy = tensor.cpu().clone()", "copy = copies[id(tensor)] = tensor.cpu().clone()"),
 )
+
+empty_strided__of_eight_bytes_each = edited(backend.empty_strided, ("elements * dtype.itemsize", "elements * 8"))
+empty_strided__in_one_pool = edited(
+    backend.empty_strided,
+    (
+        "np.empty(elements * dtype.itemsize, np.uint8)",
+        'np.__dict__.setdefault("pool", np.empty(4096, np.uint8))[: elements * dtype.itemsize]',
+    ),
+)
+empty_strided__takes_pinned_memory_for_other_memory = edited(
+    backend.empty_strided, ("torch.strided) or pin_memory:", "torch.strided):")
+)
