@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from rushlight.aten import parallel
 from rushlight.aten.native import linear_algebra
 from rushlight.aten.native.linear_algebra import multiply_add
 from rushlight.aten.native.reductions import logsumexp
@@ -540,8 +539,4 @@ def softmax__raises_small_weights_to_the_smallest_normal_number(array, dim):
 
 addmm_out__a_product_with_zero = edited(
     linear_algebra.addmm_out, ("    if beta != 0:\n    ", ""), ("result += result", "result = result + result")
-)
-two_pass_sum__reads_all_elements_first = edited(
-    parallel.two_pass_sum,
-    ("    sums = [0.0] * blocks", "    x = [x[i] for i in range(len(x))]\n    sums = [0.0] * blocks"),
 )
