@@ -153,6 +153,7 @@ def _about_dropout(case, mine, theirs):
         return "if p is 1 no element is kept, and a division by 1 - p is not possible"
     return {
         "kept": "an element is kept with probability 1 - p",
+        "mask": "`bernoulli_(1 - p)` fills an `empty_like` of the input: filled in another way, the same seed keeps other elements",
         "factors": "a kept element is divided by 1 - p, so that the mean stays; evaluation changes nothing",
         "like": _LIKE,
         "in a row": "each element is dropped or kept by itself",
@@ -173,17 +174,19 @@ def _about_dropout(case, mine, theirs):
         *[_drop(p, train, [0]) for p in (0.5, 0.0, 1.0, 1.5) for train in (True, False)],
         *[_drop(p, True, [40, 30], kind, True) for p in (0.5, 1.0) for kind in ("float64", "float32", "float16")],
         *[_drop(p, train, kind="int64") for p in (0.5, 0.0) for train in (True, False)], _drop(math.nan),
+        *[_drop(1.0, kind=kind) for kind in ("int64", "bool")],
         _drop(math.nan, False), *[_drop(p, scale=0) for p in (0.5, 1.0)],
     ],
     hint=_about_dropout,
 )  # fmt: skip
 def dropped(xp, p, train, sizes, kind, turned, seed, scale):
-    """All that does not depend on chance: the factors of the elements, and roughly the share that is kept."""
+    """All that does not depend on chance: the factors of the elements, roughly the share that is kept, and whether the
+    framework's own `bernoulli_` draws this mask."""
     xp.manual_seed(seed)
     data = [scale * (1.0 + i % 7) for i in range(math.prod(sizes))]
     x = xp.tensor(data, dtype=getattr(xp, kind)).reshape(sizes)
     x = x.t() if turned and len(sizes) == 2 else x
-    x = x.requires_grad_() if kind != "int64" else x
+    x = x.requires_grad_() if x.dtype.is_floating_point else x
     result = xp.dropout(x, p, train)
     before, after = (tensor.detach().double().flatten() for tensor in (x, result))
     ratios = (after / (before + (before == 0))).tolist()
@@ -198,12 +201,20 @@ def dropped(xp, p, train, sizes, kind, turned, seed, scale):
         "factors": sorted({round(ratio, 3 if kind == "float16" else 6) for ratio in ratios}),
         "in a row": longest < _too_long(p) or len(set(ratios)) == 1,
         "kept": abs(kept - expected) < 0.08 or not ratios,
+        "mask": _as_drawn(xp, x, p, seed, ratios),
         "input": plain(x),
     }
     if kind in ("float32", "float64") and result is not x:
         result.sum().backward()
         shown["slope"] = bool(((x.grad * x.detach() - result.detach()).abs() < 1e-5).all())
     return shown
+
+
+def _as_drawn(xp, x, p, seed, ratios):
+    """Whether the elements other than 0 are those that `bernoulli_` keeps after this seed, as far as some are dropped."""
+    xp.manual_seed(seed)
+    mask = xp.empty_like(x.detach()).bernoulli_(1 - p).flatten().tolist() if 0 < p < 1 else []
+    return len(set(ratios)) < 2 or all((ratio != 0) == kept for ratio, kept in zip(ratios, mask))
 
 
 def _too_long(p):

@@ -238,7 +238,7 @@ def members(xp, entries, of, prefix, recurse, remove_duplicate):
 
 _HOOKS = ["before", "after", "back before", "back after"]
 _ADD = [f"add {kind}" for kind in _HOOKS]  # a hook, or forward, registers another hook
-_OTHERS_TOO = ["remove", "remove others", "other forward", *_ADD]
+_OTHERS_TOO = ["remove", "remove others", "remove all", "other forward", *_ADD]
 _BEFORE = ["see", "tuple", "single", "list", "empty", "triple", "named", "two", "raise", "false", "same", *_OTHERS_TOO]
 _BEFORE_KWARGS = [
     "see",
@@ -348,9 +348,9 @@ def _about_hooks(case, mine, theirs):
     hint=_about_hooks,
 )  # fmt: skip
 def hooked_call(xp, hooks, removed, result, within, own, scale, calls):
-    """Hooks, and `forward` by `within`, may register another hook (`add ...`), remove the hooks of other kinds, or assign
-    another `forward`. With `own` the module's dict has one already. The effect `same` registers the function of the hook before
-    once more, if it is of the same kind."""
+    """Hooks, and `forward` by `within`, may register another hook (`add ...`), remove the hooks of other kinds or all hooks, or
+    assign another `forward`. With `own` the module's dict has one already. The effect `same` registers the function of the hook
+    before once more, if it is of the same kind."""
     seen, handles = [], []
 
     class Scale(xp.nn.Module):
@@ -388,9 +388,9 @@ def _other_forward(seen, name):
 
 def _change_hooks(xp, module, seen, handles, kind, effect):
     """`forward`, or a hook of a kind, changes the hooks or `forward`."""
-    if effect == "remove others":
+    if effect in ("remove others", "remove all"):
         for handle_kind, handle, _ in handles:
-            if handle_kind != kind:
+            if handle_kind != kind or effect == "remove all":
                 handle.remove()
     elif effect == "other forward":
         module.forward = _other_forward(seen, "another")

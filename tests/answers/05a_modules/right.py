@@ -443,16 +443,17 @@ def dropout__by_where(input, p, train):
         raise RuntimeError(p)
     if not train or not p or not input.numel():
         return input
+    if p == 1:
+        return input * F.zeros_like(input)
     if not input.dtype.is_floating_point:
         raise RuntimeError("of floating point")
-    scale = 0.0 if p == 1 else 1 / (1 - p)
-    kept = F.rand_like(input, dtype=rl.float32) >= p
-    return input * (kept.to(input.dtype) * scale)
+    kept = F.zeros_like(input).bernoulli_(1 - p)
+    return input * F.where(kept == 0, kept, kept / (1 - p))
 
 
 def dropout__in_one_expression(input, p, train):
     if not 0 <= p <= 1:
         raise RuntimeError("a probability")
     if p in (0, 1) or not train or 0 in input.shape:
-        return input * 0 if p == 1 and train and 0 not in input.shape else input
+        return input * input.new_zeros(()) if p == 1 and train and 0 not in input.shape else input
     return F.mul(input, F.ones_like(input).bernoulli_(1 - p).div_(1 - p))

@@ -582,6 +582,29 @@ def dropout__copies_in_evaluation(input, p, train):
     return input * 0 if p == 1 else input * F.empty_like(input).bernoulli_(1 - p).div_(1 - p)
 
 
+def dropout__draws_with_rand(input, p, train):
+    if not 0 <= p <= 1:
+        raise RuntimeError(p)
+    if p == 0 or not train or input.numel() == 0:
+        return input
+    if p == 1:
+        return input * F.zeros((), dtype=input.dtype)
+    if not input.dtype.is_floating_point:
+        raise RuntimeError("of floating point")
+    return input * (F.rand_like(input) >= p).to(input.dtype).div_(1 - p)
+
+
+dropout__draws_in_a_contiguous_mask = edited(
+    random.dropout, ("functions.empty_like(input)", "functions.empty(input.shape, dtype=input.dtype)")
+)
+dropout__times_a_float_zero = edited(
+    random.dropout, ("functions.zeros((), dtype=input.dtype, device=input.device)", "0.0")
+)
+dropout__times_an_int_zero = edited(
+    random.dropout, ("functions.zeros((), dtype=input.dtype, device=input.device)", "0")
+)
+
+
 # Sentences that are easily passed over
 
 
@@ -770,3 +793,18 @@ def save_to_state_dict__leaves_out_what_has_no_elements(module, destination, pre
 
 
 _save = copied(state_dict.save_to_state_dict)
+call_impl__skips_a_forward_hook_removed_meanwhile = edited(
+    module.call_impl,
+    (
+        "        with_kwargs = number",
+        "        if number not in module._forward_hooks:\n            continue\n        with_kwargs = number",
+    ),
+)
+call_impl__skips_a_pre_hook_removed_meanwhile = edited(
+    module.call_impl,
+    (
+        "        if number in module._forward_pre_hooks_with_kwargs:",
+        "        if number not in module._forward_pre_hooks:\n            continue\n"
+        "        if number in module._forward_pre_hooks_with_kwargs:",
+    ),
+)
