@@ -19,11 +19,6 @@ def dense(sizes, order):
     return strides
 
 
-def beyond_single(xp, x):
-    """The part of a float64 tensor beyond the digits of float32, enlarged, because the tolerance for float64 would hide it."""
-    return (x - x.to(xp.float32).to(xp.float64)) * 4096 if x.dtype == xp.float64 else None
-
-
 @cache
 @drawing
 def products(draw, st, forms, faults=True):

@@ -16,7 +16,6 @@ from ..shared_03 import b8, dense, f16, f64, i32, i64, u8
 def _broadcasts(draw, st):
     to = draw(sizes(st))
     new = draw(st.integers(0, len(to)))
-    to[:new] = [2 if size == 1 else size for size in to[:new]]  # torch chooses the stride of a new dimension of size 1
     shape = [1 if draw(st.integers(0, 2)) == 0 else size for size in to[new:]]
     return {"sizes": shape, "strides": [draw(st.integers(0, 12)) for _ in shape], "to": to}
 
@@ -31,6 +30,7 @@ def _broadcasts(draw, st):
         ([2, 3], [1, 2], [4, 5, 2, 3]), ([1, 1], [3, 1], [2, 1]), ([1], [1], [0]), ([0], [1], [0]),
         ([2, 0], [5, 1], [3, 2, 0]), ([1, 2, 1], [9, 4, 3], [5, 6, 2, 7]),
         ([2, 1, 3, 1], [1, 9, 2, 8], [3, 2, 4, 3, 1]), ([2, 2], [0, 1], [2, 2]), ([], [], [1]),
+        ([3], [1], [1, 3]), ([2, 3], [5, 1], [1, 4, 2, 3]), ([1], [5], [1, 1]),
     ),
     hint=when(lambda case: 1 in case["sizes"], "only a size 1 is repeated, with stride 0, where the loop's differs"),
 )  # fmt: skip
@@ -40,7 +40,9 @@ def strides_in_a_loop(xp, sizes, strides, to):
 
 @strides_in_a_loop.oracle
 def _(torch, sizes, strides, to):
-    return torch.empty_strided(sizes, strides).expand(to).stride()
+    new = len(to) - len(sizes)
+    longer = [2 if size == 1 else size for size in to[:new]]  # expand gives a new dimension of size 1 another stride
+    return torch.empty_strided(sizes, strides).expand([*longer, *to[new:]]).stride()
 
 
 def _operands(st):

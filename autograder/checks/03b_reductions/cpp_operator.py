@@ -4,8 +4,8 @@ import numpy as np
 
 from ...engine import observe
 from ...engine.check import program
-from ..cases import drawing, field, first_apart, tensor, tensors
-from ..shared_03 import beyond_single, f32, f64, i64
+from ..cases import beyond_single, drawing, field, first_apart, tensor, tensors
+from ..shared_03 import f32, f64, i64
 
 
 @drawing
@@ -43,7 +43,7 @@ _LINES = [
     ([3, 2, 2, 2, 3], None, 1, "float64", 1, 0.25), ([1, 1], None, 0, "float32", 1, 1e-5),
     ([4, 1], [1, 1], 1, "float32", 1, 0.125), ([0, 3], None, 0, "float32", 1, 1e-5),
     ([2, 0], None, 0, "float64", 1, 1e-5), ([2, 0, 3], None, 0, "float64", 1, 1e-5),
-    ([2, 37], None, 0, "float32", 1, 1e-5),
+    ([2, 37], None, 0, "float32", 1, 1e-5), ([1, 1], None, 0, "float64", 1, 1e-50),  # 0 in float32
     ([4096, 32], None, 0, "float32", 1, 1e-5),  # short lines: a plain sum in float32 will do
     ([2, 3], None, 0, "int64", 1, 1e-5), ([2, 3], None, 0, "float16", 1, 1e-5),
 ]  # fmt: skip

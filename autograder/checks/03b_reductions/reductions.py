@@ -4,8 +4,8 @@ import numpy as np
 
 from ...engine import observe
 from ...engine.check import program
-from ..cases import dim, drawing, is_torch, lists_too, sizes, tensors, when
-from ..shared_03 import FLOATING, beyond_single
+from ..cases import beyond_single, dim, drawing, is_torch, lists_too, sizes, tensors, when
+from ..shared_03 import FLOATING
 
 
 def _dims(draw, st, ndim, fault=True):

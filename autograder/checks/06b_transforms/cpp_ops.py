@@ -60,6 +60,7 @@ _LINES = [_line(tensor(*of_x)["tensor"], step, eps) for *of_x, step, eps in (
     ([1, 1], None, 0, "float32", 1, 1e-5), ([4, 1], [1, 1], 1, "float32", 1, 0.125),
     ([0, 3], None, 0, "float32", 1, 1e-5), ([2, 0], None, 0, "float64", 1, 1e-5),
     ([2, 0, 3], None, 0, "float64", 1, 1e-5), ([2, 37], None, 0, "float32", 1, 1e-5),
+    ([1, 1], None, 0, "float64", 1, 1e-50),  # 0 in float32
     ([4096, 32], None, 0, "float32", 1, 1e-5),  # short lines: a plain sum in float32 will do
     ([2, 3], None, 0, "int64", 1, 1e-5), ([0], None, 0, "int64", 1, 1e-5),
 )]  # fmt: skip

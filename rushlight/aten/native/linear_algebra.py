@@ -126,9 +126,9 @@ def addmm_out(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Sca
         self: any sizes that broadcast to those of `out`. If beta is 0, `self` is not read, so that a NaN in it has no
             effect.
         mat1, mat2: matrices of any strides. Without an inner dimension (size 0) their product is 0.
-        beta, alpha: numbers that the dtype can hold. For integer tensors they are converted to integers: the fraction is
-            dropped. For float16 everything is computed in float32 and rounded once, at the end. If alpha is 0, a NaN in the
-            matrices may or may not reach the result: PyTorch's kernels differ.
+        beta, alpha: numbers that the dtype can hold; for float16, numbers that float32 can hold, because everything is
+            computed in float32 and rounded once, at the end. For integer tensors they are converted to integers: the
+            fraction is dropped. If alpha is 0, a NaN in the matrices may or may not reach the result: PyTorch's kernels differ.
         out: of sizes (rows, columns) and any strides; its dtype is that of the others. Each tensor's `_array` is a numpy
             view of its memory.
 

@@ -7,6 +7,7 @@ import functools
 
 import numpy as np
 
+import rushlight as rl
 from rushlight.aten import iterator, structured
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_strided, infer_size
 from rushlight.aten.structured import Output, allocate, check_writable, resize_, resize_output
@@ -342,6 +343,10 @@ def result_type__takes_a_number_of_numpy_for_a_tensor(*operands):
             dtype = functools.reduce(promote_types, found)
             result = dtype if result is None or dtype.category > result.category else result
     return result
+
+
+def broadcast_strides__as_expand_has_them(sizes, strides, to):
+    return empty_strided(sizes, strides, rl.bool).expand(tuple(to)).stride()
 
 
 def broadcast_strides__of_a_new_dimension_of_size_one(sizes, strides, to):

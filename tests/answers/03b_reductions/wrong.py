@@ -335,6 +335,10 @@ def rms_norm_source__has_another_name_for_the_weight():
     return _source().replace("x, Tensor weight,", "x, Tensor scale,")
 
 
+def rms_norm_source__takes_eps_in_single_precision():
+    return _source().replace("/ size + eps", "/ size + static_cast<float>(eps)")
+
+
 _source = copied(cpp.rms_norm_source)
 
 
@@ -519,6 +523,12 @@ addmm_out__reads_a_square_bias_in_the_order_of_its_memory = edited(
         "* self._array",
         "* (self._array.T if self.dim() == 2 and self.shape[0] == self.shape[1] and self.stride(0) == 1 else self._array)",
     ),
+)
+addmm_out__rounds_alpha_to_half = edited(
+    linear_algebra.addmm_out, ("result.dtype.type(alpha)", "result.dtype.type(mat1._array.dtype.type(alpha))")
+)
+addmm_out__rounds_beta_to_half = edited(
+    linear_algebra.addmm_out, ("result.dtype.type(beta)", "result.dtype.type(mat1._array.dtype.type(beta))")
 )
 meta_addmm__needs_no_bias_of_fitting_sizes_if_beta_is_zero = edited(
     linear_algebra.meta_addmm, ("if infer_size(", "if beta != 0 and infer_size(")

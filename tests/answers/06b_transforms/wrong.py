@@ -394,6 +394,10 @@ def rms_norm_source__accepts_no_dimensions_on_meta():
     )
 
 
+def rms_norm_source__takes_eps_in_single_precision():
+    return _TEXT.replace("/ size + eps", "/ size + static_cast<float>(eps)")
+
+
 def rms_norm_source__does_not_compile():
     return _TEXT.replace("scalar_t sum = 0;", "scalar_t sum = 0")
 
