@@ -590,6 +590,10 @@ EDGE_CALLS = [
             "step",
             *[{"x": _X, "weight": w} for w in (_X, _tensor([3, 4], grad=True), _tensor([3, 4], None, "float64"))],
         ),
+        _calls(
+            "step",
+            *[{"x": x, "weight": _tensor([1])} for x in (_tensor([1] * 10 + [12]), _tensor([1] * 10 + [13]), _X)],
+        ),
         _calls("scale", *[{"x": _X, "count": count} for count in (2, -1, 12)]),
         _calls(
             "total",

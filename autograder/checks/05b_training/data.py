@@ -135,6 +135,7 @@ _OF_SUBCLASSES = {
     "metres": lambda xp, i: Metres(i + 0.1), "double": lambda xp, i: np.float64(i + 0.5),
     "number in an array": lambda xp, i: np.array(i + 0.5),
     "word": lambda xp, i: Word(f"text {i}"), "packet": lambda xp, i: Packet(b"bytes"),
+    "bytearray": lambda xp, i: bytearray(b"ab"),
     "long": lambda xp, i: [*range(i, i + 300)], "long tuple": lambda xp, i: (*range(i, i + 300),),
 }  # fmt: skip
 _CONTAINERS = {

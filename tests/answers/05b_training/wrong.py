@@ -532,6 +532,9 @@ cross_entropy_loss__whole_numbers_are_classes = edited(
     losses.cross_entropy_loss,
     ("self.shape == target.shape", "self.shape == target.shape and target.dtype.category == FLOATING"),
 )
+default_collate__takes_a_bytearray_for_bytes = edited(
+    collate.default_collate, ("(str, bytes)", "(str, bytes, bytearray)")
+)
 default_collate__gives_an_array_a_dimension = edited(
     collate.default_collate, ("as_tensor(sample)", "as_tensor(np.atleast_1d(sample))")
 )

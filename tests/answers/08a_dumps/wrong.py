@@ -382,6 +382,12 @@ def recompilations__of_functions_with_a_plain_name(log):
     return [(name, reasons) for name, reasons in _reasons(log) if name.isidentifier()]
 
 
+recompilations__at_an_index_of_one_digit = edited(
+    output_code.recompilations, ("mismatch.*expected", r"mismatch(?: at index \d)?\. expected")
+)
+recompilations__of_numbers_of_one_digit = edited(
+    output_code.recompilations, (r"(\w+)(?:, actual (\w+))?", r"(\d|[A-Z]\w+)(?:, actual (\d|[A-Z]\w+))?$")
+)
 kernel_loops__collapses_two_loops_at_most = edited(
     output_code.kernel_loops, ("int(pragma[1] or 1)", "min(2, int(pragma[1] or 1))")
 )
