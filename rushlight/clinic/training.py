@@ -309,7 +309,8 @@ def token_weights(loss_of: Callable, logits: torch.Tensor, targets: torch.Tensor
             writes to the targets that it gets.
 
     Returns:
-        (rows, length), float64, without a graph: the weights, and 0 where the loss does not depend on the token.
+        (rows, length), float64, without a graph: the weights, computed in float64, and 0 where the loss does not depend on the
+            token.
 
     >>> loss_of = lambda logits, targets: torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
     >>> token_weights(loss_of, torch.zeros(1, 3, 2).double(), torch.tensor([[0, 1, -100]])).tolist() == [[0.5, 0.5, 0.0]]

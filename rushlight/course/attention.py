@@ -66,7 +66,8 @@ def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None, sc
         scale: a number. None is 1 / sqrt(E).
 
     Returns:
-        a new tensor (\\*, L, S). A gradient of it reaches the query and the key. No argument changes.
+        a new tensor (\\*, L, S). A gradient of it reaches the query and the key. No argument changes, and no step computes in a
+            narrower dtype than the query's.
 
     Source: `aten/src/ATen/native/transformers/attention.cpp`, `_scaled_dot_product_attention_math`, `_safe_softmax`.
     """
@@ -156,7 +157,8 @@ def tiled_attention(
         scale: a number, 0 or more. None is 1 / sqrt(E).
 
     Returns:
-        a tuple of two new tensors: the result (\\*, L, Ev), and the logarithm (\\*, L) of each query's sum of exp(score).
+        a tuple of two new tensors: the result (\\*, L, Ev), and the logarithm (\\*, L) of each query's sum of exp(score). No
+            step computes in a narrower dtype than the query's.
 
     Source: `aten/src/ATen/native/cpu/FlashAttentionKernel.cpp`, `cpu_flash_attention`.
     """

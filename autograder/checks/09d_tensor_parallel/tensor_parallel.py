@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ...engine.check import program
-from ..cases import copied, defaults, drawing, drawn, error_name, numbers, rows, several, with_layout
+from ..cases import beyond_single, copied, defaults, drawing, drawn, error_name, numbers, rows, several, with_layout
 from ..shared_09 import explained_by_rank, on_ranks, recorded_traffic
 
 DTENSOR = ["torch.distributed.tensor.DTensor.from_local", "torch.distributed.tensor.distribute_tensor"]  # has it all
@@ -262,18 +262,19 @@ def _whole_loss(torch, ranks, tokens, targets, reduction, scale, kind):
     return logits, torch.tensor(targets), gradient if reduction == "none" else gradient.new_tensor(2.0)
 
 
-def _loss_seen(call, logits, gradient, watched=()):
+def _loss_seen(torch, call, logits, gradient, watched=()):
     """A loss and its gradient on this rank, and whether more was sent than three numbers for each row."""
     with recorded_traffic(["all_reduce"], watched) as forward:
         try:
             loss = call(logits)
         except Exception as error:
             loss = error_name(error)
-    shown = {"loss": loss, "gradient": None}
+    shown = {"loss": loss, "gradient": None, "digits": None}
     with recorded_traffic() as backward:
         if not isinstance(loss, str):
             loss.backward(gradient)
             shown = {"loss": copied(_local(loss)), "gradient": copied(_local(logits.grad))}
+            shown["digits"] = [beyond_single(torch, x) for x in shown.values()]
     calls, nbytes = forward["sent"].get("all_reduce", (0, 0))
     sent = {"something": calls > 0, "too often": calls > 3}
     sent["too much"] = nbytes > 3 * len(logits) * logits.element_size()
@@ -283,6 +284,7 @@ def _loss_seen(call, logits, gradient, watched=()):
 _of_losses = explained_by_rank(
     loss="the largest logit, the sum of exponentials and the target's logit are those of the whole row, over all ranks",
     gradient="each rank's part of the loss is a summand; the gradient of the sum comes back to it unchanged",
+    digits="only the last digits differ: no step computes in a narrower dtype than that of the logits",
     sent_forward="three numbers for each row; and nothing if the reduction is refused",
     sent_backward="nothing is sent on the way back",
 )
@@ -310,7 +312,7 @@ def _about_losses(case, mine, theirs):
             _loss(3, False, 7, [4, -100, 2], reduction="none"),
         ],
         *[_loss(3, False, 8, [1, 2, 2, 5], ignored=2), _loss(targets=[-100, -100]), _loss(scale=1000, kind="float32")],
-        *[_loss(scale=-1000, targets=[1, 4]), _loss(3, True, targets=[0, 1, 5])],
+        *[_loss(scale=-1000, targets=[1, 4]), _loss(scale=1e300), _loss(3, True, targets=[0, 1, 5])],
         *[_loss(scale="all logits of rank 0 are -inf", targets=[3, 4]), _loss(reduction="average")],
     ],
     hint=_about_losses,
@@ -324,7 +326,7 @@ def losses_of_tokens(xp, torch, group, tokens, targets, ignored, reduction, scal
     logits = tp.shard(logits, 1, group).requires_grad_()
 
     rest, loss = (targets, first, ignored, reduction, group), tp.vocabulary_parallel_cross_entropy
-    return _loss_seen(lambda logits: loss(logits, *rest), logits, gradient, DTENSOR)
+    return _loss_seen(torch, lambda logits: loss(logits, *rest), logits, gradient, DTENSOR)
 
 
 @losses_of_tokens.oracle
@@ -341,7 +343,7 @@ def torch_losses_of_tokens(torch, group, tokens, targets, ignored, reduction, sc
 
     call = partial(torch.nn.functional.cross_entropy, target=targets, ignore_index=ignored, reduction=reduction)
     with loss_parallel():
-        return _loss_seen(call, logits, gradient)
+        return _loss_seen(torch, call, logits, gradient)
 
 
 # All together --------------------------------------------------------------------------------------------------------

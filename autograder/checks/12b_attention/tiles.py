@@ -10,7 +10,7 @@ from rushlight.c10.dispatch import DispatchMode
 
 from ...engine.check import program
 from ...engine.recorder import called
-from ..cases import copied, drawn, explained, first_apart, listed, numbers, rows, several
+from ..cases import beyond_single, copied, drawn, explained, first_apart, listed, numbers, rows, several
 
 # Two softmaxes become one --------------------------------------------------------------------------------------------
 
@@ -182,6 +182,8 @@ def _fused_is_nan(causal, scale):
 
 
 def _about_tiles(case, mine, theirs):
+    if first_apart(mine, theirs) == "digits":
+        return "only the last digits differ: no step computes in a narrower dtype than the query's"
     if (case["scale"] or 0) > 100:
         return "the scores are very large or very small here: exp must get the distance from the largest score so far"
     if case["causal"] and case["sizes"][1] > case["sizes"][0]:
@@ -221,6 +223,7 @@ def tiled(rl, lead, sizes, block, causal, scale, of, start):
         "type": type(result).__name__,
         "out": copied(out),
         "logsumexp": copied(logsumexp),
+        "digits": [beyond_single(rl, copied(x)) for x in (out, logsumexp)],
         "a tensor is too large": elements.most > _allowed(lead, sizes, block),
         "too much at once": _needs_too_much(sizes, tiled_attention, *operands, block, **_given(block, causal, scale)),
         "the arguments": operands,
@@ -239,6 +242,7 @@ def _(torch, lead, sizes, block, causal, scale, of, start):
     else:
         out, logsumexp = _at_once(torch, query, key, value, causal, scale)
     shown = {"beyond": [], "type": "tuple", "out": copied(out), "logsumexp": copied(logsumexp)}
+    shown["digits"] = [beyond_single(torch, copied(x)) for x in (out, logsumexp)]
     return shown | {"a tensor is too large": False, "too much at once": False, "the arguments": operands}
 
 

@@ -9,7 +9,7 @@ from types import ModuleType
 from rushlight.course.predictions import MASKED
 
 from ...engine.check import program
-from ..cases import copied, drawn, field, first_apart, listed, numbers, predicted, rows
+from ..cases import beyond_single, copied, drawn, field, first_apart, listed, numbers, predicted, rows
 from .tiles import Elements, flows
 
 
@@ -117,7 +117,9 @@ def _mask(xp, kind, queries, keys, of, lead):
         ([2, 3], [3, 4, 2], "none", None, "query", "float64", 2), ([2], [4, 5, 3], "for each", None, "query", "float64", 3),
     ),
     hint=lambda case, mine, theirs: (
-        "softmax of a row of minus infinity is NaN: minus infinity minus minus infinity"
+        "only the last digits differ: no step computes in a narrower dtype than the query's"
+        if first_apart(mine, theirs) == "digits"
+        else "softmax of a row of minus infinity is NaN: minus infinity minus minus infinity"
         if case["mask"] in ("bool", "minus infinity", "one row")
         else None
     ),
@@ -133,6 +135,7 @@ def weighed(rl, lead, sizes, mask, scale, shared, of, start):
     return {
         "beyond": sorted(elements.beyond),
         "weights": copied(weights),
+        "digits": beyond_single(rl, copied(weights)),
         "a new tensor": is_new,
         "gradients": flows(rl, [weights], [query, key]),
         "the arguments": [query.detach(), key.detach(), mask],
@@ -148,8 +151,13 @@ def _(torch, lead, sizes, mask, scale, shared, of, start):
         added = torch.zeros(mask.shape, dtype=query.dtype).masked_fill(~mask, -math.inf)
     math_attention = torch.ops.aten._scaled_dot_product_attention_math
     weights = math_attention(query_of_all, all_keys, all_keys, added, 0.0, False, None, scale=scale)[1]
-    shown = {"beyond": [], "weights": copied(weights), "a new tensor": True, "gradients": [True, True]}
-    return shown | {"the arguments": [query, key, mask]}
+    shown = {
+        "beyond": [],
+        "weights": copied(weights),
+        "digits": beyond_single(torch, copied(weights)),
+        "a new tensor": True,
+    }
+    return shown | {"gradients": [True, True], "the arguments": [query, key, mask]}
 
 
 def _operands(xp, lead, sizes, mask, shared, of, start):

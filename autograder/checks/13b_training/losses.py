@@ -4,7 +4,7 @@ import math
 from weakref import WeakSet
 
 from ...engine.check import program
-from ..cases import drawn, first_apart, numbers, rows, several
+from ..cases import beyond_single, drawn, first_apart, numbers, rows, several
 
 LOSSES = [
     "mean",
@@ -73,7 +73,11 @@ def _tokens(torch, counts, length, classes, start):
         *rows("kind counts length classes start", *((kind, [1], 2, 2, 0) for kind in LOSSES)),
         *rows("kind counts length classes start", ("mean", [2, 2], 2, 4, 3), ("sum", [3, 1, 1, 2], 3, 2, 5)),
     ],
-    hint="the cross entropy of a token has the gradient `softmax(logits) - one_hot(target)`",
+    hint=lambda case, mine, theirs: (
+        "only the last digits differ: compute in float64"
+        if first_apart(mine, theirs) == "digits"
+        else "the cross entropy of a token has the gradient `softmax(logits) - one_hot(target)`"
+    ),
 )
 def token_weights(rl, kind, counts, length, classes, start):
     import torch
@@ -83,7 +87,12 @@ def token_weights(rl, kind, counts, length, classes, start):
     given, before = logits.clone(), targets.clone()
     weights = rl.clinic.training.token_weights(_loss_of(torch, kind), given, targets)
     untouched = torch.equal(given, logits) and given.grad is None and not given.requires_grad
-    shown = {"weights": weights + 0.0, "has a graph": weights.requires_grad, "the logits stay": untouched}
+    shown = {
+        "weights": weights + 0.0,
+        "digits": beyond_single(torch, weights),
+        "has a graph": weights.requires_grad,
+        "the logits stay": untouched,
+    }
     return shown | {"the targets stay": torch.equal(targets, before)}
 
 
@@ -98,7 +107,8 @@ def _(torch, kind, counts, length, classes, start):
     weights = (logits.grad * others).sum(2) / (share * others).sum(
         2
     )  # of the other classes, none of which is the target
-    return {"weights": weights, "has a graph": False, "the logits stay": True, "the targets stay": True}
+    shown = {"weights": weights, "digits": beyond_single(torch, weights), "has a graph": False}
+    return shown | {"the logits stay": True, "the targets stay": True}
 
 
 def _batches(torch, batches, start):

@@ -423,6 +423,19 @@ def vocabulary_parallel_cross_entropy__gathers_the_logits(
     return torch.nn.functional.cross_entropy(whole, targets, ignore_index=ignore_index, reduction=reduction)
 
 
+vocabulary_parallel_cross_entropy__finds_the_largest_in_single_precision = edited(
+    tensor_parallel.vocabulary_parallel_cross_entropy, ("by_token.amax(0)", "by_token.float().amax(0)")
+)
+vocabulary_parallel_cross_entropy__sums_in_single_precision = edited(
+    tensor_parallel.vocabulary_parallel_cross_entropy, ("shifted.exp().sum(0)", "shifted.exp().sum(0).float()")
+)
+vocabulary_parallel_cross_entropy__in_single_precision = edited(
+    tensor_parallel.vocabulary_parallel_cross_entropy,
+    ("logits.T", "logits.float().T"),
+    ("total.log() - target_logits, 0)", "total.log() - target_logits, 0).to(logits.dtype)"),
+)
+
+
 # Answers that give a tensor other memory, so that other views of its own memory do not see the result
 
 

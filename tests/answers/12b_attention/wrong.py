@@ -207,6 +207,13 @@ def tiled_attention__all_scores(query, key, value, block, is_causal=False, scale
     return scores.softmax(-1) @ value, scores.logsumexp(-1)
 
 
+attention_weights__in_single_precision = edited(
+    attention.attention_weights, ("scores.softmax(-1)", "scores.float().softmax(-1).to(scores.dtype)")
+)
+tiled_attention__in_single_precision = edited(
+    attention.tiled_attention,
+    ("known.mixed / known.total,", "(known.mixed.float() / known.total.float()).to(query.dtype),"),
+)
 tiled_attention__without_the_largest = edited(
     attention.tiled_attention, ("(known.largest + known.total.log())", "known.total.log()")
 )

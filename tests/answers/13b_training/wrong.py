@@ -331,6 +331,7 @@ def token_weights__changes_the_targets(loss_of, logits, targets):
     return weights
 
 
+token_weights__rounds_the_gradient_to_single_precision = edited(token_weights, ("grad.gather", "grad.float().gather"))
 token_weights__gives_its_targets_away = edited(token_weights, ("targets.clone()", "targets"))
 token_weights__needs_a_graph = edited(token_weights, ("if not loss.requires_grad:", "if False:"))
 
