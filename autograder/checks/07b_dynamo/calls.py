@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 from ...engine.check import program
 from ..cases import define, drawn, listed, rows, several
 from ..shared_07 import BREAKS, LINES, calls_of, captured, drawn_texts, indented, text_of
@@ -118,6 +120,7 @@ CALLABLES = {  # a callable, as a call of it in a function
     "round": "round(2.5)", "input": "sys.getrefcount(x)", "gc": "gc.collect()", "wrapper": "gc.collect.__call__()",
     "on": "on(x)", "bits": "True.bit_length()", "upper of a derived class": "word.upper()", "conjugate": "1j.conjugate()",
     "fromhex": "bytes.fromhex('01')", "maketrans": "str.maketrans('a', 'b')", "quiet": "quiet(x)",
+    "disabled, with a rule": "xp.is_tensor(x)",
 }  # fmt: skip
 CALL_HELPERS = f"""import abc, gc, math, sys, time, types
 {BREAKS}def helper(v, n):
@@ -182,13 +185,21 @@ def calls_made(xp, name):
 )
 def whether_it_breaks(xp, name):
     called = define(xp, f"{CALL_HELPERS}called = {CALLABLES[name].partition('(')[0]}\n", "called")
-    return {"breaks": xp.dynamo.calls.how_to_call(called) == "break"}
+    with _disabled(xp, name):
+        return {"breaks": xp.dynamo.calls.how_to_call(called) == "break"}
 
 
 @whether_it_breaks.oracle
 def _(torch, name):
     function = define(torch, f"{CALL_HELPERS}def f(x):\n    y = x + 1\n    {CALLABLES[name]}\n    return y * 2\n")
-    return {"breaks": len(captured(torch, function, [[torch.arange(3.0)]])[0]["graphs"]) > 1}
+    with _disabled(torch, name):
+        return {"breaks": len(captured(torch, function, [[torch.arange(3.0)]])[0]["graphs"]) > 1}
+
+
+def _disabled(xp, name):
+    """Within, `is_tensor` is disabled if the name says so."""
+    disabled = dict.fromkeys(("_dynamo_disable", "_torchdynamo_disable"), True)
+    return patch.dict(vars(xp.is_tensor), disabled if name.startswith("disabled") else {})
 
 
 # Together ------------------------------------------------------------------------------------------------------------

@@ -489,6 +489,10 @@ def how_to_call__breaks_on_generators(function):
     return HOW_TO_CALL(function)
 
 
+how_to_call__breaks_on_what_is_disabled_first = edited(
+    calls.how_to_call,
+    ("if function in BUILTINS:", 'if function in BUILTINS and not getattr(function, "_dynamo_disable", False):'),
+)
 how_to_call__calls_what_is_disabled_in_the_framework = edited(
     calls.how_to_call,
     (
