@@ -130,9 +130,11 @@ def addmm_out__rounds_in_between(self, mat1, mat2, beta, alpha, out):
 
 
 def addmm_out__scales_the_sum(self, mat1, mat2, beta, alpha, out):
-    out._array[...] = mat1._array @ mat2._array
-    out._array[...] *= out.dtype.numpy.type(alpha)
-    out._array[...] += out.dtype.numpy.type(beta) * self._array
+    wide = np.float32 if self.dtype is float16 else out.dtype.numpy
+    product = mat1._array.astype(wide) @ mat2._array.astype(wide)
+    product = product * product.dtype.type(alpha)
+    out._array[...] = product
+    scaled_addmm(self, product, beta, out)
 
 
 def blocked_mm__leaves_out_what_does_not_fill_a_block(a, b, out, blocks=(64, 256, 64), multiply=multiply_add):

@@ -569,7 +569,7 @@ def dropout__drops_whole_rows(input, p, train):
     if p == 0 or not train or input.numel() == 0:
         return input
     if p == 1:
-        return input * 0
+        return input * F.empty_like(input).zero_()
     rows = F.empty(input.shape[:1], dtype=input.dtype).bernoulli_(1 - p).div_(1 - p)
     return input * rows.view([-1] + [1] * (input.dim() - 1))
 
