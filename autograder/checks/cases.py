@@ -240,6 +240,16 @@ def first_apart(mine: Tree, theirs: Tree) -> Any:
     return both and next((key for key in both[1] if difference(both[0].get(key), both[1][key])), None)
 
 
+def apart(name: str) -> Callable[[dict, Tree, Tree], bool]:
+    """For `when`: whether this entry differs in two observed dicts."""
+
+    def test(case: dict, mine: Tree, theirs: Tree) -> bool:
+        both = entries(mine, theirs)
+        return both is not None and difference(both[0].get(name), both[1].get(name)) is not None
+
+    return test
+
+
 def explained(**reasons: str) -> Callable[[dict, Tree, Tree], str | None]:
     """A hint chosen by the first entry of the result that differs. Underscores in a name stand for spaces."""
 

@@ -18,7 +18,7 @@ from functools import partial, update_wrapper, wraps
 from ..engine.exercise import fill_as, filled
 from ..engine.observe import difference
 from ..engine.recorder import called
-from .cases import drawing, drawn, first_apart, numbers, several, strategy, with_layout
+from .cases import apart, drawing, drawn, first_apart, numbers, several, strategy, with_layout
 
 _failed = set()  # functions that did not end in time: their next call gets less time
 
@@ -275,12 +275,16 @@ def explained_by_rank(raised=None, **reasons):
     def hint(case, mine, theirs):
         if not (isinstance(mine, list) and isinstance(theirs, list)):
             message = mine.get("message", "") if isinstance(mine, dict) else ""
-            return next((text for part, text in (raised or {}).items() if part in message), None)
+            others = " failed: " in message  # ranks wait for one that has raised something, or die with it
+            parts = [part for part in raised or {} if part in message and not (others and part in ("wait", "died"))]
+            return raised[parts[0]] if parts else None
         for rank, pair in enumerate(zip(mine, theirs)):
             if difference(*pair):
                 wrong = str(first_apart(*pair))
                 if wrong == "beyond":
                     return f"rank {rank} calls functions of torch.distributed that the contract does not allow"
+                changed = (name for name in ("changed", "unchanged", "kept") if apart(name)(case, *pair))
+                wrong = next((name for name in changed if name in reasons), wrong)  # numbers may differ because of it
                 return reasons.get(wrong.replace(" ", "_"))
         return None
 
