@@ -1,8 +1,7 @@
 """Checks of lab 08: lowering an operator to a loop nest."""
 
 from ...engine.check import program
-from ...engine.observe import difference
-from ..cases import drawing, entries, rows
+from ..cases import apart, drawing, rows
 from ..shared_08 import shapes, symbols, tensor_of
 
 
@@ -84,25 +83,21 @@ _POINTWISE = rows(
 )  # fmt: skip
 
 
-def _first_of(*order):
+def _first_of(**order):
     """A hint for the first of these entries that differs: what decides a dtype decides numbers too, so it comes before them."""
 
     def hint(case, mine, theirs):
-        both = entries(mine, theirs)
-        return both and next((words for name, words in order if difference(both[0].get(name), both[1][name])), None)
+        return next((words for name, words in order.items() if apart(name.replace("_", " "))(case, mine, theirs)), None)
 
     return hint
 
 
 _ABOUT_POINTWISE = _first_of(
-    (
-        "dtypes of the operands",
-        "each operand, a number too, is converted to the `result_type` of all before the operation",
-    ),
-    ("dtype of the element", "`ir.op` takes the dtype of the result; None means that of the computation"),
-    ("sizes", "the sizes are those to which all operands broadcast; a number has none"),
-    ("operation", "the element is that of `ir.op` with the name of the operation"),
-    ("result", "dimensions are matched from the last one; a dimension of size 1 of an operand has the index ZERO"),
+    dtypes_of_the_operands="each operand, a number too, is converted to the `result_type` of all before the operation",
+    dtype_of_the_element="`ir.op` takes the dtype of the result; None means that of the computation",
+    sizes="the sizes are those to which all operands broadcast; a number has none",
+    operation="the element is that of `ir.op` with the name of the operation",
+    result="dimensions are matched from the last one; a dimension of size 1 of an operand has the index ZERO",
 )
 
 
@@ -157,11 +152,11 @@ _REDUCTIONS = rows(
 
 
 _ABOUT_REDUCTIONS = _first_of(
-    ("dtype of the element", "each element is converted to `dtype` before it is reduced; None means the operand's"),
-    ("sizes", "a reduced dimension is not in the sizes of the result, or has size 1 there with keepdim"),
-    ("reduced sizes", "the reduced sizes are in the order of the operand's dimensions, whatever the order of `dims`"),
-    ("kind", "the kind of the loops is the one that is given"),
-    ("result", "`load` takes an index for each dimension: the next of `reduced` for one that is reduced"),
+    dtype_of_the_element="each element is converted to `dtype` before it is reduced; None means the operand's",
+    sizes="a reduced dimension is not in the sizes of the result, or has size 1 there with keepdim",
+    reduced_sizes="the reduced sizes are in the order of the operand's dimensions, whatever the order of `dims`",
+    kind="the kind of the loops is the one that is given",
+    result="`load` takes an index for each dimension: the next of `reduced` for one that is reduced",
 )
 
 

@@ -1,7 +1,7 @@
 """The check of lab 08 of the key under which a build is cached."""
 
 from ...engine.check import program
-from ..cases import drawn, field, several
+from ..cases import drawn, several
 
 BUILT = {"texts": {"graph.cpp": "int f();", "a.h": "#"}, "command": ["g++", "-O3", "-fopenmp"], "machine": "x86_64"}
 REBUILT = [
@@ -61,7 +61,7 @@ def versions_of(builds, versions):
 
 def _about_keys(case, mine, theirs):
     """The first build with a wrong key."""
-    mine, theirs = (field(side, "the first that is equal") or [] for side in (mine, theirs))
+    mine, theirs = (dict(side["dict"])["the first that is equal"] for side in (mine, theirs))
     for number, (first, equal) in enumerate(zip(mine, theirs)):
         if first != equal:
             if equal == number:

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 
 from ...engine.check import program
-from ..cases import only_read
+from ..cases import entries, only_read
 
 BLOCKS = {"x": [1, 2, 8, 32, 128, 256, 1024], "y": [1, 4, 16, 64], "r0_": [4, 64, 512, 2048]}
 SHOWN = ["relu", "nothing to mask", "transposed", "permuted", "small sum", "sum of columns", "softmax", "sum"]
@@ -182,12 +182,14 @@ def _with_types(source, types):
 
 
 def _about_traffic(case, mine, theirs):
-    if not (isinstance(mine, dict) and isinstance(theirs, dict)):
+    both = entries(mine, theirs)
+    if both is None:
         return None
-    for pointer, (loaded, stored) in theirs.items():
+    mine, theirs = both
+    for pointer in theirs:
         if pointer not in mine:
             return f"{pointer} is missing"
-        if mine[pointer] != [loaded, stored]:
+        if mine[pointer] != theirs[pointer]:
             return (
                 f"the first difference is {pointer}: count each line once for each different number that its index has"
             )

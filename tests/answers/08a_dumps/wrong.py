@@ -201,6 +201,9 @@ def fused_operations__forgets_that_they_are_sorted(name, known):
     return []
 
 
+fused_operations__one = edited(output_code.fused_operations, ("return [operator, *others]", "return [operator]"))
+
+
 def _loops(source, every=False, collapse=True, threads=True, nested=True, tail=True):
     found, lines, runs = [], source.splitlines(), {}
     form = r" +for\(int64_t x(\d+)=.*<static_cast<int64_t>\((\d+)L\);.*\((\d+)L\)"
@@ -315,11 +318,14 @@ def bytes_moved__one_for_each_kernel(text):
     return list(dict(_moved(text)).items())
 
 
+bytes_moved__of_buffers_only = edited(output_code.bytes_moved, (r"(?:(\w+) = )?", r"(?:(\w+) = )"))
+
+
 def _reasons(log, quoted=True, index=False, first=False, missing=None, name_at=re.match, version_at=re.match):
     found = []
     for line in log.splitlines():
         said = line.partition("[__recompiles] ")[2]
-        if named := name_at(r"Recompiling function (\w+)", said):
+        if named := name_at(r"Recompiling function (\S+)", said):
             found.append((named[1], []))
         elif one := version_at(
             r" +- (\d+/\d+): tensor '(.*)' (\w+) mismatch(.*)expected (?:\w+=)?(\w+)(, actual (\w+))?", said

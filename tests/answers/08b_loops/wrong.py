@@ -308,8 +308,20 @@ def pointwise__takes_a_list_of_operands_only(name, operands, dtype=None):
     return _pointwise(name, operands.__add__([]), dtype)
 
 
+pointwise__takes_the_dtype_of_the_computation = edited(
+    lowering.pointwise, ("ir.op(name, *values, dtype=dtype)", "ir.op(name, *values)")
+)
+pointwise__a_dimension_more = edited(lowering.pointwise, ("sizes = tuple(", "sizes = (1,) + tuple("))
+pointwise__multiplies_to_add = edited(lowering.pointwise, ("ir.op(name", 'ir.op("mul" if name == "add" else name'))
+
+
 def reduction__takes_a_tuple_of_dims_only(kind, operand, dims, keepdim, dtype=None):
     return _reduction(kind, operand, dims.__add__(()), keepdim, dtype)
+
+
+reduction__keeps_all_dimensions = edited(lowering.reduction, ("if keepdim or dim in kept]", "]"))
+reduction__always_sums = edited(lowering.reduction, ("reduced_sizes, kind)", 'reduced_sizes, "sum")'))
+reduction__the_first_element_for_each = edited(lowering.reduction, ("iter(reduced)", "iter([ZERO] * ndim)"))
 
 
 generated_by__where_the_text_is_made = edited(

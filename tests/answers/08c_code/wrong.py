@@ -631,6 +631,13 @@ kernel_traffic__axes_in_step = edited(
 kernel_traffic__without_numbers_as_an_index = edited(triton_code.kernel_traffic, (r"(?:, |\)$|\)\.)", ", "))
 
 
+_kernel_traffic = copied(triton_code.kernel_traffic)
+
+
+def kernel_traffic__the_sizes_too(source):
+    return _kernel_traffic(source) | {"xnumel": (0, 0)}
+
+
 emit__forgets_the_names_of_what_it_hoists = edited(
     emit, ("name = emit(code.hoist, value)", "return emit(code.hoist, value)")
 )
