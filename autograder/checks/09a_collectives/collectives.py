@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from ...engine.check import program
-from ..cases import numbers, rows, several
+from ...engine.observe import difference, values
+from ..cases import field, first_of, numbers, rows, several, when
 from ..shared_09 import _KINDS, _OPS, explained_by_rank, global_ranks, on_ranks, recorded_sends, recorded_traffic, rings
 
 
@@ -70,6 +71,26 @@ _OTHER_PART = "a rank receives another index than it has made room for: which in
 _PEERS = "all messages of a ring go to the next rank; p - 1 of them (2(p - 1) of an all-reduce), each of one part"
 
 
+_UNWRITTEN = "a tensor that was given for the result is still as it was"
+
+
+def _is_unwritten(name):
+    """For `when`: whether an entry of zeros is still one, on the first rank whose results differ."""
+
+    def test(case, mine, theirs):
+        ranks = zip(mine, theirs) if isinstance(mine, list) and isinstance(theirs, list) else ()
+        yours, wanted = next((pair for pair in ranks if difference(*pair)), (None, None))
+        pairs = [(field(yours, name), field(wanted, name))]
+        pairs = [*zip(*pairs[0])] if isinstance(pairs[0][0], list) else pairs
+        return any(_is_zero(a) and not _is_zero(b) for a, b in pairs if a and b)
+
+    return test
+
+
+def _is_zero(tensor):
+    return not values(tensor).any()
+
+
 @program(
     "distributed.collectives.ring_shift",
     cases=lambda st: rings(st, shapes=_shapes, kind=_KINDS),
@@ -80,13 +101,13 @@ _PEERS = "all messages of a ring go to the next rank; p - 1 of them (2(p - 1) of
         (4, [0, 2, 3], [[1], [2], [3]], "float64"), (3, [1], [[2]], "float64"),
         (2, None, [[600000]] * 2, "float32"), (3, None, [[600000]] * 3, "float32"),
     ),
-    hint=explained_by_rank(
+    hint=first_of(when(_is_unwritten("first"), _UNWRITTEN), explained_by_rank(
         raised={"Pair": _WORLD, "not part of": _WORLD, "not registered": _WORLD},
         first="send to rank + 1, receive from rank - 1, both modulo the number of ranks of the group, not of the world",
         messages="one message for each rank, to the next one in its group",
         kept="the outgoing tensor is not changed",
         in_use=_IN_USE,
-    ),
+    )),
     draws=6,
 )  # fmt: skip
 @on_ranks
@@ -131,13 +152,13 @@ def _to_reduce(torch, group, shapes, kind):
         (1, None, [[2]], "SUM", "float64"), (3, [1, 2], [[2], [3]], "SUM", "float64"),
         (4, [0, 2, 3], [[2], [3], [1]], "SUM", "float64"), (3, [2], [[3, 2]], "MAX", "float64"),
     ),
-    hint=explained_by_rank(
+    hint=first_of(when(_is_unwritten("output"), _UNWRITTEN), explained_by_rank(
         raised={"shape": _OTHER_PART, "size": _OTHER_PART},
         output="the partial result number i ends on rank i, so it must begin on the rank after it",
         kept="the given tensors are not changed: received parts need memory of their own",
         in_use=_IN_USE,
         messages=_PEERS,
-    ),
+    )),
     draws=6,
 )  # fmt: skip
 @on_ranks
@@ -171,12 +192,12 @@ def torch_reduce_scatter(torch, group, shapes, op, kind):
         (1, None, [[2]], "float64", True), (3, [1, 2], [[2], [3]], "float64", False),
         (4, [0, 2, 3], [[2], [3], [1]], "float64", False),
     ),
-    hint=explained_by_rank(
+    hint=first_of(when(_is_unwritten("outputs"), _UNWRITTEN), explained_by_rank(
         outputs="in step k each rank sends the part that it received in step k - 1; in step 0, its own part",
         kept="input is not changed",
         in_use=_IN_USE,
         messages=_PEERS,
-    ),
+    )),
     draws=6,
 )  # fmt: skip
 @on_ranks
@@ -257,7 +278,8 @@ _BROADCASTS = rows(
     cases=lambda st: rings(st, root=lambda count: (0, count - 1), shape=lambda _: several((1, 3), 0, 2), kind=_KINDS),
     edges=_BROADCASTS,
     hint=explained_by_rank(
-        tensor="src is a rank of the world, peers are ranks of the group, counted from the source",
+        tensor="the numbers are received into the tensor itself. src is a rank of the world, peers are ranks of the group, "
+        "counted from the source",
         in_use=_IN_USE,
         messages="count ranks from the source: in round k the ranks below 2^k send, each to the rank 2^k further on",
     ),

@@ -74,6 +74,12 @@ def _measurements(draw, st):
     return {"rows": measured}
 
 
+_FIT = (
+    "least squares of (model - seconds) / seconds: divide each row by its seconds. If one of the two would be negative it is 0, "
+    "and the other is fitted again on its own"
+)
+
+
 @program(
     "distributed.cost.fit",
     cases=_measurements,
@@ -90,8 +96,7 @@ def _measurements(draw, st):
     ),
     hint=_explained(
         refused="all rows have the same number of bytes per step: latency and bandwidth cannot be separated, ValueError",
-        latency="least squares of (model - seconds) / seconds: divide each row by its seconds; never negative",
-        bandwidth="if one of the two would be negative it is 0, and the other is fitted again on its own",
+        bandwidth=_FIT, **{"latency in us": _FIT},
     ),
     draws=60,
 )  # fmt: skip

@@ -203,7 +203,8 @@ _ORDER = "do all ranks call the same collectives in the same order, if their gra
         waits="backward goes on at once: nothing is waited for here",
         launched="`reducer.launched` counts the launched buckets",
         pending="`pending` counts the parameters of a bucket that have not arrived",
-        averages="what the all-reduce adds up is the average only if each rank divides its gradient; zeros for a gradient of None",
+        averages="what the all-reduce adds up is the average only if each rank divides its gradient; the buffer gets it "
+        "in the place of what it had, and zeros for a gradient of None",
         own="`parameter.grad` itself does not change",
     ),
     draws=8,

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from ...engine.check import program
 from ...engine.recorder import called
-from ..cases import copied, drawn, error_name, explained, numbers, rows, several
+from ..cases import apart, copied, drawn, error_name, explained, first_of, numbers, rows, several, when
 from ..shared_09 import UNEVEN, on_ranks, recorded_traffic, recorded_waits, units, with_strides
 
 # Shards --------------------------------------------------------------------------------------------------------------
@@ -20,9 +20,11 @@ from ..shared_09 import UNEVEN, on_ranks, recorded_traffic, recorded_waits, unit
         *[(4, 2), (5, 2), (5, 4), (6, 4), (7, 4), (1, 3), (0, 3), (9, 1), (9, 8), (10, 4), (600, 7)],
     ),
     hint=lambda case, mine, theirs: (
-        "the sizes are right; an empty shard begins where the dimension ends"
-        if isinstance(mine, list) and [row[0] for row in mine if isinstance(row, list)] == [row[0] for row in theirs]
-        else "ceil(size / ranks) for each rank as long as there are enough, as torch.chunk cuts"
+        None
+        if not isinstance(mine, list)
+        else "the sizes are right; an empty shard begins where the dimension ends"
+        if [row[0] for row in mine if isinstance(row, list)] == [row[0] for row in theirs]
+        else "ceil(size / ranks) for each rank as long as there are enough, as torch.chunk cuts, and 0 for each other rank"
     ),
     draws=40,
 )
@@ -58,12 +60,11 @@ _KINDS = {"parameter": "float32"}
         ([1, 3], 4, ""), ([3, 2], 3, "backwards"), ([3, 4, 2], 4, "gaps"), ([9], 4, ""), ([], 2, ""), ([3, 2], 1, ""),
         ([0, 3], 2, ""),
     ),
-    hint=explained(
+    hint=first_of(when(apart("alone"), "a part has memory of its own"), explained(
         parts="ceil(size / ranks) rows each, fewer or none at the end; the memory behind a part is as long as the largest, "
         "with zeros",
-        alone="a part has memory of its own",
         graph="a part has no gradient and no history",
-    ),
+    )),
     draws=8,
 )  # fmt: skip
 def sharding(xp, shape, ranks, layout):

@@ -203,7 +203,7 @@ def torch_column_layers(torch, group, lead, features, outs, bias, gather, frozen
     ],
     hint=explained_by_rank(
         result="the output is the sum over ranks; the bias counts once",
-        gradients="each rank has the whole bias, and so its whole gradient",
+        gradients="each rank has the whole bias, and so its whole gradient; the gradient of its part of x is its own",
         **_ABOUT_LAYERS,
     ),
     draws=5,

@@ -17,9 +17,11 @@ def _meshes(draw, st):
 
 
 def _about_groups(case, mine, theirs):
-    if isinstance(theirs, dict):
+    if isinstance(theirs, str):
         return "the mesh has no such dimension: IndexError"
-    if isinstance(mine, list) and sorted(map(str, mine)) == sorted(map(str, theirs)):
+    if not isinstance(mine, list) or not all(isinstance(group, list) for group in mine):
+        return None
+    if sorted(map(str, mine)) == sorted(map(str, theirs)):
         return "the groups are right; their order is that of their first ranks in the mesh"
     return "in a group only the index along dim differs, and its ranks are in the mesh's order, which may be any"
 

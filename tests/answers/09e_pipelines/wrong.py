@@ -310,6 +310,9 @@ def mesh_groups__of_tensors(mesh, dim):
     return [torch.tensor(group) for group in _MESH_GROUPS(mesh, dim)]
 
 
+mesh_groups__the_last_first = edited(mesh.mesh_groups, (".tolist()", ".tolist()[::-1]"))
+
+
 def start_times__is_an_iterator(orders, forward, backward, transfer=0.0):
     return iter(_START_TIMES(orders, forward, backward, transfer))
 
