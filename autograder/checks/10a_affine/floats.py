@@ -73,13 +73,17 @@ def _about_float8(case, mine, theirs):
     magnitude = case["bits"] & 0x7FFFFFFF
     if magnitude > 0x7F800000:
         return "the magnitude of a nan becomes 0x7f: unlike bfloat16, it keeps its sign"
-    if isinstance(mine, str) and isinstance(theirs, str) and int(mine, 16) & 0x80 != int(theirs, 16) & 0x80:
+    if not (isinstance(mine, str) and isinstance(theirs, str)):
+        return None
+    yours, wanted = int(mine, 16), int(theirs, 16)
+    if (yours ^ wanted) & 0x80:
         return "the sign is the highest bit of both, for zero too"
-    if (magnitude >> 23) - 127 + (7 if "e4m3" in case["format"] else 15) < 1:
+    is_denormal = (magnitude >> 23) - 127 + (7 if "e4m3" in case["format"] else 15) < 1
+    if is_denormal and (yours & 0x7F == 0 or abs(yours - wanted) > 1):
         return (
             "denormal: the leading 1 is in front of the mantissa, and the shift is larger by one for each step below 1"
         )
-    if int(theirs, 16) & 0x7F >= (0x7E if "e4m3" in case["format"] else 0x7C):
+    if wanted & 0x7F >= (0x7E if "e4m3" in case["format"] else 0x7C) and yours != wanted - 1:
         return "a result above format.overflow becomes format.overflow"
     return "round half to even: the last bit that is kept decides a tie"
 

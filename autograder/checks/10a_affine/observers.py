@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...engine.check import program
+from ...engine.observe import is_error, values
 from ..cases import defaults, drawing, drawn, field, first_apart, numbers
 
 _observed = defaults(shapes=[[2, 3], [2, 3]], ch_axis=0, constant=0.25, kind="float32", preset=None)
@@ -24,22 +27,25 @@ def _batches(draw, st):
 def _about_averages(case, mine, theirs):
     wrong = first_apart(mine, theirs)
     if wrong in _ABOUT_AVERAGES:
-        return _ABOUT_AVERAGES[wrong]
-    if [] in case["shapes"] or any(0 in sizes for sizes in case["shapes"]):
-        return "a batch without elements changes nothing"
-    if len(case["shapes"]) == 1:
+        return _ABOUT_AVERAGES.get(wrong)
+    filled = [0 not in sizes for sizes in case["shapes"]]
+    if is_error(mine):
+        if not all(filled):
+            return "a batch without elements changes nothing"
+        return "it is the first batch if one of the two buffers has no elements" if case["preset"] else None
+    yours, wanted = field(mine, wrong), field(theirs, wrong)
+    batch = next((i for i, pair in enumerate(zip(yours, wanted)) if pair[0] != pair[1]), None)
+    if batch is None or len(yours[batch]) != len(wanted[batch]):
+        return None
+    if not any(filled[:batch]):
         return "the first batch is stored as it is"
-    if case["preset"]:
-        return "it is the first batch if one of the two buffers has no elements"
-    if case["constant"] == 0.01:
+    if np.allclose([*map(float, yours[batch])], [*map(float, wanted[batch])], rtol=1e-5):
         return "old + averaging_constant * (new - old): another form has another last digit"
     return "each end moves towards that of the batch: old + averaging_constant * (new - old)"
 
 
 _ABOUT_AVERAGES = {
     "returns x_orig": "x_orig itself is returned",
-    "dtype": "the buffers keep their dtype",
-    "graph": "the values are detached: a buffer must not keep the graph of a batch",
     "same buffers": "store_range copies into the buffers: others may hold them",
 }
 
@@ -88,13 +94,19 @@ def _histograms(draw, st):
 
 def _about_errors(case, mine, theirs):
     wrong = first_apart(mine, theirs)
-    if wrong in ("type", "histogram"):
-        return {"type": "the result is a Python number: .item()", "histogram": "the histogram does not change"}[wrong]
+    if wrong == "type":
+        return "the result is a Python number: .item()"
+    if wrong == "histogram":
+        return "the histogram does not change"
     if case["eighths"] == 0:
         return "if a step has length 0, the error is 0"
-    if case["start"] > 0:
+    if is_error(mine):
+        return None
+    yours, wanted = (values(field(tree, wrong))[0] for tree in (mine, theirs))
+    is_near = wanted / 2 < yours < wanted * 2
+    if case["start"] > 0 and not is_near:
         return "positions count from the left edge of start_bin: bins before it have negative ones"
-    if case["end"] < len(case["counts"]) - 1:
+    if case["end"] < len(case["counts"]) - 1 and not is_near:
         return "values beyond the range go to the last step: limit first and last to 0 ... dst_nbins - 1"
     return "the density is count / width, and a distance counts with its square: (b³ - a³) / 3"
 
@@ -167,13 +179,16 @@ def _about_searches(case, mine, theirs):
     if same == len(asked):
         return "the search ends when an error is above the smallest so far, or when alpha reaches beta, and not before"
     now = asked[same]
+    if same == len(others) > 0:
+        return "an error above the smallest so far ends the search, and alpha < beta is asked before each step"
     if now == old:
         return "error is called only for a range that differs from the old one, and never for that of all bins"
-    if same == len(others):
-        return "an error above the smallest so far ends the search, and alpha < beta is asked before each step"
     if [a == b for a, b in zip(now, old)] != [a == b for a, b in zip(others[same], old)]:
         return "one end moves in a step, the one that moves further, and only its fraction is taken: upper if both are equal"
-    return "how far an end moves: both sides of a comparison are rounded to float32, and equal numbers end the move"
+    return (
+        "how far an end moves: only the fraction of the end that moved is kept. Both sides of a comparison are rounded to "
+        "float32, the fractions are not, and equal numbers end the move"
+    )
 
 
 @program(

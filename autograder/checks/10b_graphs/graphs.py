@@ -8,7 +8,7 @@ from importlib import import_module
 from rushlight.course.predictions import OBSERVED
 
 from ...engine.check import program
-from ..cases import drawn, first_apart, predicted, rows, several
+from ..cases import drawn, entries, first_apart, predicted, rows, several
 from .programs import (
     USUAL,
     drawn_lines,
@@ -84,7 +84,8 @@ CHAIN = [LINEAR, ["BatchNorm1d", [2], None], ["ReLU", [3], None]]
 
 def _match_hint(case, mine, theirs):
     difference = first_apart(mine, theirs)
-    if difference == "patterns that my_relu matches":
+    mine, theirs = entries(mine, theirs) or ({}, {})
+    if any("my_relu" in name and mine[name] != theirs[name] for name in theirs):
         return "MyReLU is a subclass of ReLU. A pattern fits the modules of exactly its class"
     if difference == "matches" and case["max_uses"] is not None:
         return "max_uses is about the node itself; inner nodes may have one user each"

@@ -7,7 +7,7 @@ import warnings
 from rushlight.c10.dispatch import DispatchMode, tensors_in
 
 from ...engine.check import program
-from ..cases import drawn, explained, field, first_apart, rows, several
+from ..cases import drawn, entries, explained, field, first_apart, rows, several
 
 # Integers ------------------------------------------------------------------------------------------------------------
 
@@ -60,16 +60,19 @@ class Sums(DispatchMode):
 
 def _correction_hint(case, mine, theirs):
     """The constant is missing, or a sum of integers of 8 bits has wrapped around."""
-    if field(mine, "products of matrices"):
+    shown = entries(mine, theirs)
+    if shown and shown[0]["products of matrices"]:
         return "the sums of the rows are enough: no product of the two matrices is needed"
     if first_apart(mine, theirs) != "numbers":
         return None
     rows, wanted = field(mine, "numbers"), field(theirs, "numbers")
-    differences = [(i, a - b) for row, other in zip(rows, wanted) for i, (a, b) in enumerate(zip(row, other))]
-    constant = [case["shape"][1] * case["zero_point"] * _zero_point(i, case["of_weight"]) for i, _ in differences]
-    if [off for _, off in differences] == [-number for number in constant]:
+    off = [a - b for row, other in zip(rows, wanted) for a, b in zip(row, other)]
+    constant = [
+        -case["shape"][1] * case["zero_point"] * _zero_point(i, case["of_weight"]) for i in range(case["shape"][2])
+    ]
+    if off == constant * len(wanted):
         return "the term of both zero points is missing, or it is counted for one column: each of the K columns has a b"
-    if all(off % 256 == 0 for _, off in differences):
+    if all(number % 256 == 0 for number in off):
         return "convert to int32 before anything is added: a sum of uint8 or int8 wraps around"
     return None
 
@@ -123,9 +126,10 @@ def _linear(st):
 
 
 def _linear_hint(case, mine, theirs):
-    if field(mine, "numbers") is None:
+    shown = entries(mine, theirs)
+    if shown is None:
         return None
-    if field(mine, "sums of floats"):
+    if shown[0]["sums of floats"]:
         return "the sums of the products are integers: no operator adds up floating-point numbers"
     if field(mine, "its corrections") != field(theirs, "its corrections"):
         return "zero_point_corrections gives wrong corrections: first let its own check pass"

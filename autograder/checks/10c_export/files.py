@@ -482,7 +482,7 @@ def _broken(graph):
     given += [(time, output) for time, made in enumerate(graph["nodes"]) for output in made["outputs"]]
     used = [(time, argument["arg"]) for time, made in enumerate(graph["nodes"]) for argument in made["inputs"]]
     used += [(last, output) for output in graph["outputs"]]
-    odd = [spec for _, spec in given + used if len(spec) != 1 or not {*spec} <= kinds]
+    odd = [spec for time, spec in given + used if len(spec) != 1 or not {*spec} <= kinds]
     names = [] if odd else [(time, name) for time, spec in given for name in _names(spec)]
     early = [] if odd else [(time, name) for time, spec in used for name in _names(spec)]
     first = {name: time for time, name in reversed(names)}

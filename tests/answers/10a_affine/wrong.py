@@ -121,6 +121,17 @@ def quantize_per_channel__of_the_last_dimension(input, scales, zero_points, axis
     return F.clamp(F.round(input * (1.0 / scales)) + zero_points, quant_min, quant_max).to(dtype)
 
 
+quantize_per_channel__adds_before_rounding = edited(
+    affine.quantize_per_channel,
+    ("(1.0 / scales.reshape(sizes)))", "(1.0 / scales.reshape(sizes)) + zero_points.reshape(sizes))"),
+    ("rounded + zero_points.reshape(sizes)", "rounded"),
+)
+quantize_per_channel__of_any_range = edited(
+    affine.quantize_per_channel, ("    _check_bounds(quant_min, quant_max, dtype)\n", "")
+)
+quantize_per_channel__in_place = edited(affine.quantize_per_channel, ("input * (1.0", "input.mul_(1.0"))
+
+
 def pack_int4__the_first_value_in_the_upper_half(values):
     flat = values.reshape(-1).tolist()
     flat += [0] * (len(flat) % 2)
@@ -165,8 +176,22 @@ def float8_bits__has_no_denormal_numbers(bits, format):
     return sign | min(whole + (1 << shift - 1) - 1 + (whole >> shift & 1) >> shift, format.overflow)
 
 
+_float8_bits = copied(rl.small_floats.float8_bits)
+
+
 def float8_bits__rounds_twice(bits, format):
-    return rl.small_floats.float8_bits(rl.small_floats.bfloat16_bits(bits) << 16, format) if bits else 0
+    return _float8_bits(rl.small_floats.bfloat16_bits(bits) << 16, format) if bits else 0
+
+
+float8_bits__nan_without_a_sign = edited(_float8_bits, ("return sign | 0x7F", "return 0x7F"))
+float8_bits__no_sign_of_zero = edited(
+    _float8_bits,
+    ("return sign | min(rounded, format.overflow)", "return sign | min(rounded, format.overflow) if rounded else 0"),
+)
+float8_bits__beyond_the_largest = edited(_float8_bits, ("min(rounded, format.overflow)", "rounded & 0x7F"))
+float8_bits__rounds_half_up = edited(
+    _float8_bits, ("(1 << shift - 1) - 1 + (significand >> shift & 1) >> shift", "(1 << shift - 1) >> shift")
+)
 
 
 # Observers
@@ -207,6 +232,18 @@ moving_average_per_channel__with_new_buffers = edited(
 )
 
 
+moving_average_per_channel__of_no_elements = edited(
+    moving_average_per_channel, ("    if x_orig.numel() == 0:\n        return x_orig\n", "")
+)
+moving_average_per_channel__moves_from_zero = edited(
+    moving_average_per_channel,
+    ("    store_range", "    else:\n        low, high = low * 0.5, high * 0.5\n    store_range"),
+)
+moving_average_per_channel__returns_a_copy = edited(
+    moving_average_per_channel, ("return x_orig", "return x_orig.clone()")
+)
+
+
 def quantization_error__changes_the_histogram(histogram, width, start_bin, end_bin, dst_nbins):
     step = width * (end_bin - start_bin + 1) / dst_nbins
     if step == 0:
@@ -241,6 +278,14 @@ def quantization_error__of_the_middles_of_bins(histogram, width, start_bin, end_
     middle = (np.arange(histogram.numel()) - start_bin + 0.5) * width
     at = np.clip(np.floor(middle / step), 0, dst_nbins - 1)
     return float((histogram.numpy() * (middle - (at + 0.5) * step) ** 2).sum())
+
+
+_ERROR = rl.ao.quantization.observer.quantization_error
+quantization_error__of_steps_without_length = edited(_ERROR, ("    if step == 0:\n        return 0.0\n", ""))
+quantization_error__from_the_first_bin = edited(
+    _ERROR, ("(functions.arange(histogram.numel()) - start_bin)", "functions.arange(histogram.numel())")
+)
+quantization_error__as_a_tensor = edited(_ERROR, (" / 3).item()", " / 3)"))
 
 
 def non_linear_search__moves_both_ends(histogram, error):
@@ -363,6 +408,17 @@ def fake_quantize__leaves_nan(self, scale, zero_point, quant_min, quant_max):
     q = F.round(self * rl.aten.native.quantized.inverse_of(scale)) + zero_point
     mask = (q >= quant_min) & (q <= quant_max)
     return (F.clamp(q, quant_min, quant_max) - zero_point) * scale, mask
+
+
+_FAKE = rl.aten.native.quantized.fake_quantize
+fake_quantize__divides = edited(_FAKE, ("self * inverse_of(scale)", "self / scale"))
+fake_quantize__adds_before_rounding = edited(
+    _FAKE, ("inverse_of(scale)) + zero_point", "inverse_of(scale) + zero_point)")
+)
+fake_quantize__rounds_half_up = edited(
+    _FAKE, ("functions.round(self * inverse_of(scale))", "functions.floor(self * inverse_of(scale) + 0.5)")
+)
+fake_quantize__in_place = edited(_FAKE, ("self * inverse_of(scale)", "self.mul_(inverse_of(scale))"))
 
 
 # Predictions

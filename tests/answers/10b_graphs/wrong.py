@@ -8,13 +8,15 @@ import sys
 import rushlight as rl
 from rushlight.ao.nn.quantized.functional import integer_product, zero_point_corrections
 from rushlight.ao.pruning.scheduler import cubic_sparsity
+from rushlight.ao.pruning.sparsifier import weight_norm_mask
 from rushlight.ao.quantization.fx import convert
 from rushlight.ao.quantization.fx.match_utils import is_match, matched_nodes, pattern_length
 from rushlight.ao.quantization.fx.prepare import is_observer
 from rushlight.aten.generated import functions as F
 from rushlight.fx.node import Node
+from rushlight.nn.utils.fusion import fuse_conv_bn_weights
 
-from ..shared import edited
+from ..shared import copied, edited
 
 # An int8 linear layer
 
@@ -76,9 +78,9 @@ def linear__relu_at_zero(x, weight, bias, x_qparams, weight_qparams, qparams, re
     sums = integer_product(x, weight) + zero_point_corrections(x, weight, x_qparams[1], weight_qparams[1])
     unit = weight_qparams[0] * x_qparams[0]
     values = sums.float() if bias is None else sums.float() + bias / unit
-    rounded = F.round(values * (unit / qparams[0]))
-    rounded = (F.relu(rounded) if relu else rounded) + qparams[1]
-    return F.clamp(rounded, 0, 127).to(rl.uint8)
+    rounded = F.round(values * (unit / qparams[0])) + qparams[1]
+    rounded = F.relu(rounded) if relu else rounded
+    return F.clamp(rounded, 0, 255).to(rl.uint8)
 
 
 def linear__zero_point_before_the_rounding_up(x, weight, bias, x_qparams, weight_qparams, qparams, relu=False):
@@ -136,6 +138,9 @@ def fuse_conv_bn_weights__always_trainable(conv_w, conv_b, bn_rm, bn_rv, bn_eps,
     return rl.nn.Parameter(weight.to(conv_w.dtype)), rl.nn.Parameter(bias.to(b_dtype))
 
 
+fuse_conv_bn_weights__in_place = edited(fuse_conv_bn_weights, ("rsqrt(bn_rv + bn_eps)", "rsqrt(bn_rv.add_(bn_eps))"))
+
+
 # Patterns
 
 
@@ -169,9 +174,12 @@ def is_match__subclasses_too(modules, node, pattern, max_uses=sys.maxsize):
     )
 
 
+_is_match = copied(is_match)
+
+
 def is_match__without_constants(modules, node, pattern, max_uses=sys.maxsize):
     head, *inner = pattern if isinstance(pattern, tuple) else (pattern,)
-    if not is_match(modules, node, head, max_uses):
+    if not _is_match(modules, node, head, max_uses):
         return False
     args = [arg for arg in node.args if isinstance(arg, Node)]
     if inner and len(inner) != len(args):
@@ -182,7 +190,7 @@ def is_match__without_constants(modules, node, pattern, max_uses=sys.maxsize):
 def is_match__exactly_max_uses(modules, node, pattern, max_uses=None):
     head, *inner = pattern if isinstance(pattern, tuple) else (pattern,)
     if (
-        not is_match(modules, node, head)
+        not _is_match(modules, node, head)
         or max_uses not in (None, len(node.users))
         and (max_uses == 1 or len(node.users) > max_uses)
     ):
@@ -350,6 +358,12 @@ def weight_norm_mask__largest_elements(norms, sparsity_level, sparse_block_shape
         stays[F.argsort(norms[blocks[i]].reshape(-1))[:zeros_per_block]] = False
         mask[blocks[i]] = stays.reshape(norms[blocks[i]].shape)
     return mask
+
+
+weight_norm_mask__by_sums = edited(weight_norm_mask, ("argsort(sums / sizes)", "argsort(sums)"))
+weight_norm_mask__prunes_the_norms = edited(
+    weight_norm_mask, ("    return mask[", "    norms.mul_(mask[:height, :width])\n    return mask[")
+)
 
 
 cubic_sparsity__between_the_smaller_and_the_larger = edited(

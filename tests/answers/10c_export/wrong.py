@@ -256,6 +256,20 @@ constraints__a_range_without_an_upper_end_begins_at_2 = edited(
     ),
 )
 
+
+constraints__two_names_of_one_size = edited(_CONSTRAINTS, ("if len(named) > 1:", "if False:"))
+constraints__specialises_what_is_dynamic = edited(_CONSTRAINTS, ("if Dim.DYNAMIC in dims:", "if False:"))
+constraints__narrows_a_named_dim = edited(_CONSTRAINTS, ("if named and (allowed != wanted", "if named and (False"))
+constraints__a_named_range_from_2 = edited(
+    _CONSTRAINTS, ("ValueRange(named[0].min, named[0].max) if named else allowed", "allowed")
+)
+constraints__from_0 = edited(
+    _CONSTRAINTS, ("wanted = ValueRange(2, None)", "wanted = ValueRange(0 if not named else 2, None)")
+)
+constraints__joined_in_pairs = edited(
+    _CONSTRAINTS, ("groups |= dict.fromkeys(joined, joined)", "groups |= {guard.symbol: joined, guard.other: joined}")
+)
+
 # Arguments in a file
 
 
@@ -321,6 +335,18 @@ verify_graph__kinds_of_positional_arguments_only = edited(
      "    def use(argument, skips=False):\n        if not (skips and argument):\n            kind_of(argument)\n"),
     ("use(argument[\"arg\"])", "use(argument[\"arg\"], argument[\"kind\"] == 2)"),
 )  # fmt: skip
+
+
+verify_graph__an_error_of_two_lines = edited(verifier.verify_graph, ("has no value", "has\\nno value"))
+verify_graph__known_if_true = edited(
+    verifier.verify_graph, ('if not is_known(node["target"])', 'if is_known(node["target"]) is not True')
+)
+verify_graph__positional_only = edited(verifier.verify_graph, ("kinds != sorted(kinds)", "2 in kinds"))
+verify_graph__given_twice = edited(verifier.verify_graph, ("if name in given:", "if False:"))
+verify_graph__of_any_kind = edited(verifier.verify_graph, ("not {*kinds} <= {1, 2} or kinds != sorted(kinds)", "False"))
+verify_graph__used_before_it_is_given = edited(
+    verifier.verify_graph, ("            if name not in given:\n", "            if name not in given and False:\n")
+)
 
 # Annotations of an exported graph
 
