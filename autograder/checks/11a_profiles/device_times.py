@@ -9,7 +9,7 @@ from importlib import import_module
 from types import SimpleNamespace
 
 from ...engine.check import program
-from ..cases import drawn, listed, several, when
+from ..cases import drawn, listed, several
 from ..listing import comments
 
 NAMES = {"cpu_op": ["sum", "copy_", "add"], "user_annotation": ["step", "model", "loss"]}
@@ -121,7 +121,6 @@ def _trace(steps, lost, backwards, at_once):
         _case("add( sum( copy_( k5 ) k3 ) )", lost=2, backwards=True), _case("add( k5 ) k3 sum( k4 )", backwards=True),
         _case("step( sum( add( k5 ) ) )", at_once=True), _case("sum( add( copy_( k5 ) k3 ) )", backwards=True, at_once=True),
     ],
-    hint=when("lost", "work whose operator the trace lacks counts nowhere, also not for what is around the operator"),
     show=lambda torch, **case: comments(map(_line, _trace(**case))),
 )  # fmt: skip
 def times(rl, **case):

@@ -142,7 +142,7 @@ BEFORE = listed((0, 30), ["stream", "other stream", "HtoD", "DtoH"])  # until wh
 
 REPLAY_HINTS = {
     "nodes": "the whole graph is one launch, and only edges and engines order its nodes",
-    "now": "the whole graph is one launch",
+    "now": "the host launches the whole graph once",
     "ready": "the stream's next work waits for all nodes, and the last node need not be the last to end; other streams go on",
     "engines": "an engine is free when its last copy has ended",
 }

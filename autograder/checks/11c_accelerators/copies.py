@@ -28,9 +28,7 @@ def _mistake(case, mine, theirs):
         return "the host queues copy in, kernel, copy out of one chunk, then those of the next one"
     if ours != real:
         return "the host waits before the end, or launches too late: is each copy non_blocking?"
-    if case["count"] > case["buffers"]:
-        return "a buffer is used again only when its last chunk has left it, and other buffers do not wait for that"
-    return "chunks in different buffers wait only for the copy engines"
+    return "chunks in different buffers wait only for the copy engines, and those in one buffer until the one before has left it"
 
 
 @program(

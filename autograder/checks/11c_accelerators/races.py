@@ -37,13 +37,17 @@ def _words(text):
 
 
 def _clock_mistake(case, mine, theirs):
-    """A hint for the first step after which a clock differs; for an exception, for the last step."""
+    """A hint for the first step after which a clock differs; for an exception, only if it is the check's own."""
     key = first_apart(mine, theirs)
-    last = int(key.partition(":")[0]) if key else len(case["steps"]) - 1
+    if key is None:
+        return (
+            "an event has a copy of a clock, and each stream has its own"
+            if mine["error"][:1] == ["AssertionError"]
+            else None
+        )
+    last = int(key.partition(":")[0])
     before, (kind, *names) = case["steps"][:last], case["steps"][last]
     recorded = {step[1] for step in before if step[0] == "record"}
-    if key is None and mine["error"][0] == "AssertionError":
-        return "an event has a copy of a clock, and each stream has its own"
     if kind in ("wait", "synchronize event") and names[0] not in recorded:
         return "an event that was never recorded orders nothing"
     if kind in ("record", "wait") and all(step[-1] != names[1] or len(step) == 1 for step in before):

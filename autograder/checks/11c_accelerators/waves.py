@@ -22,7 +22,8 @@ from ..cases import drawn, explained, listed, rows
     )),
     hint=explained(
         tiles="a tile that extends beyond the result is a tile; count the rows of tiles and the columns by themselves",
-        waves="the last wave may have places without a tile, but no wave is without a tile",
+        waves="a wave has `blocks_each` tiles for each multiprocessor. The last wave may have places without a tile, "
+        "but no wave is without a tile",
         tile_efficiency="the elements of the result, divided by those of all tiles",
         wave_efficiency="the tiles, divided by the places of all waves",
     ),

@@ -4,7 +4,6 @@ A function's name is its exercise's, two underscores, and what is wrong.
 """
 
 import math
-from math import prod
 from statistics import fmean, median, pstdev
 
 from rushlight.autograd.profiler_util import average_events, device_times, find_parents
@@ -13,7 +12,7 @@ from rushlight.profiler.profiler import schedule_action
 from rushlight.utils.benchmark.utils.common import MAX_SIGNIFICANT_FIGURES, MIN_CONFIDENCE_INTERVAL, significant_figures
 from rushlight.utils.flop_counter import operator_flops
 
-from ..shared import edited
+from ..shared import copied, edited
 
 
 def find_parents__shortest_around(events):
@@ -211,6 +210,14 @@ critical_path__without_launches = edited(
 )
 
 
+critical_path__of_no_kernels = edited(critical_path, ("    if not ends:\n        return [], 0\n", ""))
+critical_path__ends_before_the_launch = edited(critical_path, ("ends[latest] >= launched", "ends[latest] > launched"))
+critical_path__always_the_one_before = edited(
+    critical_path, ("before.append(latest if waited else None)", "before.append(latest)")
+)
+critical_path__backwards = edited(critical_path, ("path[::-1]", "path"))
+
+
 operator_flops__every_product = edited(
     operator_flops, ('name in ("mm", "addmm", "bmm", "baddbmm")', 'name.endswith("mm")')
 )
@@ -252,24 +259,21 @@ operator_flops__neither_padding_nor_stride = edited(
 operator_flops__no_keys = edited(operator_flops, ("* s * t *", "* s * max(t, 1) *"))
 
 
-def operator_flops__one_each(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
-    """A multiplication and its addition are one."""
-    if name in ("addmm", "baddbmm"):
-        inputs = inputs[1:]
-    return prod(inputs[0]) * inputs[1][-1] if name.endswith("mm") else 0
-
-
-def operator_flops__bias_counts(name, inputs, outputs, transposed=False, output_mask=(True, True, True)):
-    """It counts the added tensor, and all gradients of a convolution."""
-    if name in ("addmm", "baddbmm"):
-        return (2 * inputs[1][-1] + 1) * prod(inputs[1][:-1]) * inputs[2][-1]
-    if name in ("mm", "bmm"):
-        return 2 * prod(inputs[0]) * inputs[1][-1]
-    if name == "convolution":
-        return 2 * inputs[0][0] * prod(outputs[0][2:]) * prod(inputs[1])
-    if name == "convolution_backward":
-        return sum(output_mask) * 2 * inputs[1][0] * prod(inputs[0][2:]) * prod(inputs[2])
-    return 0
+# a multiplication and its addition are one
+operator_flops__one_each = edited(
+    operator_flops, ("2 * prod", "prod"), ("2 * inputs", "inputs"), ("return 2 * b", "return b")
+)
+_PRODUCT = "return 2 * prod(inputs[0]) * inputs[1][-1]"
+operator_flops__bias_counts = edited(
+    operator_flops, (_PRODUCT, f"{_PRODUCT} + ('add' in name) * prod(inputs[0][:-1]) * inputs[1][-1]")
+)
+operator_flops__the_gradient_of_the_bias_counts = edited(operator_flops, ("output_mask[:2]", "output_mask"))
+operator_flops__one_gradient = edited(operator_flops, ("sum(output_mask[:2])", "any(output_mask[:2])"))
+operator_flops__a_float = edited(operator_flops, (_PRODUCT, _PRODUCT.replace("2", "2.0", 1)))
+operator_flops__positions_of_the_result = edited(
+    operator_flops, ("(inputs[0] if transposed else outputs[0])", "outputs[0]")
+)
+operator_flops__values_as_wide_as_keys = edited(operator_flops, ("(d + e)", "(d + d)"))
 
 
 def significant_figures__all_times(times):
@@ -351,15 +355,18 @@ what_to_change__longest_in_the_gap = edited(  # the longest time in the gap: its
 )
 
 
+_what_to_change = copied(what_to_change)
+
+
 def what_to_change__by_the_share(events):
     """The busy share alone decides."""
     busy, gaps = busy_and_gaps(events)
     idle = sum(end - start for start, end in gaps)
     largest = max((end - start for start, end in gaps), default=0)
     if 2 * busy >= busy + idle:
-        return "faster kernels", busy, what_to_change(events)[2]
+        return "faster kernels", busy, _what_to_change(events)[2]
     change = ("load ahead", largest) if 2 * largest >= idle else ("CUDA graph", idle - largest)
-    return *change, what_to_change(events)[2]
+    return *change, _what_to_change(events)[2]
 
 
 what_to_change__began_last = edited(what_to_change, ('event["dur"])["name"]', '-event["ts"])["name"]'))
@@ -394,6 +401,9 @@ what_to_change__graph_before_kernels = edited(  # of equal parts
         'change = "CUDA graph" if busy == idle - (end - start) > end - start else max(parts, key',
     ),
 )
+
+
+what_to_change__the_busy_time = edited(what_to_change, ("return change, parts[change]", "return change, busy"))
 
 
 def busy_and_gaps__one_piece_for_each_start(events):

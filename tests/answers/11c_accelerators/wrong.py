@@ -98,6 +98,22 @@ update_clocks__new_streams_wait_for_nothing = edited(
 update_clocks__only_the_host_waits = edited(
     _sanitizer.update_clocks, ("(clocks.host, *clocks.streams.values())", "(clocks.host,)")
 )
+
+
+update_clocks__an_unrecorded_event_is_the_host = edited(
+    _sanitizer.update_clocks,
+    (
+        "clocks.of(names[1]), clocks.events.get(names[0], {})",
+        "clocks.of(names[1]), clocks.events.get(names[0], {1: 9})",
+    ),
+)
+
+
+update_clocks__a_new_stream_begins_at_zero = edited(
+    _sanitizer.update_clocks, ("dict(clocks.of(names[1]))", "dict(clocks.streams.setdefault(names[1], {}))")
+)
+
+
 # a write is compared with the last write too, and a read with reads
 check_access__all_before = edited(
     _sanitizer.check_access,
@@ -115,6 +131,17 @@ check_access__first_race = edited(_sanitizer.check_access, ("return races", "ret
 check_access__racing_kernels_are_not_entered = edited(
     _sanitizer.check_access, ("    if writes:\n", "    if races:\n        return races\n    if writes:\n")
 )
+
+
+check_access__a_write_that_is_none = edited(_sanitizer.check_access, (" if accesses.write else []", ""))
+
+
+check_access__reads_stay_after_a_write = edited(
+    _sanitizer.check_access,
+    ("accesses.write, accesses.reads = (number, stream), []", "accesses.write = (number, stream)"),
+)
+
+
 compute_in_chunks__one_stream = edited(
     overlap.compute_in_chunks, ("side = Stream()", "side = lanes[0][0] if lanes else Stream()")
 )
@@ -152,6 +179,11 @@ def compute_in_chunks__all_copies_first(inputs, outputs, compute, duration, buff
                 launch("kernel", duration, compute, [buffer], buffer)
                 result.copy_(buffer, non_blocking=True)
     cuda.synchronize()
+
+
+compute_in_chunks__out_of_the_first_buffer = edited(
+    overlap.compute_in_chunks, ("result.copy_(buffer", "result.copy_(lanes[0][1]")
+)
 
 
 add_node__keeps_the_frontier = edited(graphs.add_node, ("= frozenset({", "|= frozenset({"))
@@ -213,6 +245,11 @@ def replay_times__captured_streams(device, stream, nodes):
     return times
 
 
+replay_times__an_engine_is_free_at_once = edited(
+    graphs.replay_times, ("device.engines[engine] = times[-1][1]", "device.engines[engine] = start")
+)
+
+
 def quantize__area(m, n, tile=(128, 128), multiprocessors=108, blocks_each=1):
     """As many tiles as the area of the result needs."""
     tiles = math.ceil(m * n / (tile[0] * tile[1]))
@@ -222,6 +259,12 @@ def quantize__area(m, n, tile=(128, 128), multiprocessors=108, blocks_each=1):
 
 quantize__one_more = edited(waves.quantize, ("waves = -(-tiles // places)", "waves = tiles // places + 1"))
 quantize__a_block_each = edited(waves.quantize, ("places = multiprocessors * blocks_each", "places = multiprocessors"))
+
+
+quantize__elements_of_all_places = edited(waves.quantize, ("m * n / (tiles *", "m * n / (waves * places *"))
+
+
+quantize__tiles_of_a_wave = edited(waves.quantize, ("tiles / (waves * places)", "tiles / places"))
 
 
 backward_steps__waits_at_once = edited(
