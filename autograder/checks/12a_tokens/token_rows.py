@@ -13,14 +13,6 @@ from ..cases import drawn, explained, rows, several, when
 TEXTS = ["she", "walked", "  ", ",", "...", "¿", "hablé", "a", " ", "\n", "_", "7"]
 
 
-def _about_words(case, mine, theirs):
-    if not case["text"].strip():
-        return "white space is no token, so this text has none"
-    return (
-        "a word is a piece without its space, white space is no token, and every unknown word is the token `len(ids)`"
-    )
-
-
 @program(
     "course.tokens.encode_words",
     cases=drawn(text=lambda st: st.lists(st.sampled_from(TEXTS), max_size=8).map(" ".join), known=several(TEXTS, 0, 5,
@@ -33,7 +25,7 @@ def _about_words(case, mine, theirs):
         ("ran ran she", ["she", "walked"]), ("she\u00a0walked", ["walked"]), ("a_b", ["a", "_", "b"]), (", she", [" she", ","]),
     ))),
     show=lambda torch, text, known, turned: f"encode_words({text!r}, {_numbers(known, turned)})",
-    hint=_about_words,
+    hint="a word is a piece without its space, white space is no token, and every unknown word is the token `len(ids)`",
 )  # fmt: skip
 def words(rl, text, known, turned):
     ids = _numbers(known, turned)
@@ -82,7 +74,7 @@ class Letters:
         f"# the tokens of `tokenizer` are 0 for a, 1 for b, 2 for c, and its end is {end}"
     ),
     hint=explained(
-        kind="a text with more than `length` targets, its end included, has no row, and both arrays are int64",
+        kind="each text has a row, unless it has more than `length` targets, its end included, and both arrays are int64",
         inputs="the input of a position is the target before it, and the first input is `end`",
         targets="the targets are all tokens of the text, then its end, and -100 behind it",
     ),

@@ -124,7 +124,8 @@ def _attend(xp, kind, calls):
     draws=20,
     hint=explained(
         calls="`attend` is called once, with the queries, the keys and the values of `split_heads`",
-        stream="each half reads the normalised stream, and adds to the stream itself",
+        stream="each half reads the stream through its own norm and adds to the stream itself; the activation is "
+        "between `up` and `down`",
         gradients="a gradient reaches x and each parameter of the block",
     ),
 )  # fmt: skip

@@ -19,8 +19,8 @@ from .tiles import Elements, flows, gradients_of
         ([2, 2], [7, 3], 3, 100.0, "float64", 3), ([2], [5, 5, 0, 1], 4, None, "float32", 4), ([], [11, 40], 2, 2.0, "float64", 5),
     ),
     hint=explained(
-        turned="pair i has the elements 2i and 2i + 1; its angle is position * base ** (-2i / size), in the dtype of x",
-        relative="the product of two turned tokens must depend on the difference of their positions only",
+        turned="pair i has the elements 2i and 2i + 1; its angle is position * base ** (-2i / size), in the dtype of x; the first "
+        "element turns towards the second",
     ),
 )  # fmt: skip
 def rotated(rl, lead, positions, pairs, base, of, start):

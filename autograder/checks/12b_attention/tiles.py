@@ -6,11 +6,14 @@ import math
 import tracemalloc
 from importlib import import_module
 
+import numpy as np
+
 from rushlight.c10.dispatch import DispatchMode
 
 from ...engine.check import program
+from ...engine.observe import values
 from ...engine.recorder import called
-from ..cases import beyond_single, copied, drawn, explained, first_apart, listed, numbers, rows, several
+from ..cases import beyond_single, copied, drawn, explained, field, first_apart, listed, numbers, rows, several
 
 # Two softmaxes become one --------------------------------------------------------------------------------------------
 
@@ -28,9 +31,17 @@ _PARTS = explained(
 )
 
 
+def _is_nan(name, mine, theirs):
+    """Whether an entry that differs has a nan on the student's side only."""
+    if first_apart(mine, theirs) != name:
+        return False
+    yours, wanted = (np.isnan(values(field(tree, name))).any() for tree in (mine, theirs))
+    return yours and not wanted
+
+
 def _about_merging(case, mine, theirs):
     keys = case["first"] + case["second"]
-    if "nan" in repr(mine) and any(all(key[query] == "-inf" for key in keys) for query in (0, 1)):
+    if _is_nan("total", mine, theirs) and any(all(key[query] == "-inf" for key in keys) for query in (0, 1)):
         return "here both parts have seen no key for a query: minus infinity minus minus infinity is NaN"
     return _PARTS(case, mine, theirs)
 
@@ -184,11 +195,16 @@ def _fused_is_nan(causal, scale):
 def _about_tiles(case, mine, theirs):
     if first_apart(mine, theirs) == "digits":
         return "only the last digits differ: no step computes in a narrower dtype than the query's"
-    if (case["scale"] or 0) > 100:
+    if _is_nan("out", mine, theirs):
         return "the scores are very large or very small here: exp must get the distance from the largest score so far"
-    if case["causal"] and case["sizes"][1] > case["sizes"][0]:
-        return "with more keys than queries, there are blocks that no query sees"
-    return "which position does the first key of a block have?" if case["causal"] else None
+    return _TILES(case, mine, theirs)
+
+
+_TOO_LARGE = "a tensor, or an array, has the scores of more than one block of keys"
+_TILES = explained(
+    logsumexp="logsumexp is the largest score plus the logarithm of the sum",
+    a_tensor_is_too_large=_TOO_LARGE, too_much_at_once=_TOO_LARGE,
+)  # fmt: skip
 
 
 def _needs_too_much(sizes, call, *args, **given):
@@ -248,16 +264,21 @@ def _(torch, lead, sizes, block, causal, scale, of, start):
 
 _GRADIENTS = explained(
     of_the_value="the weights are exp(scores - logsumexp); the gradient of the values is their transpose times `grad`",
-    of_the_query="the gradient of a score is weight * (gradient of the weight - delta); delta is the sum of grad * out",
-    of_the_key="the scores are query @ keyᵀ · scale, so the scale is a factor of this gradient too",
-)
+    of_the_query="the gradient of the query is a sum over all blocks of keys",
+    of_the_key="the gradient of a score is weight * (gradient of the weight - delta); delta is the sum of grad * out, "
+    "over all keys",
+    a_tensor_is_too_large=_TOO_LARGE, too_much_at_once=_TOO_LARGE,
+)  # fmt: skip
 
 
 def _about_gradients(case, mine, theirs):
-    hint = _GRADIENTS(case, mine, theirs)
-    if hint and case["block"] < case["sizes"][1] and first_apart(mine, theirs) != "of the value":
-        hint += "; delta is a sum over all keys, and a block has only some of them: it is the sum of grad * out"
-    return hint
+    wrong = first_apart(mine, theirs)
+    if wrong is not None and wrong.endswith("key"):
+        yours, wanted = (values(field(tree, wrong)) for tree in (mine, theirs))
+        factor = case["sizes"][2] ** -0.5 if case["scale"] is None else case["scale"]
+        if yours.shape == wanted.shape and np.allclose(yours * factor, wanted, rtol=1e-3):
+            return "the scores are query @ keyᵀ · scale, so the scale is a factor of this gradient too"
+    return _GRADIENTS(case, mine, theirs)
 
 
 @program(

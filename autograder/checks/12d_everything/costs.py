@@ -9,7 +9,7 @@ from rushlight.course.costs import saved_bytes
 from rushlight.course.gpt import gpt
 
 from ...engine.check import program
-from ..cases import attempt, drawn, explained, listed, rows
+from ..cases import attempt, drawn, explained, field, first_apart, first_of, listed, rows, when
 
 SIZES = listed((1, 30), [2, 4, 6, 8, 12], [1, 2], (1, 3), [4, 6, 9])  # vocabulary, width, heads, layers, length
 
@@ -91,6 +91,10 @@ def _by_part(counter, config):
 LARGE = listed((49, 70), [2, 4, 6, 8, 12], [1, 2], (1, 3), [4, 6, 9])  # the embedding is the largest parameter
 
 
+def _peak_is_too_low(case, mine, theirs):
+    return first_apart(mine, theirs) == "peak" and field(mine, "peak") < field(theirs, "peak")
+
+
 @program(
     "course.costs.step_memory",
     cases=drawn(config=LARGE, batch=(1, 6), n=(1, 4)),
@@ -99,12 +103,12 @@ LARGE = listed((49, 70), [2, 4, 6, 8, 12], [1, 2], (1, 3), [4, 6, 9])  # the emb
         ([70, 2, 1, 3, 6], 6, 4), ([55, 12, 2, 1, 4], 5, 2),
     )),
     draws=6,
-    hint=explained(
-        parameters="the head has no weight of its own, but a bias", gradients="each parameter has a gradient of its size",
+    hint=first_of(when(_peak_is_too_low, "what is alive at both moments? The peak is too low"), explained(
+        gradients="each parameter has a gradient of its size, and the head has no weight of its own, but a bias",
         optimizer="two tensors of each parameter's size, and one number for each parameter",
         activations="q, k and v together are one Linear's output, and a view of a tensor costs nothing",
         peak="at the first moment there are no gradients of parameters yet; at the second one there are no activations any more",
-    ),
+    )),
 )  # fmt: skip
 def memory(rl, config, batch, n):
     return dict(sorted(rl.course.costs.step_memory(_config(rl, config), batch=batch, n=n).items()))

@@ -5,7 +5,20 @@ from __future__ import annotations
 from importlib import import_module
 
 from ...engine.check import program
-from ..cases import attempt, defaults, drawing, drawn, explained, listed, rows, several, type_name
+from ..cases import (
+    apart,
+    attempt,
+    defaults,
+    drawing,
+    drawn,
+    explained,
+    first_of,
+    listed,
+    rows,
+    several,
+    type_name,
+    when,
+)
 
 # Groups --------------------------------------------------------------------------------------------------------------
 
@@ -114,10 +127,12 @@ TARGET = [0, 1, 2, 3, 4, -100, -100]
         )),
     ),
     draws=10,
-    hint=explained(
-        perplexity="add up over all tokens that have a target, and divide once", mode="the model's mode is that of before",
-        modes="while it runs, the model is in evaluation mode", recording="no graph is recorded while it runs",
-        afterwards="afterwards grad mode is as before: on or off",
+    hint=first_of(
+        when(apart("modes"), "while it runs, the model is in evaluation mode"),
+        explained(
+            perplexity="add up over all tokens that have a target, and divide once",
+            mode="the model's mode is that of before", recording="no graph is recorded while it runs",
+        ),
     ),
 )  # fmt: skip
 def perplexities(rl, batches, training, fails, generator, height, recorded):

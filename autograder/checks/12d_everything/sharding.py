@@ -5,9 +5,28 @@ from __future__ import annotations
 import math
 
 from ...engine.check import program
-from ..cases import attempt, copied, defaults, drawing, explained, numbers, rows
+from ..cases import attempt, copied, defaults, drawing, explained, field, first_apart, numbers, rows
 
 _part = defaults(heads=2, d=2, hidden=8, ranks=2, rank=0, backwards=False)
+
+
+WHOLE = "the results of all ranks are added up, so what is whole on each rank counts as often as there are ranks"
+
+
+def _about_part(case, mine, theirs):
+    part = field(theirs, "part")
+    name = str(first_apart(field(mine, "part"), part))
+    if name in ("projection.bias", "down.bias"):
+        return WHOLE
+    if name.startswith("attention"):
+        return "the rows of the queries, the keys and the values of the rank's heads are not neighbours"
+    return None if isinstance(part, str) else _about_all_ranks(case, mine, theirs)
+
+
+_about_all_ranks = explained(
+    changed="a tensor of `state` has changed", keys="the keys are those of `state`, in its order", sum=WHOLE,
+    gradients="gradients go through the parts to the tensors of `state`: detach nothing",
+)  # fmt: skip
 
 
 @drawing
@@ -31,12 +50,7 @@ def _parts(draw, st):
         f"width, hidden = {heads * d}, {hidden}\n"
         f"shard_block({'dict(reversed(state.items()))' if backwards else 'state'}, {heads}, rank={rank}, ranks={ranks})"
     ),
-    hint=explained(
-        part="the rows of the queries, the keys and the values of the rank's heads are not neighbours",
-        changed="a tensor of `state` has changed", keys="the keys are those of `state`, in its order",
-        sum="the results of all ranks are added up, so what is whole on each rank counts as often as there are ranks",
-        gradients="gradients go through the parts to the tensors of `state`: detach nothing",
-    ),
+    hint=_about_part,
 )  # fmt: skip
 def shards(rl, heads, d, hidden, ranks, rank, backwards):
     sharding, state = rl.course.sharding, _state(rl, heads * d, hidden, backwards)
@@ -150,7 +164,8 @@ def _counted(draw, st):
         f"average_gradients({[[None if rank in ranks else 'grad' for ranks in missing] for rank in range(len(counts))]}, {counts})"
     ),
     hint=explained(
-        averages="a rank counts as often as it has tokens; one without a token is left out, because 0 times nan is nan",
+        averages="a rank counts as often as it has tokens, also where it has no gradient; one without a token is left "
+        "out, because 0 times nan is nan",
         new="a tensor of the result is one of the arguments", changed="one of the arguments has changed",
     ),
 )  # fmt: skip

@@ -346,13 +346,19 @@ def train_incremental__neighbours_keep_their_counts(words, times, count):
             break
         merges.append(best)
         for i in where[best]:
-            words[i] = merge(words[i], best, new)
-            for pair in pairwise(words[i]):
+            word = words[i] = merge(words[i], best, new)
+            for pair in pairwise(word):
                 if new in pair:
                     counts[pair] += times[i]
                     where.setdefault(pair, set()).add(i)
         del counts[best]
     return merges
+
+
+train_incremental__pieces_as_lists = edited(
+    tokens.train_incremental,
+    ("merged = words[i] = merge(word, best, new)", "merged = merge(word, best, new)\n            words[i] = [*merged]"),
+)
 
 
 def encode_special__shorter_names_first(text, encode, special_tokens, allowed_special=(), disallowed_special="all"):

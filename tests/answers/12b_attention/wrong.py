@@ -111,6 +111,14 @@ merge_partials__a_small_sentinel = edited(
 )
 
 
+merge_partials__the_largest_of_the_first = edited(
+    attention.merge_partials, ("return Partial(largest,", "return Partial(first.largest,")
+)
+merge_partials__mixed_as_they_are = edited(
+    attention.merge_partials, ("first.mixed * a + second.mixed * b", "first.mixed + second.mixed")
+)
+
+
 def _from(begin, query, key, value, block, is_causal, scale):
     """Tiles in which the largest score begins with a number."""
     largest = query.new_full([*query.shape[:-1], 1], begin)
@@ -236,6 +244,11 @@ def tiled_attention_backward__all_weights(grad, query, key, value, out, logsumex
     return backward(grad, query, key, value, out, logsumexp, key.shape[-2], is_causal, scale)
 
 
+tiled_attention_backward__weights_of_a_block = edited(
+    attention.tiled_attention_backward, ("(scores - logsumexp.unsqueeze(-1)).exp()", "scores.softmax(-1)")
+)
+
+
 def attention_traffic__scores_once(batch, heads, queries, keys, size, tile, itemsize=4):
     unfused, fused = attention_traffic(batch, heads, queries, keys, size, tile, itemsize)
     return unfused - 2 * batch * heads * queries * keys * itemsize, fused
@@ -334,6 +347,18 @@ def forward_block__always_gelu(block, x, heads, attend):
 
 
 forward_block__first_norm_twice = edited(gpt.forward_block, ("block.norm_2(x)", "block.norm_1(x)"))
+
+
+forward_block__attends_twice = edited(
+    gpt.forward_block, ("attend(query, key, value)", "(attend(query, key, value) + attend(query, key, value)) / 2")
+)
+
+
+forward_block__of_detached_x = edited(
+    gpt.forward_block, ("block.norm_1(x)", "block.norm_1(x.detach())"), ("x = x + block", "x = x.detach() + block")
+)
+
+
 tied_gradient__last_wins = edited(
     stream.tied_gradient,
     ("of_head.index_add(", "of_head.index_copy("),
@@ -373,6 +398,9 @@ def rms_norm__scale_without_history(x, weight, eps=1e-5):
 
 def rms_norm__weight_as_data(x, weight, eps=1e-5):
     return _RMS_NORM(x, weight.data, eps)
+
+
+rms_norm__in_float32 = edited(stream.rms_norm, ("scaled.to(x.dtype)", "scaled"))
 
 
 # Predictions

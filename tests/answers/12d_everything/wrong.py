@@ -151,6 +151,12 @@ gpt_flops__no_output_projection = edited(gpt_flops, ("rows * 4 * width * width",
 gpt_flops__the_embedding_is_a_product = edited(gpt_flops, ('"embedding": (0, 0)', '"embedding": (head, head)'))
 
 
+gpt_flops__narrow_inside = edited(gpt_flops, ("rows * 8 * width * width", "rows * 2 * width * width"))
+
+
+gpt_flops__the_head_gets_one_gradient = edited(gpt_flops, ("2 * head", "head"))
+
+
 step_memory__views_count = edited(step_memory, ("+ rows * width + heads * rows", "+ 2 * rows * width + heads * rows"))
 
 
@@ -160,6 +166,9 @@ step_memory__the_head_has_a_weight = edited(step_memory, ('+ sizes["rest"]', '+ 
 step_memory__all_at_once = edited(
     step_memory, ("max(activations + 2 * scores, parameters", "(activations + 2 * scores + parameters")
 )
+
+
+step_memory__without_the_counts = edited(step_memory, ("2 * parameters + FLOAT * len(numbers)", "2 * parameters"))
 
 
 step_memory__scores_are_free = edited(step_memory, ("rows + scores + FLOAT", "rows + FLOAT"))
@@ -183,6 +192,9 @@ step_traffic__capitals = edited(step_traffic, ("    sizes =", "    strategy = st
 
 
 step_traffic__how_a_name_begins = edited(step_traffic, ('strategy == "fsdp"', 'strategy.startswith("fsdp")'))
+
+
+step_traffic__scattered_twice = edited(step_traffic, ('"reduce_scatter": block', '"reduce_scatter": 2 * block'))
 
 
 graphs_of_generation__sizes_are_guarded = edited(
@@ -224,6 +236,12 @@ shard_block__keys_in_an_order_of_its_own = edited(
 )
 
 
+shard_block__halves_the_biases = edited(
+    shard_block,
+    ("    part = dict(state)", '    part = dict(state)\n    state["down.bias"].detach().div_(ranks)'),
+)
+
+
 average_gradients__mean_of_means = edited(average_gradients, ("(count / total)", "(1 / len(counts))"))
 
 
@@ -244,6 +262,16 @@ def average_gradients__in_place(gradients, counts):
                 grad.mul_(count / total)
     kept = [mine for mine, count in zip(gradients, counts) if count]
     return [sum(each[1:], each[0]) for each in ([grad for grad in column if grad is not None] for column in zip(*kept))]
+
+
+def average_gradients__weighs_the_arguments(gradients, counts):
+    """New tensors, but each gradient is multiplied in place."""
+    for grads, count in zip(gradients, counts):
+        for grad in grads if count else ():
+            if grad is not None:
+                grad.mul_(count / sum(counts))
+    shares = [[g.clone() for g, count in zip(grads, counts) if count and g is not None] for grads in zip(*gradients)]
+    return [sum(share[1:], share[0]) for share in shares]
 
 
 # Serving
@@ -431,6 +459,15 @@ quantize_groups__halves_away_from_zero = edited(
 )
 
 quantize_groups__halves_up = edited(quantize_groups, (".round()", ".add(0.5).floor()"))
+
+
+perplexity__in_the_mode_that_it_has = edited(perplexity, ("    model.eval()\n", ""))
+
+
+quantize_groups__in_place = edited(
+    quantize_groups,
+    ("    q = (groups / scales.unsqueeze(2)).round()", "    q = groups.div_(scales.unsqueeze(2)).round()"),
+)
 
 
 # The path of one operation: each of these is refused for one reason
