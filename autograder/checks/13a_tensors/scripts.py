@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import copied, drawn, explained, numbers, several, with_layout
+from ..cases import apart, copied, drawn, explained, first_of, numbers, several, when, with_layout
 
 # Copies --------------------------------------------------------------------------------------------------------------
 
@@ -187,7 +187,6 @@ def _largest_made(torch, call):
         fits="an operator makes a tensor that is larger than the scores and the result: a copy, which find_copies finds, or a "
         "product of all keys or values, which a TorchDispatchMode that prints the size of each result finds",
         only_read="the cache and the query are only read",
-        new="the result is a new tensor",
     ),
 )  # fmt: skip
 def attend(xp, tokens, heads, width, layout, kind):
@@ -375,13 +374,12 @@ def _training(kind="plain", way="in place", scores=(1, 3, 2), dtype="float32"):
         _training(scores=[1, 2, 3]), _training(scores=[float("-inf"), float("-inf")]), _training(scores=[-1e30, -2e30]),
         *(_training(scores=[0.25, 0.75, -0.5], dtype=dtype) for dtype in ("float32", "float64")),
     ],
-    hint=explained(
+    hint=first_of(when(apart("still"), "a later change of the model changes these tensors"), explained(
         state="the values of the state dict after the step with the highest score, the first one of equals",
         calls="each of the steps calls step and then score, once",
         model="the model is left as the last step left it, with its gradients and its mode",
-        still="a later change of the model changes these tensors",
         gradients="the tensors of a state dict require no gradient",
-    ),
+    )),
 )  # fmt: skip
 def keep_best(xp, kind, dtype, way, scores):
     return _trained(xp.clinic.tensors.torch, kind, dtype, way, scores, xp.clinic.tensors.keep_best)

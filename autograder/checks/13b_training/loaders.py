@@ -231,6 +231,9 @@ def _noise(length=8, batch_size=2, workers=2, kind="float64", seed=1):
     return {"length": length, "batch_size": batch_size, "workers": workers, "kind": kind, "seed": seed}
 
 
+_NORMAL = "the noise is of the standard normal distribution: another one has other shares of large and small numbers"
+
+
 @program(
     "clinic.training.noisy_loader",
     cases=drawn(length=(6, 12), batch_size=(1, 4), workers=(0, 3), kind=["float64"], seed=(0, 99)),
@@ -238,8 +241,7 @@ def _noise(length=8, batch_size=2, workers=2, kind="float64", seed=1):
            _noise(MANY, 500)],
     hint=explained(
         equal_noises="two samples have the same noise: which generator makes it, and who seeds that one in each worker and epoch?",
-        size_of_the_noise="the noise is of the standard normal distribution",
-        distribution="the noise is of the standard normal distribution: another one has other shares of large and small numbers",
+        size_of_the_noise=_NORMAL, distribution=_NORMAL,
         repeated="after the same torch.manual_seed, the epochs are others",
         batches="the samples are in the order of the data, and of its dtype",
         workers="the loader has as many workers as asked for",

@@ -191,7 +191,8 @@ class Token:
         "modes": "the model runs in the mode that it has, and keeps it: `train` and `eval` are not yours to call",
         "the batches stay": "the micro-batches belong to the caller: compute with them, and change none of them",
         "a float": "the loss is a number of Python, not a tensor",
-    }.get(first_apart(mine, theirs), "a mean of means gives a token of a short micro-batch more weight: `token_weights` shows it"),
+        "loss": "a mean of means gives a token of a short micro-batch more weight: `token_weights` shows it",
+    }.get(first_apart(mine, theirs)),
 )  # fmt: skip
 def accumulated_backward(rl, batches, start):
     import torch

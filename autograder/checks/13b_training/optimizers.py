@@ -3,7 +3,7 @@
 from copy import deepcopy
 
 from ...engine.check import program
-from ..cases import defaults, drawn, explained, first_apart, numbers, rows, several
+from ..cases import defaults, drawn, explained, field, first_apart, numbers, rows, several
 
 EVENTS = [
     "head",
@@ -177,6 +177,17 @@ def _told(torch, model, optimizer, steps):
 _heads = defaults(kind="", before=1, steps=2, bias=True, turned=False, classes=3, frozen="")
 
 
+def _about_heads(case, mine, theirs):
+    wrong = first_apart(mine, theirs)
+    if wrong in ("values", "require grad"):
+        return "the parameters of the new head are trained as they come: their values and `requires_grad` are those of the new task"
+    if wrong == "groups" and sorted(str(field(mine, wrong))) == sorted(str(field(theirs, wrong))):
+        return "the names say which parameter follows which: the new head may have registered them in another order"
+    if wrong in ("groups", "states"):
+        return "the optimizer holds the old head's parameters until you exchange them in `param_groups`; its state has them as keys"
+    return None
+
+
 @program(
     "clinic.training.replace_head",
     cases=drawn(kind=KINDS, before=(0, 2), steps=(1, 3), bias=bool, turned=bool, classes=(2, 3), frozen=["", "old", "new"]),
@@ -186,13 +197,7 @@ _heads = defaults(kind="", before=1, steps=2, bias=True, turned=False, classes=3
         *(_heads(kind, frozen=frozen) for kind in ("sgd", "adamw groups") for frozen in ("old", "new")),
         *(_heads(kind, classes=2) for kind in ("adam", "head only")), _heads("sgd", classes=2, frozen="old"),
     ],
-    hint=lambda case, mine, theirs: (
-        "the parameters of the new head are trained as they come: their values and `requires_grad` are those of the new task"
-        if (case["frozen"] or case["classes"] == 2) and first_apart(mine, theirs) in ("values", "require grad")
-        else "the names say which parameter follows which: the new head may have registered them in another order"
-        if case["turned"]
-        else "the optimizer holds the old head's parameters until you exchange them in `param_groups`; its state has them as keys"
-    ),
+    hint=_about_heads,
 )  # fmt: skip
 def replace_head(rl, kind, before, steps, bias, turned, classes, frozen):
     import torch

@@ -41,9 +41,9 @@ def _texts(draw, st):
     ),
     hint=explained_by_rank(
         raised={"wait": "do all ranks call the same collective, also one without tokens?"},
-        mean="the losses of all tokens, divided by the number of all tokens that count; DDP divides by the ranks once more",
+        mean="the losses of all tokens, in the dtype of the logits, divided by the exact number of all tokens that count; DDP "
+        "divides by the ranks once more",
         gradient="what is averaged over the ranks is the gradient of the mean over all tokens that count",
-        logits="each rank has a gradient of its own logits, of zeros if it has no token that counts",
         sent="one all-reduce, of the number of tokens",
         dtype="the loss has the dtype of the logits",
         arguments="the logits and the targets do not change",

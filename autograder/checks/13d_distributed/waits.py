@@ -197,8 +197,8 @@ def _evaluations(draw, st):
     ),
     hint=explained_by_rank(
         raised={"wait": "a rank with fewer batches calls fewer collectives", "died": "do all ranks call the same collectives?"},
-        share="the share of all targets that count, where the class with the largest number is predicted, "
-        "not the mean of the ranks' or the batches' shares",
+        share="on each rank the share of all targets that count, in exact integers and in the model's own mode, where the class "
+        "with the largest number is predicted; not the mean of the ranks' or the batches' shares",
         sent="one all-reduce, with any batches: add up on the rank first",
         batches="the inputs and the targets do not change",
         changed="all but the number that it returns is as it was before",

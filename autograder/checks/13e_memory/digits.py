@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import attempt, drawn, explained, listed, rows, several
+from ..cases import apart, attempt, drawn, explained, field, first_of, listed, rows, several, when
 
 # Integers that no value has ------------------------------------------------------------------------------------------
 
@@ -117,11 +117,13 @@ ERRORS = {"model": "raises KeyError", "iterable": "raises ValueError", "iterable
         *(_levels(eight_bits=bits, sizes=sizes, between=True) for bits in EIGHT_BITS for sizes in ([5], [6, 1], [60, 300, 7])),
         *(_levels(kind, wide=8.0, end=end) for kind in OBSERVERS for end in ERRORS),
     ],
-    hint=explained(
-        levels="the scale is that from before the first batch, and an observer may be called several times. Is the quotient "
-        "rounded, and then the zero point added?",
-        error="an error of the model or of the iterable is raised further",
-        as_before="the model is another one afterwards: its ranges, its hooks, or its mode",
+    hint=first_of(
+        when(apart("error"), "an error of the model or of the iterable is raised further"),
+        explained(
+            levels="the scale is that from before the first batch, and an observer may be called several times, or not at all. Is "
+            "the quotient rounded, and then the zero point added?",
+            as_before="the model is another one afterwards: its ranges, its hooks, or its mode",
+        ),
     ),
     draws=12,
 )  # fmt: skip
@@ -307,6 +309,10 @@ def _trained(torch, kind, run, rate, steps, foreach):
     return model, optimizer, train
 
 
+def _hides_an_error(case, mine, theirs):
+    return isinstance(field(theirs, "lost"), str) and apart("lost")(case, mine, theirs)
+
+
 @program(
     "clinic.memory.lost_updates",
     cases=drawn(
@@ -319,9 +325,13 @@ def _trained(torch, kind, run, rate, steps, foreach):
         *(("bfloat16", "taking turns", rate, steps, False) for rate in (1e-3, 1e-4) for steps in (1, 2, 4, 5)),
         *((kind, run, 1e-9, 4, False) for kind in ("float16", "bfloat16") for run in ("plain", "taking turns")),
     ),
-    hint=explained(
-        lost="compare each element before and after `optimizer.step()`, and ask its gradient and the learning rate of its group",
-        hooks="the optimizer has other hooks than before",
+    hint=first_of(
+        when(_hides_an_error, "an error of `train` is raised further"),
+        explained(
+            lost="compare each element before and after `optimizer.step()`, and ask its gradient and the learning rate "
+            "of its group",
+            hooks="the optimizer has other hooks than before",
+        ),
     ),
     draws=15,
 )  # fmt: skip

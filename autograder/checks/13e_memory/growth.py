@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from ...engine.check import program
-from ..cases import attempt, drawn, explained, numbers, rows, several
+from ..cases import apart, attempt, drawn, explained, first_of, numbers, rows, several, when
 
 # Who keeps what ------------------------------------------------------------------------------------------------------
 
@@ -180,10 +180,12 @@ def _contents(thing, seen):
         *(_kept(name, second=[name, "row and all"]) for name in KEPT), _kept(kind="adam"),
         _kept("loss", "loss", second=["activations", "node"], kind="adam"),
     ],
-    hint=explained(
-        bytes="what is reached from an owner: elements, keys, gradients, nodes, and what each node has saved? A storage that an "
-        "earlier owner reaches too is counted there",
-        only_read="a list or dict of the owners, or a gradient, is another one after the call",
+    hint=first_of(
+        when(apart("only read"), "a list or dict of the owners, or a gradient, is another one after the call"),
+        explained(
+            bytes="what is reached from an owner: elements, keys, gradients, nodes, and what each node has saved? A storage that "
+            "an earlier owner reaches too is counted there",
+        ),
     ),
     draws=20,
 )  # fmt: skip
@@ -275,7 +277,8 @@ def _all_batches(torch, kinds, end):
     hint=explained(
         growth="bytes that are alive when the next batch is asked for, after each round of batches: what do the lists hold, and "
         "what does an error hold?",
-        report="losses and activity are lists of floats, and messages a list of texts",
+        report="floats for each batch with a step and for each call of a layer, also in a batch without one, "
+        "and a text for each error",
         hooks="the hooks stay: each call of `fit` adds more of them",
         error="only a RuntimeError while a loss is computed is caught: any other one is raised further",
         gradients="after each batch with a step the parameters of the optimizer have no gradient. The others keep theirs",

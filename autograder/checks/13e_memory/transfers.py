@@ -168,10 +168,10 @@ def _descent(size=3, scale=1.0, kind="float32", rates=(0.5, 2.5, 0.5), same=Fals
         _descent(8, 64.0, "float16", [0.0, 0.0]), _descent(scale=1e25, kind="float64"),
     ],  # in half precision only cases without a rounding, but for a loss
     hint=explained(
-        losses="the losses as one tensor: torch.stack",
+        losses="each loss is that of the docstring, in the dtype of x, and all are one tensor: torch.stack",
         without_data="on tensors without data it needs a number: which line still reads one?",
-        best="the best loss is the smallest one so far, the first one of equals, and the best point is the x that gave it, not the "
-        "x after the step",
+        best="the best loss is the smallest one so far, the first one of equals, in its dtype, and the best point is the x that "
+        "gave it, not the x after the step",
     ),
     draws=20,
 )  # fmt: skip

@@ -253,6 +253,11 @@ find_copies__contiguous_too = edited(
 )
 
 
+find_copies__after_a_trial = edited(
+    tensors.find_copies, ("    with Record():", "    function(*args)\n    with Record():")
+)
+
+
 def attend__without_a_maximum(cache, query):
     keys, values = cache.permute(1, 2, 0, 3)
     weights = (torch.bmm(keys, query.unsqueeze(-1)) / math.sqrt(query.size(-1))).exp()
@@ -319,3 +324,7 @@ keep_best__single_precision = edited(
     ),
 )
 keep_best__from_a_low_number = edited(tensors.keep_best, ("best = best_state = None", "best, best_state = -1e9, None"))
+
+
+keep_best__scores_twice = edited(tensors.keep_best, ("now = score(model)", "now = score(model)\n        score(model)"))
+keep_best__with_a_graph = edited(tensors.keep_best, ("model.state_dict()", "model.state_dict(keep_vars=True)"))

@@ -22,7 +22,7 @@ from rushlight.clinic.training import (
     without_gradient,
 )
 
-from ..shared import edited
+from ..shared import copied, edited
 
 # Patients ------------------------------------------------------------------------------------------------------------
 
@@ -259,6 +259,9 @@ def not_held__first_group(model, optimizer):
     return names, len(held - {*model.parameters()})
 
 
+_replace_head = copied(replace_head)
+
+
 def replace_head__by_position(model, head, optimizer):
     successors = dict(zip(model.head.parameters(), head.parameters()))
     for group in optimizer.param_groups:
@@ -283,11 +286,11 @@ def replace_head__loads(model, head, optimizer):
 def replace_head__requires_grad_of_the_old_one(model, head, optimizer):
     for name, old in model.head.named_parameters():
         head.get_parameter(name).requires_grad_(old.requires_grad)
-    replace_head(model, head, optimizer)
+    _replace_head(model, head, optimizer)
 
 
 def replace_head__trains_all_of_it(model, head, optimizer):
-    replace_head(model, head.requires_grad_(True), optimizer)
+    _replace_head(model, head.requires_grad_(True), optimizer)
 
 
 def replace_head__old_weights_that_fit(model, head, optimizer):
@@ -296,7 +299,7 @@ def replace_head__old_weights_that_fit(model, head, optimizer):
             new = head.get_parameter(name)
             if new.shape == old.shape:
                 new.copy_(old)
-    replace_head(model, head, optimizer)
+    _replace_head(model, head, optimizer)
 
 
 replace_head__trains_again = edited(replace_head, ("model.head = head", "model.head = head; model.train()"))
@@ -336,6 +339,9 @@ token_weights__gives_its_targets_away = edited(token_weights, ("targets.clone()"
 token_weights__needs_a_graph = edited(token_weights, ("if not loss.requires_grad:", "if False:"))
 
 
+_accumulated_backward = copied(accumulated_backward)
+
+
 def accumulated_backward__changes_the_targets(model, batches):
     """Padding gets a class, and is multiplied by 0."""
     tokens, total = sum(int((targets != -100).sum()) for _, targets in batches), 0.0
@@ -350,20 +356,20 @@ def accumulated_backward__changes_the_targets(model, batches):
 
 def accumulated_backward__in_evaluation(model, batches):
     model.eval()
-    return accumulated_backward(model, batches)
+    return _accumulated_backward(model, batches)
 
 
 def accumulated_backward__in_evaluation_for_a_while(model, batches):
     training = model.training
     model.eval()
-    total = accumulated_backward(model, batches)
+    total = _accumulated_backward(model, batches)
     model.train(training)
     return total
 
 
 def accumulated_backward__in_training(model, batches):
     model.train()
-    return accumulated_backward(model, batches)
+    return _accumulated_backward(model, batches)
 
 
 def accumulated_backward__mean_of_means(model, batches):

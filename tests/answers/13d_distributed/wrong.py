@@ -661,7 +661,8 @@ def tower__norms_first(width):
             self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
             self.fc1, self.fc2 = nn.Linear(width, width), nn.Linear(width, width)
 
-        forward = _SoundTower.forward
+        def forward(self, x):
+            return _SoundTower.forward(self, x)
 
     return Tower()
 
@@ -697,6 +698,18 @@ def tower__rows_alone(width):
             return _SoundTower.forward(self, x.view(rows, columns))
 
     return Tower(width)
+
+
+tower__moves_x = edited(
+    distributed.tower,
+    ("            x = x + self", "            x.data.add_(1)\n            x = x - 1\n            x = x + self"),
+)
+
+
+tower__draws_once_more = edited(
+    distributed.tower,
+    ("nn.Linear(width, width)\n\n        def", "nn.Linear(width, width)\n            torch.rand(1)\n\n        def"),
+)
 
 
 def first_drift__sums(model, step, steps):
@@ -1188,6 +1201,18 @@ mean_loss__logits_times_0 = edited(
         "    return F.cross_entropy",
         "    if not own:\n        return logits.sum() * 0\n    return F.cross_entropy",
     ),
+)
+
+
+mean_loss__a_barrier = edited(
+    distributed.mean_loss, ("dist.all_reduce(total)", "dist.all_reduce(total)\n    dist.barrier()")
+)
+
+
+mean_loss__leaves_gradients_off = edited(
+    distributed.mean_loss,
+    ("    return ", "    loss = "),
+    ("clamp(min=1)", "clamp(min=1)\n    torch.set_grad_enabled(False)\n    return loss"),
 )
 
 
