@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+
 from ...engine.check import program
 from ..cases import as_lists, drawing, rows
 
@@ -169,7 +171,7 @@ _EDGES = [
     *_edges("add", ([2], {}), (["1.5"], {}), ([2, "matrix"], {}), (["1.5", "matrix"], {}), (["matrix"], {"alpha": 2}),
             ([], {"other": "matrix"}), ([], {}), (["matrix", 2], {}), (["floor"], {}), (["matrix"], {"alpha": "matrix"}),
             (["matrix"], {"alpha": "2"}), (["matrix"], {"beta": 2}), ([2], {"other": "matrix"}), ([None], {}), ([[0]], {}),
-            ([], {"alpha": 2, "other": "matrix"}), ([True, 2], {}), ([True], {})),
+            ([], {"alpha": 2, "other": "matrix"}), ([True, 2], {}), ([True], {}), ([{"numpy": 2.5}], {})),
     *_edges("addcmul", ([2, "matrix", "matrix"], {}), (["matrix", "matrix"], {"value": 2}), (["1.5", "matrix", "matrix"], {}),
             ([2, "matrix"], {}), ([2, 2, "matrix"], {})),
     *_edges("all", ([], {}), ([0], {}), ([[0]], {}), ([None], {}), ([0, True], {}), ([[0, 1], True], {}), (["2"], {}),
@@ -205,7 +207,9 @@ _EDGES = [
 
 
 def _unpacked(xp, value):
-    """A value of a case: `"matrix"` and texts of numbers are tensors, the latter without dimensions."""
+    """A value of a case: `"matrix"` and texts of numbers are tensors, the latter without dimensions. Some numbers are numpy's."""
+    if isinstance(value, dict):
+        return np.float32(value["numpy"])
     if isinstance(value, (list, tuple)):
         return [_unpacked(xp, item) for item in value]
     if value == "matrix":
@@ -218,7 +222,9 @@ def _packed(xp, value):
         return f"a tensor with sizes {list(value.shape)}" if value.dim() else value.item()
     if isinstance(value, (list, tuple)):
         return [_packed(xp, item) for item in value]
-    return str(value).rpartition(".")[2] if isinstance(value, xp.dtype) else value
+    if isinstance(value, xp.dtype):
+        return str(value).rpartition(".")[2]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _about_signatures(case, mine, theirs):
@@ -234,7 +240,7 @@ def _about_signatures(case, mine, theirs):
             return sizes
         if type(last) is int and [last] in stack:
             return "`converted` converts each value before its type is looked at"
-        if position == 0 and isinstance(last, int | float):
+        if position == 0 and (isinstance(last, int | float) or last == {"numpy": 2.5}):
             return "a value that is a number may stand for a tensor where `may_be_number` says so"
         return "the call fits a schema: for each one the steps begin anew, with the caller's own args"
     if not isinstance(mine, list) or len(mine) != 2:

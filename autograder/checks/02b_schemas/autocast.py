@@ -153,6 +153,7 @@ _OPERATORS = {  # how to call each with two square matrices
     "bmm": lambda ops, a, b: ops.bmm(ops.unsqueeze(a, 0), ops.unsqueeze(b, 0)), "prod": lambda ops, a, b: ops.prod(b),
     "prod.dim_int": lambda ops, a, b: ops.prod(b, 1, True), "cat": lambda ops, a, b: ops.cat([a, b], 1),
     "stack": lambda ops, a, b: ops.stack([a, b], -1), "add": lambda ops, a, b: ops.add(a, b),
+    "index_copy": lambda ops, a, b: ops.index_copy(a, 0, ops.arange(2), b),
 }  # fmt: skip
 
 

@@ -60,6 +60,7 @@ _BINDINGS = [
 
 
 _BINDINGS += [(kind, False, _ON_CPU[0], *row) for kind in _KINDS[1:] for row in _WRONG]
+_BINDINGS += [(kind, True, [], "f() -> int", [], 3) for kind in _KINDS[:2]]  # a boxed one is never for an empty set
 
 
 @program(
@@ -91,7 +92,7 @@ def _(torch, schema, kind, with_key_set, bits, stack, result):
     """
     function, received = _recording_kernel(torch, kind, with_key_set, result)
     args, kwargs = split(schema, unpack(torch, stack))
-    key = "PrivateUse1" if "PrivateUse1" in bits else "CPU"
+    key = next((key for key in ("PrivateUse1", "CPU") if key in bits), "Undefined")
     with ExitStack() as exits:
         namespace, made = exits.enter_context(library(torch))
         made.define(schema)

@@ -190,7 +190,7 @@ _NONE, _TWO = "f() -> ()", "f(int a, int b) -> ()"
 _LONG = "f(int a, int b=2, int c=3, *, int d, int e=5) -> ()"
 _MIXED = "f(Tensor x, int a=2, *, float b=1.0) -> ()"
 _DEFAULTED = "f(int[] a=[1,2], str? b=None, bool c=True) -> ()"
-_BY_NAME = "f(*, int a=1, Tensor? b=None, str c='q') -> ()"
+_BY_NAME = "f(*, int z=1, Tensor? b=None, str c='q') -> ()"
 _LISTS = "f(Tensor[] a, Scalar b=1, *, int[2] c=1) -> ()"
 _OPTIONAL = "f(int? a=1, str? b='q', *, bool? c=True, int? d=0) -> ()"
 _RESERVED = "f(Tensor self, float from=0.0, *, Scalar lambda=1) -> ()"  # names that Python does not allow

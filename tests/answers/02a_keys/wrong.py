@@ -476,6 +476,9 @@ choose_signature__brackets_around_lists_of_known_length = edited(
     _choose, ('== ["int[]"]', 'in (["int[]"], ["int[2]"])')
 )
 choose_signature__numbers_of_two_types = edited(_choose, ("isinstance(value, NUMBERS)", "type(value) in (int, float)"))
+choose_signature__numbers_of_python_only = edited(
+    _choose, ("isinstance(value, NUMBERS)", "type(value) in (bool, int, float)")
+)
 choose_signature__sizes_stay_for_the_next = edited(
     _choose,
     ("for position,", "passed = args\n    for position,"),

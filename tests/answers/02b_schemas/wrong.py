@@ -725,3 +725,12 @@ autocast_kernel__includes_the_key_afterwards = edited(
     ("for value in stack])", 'for value in stack])\n    finally:\n        local.excluded &= ~BIT["AutocastCPU"]'),
 )
 unbind__drops_one_default = edited(schema.unbind, ("    while args and", "    if args and"))
+unbind__keywords_in_the_order_of_their_names = edited(
+    unbind, ("value in rest if", "value in sorted(rest, key=lambda pair: pair[0].name) if")
+)
+bind_kernel__passes_no_empty_key_set = edited(
+    dispatch.bind_kernel, ("if kernel.with_key_set", "if kernel.with_key_set and key_set")
+)
+autocast_kernel__promotes_by_the_first_argument = edited(
+    autocast_mode.autocast_kernel, ("promote_type(stack)", "promote_type(stack[:1])")
+)
