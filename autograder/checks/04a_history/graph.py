@@ -42,6 +42,7 @@ RESULTS = {  # operators of one argument; if a floating result has no history, w
     "zeros_like": (lambda xp, x: xp.zeros_like(x), [False]),
     "nll_loss": (lambda xp, x: xp.ops.aten.nll_loss_forward(x, xp.zeros(x.shape[0]).long(), None, 1, -100), [True, False]),
     "lu_unpack": (lambda xp, x: unpacked_factors(xp, x), [False, True, True]),
+    "lu_unpack, integers first": (lambda xp, x: integers_first(unpacked_factors(xp, x)), [False, True, True]),
 }  # fmt: skip
 
 
@@ -52,6 +53,10 @@ def unpacked_factors(xp, x):
     if is_torch(xp):
         return xp.lu_unpack(x, xp.arange(1, least + 1, dtype=xp.int32))
     return tuple(xp.ones(sizes, dtype=x.dtype) for sizes in ((rows, rows), (rows, least), (least, columns)))
+
+
+def integers_first(results):
+    return results[0].long(), *results[1:]
 
 
 def histories(result, node, inputs, same):
@@ -80,8 +85,9 @@ def history_of_results(xp, shape, operator, kind):
     x = xp.ones(shape, dtype=getattr(xp, kind))
     result, node = operator(xp, x), xp.graph.Node()
     returned = xp.history.set_history(result, node, *([] if differentiable is None else [differentiable]))
-    others = [x for x in (result if isinstance(result, (list, tuple)) else [result]) if not x.requires_grad]
-    assert all(x._autograd is None for x in others), "a result without a derivative has metadata"
+    for x in result if isinstance(result, (list, tuple)) else [result]:
+        assert x.requires_grad or x._autograd is None, "a result without a derivative has metadata"
+        assert not x.requires_grad or not x._autograd.requires_grad, "the metadata of a result have the flag of a leaf"
     return histories(result, node, [[list(sizes), kind] for sizes, kind in node.input_metadata], returned is result)
 
 
@@ -258,12 +264,12 @@ def unpacked(xp, take, operator, kinds, written, enabled, hooks):
 
     def pack(x):
         log.append({"pack": plain(x), "requires_grad": x.requires_grad, "without grad_fn": x.grad_fn is None})
-        return [x.clone() if hooks == "copies" else x]
+        return [x.clone()] if hooks == "copies" else x
 
     class Unpack(list):  # empty, and so not true
-        def __call__(self, box):
+        def __call__(self, packed):
             log.append("unpack")
-            return box[0]
+            return packed[0] if hooks == "copies" else packed
 
     with xp.autograd.graph.saved_tensors_hooks(pack, Unpack()) if hooks else nullcontext():
         result = operate(xp, x, y)
@@ -274,10 +280,10 @@ def unpacked(xp, take, operator, kinds, written, enabled, hooks):
     accumulators = accumulator_of(x), accumulator_of(y)  # which live as long as they are held
     with grad_mode(xp, enabled):
         attempts = [
-            attempt(lambda name=name: saved_tensor(take(node, name), node, x, y, result, hooks)) for name in names
+            attempt(lambda name=name: saved_tensor(take(node, name), node, x, y, result, hooks)) for name in names * 2
         ]
     del accumulators
-    return {"kept": {name: outcome(one, "unpacked") for name, one in zip(names, attempts)}, "hooks": log}
+    return {"kept": {name: outcome(one, "unpacked") for name, one in zip(names * 2, attempts)}, "hooks": log}
 
 
 def saved_tensor(saved, node, x, y, result, hooks):

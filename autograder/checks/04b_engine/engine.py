@@ -220,7 +220,7 @@ CALLS = {  # operators of two operands, and the name of what their nodes save
     "add": (lambda xp, x, y: x + y, None), "mul": (lambda xp, x, y: x * y, "self"),
     "exp": (lambda xp, x, y: x.exp(), "result"), "float32": (lambda xp, x, y: x.to(xp.float32), None),
     "max": (lambda xp, x, y: x.max(-1)[:1], "indices"), "unbind": (lambda xp, x, y: x.unbind(0), None),
-    "split": (lambda xp, x, y: y.split(1, -1), None),
+    "split": (lambda xp, x, y: y.split(1, -1), None), "fails_once": (lambda xp, x, y: failing_once(xp, x), None),
 }  # fmt: skip
 ACTIONS = {
     "look": lambda grads: None, "double": lambda grads: tuple(grad if grad is None else grad * 2 for grad in grads),
@@ -235,6 +235,26 @@ OF_HOOKS = [
     "add to the others",
     "add it again",
 ]  # what a hook may do to other hooks
+
+
+def failing_once(xp, x):
+    """The result of a node whose first call raises an error."""
+
+    class Failing(xp.autograd.Function):
+        errors = [KeyError("the formula's")]
+
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            if Failing.errors:
+                raise Failing.errors.pop()
+            return grad * ctx.saved_tensors[0]
+
+    return Failing.apply(x)
 
 
 def _call_as_code(torch, operator, shapes, given, hooks, keep, recorded):

@@ -295,3 +295,26 @@ copy_slices__with_the_strides_of_the_view = edited(
     history.copy_slices, ("functions.clone(part, memory_format=contiguous_format)", "functions.clone(part)")
 )
 copy_slices__copies_numbers = edited(history.copy_slices, ("part.copy_(first)", "part.copy_(first.detach())"))
+set_history__has_flags_for_floating_results_only = edited(
+    history.set_history,
+    ("    for i,", "    flags = None if differentiable is None else iter(differentiable)\n    for _,"),
+    ("differentiable is None or differentiable[i]", "flags is None or next(flags)"),
+)
+_unpack = copied(graph.unpack_saved)
+
+
+def unpack_saved__compares_versions_also_with_a_hook(saved, node):
+    if saved.unpack_hook is not None and isinstance(saved.packed, Tensor) and saved.packed._version != saved.version:
+        raise RuntimeError("written to")
+    return _unpack(saved, node)
+
+
+_unpacked = {}
+
+
+def unpack_saved__calls_the_hook_once(saved, node):
+    if saved.unpack_hook is None:
+        return _unpack(saved, node)
+    if saved not in _unpacked:
+        _unpacked[saved] = _unpack(saved, node)
+    return _unpacked[saved]

@@ -462,3 +462,11 @@ head_gradients__divides_twice = edited(by_hand.head_gradients, ("addmm @ weight"
 head_gradients__of_one_row = edited(by_hand.head_gradients, ("addmm.sum(0)", "addmm.mean(0)"))
 head_gradients__transposes_too_early = edited(by_hand.head_gradients, ('"TBackward0": t,', '"TBackward0": t.t(),'))
 head_gradients__transposes_nothing = edited(by_hand.head_gradients, ('"weight": t.t(),', '"weight": t,'))
+call_function__lets_go_also_after_an_error_of_the_formula = edited(
+    engine.call_function,
+    (
+        "    outputs = validate_outputs(node, node.apply(*grads))\n",
+        "    try:\n        outputs = validate_outputs(node, node.apply(*grads))\n    except BaseException:\n"
+        "        if not keep_graph:\n            node.release_variables()\n        raise\n",
+    ),
+)
