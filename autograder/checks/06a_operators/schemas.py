@@ -19,6 +19,7 @@ _TYPES = [
     *_SIMPLE,
     *[f"{name} | None" for name in _SIMPLE],
     *[f"Optional[{name}]" for name in ("Tensor", "int", "str")],
+    *["None | Tensor", "None | int"],
     # equal to Number, Number | None, list[Number], Tensor | None
     *["int | float | bool", "Union[bool, float, int]", "bool | int | float | None", "Optional[bool | int | float]"],
     *["list[int | float | bool]", "Union[Tensor, None]"],
@@ -177,7 +178,7 @@ def _about_schemas(case, mine, theirs):
         *[_signature(_X, ("n", "any", annotation, "None")) for annotation in [*_TEXTS, "'dict'"]],
         _signature(_X, ("y", "named", "'list[Tensor]'", ""), returns="'tuple[Tensor, int]'", mutates_args=["y"]),
         *[_signature(_X, mutates_args=["x"]), _signature(_X, _Y, mutates_args=["x"])],
-        _signature(_X, _Y, mutates_args=["y"]),
+        *[_signature(_X, _Y, mutates_args=["y"]), _signature(_X, ("xs", "any", "Tensor", ""), mutates_args=["xs"])],
         _signature(_X, _N, ("y", "any", "Tensor | None", "None"), mutates_args=["y"], returns="None"),
         _signature(_X, ("y", "any", "list[Tensor]", ""), mutates_args=["y", "x"], returns="None"),
         _signature(_X, ("n", "named", "int", ""), ("y", "named", "Tensor", ""), mutates_args=["y"]),

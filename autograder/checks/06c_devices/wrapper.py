@@ -52,6 +52,7 @@ def _row(*given, kind="float64", layout="", columns=None):
         *[_row([889, 45.5, 87.5, -101.5], kind="float32"), _row([6223, 73.5, 171.5, -367.5])],
         *[_row([5], [-5], [0]), _row([0.25, 0.25], [1000, 3]), _row(columns=3)],
         *[_row([1e-30, -3e-30], [1e30, 3e30], kind=kind) for kind in ("float32", "float64")],
+        _row([3e38, 1e38], kind="float32"),  # whose product with 127 is infinite
     ],
     hint=explained(
         int_data="x / scale, rounded to the nearest integer (a half to the even one), in int8",

@@ -755,3 +755,16 @@ infer_schema__puts_any_result_in_parentheses = edited(
 fused_linear_setup_context__forgets_the_activation = edited(
     custom_ops.fused_linear_setup_context, ("    ctx.activation = activation\n", "")
 )
+
+_type_of = copied(custom_ops.schema_type)
+
+
+def schema_type__takes_None_at_the_end_only(annotation):
+    if types.NoneType in typing.get_args(annotation)[:-1]:
+        raise ValueError(annotation)
+    return _type_of(annotation)
+
+
+infer_schema__writes_to_parts_of_a_name = edited(
+    custom_ops.infer_schema, ("if name in mutates_args:", 'if name in ",".join(mutates_args):')
+)
