@@ -111,6 +111,7 @@ CALLED = {  # a function that calls something
     "hash": "return x * (hash(1) + ord('a') - ord('a'))", "getattr": "return getattr(x, 'shape')[0] * x",
     "sorted": "return x * sorted([3, 1, 2], key=lambda n: -n)[0]", "map": "return list(map(lambda v: v + 1, [x, x]))[1]",
     "dtype": "return x.to(xp.float64) + 1", "match of words": "return x * ('a' in 'abc') * 'abc'.index('c')",
+    "class in a module of operations": "return Inside(x + 1, 2).times(3)",
     "callable": "return x * callable(helper)", "method of a list": "l = [x]\nl.append(x * 2)\nreturn l[1] + l[-2]",
 }  # fmt: skip
 CALLABLES = {  # a callable, as a call of it in a function
@@ -160,6 +161,9 @@ word = Word('a')
 
 class Abstract(Scaled, abc.ABC):
     pass
+
+class Inside(Scaled):
+    __module__ = xp.nn.functional.__name__
 
 """
 

@@ -117,10 +117,13 @@ def missing_name(case, mine, theirs):
     return "a name that may be read later is missing" if missing else None
 
 
+DELETED = "def f(x):\n    y = x\n    del y\n    return y\n"  # on the straight path, and read afterwards
+
+
 @program(
     "dynamo.bytecode.live_names",
     cases=drawn(text=drawn_texts(LINES + BREAKING_LINES, 8), line=(0, 40)),
-    edges=[{"text": text, "line": line} for text in BYTECODE if text != LONG_FUNCTION for line in range(8)],
+    edges=[{"text": text, "line": line} for text in [*BYTECODE, DELETED] if text != LONG_FUNCTION for line in range(8)],
     hint=missing_name,
 )
 def names_alive(xp, text, line):

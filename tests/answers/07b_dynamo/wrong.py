@@ -483,6 +483,12 @@ def how_to_call__folds_methods_of_known_classes(function):
     return HOW_TO_CALL(function)
 
 
+def how_to_call__makes_nodes_of_classes(function):
+    if function not in calls.BUILTINS and getattr(function, "__module__", None) in calls.IN_GRAPH:
+        return "break" if getattr(function, "_dynamo_disable", False) else "graph"
+    return HOW_TO_CALL(function)
+
+
 def how_to_call__breaks_on_generators(function):
     if isinstance(function, types.FunctionType) and function.__code__.co_flags & inspect.CO_GENERATOR:
         return "break"

@@ -160,6 +160,16 @@ def live_names__a_deletion_reads_nothing(instructions, start):
     return LIVE_NAMES(plain, start)
 
 
+live_names__a_deletion_takes_the_write_back = edited(
+    bytecode.live_names,
+    (
+        "        if instruction.handler is not None:",
+        "        if instruction.op.startswith('DELETE'):\n            written.discard(instruction.arg)\n"
+        "        if instruction.handler is not None:",
+    ),
+)
+
+
 def live_names__cells_on_the_straight_path_only(instructions, start):
     cells = ("LOAD_CLOSURE", "LOAD_DEREF", "DELETE_DEREF")
     plain = [dataclasses.replace(each, op="POP_TOP") if each.op in cells else each for each in instructions]
