@@ -367,7 +367,8 @@ def call_function(node: Node, grads: Sequence[Tensor | None], keep_graph: bool) 
         keep_graph: True if the node shall not free its saved tensors.
 
     Returns:
-        a list or a tuple of the gradients, one for each edge. An exception of a hook is propagated, and then nothing is freed.
+        a list or a tuple of the gradients, one for each edge. An exception of a hook or of a formula is propagated, and
+        then nothing is freed.
 
     >>> node = rl.zeros(2).requires_grad_().exp().grad_fn
     >>> handle = node.register_hook(lambda gradients, before: (gradients[0] * 10,))

@@ -122,7 +122,9 @@ def apply(cls: type[Function], *args: Any) -> Any:
     - `next_edges`: a list or a tuple of edges. `gradient_edge(tensor)` returns the current edge of a tensor. A forward that
       writes to an argument changes the argument's edge. The node has the edge from before the forward.
     - `saved`: a list or a tuple of `save(tensor, is_output)` for each of the tensors, or None, that forward has put into
-      `ctx.to_save`. A tensor that is an output is saved with the node itself as its history.
+      `ctx.to_save`. A tensor that is an output is saved with the node itself as its history. The outputs are the results for the
+      caller. For an argument that forward returns and has not marked dirty, `attach` makes another tensor, so the argument
+      itself is no output.
     - `to_save`: empty afterwards, also without a graph.
 
     Two helpers treat the results. `check_dirty(ctx, results)` takes all of them, a tuple even if there is one, and raises

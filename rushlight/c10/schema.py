@@ -223,8 +223,8 @@ def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
 
     The line is `name(arguments) -> returns`, with an optional `namespace::` before and `.overload` after the name. `_SCHEMA`
     matches it up to its first parenthesis. A `*` among the arguments is not an argument: those after it are keyword only.
-    There is one return, with or without parentheses, or any number of returns in parentheses. The last `->` of the line
-    comes before the returns.
+    There may be several `*`, as in PyTorch. There is one return, with or without parentheses, or any number of returns in
+    parentheses. The last `->` of the line comes before the returns.
 
         >>> read = parse_schema("add.Tensor(Tensor self, *, Scalar alpha=1) -> Tensor")
         >>> read.namespace, read.name, read.overload_name

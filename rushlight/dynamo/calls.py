@@ -36,8 +36,10 @@ OPERATOR_TYPES = (OpOverload, OpOverloadPacket)
 def how_to_call(function: Any) -> str:
     """Choose how a call of `function`, a Python callable that can be hashed, is captured: one word.
 
+    `function` is no bound method of a Python function, because a call of one is captured as a call of its function.
+
     - "rule": it has a rule of its own in `BUILTINS`, a dict by callable.
-    - "break": a function whose attribute `_dynamo_disable` is True.
+    - "break": a function whose attribute `_dynamo_disable` is True. Others have no such attribute, or it is False.
     - "graph": a Python function whose `__module__` is in `IN_GRAPH`, or an operator, which is an instance of a class in
       `OPERATOR_TYPES`: the call becomes a node.
     - "inline": any other Python function (`FunctionType`): its instructions are captured too.

@@ -39,8 +39,8 @@ def schema_type(annotation: Any) -> str:
 
     The types of `SCHEMA_TYPES` have the names given there; `T | None` (which is equal to `Optional[T]`) is `T?`; `list[T]`
     and `Sequence[T]`, that of `collections.abc`, are `T[]`, for T in `LISTED` only. Raises ValueError for any other
-    annotation. (PyTorch knows some more, such as `list[T] | None`, which is `T[]?`. Accepting these too is not wrong.) Do not
-    use `torch.library.infer_schema` and its tables, which are empty during the check.
+    annotation that can be hashed. (PyTorch knows some more, such as `list[T] | None`, which is `T[]?`. Accepting these too is
+    not wrong.) Do not use `torch.library.infer_schema` and its tables, which are empty during the check.
 
     >>> schema_type(int), schema_type(Tensor | None), schema_type(list[int])
     ('SymInt', 'Tensor?', 'SymInt[]')
