@@ -175,7 +175,7 @@ def find_unused(outputs: Any, parameters: Sequence[nn.Parameter]) -> list[int]:
 
     These are the parameters that the autograd graph does not reach from the outputs. `outputs` may be a tensor, or lists,
     tuples and dicts of any values, including tensors that require no gradient (`tensors_in(outputs)` returns the tensors). An
-    output may be a parameter itself, which is then reached. `parameters` is a list.
+    output may be a parameter itself, which is then reached. `parameters` is a list of parameters that require gradients.
 
     >>> first, second = nn.Linear(1, 1, bias=False), nn.Linear(1, 1, bias=False)
     >>> find_unused({"y": [first(torch.ones(1, 1))], "n": 3}, [first.weight, second.weight])

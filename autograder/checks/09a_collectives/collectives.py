@@ -225,6 +225,11 @@ def gather_by_lists(torch, ranks, members, shapes, kind, shared):
     return [seen.get(rank) for rank in range(ranks)]
 
 
+def _to_all_reduce(torch, rank, shape, kind):
+    """A rank's tensor. Its integers are not those of float32: a buffer needs the dtype of the tensor."""
+    return numbers(torch, shape, rank, kind) * (2**25 + 1 if kind == "int64" else 1)
+
+
 @program(
     "distributed.collectives.ring_all_reduce",
     cases=lambda st: rings(st, shape=lambda _: several((0, 5), 0, 3), op=_OPS, kind=_KINDS),
@@ -245,7 +250,7 @@ def gather_by_lists(torch, ranks, members, shapes, kind, shared):
 )  # fmt: skip
 @on_ranks
 def all_reduce(xp, torch, group, shape, op, kind):
-    tensor = numbers(torch, shape, torch.distributed.get_rank(group), kind)
+    tensor = _to_all_reduce(torch, torch.distributed.get_rank(group), shape, kind)
     memory = tensor.view(-1)
     with recorded_messages(tensor) as seen:
         xp.distributed.collectives.ring_all_reduce(tensor, getattr(torch.distributed.ReduceOp, op), group)
@@ -256,7 +261,7 @@ def all_reduce(xp, torch, group, shape, op, kind):
 @on_ranks
 def torch_all_reduce(torch, group, shape, op, kind):
     rank, count = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
-    tensor = numbers(torch, shape, rank, kind)
+    tensor = _to_all_reduce(torch, rank, shape, kind)
     torch.distributed.all_reduce(tensor, getattr(torch.distributed.ReduceOp, op), group)
     parts = [part.nbytes for part in tensor.reshape(-1).tensor_split(count)]
     nbytes = sent_to_reduce_and_scatter(rank, parts) + sent_to_gather(rank, parts)

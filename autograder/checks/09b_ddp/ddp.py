@@ -36,7 +36,7 @@ def _to_assign(torch, tensors):
 
 @program(
     "distributed.ddp.assign_buckets",
-    cases=drawn(tensors=several(listed((0, 6), _KINDS), 1, 9), limits=several((1, 80), 1, 3)),
+    cases=drawn(tensors=several(listed((0, 6), _KINDS), 1, 9), limits=several((0, 80), 1, 3)),
     edges=rows(
         "tensors limits",
         ([[4, "float32"]], [16]), ([[4, "float32"], [4, "float32"]], [16]), ([[4, "float32"], [4, "float32"]], [17]),
@@ -45,7 +45,7 @@ def _to_assign(torch, tensors):
         ([[4, "float32"], [4, "float32 on meta"]] * 4, [8, 32]),
         ([[1, "float64"], [2, "float32"], [2, "float32"], [9, "float64"]], [16, 64]),
         ([[0, "float32"], [0, "float32"], [4, "float32"]], [16]),
-        ([[2, "float32 on meta"], [2, "float64"], [2, "float32"], [2, "float64"]], [1]),
+        ([[2, "float32 on meta"], [2, "float64"], [2, "float32"], [2, "float64"]], [1]), ([[4, "float32"]] * 2, [0]),
     ),
     hint=explained(
         buckets="a tensor with which a bucket reaches its limit closes it; each kind has its own buckets and its own limits"
@@ -502,7 +502,7 @@ def finishes(xp, torch, group, sizes, buckets, used, earlier, looks, late):
             refused = error_name(error)
     if refused:
         same = [b is a if b is None else torch.equal(b, a) for a, b in zip(before, grads)]
-        kept = {"gradients as they were": all(same), "reducer as it was": _state(reducer) == state}
+        kept = {"gradients as they were": all(same), "reducer as it was": _state(reducer) == state and not any(works)}
         return {"error": refused, **kept, **seen}
     state = [[b.pending - len(b.parameters), b.work is None] for b in reducer.buckets]
     for bucket in reducer.buckets:

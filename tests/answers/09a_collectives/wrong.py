@@ -199,6 +199,11 @@ ring_all_reduce__cuts_into_chunks = edited(
 )
 
 
+ring_all_reduce__a_buffer_of_float32 = edited(
+    collectives.ring_all_reduce, ("torch.empty_like(parts[rank])", "torch.empty(parts[rank].shape)")
+)
+
+
 def ring_all_reduce__has_the_world_for_a_group(tensor, op=ReduceOp.SUM, group=None):
     parts = tensor.view(-1).tensor_split(dist.get_world_size(group))
     mine = torch.empty_like(parts[dist.get_rank(group)])

@@ -471,6 +471,10 @@ def assign_buckets__counts_rows(tensors, limits):
     return _ASSIGN_BUCKETS([torch.empty(len(each), dtype=each.dtype, device=each.device) for each in tensors], limits)
 
 
+def assign_buckets__takes_zero_for_no_limit(tensors, limits):
+    return _ASSIGN_BUCKETS(tensors, [limit or 2**60 for limit in limits])
+
+
 def assign_buckets__counts_the_storage(tensors, limits):
     whole = [each.untyped_storage().nbytes() // each.element_size() for each in tensors]
     pairs = zip(tensors, whole)
@@ -608,3 +612,9 @@ finish__counts_on = edited(ddp.finish, ("    reducer.launched = 0\n", ""))
 finish__waits_for_the_last_bucket_each_time = edited(
     ddp.finish, ("bucket.work.wait()", "reducer.buckets[-1].work.wait()")
 )
+
+
+def finish__waits_before_it_refuses(reducer, used=None):
+    for bucket in reducer.buckets[: reducer.launched]:
+        bucket.work.wait()
+    _FINISH(reducer, used)
