@@ -17,10 +17,10 @@ from ..cases import defaults, drawing, drawn, field, first_apart
 SCALES = [0.1, 0.25, 1 / 3, 0.00732421875, 0.7, 3.7, 0.015, 1.0]
 
 
-def near_middles(scale: float, halves: list[int], nudge: int) -> np.ndarray:
-    """Multiples of half a step in float32, or their neighbours above (`nudge` 1) or below (-1)."""
-    exact = np.array([half * scale / 2 for half in halves], np.float32)
-    return exact if nudge == 0 else np.nextafter(exact, np.float32(nudge * np.inf))
+def near_middles(scale: float, halves: list[int], nudge: int, dtype: str = "float32") -> np.ndarray:
+    """Multiples of half a step in a dtype, or their neighbours above (`nudge` 1) or below (-1)."""
+    exact = np.array([half * scale / 2 for half in halves], dtype)
+    return exact if nudge == 0 else np.nextafter(exact, exact.dtype.type(nudge * np.inf))
 
 
 def _apart(scales: list[float], other) -> list[list]:
@@ -285,7 +285,7 @@ def _channel_cases(draw, st):
         _channels(sizes=[2, 2], zero_points=[5, -5, 0]),
         _channels([3], halves=[0], zero_points=[0, 1, 2], kind="int32", narrow=True), _channels([2, 2, 3, 2]),
         _channels([1, 1], 0, [1.0], [2**26], zero_points=[1], quant=[0, 2**30], kind="int32"),
-        _channels([3, 1], 0, [0.5], [-600], zero_points=[300, 310, 290]),
+        _channels([3, 1], 0, [0.5], [-600], zero_points=[300, 310, 290]), _channels([1, 2], 0, [1.0], [2**40, -(2**40)]),
         *[_channels([1, 1], 0, [scale], [half], nudge, [1]) for scale, half, nudge in QUOTIENTS[:12]],
     ],
     hint=_about_channels,

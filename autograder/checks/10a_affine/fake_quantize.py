@@ -61,6 +61,7 @@ def _about_fakes(case, mine, theirs):
         _faked([0.5, 2.0], zero_points=[0, 3]), _faked([0.1, 0.7, 3.7], zero_points=[-4, 7, 1]), _faked([0.5], [15, 16, 14, 13], 1),
         _faked([0.5], [-8, -9, -10], -1), _faked([0.1, 0.7], [77, 31, 3], 1, [0, 0], [-128, 127]),
         _faked([1 / 3], [9, 21, 27], 0, [1]), _faked(of="float64"), _faked(zero_points=[3], of="float64"),
+        _faked(halves=[1, 5, -3], nudge=1, of="float64"),
         _faked(sizes=[3, 3, 1]), _faked(halves=[], sizes=[0, 2]),
         _faked([0.1], [46, 14, 6, -6], 0, [0], [-128, 127]), _faked([0.7], [46, 14, 6, -6], 0, [2], [-128, 127]),
     ],
@@ -96,12 +97,12 @@ def _rounded(number):
 
 def fake_arguments(xp, scales, halves, nudge, zero_points, extra, of, sizes):
     rows = [
-        np.concatenate([near_middles(s, halves, nudge), np.array([float(number) for number in extra], np.float32)])
+        np.concatenate([near_middles(s, halves, nudge, of), np.array([float(number) for number in extra], of)])
         for s in scales
     ]
     x = np.stack(rows)
     x = x if sizes is None else x.reshape(sizes)
-    return xp.from_numpy(x).to(getattr(xp, of)), xp.tensor(scales), xp.tensor(zero_points, dtype=xp.int32)
+    return xp.from_numpy(x), xp.tensor(scales), xp.tensor(zero_points, dtype=xp.int32)
 
 
 @faked.oracle

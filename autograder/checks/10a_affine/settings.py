@@ -92,6 +92,7 @@ def _types(xp, each):
         _asked([["set_module_name_regex", "b", "x"], _REGEX, _GLOBAL]),
         _asked([_GLOBAL, ["set_module_name_regex", "b", "x"]]),
         _asked([_GLOBAL, ["set_module_name_regex", r".*\.\d", "x"]], "body.10"),
+        _asked([_GLOBAL, ["set_module_name_regex", "body$", "x"]], "body.0"),
         _asked([["set_module_name_object_type_order", "", "Linear", 0, "x"], _GLOBAL], "head"), _asked([_GLOBAL, _NAME], "a.bc"),
         _asked([["set_module_name_object_type_order", "a.b", "Linear", 0, None], _NAME]),
         _asked([["set_object_type", "Module", "x"], _GLOBAL]), _asked([["set_object_type", "relu", "x"], _GLOBAL], kind="relu"),

@@ -98,7 +98,8 @@ def fake_quantize(
 
     Args:
         self: any sizes, float32 or float64. It does not change.
-        scale, zero_point: numbers, or tensors of float32 and int32 that broadcast against `self` to its sizes.
+        scale, zero_point: numbers, that of the scale one of float32, or tensors of float32 and int32 that broadcast against `self`
+            to its sizes.
         quant_min, quant_max: integers, quant_min <= quant_max.
 
     Returns:

@@ -98,6 +98,10 @@ quantize_per_channel__divides = edited(
 quantize_per_channel__adds_integers = edited(
     affine.quantize_per_channel, ("(1.0 / scales.reshape(sizes)))", "(1.0 / scales.reshape(sizes))).to(int64)")
 )
+quantize_per_channel__converts_before_it_saturates = edited(
+    affine.quantize_per_channel,
+    ("rounded + zero_points.reshape(sizes)", "(rounded + zero_points.reshape(sizes)).to(int32)"),
+)
 quantize_per_channel__of_small_zero_points = edited(
     affine.quantize_per_channel, ("zero_points.reshape", "zero_points.to(dtype).reshape")
 )
@@ -366,6 +370,9 @@ find_qconfig__knows_subclasses = edited(
 # Fake quantisation
 
 
+_FAKE_QUANTIZE = copied(rl.aten.native.quantized.fake_quantize)
+
+
 def fake_quantize__the_mask_of_the_values(self, scale, zero_point, quant_min, quant_max):
     q = F.round(self * rl.aten.native.quantized.inverse_of(scale)) + zero_point
     q = F.where(q >= quant_min, q, quant_min)
@@ -386,6 +393,11 @@ def fake_quantize__in_float32(self, scale, zero_point, quant_min, quant_max):
     mask = (q >= quant_min) & (q <= quant_max)
     q = F.clamp(F.where(q >= quant_min, q, quant_min), max=quant_max)
     return (q - zero_point) * scale, mask
+
+
+def fake_quantize__computes_float64_in_float32(self, scale, zero_point, quant_min, quant_max):
+    values, mask = _FAKE_QUANTIZE(self.float(), scale, zero_point, quant_min, quant_max)
+    return values.to(self.dtype), mask
 
 
 def fake_quantize__of_a_matrix(self, scale, zero_point, quant_min, quant_max):
@@ -504,6 +516,13 @@ find_qconfig__looks_the_empty_name_up = edited(
     (_NEXT_NAME, f"        if not name:\n            break\n{_NEXT_NAME}"),
 )
 find_qconfig__a_pattern_anywhere_in_the_name = edited(_find_qconfig, ("re.match", "re.search"))
+find_qconfig__a_pattern_for_ancestors_too = edited(
+    _find_qconfig,
+    (
+        "if re.match(pattern, module_name)",
+        'if any(re.match(pattern, module_name[: end.start()]) for end in re.finditer(r"\\.|$", module_name))',
+    ),
+)
 find_qconfig__a_default_of_its_own = edited(
     _find_qconfig, (", mapping.global_qconfig)", ', mapping.global_qconfig or "default")')
 )
