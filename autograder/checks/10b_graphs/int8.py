@@ -212,7 +212,7 @@ def _(torch, shape, start, zero_point, of_weight, bias, scales, result, relu):
 @program(
     "nn.utils.fusion.fuse_conv_bn_weights",
     cases=drawn(
-        sizes=lambda st: st.lists(st.integers(1, 3), min_size=2, max_size=4), start=(0, 10), given=several(bool, 3, 3),
+        sizes=lambda st: st.lists(st.integers(1, 3), min_size=2, max_size=5), start=(0, 10), given=several(bool, 3, 3),
         eps=[0.0, 1e-5, 0.5], kinds=several(["float32", "float64"], 3, 3), wanted=several(bool, 2, 2),
     ),
     edges=[
@@ -224,7 +224,12 @@ def _(torch, shape, start, zero_point, of_weight, bias, scales, result, relu):
             ([False] * 3, ["float32", "float32", "float64"], [False, True]),
             ([True] * 3, ["float64", "float32", "float64"], [False, True]),
         )
-    ] + [{"sizes": [1, 3], "start": 2, "given": [True] * 3, "eps": 0.0, "kinds": ["float64"] * 3, "wanted": [True] * 2}],
+    ] + [
+        {"sizes": sizes, "start": 2, "given": [True] * 3, "eps": 0.0, "kinds": kinds, "wanted": [True] * 2}
+        for sizes, kinds in (
+            ([1, 3], ["float64"] * 3), ([2, 1, 1, 2, 1], ["float64"] * 3), ([2, 3], ["float16", "float32", "float32"]),
+        )
+    ],
     hint=explained(
         requires_grad="the weight requires gradients if conv_w does, and the bias if there is a conv_b that does",
         arguments="an argument has changed: compute new tensors",

@@ -393,6 +393,7 @@ FILES = [
     with_node(node("add.Tensor", [("self", x), ("other", y)], a)),
     with_node({**RELU, "inputs": [{"name": "self", "arg": x, "kind": 3}]}),
     with_node({**RELU, "inputs": [{"name": "self", "arg": x, "kind": 0}]}),
+    with_node({**RELU, "inputs": [{"name": "self", "arg": x, "kind": None}]}),
     with_node(node("split.Tensor", [x, {"as_int": 2}], {"as_tensors": [{"name": "a"}, {"name": "a"}]})),
     with_node(node("split.Tensor", [x, {"as_int": 2}], {"as_tensors": [{"name": "a"}, {"name": "x"}]})),
     with_node(node("cat.default", [{"as_tensors": [{"name": "x"}, {"name": "q"}]}], a)),

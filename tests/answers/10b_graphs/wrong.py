@@ -139,6 +139,12 @@ def fuse_conv_bn_weights__always_trainable(conv_w, conv_b, bn_rm, bn_rv, bn_eps,
 
 
 fuse_conv_bn_weights__in_place = edited(fuse_conv_bn_weights, ("rsqrt(bn_rv + bn_eps)", "rsqrt(bn_rv.add_(bn_eps))"))
+fuse_conv_bn_weights__of_four_dimensions_at_most = edited(
+    rl.nn.utils.fusion.fuse_conv_bn_weights, ("conv_w.dim() - 1", "min(conv_w.dim(), 4) - 1")
+)
+fuse_conv_bn_weights__in_the_dtype_of_the_weight = edited(
+    rl.nn.utils.fusion.fuse_conv_bn_weights, ("bn_rv + bn_eps)", "bn_rv + bn_eps).to(conv_w.dtype)")
+)
 
 
 # Patterns

@@ -329,6 +329,7 @@ verify_graph__a_name_with_a_line_break = edited(
 verify_graph__a_node_without_results_is_not_looked_at = edited(
     verifier.verify_graph, ("if not is_known", 'if node["outputs"] and not is_known')
 )
+verify_graph__takes_none_for_a_kind = edited(verifier.verify_graph, ("<= {1, 2}", "<= {1, 2, None}"))
 verify_graph__kinds_of_positional_arguments_only = edited(
     verifier.verify_graph,
     ("    def use(argument: Mapping[str, Any]):\n        kind_of(argument)\n",
