@@ -101,7 +101,7 @@ def busy_and_gaps(events: Sequence[dict[str, Any]]) -> tuple[float, list[tuple[f
     The events are those of a trace file, its `traceEvents`. An event with `ph` equal to "X" begins at `ts` and takes `dur`,
     in microseconds. It is work of the device if its category `cat` is "kernel", "gpu_memcpy" or "gpu_memset". Each takes
     more than 0. Other events with "X" are calls on the CPU, or ranges such as "gpu_user_annotation", and are no work.
-    Events with another `ph` may lack `cat`, `ts` and `dur`.
+    Events with another `ph` have none of these categories, and may lack `cat`, `ts` and `dur`.
 
     Streams run at the same time, so work may overlap. The device is busy while one piece of work or more runs. A gap is a
     time between two pieces of work in which none runs. Nothing before the first piece of work or after the last is a gap.

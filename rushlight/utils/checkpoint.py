@@ -303,6 +303,7 @@ def call_again(cache: Cache, counts: dict[Operator, int], func: Operator, args: 
 
         RECOMPUTE   call the operator.
         a result    first the entry becomes `CONSUMED`, so that its memory can be freed. Then `load_result` of it is the result.
+                    None is a result too: that of an operator without one.
         CONSUMED    raise RuntimeError: this region has had its backward pass.
         no entry    raise RuntimeError: the second run does something else than the first.
 
@@ -327,9 +328,9 @@ def call_again(cache: Cache, counts: dict[Operator, int], func: Operator, args: 
     """
     number = counts.get(func, 0)
     counts[func] = number + 1
-    entry = cache.get((func, number))
-    if entry is None:
+    if (func, number) not in cache:
         raise RuntimeError(f"{func} invocation index {number} encountered during backward but not found in storage.")
+    entry = cache[func, number]
     if entry is CONSUMED:
         raise RuntimeError(
             "Trying to backward an extra time on a region computed under selective activation checkpoint."

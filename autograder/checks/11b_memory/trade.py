@@ -17,7 +17,7 @@ OPERATORS = [
     "sort.default",
     "mm.default",
 ]  # the last one raises an error: it gets a vector
-ENTRIES = ["saved", "recompute", "consumed", "written"]
+ENTRIES = ["saved", "recompute", "consumed", "written", "None"]
 
 
 def _entries(st):
@@ -36,7 +36,7 @@ def _entries(st):
         ([[2, 0, "saved"]], [2], False), ([[2, 0, "written"]], [2], False), ([[2, 0, "recompute"]], [2], False),
         ([[0, 0, "saved"], [0, 1, "saved"], [0, 2, "saved"], [1, 0, "recompute"]], [0, 1, 0, 0], True),
         ([[0, 0, "written"], [0, 1, "saved"]], [0, 0], False), ([[0, 0, "consumed"], [0, 1, "saved"]], [0, 0], False),
-        ([[3, 0, "recompute"], [3, 1, "saved"]], [3, 3], False),
+        ([[3, 0, "recompute"], [3, 1, "saved"]], [3, 3], False), ([[0, 0, "None"]], [0], False),
     )),
     hint=when("twice", "a second backward pass counts from 0 again, and finds what the first one has consumed"),
 )  # fmt: skip
@@ -44,7 +44,7 @@ def called_again(rl, entries, calls, twice):
     names, cache = rl.utils.checkpoint, {}
     for at, number, kind in entries:
         func = _operator(rl, at)
-        saved = _result(rl, at, number)
+        saved = None if kind == "None" else _result(rl, at, number)
         cache[func, number] = {"recompute": names.RECOMPUTE, "consumed": names.CONSUMED}.get(kind) or names.save_result(
             saved
         )
@@ -67,9 +67,9 @@ def _(torch, entries, calls, twice):
     names, storage = import_module("torch.utils.checkpoint"), defaultdict(dict)
     for at, number, kind in entries:
         saved = _result(torch, at, number)
-        saved = saved if at == 2 else [saved]
+        saved = [None] if kind == "None" else saved if at == 2 else [saved]
         wrapped = [names._VersionWrapper(names._detach_helper(x)) for x in saved]
-        kept = tuple(wrapped) if at == 2 else wrapped[0]
+        kept = tuple(wrapped) if isinstance(saved, tuple) else wrapped[0]
         storage[_operator(torch, at)][number] = {"recompute": names._RECOMPUTE, "consumed": names._CONSUMED}.get(
             kind, kept
         )
@@ -114,7 +114,8 @@ def _first(result):
 
 
 def _shown(result):
-    return [tensor.tolist() for tensor in (result if isinstance(result, (tuple, list)) else [result])]
+    results = result if isinstance(result, (tuple, list)) else [result]
+    return [tensor if tensor is None else tensor.tolist() for tensor in results]
 
 
 # The scale of a loss -------------------------------------------------------------------------------------------------

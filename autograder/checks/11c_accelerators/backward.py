@@ -47,13 +47,17 @@ def recordings():
     }
 
 
-def _case(name, order=(0, 1, 2, 3)):
-    """A recorded program whose streams are numbered in another order."""
+def _case(name, order=(0, 1, 2, 3), inputs=None):
+    """A recorded program whose streams are numbered in another order. `inputs`: other numbers for a node's inputs 0, 1, ..., that
+    ascend, so that the steps stay."""
     given = recordings()[name]
     return {
         "name": name,
         "order": [*order],
-        "nodes": [[order[node["stream"]], node["edges"]] for node in given["nodes"]],
+        "nodes": [
+            [order[node["stream"]], [[to, inputs[i] if inputs else i] for to, i in node["edges"]]]
+            for node in given["nodes"]
+        ],
         "roots": given["root inputs"],
         "caller": order[given["caller"]],
     }
@@ -72,6 +76,7 @@ def _shown(torch, name, order, nodes, roots, caller):
     edges=lambda: [
         *map(_case, SHOWN), *(_case(name, LABELS[::-1]) for name in SHOWN[-7:]), 
         *(_case("two roots", order) for order in ((0, 300, 1, 1000), (1, 300, 1000, 0), LABELS)),
+        _case("two inputs of one node", inputs=(2, 10)),
     ],
     draws=30,
     show=_shown,

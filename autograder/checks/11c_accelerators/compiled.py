@@ -81,6 +81,13 @@ def _case(text, static):
     return {"nodes": _nodes(text), "static": static}
 
 
+def _with_a_late_input():
+    """A graph with an operator before its second input, which is static."""
+    nodes = _nodes("x y | sin x | copy y sin_0 | output copy_1")
+    nodes.insert(1, nodes.pop(2))
+    return {"nodes": nodes, "static": [1]}
+
+
 def _with_observer(where, text="x y,cpu | sin x | sin y | output sin_0 sin_1"):
     """A graph that fake quantization in training makes, whose observer may not be captured."""
     nodes = _nodes(text)
@@ -122,6 +129,7 @@ def _shown(torch, nodes, static):
     cases=lambda st: st.integers(0, 100_000).map(_drawn),
     edges=[
         *(_case(*edge) for edge in EDGES),
+        _with_a_late_input(),
         _with_observer(2),
         _with_observer(4),
         *(_with_observer(where, "x i,cuda:0,bool v | index_put x i v | output index_put_0") for where in (3, 4)),

@@ -221,12 +221,16 @@ def coalesce_timeline__what_is_live(events, categories):
 
 # the memory of the entry is not freed
 call_again__keeps_the_result = edited(call_again, ("    cache[func, number] = CONSUMED\n", ""))
+call_again__takes_none_for_no_entry = edited(
+    call_again, ("(func, number) not in cache", "cache.get((func, number)) is None")
+)
 call_again__counts_results = edited(
     call_again,
     ("    counts[func] = number + 1\n", ""),
     (
-        "    if entry is None:",
-        "    if entry is not RECOMPUTE:\n        counts[func] = number + 1\n    if entry is None:",
+        "    if (func, number) not in cache:",
+        "    if cache.get((func, number)) is not RECOMPUTE:\n        counts[func] = number + 1\n"
+        "    if (func, number) not in cache:",
     ),
     (
         "        return func(*args, **kwargs)",

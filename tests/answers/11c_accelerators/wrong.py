@@ -284,6 +284,9 @@ backward_steps__the_old_event_first = edited(
 backward_steps__the_sum_has_the_last_event = edited(input_buffer.backward_steps, ("            event = None\n", ""))
 
 
+backward_steps__sorts_inputs_as_texts = edited(
+    input_buffer.backward_steps, ("sorted(waiting)", "sorted(waiting, key=str)")
+)
 backward_steps__an_event_for_each_edge = edited(
     input_buffer.backward_steps, ("record(producer) if producer != consumer else None", "record(producer)")
 )
@@ -350,5 +353,12 @@ why_no_graph__numbers_of_nodes = edited(
     (
         'placeholders = [node.name for node in nodes if node.target == "placeholder"]',
         "placeholders = [node.name for node in nodes]",
+    ),
+)
+why_no_graph__the_number_in_the_graph = edited(
+    cudagraph_utils.why_no_graph,
+    (
+        "in enumerate(placeholders) if name in written",
+        "in enumerate(dtypes) if name in placeholders and name in written",
     ),
 )
