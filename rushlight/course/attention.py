@@ -52,8 +52,8 @@ def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None, sc
     """The weight that each query gives to each key: softmax(query @ keyᵀ · scale) along the keys.
 
     With a mask of bool, the keys where it is False get weight 0. A mask of numbers is added to the scores. A query that sees no
-    key, because all its scores are minus infinity, gets weight 0 for each of them, not NaN. The body calls no operator of
-    attention, and not `_safe_softmax`.
+    key, because all its scores are minus infinity, gets weight 0 for each of them, not NaN. If the query and the key are finite, no
+    gradient is NaN either. The body calls no operator of attention, and not `_safe_softmax`.
 
     >>> query, key = rl.zeros(2, 3), rl.ones(4, 3)
     >>> attention_weights(query, key, rl.tensor([[True, True, False, False], [False] * 4])).tolist()
@@ -76,7 +76,7 @@ def attention_weights(query: Tensor, key: Tensor, mask: Tensor | None = None, sc
     if mask is not None:
         scores = scores + mask if mask.is_floating_point() else scores.masked_fill(mask.logical_not(), -math.inf)
     sees_nothing = (scores == -math.inf).all(-1, keepdim=True)
-    return scores.softmax(-1).masked_fill(sees_nothing, 0.0)
+    return scores.masked_fill(sees_nothing, 0.0).softmax(-1).masked_fill(sees_nothing, 0.0)
 
 
 # In tiles ------------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def split_heads(x: Tensor, heads: int) -> tuple[Tensor, Tensor, Tensor]:
     [[[0, 1], [2, 3]], [[4, 5], [6, 7]], [[8, 9], [10, 11]]]
 
     Args:
-        x: (batch, n, 3 · width), of any strides. `width` is a multiple of `heads`.
+        x: (batch, n, 3 · width), of any strides, not empty. `width` is a multiple of `heads`.
 
     Returns:
         a tuple of three views of `x`, (batch, heads, n, width / heads), through which gradients reach `x`.
@@ -45,7 +45,7 @@ def merge_heads(x: Tensor) -> Tensor:
     [[[0, 1, 4, 5], [2, 3, 6, 7]]]
 
     Args:
-        x: (batch, heads, n, size), of any strides.
+        x: (batch, heads, n, size), of any strides, not empty.
 
     Returns:
         (batch, n, heads · size): a view of `x` if its strides allow one, a copy if not. A gradient of it reaches `x`.

@@ -116,7 +116,7 @@ PARTS = ["<|end|>", "<|user|>", "[a]", "a", "hi ", "<|", "end", "|>", "b", "ñ"]
         ("<|end|><|user|>", ["<|end|><|user|>", "<|end|>"], []), ("<|end|><|end|><|user|>", ["<|user|>", "<|end|><|user|>"], []),
         ("ñ<|end", ["<|end|>"], None), ("<|end|>|>", ["<|end|>"], None), ("b", ["<|end|>", "a"], ["<|user|>"]), ("aa", ["a"], []),
         ("<|end|><|user|>", ["<|end|>", "|><|user|>"], []), ("<|><|user|>", ["<|end|>", "|><|user|>"], []),  # they overlap
-        ("a", [], "all"), ("<|end|><|user|>", ["<|end|><|user|>"], ["<|user|>"]),
+        ("a", [], "all"), ("<|end|><|user|>", ["<|end|><|user|>"], ["<|user|>"]), ("hi b", [], ["b"]),
     )) + rows("text allowed disallowed kind", *(
         ("a<|end|>", ["<|end|>", "a"], None, kind) for kind in ("tuple", "set", "list"))) + rows("text allowed disallowed kind", *(
         (text, [], disallowed, "not given") for text, disallowed in (("hi b", None), ("a", None), ("a", [])))),

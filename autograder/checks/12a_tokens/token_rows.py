@@ -115,7 +115,7 @@ LENGTHS = [1, 3, 2, 5, 0]  # the bytes of each token
     ),
     show=lambda torch, scores, targets, ignored, as_tuple: (
         f"perplexity_and_bits({_losses(scores, targets)}, {_targets(targets, ignored)}, table, ignore_index={ignored})\n"
-        f"# the tokens of `table` have {', '.join(map(str, LENGTHS))} bytes"
+        f"# the tokens of `table` have {', '.join(map(str, LENGTHS))} bytes, which are beginnings of 'ñññ' in UTF-8"
     ),
     hint=when(lambda case: -1 in case["targets"], "a position whose target is `ignore_index` does not count, whatever its loss"),
 )  # fmt: skip
@@ -123,7 +123,7 @@ def compared(rl, scores, targets, ignored, as_tuple):
     losses, given = _losses(scores, targets), _targets(targets, ignored)
     if as_tuple:
         losses, given = tuple(losses), tuple(given)
-    table = [b"x" * length for length in LENGTHS]
+    table = ["ñññ".encode()[:length] for length in LENGTHS]
     function = rl.course.tokens.perplexity_and_bits
     result = function(losses, given, table, **({} if ignored == -100 else {"ignore_index": ignored}))
     return [type(result).__name__, *result]

@@ -10,7 +10,7 @@ from rushlight.course.predictions import MASKED
 
 from ...engine.check import program
 from ..cases import beyond_single, copied, drawn, field, first_apart, listed, numbers, predicted, rows
-from .tiles import Elements, flows
+from .tiles import Elements
 
 
 class _Module(ModuleType):
@@ -115,7 +115,10 @@ def _mask(xp, kind, queries, keys, of, lead):
         ([3], [4, 5, 2], "bool", 0.5, True, "float32", 2), ([2], [4, 3, 2], "a key for all", None, False, "float64", 2),
         ([2, 3], [3, 4, 2], "for each", None, False, "float64", 3), ([2], [3, 4, 3], "none", 1e4, False, "float64", 1),
         ([2, 3], [3, 4, 2], "none", None, "query", "float64", 2), ([2], [4, 5, 3], "for each", None, "query", "float64", 3),
-    ),
+    ) + [
+        {"lead": [], "sizes": [1, 1, 1], "mask": "none", "scale": None, "shared": False, "of": "float64", "start": 1, "fill": fill}
+        for fill in ("-inf", "nan")
+    ],
     hint=lambda case, mine, theirs: (
         "only the last digits differ: no step computes in a narrower dtype than the query's"
         if first_apart(mine, theirs) == "digits"
@@ -124,8 +127,8 @@ def _mask(xp, kind, queries, keys, of, lead):
         else None
     ),
 )  # fmt: skip
-def weighed(rl, lead, sizes, mask, scale, shared, of, start):
-    query, key, mask = _operands(rl, lead, sizes, mask, shared, of, start)
+def weighed(rl, lead, sizes, mask, scale, shared, of, start, fill=None):
+    query, key, mask = _operands(rl, lead, sizes, mask, shared, of, start, fill)
     query.requires_grad_(), key.requires_grad_()
     given = {} if mask is None else {"mask": mask}
     given |= {} if scale is None else {"scale": scale}
@@ -137,14 +140,15 @@ def weighed(rl, lead, sizes, mask, scale, shared, of, start):
         "weights": copied(weights),
         "digits": beyond_single(rl, copied(weights)),
         "a new tensor": is_new,
-        "gradients": flows(rl, [weights], [query, key]),
+        "gradients": _numbers_reach(rl, weights, query, key),
         "the arguments": [query.detach(), key.detach(), mask],
     }
 
 
 @weighed.oracle
-def _(torch, lead, sizes, mask, scale, shared, of, start):
-    query, key, mask = _operands(torch, lead, sizes, mask, shared, of, start)
+def _(torch, lead, sizes, mask, scale, shared, of, start, fill=None):
+    query, key, mask = _operands(torch, lead, sizes, mask, shared, of, start, fill)
+    query.requires_grad_(), key.requires_grad_()
     query_of_all, all_keys = (tensor.expand(*lead, *tensor.shape[-2:]) for tensor in (query, key))
     added = mask
     if mask is not None and mask.dtype is torch.bool:
@@ -156,15 +160,26 @@ def _(torch, lead, sizes, mask, scale, shared, of, start):
         "weights": copied(weights),
         "digits": beyond_single(torch, copied(weights)),
         "a new tensor": True,
+        "gradients": _numbers_reach(torch, weights, query, key),
     }
-    return shown | {"gradients": [True, True], "the arguments": [query, key, mask]}
+    return shown | {"the arguments": [query.detach(), key.detach(), mask]}
 
 
-def _operands(xp, lead, sizes, mask, shared, of, start):
-    """`shared`: one set of keys, or of queries, for all, which is broadcast."""
+def _numbers_reach(xp, weights, query, key):
+    """Whether a gradient of the weights reaches the query and the key, without a NaN if the query is finite."""
+    if not weights.requires_grad:
+        return [False, False]
+    gradients = xp.autograd.grad(weights, [query, key], xp.ones_like(weights), allow_unused=True)
+    may_be_nan = not query.isfinite().all()
+    return [gradient is not None and bool(may_be_nan or not gradient.isnan().any()) for gradient in gradients]
+
+
+def _operands(xp, lead, sizes, mask, shared, of, start, fill):
+    """`shared`: one set of keys, or of queries, for all, which is broadcast. `fill`: the number that all queries have."""
     queries, keys, size = sizes
     one = [1] * len(lead)
     query = numbers(xp, [*(one if shared == "query" else lead), queries, size], start, of)
+    query = query if fill is None else xp.full_like(query, float(fill))
     key = numbers(xp, [*(one if shared is True else lead), keys, size], start + 1, of)
     return query, key, _mask(xp, mask, queries, keys, of, lead)
 

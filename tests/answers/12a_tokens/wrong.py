@@ -274,6 +274,9 @@ def perplexity_and_bits__of_each_token(losses, targets, table, ignore_index=-100
 perplexity_and_bits__two_to_the_nats = edited(
     tokens.perplexity_and_bits, ("math.exp(total / len(counted))", "2 ** (total / len(counted))")
 )
+perplexity_and_bits__counts_characters = edited(
+    tokens.perplexity_and_bits, ("len(table[target])", 'len(table[target].decode("utf-8", "replace"))')
+)
 perplexity_and_bits__nats = edited(tokens.perplexity_and_bits, ("total / math.log(2)", "total"))
 
 
@@ -514,6 +517,12 @@ def encode_special__longest_first_anywhere(text, encode, special_tokens, allowed
             cut += [each for text in between for each in (special_tokens[name], text)][1:]
         parts = cut
     return [token for part in parts for token in ([part] if isinstance(part, int) else encode(part) if part else [])]
+
+
+encode_special__refuses_special_tokens_only = edited(
+    tokens.encode_special,
+    ("for name in disallowed_special:", "for name in {*disallowed_special} & special_tokens.keys():"),
+)
 
 
 def encode_special__sorts_the_list(text, encode, special_tokens, allowed_special=(), disallowed_special="all"):

@@ -42,22 +42,14 @@ def attention_weights__by_hand(query, key, mask=None, scale=None):
     return weights / total.masked_fill(total == 0, 1)
 
 
-def attention_weights__nan_replaced(query, key, mask=None, scale=None):
-    scores = (query @ key.mT) * (query.shape[-1] ** -0.5 if scale is None else scale)
-    if mask is not None and not mask.is_floating_point():
-        mask = functions.zeros(mask.shape, dtype=query.dtype).masked_fill(mask.logical_not(), -math.inf)
-    weights = (scores if mask is None else scores + mask).softmax(dim=-1)
-    return weights.masked_fill(weights.isnan(), 0)
-
-
-def attention_weights__nan(query, key, mask=None, scale=None):
+def attention_weights__where(query, key, mask=None, scale=None):
     scores = query @ key.mT * (1 / math.sqrt(query.shape[-1]) if scale is None else scale)
-    if mask is None:
-        return scores.softmax(-1)
-    is_bool = "bool" in str(mask.dtype)
-    scores = functions.where(mask, scores, scores.new_full((), -math.inf)) if is_bool else mask + scores
-    weights = scores.softmax(-1)
+    if mask is not None and "bool" in str(mask.dtype):
+        scores = functions.where(mask, scores, scores.new_full((), -math.inf))
+    elif mask is not None:
+        scores = mask + scores
     nothing = scores.amax(-1, keepdim=True) == -math.inf
+    weights = functions.where(nothing, scores.new_zeros(()), scores).softmax(-1)
     return functions.where(nothing, weights.new_zeros(()), weights)
 
 

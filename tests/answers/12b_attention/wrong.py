@@ -182,6 +182,20 @@ def attention_weights__safe_softmax(query, key, mask=None, scale=None):
     return rl.ops.aten._safe_softmax(scores, -1)
 
 
+attention_weights__looks_at_masked_rows_only = edited(
+    attention.attention_weights,
+    ("    sees_nothing =", "    if mask is None:\n        return scores.softmax(-1)\n    sees_nothing ="),
+)
+attention_weights__gradients_of_nan = edited(
+    attention.attention_weights, ("masked_fill(sees_nothing, 0.0).softmax", "softmax")
+)
+attention_weights__replaces_every_nan = edited(
+    attention.attention_weights,
+    ("masked_fill(sees_nothing, 0.0).softmax", "softmax"),
+    ("sees_nothing = (scores == -math.inf).all(-1, keepdim=True)", "sees_nothing = scores.softmax(-1).isnan()"),
+)
+
+
 def attention_weights__sizes_of_the_query(query, key, mask=None, scale=None):
     found = attention_weights(query, key, mask, scale)
     return found[(0,) * (found.dim() - query.dim())] if found.shape[:-2] == query.shape[:-2] else found[:1]
@@ -216,7 +230,7 @@ def tiled_attention__all_scores(query, key, value, block, is_causal=False, scale
 
 
 attention_weights__in_single_precision = edited(
-    attention.attention_weights, ("scores.softmax(-1)", "scores.float().softmax(-1).to(scores.dtype)")
+    attention.attention_weights, (".softmax(-1)", ".float().softmax(-1).to(scores.dtype)")
 )
 tiled_attention__in_single_precision = edited(
     attention.tiled_attention,
