@@ -207,7 +207,7 @@ class _PageAlarm:
 
     def join(self) -> None:
         import pyodide_js
-        from pyodide.code import run_js  # type: ignore[import-not-found]
+        from pyodide.code import run_js
 
         pyodide_js.setInterruptBuffer(None)
         run_js("globalThis.postMessage?.({ limit: null })")
