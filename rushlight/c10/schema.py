@@ -242,9 +242,9 @@ def parse_schema(text: str, namespace: str = "aten") -> FunctionSchema:
 
     Raises:
         RuntimeError: the line has no name; no `->` with something after it; arguments or returns whose parenthesis is not
-            closed; several returns without parentheses; an argument without a name; a positional argument without a default
-            after one that has a default, whatever the default is (PyTorch accepts an argument of a list type there, and you may
-            too); or `default` as its overload name.
+            closed; anything but spaces between the `)` of the arguments and this `->`; several returns without parentheses; an
+            argument without a name; a positional argument without a default after one that has a default, whatever the default
+            is (PyTorch accepts an argument of a list type there, and you may too); or `default` as its overload name.
 
     Source: `torch/csrc/jit/frontend/function_schema_parser.cpp`, `SchemaParser::parseDeclaration`.
     """

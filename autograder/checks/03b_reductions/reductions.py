@@ -162,7 +162,10 @@ _INFINITE = ["inf", 1, 2, 3, "-inf", 3, "-inf", "-inf", 5, 6, 7, 8]
         (_NO_COLUMNS, [0, 1], False),
     )]
     + [_case(_LARGE, "float32", _MATRIX) | {"dims": [1], "keepdim": False}]
-    + [_case(_INFINITE, "float64", [[4, 3], [3, 1], 0]) | {"dims": [1], "keepdim": True}],
+    + [_case(_INFINITE, "float64", [[4, 3], [3, 1], 0]) | {"dims": [1], "keepdim": True}]
+    + [_case([a, b, 1000, 1000], "float64", [[2, 2], [2, 1], 0]) | {"dims": [1], "keepdim": False} for a, b in (
+        ("inf", 0), ("-inf", "-inf"), ("nan", 0),
+    )],
     hint=when(
         lambda case: {"inf", "-inf"} & {str(value) for value in case["values"]} or 0 in case["view"][0],
         "an infinite largest element must not be subtracted: infinity less infinity is NaN",

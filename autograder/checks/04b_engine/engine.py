@@ -552,6 +552,7 @@ def _hook_as_code(x, kind, action):
         _execution([LEAF], do("neg 0"), [1, 1], how="grad", ends=[1], create=True, enabled=False),
         _execution([LEAF], do("double 0, neg 0, add 1 2"), [3], hooks=[["after", 1, "drop"]]),
         _execution([LEAF], do("neg 0, double 1, mul 1 2"), [3], hooks=[["after", 2, "drop"]]),
+        _execution([LEAF], do("neg 0, neg 1"), [2], hooks=[["after", 2, "drop"], ["tensor", 1, "look"]]),
         _execution([FIXED], do("neg 0"), [1]), _execution([LEAF], do("neg 0, detach 1"), [2]),
         _execution([LEAF], do("add 0 0, add 0 0"), [1, 2]), _execution([LEAF, LEAF], do("add 0 1"), [2]),
         _execution([LEAF, LEAF], do("mul 0 1, neg 2, neg 2, add 4 3"), [5, 3], how="grad", ends=[2, 1]),

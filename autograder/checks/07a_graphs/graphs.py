@@ -166,12 +166,16 @@ class Own:
         return "its own", type(tracer).__name__
 
 
+class OwnNumber(Own, int):
+    pass
+
+
 OBJECTS = {
     "set": "{1}", "object": "object()", "function": "operator.add", "bytes": "b''", "own": "Own()", "enum": "fx.Colour.RED",
     "dtype": "xp.float64", "device": "xp.device('cpu')", "ellipsis": "...", "complex": "1j", "tensor": "xp.ones(2)",
     "range": "range(1, 7, 2)", "operator": "xp.ops.aten.add.Tensor", "ordered": "OrderedDict(a=3, b=[True])",
     "default": "defaultdict(list, a=3)",
-    "own list": "Items([3, [3]])", "own set": "OwnSet({3})",
+    "own list": "Items([3, [3]])", "own number": "OwnNumber(3)", "own set": "OwnSet({3})",
     "own word": "Word('a')", "own key": "{Word('a'): Word('b')}", "status": "Status.OK",
 }  # fmt: skip
 

@@ -175,7 +175,7 @@ TENSORS = ["none", "none", "a", "b", "a view of a", "a view of b", "a number"]
         [call("torch.add", N[0], one) for one in ONES * 2], [call("torch.add", N[0], 1, alpha=one) for one in ONES * 2],
         [call("torch.add", N[0], N[1], alpha=1), call("torch.add", N[0], N[1], 1)],
         [call("torch.add", N[0], alpha=N[1]), call("torch.add", N[0], other=N[1])], [ADD, call("torch.add", N[1], N[0]), ADD],
-        [ADD, ADD] + [call("torch.add", N[0], other=N[i]) for i in (2, 3)],
+        [ADD, ADD] + [call("torch.add", N[0], other=N[i]) for i in (2, 3)], [call("mul", N[0], zero) for zero in (0.0, -0.0)],
         [ADD, call("aten.add_", N[0], 1), ADD, ADD], [call("aten.add_", N[0], 1)] * 3,
         [ADD, method("add_", N[0], 1), ADD, ADD, method("add_", N[0], 1)], [ADD, call("torch.add", N[0], N[1], out=N[0]), ADD],
         [call("aten.rand_like", N[0])] * 2 + [call("aten.bernoulli", N[0])] * 2, [ADD, call("aten.uniform_", N[0]), ADD],

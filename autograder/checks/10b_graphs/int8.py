@@ -229,6 +229,9 @@ def _(torch, shape, start, zero_point, of_weight, bias, scales, result, relu):
         for sizes, kinds in (
             ([1, 3], ["float64"] * 3), ([2, 1, 1, 2, 1], ["float64"] * 3), ([2, 3], ["float16", "float32", "float32"]),
         )
+    ] + [  # a factor beyond float16, and a weight of 0
+        {"sizes": [1, 1], "start": 5, "given": [True] * 3, "eps": 1e-12, "wanted": [True] * 2}
+        | {"kinds": ["float16", "float32", "float32"]}
     ],
     hint=explained(
         requires_grad="the weight requires gradients if conv_w does, and the bias if there is a conv_b that does",
@@ -248,7 +251,7 @@ def folded(xp, sizes, start, given, eps, kinds, wanted):
     channels = sizes[:1]
     w = values(sizes, 0, kinds[0]).requires_grad_(wanted[0])
     b = values(channels, 1, kinds[1]).requires_grad_(wanted[1]) if given[0] else None
-    mean, var = values(channels, 2, kinds[2]), values(channels, 3, kinds[2], True)
+    mean, var = values(channels, 2, kinds[2]), values(channels, 3, kinds[2], True) * (eps != 1e-12)
     bn_w, bn_b = (
         values(channels, 4 + i, kinds[2]).requires_grad_() if present else None for i, present in enumerate(given[1:])
     )

@@ -666,6 +666,14 @@ def parse_schema__does_not_count_the_default_of_a_list(text, namespace="aten"):
     return _parse_schema(text.replace("=[], int b)", ", int b)"), namespace)
 
 
+parse_schema__closes_more_than_once = edited(schema.parse_schema, ("inside[:-1]", 'inside.rstrip(")")'))
+parse_schema__passes_over_what_follows_the_parenthesis = edited(
+    schema.parse_schema,
+    ('not inside.endswith(")")', '")" not in inside'),
+    ("inside[:-1]", 'inside[: inside.rindex(")")]'),
+)
+
+
 def _call_mode(operator, types, args, kwargs):
     mode, included = local.modes.pop(), local.included
     if not local.modes:

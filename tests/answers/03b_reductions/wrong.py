@@ -87,6 +87,16 @@ logsumexp__stumbles_over_nothing = edited(
         "dims = tuple(dims)\n    largest = array.max(axis=dims, keepdims=True)",
     ),
 )
+_shifted = "np.where(np.isinf(largest), 0, largest)"
+logsumexp__subtracts_nothing_beside_infinity = edited(
+    logsumexp, (_shifted, "np.where(np.isinf(largest).any(), 0, largest)")
+)
+logsumexp__subtracts_nothing_beside_minus_infinity = edited(
+    logsumexp, (_shifted, "np.where(np.isinf(largest) | np.isneginf(largest).any(), 0, largest)")
+)
+logsumexp__subtracts_nothing_beside_nan = edited(
+    logsumexp, (_shifted, "np.where(np.isinf(largest) | np.isnan(largest).any(), 0, largest)")
+)
 
 
 # Matrices

@@ -426,6 +426,23 @@ def accumulate__returns_the_gradient_itself(variable, grad):
     return grad
 
 
+execute__runs_no_node_on_none = edited(
+    engine.execute,
+    (
+        "outputs = call_function(node, given, keep_graph)",
+        "outputs = [None] * len(node.next_edges)\n            if any(grad is not None for grad in given):\n"
+        "                outputs = call_function(node, given, keep_graph)",
+    ),
+)
+execute__runs_no_hook_on_none = edited(
+    engine.execute,
+    (
+        "if node.tensor_pre_hooks or node.retains_grad_hooks:",
+        "if any(grad is not None for grad in given) and (node.tensor_pre_hooks or node.retains_grad_hooks):",
+    ),
+)
+
+
 def execute__without_a_default_for_captures(roots, grads, keep_graph, create_graph, captures):
     return _execute(roots, grads, keep_graph, create_graph, captures)
 

@@ -164,7 +164,7 @@ def create_arg__values_before_keys(tracer, a):
 
 
 def create_arg__constants_first(tracer, a):
-    if isinstance(a, BASE_TYPES):
+    if isinstance(a, BASE_TYPES) and not hasattr(a, "__fx_create_arg__"):
         return a
     if isinstance(a, Proxy):
         return a.node

@@ -12,6 +12,7 @@ from rushlight.fx.graph import Graph, is_reserved
 from rushlight.fx.interpreter import Interpreter
 from rushlight.fx.node import Node, map_arg
 from rushlight.fx.passes import (
+    common_subexpressions,
     eliminate_dead_code,
     fingerprint,
     freeze,
@@ -20,7 +21,7 @@ from rushlight.fx.passes import (
     is_random,
     share_memory_with_output,
 )
-from rushlight.fx.proxy import BASE_TYPES, Proxy, dict_key
+from rushlight.fx.proxy import BASE_TYPES, Proxy, create_arg, dict_key
 
 from ..shared import copied, edited
 
@@ -153,6 +154,12 @@ def create_arg__takes_everything(tracer, a):
     if isinstance(a, dict):
         return {key: tracer.create_arg(item) for key, item in a.items()}
     return a
+
+
+create_arg__asks_no_constant_for_its_own = edited(
+    create_arg,
+    ('if hasattr(a, "__fx_create_arg__")', 'if not isinstance(a, BASE_TYPES) and hasattr(a, "__fx_create_arg__")'),
+)
 
 
 def statement__prints_arguments_with_str(node, root, scope, note=""):
@@ -299,6 +306,9 @@ def common_subexpressions__takes_one_for_true(graph):
         if not single:
             computed[key] = copies[node]
     return new
+
+
+common_subexpressions__tells_zero_from_minus_zero = edited(common_subexpressions, ("fingerprint(", "repr("))
 
 
 def common_subexpressions__goes_past_writes(graph):

@@ -145,6 +145,9 @@ fuse_conv_bn_weights__of_four_dimensions_at_most = edited(
 fuse_conv_bn_weights__in_the_dtype_of_the_weight = edited(
     rl.nn.utils.fusion.fuse_conv_bn_weights, ("bn_rv + bn_eps)", "bn_rv + bn_eps).to(conv_w.dtype)")
 )
+fuse_conv_bn_weights__rounds_the_factor = edited(
+    rl.nn.utils.fusion.fuse_conv_bn_weights, ("(conv_w.dim() - 1))", "(conv_w.dim() - 1)).to(conv_w.dtype)")
+)
 
 
 # Patterns
