@@ -22,7 +22,7 @@ from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path, to_fl
 from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
 from rushlight.c10.dispatch import fast_form_of, local
-from rushlight.c10.dtypes import FLOATING, REDUCED_FLOATING, Scalar, bfloat16, bool_, dtype, int64, intp, uint8
+from rushlight.c10.dtypes import FLOATING, REDUCED_FLOATING, Scalar, bfloat16, bool_, dtype, float32, int64, intp, uint8
 
 Dims = Sequence[int] | None  # None, and mostly (), for all dimensions
 
@@ -608,7 +608,8 @@ def cumulative(function: np.ufunc) -> ToDtype:
         if out.dtype is bool_ and self.dim() and out.numel():
             raise NotImplementedError("\"cumsum\" not implemented for 'Bool'")
         array = np.atleast_1d(self._array).astype(out.dtype.numpy, copy=False)
-        results = function.accumulate(array, wrap_dim(dim, self.dim()), accumulate_dtype(out.dtype))
+        wide = np.dtype(np.float64) if out.dtype is float32 else accumulate_dtype(out.dtype)  # `acc_type` of a CPU
+        results = function.accumulate(array, wrap_dim(dim, self.dim()), wide)
         out._array[...] = results.reshape(self.shape)
 
     return ToDtype(meta_cumsum, accumulate)

@@ -130,6 +130,12 @@ def test_half_precision_is_summed_in_single():
     agree(lambda xp: xp.full((3000,), 1.0, dtype=xp.float16).cumsum(0)[-1])
 
 
+def test_running_sums_and_products_of_single_precision_are_in_double():
+    for cumulate in ("cumsum", "cumprod"):
+        mine, theirs = (getattr(xp.tensor([2.0**24, *[1.0000001] * 40]), cumulate)(0).tolist() for xp in (rl, torch))
+        assert mine == theirs
+
+
 @pytest.mark.parametrize("name", ["sum", "mean", "amax", "softmax", "cumsum", "logsumexp", "prod", "all"])
 def test_tensors_on_the_device_meta_have_a_result_there(name):
     def program(xp):
