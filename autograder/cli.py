@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from .author.translate import Counts
     from .classroom.grade import Row
-    from .engine.check import Verdict
+    from .engine.verdict import Verdict
 
 out = Console(highlight=False, soft_wrap=True)
 LINES = 10  # of progress outside a terminal, in all

@@ -17,20 +17,12 @@ from pathlib import Path
 
 from autograder.classroom.grade import Row
 from autograder.classroom.items import warnings
-from autograder.engine.check import (
-    DISAGREED,
-    NOT_ATTEMPTED,
-    PASSED,
-    TIMED_OUT,
-    describe,
-    find,
-    function_of,
-    is_milestone,
-)
+from autograder.engine.check import find, function_of, is_milestone
 from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge, complexity
 from autograder.engine.observe import difference
 from autograder.engine.subject import answer
+from autograder.engine.verdict import DISAGREED, NOT_ATTEMPTED, PASSED, TIMED_OUT, describe
 from autograder.model import Course, Lab
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))

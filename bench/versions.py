@@ -24,10 +24,11 @@ from pathlib import Path
 
 import torch
 
-from autograder.engine.check import PASSED, function_of
+from autograder.engine.check import function_of
 from autograder.engine.exercise import fill
 from autograder.engine.judge import Judge
 from autograder.engine.subject import answer
+from autograder.engine.verdict import PASSED
 from autograder.model import Lab, lab_names
 
 ROOT = Path(__file__).parents[1]

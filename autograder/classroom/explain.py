@@ -19,7 +19,12 @@ from nbformat import NotebookNode
 from nbgrader.api import MissingEntry
 
 from ..engine.card import card
-from ..engine.check import (
+from ..engine.check import exercise_of, short_name
+from ..engine.edition import versions
+from ..engine.judge import Ask, Judge, SecondChance
+from ..engine.observe import GradingError
+from ..engine.run import run
+from ..engine.verdict import (
     DIED,
     DISAGREED,
     GRADER_ERROR,
@@ -29,13 +34,7 @@ from ..engine.check import (
     TIMED_OUT,
     UNSTABLE,
     Verdict,
-    exercise_of,
-    short_name,
 )
-from ..engine.edition import versions
-from ..engine.judge import Ask, Judge, SecondChance
-from ..engine.observe import GradingError
-from ..engine.run import run
 from ..model import Course, Submission, Unreadable, exercise_name
 from ..text import did_you_mean, printable
 from .by_hand import is_entered

@@ -23,7 +23,8 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook, SubmittedAssignment
 from nbgrader.preprocessors import GetGrades
 
-from ..engine.check import GRADER_ERROR, NOT_ATTEMPTED, PASSED, short_name
+from ..engine.check import short_name
+from ..engine.verdict import GRADER_ERROR, NOT_ATTEMPTED, PASSED
 from ..language import language_of, phrase, speak, speaking
 from ..model import Lab, Submission, check_name, digest, exercise_name, is_added
 from ..text import printable

@@ -43,12 +43,13 @@ from traitlets.config import Config
 
 from ..course import classroom, replacing
 from ..engine import sandbox
-from ..engine.check import PASSED, Verdict, is_bench, short_name, verdict_from
+from ..engine.check import is_bench, short_name
 from ..engine.edition import versions
 from ..engine.observe import GradingError, Malformed, NotGraded, clean
 from ..engine.practice import INSTALL
 from ..engine.run import outputs_of, run, safe_output
 from ..engine.source import other_torch
+from ..engine.verdict import PASSED, Verdict, verdict_from
 from ..language import language_of, phrase, speaking
 from ..model import Course, Lab, Submission, Unreadable, check_name
 from ..text import did_you_mean, neutral, printable

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..engine.check import DIED, GRADER_ERROR, NOT_ATTEMPTED, PASSED, TIMED_OUT, UNSTABLE
+from ..engine.verdict import DIED, GRADER_ERROR, NOT_ATTEMPTED, PASSED, TIMED_OUT, UNSTABLE
 from ..language import phrase
 from .grade import Row
 

@@ -36,7 +36,6 @@ from ..engine.check import (
     SKIPPED_TAGS,
     Check,
     binding,
-    describe,
     find,
     function_of,
     is_bench,
@@ -47,6 +46,7 @@ from ..engine.judge import Judge
 from ..engine.limits import Allowance, seconds
 from ..engine.observe import Malformed, NotGraded, Tree, clean, difference, result_of, show
 from ..engine.run import FAILURES, Session
+from ..engine.verdict import describe
 from ..model import Lab, Submission, check_name, exercise_name
 from . import walk
 from .alike import answers_of_class

@@ -6,7 +6,7 @@ import html
 from pathlib import Path
 
 from ..course import replacing
-from ..engine.check import DISAGREED, NOT_ATTEMPTED, PASSED
+from ..engine.verdict import DISAGREED, NOT_ATTEMPTED, PASSED
 from ..language import ENGLISH
 from ..text import printable
 

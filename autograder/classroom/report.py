@@ -14,7 +14,8 @@ from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
 
-from ..engine.check import FIRST_GUESS, NOT_ATTEMPTED, PASSED, short_name
+from ..engine.check import FIRST_GUESS, short_name
+from ..engine.verdict import NOT_ATTEMPTED, PASSED
 from ..language import language, speak
 from ..model import Lab
 from .grade import Row, has_other_marks

@@ -17,7 +17,7 @@ from functools import cached_property
 import nbformat
 from nbformat import NotebookNode
 
-from ..engine.check import NOT_ATTEMPTED, OUTCOMES
+from ..engine.verdict import NOT_ATTEMPTED, OUTCOMES
 from ..language import phrase
 from ..model import ADDED, Lab, Unreadable, check_name, exercise_name, is_added, names_by_grade_id
 from ..text import printable

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import rushlight
 
-from ..engine.check import Verdict, describe, exercise_of, is_milestone
+from ..engine.check import exercise_of, is_milestone
+from ..engine.verdict import Verdict, describe
 from ..model import Lab, read_notebook
 from .restore import StudentNotebook
 

@@ -32,8 +32,9 @@ from nbgrader.apps import NbGrader, NbGraderAPI
 from traitlets.config import Application, Config
 
 from ..course import COURSE, replacing
-from ..engine.check import PASSED, short_name
+from ..engine.check import short_name
 from ..engine.observe import GradingError, NotGraded
+from ..engine.verdict import PASSED
 from ..model import BESIDE, MAX_FILES, MAX_FOLDER, Course, Lab, Submission, Unreadable, digest
 from ..text import printable
 from . import groups

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from ..language import speak
-from .check import DISAGREED, LONG, NEEDS_TORCH, NOT_ATTEMPTED, Verdict, abridged
+from .verdict import DISAGREED, LONG, NEEDS_TORCH, NOT_ATTEMPTED, Verdict, abridged
 
 GREEN, GREY, RED = "#1a7f37", "#656d76", "#c93c37"  # grounds of white text
 PALE_GREEN, PALE_GREY, PALE_RED = (

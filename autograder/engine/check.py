@@ -1,4 +1,4 @@
-"""The registry of checks, and the verdict that a student sees.
+"""The registry of checks.
 
 A check is one small program and the cases to run it on. `@program` registers it. The student's process runs the program with
 `xp = rushlight`, the judge runs it with `xp = torch`, and the observed results must agree. If torch has no counterpart in
@@ -13,29 +13,23 @@ import difflib
 import importlib.util
 import inspect
 import pkgutil
-import re
 import symtable
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import accumulate, groupby
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import rushlight
 from rushlight.course.short_names import long_form
 
 from .. import checks
-from ..language import phrase, speak
-from .observe import Tree, show_frames
+from ..language import phrase
+from .observe import Tree
 
-PASSED, DISAGREED, NOT_ATTEMPTED = phrase("passed"), phrase("disagreed"), phrase("not attempted")
-TIMED_OUT, DIED, UNSTABLE = phrase("timed out"), phrase("died"), phrase("unstable")
-MALFORMED, GRADER_ERROR = phrase("malformed"), phrase("grader error")
-NEEDS_TORCH = phrase("needs another torch")  # than the one that is installed: the message names both versions
-OUTCOMES = {PASSED, DISAGREED, NOT_ATTEMPTED, TIMED_OUT, DIED, UNSTABLE, MALFORMED, GRADER_ERROR, NEEDS_TORCH}
-
+if TYPE_CHECKING:
+    from .verdict import Verdict
 
 # The registry --------------------------------------------------------------------------------------------------------
 
@@ -245,11 +239,6 @@ SKIPPED_TAGS = {"torch", "figure"}  # cells that run real torch or only draw; no
 DEMONSTRATION = "demonstration"  # the tag of a cell that takes time, and only shows something
 CLINIC = "13"  # the phase whose answers are about the framework or about torch: a program on torch may be an answer
 FIRST_GUESS = ".first"  # the part of a check of the clinic that passes only for a right first guess
-MANY_LINES = 40  # of a verdict: a long case then comes last
-LONG = 12  # lines of a case, a program or a result: of a longer program or result some are left out
-KEPT = 10  # lines of a longer result: two differences
-CONTEXT = 2  # lines around those that differ
-LONGEST_REPLAY = 1000  # characters: a student does not type a case with a page of text
 
 
 @cache
@@ -274,13 +263,6 @@ def takes_long(name: str) -> bool:
 def is_milestone(name: str) -> bool:
     """Whether a check runs many pieces together, as the milestone of a lab: its name starts with `together.`"""
     return name.startswith("together.")
-
-
-# what a verdict says that was reached with the reference in the place of other pieces, in a notebook and in grading
-SECOND_CHANCE_NOTE = phrase("on top of your other pieces it fails; on the reference's it passes, and earns its points")
-MILESTONE_NOTE = phrase(
-    "with the reference's in the place of your pieces that do not pass, it passes and earns its points"
-)
 
 
 def missing_for_milestone(core: Sequence[str], is_done: Callable[[str], bool]) -> str:
@@ -345,190 +327,3 @@ def short_name(check: str) -> str:
         return check[exercise_of(check).rfind(".") + 1 :]
     except LookupError:  # a milestone, or an exercise that the course has no more
         return check.partition(".")[2]
-
-
-# A verdict -----------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Verdict:
-    """The judge's decision on one check, and the smallest case that shows the reason.
-
-    Its fields are English in every language. Its texts for a reader are in the language that is spoken where they are made.
-    """
-
-    check: str
-    outcome: str
-    cases: int = 0
-    agreed: int = 0
-    seconds: float = 0.0
-    message: str = ""  # one line: the difference, or the event
-    hint: str = ""
-    case: dict | None = None
-    listing: str = ""  # the case as code, if the check shows it so
-    program: str = ""
-    oracle: str = ""  # the program that ran on torch, if it is another one
-    exact: bool = False  # whether the answer is that of an exact calculation without torch
-    mine: str = ""
-    theirs: str = ""
-    mine_marks: list[list[int]] = field(default_factory=list)  # where the text differs from torch's: [start, end]
-    theirs_marks: list[list[int]] = field(default_factory=list)
-    layouts: list = field(default_factory=list)  # sizes, strides and offset of both tensors, if these differ
-    raised: str = ""  # an exception of the student's function that did not end the program
-    frames: list[list] = field(default_factory=list)  # of an exception: [function, line, text of the line]
-    notes: list[str] = field(default_factory=list)  # added by grading
-
-    @property
-    def passed(self) -> bool:
-        return self.outcome == PASSED
-
-    def as_dict(self) -> dict:
-        return asdict(self)
-
-    @property
-    def was_examined(self) -> bool:
-        """Whether the message says what was decided, because nothing was compared case by case."""
-        return self.outcome in (PASSED, DISAGREED) and not self.cases and bool(self.message)
-
-    @property
-    def judged_by(self) -> str:
-        """The side that the results are compared with, in a sentence."""
-        return phrase("an exact calculation") if self.exact else "torch"
-
-    def headline(self) -> str:
-        judge = speak(self.judged_by)
-        if self.was_examined or self.outcome == NEEDS_TORCH:
-            said = speak(self.message)
-        elif self.passed and self.cases == 1:
-            said = speak("the one case agrees with {judge}", judge=judge)
-        elif self.passed:
-            said = speak("all {cases} cases agree with {judge}", cases=self.cases, judge=judge)
-        elif self.outcome == DISAGREED and self.cases == 1:
-            said = speak("this case does not agree with {judge}:", judge=judge)
-        elif self.outcome == DISAGREED:
-            said = speak("{agreed}; the smallest that does not:", agreed=self._count())
-        else:
-            said = speak(self.outcome)
-        return f"{self.check}: {said}"
-
-    def _count(self) -> str:
-        counts = {"agreed": self.agreed, "cases": self.cases, "judge": speak(self.judged_by)}
-        return speak("{agreed} of {cases} cases agree with {judge}", **counts)
-
-    @property
-    def mark(self) -> str:
-        return "✓" if self.passed else "–" if self.outcome in (NOT_ATTEMPTED, NEEDS_TORCH) else "✗"
-
-    def line(self) -> str:
-        """The verdict in one short line, below a display of all of it."""
-        if self.outcome == DISAGREED and self.cases:
-            return f"{self.check}: {self._count()}"
-        fails = self.was_examined and not self.passed
-        return f"{self.check}: {speak('it does not pass')}" if fails else self.headline()
-
-    def replay(self) -> str:
-        """The call that decides the check on the shown case alone."""
-        return f'check("{self.check}", case={self.case!r})'
-
-    def rows(self) -> list[tuple[str, str]]:
-        """The rows of the table below its headline. Their names are English."""
-        rows = [(phrase("note"), speak(note)) for note in self.notes]
-        if self.message and self.outcome not in (DISAGREED, NEEDS_TORCH) and not self.was_examined:
-            rows.insert(0, (phrase("why"), speak(self.message)))
-        if self.case is not None:
-            name = short_name(self.check).partition(".")[0]
-            rows += [(phrase("case"), self.listing or describe(self.case))]
-            rows += [(phrase("program"), abridged_program(self.program, name))]
-            rows += [(phrase("in torch"), abridged_program(self.oracle, name, KEPT))] if self.oracle else []
-            frames = show_frames(self.frames)
-            mine = abridged(self.mine, self.mine_marks)[0]
-            rows += [(phrase("yours"), mine if self.raised else mine + frames)]
-            answer = phrase("expected") if self.exact else phrase("torch's")
-            rows += [(answer, abridged(self.theirs, self.theirs_marks)[0])] if self.theirs else []
-            rows += [(phrase("raised"), speak(self.raised) + frames)] if self.raised else []
-            rows += [(phrase("differs"), speak(self.message))] if self.outcome == DISAGREED else []
-            rows += [(phrase("hint"), speak(self.hint))] if self.hint else []
-            rows += [(phrase("replay"), self.replay())] if len(self.replay()) < LONGEST_REPLAY else []
-        if sum(text.count("\n") for _, text in rows) > MANY_LINES:  # the difference and the hint, then the long case
-            rows.sort(key=lambda row: row[0] in ("case", "program", "in torch"))
-        return rows
-
-    def __str__(self) -> str:
-        rows = [(speak(name), text) for name, text in self.rows()]
-        width = max((len(name) for name, _ in rows), default=0)
-        lines = [f"{self.mark} {self.headline()}"]
-        for name, text in rows:
-            first, *rest = text.splitlines() or [""]
-            lines += [f"  {name:<{width}}  {first}"] + [" " * (width + 4) + line for line in rest]
-        return "\n".join(lines)
-
-
-def verdict_from(data: Mapping) -> Verdict:
-    """The verdict whose `as_dict` another process has sent. Raises TypeError or ValueError if a field is of another kind."""
-    verdict, blank = Verdict(**data), Verdict("", "")
-    if verdict.outcome not in OUTCOMES:
-        raise ValueError(f"{verdict.outcome!r} is no outcome")
-    for name, value in vars(verdict).items():
-        kinds = (dict, type(None)) if name == "case" else (type(getattr(blank, name)), int)[: 1 + (name == "seconds")]
-        if not isinstance(value, kinds):
-            raise TypeError(f"{name} of a verdict is {type(value).__name__}")
-    return verdict
-
-
-def abridged(text: str, marks: Sequence[Sequence[int]], most: int = KEPT) -> tuple[str, list[list[int]]]:
-    """A text of more than `LONG` lines as about `most` of them, around its first marked parts, and where its marked parts are now.
-    If no part is marked, the first lines."""
-    lines = text.splitlines(keepends=True)
-    if len(lines) <= LONG:
-        return text, [[*mark] for mark in marks]
-    ends, near = [*accumulate(map(len, lines))], set[int]()
-    marked = [
-        i for i, end in enumerate(ends) if any(first < end and end - len(lines[i]) < last for first, last in marks)
-    ]
-    for line in marked or range(len(lines)):
-        around = near | {*range(max(0, line - CONTEXT), min(len(lines), line + CONTEXT + 1))}
-        near = around if len(around) <= most else near
-    short, moved = "", []
-    for is_near, group in groupby(range(len(lines)), key=lambda i: i in near):
-        kept = [*group]
-        if not is_near and len(kept) > 1:
-            short += speak("… {count} lines", count=len(kept)) + "\n"
-            continue
-        start, end = ends[kept[0]] - len(lines[kept[0]]), ends[kept[-1]]
-        shift = len(short) - start
-        moved += [[max(a, start) + shift, min(b, end) + shift] for a, b in marks if a < end and start < b]
-        short += text[start:end]
-    return short.removesuffix("\n"), moved
-
-
-def abridged_program(program: str, name: str, most: int = LONG) -> str:
-    """A program as `abridged`, around its parameters, and around where it mentions this name and returns."""
-    marks = [match.span() for match in re.finditer(rf"^def |\b{name}\b|^    return ", program, re.MULTILINE)]
-    return abridged(program, marks, most)[0]
-
-
-def describe(case: dict) -> str:
-    """A case as assignments; a tensor as the call that makes it in torch."""
-    return "\n".join(f"{name} = {_text(value) or _literal(value)}" for name, value in case.items()) or speak(
-        "(no arguments)"
-    )
-
-
-def _text(value: Tree) -> str | None:
-    """A text of several lines as a readable literal."""
-    return f'"""\\\n{value}"""' if isinstance(value, str) and "\n" in value and '"""' not in value else None
-
-
-def _literal(value: Tree) -> str:
-    match value:
-        case {"tensor": dict(spec), **rest} if not rest:
-            base = f"torch.arange({spec['storage']}).to(torch.{spec['dtype']})"
-            return f"{base}.as_strided({tuple(spec['sizes'])}, {tuple(spec['strides'])}, {spec['offset']})"
-        case {"dtype": str(name), **rest} if not rest:
-            return f"torch.{name}"
-        case list():
-            return f"[{', '.join(map(_literal, value))}]"
-        case dict():
-            return f"{{{', '.join(f'{key!r}: {_literal(item)}' for key, item in value.items())}}}"
-        case _:
-            return repr(value)

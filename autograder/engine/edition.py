@@ -44,6 +44,7 @@ SUBJECT_MODULES = (
     "engine/probe.py",
     "engine/recorder.py",
     "engine/subject.py",
+    "engine/verdict.py",
     "notebook/__init__.py",
     "notebook/clinic.py",
     "notebook/kernel.py",

@@ -21,23 +21,7 @@ from typing import Any, BinaryIO
 
 from ..checks.cases import field, first_apart
 from ..language import phrase
-from .check import (
-    CLINIC,
-    DIED,
-    DISAGREED,
-    GRADER_ERROR,
-    MALFORMED,
-    NEEDS_TORCH,
-    NOT_ATTEMPTED,
-    PASSED,
-    TIMED_OUT,
-    UNSTABLE,
-    Check,
-    Verdict,
-    find,
-    is_milestone,
-    shown_source,
-)
+from .check import CLINIC, Check, find, is_milestone, shown_source
 from .observe import (
     CALCULATION,
     TORCH,
@@ -65,6 +49,18 @@ from .observe import (
     told_first,
 )
 from .source import NotRecorded, PendingCases, Source, key_of, other_torch
+from .verdict import (
+    DIED,
+    DISAGREED,
+    GRADER_ERROR,
+    MALFORMED,
+    NEEDS_TORCH,
+    NOT_ATTEMPTED,
+    PASSED,
+    TIMED_OUT,
+    UNSTABLE,
+    Verdict,
+)
 
 SHRINK_SECONDS = 2.0
 PORTION_SECONDS = 1.0  # of cases that are asked for at once, about: more are asked for if an answer takes less

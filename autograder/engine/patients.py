@@ -34,11 +34,12 @@ from rushlight.course.short_names import long_form
 from ..language import phrase
 from ..model import number_of
 from . import sandbox
-from .check import DISAGREED, PASSED, Check, Verdict, every_exercise, function_of, is_milestone, registry
+from .check import Check, every_exercise, function_of, is_milestone, registry
 from .edition import body_lines, file_of, keep, patient_files
 from .limits import CHECK_SECONDS, PROGRAM_SECONDS, seconds
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, accept, clean, difference, is_error, show
 from .patient_side import PRIVATE, read_report
+from .verdict import DISAGREED, PASSED, Verdict
 
 if TYPE_CHECKING:
     from .judge import Judge

@@ -26,15 +26,8 @@ from . import limits
 from .card import card
 from .check import (
     DEMONSTRATION,
-    DIED,
-    MILESTONE_NOTE,
-    NOT_ATTEMPTED,
-    SECOND_CHANCE_NOTE,
     SKIPPED_TAGS,
-    TIMED_OUT,
-    Verdict,
     binding,
-    describe,
     exercise_of,
     global_names,
     is_bench,
@@ -45,6 +38,7 @@ from .check import (
 from .edition import edition, versions
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, accept, clean
 from .sandbox import INDUCTOR, Sandbox
+from .verdict import DIED, MILESTONE_NOTE, NOT_ATTEMPTED, SECOND_CHANCE_NOTE, TIMED_OUT, Verdict, describe
 
 if TYPE_CHECKING:
     from ..model import Lab

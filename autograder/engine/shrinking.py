@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rushlight.course import predictions
 
-from .check import DISAGREED, PASSED, Verdict
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, is_error, result_of, show
 from .patients import BUILTINS, BY_TEXT, FORBIDDEN, PRIVATE, Examine, names_of_others, run_on_torch
+from .verdict import DISAGREED, PASSED, Verdict
 
 if TYPE_CHECKING:
     from .judge import Judge

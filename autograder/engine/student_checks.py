@@ -21,10 +21,10 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from ..language import phrase
-from .check import DISAGREED, PASSED, Verdict, describe
 from .limits import CHECK_SECONDS, seconds
 from .observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, difference, is_error, show
 from .patients import TORCH, Examine, open_patient, plain_program, read, read_outputs, run_on_torch
+from .verdict import DISAGREED, PASSED, Verdict, describe
 
 if TYPE_CHECKING:
     from .judge import Judge

@@ -22,7 +22,11 @@ from functools import partial
 from typing import IO, Any
 
 from ..engine import devices
-from ..engine.check import (
+from ..engine.check import exercise_of, find, function_of, is_milestone, missing_for_milestone, takes_long
+from ..engine.exercise import filled, is_filled, only
+from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive, send
+from ..engine.subject import MAX_OUTPUT, answer, is_grading
+from ..engine.verdict import (
     GRADER_ERROR,
     LONGEST_REPLAY,
     MILESTONE_NOTE,
@@ -31,16 +35,7 @@ from ..engine.check import (
     PASSED,
     SECOND_CHANCE_NOTE,
     Verdict,
-    exercise_of,
-    find,
-    function_of,
-    is_milestone,
-    missing_for_milestone,
-    takes_long,
 )
-from ..engine.exercise import filled, is_filled, only
-from ..engine.observe import Malformed, SubjectDied, SubjectTimedOut, Tree, clean, encode, receive, send
-from ..engine.subject import MAX_OUTPUT, answer, is_grading
 from ..language import phrase, speak
 
 if not is_grading() and devices.hide_from_kernel():

@@ -33,16 +33,8 @@ from autograder import translation
 from autograder.course import COURSE
 from autograder.engine import practice
 from autograder.engine.card import card
-from autograder.engine.check import (
-    DISAGREED,
-    Verdict,
-    exercise_of,
-    find,
-    global_names,
-    is_bench,
-    is_milestone,
-    shown_source,
-)
+from autograder.engine.check import exercise_of, find, global_names, is_bench, is_milestone, shown_source
+from autograder.engine.verdict import DISAGREED, Verdict
 from autograder.language import SPOKEN, speaking
 from autograder.model import check_name, exercise_name
 from rushlight.course.short_names import long_form

@@ -15,11 +15,11 @@ from autograder.classroom import grade as grading
 from autograder.classroom.join import LONGEST
 from autograder.classroom.restore import MAX_ADDED, deactivate_markup, restore, restore_text
 from autograder.engine import sandbox
-from autograder.engine.check import PASSED
 from autograder.engine.edition import edition
 from autograder.engine.observe import MAX_LENGTH, Malformed, SubjectDied, accept, error_tree, show, tensor_tree
 from autograder.engine.run import run
 from autograder.engine.sandbox import Sandbox
+from autograder.engine.verdict import PASSED
 from autograder.model import Lab, exercise_name, lab_names, read_submission, rejection_reason
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))

@@ -17,7 +17,7 @@ import rushlight
 from autograder.author.build import exercise_source
 from autograder.checks.cases import tensors
 from autograder.engine import judge as judging
-from autograder.engine.check import DISAGREED, PASSED, find, function_of, program, registry
+from autograder.engine.check import find, function_of, program, registry
 from autograder.engine.edition import edition
 from autograder.engine.exercise import exercise, fill, restore
 from autograder.engine.limits import limited
@@ -26,6 +26,7 @@ from autograder.engine.recorder import fresh_namespace, recorded
 from autograder.engine.sandbox import Sandbox
 from autograder.engine.subject import answer
 from autograder.engine.torch_side import TorchSide, call_and_restore
+from autograder.engine.verdict import DISAGREED, PASSED
 from autograder.model import Lab
 from rushlight.distributed import ranks
 

@@ -8,16 +8,8 @@ import pytest
 
 from autograder.engine import card as cards
 from autograder.engine.card import MAX_CELLS, PALE_GREEN, PALE_RED, RED, card
-from autograder.engine.check import (
-    DIED,
-    DISAGREED,
-    NOT_ATTEMPTED,
-    PASSED,
-    UNSTABLE,
-    Verdict,
-    registry,
-    shown_source,
-)
+from autograder.engine.check import registry, shown_source
+from autograder.engine.verdict import DIED, DISAGREED, NOT_ATTEMPTED, PASSED, UNSTABLE, Verdict
 
 KEPT = {"div", "span", "b", "pre", "details", "summary"}  # by JupyterLab's sanitizer and nbconvert's
 HOSTILE = '<script>alert(1)</script>" onclick="x" \x1b[31m'

@@ -3,11 +3,12 @@ import pytest
 from sweep import sweep
 
 from autograder.engine import torch_source
-from autograder.engine.check import PASSED, find, function_of, is_milestone, registry
+from autograder.engine.check import find, function_of, is_milestone, registry
 from autograder.engine.exercise import fill
 from autograder.engine.observe import difference, result_of
 from autograder.engine.source import key_of
 from autograder.engine.subject import answer
+from autograder.engine.verdict import PASSED
 from autograder.model import Lab, check_name, exercise_name, lab_names
 
 CHECKS = [*registry().values()]

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from autograder import cli, course
 from autograder.cli import app
-from autograder.engine.check import Verdict
+from autograder.engine.verdict import Verdict
 
 
 @pytest.fixture

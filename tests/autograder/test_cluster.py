@@ -28,8 +28,8 @@ from autograder.classroom import cluster as clusters
 from autograder.classroom import grade as grading
 from autograder.classroom.cluster import MAX_RESULT, _marker, in_marker, is_protected, run_step, text_of
 from autograder.engine import sandbox
-from autograder.engine.check import Verdict
 from autograder.engine.observe import GradingError, Malformed, NotGraded
+from autograder.engine.verdict import Verdict
 from autograder.model import Course, Lab, Submission, check_name
 
 LAB = "01a_views"
@@ -331,7 +331,7 @@ class Program:
         return os.system, ("touch {canary}",)
 
 def forged(request):
-    from autograder.engine.check import Verdict
+    from autograder.engine.verdict import Verdict
     import json
     released = json.loads(request["arguments"][1]["release"])
     checks = [name for cell in released["cells"] if (name := cell["metadata"].get("rushlight", {{}}).get("check"))]

@@ -17,8 +17,8 @@ from autograder.classroom.oral import questions
 from autograder.classroom.seals import seal_of
 from autograder.cli import app
 from autograder.course import SOURCES
-from autograder.engine.check import Verdict
 from autograder.engine.judge import Judge
+from autograder.engine.verdict import Verdict
 from autograder.model import Lab, Submission, check_name, exercise_name
 
 LAB, WRONG = "01a_views", "aten.strided.contiguous_strides"

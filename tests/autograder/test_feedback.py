@@ -12,8 +12,9 @@ from autograder.classroom import plugin, sample
 from autograder.classroom.feedback import _card
 from autograder.classroom.gradebook import gradebook_url
 from autograder.engine.card import card
-from autograder.engine.check import Verdict, short_name
+from autograder.engine.check import short_name
 from autograder.engine.run import outputs_of
+from autograder.engine.verdict import Verdict
 from autograder.model import Lab, Submission, check_name, exercise_name
 
 LAB = "01a_views"

@@ -23,7 +23,7 @@ from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.plugin import Restore
 from autograder.classroom.written import question_of, state
 from autograder.course import RELEASED, SOURCES
-from autograder.engine.check import NOT_ATTEMPTED, Verdict
+from autograder.engine.verdict import NOT_ATTEMPTED, Verdict
 from autograder.model import Lab, Submission, check_name, exercise_name
 
 LAB = sample.LAB

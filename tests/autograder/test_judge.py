@@ -23,20 +23,7 @@ from autograder.checks.cases import first_of, tensor, when
 from autograder.engine import judge as judging
 from autograder.engine import torch_source
 from autograder.engine.card import card
-from autograder.engine.check import (
-    DIED,
-    DISAGREED,
-    GRADER_ERROR,
-    MALFORMED,
-    TIMED_OUT,
-    UNSTABLE,
-    Verdict,
-    exercise_of,
-    find,
-    function_of,
-    is_milestone,
-    registry,
-)
+from autograder.engine.check import exercise_of, find, function_of, is_milestone, registry
 from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
 from autograder.engine.observe import (
@@ -51,6 +38,7 @@ from autograder.engine.observe import (
 )
 from autograder.engine.subject import answer
 from autograder.engine.torch_source import TorchSource
+from autograder.engine.verdict import DIED, DISAGREED, GRADER_ERROR, MALFORMED, TIMED_OUT, UNSTABLE, Verdict
 from rushlight.c10.dispatch import local
 
 STRIDES = "aten.strided.contiguous_strides"

@@ -5,11 +5,11 @@ from nbformat import v4
 from sweep import swept
 
 from autograder.engine import run as running
-from autograder.engine.check import DIED, DISAGREED, PASSED, SECOND_CHANCE_NOTE, Verdict
 from autograder.engine.observe import NotGraded
 from autograder.engine.run import run
 from autograder.engine.sandbox import Sandbox
 from autograder.engine.source import PendingCases
+from autograder.engine.verdict import DIED, DISAGREED, PASSED, SECOND_CHANCE_NOTE, Verdict
 from autograder.model import Lab, check_name, exercise_name
 
 FUSED, STEP, LAST = (

@@ -14,11 +14,12 @@ from autograder import cli
 from autograder.author import build
 from autograder.classroom.release import release
 from autograder.engine import practice, torch_source
-from autograder.engine.check import DISAGREED, GRADER_ERROR, PASSED, find, function_of, is_bench, registry
+from autograder.engine.check import find, function_of, is_bench, registry
 from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
 from autograder.engine.observe import difference
 from autograder.engine.source import NotRecorded
+from autograder.engine.verdict import DISAGREED, GRADER_ERROR, PASSED
 from autograder.model import Course, Lab, lab_names
 
 LAB, STRIDES = "01a_views", "aten.strided.contiguous_strides"

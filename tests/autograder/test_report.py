@@ -11,7 +11,7 @@ from autograder.classroom.pages import COLOURS, LINES
 from autograder.classroom.report import write_report
 from autograder.classroom.restore import aliases, edited_checks
 from autograder.course import ROOT
-from autograder.engine.check import Verdict
+from autograder.engine.verdict import Verdict
 from autograder.model import Course, Lab, exercise_name
 
 LAB = "01a_views"

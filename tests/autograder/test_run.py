@@ -13,7 +13,11 @@ from sweep import sweep
 from autograder.engine import judge as judging
 from autograder.engine import limits, sandbox
 from autograder.engine import run as running
-from autograder.engine.check import (
+from autograder.engine.check import exercise_of, is_bench, registry
+from autograder.engine.observe import NotGraded, SubjectTimedOut
+from autograder.engine.run import NOT_RUN, run
+from autograder.engine.sandbox import Sandbox
+from autograder.engine.verdict import (
     DIED,
     DISAGREED,
     MILESTONE_NOTE,
@@ -22,13 +26,7 @@ from autograder.engine.check import (
     SECOND_CHANCE_NOTE,
     TIMED_OUT,
     Verdict,
-    exercise_of,
-    is_bench,
-    registry,
 )
-from autograder.engine.observe import NotGraded, SubjectTimedOut
-from autograder.engine.run import NOT_RUN, run
-from autograder.engine.sandbox import Sandbox
 from autograder.model import Lab, check_name, exercise_name, lab_names
 from autograder.notebook.work import global_names
 

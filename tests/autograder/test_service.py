@@ -19,10 +19,11 @@ import pytest
 from answers import over_the_wire
 from sweep import sweep
 
-from autograder.engine.check import Verdict, function_of
+from autograder.engine.check import function_of
 from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
 from autograder.engine.observe import GradingError, encode, receive, send
+from autograder.engine.verdict import Verdict
 from autograder.notebook import kernel as notebook
 from autograder.notebook import service
 

@@ -8,9 +8,10 @@ import torch
 from sweep import sweep
 
 from autograder.engine import subject, torch_source
-from autograder.engine.check import DISAGREED, PASSED, UNSTABLE, find, registry
+from autograder.engine.check import find, registry
 from autograder.engine.exercise import fill, restore
 from autograder.engine.observe import difference
+from autograder.engine.verdict import DISAGREED, PASSED, UNSTABLE
 from rushlight.distributed import collectives
 from rushlight.distributed import ranks as ranks_module
 

@@ -11,7 +11,7 @@ import pytest
 from autograder import translation
 from autograder.author import translate
 from autograder.engine.card import card
-from autograder.engine.check import Verdict
+from autograder.engine.verdict import Verdict
 from autograder.language import ENGLISH, language, language_of, speak, speaking
 
 TEXTS = translate.texts()

@@ -12,7 +12,7 @@ import yaml
 
 from autograder import cli
 from autograder.course import ROOT
-from autograder.engine.check import DISAGREED, Verdict
+from autograder.engine.verdict import DISAGREED, Verdict
 
 LAB = "01a_views"
 RIGHT, WRONG = "aten.strided.element_offset", "aten.strided.contiguous_strides"

@@ -12,12 +12,13 @@ from autograder.classroom import plugin, sample
 from autograder.classroom.grade import GradingError, grade
 from autograder.engine import source, torch_source
 from autograder.engine.card import GREY, card
-from autograder.engine.check import DISAGREED, NEEDS_TORCH, function_of
+from autograder.engine.check import function_of
 from autograder.engine.exercise import fill, restore
 from autograder.engine.judge import Judge
 from autograder.engine.observe import NotGraded
 from autograder.engine.practice import about_judge
 from autograder.engine.subject import answer
+from autograder.engine.verdict import DISAGREED, NEEDS_TORCH
 from autograder.model import Lab
 from rushlight.backends import PYTORCH
 

@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook, new_output
 from autograder.classroom.restore import restore_text
 from autograder.engine import sandbox
 from autograder.engine.card import card
-from autograder.engine.check import DISAGREED, NOT_ATTEMPTED, PASSED, Verdict
+from autograder.engine.verdict import DISAGREED, NOT_ATTEMPTED, PASSED, Verdict
 from autograder.model import Lab, exercise_name
 
 LAB = "work/01a_views/01a_views.ipynb"

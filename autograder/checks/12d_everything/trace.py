@@ -12,8 +12,9 @@ import warnings
 from dataclasses import dataclass, field
 from functools import cache
 
-from ...engine.check import DISAGREED, PASSED, Verdict, program
+from ...engine.check import program
 from ...engine.observe import is_error
+from ...engine.verdict import DISAGREED, PASSED, Verdict
 
 ROWS, LAYERS, KINDS = 6, 3, 3  # at least
 TRACED = {"add", "mm", "matmul"}  # in lab 00
