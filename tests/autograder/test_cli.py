@@ -16,8 +16,9 @@ import yaml
 from rich.console import Console
 
 from autograder import cli, course
-from autograder.cli import app
+from autograder.cli import app, instructors, students
 from autograder.engine.verdict import Verdict
+from autograder.model import Course
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ def test_an_interrupt_is_one_line_and_the_exit_code_is_130(monkeypatch, capsys):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli.Course, "find_released", interrupted)
+    monkeypatch.setattr(Course, "find_released", interrupted)
     monkeypatch.setattr(sys, "argv", ["rushlight", "check"])
     with pytest.raises(SystemExit) as ended:
         cli.main()
@@ -136,7 +137,7 @@ def test_bad_input_gets_one_line_and_an_exit_code(root, tmp_path, monkeypatch, c
 
 def test_options_of_jupyterlab_need_no_lab_before_them(monkeypatch, root):
     monkeypatch.setattr(course, "WORK", root / "labs")
-    monkeypatch.setattr(cli, "_open", lambda copy, said, more: (copy.stem, more))
+    monkeypatch.setattr(students, "_open", lambda copy, said, more: (copy.stem, more))
     parsed = [
         cli.app.main(["lab", *arguments], standalone_mode=False)
         for arguments in (["--", "--port", "1"], ["02a", "--", "--debug"], ["01b"])
@@ -149,8 +150,8 @@ def test_options_of_jupyterlab_need_no_lab_before_them(monkeypatch, root):
 )
 def test_a_level_of_jupyterlabs_log_is_given_to_it_once(monkeypatch, root, more, quiet):
     started = []
-    monkeypatch.setattr(cli, "_start", lambda command: started.append(command) or subprocess.Popen(["true"]))
-    assert cli._open(root / "labs" / "x.ipynb", "", more) == 0
+    monkeypatch.setattr(students, "_start", lambda command: started.append(command) or subprocess.Popen(["true"]))
+    assert students._open(root / "labs" / "x.ipynb", "", more) == 0
     levels = [option for option in started[0] if "level" in option or option == "--debug"]
     assert levels == (["--log-level=ERROR", "--LabApp.log_level=ERROR"] if quiet else [*more])
 
@@ -160,10 +161,10 @@ def test_an_interrupt_while_jupyterlab_starts_ends_it(monkeypatch, root):
         raise KeyboardInterrupt
 
     started = subprocess.Popen(["sleep", "600"])
-    monkeypatch.setattr(cli, "_start", lambda command: started)
-    monkeypatch.setattr(cli, "_address", interrupted)
+    monkeypatch.setattr(students, "_start", lambda command: started)
+    monkeypatch.setattr(students, "_address", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        cli._open(root / "labs" / "x.ipynb", "", ())
+        students._open(root / "labs" / "x.ipynb", "", ())
     assert started.poll() is not None
 
 
@@ -172,7 +173,7 @@ def test_without_a_lab_all_that_were_handed_in_are_graded(monkeypatch, tmp_path)
     for folder in ("ada/02a_keys", "ben/02a_keys", "ben/01a_views", "ben/another_course"):
         (tmp_path / "submitted" / folder).mkdir(parents=True)
     graded = []
-    monkeypatch.setattr(cli, "_grade", lambda lab, *options: graded.append((lab.name, *options)) is None)
+    monkeypatch.setattr(instructors, "grade_lab", lambda lab, *options: graded.append((lab.name, *options)) is None)
     assert cli.app.main(["grade", "--jobs", "3"], standalone_mode=False) == 0
     assert graded == [("01a_views", False, False, 3, None), ("02a_keys", False, False, 3, None)]
 
@@ -182,7 +183,7 @@ def test_students_are_graded_by_name_in_a_class_that_is_named(monkeypatch, tmp_p
     monkeypatch.delenv("RUSHLIGHT_CLASSROOM", raising=False)
     graded = []
     monkeypatch.setattr(
-        cli, "_grade", lambda lab, *options: graded.append((lab.name, lab.course.folder, *options)) is None
+        instructors, "grade_lab", lambda lab, *options: graded.append((lab.name, lab.course.folder, *options)) is None
     )
     assert cli.app.main(["grade", *words, "--class", str(tmp_path)], standalone_mode=False) == 0
     assert graded == [("01a_views", tmp_path, False, False, None, None, "ada", "ben")]
@@ -210,7 +211,7 @@ def test_pieces_that_are_not_attempted_are_one_line_at_the_end(monkeypatch, root
         ),
         "together.strided_views": Verdict("together.strided_views", "not attempted", message="a milestone needs half"),
     }
-    monkeypatch.setattr(cli, "_run", lambda *arguments: lines)
+    monkeypatch.setattr(students, "_run", lambda *arguments: lines)
     code = cli.app.main(["check", "--notebook", str(root / "README.md")], standalone_mode=False)
     said = capsys.readouterr().out
     assert code == 1 and "3 of 28 points" in said
@@ -227,9 +228,9 @@ def test_colour_is_for_a_terminal_that_wants_it(monkeypatch, root, terminal, var
     written = io.StringIO()
     environment = {"TERM": "xterm-256color", "COLUMNS": "80"} | variables
     console = Console(highlight=False, soft_wrap=True, file=written, force_terminal=terminal, _environ=environment)
-    monkeypatch.setattr(cli, "out", console)
+    monkeypatch.setattr(students, "out", console)
     monkeypatch.setattr(
-        cli, "_run", lambda *arguments: {"aten.strided.permute": Verdict("aten.strided.permute", "passed")}
+        students, "_run", lambda *arguments: {"aten.strided.permute": Verdict("aten.strided.permute", "passed")}
     )
     cli.app.main(["check", "--notebook", str(root / "README.md")], standalone_mode=False)
     assert ("\x1b[1;32m✓\x1b[0m" in written.getvalue()) == coloured
@@ -305,7 +306,7 @@ def test_with_an_nvidia_driver_one_line_says_how_to_get_the_build_for_cuda(
     file = tmp_path / "version"
     if driver:
         file.touch()
-    line = cli._other_build(file)
+    line = students._other_build(file)
     assert bool(line) == said and "\n" not in line
     assert not said or "torch===2.13.0`" in line
 
@@ -316,7 +317,7 @@ def test_status_runs_a_notebook_again_only_if_something_has_changed(tmp_path, mo
     for path in (notebook, released, module):
         path.write_text("1")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(cli, "__file__", str(module))
+    monkeypatch.setattr(students, "__file__", str(module.parent / "cli" / "students.py"))
     lab, runs = SimpleNamespace(name="01a_views", path=released, required=[]), []
     verdict = SimpleNamespace(passed=True, outcome="passed")
 
@@ -324,11 +325,11 @@ def test_status_runs_a_notebook_again_only_if_something_has_changed(tmp_path, mo
         runs.append(arguments)
         return {"a": verdict}
 
-    monkeypatch.setattr(cli, "_run", run)
+    monkeypatch.setattr(students, "_run", run)
 
     def has_run(isolated=True):
         before = len(runs)
-        assert cli._passed(lab, notebook, isolated, None) == ["a"] * verdict.passed
+        assert students._passed(lab, notebook, isolated, None) == ["a"] * verdict.passed
         return len(runs) > before
 
     assert has_run() and not has_run() and has_run(isolated=False) and has_run()

@@ -13,12 +13,12 @@ from at_once import AtOnce
 from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 from sweep import sweep
 
-from autograder import cli
 from autograder.classroom import grade as grading
 from autograder.classroom import plugin, sample
 from autograder.classroom.collect import name_as_handed_in, take_renamed
 from autograder.classroom.grade import GradingError, Row, grade, write_csv
 from autograder.classroom.report import write_report
+from autograder.cli.grading import logging_to, print_table
 from autograder.engine import limits
 from autograder.model import Lab, check_name, exercise_name
 
@@ -50,7 +50,7 @@ def test_the_log_has_a_line_for_each_submission_with_its_outcome_and_seconds(cla
     sample.make(classroom)
     for student in {path.name for path in (classroom / "submitted").iterdir()} - {"corrupt_file", "untouched"}:
         shutil.rmtree(classroom / "submitted" / student)
-    with cli._logging(tmp_path / "log"):
+    with logging_to(tmp_path / "log"):
         quick_grade(LAB)
         quick_grade(LAB)  # what is graded already has no second line
     quick_grade(LAB, force=True)
@@ -347,7 +347,7 @@ def test_no_table_has_a_formula_or_a_control_character_of_a_student(classroom, c
         write_csv(Lab(LAB), rows).read_text(encoding="utf-8"),
         write_report(Lab(LAB), rows).read_text(encoding="utf-8"),
     ]
-    cli._print_table(Lab(LAB), rows)
+    print_table(Lab(LAB), rows)
     for text in [*texts, capsys.readouterr().out]:
         assert "\\u001b[2J\\u202e\\udce9" in text and not {*"\x1b\u202e\udce9\t"} & {*text}
     with (classroom / f"marks-{LAB}.csv").open(newline="") as file:
@@ -366,7 +366,7 @@ def test_where_a_spreadsheet_splits_at_semicolons_no_part_is_a_formula(classroom
 def test_a_long_name_leaves_room_for_the_points(classroom, capsys):
     worth = Lab(LAB).points
     rows = [Row("x" * 200, scores=worth), Row("漢" * 200, scores=worth, problem="remark"), Row("[b]ada", scores=worth)]
-    cli._print_table(Lab(LAB), rows)
+    print_table(Lab(LAB), rows)
     said = capsys.readouterr().out
     lines = [line for line in said.splitlines() if line.endswith((f" {sum(worth.values()):g}", " not graded"))]
     lines = [line.replace("not graded", "ungraded") for line in lines]

@@ -22,6 +22,7 @@ from autograder.classroom import sample, watch
 from autograder.classroom.gradebook import open_gradebook
 from autograder.classroom.plugin import Restore
 from autograder.classroom.written import question_of, state
+from autograder.cli.grading import grade_lab
 from autograder.course import RELEASED, SOURCES
 from autograder.engine.verdict import NOT_ATTEMPTED, Verdict
 from autograder.model import Lab, Submission, check_name, exercise_name
@@ -231,7 +232,7 @@ def hostile(request, tmp_path_factory, isolated, drawn_once, feedback, empty_gra
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RUSHLIGHT_CLASSROOM", str(place))
         patch.setattr(grading, "markers", lambda jobs: feedback)
-        cli._grade(Lab(LAB), False, False, 1, Reader())
+        grade_lab(Lab(LAB), False, False, 1, Reader())
         yield request.param
 
 

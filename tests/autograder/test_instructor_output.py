@@ -10,6 +10,7 @@ from autograder.classroom import grade as grading
 from autograder.classroom.grade import Row
 from autograder.classroom.lms import pack_feedback
 from autograder.classroom.report import write_report
+from autograder.cli.grading import LINES, grade_lab, print_table
 from autograder.model import Lab
 
 
@@ -38,14 +39,14 @@ def lines_of(text, *students):
 
 
 def test_the_table_has_the_mark_of_the_gradebook_if_it_differs_and_otherwise_no_such_column(classroom, capsys):
-    cli._print_table(Lab(LAB), [row("ada", mark=31.0), row("ben", mark=28.0), Row("cem", problem="no notebook")])
+    print_table(Lab(LAB), [row("ada", mark=31.0), row("ben", mark=28.0), Row("cem", problem="no notebook")])
     said = lines_of(capsys.readouterr().out, "student", "ada", "ben")
     assert (
         said["student"][-2:] == ["total", "mark"]
         and said["ada"][-2:] == ["28", "31"]
         and said["ben"][-2:] == ["28", "28"]
     )
-    cli._print_table(Lab(LAB), [row("ada", mark=28.0), row("ben", penalty=2.8, mark=25.2)])
+    print_table(Lab(LAB), [row("ada", mark=28.0), row("ben", penalty=2.8, mark=25.2)])
     said = lines_of(capsys.readouterr().out, "student", "ben")
     assert said["student"][-1] == "total" and said["ben"][-2:] == ["-2.8", "25.2"]
 
@@ -53,11 +54,11 @@ def test_the_table_has_the_mark_of_the_gradebook_if_it_differs_and_otherwise_no_
 def test_grading_says_how_many_answers_wait_and_whose_page_is_new(classroom, monkeypatch, capsys):
     rows = [row("ada", waiting=1), row("ben", waiting=2), row("cem", is_rewritten=True)]
     monkeypatch.setattr(grading, "grade", lambda *arguments: rows)
-    cli._grade(Lab(LAB), False, False, None, None)
+    grade_lab(Lab(LAB), False, False, None, None)
     said = capsys.readouterr().out
     assert "3 answers of 2 students wait" in said and "(1): cem" in said
     monkeypatch.setattr(grading, "grade", lambda *arguments: [row("ada")])
-    cli._grade(Lab(LAB), False, False, None, None)
+    grade_lab(Lab(LAB), False, False, None, None)
     said = capsys.readouterr().out
     assert "wait" not in said and "written again" not in said
 
@@ -71,9 +72,9 @@ def test_outside_a_terminal_progress_is_a_line_now_and_then(classroom, monkeypat
         return [row("ada")]
 
     monkeypatch.setattr(grading, "grade", grade)
-    cli._grade(Lab(LAB), False, False, None, None)
+    grade_lab(Lab(LAB), False, False, None, None)
     said = [line for line in capsys.readouterr().out.splitlines() if line.startswith(f"{LAB}: ")]
-    assert 1 <= len(said) <= cli.LINES + 1 and f"{LAB}: {total} of {total}" in said
+    assert 1 <= len(said) <= LINES + 1 and f"{LAB}: {total} of {total}" in said
 
 
 def test_the_report_is_of_the_marks_after_late_penalties_and_shows_both(classroom):

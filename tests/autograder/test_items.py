@@ -4,11 +4,11 @@ import random
 
 import pytest
 
-from autograder import cli
 from autograder.classroom import grade as grading
 from autograder.classroom.grade import Row
 from autograder.classroom.items import is_negative, share_interval, warnings
 from autograder.classroom.report import write_report
+from autograder.cli.grading import grade_lab
 from autograder.model import Lab
 
 LAB = "01a_views"
@@ -113,7 +113,7 @@ def test_the_report_begins_with_the_warning_and_escapes_the_case(tmp_path, monke
 def test_grading_says_in_one_line_where_to_look(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
     monkeypatch.setattr(grading, "grade", lambda *arguments: class_of(40, nobody))
-    cli._grade(Lab(LAB), False, False, None, None)
+    grade_lab(Lab(LAB), False, False, None, None)
     assert f"look at:  {BAD.rpartition('.')[2]}: the report says why" in capsys.readouterr().out
 
 

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from autograder import cli
+from autograder.cli import students
 from autograder.course import ROOT
 from autograder.engine.verdict import DISAGREED, Verdict
 
@@ -30,11 +31,11 @@ def printed(released, tmp_path, monkeypatch):
 
     def run(name, path, isolated, progress):
         progress(0, 2, "a bar")
-        cli.out.print("a remark")
+        students.out.print("a remark")
         return verdicts
 
     def printed():
-        monkeypatch.setattr(cli, "_run", run)
+        monkeypatch.setattr(students, "_run", run)
         monkeypatch.setattr(sys, "stdout", io.StringIO())
         monkeypatch.setattr(sys, "stderr", io.StringIO())
         code = cli.app.main(

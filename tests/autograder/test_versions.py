@@ -7,9 +7,9 @@ from importlib.metadata import version
 
 import pytest
 
-from autograder import cli
 from autograder.classroom import plugin, sample
 from autograder.classroom.grade import GradingError, grade
+from autograder.cli import authors
 from autograder.engine import source, torch_source
 from autograder.engine.card import GREY, card
 from autograder.engine.check import function_of
@@ -115,9 +115,9 @@ def test_marks_are_not_given_on_another_torch(needs, classroom):
 
 
 def test_recordings_are_not_made_of_another_torch(needs, monkeypatch):
-    monkeypatch.setattr(cli, "_record", lambda labs: pytest.fail("recorded"))
+    monkeypatch.setattr(authors, "_record", lambda labs: pytest.fail("recorded"))
     with pytest.raises(LookupError, match=r"the course needs torch 9\.1"):
-        cli.record.callback(("01a",))
+        authors.record.callback(("01a",))
 
 
 def test_a_notebook_begins_with_the_version_that_it_needs():

@@ -1,0 +1,384 @@
+"""The commands of students: `lab`, `check`, `run`, `status`."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import redirect_stdout, suppress
+from functools import partial
+from pathlib import Path
+from types import CodeType
+from typing import TYPE_CHECKING
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from ..course import COURSE, READINGS, ROOT, cache_folder, replacing, set_environment
+from ..language import ENGLISH, language_of, speak, speaking
+from ..model import Course, Lab, check_name, lab_names, read_notebook
+from ..text import printable
+from .base import Advance, app, lang, need, out, progress_bar, short
+
+if TYPE_CHECKING:
+    from ..engine.verdict import Verdict
+
+
+@app.command()
+@click.argument("lab", required=False)
+@click.argument("more", nargs=-1, metavar="[-- OPTION...]")
+@click.option("--no-open", is_flag=True, help="Only copy.")
+@lang
+def lab(lab: str | None, more: tuple[str, ...], no_open: bool, language: str) -> int:
+    """Copy a lab to work/ (once) and open it in JupyterLab.
+
+    LAB is 01a by default. Options after `--` are JupyterLab's, such as `-- --no-browser --port 8899`.
+    """
+    if lab and lab.startswith("-"):  # there is no lab, only options of JupyterLab
+        more, lab = (lab, *more), None
+    wanted = Course().find_released(lab or _usual_lab())
+    copy = wanted.work_path
+    if copy.exists():
+        said = speak("your copy is {path}", path=short(copy))
+    else:
+        if language:
+            from ..translation import copy_lab
+
+            copy_lab(wanted, language, copy)
+        else:
+            shutil.copytree(wanted.todays_path.parent, copy.parent, dirs_exist_ok=True)
+        with speaking(language):
+            path = short(copy)
+            said = speak("copied the lab to {path}; it is yours, and nothing here will overwrite it", path=path)
+    if COURSE != ROOT:  # an installed wheel: the links of the notebook lead to the reading, whose links lead to others
+        shutil.copytree(READINGS, ROOT / "phases", dirs_exist_ok=True, copy_function=_copy_missing)
+    if line := _other_build():
+        out.print(line, markup=False)
+    _say_judge()
+    if no_open:
+        out.print(said, markup=False)
+        return 0
+    if hasattr(os, "geteuid") and os.geteuid() == 0 and "--allow-root" not in more:
+        command = f"`.venv/bin/rushlight lab {wanted.number} -- --allow-root`"
+        out.print(speak("root must allow JupyterLab to start: {command}", command=command))
+    return _open(copy, said, more)
+
+
+def _copy_missing(source: str, target: str) -> None:
+    """Copy a file unless there is one already, which may be somebody's own."""
+    if not Path(target).exists():
+        shutil.copyfile(source, target)
+
+
+def _open(copy: Path, said: str, more: tuple[str, ...]) -> int:
+    """Run JupyterLab with a notebook until it is stopped. All that it prints, unless something fails, is its address.
+
+    A level of its log that is among the options holds for its server and for its extension LabApp.
+    """
+    page = f"lab/tree/{copy.relative_to(ROOT).as_posix()}"
+    quiet = ["--LabApp.news_url=None", "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"]
+    if not any(word in option for option in more for word in ("log-level", "log_level", "--debug")):
+        quiet += ["--log-level=ERROR", "--LabApp.log_level=ERROR"]
+    start = [f"--ServerApp.root_dir={ROOT}", f"--LabApp.default_url=/{page}"]
+    set_environment(of_student=True)
+    # JupyterLab prints a token that it makes itself, with a page of text
+    os.environ.setdefault("JUPYTER_TOKEN", secrets.token_hex(24))
+    with _start([sys.executable, "-m", "jupyterlab", *quiet, *start, *more]) as jupyterlab:
+        try:
+            with out.status(speak("starting JupyterLab")):
+                address = _address(jupyterlab, page)
+        except KeyboardInterrupt:
+            jupyterlab.terminate()
+            raise
+        if address:
+            more_said = speak("JupyterLab has it open at {address} (stop it with Ctrl-C)", address=address)
+            out.print(f"{said}; {more_said}", markup=False)
+        while True:
+            with suppress(KeyboardInterrupt):  # JupyterLab receives it too, and asks whether to stop
+                return jupyterlab.wait()
+
+
+def _start(command: list[str]) -> subprocess.Popen:
+    """Start JupyterLab. In a terminal it ignores Ctrl-C until it is ready to ask whether to stop."""
+    before = signal.getsignal(signal.SIGINT)
+    if sys.stdin.isatty():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a new process inherits it
+    try:
+        return subprocess.Popen(command, cwd=ROOT)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _address(jupyterlab: subprocess.Popen, page: str) -> str:
+    """The address of a page of this JupyterLab as soon as it answers, or an empty string if it has ended."""
+    from jupyter_core.paths import jupyter_runtime_dir
+
+    path = Path(jupyter_runtime_dir()) / f"jpserver-{jupyterlab.pid}.json"
+    while jupyterlab.poll() is None:
+        with suppress(OSError, ValueError):  # it is not there yet, or half written
+            server = json.loads(path.read_text(encoding="utf-8"))
+            url = server["url"]
+            if server["hostname"] in ("", "0.0.0.0", "::"):  # a container's own name is unknown outside it
+                url = url.replace(socket.gethostname(), "localhost", 1)
+            return f"{url}{page}" + (f"?token={server['token']}" if server["token"] else "")
+        time.sleep(0.1)
+    return ""
+
+
+def _other_build(driver: Path = Path("/proc/driver/nvidia/version")) -> str:
+    """How to get torch's build for CUDA, if there is an NVIDIA driver here and torch is the build for the CPU."""
+    from importlib import metadata
+
+    try:
+        installed = metadata.version("torch")
+    except metadata.PackageNotFoundError:
+        return ""
+    if not installed.endswith("+cpu") or not (driver.exists() or shutil.which("nvidia-smi")):
+        return ""
+    exactly = f"torch==={installed.removesuffix('+cpu')}"
+    python = ".venv/bin/python" if os.name == "posix" else r".venv\Scripts\python"
+    pip = f"{python} -m pip install --force-reinstall --constraint constraints.txt"
+    command = f"`{pip} {exactly}`"
+    return speak(
+        "there is an NVIDIA driver here, and torch is a build for the CPU; for CUDA: {command}", command=command
+    )
+
+
+def _usual_lab() -> str:
+    """Lab 01, or the first lab of a class repository without it."""
+    names = lab_names()
+    return next((name for name in names if name.startswith("01")), names[0])
+
+
+_no_sandbox = click.option(
+    "--no-sandbox", is_flag=True, help="Run the cells as an ordinary process, where there is no sandbox."
+)
+
+
+@app.command()
+@click.argument("lab", required=False)
+@click.option("--notebook", type=click.Path(path_type=Path), help="Check this notebook instead of the one in work/.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdicts as JSON, for a program.")
+@_no_sandbox
+def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: bool) -> int:
+    """Run the checks of your copy of a lab, without opening it.
+
+    LAB is 01a by default. The exit code is 0 if all checks pass.
+    """
+    out.stderr = as_json  # where the bar and remarks go
+    click.get_current_context().call_on_close(partial(setattr, out, "stderr", False))
+    wanted = Course().find_released(lab or _usual_lab())
+    path = notebook or wanted.work_path
+    if not path.exists():
+        raise LookupError(f"there is no {short(path)}: `rushlight lab {wanted.number} --no-open` makes one")
+    _say_judge()
+    with progress_bar() as progress:
+        verdicts = _run(wanted, path, _isolated(no_sandbox, notebook), progress)
+    passed = all(verdict.passed for verdict in verdicts.values())
+    if as_json:
+        from ..classroom.verdicts import as_data
+
+        with speaking(ENGLISH):
+            print(json.dumps(as_data(wanted, path, verdicts), indent=1))
+        return 0 if passed else 1
+    with speaking(_spoken_in(path)):
+        _print_verdicts(verdicts, wanted)
+    return 0 if passed else 1
+
+
+def _spoken_in(path: Path) -> str:
+    """The language of a notebook that is not English. Empty for another one, where the user's language counts."""
+    with suppress(OSError, ValueError):
+        language = language_of(json.loads(read_notebook(path)))
+        return language if language != ENGLISH else ""
+    return ""
+
+
+def _print_verdicts(verdicts: dict[str, Verdict], lab: Lab) -> None:
+    from ..engine.card import points_of
+
+    untouched = [verdict for verdict in verdicts.values() if _is_untouched(verdict)]
+    for verdict in verdicts.values():
+        if verdict not in untouched:
+            out.print(_coloured(verdict))
+    if untouched:
+        out.print(f"– {speak('not attempted')}: {', '.join(verdict.check for verdict in untouched)}", style="dim")
+    worth, written = lab.points, lab.written_points
+    earned = sum(worth[check] for check, verdict in verdicts.items() if verdict.passed and check in worth)
+    points = points_of(earned, sum(worth.values()))
+    more = speak(", and up to {written:g} for your written answer", written=written) if written else ""
+    out.print(f"\n[bold]{points}[/bold]{more}")
+
+
+def _say_judge() -> None:
+    """Print who answers in the place of torch, if it is not here."""
+    from ..engine.practice import about_judge
+
+    if line := about_judge():
+        out.print(speak(line), style="dim", markup=False)
+
+
+def _is_untouched(verdict: Verdict) -> bool:
+    """Whether there is nothing to read about a check: its exercise is as the lab has it, or its milestone is not reached."""
+    return verdict.outcome == "not attempted" and "did not run" not in verdict.message
+
+
+def _coloured(verdict: Verdict) -> Text:
+    """A verdict's text with its mark and the names of its rows in colour."""
+    text = Text("\n".join(map(printable, str(verdict).splitlines())))
+    text.highlight_regex(r"^✓", "bold green")
+    text.highlight_regex(r"^✗", "bold red")
+    text.highlight_regex(r"(?m)^  [^\W\d_](?:[^\W\d_]|[' ])*?(?=  )", "cyan")
+    return text
+
+
+@app.command(context_settings={"allow_interspersed_args": False})
+@click.argument("words", metavar="PROGRAM [ARGUMENT...]", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.option("-m", "module", is_flag=True, help="PROGRAM is a module.")
+@click.option("--mine", metavar="DIR", help="First plug in the finished pieces of the labs in DIR, such as work/.")
+@click.option(
+    "--answers", is_flag=True, help="Print at the end which functions the program called, and whose they are."
+)
+@click.option("--compare", is_flag=True, help="Run it on PyTorch, too, and print where the outputs differ.")
+def run(words: tuple[str, ...], module: bool, mine: str | None, answers: bool, compare: bool) -> int | None:
+    """Run a program that was written for PyTorch on rushlight.
+
+    PROGRAM is a script, a notebook or a module. In it, `import torch` is rushlight. ARGUMENTs are the program's own.
+    """
+    from rushlight.course import as_torch
+
+    from ..notebook import programs
+
+    named = ["-m", *words] if module else [*words]
+    if compare:
+        plugged = ["--mine", mine] if mine else []
+        are_equal, lines = programs.compare(named, [sys.executable, "-m", "autograder.cli", "run", *plugged])
+        out.print("\n".join(lines), markup=False)
+        return 0 if are_equal else 1
+    answered = programs.Answers(_plugged_in(mine) if mine else {})
+    if answers:
+        answered.start()
+    try:
+        as_torch.run([*words], module)
+    finally:
+        if answers:
+            print(*answered.lines(), sep="\n", file=sys.stderr)
+    return 0
+
+
+def _plugged_in(folder: str) -> dict[CodeType, str]:
+    """Plug in a student's finished pieces. Returns their names by their code."""
+    from rushlight.course.short_names import short_form
+
+    from ..engine.exercise import filled
+    from ..notebook.work import use
+
+    with redirect_stdout(sys.stderr):
+        use(folder)
+    return {
+        function.__code__: short_form(f"{place}.{name}".removeprefix("rushlight."))
+        for (place, name), function in filled().items()
+    }
+
+
+@app.command()
+@_no_sandbox
+def status(no_sandbox: bool) -> int:
+    """Count the checks that pass in work/, and the points of each lab."""
+    table = Table(box=None, pad_edge=False)
+    for heading in (speak("lab"), speak("checks"), "", speak("points")):
+        table.add_column(heading, justify="right" if heading in (speak("checks"), speak("points")) else "left")
+    isolated = _isolated(no_sandbox)
+    _say_judge()
+    with progress_bar() as progress:
+        for lab in Course().released_labs():
+            path, worth = lab.work_path, lab.points
+            passed = _passed(lab, path, isolated, progress) if path.exists() else []
+            done = [check for check in worth if check in passed]
+            filled = round(20 * len(done) / len(worth))
+            bar = f"[green]{'█' * filled}[/green][dim]{'░' * (20 - filled)}[/dim]"
+            earned = f"{sum(worth[check] for check in done):g} / {sum(worth.values()):g}"
+            table.add_row(lab.name, f"{len(done)} / {len(worth)}", bar, earned, style="" if path.exists() else "dim")
+    out.print(table)
+    return 0
+
+
+def _passed(lab: Lab, path: Path, isolated: bool, progress: Advance) -> list[str]:
+    """The checks that pass in a copy of a lab. They are kept until the notebook, the lab, the course or a version changes."""
+    kept, key = cache_folder() / "status" / f"{lab.name}.json", _key(lab, path, isolated)
+    with suppress(OSError, ValueError, LookupError, TypeError):
+        found = json.loads(kept.read_text(encoding="utf-8"))
+        if found["key"] == key:
+            return [str(name) for name in found["passed"]]
+    verdicts = _run(lab, path, isolated, progress)
+    passed = [name for name, verdict in verdicts.items() if verdict.passed]
+    if all(verdict.outcome in ("passed", "disagreed", "not attempted") for verdict in verdicts.values()):
+        with suppress(OSError):  # such as a full disk
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(kept) as part:
+                part.write_text(json.dumps({"key": key, "passed": passed}), encoding="utf-8")
+    return passed
+
+
+def _key(lab: Lab, path: Path, isolated: bool) -> str:
+    """A digest of all on which the verdicts on a notebook depend: of the content of files, not of their times."""
+    from hashlib import sha256
+    from importlib import metadata, util
+
+    whole = sha256(repr((isolated, sys.version, lab.required)).encode())
+    for name in ("torch", "numpy"):
+        with suppress(metadata.PackageNotFoundError):
+            whole.update(metadata.version(name).encode())
+    spec = util.find_spec("rushlight")
+    folders = [Path(__file__).parents[1], *(Path(place) for place in (spec and spec.submodule_search_locations) or ())]
+    kinds = {".py", ".yaml", ".h", ".toml", ".npz", ".json"}
+    code = sorted(file for folder in folders for file in folder.rglob("*.*") if file.suffix in kinds)
+    for file in [path, lab.path, *code]:
+        whole.update(f"{file}\0".encode() + sha256(file.read_bytes()).digest())
+    return whole.hexdigest()
+
+
+def _isolated(no_sandbox: bool, notebook: Path | None = None) -> bool:
+    """Whether to run a notebook in a sandbox. Where no sandbox can be, one's own copy runs without."""
+    if no_sandbox or sys.platform == "linux" or notebook:
+        return not no_sandbox
+    said = speak("this system has no sandbox: your cells run as an ordinary process, and the verdicts are the same")
+    out.print(said, style="dim")
+    return False
+
+
+def _run(lab: Lab, path: Path, isolated: bool, progress: Advance) -> dict[str, Verdict]:
+    import nbformat
+
+    from ..classroom.restore import differences, restore
+    from ..engine import sandbox
+
+    need(isolated and sandbox.missing(lab.course.private_folders))
+    released = lab.release.nodes
+    try:
+        copy = nbformat.reads(read_notebook(path), as_version=4)
+        notebook, remarks = restore(copy, released), differences(copy, released)
+    except OSError:
+        raise
+    except Exception as error:  # nbformat raises many types for cells that are none
+        first = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise LookupError(f"{short(path)} is not a notebook of {lab}: {printable(first)}") from None
+    for line in remarks:
+        out.print(printable(f"{short(path)}: {line}"), markup=False, style="yellow")
+    checks = list(filter(None, map(check_name, notebook.cells)))
+    progress(0, len(checks), f"{lab}: starting torch")
+    from ..engine import practice
+    from ..engine.judge import Judge
+    from ..engine.run import run
+
+    def before(check: str) -> None:
+        progress(checks.index(check), len(checks), f"{lab}: {check}")
+
+    return run(notebook, lab, Judge(source=practice.source()), isolated, before)
