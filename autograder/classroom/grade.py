@@ -38,6 +38,7 @@ import psutil
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
+from nbgrader.preprocessors import CheckCellMetadata
 from sqlalchemy.exc import SQLAlchemyError
 from traitlets.config import Config
 
@@ -58,7 +59,7 @@ from .by_hand import is_entered
 from .collect import name_as_handed_in, take_renamed
 from .feedback import outdated_pages
 from .gradebook import HELD, mark_of, open_gradebook, seconds_late
-from .plugin import configure, judge_of
+from .plugin import TakeMarked, configure, judge_of
 from .releases import expect_checks, keep_release
 from .restore import StudentNotebook, aliases, checks_in, edited_checks, outcome_of, restore_text, verdict_in
 from .seals import class_seed, seal
@@ -190,8 +191,7 @@ def grade(
         raise GradingError(f"no student has handed in {lab}: submissions go to {Submission(lab, 'STUDENT').path}")
     if needs := other_torch():
         raise GradingError(f"grading {needs}; {INSTALL}")
-    private = lab.course.private_folders
-    if executor is None and (reason := isolated and sandbox.missing(private) or sandbox.missing_compiler(lab)):
+    if executor is None and (reason := sandbox.unavailable(lab, isolated)):
         raise GradingError(reason)
     with _class_lock(lab.course):
         expect_checks(lab)
@@ -291,7 +291,7 @@ class _ClassRun:
         config = Config()
         configure(config)
         config.RunInSubject.isolated = isolated
-        config.Restore.takes_marked = True
+        config.Autograde.sanitize_preprocessors = [TakeMarked, CheckCellMetadata]
         self.lab, self.isolated, self.jobs, self.engine = lab, isolated, jobs, engine
         self.seed = class_seed(Path(config.RunInSubject.seed_file))
         self.writer, self.pool = NbGraderAPI(config=config), markers(jobs)
@@ -433,8 +433,7 @@ def mark(given: dict[str, Any], seed: int, isolated: bool) -> str:
     """
     submission, notebook = _unpacked(given)
     _expect_versions(submission.lab, given["versions"])
-    private = submission.lab.course.private_folders
-    if reason := isolated and sandbox.missing(private) or sandbox.missing_compiler(submission.lab):
+    if reason := sandbox.unavailable(submission.lab, isolated):
         raise GradingError(f"{socket.gethostname()}: {reason}")
     verdicts = run(notebook, submission.lab, judge_of(seed), isolated)
     outputs = [cell.outputs for cell in notebook.cells if cell.cell_type == "code" and not check_name(cell)]

@@ -34,9 +34,9 @@ from ..course import ROOT, classroom, set_environment
 from ..engine.observe import NotGraded
 from ..engine.practice import INSTALL
 from ..engine.run import run
-from ..engine.sandbox import missing
+from ..engine.sandbox import unavailable
 from ..engine.source import other_torch
-from ..model import AS_HANDED_IN, Course, Lab, Submission, Unreadable, lab_names
+from ..model import AS_HANDED_IN, Lab, Submission, Unreadable, lab_names
 from ..text import neutral
 from .by_hand import SaveGrades
 from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut, Returned
@@ -212,22 +212,27 @@ class SubmissionExporter(NotebookExporter):
 
 
 class Restore(NbGraderPreprocessor):
-    """Rebuild a submitted notebook on the released one, or take the notebook that marking has made of this submission."""
-
-    takes_marked = Bool(help="Take notebooks that have been marked; `rushlight grade` sets it.").tag(config=True)
+    """Rebuild a submitted notebook on the released one."""
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         submission = Submission(Lab(resources["nbgrader"]["notebook"]), resources["nbgrader"]["student"])
         remove_active(submission.graded_path.parent)
         try:
-            if self.takes_marked and submission.marked_path.exists():
-                nb, resources = nbformat.read(submission.marked_path, as_version=4), resources | {"marked": True}
-            else:
-                nb = StudentNotebook(submission.lab, submission.text).restored()
+            nb = self.rebuilt(submission)
         except Unreadable as error:
             raise NbGraderException(str(error)) from None
         nb.metadata["restored"] = submission.digest
         return nb, resources
+
+    def rebuilt(self, submission: Submission) -> NotebookNode:
+        return StudentNotebook(submission.lab, submission.text).restored()
+
+
+class TakeMarked(Restore):
+    """Take the notebook that a marker has rebuilt and run: the first step of `rushlight grade`, without `RunInSubject`."""
+
+    def rebuilt(self, submission: Submission) -> NotebookNode:
+        return nbformat.read(submission.marked_path, as_version=4)
 
 
 def remove_active(folder: Path) -> None:
@@ -250,12 +255,10 @@ class RunInSubject(NbGraderPreprocessor):
     seed_file = Unicode(help="The file with the seed of the class's cases; made on first use.").tag(config=True)
 
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
-        if "marked" in resources:
-            return nb, resources
-        if self.isolated and (reason := _missing_sandbox(Course().private_folders)):
-            raise NbGraderException(reason)
         given, seed = resources["nbgrader"], class_seed(Path(self.seed_file))
         submission = Submission(Lab(given["notebook"]), given["student"])
+        if reason := _unavailable(submission.lab, self.isolated):
+            raise NbGraderException(reason)
         try:
             run(nb, submission.lab, judge_of(seed), self.isolated)
         except NotGraded as error:
@@ -264,7 +267,7 @@ class RunInSubject(NbGraderPreprocessor):
         return nb, resources
 
 
-_missing_sandbox = cache(missing)
+_unavailable = cache(unavailable)
 
 
 @cache

@@ -439,7 +439,7 @@ def _print_askable(lab: Lab) -> int:
 def _need_sandbox(no_sandbox: bool, lab: Lab) -> None:
     from ..engine import sandbox
 
-    need((not no_sandbox and sandbox.missing(lab.course.private_folders)) or sandbox.missing_compiler(lab))
+    need(sandbox.unavailable(lab, not no_sandbox))
 
 
 @app.command()

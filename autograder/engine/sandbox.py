@@ -85,6 +85,11 @@ _SERVE = "from autograder.engine.subject import main; main()"
 _SERVE_TORCH = f"import torch; {_SERVE}"  # before it is ready, so that the import takes none of a cell's time
 
 
+def unavailable(lab: Lab, isolated: bool) -> str | None:
+    """Why this machine cannot run submissions of a lab, with advice, or None. Without a sandbox they only need the compiler."""
+    return isolated and missing(lab.course.private_folders) or missing_compiler(lab)
+
+
 def missing(private: Sequence[Path] = ()) -> str | None:
     """Why no sandbox without these folders is available on this machine, with advice, or None."""
     if sys.platform != "linux":

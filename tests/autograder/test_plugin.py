@@ -6,10 +6,12 @@ import csv
 import nbformat
 import pytest
 from nbgrader.api import Gradebook
+from nbgrader.converters.base import NbGraderException
 
 from autograder import course
 from autograder.classroom import plugin, sample
 from autograder.classroom.restore import restore
+from autograder.engine import sandbox
 from autograder.model import check_name, exercise_name, lab_names
 
 
@@ -175,3 +177,12 @@ def test_in_an_export_a_submission_without_a_grade_is_not_graded_and_has_no_zero
     with (classroom / "export.csv").open() as file:
         scores = {row["student_id"]: row["score"] for row in csv.DictReader(file)}
     assert scores == {"ada": "not graded", "ben": "0.0"}
+
+
+@pytest.mark.parametrize("lacks", ["missing", "missing_compiler"])
+def test_a_bare_autograde_needs_what_grading_needs(monkeypatch, tmp_path, lacks):
+    monkeypatch.setattr(sandbox, lacks, lambda *lab: "it lacks something")
+    monkeypatch.setattr(plugin, "_unavailable", sandbox.unavailable)
+    step = plugin.RunInSubject(seed_file=str(tmp_path / "seed"))
+    with pytest.raises(NbGraderException, match="^it lacks something$"):
+        step.preprocess(nbformat.v4.new_notebook(), {"nbgrader": {"notebook": "06b_transforms", "student": "ada"}})
