@@ -71,12 +71,12 @@ def language_of(notebook: Mapping) -> str:
 
 
 def phrase(text: str) -> str:
-    """The text itself, a constant or an f-string: data that `speak` knows in other languages when it is shown."""
+    """The text itself, a constant or an f-string: data that `speak` knows in other languages when it is shown. (gettext's `N_`)"""
     return text
 
 
 def speak(text: str, *values: Any, **named: Any) -> str:
-    """A text in the language that is spoken here. Values are put in the places of their names or of `{}`.
+    """A text in the language that is spoken here: gettext's `_`. Values are put in the places of their names or of `{}`.
 
     A text without a translation stays English. Without values, a text may be a `phrase` that has its values already.
     """

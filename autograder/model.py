@@ -129,7 +129,7 @@ class Lab:
     course: Course = field(default_factory=Course)
 
     @classmethod
-    def given(cls, name: str, released: Mapping) -> Lab:
+    def with_release(cls, name: str, released: Mapping) -> Lab:
         """A lab by its released notebook, where the class's folder is not."""
         lab = cls(name)
         vars(lab)["released"] = released

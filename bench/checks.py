@@ -23,7 +23,7 @@ from marking import count_sandboxes, cpu_seconds
 from versions import _copied
 
 from autograder.engine.check import find, function_of, is_milestone
-from autograder.engine.exercise import fill, restore
+from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
 from autograder.engine.observe import Tree
 from autograder.engine.subject import answer
@@ -61,7 +61,7 @@ def measure(name: str) -> list[tuple[str, float, float, float]]:
             if body is not nothing and not verdict.passed:
                 print(f"{check}: the right answer does not pass here: {verdict.line()}", flush=True)
             if slot:
-                restore(slot)
+                unplug(slot)
             return cpu_seconds() - before
 
         right = decided(slot and _copied(slot))

@@ -18,7 +18,7 @@ from pathlib import Path
 from autograder.classroom.grade import Row
 from autograder.classroom.items import warnings
 from autograder.engine.check import find, function_of, is_milestone
-from autograder.engine.exercise import fill, restore
+from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge, complexity
 from autograder.engine.observe import difference
 from autograder.engine.subject import answer
@@ -50,7 +50,7 @@ def mistakes(lab: Lab) -> dict[str, list[str]]:
                 wrong = [
                     case for case, mine, real in zip(cases, answer(check, cases), theirs) if difference(mine, real)
                 ]
-                restore(slot)
+                unplug(slot)
                 simplest[check] += [describe(min(wrong, key=complexity))] if wrong else []
     return simplest
 

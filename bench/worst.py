@@ -21,7 +21,7 @@ import nbformat
 from autograder.classroom import grade as grading
 from autograder.course import RELEASED
 from autograder.engine import limits
-from autograder.engine.check import is_bench
+from autograder.engine.check import is_on_torch
 from autograder.model import Lab, exercise_name
 
 LAB = "01a_views"
@@ -70,7 +70,7 @@ def main() -> None:
         print(f"  {row.student}: {row.problem or row.total}")
     graded = sum(not row.problem for row in rows)
     print(f"graded {graded}, not graded {len(rows) - graded}")
-    seconds_each = limits.seconds(limits.TOTAL_SECONDS, is_bench(LAB))
+    seconds_each = limits.seconds(limits.TOTAL_SECONDS, is_on_torch(LAB))
     promised = arguments.size * seconds_each / jobs
     print(
         f"{taken:.0f} s; {seconds_each:.0f} s each over {jobs} jobs are {promised:.0f} s; ratio {taken / promised:.2f}"

@@ -38,7 +38,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from ..course import COURSE
-from ..engine.check import Check, find, function_of, is_bench, is_milestone, registry
+from ..engine.check import Check, find, function_of, is_milestone, is_on_torch, registry
 from ..engine.exercise import fill
 from ..engine.judge import Judge
 from ..engine.observe import Tree, difference, encode, receive
@@ -51,7 +51,7 @@ with suppress(ImportError):  # Windows has neither this nor forks
 ANSWERS = COURSE / "tests" / "answers"
 SEEDS = (1, 2, 3)
 PROCESSES, BATCH = 2, 50
-CPU_SECONDS, WALL_SECONDS = (2, 12), 60  # for one case. The reference takes milliseconds. A bench lab has more
+CPU_SECONDS, WALL_SECONDS = (2, 12), 60  # for one case. The reference takes milliseconds. A lab on torch has more
 MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has already
 
 EXAMINED_AS_TEXTS = ("narrow_", "mend_", "check_")  # the beginnings of the names of such exercises of the clinic
@@ -725,7 +725,7 @@ def _try(batch: list[Mutant], trial: Trial, sender: Connection) -> None:
 
 def _differs(name: str, case: dict, theirs: Tree) -> bool:
     """Whether a case shows it, in the time that one may take: the kernel ends a mutant that loops or waits."""
-    limit = math.ceil(time.process_time()) + CPU_SECONDS[is_bench(find(name).lab)]
+    limit = math.ceil(time.process_time()) + CPU_SECONDS[is_on_torch(find(name).lab)]
     resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     signal.alarm(WALL_SECONDS)
     if (examine := find(name).examine) is not None:

@@ -44,7 +44,7 @@ from traitlets.config import Config
 
 from ..course import classroom, replacing
 from ..engine import sandbox
-from ..engine.check import is_bench, short_name
+from ..engine.check import is_on_torch, short_name
 from ..engine.edition import versions
 from ..engine.observe import GradingError, Malformed, NotGraded, clean
 from ..engine.practice import INSTALL
@@ -67,7 +67,7 @@ from .table import Rules
 
 FEEDBACK_SECONDS = 60
 LOCKED_SECONDS = 30.0  # how long another program may hold the gradebook
-# bytes of a marker with its sandbox, in a build lab and in a bench lab: docs/scale.md has each lab
+# bytes of a marker with its sandbox, in a lab on rushlight and in one on torch: docs/scale.md has each lab
 JOB_MEMORY = (3 << 28, 3 << 29)
 FEW = 8  # students of whom a line has the names
 CONTAINER_MEMORY = Path("/sys/fs/cgroup/memory.max")
@@ -263,7 +263,7 @@ def jobs_here(lab: Lab) -> int:
     memory = psutil.virtual_memory().available
     with suppress(OSError, ValueError):  # not in a container, or in one without a limit: "max"
         memory = min(memory, int(CONTAINER_MEMORY.read_text()))
-    return max(1, min(os.cpu_count() or 1, memory // JOB_MEMORY[is_bench(lab.name)]))
+    return max(1, min(os.cpu_count() or 1, memory // JOB_MEMORY[is_on_torch(lab.name)]))
 
 
 Step = Callable[..., str]  # `mark` or `write_feedback`
@@ -365,7 +365,7 @@ class _ClassRun:
 
     def _record(self, task: _Task, marked: str) -> str:
         assert task.given is not None and task.marked is not None
-        return _record(self.writer, task.submission, assembled(task.given, marked, self.seed), task.marked)
+        return _let_record(self.writer, task.submission, assembled(task.given, marked, self.seed), task.marked)
 
     def _end(self, submission: Submission, problem: str) -> tuple[Submission, str]:
         """Log that nothing is left to do for a submission. Returns the submission with what went wrong."""
@@ -444,7 +444,7 @@ def mark(given: dict[str, Any], seed: int, isolated: bool) -> str:
 def _unpacked(given: dict[str, Any]) -> tuple[Submission, NotebookNode]:
     """A submission that was `packed`, and its notebook, restored. Raises Unreadable."""
     released = nbformat.from_dict(json.loads(given["release"]))
-    return Submission(Lab.given(given["lab"], released), given["student"]), restore_text(given["text"], released)
+    return Submission(Lab.with_release(given["lab"], released), given["student"]), restore_text(given["text"], released)
 
 
 def verdicts_of(marked: str) -> dict[str, Verdict]:
@@ -494,7 +494,9 @@ def write_feedback(submission: Submission) -> str:
     configure(config)
     writer = NbGraderAPI(config=config)
     with _alarm(FEEDBACK_SECONDS):
-        return _problem(writer, lambda: writer.generate_feedback(submission.lab.name, submission.student, force=True))
+        return _problem_in_nbgrader(
+            writer, lambda: writer.generate_feedback(submission.lab.name, submission.student, force=True)
+        )
 
 
 @contextmanager
@@ -516,7 +518,7 @@ def _alarm(seconds: int) -> Iterator[None]:
 # In the one process that writes --------------------------------------------------------------------------------------
 
 
-def _record(writer: NbGraderAPI, submission: Submission, marked: str, path: Path) -> str:
+def _let_record(writer: NbGraderAPI, submission: Submission, marked: str, path: Path) -> str:
     """Let nbgrader record a submission that has been marked. Returns what went wrong, or an empty string.
 
     `path` is the file in which nbgrader's first step finds the marked notebook. nbgrader is forced, because it skips what an
@@ -542,7 +544,9 @@ def _autograde(writer: NbGraderAPI, submission: Submission) -> str:
     deadline = time.monotonic() + LOCKED_SECONDS
     while True:
         with uninterrupted():
-            problem = _problem(writer, lambda: writer.autograde(submission.lab.name, submission.student, force=True))
+            problem = _problem_in_nbgrader(
+                writer, lambda: writer.autograde(submission.lab.name, submission.student, force=True)
+            )
         if problem != HELD:
             return problem
         if time.monotonic() > deadline:
@@ -583,7 +587,7 @@ class _Errors(logging.Handler):
             error = error.__cause__ or error.__context__
 
 
-def _problem(writer: NbGraderAPI, step: Callable[[], dict]) -> str:
+def _problem_in_nbgrader(writer: NbGraderAPI, step: Callable[[], dict]) -> str:
     """Say what went wrong in one of nbgrader's steps, in one line. Raises the errors that must end the whole run."""
     errors = _Errors()
     writer.log.addHandler(errors)

@@ -38,8 +38,8 @@ from ..engine.check import (
     binding,
     find,
     function_of,
-    is_bench,
     is_milestone,
+    is_on_torch,
     source,
 )
 from ..engine.judge import Judge
@@ -65,7 +65,7 @@ LONGEST_CODE = 40  # lines
 LONGEST_CELL = 120  # lines: a longer function is not asked about
 CPU_SECONDS = 300  # of this course's own work for one student: a sandbox has limits of its own
 MEMORY = 4 << 30  # bytes that this work may write, with what a fork has from its parent
-SECONDS = (6.0, 40.0)  # for one request, in a build lab and in a bench lab
+SECONDS = (6.0, 40.0)  # for one request, in a lab on rushlight and in one on torch
 
 Progress = Callable[[int, int, str], None]
 
@@ -141,7 +141,7 @@ class Trials:
 
     def __init__(self, lab: Lab, isolated: bool, allowance: Allowance):
         self.session = Session(lab, isolated, allowance, missing=[])
-        self.limit = seconds(SECONDS, is_bench(lab.name))
+        self.limit = seconds(SECONDS, is_on_torch(lab.name))
 
     def own_calls(self, exercise: str, check: str, cases: list[dict]) -> list[Call]:
         """The calls of the course's own function. No other code has run before it."""
@@ -356,7 +356,7 @@ class StudentFunction:
         return self._program(call) if ends.of_program else []
 
     def _program(self, call: Call) -> list[str]:
-        program, case = source(self.check.subject), _described(self.check, call.case)
+        program, case = source(self.check.program), _described(self.check, call.case)
         shown = [] if _opaque(_arguments(call)) else ["with", _code(case)]
         return ["The check calls it in this program, whose result counts:", _code(program), *shown]
 
@@ -398,7 +398,7 @@ def _described(check: Check, case: dict) -> str:
 def _short_cases(check: Check, judge: Judge) -> list[dict]:
     every = {json.dumps(case, sort_keys=True): case for case in [*check.edges, *judge.source.draw(check)]}
     short = sorted((len(describe(case)), key) for key, case in every.items() if len(describe(case)) <= LONGEST_CASE)
-    most = CASES if not is_bench(check.lab) else CASES // 2
+    most = CASES if not is_on_torch(check.lab) else CASES // 2
     return [every[key] for _, key in short[:: max(1, len(short) // most)]][:most]
 
 
@@ -422,7 +422,7 @@ def questions(
     order = _most_telling(submission, cells, answers_of_class(lab)[0] if others is None else others, draw)
     if not order:
         raise LookupError(f"{student} has not written a function in {lab} that can be asked about")
-    allowance = Allowance(is_bench(lab.name))
+    allowance = Allowance(is_on_torch(lab.name))
     try:
         return _three(lambda: Trials(lab, isolated, allowance), Judge(seed), cells, order, draw, progress)
     except (*FAILURES, NotGraded) as error:  # a subject can end, or take too long, at its start too

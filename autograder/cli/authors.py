@@ -107,9 +107,9 @@ def record(wanted: tuple[str, ...]) -> int:
 
 def _practised(course: Course) -> list[Lab]:
     """The labs that a student can do without torch."""
-    from ..engine.check import is_bench
+    from ..engine.check import is_on_torch
 
-    return [lab for lab in course.released_labs() if not is_bench(lab.name)]
+    return [lab for lab in course.released_labs() if not is_on_torch(lab.name)]
 
 
 def _record(labs: list[Lab]) -> Iterator[tuple[Lab, bool]]:

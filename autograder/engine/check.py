@@ -50,7 +50,7 @@ class Check:
     """
 
     name: str
-    subject: Callable
+    program: Callable
     cases: Callable[[Any], Any]
     given: list[dict] | Callable[[], list[dict]]
     hint: str | Callable[[dict, Tree, Tree], str | None] | None
@@ -83,11 +83,11 @@ class Check:
     @property
     def lab(self) -> str:
         """The lab whose check this is, such as `01a_views`: the name of the package that defines it."""
-        return self.subject.__module__.removeprefix(f"{checks.__name__}.").partition(".")[0]
+        return self.program.__module__.removeprefix(f"{checks.__name__}.").partition(".")[0]
 
     def in_order(self, case: dict) -> dict:
         """A case with its values in the order of the program's parameters. The values that `**case` takes come last."""
-        parameters = inspect.signature(self.subject).parameters
+        parameters = inspect.signature(self.program).parameters
         named = {name: case[name] for name in parameters if name in case}
         takes_more = any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())
         return named | case if takes_more else named
@@ -189,10 +189,10 @@ def program(
 ) -> Callable:
     """Decorator: register a program as the check `name` (`module.function`, or `module.function.part`)."""
 
-    def register(subject: Callable) -> Check:
+    def register(made: Callable) -> Check:
         if name in _registry:
             raise ValueError(f"two checks are called {name!r}")
-        _registry[name] = Check(name, subject, cases, edges or [], hint, disposable, draws, show, prediction, examine)
+        _registry[name] = Check(name, made, cases, edges or [], hint, disposable, draws, show, prediction, examine)
         return _registry[name]
 
     return register
@@ -242,9 +242,9 @@ FIRST_GUESS = ".first"  # the part of a check of the clinic that passes only for
 
 
 @cache
-def is_bench(lab: str) -> bool:
-    """Whether a lab works on real torch itself, so that its sandbox has torch. The package of its checks says so, by `BENCH`."""
-    return _of_package(lab, "BENCH", False)
+def is_on_torch(lab: str) -> bool:
+    """Whether a lab works on real torch itself, so that its sandbox has torch. The package of its checks says so, by `ON_TORCH`."""
+    return _of_package(lab, "ON_TORCH", False)
 
 
 LONG_CASES = (
@@ -252,12 +252,12 @@ LONG_CASES = (
     "on_torch.cpp_ops.",
     "distributed.",
     "together.",
-)  # of bench labs: they compile, or start ranks
+)  # of labs on torch: they compile, or start ranks
 
 
 def takes_long(name: str) -> bool:
-    """Whether a case of a check may take as long as one of a bench lab, because it compiles C++ or starts ranks."""
-    return is_bench(find(name).lab) and name.startswith(LONG_CASES)
+    """Whether a case of a check may take as long as one of a lab on torch, because it compiles C++ or starts ranks."""
+    return is_on_torch(find(name).lab) and name.startswith(LONG_CASES)
 
 
 def is_milestone(name: str) -> bool:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import rushlight
 
 from ..course import cache_folder
-from .check import every_exercise, function_of, is_bench
+from .check import every_exercise, function_of, is_on_torch
 from .programs import programs
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ SUBJECT_MODULES = (
     "notebook/kernel.py",
     "notebook/work.py",
 )
-BENCH_MODULES = (*SUBJECT_MODULES, "engine/torch_side.py")
+TORCH_MODULES = (*SUBJECT_MODULES, "engine/torch_side.py")
 
 
 def edition(lab: Lab, missing: list[str] | None = None) -> Path:
@@ -139,7 +139,7 @@ def _bytes(path: Path) -> bytes:
 
 def _files(lab: Lab, missing: Sequence[str]) -> dict[str, str | bytes]:
     grader, files = Path(__file__).parents[1], framework_files(missing)
-    for name in BENCH_MODULES if is_bench(lab.name) else SUBJECT_MODULES:
+    for name in TORCH_MODULES if is_on_torch(lab.name) else SUBJECT_MODULES:
         files[f"autograder/{name}"] = _text(grader / name)
     return files | {f"autograder/{name}": text for name, text in _programs(lab.name).items()}
 
@@ -150,7 +150,7 @@ def patient_files(labs: Collection[str]) -> dict[str, str | bytes]:
     answers = [name for name in every_exercise() if name.startswith("clinic.")]
     grader, files = Path(__file__).parents[1], framework_files(answers)
     names = ("interpreter.py", "patient_side.py", "ranks_side.py", "student_side.py")
-    for name in (*BENCH_MODULES, *(f"engine/{name}" for name in names)):
+    for name in (*TORCH_MODULES, *(f"engine/{name}" for name in names)):
         files[f"autograder/{name}"] = _text(grader / name)
     texts = {path.relative_to(grader).as_posix(): _text(path) for path in check_files(sorted(labs))}
     return files | {f"autograder/{name}": text for name, text in programs(texts).items()}

@@ -47,7 +47,7 @@ def exercise(module: ModuleType) -> Callable[[FunctionType], FunctionType]:
             hint = f"; did you mean {close[0]}?" if close else ""
             raise NameError(f"{module.__name__} has no function {function.__name__!r} to replace{hint}")
         if _is_stub(function):
-            restore(slot)
+            unplug(slot)
         elif function is not slot:
             fill(slot, function)
         return slot
@@ -71,7 +71,7 @@ def fill(slot: FunctionType, function: Callable) -> None:
     disable_fast_paths(_lowest_filled())
 
 
-def restore(slot: FunctionType) -> None:
+def unplug(slot: FunctionType) -> None:
     """Put the reference back. Does nothing if the slot is not filled."""
     if slot in _references:
         slot.__code__ = _references.pop(slot)
@@ -102,7 +102,7 @@ def filled() -> dict[tuple[str, str], Callable]:
 def fill_as(functions: dict[tuple[str, str], Callable]) -> None:
     """Fill these slots, as in another process, and restore the reference in all others."""
     for slot in [*_references]:
-        restore(slot)
+        unplug(slot)
     for (module, name), function in functions.items():
         fill(getattr(importlib.import_module(module), name), function)
 

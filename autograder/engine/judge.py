@@ -243,7 +243,7 @@ class Judge:
             answers = pending.answers()
         tried = cases[: len(observed)]
         known = {key_of(pair[0]): _compare(*pair) for pair in zip(tried, observed, answers)}
-        if hasattr(check.subject, "for_cases"):
+        if hasattr(check.program, "for_cases"):
             self._decide_alone(check, known, tried[len(first) :], dict(zip(map(key_of, tried), answers)), ask)
         noise = self._leave_noise_out(check, known) if shrink else 0
         failing = sum(disagreement is not None for disagreement in known.values())
@@ -402,7 +402,7 @@ class Judge:
 
     def _describe(self, verdict: Verdict, check: Check, disagreement: Disagreement) -> None:
         """The case, the programs, and torch's answer."""
-        verdict.case, verdict.program = check.in_order(disagreement.case), shown_source(check.subject)
+        verdict.case, verdict.program = check.in_order(disagreement.case), shown_source(check.program)
         with suppress(Exception):  # a case without a listing is shown as data
             verdict.listing = self.source.listing(check, disagreement.case)
         is_secret = check.prediction or check.lab.startswith(CLINIC)
@@ -424,7 +424,7 @@ def _observe(ask: Ask, check: Check, cases: list[dict], needed: int) -> list[Tre
     """
     observed: list[Tree] = []
     deadline = time.perf_counter() + SLOW_SECONDS
-    size = len(cases) if hasattr(check.subject, "for_cases") else PORTION_GROWTH
+    size = len(cases) if hasattr(check.program, "for_cases") else PORTION_GROWTH
     singly, died = False, None
     while len(observed) < len(cases) and (len(observed) < needed or time.perf_counter() < deadline):
         begun, portion = time.perf_counter(), cases[len(observed) :][: 1 if singly else size]

@@ -27,8 +27,8 @@ from .observe import NotGraded, SubjectTimedOut
 
 T = TypeVar("T")
 
-# in seconds of own time: in a build lab, and in a bench lab, where a C++ compiler takes long. A case that does not end is run
-# twice, the second time on the reference's pieces.
+# in seconds of own time: in a lab on rushlight, and in one on torch, where a C++ compiler takes long. A case that does not end is
+# run twice, the second time on the reference's pieces.
 CELL_SECONDS = (30.0, 60.0)
 CHECK_SECONDS = (
     6.0,
@@ -43,10 +43,9 @@ IN_BROWSER = sys.platform == "emscripten"
 LOOP_SECONDS = 0.02  # CPU time of `_loop` where those were measured
 
 
-def seconds(limit: tuple[float, float], bench: bool) -> float:
-    """One of the limits above for a build lab or a bench lab, on this machine. (A browser's Python is always slower, and its
-    reader waits by the clock.)"""
-    return limit[bench] * (1 if IN_BROWSER else _slowness())
+def seconds(limit: tuple[float, float], with_torch: bool) -> float:
+    """One of the limits above, on this machine. (A browser's Python is always slower, and its reader waits by the clock.)"""
+    return limit[with_torch] * (1 if IN_BROWSER else _slowness())
 
 
 @cache
@@ -122,8 +121,8 @@ def _family(pid: int) -> list[psutil.Process]:
 class Allowance:
     """The time that is left to a submission."""
 
-    def __init__(self, bench: bool):
-        self.left = self.total = seconds(TOTAL_SECONDS, bench)
+    def __init__(self, with_torch: bool):
+        self.left = self.total = seconds(TOTAL_SECONDS, with_torch)
         self.deadline = time.monotonic() + WALL_CLOCK_FACTOR * self.total
 
     def check(self) -> None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..course import COURSE, SOURCES, replacing
 from ..language import phrase
 from ..model import check_name
-from .check import Check, find, is_bench, registry
+from .check import Check, find, is_on_torch, registry
 from .check import source as text_of
 from .edition import check_files
 from .limits import IN_BROWSER
@@ -149,7 +149,7 @@ def recorded(name: str) -> Recorded:
     lab = check.lab
     if check.examine is not None:
         raise NotRecorded(f"this check runs your answer on torch, which is not here; {INSTALL}")
-    if is_bench(lab):
+    if is_on_torch(lab):
         raise NotRecorded(f"lab {lab} works on torch itself, which is not here; {INSTALL}")
     if not _path(lab).exists():
         raise NotRecorded(f"there is no torch here, and nothing recorded of it for lab {lab}; {INSTALL}")

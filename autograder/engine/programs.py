@@ -57,7 +57,7 @@ class _Module:
         functions = (node for node in ast.walk(statement) if isinstance(node, ast.FunctionDef))
         if any(_registers(decorator) for function in functions for decorator in function.decorator_list):
             return True
-        return not _binds(statement) or not _binds(statement).isdisjoint({"TOPICS", "BENCH"})
+        return not _binds(statement) or not _binds(statement).isdisjoint({"TOPICS", "ON_TORCH"})
 
     def statements(self, name: str | None) -> list[ast.stmt]:
         """The statements that define or change a name of this module. All statements for None."""

@@ -1,6 +1,6 @@
 """Helpers for the programs of checks: a record of the functions that an answer calls, and unused names.
 
-A student could call the framework's own function for the answer, and in a bench lab torch's. So a program records, inside the
+A student could call the framework's own function for the answer, and in a lab on torch torch's. So a program records, inside the
 subject, the operators and the named functions that are called, and returns those that the exercise does not allow. That keeps
 an honest student to the task. A student's code can switch it off.
 """

@@ -30,8 +30,8 @@ from .check import (
     binding,
     exercise_of,
     global_names,
-    is_bench,
     is_milestone,
+    is_on_torch,
     missing_for_milestone,
     takes_long,
 )
@@ -68,7 +68,7 @@ def run(
     """
     names = tuple(name for cell in notebook.cells if (name := check_name(cell)) and name.startswith(INDUCTOR))
     kernels = _kernels(lab, judge, names) if isolated and names else None
-    session = Session(lab, isolated, limits.Allowance(is_bench(lab.name)), kernels=kernels)
+    session = Session(lab, isolated, limits.Allowance(is_on_torch(lab.name)), kernels=kernels)
     try:
         verdicts = _run_cells(notebook, session, judge, progress)
     finally:
@@ -246,7 +246,7 @@ class Session:
         return observed
 
     def _seconds(self, limit: tuple[float, float]) -> float:
-        return limits.seconds(limit, is_bench(self.lab.name))
+        return limits.seconds(limit, is_on_torch(self.lab.name))
 
     def _request(self, message: Tree, seconds: float) -> Tree:
         if self.sandbox is None:
@@ -260,7 +260,7 @@ class Session:
             self.sandbox = Sandbox(
                 self.edition,
                 self.isolated,
-                is_bench(self.lab.name),
+                is_on_torch(self.lab.name),
                 self.kernels,
                 self.filling,
                 self.lab.course.private_folders,
@@ -325,7 +325,7 @@ def _kernels(lab: Lab, judge: Judge, names: tuple[str, ...]) -> dict[str, bytes]
 
 def _reference_verdicts(lab: Lab, judge: Judge, names: Iterable[str], folder: Path) -> Iterator[Verdict]:
     """The verdicts on the reference, which leaves its kernels in the folder."""
-    session = Session(lab, True, limits.Allowance(is_bench(lab.name)), missing=[], filling=folder)
+    session = Session(lab, True, limits.Allowance(is_on_torch(lab.name)), missing=[], filling=folder)
     try:
         source = _FILL_WITH_REFERENCE.format(exercises=sorted(set(map(exercise_of, names))))
         session.run_cell(NotebookNode(source=source))

@@ -43,14 +43,14 @@ T = TypeVar("T")
 
 PATH = "/usr/bin:/bin"  # in the sandbox
 PACKAGES = ("ipython", "matplotlib", "ml_dtypes", "numpy")  # and all that they require
-BENCH_PACKAGES = (*PACKAGES, "cloudpickle", "pyyaml", "torch")
+TORCH_PACKAGES = (*PACKAGES, "cloudpickle", "pyyaml", "torch")
 INDUCTOR = ("on_torch.custom_ops.register_",)  # exercises that a check compiles by torch's default backend
 COMPILED = ("utils.cpp_extension.", "on_torch.cpp_ops.", *INDUCTOR)
 MEMORY = 2 << 30  # bytes of address space per process; with torch, of writable memory
-BENCH_SPACE = 64 << 30  # bytes of address space with torch: the libraries of a CUDA build are files of several GiB
+TORCH_SPACE = 64 << 30  # bytes of address space with torch: the libraries of a CUDA build are files of several GiB
 TOTAL_MEMORY = 3 << 30  # bytes that all its processes use together
 PROCESSES = 64  # and threads
-BENCH_PROCESSES = 128  # a rank of a distributed program has three threads for each of its groups
+TORCH_PROCESSES = 128  # a rank of a distributed program has three threads for each of its groups
 OPEN_FILES = 256
 FILES = 64 << 20  # bytes: the largest file, and each of the two writable folders
 INODES = 100_000  # files, folders and links in each of the two: they take memory of the kernel, as sockets do
@@ -132,7 +132,7 @@ class Sandbox:
         self,
         edition: Path,
         isolated: bool = True,
-        bench: bool = False,
+        with_torch: bool = False,
         kernels: Mapping[str, bytes] | None = None,
         filling: Path | None = None,
         private: Sequence[Path] = (),
@@ -140,12 +140,12 @@ class Sandbox:
     ):
         self.isolated, kernels = isolated, kernels or {}
         with ExitStack() as stack:
-            given = [seccomp.program(bench), *kernels.values()] if isolated else []
+            given = [seccomp.program(with_torch), *kernels.values()] if isolated else []
             files = [stack.enter_context(_file(content)) for content in given]
             self.process = subprocess.Popen(
-                _isolated(edition, bench, files, kernels, filling, private, packages)
+                _isolated(edition, with_torch, files, kernels, filling, private, packages)
                 if isolated
-                else _bare(edition, bench),
+                else _bare(edition, with_torch),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,  # cells are captured: it has what the interpreter and libraries say as they end
@@ -374,7 +374,7 @@ def _file(content: bytes) -> Iterator[int]:
 
 def _isolated(
     edition: Path,
-    bench: bool,
+    with_torch: bool,
     files: list[int],
     kernels: Iterable[str],
     filling: Path | None,
@@ -390,12 +390,12 @@ def _isolated(
         more += ["--bind", str(filling), KERNEL_FOLDER]
         if user:
             os.chown(filling, user, user)
-    return _inside(user, bench, filter, private, more, _SERVE_TORCH if bench else _SERVE, packages)
+    return _inside(user, with_torch, filter, private, more, _SERVE_TORCH if with_torch else _SERVE, packages)
 
 
 def _inside(
     user: int,
-    bench: bool,
+    with_torch: bool,
     filter: int,
     private: Sequence[Path],
     more: list[str],
@@ -403,7 +403,7 @@ def _inside(
     packages: tuple[str, ...] = (),
 ) -> list[str]:
     """The command that makes a sandbox and runs Python in it. Only two folders of a fixed size are writable."""
-    entries = _entries((*(BENCH_PACKAGES if bench else PACKAGES), *packages))
+    entries = _entries((*(TORCH_PACKAGES if with_torch else PACKAGES), *packages))
     binds = [word for entry in entries for word in ("--ro-bind", str(entry), f"/packages/{entry.name}")]
     writable = ("--perms", "1777", "--size", str(FILES), "--tmpfs")
     return [
@@ -413,7 +413,7 @@ def _inside(
         *("--ro-bind", "/dev/null", "/dev/zero"),  # a shared mapping of it would be memory that no process has
         *("--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"),  # the host has a number of pseudo-terminals
         *(*writable, "/dev/shm", "--remount-ro", "/dev", *writable, "/tmp"),
-        *("--remount-ro", "/", "--chdir", "/tmp", "--", *_python(["/edition", "/packages"], bench, user, then)),
+        *("--remount-ro", "/", "--chdir", "/tmp", "--", *_python(["/edition", "/packages"], with_torch, user, then)),
     ]
 
 
@@ -466,17 +466,17 @@ def _installed(roots: tuple[str, ...]) -> tuple[set[str], set[str]]:
     return folders, libraries
 
 
-def _bare(edition: Path, bench: bool) -> list[str]:
+def _bare(edition: Path, with_torch: bool) -> list[str]:
     path = [str(edition), sysconfig.get_paths()["purelib"]]
-    return _python(path, bench, 0, _SERVE_TORCH if bench else _SERVE)
+    return _python(path, with_torch, 0, _SERVE_TORCH if with_torch else _SERVE)
 
 
-def _python(path: list[str], bench: bool, user: int, then: str) -> list[str]:
+def _python(path: list[str], with_torch: bool, user: int, then: str) -> list[str]:
     """Base Python without site-packages and environment: it finds `path` and the standard library only."""
     limits = [
-        ("RLIMIT_AS", BENCH_SPACE if bench else MEMORY),
+        ("RLIMIT_AS", TORCH_SPACE if with_torch else MEMORY),
         ("RLIMIT_DATA", MEMORY),
-        ("RLIMIT_NPROC", BENCH_PROCESSES if bench else PROCESSES),
+        ("RLIMIT_NPROC", TORCH_PROCESSES if with_torch else PROCESSES),
         ("RLIMIT_NOFILE", OPEN_FILES),
         ("RLIMIT_FSIZE", FILES),
         ("RLIMIT_CORE", 0),

@@ -53,7 +53,7 @@ Program = list[tuple[int, int, int, int]]  # operation, instructions to skip if 
 def program(bench: bool, machine: str = "") -> bytes:
     """The filter for this machine; on other architectures it lets everything pass.
 
-    In a bench lab files can be locked, which torch's compiler does, and SIGCHLD can be handled, which a server of forks does.
+    In a lab on torch files can be locked, which torch's compiler does, and SIGCHLD can be handled, which a server of forks does.
     """
     machine = machine or platform.machine()
     if machine not in _ARCHITECTURES:

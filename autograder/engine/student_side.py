@@ -17,7 +17,7 @@ from typing import Any
 import rushlight
 
 from .check import function_of
-from .exercise import restore
+from .exercise import unplug
 from .observe import error_tree, observe, observe_call
 from .patient_side import PatientSide, Public, program_runs, send_printed
 
@@ -108,7 +108,7 @@ def report_dumps(programs: Callable, most: int | None, planted: str) -> None:
         texts[name] = f"{cpp}\n{python.text()}"
     send_printed({"result": observe(texts, _side(False)), "cases": True})
     if planted:
-        restore(function_of(planted))
+        unplug(function_of(planted))
 
 
 def report_refusals(make: Callable, dumps: list[str]) -> None:

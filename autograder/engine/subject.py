@@ -1,7 +1,7 @@
 """The sandbox's half of a check: the subject, in which a student's code runs and its results are observed.
 
 In grading it is a process in a sandbox: an IPython shell without Jupyter, which runs the student's cells and observes the
-programs of checks on request. In a notebook the kernel itself is the subject (`notebook.py`), and observes by the same
+programs of checks on request. In a notebook the kernel itself is the subject (`notebook/kernel.py`), and observes by the same
 `answer`. What leaves a subject is observations. Nothing is decided here.
 """
 
@@ -22,7 +22,7 @@ import rushlight
 from rushlight.c10 import dispatch
 
 from . import devices
-from .check import find, function_of, is_bench, is_milestone
+from .check import find, function_of, is_milestone, is_on_torch
 from .exercise import is_filled, note, noted, watched
 from .observe import Side, Tree, error_tree, for_cases, observe_call, receive, send, tensor_tree, with_raised
 
@@ -91,13 +91,13 @@ def answer(name: str, cases: list[dict], begin: Callable[[], None] = lambda: Non
         return [error_tree(missing)] * len(cases)
     changed: list[str] = []
     watching = contextlib.nullcontext()
-    if not is_bench(check.lab) and not is_milestone(name):
+    if not is_on_torch(check.lab) and not is_milestone(name):
         watching = watched(function_of(check.exercise), lambda function: _restoring(function, changed))
     observed = []
     with patch.dict(os.environ, devices.ON_CPU), watching:  # for the ranks of the programs
-        for program, case in zip(for_cases(check.subject, rushlight, cases), cases):
+        for program, case in zip(for_cases(check.program, rushlight, cases), cases):
             begin()
-            if is_bench(check.lab):
+            if is_on_torch(check.lab):
                 observed.append(_on_torch(program, case))
             else:
                 observed.append(_on_rushlight(program, case, changed))
@@ -141,8 +141,8 @@ def _on_rushlight(program: Callable, case: dict, changed: list[str]) -> Tree:
 
 
 def _on_torch(program: Callable, case: dict) -> Tree:
-    """In a bench lab the student's functions work on torch's tensors; the program reaches them through rushlight's modules."""
-    from .torch_side import TorchSide, call_and_restore  # in a build lab there is no torch
+    """In a lab on torch the student's functions work on torch's tensors; the program reaches them through rushlight's modules."""
+    from .torch_side import TorchSide, call_and_restore  # in a lab on rushlight there is no torch
 
     return call_and_restore(_observe_noting, program, TorchSide(rushlight), case)
 

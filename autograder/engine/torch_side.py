@@ -1,4 +1,4 @@
-"""torch, as `observe` uses it: the judge's side of every check, and in bench labs the subject's too.
+"""torch, as `observe` uses it: the judge's side of every check, and in labs on torch the subject's too.
 
 A case runs in a thread of its own, because most state that a program can leave in torch belongs to the thread: grad and
 inference mode, autocast, modes, default device, included and excluded keys, levels of transforms.

@@ -32,7 +32,7 @@ except ModuleNotFoundError:
 
 from ..course import cache_folder
 from . import torch_dumps
-from .check import Check, find, is_bench
+from .check import Check, find, is_on_torch
 from .observe import Tree, for_cases, has, is_error, observe_result
 from .source import PendingCases, key_of
 from .torch_side import OtherRounding, TorchSide, call_and_restore, make_up_devices
@@ -57,11 +57,11 @@ _side = TorchSide()
 def answers(name: str, cases: list[dict], rounding: int | None = None) -> list[Tree]:
     """Torch's observation of each case of a check, as it is, or with `OtherRounding` of this seed."""
     check = find(name)
-    program = check.reference or check.subject
+    program = check.reference or check.program
     observe = observe_result if rounding is None else partial(_observe_rounded, rounding)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if is_bench(check.lab):
+        if is_on_torch(check.lab):
             programs = for_cases(program, torch, cases)
             seen = [call_and_restore(observe, program, _side, case) for program, case in zip(programs, cases)]
         else:

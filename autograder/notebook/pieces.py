@@ -24,7 +24,7 @@ from rushlight.course import gpt, sampling, tokens, training
 from rushlight.nn.utils.clip_grad import clip_grad_norm_
 
 from ..engine import subject
-from ..engine.check import function_of, is_bench
+from ..engine.check import function_of, is_on_torch
 from ..engine.exercise import fill_as, filled, only
 from ..language import speak
 from ..model import Course
@@ -106,10 +106,10 @@ def find_path() -> StepPath:
 
 
 def _slots() -> tuple[dict[str, FunctionType], dict[str, str]]:
-    """The function of each exercise of the build labs, and the number of its lab, by its name."""
+    """The function of each exercise of the labs on rushlight, and the number of its lab, by its name."""
     slots, labs = {}, {}
     for lab in Course().released_labs():
-        for name in [] if is_bench(lab.name) else lab.exercises:
+        for name in [] if is_on_torch(lab.name) else lab.exercises:
             try:
                 slots[name] = function_of(name)
             except (LookupError, ImportError):  # a part that this installation does not have

@@ -26,7 +26,7 @@ from zipimport import zipimporter
 
 from ..engine import judge, practice  # noqa: F401  (a first check then finds them loaded)
 from ..engine.check import function_of
-from ..engine.exercise import restore
+from ..engine.exercise import unplug
 from ..engine.subject import MAX_OUTPUT
 from ..language import speak
 from . import kernel
@@ -61,7 +61,7 @@ class Tab:
         The cell of an `exercise` first takes the function of an earlier run out, so that a check decides about this text.
         """
         if exercise:
-            restore(function_of(exercise))
+            unplug(function_of(exercise))
         file = f"<{name}>"
         linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file  # what tracebacks show
         out, errors = _Stream("stdout", self.show), _Stream("stderr", self.show)

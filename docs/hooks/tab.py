@@ -33,7 +33,7 @@ from autograder import translation
 from autograder.course import COURSE
 from autograder.engine import practice
 from autograder.engine.card import card
-from autograder.engine.check import exercise_of, find, global_names, is_bench, is_milestone, shown_source
+from autograder.engine.check import exercise_of, find, global_names, is_milestone, is_on_torch, shown_source
 from autograder.engine.verdict import DISAGREED, Verdict
 from autograder.language import SPOKEN, speaking
 from autograder.model import check_name, exercise_name
@@ -135,7 +135,7 @@ def labs(config: MkDocsConfig) -> list[str]:
 
 def runs(lab: str) -> bool:
     """Whether a lab runs in a browser: its answers are recorded, and its programs start no processes."""
-    return lab[:2] != RANKS and not is_bench(lab) and practice.fresh(lab) is not None
+    return lab[:2] != RANKS and not is_on_torch(lab) and practice.fresh(lab) is not None
 
 
 def packed(paths: Iterator[tuple[str, Path]]) -> bytes:
@@ -229,7 +229,7 @@ def _home_verdict() -> str:
         recorded = practice.Practice()
         recorded.begin(check)
         notes = [recorded.note]
-    texts = {"program": shown_source(check.subject), "oracle": shown_source(check.reference)}
+    texts = {"program": shown_source(check.program), "oracle": shown_source(check.reference)}
     with speaking(LANGUAGE):
         shown = card(replace(HOME_VERDICT, notes=notes, **texts))
     return f'<div class="rich verdict" role="group" aria-label="{words("Verdict")}">{shown}</div>'

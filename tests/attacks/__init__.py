@@ -53,7 +53,7 @@ LABS = ("01a_views", "06a_operators", "09a_collectives")  # without torch in the
 LAB = LABS[0]
 HERE = Path(__file__).parent
 HONEST = ("honest_right", "honest_untouched")
-SECONDS = {"CELL_SECONDS": 1.2, "CHECK_SECONDS": 1.2, "TOTAL_SECONDS": 6.0}  # in a build lab
+SECONDS = {"CELL_SECONDS": 1.2, "CHECK_SECONDS": 1.2, "TOTAL_SECONDS": 6.0}  # in a lab on rushlight
 
 
 # Making the class ----------------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def cell():
         from autograder.engine import torch_side
 
         check = registry[name]
-        half = halves.get(name) or next(iter(halves.values()), check.subject)
+        half = halves.get(name) or next(iter(halves.values()), check.program)
         side = torch_side.TorchSide(torch)
         return [sys.modules["autograder.engine.observe"].observe_call(half, side, case) for case in cases]
 

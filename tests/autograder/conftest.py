@@ -30,7 +30,7 @@ from autograder.course import RELEASED, SOURCES, set_environment
 from autograder.engine import sandbox
 from autograder.engine.check import function_of
 from autograder.engine.edition import edition
-from autograder.engine.exercise import fill, restore
+from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
 from autograder.engine.sandbox import Sandbox
 from autograder.model import Course, Lab
@@ -220,7 +220,7 @@ def plugged(request):
         fill(slot, copy)
     yield
     for slot in slots:
-        restore(slot)
+        unplug(slot)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from sweep import sweep
 
 from autograder.author.mutants import graded_checks
 from autograder.engine.check import function_of
-from autograder.engine.exercise import fill, restore
+from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
 from autograder.model import Course, Lab, lab_names
 from rushlight.aten.strided import Tensor
@@ -18,7 +18,7 @@ from rushlight.aten.strided import Tensor
 @pytest.fixture
 def slot(exercise):
     yield function_of(exercise)
-    restore(function_of(exercise))
+    unplug(function_of(exercise))
 
 
 @pytest.mark.parametrize("seed", sweep((1, 2, 3), keep=[1]))

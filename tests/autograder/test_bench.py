@@ -19,7 +19,7 @@ from autograder.checks.cases import tensors
 from autograder.engine import judge as judging
 from autograder.engine.check import find, function_of, program, registry
 from autograder.engine.edition import edition
-from autograder.engine.exercise import exercise, fill, restore
+from autograder.engine.exercise import exercise, fill, unplug
 from autograder.engine.limits import limited
 from autograder.engine.observe import SubjectTimedOut, difference, result_of
 from autograder.engine.recorder import fresh_namespace, recorded
@@ -44,7 +44,7 @@ module = types.ModuleType("rushlight.tiny")  # the same in every test: torch's c
 
 @pytest.fixture
 def tiny(monkeypatch):
-    """A bench lab of one exercise, filled with a copy of the reference."""
+    """A lab on torch of one exercise, filled with a copy of the reference."""
     monkeypatch.setitem(sys.modules, "rushlight.tiny", module)
     monkeypatch.setattr(rushlight, "tiny", module, raising=False)
     exec(TINY, vars(module))
@@ -64,7 +64,7 @@ def tiny(monkeypatch):
     find("tiny.double").oracle(oracle)
     fill(module.double, lambda x: x + x)
     yield module
-    restore(module.double)
+    unplug(module.double)
 
 
 def test_importing_the_framework_or_a_check_does_not_import_torch():
@@ -357,7 +357,7 @@ def test_a_compiled_function_may_be_checked_on_more_cases_than_torch_keeps_versi
 def test_annotations_stay_in_the_notebook_and_in_the_slot_where_they_are_data(tiny, tmp_path):
     path = tmp_path / "tiny.py"
     path.write_text(TINY)
-    restore(tiny.double)
+    unplug(tiny.double)
     exec(compile(TINY, str(path), "exec"), vars(tiny))
     assert "def double(x: torch.Tensor) -> torch.Tensor:" in exercise_source("tiny.double")
     assert "def contiguous_strides(sizes):" in exercise_source("aten.strided.contiguous_strides")
@@ -370,7 +370,7 @@ def test_annotations_stay_in_the_notebook_and_in_the_slot_where_they_are_data(ti
 
 @pytest.fixture(scope="module")
 def box(isolated):
-    box = Sandbox(edition(Lab("01a_views")), bench=True)
+    box = Sandbox(edition(Lab("01a_views")), with_torch=True)
     yield box
     box.close()
 
@@ -408,7 +408,7 @@ def test_a_slot_that_dynamo_has_traced_can_be_filled_and_emptied():
     expected = compiled()
     fill(custom_ops.momentum_step, forgetful)
     assert compiled() == [2.0, 2.0, 2.0] != expected
-    restore(custom_ops.momentum_step)
+    unplug(custom_ops.momentum_step)
     assert compiled() == expected
 
 
@@ -432,7 +432,7 @@ def once(judge):
     check = find("on_torch.custom_ops.register_fused_linear.judged")
     fill(custom_ops.register_fused_linear, register)
     yield check.edges[3], judge.answer(check, check.edges[3])
-    restore(custom_ops.register_fused_linear)
+    unplug(custom_ops.register_fused_linear)
 
 
 def difference_of(case, theirs):
@@ -481,14 +481,14 @@ def test_an_answer_whose_ranks_wait_for_ever_or_die_fails_and_leaves_no_process(
     try:
         verdict = judge.replay(REDUCED, case, answer)
     finally:
-        restore(slot)
+        unplug(slot)
     assert verdict.outcome == DISAGREED and words in verdict.mine, str(verdict)
     server = ranks._fork_server.process.pid
     assert Path(f"/proc/{server}/task/{server}/children").read_text() == ""
 
 
 def test_ranks_work_and_fail_in_the_sandbox_and_four_fit(isolated, said):
-    box = Sandbox(edition(Lab("09a_collectives")), bench=True)
+    box = Sandbox(edition(Lab("09a_collectives")), with_torch=True)
     try:
         work = "def work():\n    x = torch.ones(1 << 22)\n    dist.all_reduce(x)\n    return int(x[0])\n"
         source = "import os, torch\nfrom rushlight.distributed import run_ranks\n" + work + "print(run_ranks(work, 4))"

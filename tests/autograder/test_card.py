@@ -105,7 +105,7 @@ def test_the_points_are_all_or_none_and_are_said_only_for_a_check_that_has_some(
 
 
 def test_a_program_shows_the_call_and_not_the_helper_that_repeats_it():
-    shown = {name: shown_source(check.subject) for name, check in registry().items()}
+    shown = {name: shown_source(check.program) for name, check in registry().items()}
     assert [name for name, text in shown.items() if re.search(r"\b(lists_too|mixed_too|viewed)\(", text)] == []
     for name, call in {
         "contiguous_strides": "xp.strided.contiguous_strides(sizes)  # and with lists for tuples",

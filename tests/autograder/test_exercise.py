@@ -8,7 +8,7 @@ import pytest
 
 import rushlight
 from autograder.engine.check import binding
-from autograder.engine.exercise import exercise, fill, is_filled, restore
+from autograder.engine.exercise import exercise, fill, is_filled, unplug
 from autograder.engine.subject import new_thread
 from rushlight.c10 import dispatch
 from rushlight.c10.dispatch import local
@@ -32,7 +32,7 @@ class Number(int):
     yield module
     for slot in [*vars(module).values()]:
         if isinstance(slot, types.FunctionType):
-            restore(slot)
+            unplug(slot)
     assert dispatch.disabled_from() is None  # or the tests that follow here would go the long way
 
 
@@ -67,7 +67,7 @@ def test_the_reference_can_be_put_back(module):
     def double(x, by=3):
         return x * by
 
-    restore(module.double)
+    unplug(module.double)
     assert module.quadruple(1) == 4
     assert not is_filled(module.double)
 
@@ -137,5 +137,5 @@ def test_nothing_that_a_wrong_piece_computed_is_left_when_another_one_takes_its_
         fill(parse_schema, lambda text: read(text.replace("alpha", "beta").replace("add_", "sub_")))
         assert add.schema.arguments[-1].name == "beta" and functional_form(add).full_name == "aten::sub.Tensor"
     finally:
-        restore(parse_schema)
+        unplug(parse_schema)
     assert add.schema.arguments[-1].name == "alpha" and functional_form(add).full_name == "aten::add.Tensor"

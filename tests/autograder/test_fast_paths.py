@@ -9,8 +9,8 @@ import pytest
 from sweep import sweep
 
 from autograder.engine import subject
-from autograder.engine.check import find, function_of, is_bench
-from autograder.engine.exercise import fill, restore
+from autograder.engine.check import find, function_of, is_on_torch
+from autograder.engine.exercise import fill, unplug
 from autograder.engine.observe import difference, result_of
 from autograder.model import Lab, check_name, lab_names
 from rushlight.c10 import dispatch
@@ -55,7 +55,7 @@ def passed_by(names, checks):
         without = observed(checks, calls)
     finally:
         for slot in slots:
-            restore(slot)
+            unplug(slot)
     differences = {name: differs(with_fast_paths[name], without[name]) for name in checks}
     return {name: (disabled, found) for name, found in differences.items() if found}
 
@@ -70,7 +70,7 @@ def differs(given, wanted):
     )
 
 
-BUILD_LABS = [lab for lab in lab_names() if not is_bench(lab)]
+BUILD_LABS = [lab for lab in lab_names() if not is_on_torch(lab)]
 
 
 @pytest.mark.parametrize("lab", sweep(BUILD_LABS, keep=["01a_views", "04b_engine"]))

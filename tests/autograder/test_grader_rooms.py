@@ -71,9 +71,9 @@ def test_no_modules_import_each_other_in_a_circle():
 
 
 def test_a_sandbox_gets_nothing_of_a_class():
-    from autograder.engine.edition import BENCH_MODULES
+    from autograder.engine.edition import TORCH_MODULES
 
-    inside = {f"autograder.{name.removesuffix('.py').replace('/', '.')}" for name in BENCH_MODULES}
+    inside = {f"autograder.{name.removesuffix('.py').replace('/', '.')}" for name in TORCH_MODULES}
     known = {room(other) for name in inside & MODULES.keys() for other in imported(name)}
     assert "classroom" not in known and not any(room(name) == "classroom" for name in inside)
 

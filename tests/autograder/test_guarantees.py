@@ -14,7 +14,7 @@ from answers.shared import copied
 from autograder.author import mutants as m
 from autograder.author.mutants import graded_checks
 from autograder.engine.check import every_exercise, find, function_of
-from autograder.engine.exercise import fill, restore
+from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Disagreement, Judge
 from autograder.engine.observe import difference, result_of
 from autograder.engine.subject import answer
@@ -92,7 +92,7 @@ def drawn(drawn_once, pytestconfig):
 def slot(exercise):
     """The exercise's slot, emptied afterwards."""
     yield function_of(exercise)
-    restore(function_of(exercise))
+    unplug(function_of(exercise))
 
 
 @pytest.mark.parametrize("exercise", trials((name, name) for name in EXERCISES))

@@ -9,7 +9,7 @@ from itertools import groupby
 import pytest
 from sweep import sweep
 
-from autograder.engine.check import is_bench, registry
+from autograder.engine.check import is_on_torch, registry
 from autograder.engine.edition import edition
 from autograder.engine.programs import programs
 from autograder.model import Lab, lab_names
@@ -109,7 +109,7 @@ def test_an_edition_has_every_program_of_its_lab_and_nothing_of_the_judge(lab):
     seen = json.loads(found.stdout)
     assert seen["checks"] == sorted(name for name, check in registry().items() if check.lab == lab)
     assert seen["known"] == []
-    assert is_bench(lab) or not seen["torch"]
+    assert is_on_torch(lab) or not seen["torch"]
     assert [path.name for path in place.rglob("checks/**/*.py") if ".oracle" in path.read_text(encoding="utf-8")] == []
 
 

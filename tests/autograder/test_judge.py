@@ -24,7 +24,7 @@ from autograder.engine import judge as judging
 from autograder.engine import torch_source
 from autograder.engine.card import card
 from autograder.engine.check import exercise_of, find, function_of, is_milestone, registry
-from autograder.engine.exercise import fill, restore
+from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
 from autograder.engine.observe import (
     MAX_FRAMES,
@@ -339,7 +339,7 @@ def with_noise(monkeypatch):
         return ask
 
     yield with_noise
-    restore(slot)
+    unplug(slot)
 
 
 @pytest.mark.parametrize(("path", "value"), [(None, None), (("steps", 3, "params", 0), ZEROS)])
@@ -463,7 +463,7 @@ def test_an_oracle_that_is_broken_is_the_graders_error_and_no_wrong_answer(monke
         fill(slot, _saying([]))
     verdict = Judge(4).verdict(name, answer)
     if find(name).prediction:
-        restore(slot)
+        unplug(slot)
     assert verdict.outcome == GRADER_ERROR
     assert str(error) in verdict.message and "not the student's fault" in verdict.message
 
@@ -612,7 +612,7 @@ def slot(name):
     """The slot of an exercise, emptied afterwards."""
     slot = function_of(exercise_of(name))
     yield slot
-    restore(slot)
+    unplug(slot)
 
 
 CAUGHT = ["distributed.cost.fit", "dynamo.symbolic.binary_op", "aot.runtime.run_epilogue"]
@@ -762,7 +762,7 @@ def test_a_wrong_prediction_is_not_told_torchs_answer(judge):
     for words, answer_of_mine in answers.items():
         fill(predictions.backward_order, _saying(answer_of_mine))
         verdict = judge.replay("course.predictions.backward_order", {"program": "exp"}, answer)
-        restore(predictions.backward_order)
+        unplug(predictions.backward_order)
         assert verdict.outcome == DISAGREED and words in verdict.message
         assert "AccumulateGrad" not in str(verdict) and not verdict.oracle
 
@@ -772,7 +772,7 @@ def test_a_wrong_answer_in_the_clinic_is_not_told_a_program_on_torch(judge):
     name = "clinic.compilers.untrue"
     fill(function_of(name), _saying([]))
     verdict = judge.replay(name, find(name).edges[0] | {"kernel": "returns x"}, answer)
-    restore(function_of(name))
+    unplug(function_of(name))
     assert verdict.outcome == DISAGREED and not verdict.oracle and "in torch" not in str(verdict)
 
 
@@ -787,7 +787,7 @@ def test_a_wrong_prediction_of_one_number_is_not_told_torchs_answer(judge):
     }.items():
         fill(predictions.reserved_mebibytes, _saying(answer_of_mine))
         verdict = judge.replay("course.predictions.reserved_mebibytes", {"program": "lost"}, answer)
-        restore(predictions.reserved_mebibytes)
+        unplug(predictions.reserved_mebibytes)
         assert verdict.outcome == DISAGREED and words in verdict.message
         assert str(right) not in f"{verdict.message} {verdict.mine} {verdict.theirs}" and not verdict.oracle
 
@@ -797,7 +797,7 @@ def test_where_a_prediction_is_wrong_is_its_first_wrong_entry_and_torchs_is_not_
 
     fill(predictions.backward_order, lambda program: ["SumBackward0", "AccumulateGrad"])
     verdict = judge.replay("course.predictions.backward_order", {"program": "exp"}, answer)
-    restore(predictions.backward_order)
+    unplug(predictions.backward_order)
     assert [verdict.mine[start:end] for start, end in verdict.mine_marks] == ["'AccumulateGrad'"]
     assert not verdict.theirs_marks and not verdict.theirs and not verdict.layouts
 

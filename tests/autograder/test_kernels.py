@@ -93,10 +93,10 @@ def test_a_wrong_derivative_compiles_its_own_kernels_and_needs_the_reference(gra
 
 @pytest.mark.sweep
 def test_without_kernels_a_submission_is_graded_all_the_same(graded, compiling, monkeypatch):
-    def busy(edition, isolated, bench, kernels, filling, private):
+    def busy(edition, isolated, with_torch, kernels, filling, private):
         if filling:
             raise NotGraded("this machine is too busy")
-        return Sandbox(edition, isolated, bench, kernels, filling, private)
+        return Sandbox(edition, isolated, with_torch, kernels, filling, private)
 
     monkeypatch.setattr(running, "Sandbox", busy)
     monkeypatch.setattr(running, "_kernels", running._kernels.__wrapped__)

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from autograder.engine import limits
-from autograder.engine.check import is_bench
+from autograder.engine.check import is_on_torch
 from autograder.engine.limits import LOOP_SECONDS, OwnTime, limited, seconds
 from autograder.engine.observe import SubjectTimedOut
 
@@ -77,10 +77,10 @@ def test_a_wait_that_looks_like_one_for_a_disk_counts_in_part():
 def test_the_limits_are_the_references_where_they_were_chosen_and_more_on_a_slower_machine(monkeypatch):
     limits._slowness.cache_clear()
     monkeypatch.setattr(limits, "_loop", lambda: LOOP_SECONDS / 2)
-    assert [seconds((10.0, 60.0), is_bench(lab)) for lab in ("01a_views", "06a_operators")] == [10, 60]
+    assert [seconds((10.0, 60.0), is_on_torch(lab)) for lab in ("01a_views", "06a_operators")] == [10, 60]
     limits._slowness.cache_clear()
     monkeypatch.setattr(limits, "_loop", lambda: LOOP_SECONDS * 3)
-    assert seconds((10.0, 60.0), is_bench("01a_views")) == 30
+    assert seconds((10.0, 60.0), is_on_torch("01a_views")) == 30
     limits._slowness.cache_clear()
 
 

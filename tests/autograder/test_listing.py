@@ -11,7 +11,7 @@ from sweep import sweep
 
 from autograder.engine.card import card
 from autograder.engine.check import find, function_of, registry
-from autograder.engine.exercise import fill, restore
+from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
 from autograder.engine.subject import answer
 
@@ -66,7 +66,7 @@ def replayed():
     name = "autograd.engine.count_dependencies"
     fill(function_of(name), lambda roots: {})
     yield lambda number: Judge(1).replay(name, find(name).edges[number], answer)
-    restore(function_of(name))
+    unplug(function_of(name))
 
 
 def test_the_card_shows_the_program_and_folds_what_is_around_it(replayed):

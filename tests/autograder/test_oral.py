@@ -17,7 +17,7 @@ from autograder.classroom.explain import docstring_lines, numbered
 from autograder.cli import app
 from autograder.course import RELEASED, SOURCES
 from autograder.engine import probe
-from autograder.engine.check import function_of, is_bench
+from autograder.engine.check import function_of, is_on_torch
 from autograder.engine.judge import Judge
 from autograder.engine.limits import Allowance
 from autograder.engine.observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut
@@ -363,7 +363,7 @@ def test_notes_in_another_form_are_malformed(told):
     "reply", [7, {}, {"outputs": 7}, {"outputs": [7]}, {"outputs": [{"output_type": "stream"}]}, {"observed": []}]
 )
 def test_a_reply_in_another_form_is_malformed(monkeypatch, reply):
-    session = Session(Lab(LAB), False, Allowance(is_bench(LAB)))
+    session = Session(Lab(LAB), False, Allowance(is_on_torch(LAB)))
     monkeypatch.setattr(session, "_request", lambda message, seconds: reply)
     with pytest.raises(oral.Malformed):
         session.try_cell("1", 1.0)

@@ -14,8 +14,8 @@ from autograder import cli
 from autograder.author import build
 from autograder.classroom.release import release
 from autograder.engine import practice, torch_source
-from autograder.engine.check import find, function_of, is_bench, registry
-from autograder.engine.exercise import fill, restore
+from autograder.engine.check import find, function_of, is_on_torch, registry
+from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
 from autograder.engine.observe import difference
 from autograder.engine.source import NotRecorded
@@ -23,7 +23,7 @@ from autograder.engine.verdict import DISAGREED, GRADER_ERROR, PASSED
 from autograder.model import Course, Lab, lab_names
 
 LAB, STRIDES = "01a_views", "aten.strided.contiguous_strides"
-LABS = [lab for lab in lab_names() if not is_bench(lab)]
+LABS = [lab for lab in lab_names() if not is_on_torch(lab)]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_what_was_recorded_is_what_torch_answers_and_the_reference_passes(folder
 
 def test_a_wrong_piece_gets_the_card_of_the_smallest_recorded_case(recorded, request):
     judge, slot = Judge(source=practice.Practice()), function_of(STRIDES)
-    request.addfinalizer(lambda: restore(slot))
+    request.addfinalizer(lambda: unplug(slot))
     fill(slot, lambda sizes: tuple(1 for _ in sizes))
     verdict = judge.verdict(STRIDES, over_the_wire)
     assert verdict.outcome == DISAGREED and verdict.hint and verdict.mine != verdict.theirs

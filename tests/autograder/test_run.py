@@ -13,7 +13,7 @@ from sweep import sweep
 from autograder.engine import judge as judging
 from autograder.engine import limits, sandbox
 from autograder.engine import run as running
-from autograder.engine.check import exercise_of, is_bench, registry
+from autograder.engine.check import exercise_of, is_on_torch, registry
 from autograder.engine.observe import NotGraded, SubjectTimedOut
 from autograder.engine.run import NOT_RUN, run
 from autograder.engine.sandbox import Sandbox
@@ -207,7 +207,7 @@ def contiguous_strides(sizes):
 
 def test_the_limit_is_one_for_each_case_and_the_one_that_does_not_end_is_named(isolated, monkeypatch):
     monkeypatch.setattr(limits, "CHECK_SECONDS", (1.0, 1.0))
-    session = running.Session(Lab(LAB), isolated, limits.Allowance(is_bench(LAB)))
+    session = running.Session(Lab(LAB), isolated, limits.Allowance(is_on_torch(LAB)))
     start = "import rushlight as rl\nfrom autograder import exercise\n"
     assert session.run_cell(nbformat.v4.new_code_cell(start + LOOPS)) == []
     cases = [{"sizes": sizes} for sizes in ([2], [3, 4], [2, 0], [0])]
@@ -274,7 +274,7 @@ def test_a_restart_takes_from_the_total_and_the_first_start_does_not(isolated, m
             started.append((self, self.seconds))
 
     monkeypatch.setattr(running, "Sandbox", Noted)
-    allowance = limits.Allowance(is_bench(LAB))
+    allowance = limits.Allowance(is_on_torch(LAB))
     session = running.Session(Lab(LAB), isolated, allowance)
     for _ in range(3):
         session.run_cell(nbformat.v4.new_code_cell("import os; os._exit(1)"))
@@ -314,7 +314,7 @@ def test_cells_on_which_no_check_depends_are_not_run_and_say_so(graded, solved):
 )
 def test_a_demonstration_runs_if_the_students_own_cells_use_a_name_of_it(solved, demonstration, own, runs):
     shown, added = map(nbformat.v4.new_code_cell, (demonstration, own))
-    lab = Lab.given(LAB, copy.deepcopy(Lab(LAB).released))
+    lab = Lab.with_release(LAB, copy.deepcopy(Lab(LAB).released))
     lab.released["cells"].append(nbformat.v4.new_code_cell(demonstration, metadata={"tags": ["demonstration"]}))
     solved.cells[:0] = [shown, added]
     assert any(each is shown for each in running._to_run(solved, lab)) == runs

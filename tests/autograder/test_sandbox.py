@@ -231,7 +231,7 @@ def test_an_edition_keeps_signatures_and_docstrings():
 
 def test_the_subject_runs_the_kernels_that_the_judge_runs(isolated, monkeypatch):
     monkeypatch.setenv("ATEN_CPU_CAPABILITY", "default")
-    box = Sandbox(edition(Lab(LAB)), bench=True)
+    box = Sandbox(edition(Lab(LAB)), with_torch=True)
     try:
         assert run(box, "import torch; print(torch.backends.cpu.get_cpu_capability())") == "DEFAULT\n"
     finally:
@@ -239,7 +239,7 @@ def test_the_subject_runs_the_kernels_that_the_judge_runs(isolated, monkeypatch)
 
 
 def test_a_bench_lab_has_torch_and_nothing_else_of_the_judge(isolated):
-    box = Sandbox(edition(Lab(LAB)), bench=True)
+    box = Sandbox(edition(Lab(LAB)), with_torch=True)
     try:
         source = (
             "import torch; x = torch.ones(64, 64, requires_grad=True); (x @ x).sum().backward(); print(x.grad.sum())"

@@ -20,7 +20,7 @@ from answers import over_the_wire
 from sweep import sweep
 
 from autograder.engine.check import function_of
-from autograder.engine.exercise import fill, restore
+from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
 from autograder.engine.observe import GradingError, encode, receive, send
 from autograder.engine.verdict import Verdict
@@ -247,7 +247,7 @@ def test_its_verdict_is_that_of_a_notebooks_own_judge(real, monkeypatch, name, k
         with closing(notebook._connect()) as shared:
             found = shared.verdict(name, None)
     finally:
-        restore(slot)
+        unplug(slot)
     assert expected.outcome == ("passed" if kind == "right" else "disagreed")
     assert replace(found, seconds=0) == replace(Verdict(**json.loads(json.dumps(expected.as_dict()))), seconds=0)
 

@@ -9,7 +9,7 @@ from sweep import sweep
 
 from autograder.engine import subject, torch_source
 from autograder.engine.check import find, registry
-from autograder.engine.exercise import fill, restore
+from autograder.engine.exercise import fill, unplug
 from autograder.engine.observe import difference
 from autograder.engine.verdict import DISAGREED, PASSED, UNSTABLE
 from rushlight.distributed import collectives
@@ -66,7 +66,7 @@ def decide(judge, started):
         try:
             return judge.verdict(CHECK, subject.answer), [*started]
         finally:
-            restore(collectives.ring_shift)
+            unplug(collectives.ring_shift)
 
     return decide
 

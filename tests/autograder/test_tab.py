@@ -6,7 +6,7 @@ import pytest
 
 from autograder.engine import practice
 from autograder.engine.check import function_of
-from autograder.engine.exercise import restore
+from autograder.engine.exercise import unplug
 from autograder.notebook import kernel, tab
 
 LAB, STRIDES = "01a_views", "aten.strided.contiguous_strides"
@@ -36,7 +36,7 @@ def page(shown, monkeypatch):
         monkeypatch.setitem(sys.modules, name, sys.modules.get(name))
     monkeypatch.setattr(kernel, "_passed", {})
     yield tab.Tab(shown.append)
-    restore(function_of(STRIDES))
+    unplug(function_of(STRIDES))
 
 
 def test_a_cell_shows_what_it_prints_and_its_last_value(page, shown):

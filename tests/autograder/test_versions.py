@@ -13,7 +13,7 @@ from autograder.cli import authors
 from autograder.engine import source, torch_source
 from autograder.engine.card import GREY, card
 from autograder.engine.check import function_of
-from autograder.engine.exercise import fill, restore
+from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
 from autograder.engine.observe import NotGraded
 from autograder.engine.practice import about_judge
@@ -60,7 +60,7 @@ def needs(monkeypatch):
 def filled():
     """Fills the exercise of the strides."""
     yield lambda body: fill(function_of(STRIDES), body)
-    restore(function_of(STRIDES))
+    unplug(function_of(STRIDES))
 
 
 def test_what_is_installed_is_what_is_graded_against(root):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from autograder.engine import limits, practice
-from autograder.engine.check import find, is_bench, registry
+from autograder.engine.check import find, is_on_torch, registry
 from autograder.model import lab_names
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +20,7 @@ from tab import parts  # noqa: E402
 sys.path.remove(str(ROOT / "docs" / "hooks"))
 
 LISTED = tomllib.loads((ROOT / "docs/browser/lacking.toml").read_text(encoding="utf-8"))
-LABS = [lab for lab in lab_names() if not is_bench(lab)]
+LABS = [lab for lab in lab_names() if not is_on_torch(lab)]
 PART = [  # what was once different: threads, int64, bfloat16, a coarse clock; what still is (`test_lab_page.py` tries lab 01a)
     *("c10.dispatch.call", "together.training", "course.sampling.generate", "course.training.checkpoint"),
     *("together.profile", "ao.quantization.affine.quantize_per_tensor", "utils.cpp_extension.rms_norm_source"),
@@ -70,7 +70,7 @@ def endless(name):
     '''The verdict on a body that does not end on empty tensors.'''
     from autograder.engine import limits
     from autograder.engine.check import function_of
-    from autograder.engine.exercise import fill, restore
+    from autograder.engine.exercise import fill, unplug
     from autograder.notebook.kernel import _decide_here
 
     def body(sizes):
@@ -88,7 +88,7 @@ def endless(name):
     try:
         return str(_decide_here(name, None))
     finally:
-        restore(slot)
+        unplug(slot)
 """
 
 

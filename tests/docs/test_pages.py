@@ -14,7 +14,7 @@ import nbformat
 import pytest
 from mkdocs.utils.meta import get_data
 
-from autograder.engine.check import is_bench
+from autograder.engine.check import is_on_torch
 from autograder.model import Lab, lab_names
 
 ROOT = Path(__file__).parents[2]
@@ -150,7 +150,7 @@ def test_the_tags_of_a_cell_decide_whether_it_runs_in_a_browser(hooks):
 
 
 def test_every_exercise_and_check_of_a_lab_on_rushlight_runs_in_a_browser(hooks):
-    labs = [nbformat.read(Lab(name).todays_path, as_version=4) for name in lab_names() if not is_bench(name)]
+    labs = [nbformat.read(Lab(name).todays_path, as_version=4) for name in lab_names() if not is_on_torch(name)]
     for nb in labs:
         runs = [runs for cell, runs in zip(nb.cells, hooks["tab"].runnable(nb)) if "rushlight" in cell.metadata]
         assert runs and all(runs), nb.metadata.rushlight.lab

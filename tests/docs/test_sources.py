@@ -21,7 +21,6 @@ FILE = re.compile(r"`([\w/.*-]+\.(?:py|h|cpp|cc|cu|cuh|yaml))`")
 NAME = re.compile(r"`((?:torch|torchgen|rushlight|rl|autograder)(?:\.\w+)+)(?:\(\))?`")
 # PyTorch's files that no wheel has, files that a build generates, files of other projects, and examples of paths
 ELSEWHERE = set((ROOT / "tests" / "docs" / "sources.txt").read_text(encoding="utf-8").split())
-INSIDE = "notebook.py"  # the name of the code of a notebook's cells
 
 
 def text_of(page):
@@ -76,7 +75,7 @@ def compiled_into(library):
 @pytest.mark.parametrize("page", [*PAGES, *MODULES], ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_files_that_are_named_exist(page):
     named = FILE.findall(text_of(page))
-    assert {path for path in named if not of_wheel(path) and path not in endings()} <= {INSIDE}
+    assert {path for path in named if not of_wheel(path) and path not in endings()} == set()
 
 
 def test_the_list_of_files_that_are_elsewhere_has_no_more_than_are_named():

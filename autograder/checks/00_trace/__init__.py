@@ -1,4 +1,4 @@
 """The checks of lab 00, a module for each topic."""
 
 TOPICS = ("sources", "calls", "keys", "registrations", "timing", "together")  # in the order of the lab
-BENCH = True  # it works on torch itself
+ON_TORCH = True  # it works on torch itself

@@ -1,4 +1,4 @@
 """The checks of lab 06b, a module for each topic."""
 
 TOPICS = ("fused_linear", "registration", "what_breaks", "cpp_ops")  # in the order of the lab
-BENCH = True  # it works on torch itself
+ON_TORCH = True  # it works on torch itself

@@ -1,4 +1,4 @@
 """The checks of lab 06c, a module for each topic."""
 
 TOPICS = ("wrapper", "backend")  # in the order of the lab
-BENCH = True  # it works on torch itself
+ON_TORCH = True  # it works on torch itself

@@ -1,4 +1,4 @@
 """The checks of lab 09d, a module for each topic."""
 
 TOPICS = ("checkpoint", "tensor_parallel", "mesh")  # in the order of the lab
-BENCH = True  # it works on torch itself
+ON_TORCH = True  # it works on torch itself

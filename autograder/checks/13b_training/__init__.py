@@ -10,4 +10,4 @@ TOPICS = (
     "states",
     "together",
 )  # in the order of the lab
-BENCH = True  # it works on torch too
+ON_TORCH = True  # it works on torch too

@@ -1,4 +1,4 @@
 """The checks of lab 13d, a module for each topic."""
 
 TOPICS = ("patients", "waits", "unused", "drifts", "losses", "together")  # in the order of the lab
-BENCH = True  # it works on torch
+ON_TORCH = True  # it works on torch

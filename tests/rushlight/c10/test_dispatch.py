@@ -354,4 +354,4 @@ PROGRAM = find("together.dispatcher")
 @seed(2)
 @given(PROGRAM.cases(st))
 def test_any_program_of_registrations_and_calls_runs_the_same_kernels(case):
-    agree(PROGRAM.subject, *PROGRAM.in_order(case).values())
+    agree(PROGRAM.program, *PROGRAM.in_order(case).values())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rushlight as rl
-from autograder.engine.exercise import fill, restore
+from autograder.engine.exercise import fill, unplug
 from rushlight.course import attention, sampling, trained
 from rushlight.course.gpt import gpt
 from rushlight.course.talk import Conversation, loaded
@@ -107,5 +107,5 @@ def test_lines_are_those_that_ran_and_a_piece_of_a_student_has_its_own():
     try:
         line = Conversation("(walk)").step()["lines"]["cache"]
     finally:
-        restore(sampling.append)
+        unplug(sampling.append)
     assert line["text"].endswith("# the last line that writes") and line["module"] == __name__

@@ -10,7 +10,7 @@ import pytest
 import torch
 import torch.distributed as dist
 
-from autograder.engine.exercise import fill, restore
+from autograder.engine.exercise import fill, unplug
 from rushlight.distributed import RanksFailed, cost, ranks, run_ranks
 
 
@@ -105,7 +105,7 @@ def test_what_fills_an_exercise_is_sent_along_until_it_is_taken_out():
     try:
         assert run_ranks(call, 1) == ["filled"]
     finally:
-        restore(cost.ring_cost)
+        unplug(cost.ring_cost)
     assert run_ranks(call, 1) == ["empty"]
 
 
