@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+import budget
 import pytest
 
 os.environ["LANGUAGE"] = "en"  # whatever the machine's own is
@@ -19,6 +20,9 @@ SWEEP_SECONDS = 4500  # of `make test-all` on two cores, without the trials of e
 def pytest_addoption(parser):
     parser.addoption(
         "--lock", metavar="EXERCISES", help="try these exercises, or all that have `changed`; record what held"
+    )
+    parser.addoption(
+        "--budget", choices=["record", "enforce"], help="what to do with the CPU time of the tests' folders"
     )
     parser.addoption("--seeds", type=int, default=3, help="the right answers get the cases of so many classes")
 
@@ -128,6 +132,7 @@ def pytest_configure(config):
 
         only = () if config.option.lock == "changed" else config.option.lock.split()
         config.pluginmanager.register(guarantees.Recorder(config, only))
+    config.pluginmanager.register(budget.Budget(config.option.budget))
     if hasattr(config, "workerinput"):
         return
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # hundreds of processes would compile the course again
