@@ -30,6 +30,11 @@ def _into_list(torch, x):
     return parts[0].expand(2, -1)
 
 
+def _two_by_name(torch, x):
+    rows, order = torch.arange(2.0), torch.tensor([1, 0])
+    return torch.searchsorted(rows, x, sorter=order, out=torch.empty(x.shape, dtype=torch.int64)).float()
+
+
 def _without_grad(torch, x):
     with torch.no_grad():
         return x.sigmoid().add_(1)
@@ -52,7 +57,7 @@ _STEPS = {
     "einsum": lambda torch, x: torch.einsum("ij,kj->ik", x, x), "backward": _backward, "no grad": _without_grad,
     "number": lambda torch, x: x * x.sum().item(), "made": lambda torch, x: torch.zeros(2, 3),
     "foreach": lambda torch, x: torch._foreach_add([x, x], [x, x])[0],
-    "list by name": _into_list,
+    "list by name": _into_list, "two by name": _two_by_name,
     "parameter": lambda torch, x: x * torch.nn.Parameter(x.detach()[:1], requires_grad=False),
     "another namespace": lambda torch, x: torch.ops.inductor._reinterpret_tensor(x, x.shape, x.stride()),
     "fails": lambda torch, x: torch.relu(x) @ x.new_zeros(7, 7), "interrupted": _interrupted, "tried": _tried,

@@ -173,7 +173,7 @@ def _call(op, *keys):
 def at_home(torch, text):
     """A text in which the paths of torch's Python files do not depend on where torch is installed. All contain a space."""
     text = text.replace(os.path.dirname(os.path.dirname(torch.__file__)), "/site packages")
-    return text.replace("/pytorch/pytorch/", "/no fallthrough [2]/")
+    return text.replace("/pytorch/pytorch/", "/no fallthrough registered at [2]/")
 
 
 def table_of(torch, op):

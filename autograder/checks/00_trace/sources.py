@@ -117,6 +117,7 @@ f(Tensor(a) x, str s="(a!) y *", *, str t="*") -> Tensor(a); f(Tensor x, str s="
 f(Tensor(z -> *) x, Tensor(b) y) -> (Tensor(b), Tensor(z)[]); detach_(Tensor(a!) self) -> Tensor(a!);
 max.dim_max(Tensor self, int dim, *, Tensor(a!) max, Tensor(b!) max_values) -> (Tensor(a!) values, Tensor(b!) indices);
 _foreach_add_.Scalar(Tensor(a!)[] self, Scalar scalar) -> (); __and__.Tensor(Tensor self, Tensor other) -> Tensor;
+f(Tensor(a -> b) x, Tensor(b) y) -> Tensor(b);
 f(Tensor(a)[] xs) -> Tensor(a)[]; f(Tensor x, *, str mode="a=b") -> Tensor""")
 
 
@@ -245,7 +246,8 @@ _ONE = split_at_semicolons("""
 #100 0x7f in at::_ops::mm::call(at::Tensor const&) (); #0  at::nativex::f() (); #0  xat::native::f() ();
 #0  0x7f in unsigned long at::native::count<(anonymous namespace)::Kind>(int) () from x.so; #0  _start ();
 #3  0x7f in at::(anonymous namespace)::native::(anonymous namespace)::sum(int) () from x.so;
-#3  0x7f in at::native::sum (x=0x7f, why="not in torch::sum()") at /src in c10::x/x.cpp:3""")
+#3  0x7f in at::native::sum (x=0x7f, why="not in torch::sum()") at /src in c10::x/x.cpp:3; #0  std::at::native::f() ();
+#5  0x7f in at::native::sum; #5  at::Tensor const& c10::impl::run<int (long)>""")
 _ALMOST = "\n".join(
     f"{begin}at::native::sum(int) () from x.so" for begin in ("# ", "#x0 ", "#  0 ", " #0  ", "0#1  ", "> #2  ", "")
 )

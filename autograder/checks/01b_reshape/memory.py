@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from ...engine.check import program
-from ..cases import DTYPES, drawn, rows, sizes, tensor, tensors, when, words
+from ..cases import DTYPES, drawn, rows, sizes, tensor, tensors, words
 from ..shared_01 import _chained, _chains
 
 # Types ---------------------------------------------------------------------------------------------------------------
@@ -68,6 +68,24 @@ def _loans(st):
     return st.tuples(contiguous(st) | strided(st), odd(st)).map(lambda parts: parts[0] | parts[1])
 
 
+def _about_layouts(case, mine, theirs):
+    if isinstance(theirs, dict):
+        return "`lanes` other than 1, or a code and bits that are not in `DTYPES`: BufferError"
+    if not isinstance(mine, list) or len(mine) != 4:
+        return None
+    if mine[3] != theirs[3]:
+        return "the dtype depends on both, the code and the bits"
+    if mine[2] != theirs[2]:
+        return "byte_offset counts bytes from `data`, the storage offset elements"
+    if mine[1] == theirs[1]:
+        return None
+    return (
+        "a null pointer means `contiguous_strides`, in which a size of 0 counts as 1"
+        if case["null_strides"]
+        else "the strides of the struct are in elements already"
+    )
+
+
 @program(
     "aten.dlpack.layout",
     cases=_loans,
@@ -80,10 +98,11 @@ def _loans(st):
         (tensor([2, 3], [1, 2], 2, "float64"), False, 1, None), (tensor([], [], 1, "int32"), True, 1, None),
         (tensor([2, 0, 3], dtype="float32"), True, 1, None), (tensor([2, 0], [5, 7], 2, "int32"), False, 1, None),
         (tensor([2, 1, 3, 2, 2], [1, 7, 2, 9, 0], 1, "float16"), False, 1, None), (tensor([2]), False, 2, None),
+        (tensor([2], dtype="int32"), False, 2, None),
         (tensor([2]), False, 0, None), (tensor([2]), False, 1, 24), (tensor([2], dtype="float32"), True, 1, 24),
         (tensor([0], None, 2**53 + 1, "float64", slack=-(2**53) - 1), False, 1, None),
     ),
-    hint=when(lambda case: case["x"]["tensor"]["offset"], "byte_offset counts bytes, a storage offset elements"),
+    hint=_about_layouts,
 )  # fmt: skip
 def layout(xp, x, null_strides, lanes, bits):
     return xp.dlpack.layout(_described(x, null_strides, lanes, bits))

@@ -31,6 +31,7 @@ _FUNCS = [
     "view(Tensor(a) self, int[] size) -> Tensor(a)", "t_(Tensor(a!) self) -> Tensor(a!)",
     "dot_product(Tensor a, Tensor b) -> Tensor", "record_stream(Tensor(a!) self, Stream s) -> ()",
     "rrelu_with_noise_(Tensor(a!) self, Tensor(b!) noise) -> Tensor(a!)", "__twice_(Tensor(a!) self) -> Tensor(a!)",
+    "__int_mm(Tensor self, Tensor mat2) -> Tensor",
     "_foreach_add_.out(Tensor(a!)[] self, *, Tensor(b!)[] out) -> ()", "__iadd__.out(Tensor(a!)[] self, *, Tensor(b!)[] out) -> ()",
 ]  # fmt: skip
 

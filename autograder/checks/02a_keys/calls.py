@@ -70,6 +70,21 @@ def _all(kind, **others):
 _NOTHING = {"CPU": "nothing", EXPLICIT: "nothing"}
 
 
+def _about_fallthroughs(case, mine, theirs):
+    if not isinstance(mine, list):
+        return None
+    backends = [name for name in BACKENDS if name in case["bits"]]
+    if {*backends} - {*mine}:
+        return "the backends stay: only the functionality of a key is removed"
+    differs = {*mine} ^ {*theirs}
+    for functionality, prefix in (("Dense", ""), ("AutogradFunctionality", "Autograd")):
+        if functionality in differs and len({case["kernels"][prefix + backend] for backend in backends}) > 1:
+            return "of several backends, only the entries of the highest count"
+    if {*theirs} - {*mine}:
+        return "a functionality stays if its entry is not `FALLTHROUGH`: a kernel, a fallback, or `MISSING`"
+    return "each functionality in the set is looked up, not only the highest, and also one without a backend"
+
+
 @program(
     "c10.dispatch.skip_fallthrough",
     cases=drawn(
@@ -89,6 +104,7 @@ _NOTHING = {"CPU": "nothing", EXPLICIT: "nothing"}
         (_all("kernel", ADInplaceOrView="nothing"), ["CPU", "Dense", "ADInplaceOrView", "AutogradFunctionality"]),
         (_all("fallthrough", CPU="kernel"), ["CPU", "Dense", "AutogradFunctionality", "AutocastCPU", "Python"]),
         (_all("kernel", CPU="fallthrough"), ["Dense"]), (_all("kernel", CUDA="fallthrough"), ["Dense"]),
+        (_all("kernel", CPU="fallthrough"), ["CPU", "Meta", "Dense", "AutogradFunctionality"]),
         (_all("kernel", AutogradCPU="fallthrough"), ["AutogradFunctionality", "BackendSelect"]),
         (_all("kernel", BackendSelect="nothing", AutocastCPU="nothing"), ["BackendSelect", "AutocastCPU", "Python"]),
         (_all("kernel", Python="fallthrough", PrivateUse1="fallthrough"), ["PrivateUse1", "Dense", "Python", "CPU"]),
@@ -98,7 +114,7 @@ _NOTHING = {"CPU": "nothing", EXPLICIT: "nothing"}
         (_all("fallthrough", BackendSelect="kernel", **_NOTHING), ["CPU", "Dense", "AutogradFunctionality", "BackendSelect"]),
     ),
     disposable=True,
-    hint="of several backends, only the entries of the highest count",
+    hint=_about_fallthroughs,
 )  # fmt: skip
 def without_fallthroughs(xp, kernels, bits):
     with falling_through(xp, kernels, []) as overload:

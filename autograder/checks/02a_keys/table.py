@@ -4,7 +4,7 @@ import re
 from contextlib import ExitStack
 
 from ...engine.check import program
-from ..cases import drawn, rows, when
+from ..cases import drawn, field, first_apart, rows, when
 from ..shared_02.keys import ALIASES, AUTOGRAD, EXPLICIT, IMPLICIT, NON_FUNCTIONAL, RUNTIME, subsets
 from ..shared_02.operators import library
 
@@ -21,6 +21,7 @@ def _kernels(st):
         "kernels more_fallbacks fallthroughs",
         (["AutogradCPU", "Autograd"], [], ["AutogradCPU"]), (["CPU", EXPLICIT, IMPLICIT], ["CPU"], ["CPU", "AutogradMeta"]),
         (["BackendSelect", "PrivateUse1", IMPLICIT], ["PrivateUse1"], ["BackendSelect", "PrivateUse1"]),
+        ([EXPLICIT, IMPLICIT], [], [EXPLICIT]),
     ) + [case | {"fallthroughs": []} for case in rows(
         "kernels more_fallbacks",
         ([], []), ([], ["CPU"]), ([], ["CPU", "PrivateUse1"]), (["CPU"], ["CPU"]), (["CPU"], []), (["CPU", "Meta"], []),
@@ -35,7 +36,9 @@ def _kernels(st):
     )],
     disposable=True,
     hint=when(
-        lambda case: IMPLICIT in case["kernels"],
+        lambda case, mine, theirs: (
+            first_apart(mine, theirs) in AUTOGRAD and field(mine, first_apart(mine, theirs))[-1:] == ["math kernel"]
+        ),
         "an operator with a kernel for the backend itself does not use the composite kernel at its autograd key",
     ),
 )  # fmt: skip

@@ -53,7 +53,7 @@ def _lists_of_arguments(draw, st):
         'str s="it\'s, so", int y=1', "str s='say \", so', int y=1", 'str s="(", int y=1', 'str s="[,", int y=1',
         "str s=')', int y=1", "str s=']', int[] y=[1, 2], int z=0", "str s=\"'\", str t='\"', int y=1",
         "Tensor?[] a, int[]? b=None, int[1] c=[0]", "\tint x,\n\tint[10] y = 1", "int x, , int y", "int x,,int y", "int x,",
-        ",int x, ,", ",", " , ",
+        ",int x, ,", ",", " , ", "(int, (int, int), int) x, int y",
     )],
     hint=when(lambda case: {*"'\""} & {*case["text"]}, "a bracket inside quotes does not count"),
 )  # fmt: skip

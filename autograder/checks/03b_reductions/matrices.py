@@ -99,6 +99,7 @@ def _addmm_edges():
     yield _addmm([[1], None, 3], [[1, 70], None, 2], [[70, 1]], "float16", beta=-30000)  # and so is each summand
     yield _addmm(*one, "float16", beta=1e5, alpha=-1e5)  # float16 has no such numbers
     yield _addmm(*one, "float16", beta=0, alpha=1e-8, factor=60000)
+    yield _addmm([[1], None, 2000], [[1, 1]], [[1, 1]], "float16", beta=2.5e-8)
     yield _addmm([[1], None, 3], [[1, 3000], None, 2], [[3000, 1]], "int64")  # exact in no smaller dtype
     yield _addmm(*one, "int64", factor=2**53 + 1)  # float64 has no such number
     yield _addmm([[2, 2], [1, 2]], [[2, 3]], [[3, 2]], "int64")

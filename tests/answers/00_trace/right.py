@@ -357,7 +357,7 @@ def read_backtrace__from_the_inside(text):
     rows = []
     for match in re.finditer(r"(?m)^#\d+\s+(0x\w+ in )?(?P<frame>.+)$", text):
         plain = without_templates(match["frame"].replace("(anonymous namespace)::", ""))
-        name = re.match(r"(?:[^(]* )?([^( ]+) ?\(", plain)[1]
+        name = re.match(r"(?:[^(]* )?([^( ]+) ?(?:\(|$)", plain)[1]
         starts = sorted(filter(name.startswith, trace.FRAME_MAP), key=len)
         if starts:
             rows.append((name,) + tuple(trace.FRAME_MAP[starts[-1]]))

@@ -546,7 +546,7 @@ hot_operators__leaves_ties_as_they_come = edited(trace.hot_operators, ("(-item[1
 serving__calls_what_falls_through = edited(
     trace.serving,
     (' if not lines.get(key, "").startswith("fallthrough")', ""),
-    ('(r"registered at', '(r".*registered at'),
+    ('(r"registered at', '(r".*?registered at'),
 )
 serving__the_last_key = edited(trace.serving, ('(*keys, "Undefined")', '(*reversed(keys), "Undefined")'))
 serving__another_for_what_is_missing = edited(
@@ -566,3 +566,27 @@ aten_calls__calls_the_function_once_more = edited(
     trace.aten_calls, ("    return calls", "    function(*args)\n    return calls")
 )
 timed__warms_up_once = edited(trace.timed, ("    for _ in range(warmup):", "    if warmup:"))
+
+aten_calls__keywords_in_the_order_of_their_names = edited(
+    trace.aten_calls, ("tree_leaves((args, kwargs))", "tree_leaves((args, [kwargs[name] for name in sorted(kwargs)]))")
+)
+serving__splits_at_each_registered_at = edited(
+    trace.serving,
+    (
+        'place, kind = re.fullmatch(r"registered at (.*) \\[(.*)\\]", lines[key]).groups()',
+        'place, kind = lines[key].split("registered at ")[1].removesuffix("]").rsplit(" [", 1)',
+    ),
+)
+read_backtrace__needs_a_parenthesis = edited(
+    trace.read_backtrace,
+    (
+        '        name = name.partition("(")',
+        '        if "(" not in name:\n            continue\n        name = name.partition("(")',
+    ),
+)
+read_backtrace__an_entry_anywhere = edited(trace.read_backtrace, ("if name.startswith(start)", "if start in name"))
+read_schema__any_letter_of_the_annotation = edited(
+    trace.read_schema,
+    ("annotation(part)[:1]", "annotation(part)"),
+    ("annotation(result).startswith(letters[argument])", "annotation(result)[:1] in {*letters[argument]}"),
+)

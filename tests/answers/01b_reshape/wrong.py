@@ -416,3 +416,9 @@ expand__repeats_ones_that_stay = edited(
     strided.expand,
     ("if new_sizes[i] == old_size else", "if new_sizes[i] == old_size and (i < new_dims or old_size > 1) else"),
 )
+compute_stride__joins_no_one_of_stride_0 = edited(
+    strided.compute_stride, ("if chunks and (size == 1 or", "if chunks and (size == 1 and stride or")
+)
+layout__multiplies_the_bits_by_the_lanes = edited(
+    dlpack.layout, ("if lanes != 1 or (code, bits)", "bits *= lanes\n    if (code, bits)")
+)

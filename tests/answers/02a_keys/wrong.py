@@ -497,3 +497,20 @@ choose_signature__stops_at_the_first_error = edited(_choose, ("            conti
 choose_signature__converted_before_sizes = edited(
     _choose, ("rest = args[is_method:]", "rest = (*map(as_int_list, args[is_method:]),)")
 )
+compute_table_entry__a_fallthrough_for_all_backends_is_no_kernel = edited(
+    dispatch.compute_table_entry,
+    ("explicit not in kernels:", "kernels.get(explicit, FALLTHROUGH) is FALLTHROUGH:"),
+)
+skip_fallthrough__goes_on_without_the_backend = edited(
+    dispatch.skip_fallthrough, ("rest &= ~functionality", "rest &= ~bits(key)")
+)
+skip_fallthrough__removes_the_backend_of_a_key = edited(
+    dispatch.skip_fallthrough, ("kept &= ~functionality", "kept &= ~bits(key)")
+)
+variants_and_tags__in_place_by_the_beginning = edited(
+    _entry,
+    (
+        'schema.name.startswith("__i") if schema.name.endswith("__") else schema.name.endswith("_")',
+        'schema.name.startswith("__i") or schema.name.endswith("_") and not schema.name.endswith("__")',
+    ),
+)

@@ -742,3 +742,4 @@ bind_kernel__passes_no_empty_key_set = edited(
 autocast_kernel__promotes_by_the_first_argument = edited(
     autocast_mode.autocast_kernel, ("promote_type(stack)", "promote_type(stack[:1])")
 )
+split_at_commas__one_bracket_closes_all = edited(schema.split_at_commas, ("depth -= 1", "depth = 0"))

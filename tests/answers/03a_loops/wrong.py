@@ -362,3 +362,10 @@ call_inplace__of_any_dtype = edited(
     structured.call_inplace,
     ("    check_writable(kernel, args, self, output)\n", "    assert_no_internal_overlap(self)\n"),
 )
+call_inplace__checks_nothing_on_meta = edited(
+    structured.call_inplace,
+    (
+        "    check_writable(kernel, args, self, output)\n    if not self.is_meta:\n",
+        "    if not self.is_meta:\n        check_writable(kernel, args, self, output)\n",
+    ),
+)

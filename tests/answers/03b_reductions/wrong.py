@@ -460,7 +460,7 @@ def two_pass_sum__a_shared_temporary(x, grain, parallel_for):
         sums[begin] = part
 
     parallel_for(0, len(x), grain, body)
-    return sum(sums)
+    return sum(sums, 0.0)
 
 
 def two_pass_sum__in_one_part(x, grain, parallel_for):
@@ -481,7 +481,7 @@ def two_pass_sum__leaves_the_addition_to_the_second_pass(x, grain, parallel_for)
         copies[begin:end] = [0.0] * (end - begin)
 
     parallel_for(0, len(x), grain, body)
-    return sum(copies) + sum(x[i] for i in range(len(x)))
+    return sum(copies, 0.0) + sum((x[i] for i in range(len(x))), 0.0)
 
 
 def two_pass_sum__ignores_the_grain(x, grain, parallel_for):
@@ -562,3 +562,7 @@ def softmax__raises_small_weights_to_the_smallest_normal_number(array, dim):
 addmm_out__a_product_with_zero = edited(
     linear_algebra.addmm_out, ("    if beta != 0:\n    ", ""), ("result += result", "result = result + result")
 )
+addmm_out__beta_that_is_zero_in_half = edited(
+    linear_algebra.addmm_out, ("if beta != 0:", "if self._array.dtype.type(beta) != 0:")
+)
+logsumexp__of_numbers_above_a_bound = edited(logsumexp, ("initial=-np.inf", "initial=-1e30"))
