@@ -70,11 +70,11 @@ def _loans(st):
 
 def _about_layouts(case, mine, theirs):
     if isinstance(theirs, dict):
-        return "`lanes` other than 1, or a code and bits that are not in `DTYPES`: BufferError"
+        return "`lanes` other than 1, and a code and bits that are not in `DTYPES`, raise BufferError"
     if not isinstance(mine, list) or len(mine) != 4:
         return None
     if mine[3] != theirs[3]:
-        return "the dtype depends on both, the code and the bits"
+        return "the dtype depends on the code and on the bits"
     if mine[2] != theirs[2]:
         return "byte_offset counts bytes from `data`, the storage offset elements"
     if mine[1] == theirs[1]:

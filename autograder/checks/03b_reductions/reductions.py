@@ -107,7 +107,7 @@ def _about_softmax(case, mine, theirs):
     if (np.isnan(ours) & ~np.isnan(real) | (ours == 0) & (real > 0.001)).any():
         return "subtract the largest element of each line before exp"
     if first_apart(mine, theirs) in ("logarithm", "weights 0 of -inf"):
-        return "small weights are not raised: that of minus infinity is 0"
+        return "a small weight stays small, and the weight of minus infinity is 0"
     if np.allclose(ours, real, rtol=0.01, atol=1e-4, equal_nan=True):
         return f"only the last digits differ: in which dtype is a softmax of {real.dtype} computed?"
     return None
