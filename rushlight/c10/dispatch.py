@@ -426,8 +426,8 @@ def dispatch_key_set(stack: Sequence, included: int, excluded: int) -> int:
 def skip_fallthrough(operator: Operator, key_set: int) -> int:
     """Remove the functionalities with the entry `FALLTHROUGH` of the operator from the set. The backends stay.
 
-    `operator.entry(key)` returns a kernel and a reason. The key for a functionality is the one on the highest backend of
-    `key_set`: with the backends CPU and Meta, `AutogradMeta` decides about `AutogradFunctionality`, and `AutogradCPU` does not.
+    `operator.entry(key)` returns a kernel and a reason. The key for a functionality is the one on the highest backend of `key_set`:
+    with CPU and Meta, `AutogradMeta` decides, not `AutogradCPU`. Without a backend it is the functionality itself (`Dense`).
 
         >>> key_set = rl.ones(2)._key_set
         >>> keys_in(key_set), keys_in(skip_fallthrough(operators["aten::add.Tensor"], key_set))
