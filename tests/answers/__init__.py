@@ -50,7 +50,7 @@ def hints_of_wrong(lab: str) -> dict[str, dict[str, str]]:
 
 def hints_of(check: Check) -> list[str]:
     """The hints of a check, as the catalogue of hints has them: `{name}` for each value."""
-    module = ast.parse(Path(inspect.getfile(inspect.unwrap(check.subject))).read_text(encoding="utf-8"))
+    module = ast.parse(Path(inspect.getfile(inspect.unwrap(check.program))).read_text(encoding="utf-8"))
     defined = {name: node for node in module.body for name in bound_names(node)}
     decorators = (call for call in ast.walk(module) if isinstance(call, ast.Call) and call.args)
     [call] = (call for call in decorators if getattr(call.args[0], "value", "") == check.name and call.keywords)
