@@ -335,8 +335,8 @@ def attend(cache: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
     the sum of the values with these weights.
 
     Args:
-        cache: the keys, `cache[:, 0]`, and the values, `cache[:, 1]`: floating, (tokens, 2, heads, width). The last dimension has
-            stride 1. It is only read.
+        cache: the keys, `cache[:, 0]`, and the values, `cache[:, 1]`: float32 or float64, (tokens, 2, heads, width). The last
+            dimension has stride 1. It is only read.
         query: (heads, width), of the same dtype. It is only read. The scores may be of any size, and differ from head to head.
 
     Returns:

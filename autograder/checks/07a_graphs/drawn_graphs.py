@@ -34,7 +34,8 @@ user_getattr.__module__, user_getattr.__name__ = "__main__", "getattr"
 USER, USER_ADD, USER_GETATTR = "a function of the program", "a function add", "a function getattr"
 _OPERATORS = {name: f"operator.{name}" for name in dir(operator) if not name.startswith("_")}
 TARGETS = _OPERATORS | {  # what a call_function node may call
-    "math.sqrt": "math.sqrt", "len": "len", "getattr": "getattr", USER: "user_function", USER_ADD: "user_add",
+    "math.sqrt": "math.sqrt", "math.pow": "math.pow", "pow": "pow", "len": "len", "getattr": "getattr",
+    USER: "user_function", USER_ADD: "user_add",
     USER_GETATTR: "user_getattr", "relu": "xp.relu", "cat": "xp.cat", "torch.add": "xp.add", "gelu": "xp.nn.functional.gelu",
     "softmax": "xp.nn.functional.softmax", "aten.add": "aten.add.Tensor", "aten.mul": "aten.mul.Tensor",
     "aten.add_": "aten.add_.Tensor", "aten.relu_": "aten.relu_.default", "aten.relu": "aten.relu", "aten.cat": "aten.cat.default",

@@ -9,7 +9,7 @@ from collections import OrderedDict, defaultdict  # noqa: F401  (in OBJECTS)
 from typing import NamedTuple
 
 from ...engine.check import program
-from ..cases import attempt, drawn, rows, several, when, words
+from ..cases import attempt, drawn, field, first_of, rows, several, when, words
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, USER_ADD, USER_GETATTR, N, X, Y, attribute, call, method, module, output
 
@@ -22,6 +22,7 @@ NAMED_OBJECTS = {
     "inf": math.inf,
     "print": print,
     "zero": 0,
+    "equal": 0.0,  # to the zero
     "empty": (),
 }
 CANDIDATES = ["relu", "relu_1", "relu_2", "relu_12", "add", "sum", "sum_1", "if", "inf", "print"]
@@ -39,7 +40,7 @@ REQUESTS = [[[name, None] for name in names] for names in (
     [["sum", "sum"], ["sum", None], ["sum", "print"], ["print", "sum"], ["sum", "sum"]],
     [["inf", "inf"], ["inf", "an object"], ["print", "print"], ["x", "print"], ["sum_1", "sum"], ["sum", None]],
     [["", "an object"], ["0.1", "another"], ["", "an object"]],
-    [[name, holder] for holder in ("zero", "empty") for name in ("x", "y", "x")],
+    [[name, holder] for holder in ("zero", "empty", "equal") for name in ("x", "y", "x")],
 ]  # fmt: skip
 
 
@@ -253,11 +254,39 @@ VALUES = [
 ]  # fmt: skip
 
 
+def _keys(held):
+    """The keys of the dicts in an argument, as `typed` shows it."""
+    if not isinstance(held, list):
+        return []
+    pairs = held[1:] if held[0] == "dict" else []
+    return [pair[0] for pair in pairs] + [key for part in (*held, *(pair[1] for pair in pairs)) for key in _keys(part)]
+
+
+def _kinds(held):
+    """The types in an argument, without the values."""
+    return [
+        _kinds(part) if isinstance(part, list) else part for part in held if part is held[0] or isinstance(part, list)
+    ]
+
+
+def _keys_differ(case, mine, theirs):
+    return _keys(field(mine, "held")) != _keys(field(theirs, "held"))
+
+
+def _misses_a_call(case, mine, theirs):
+    """Whether a tracer that doubles numbers and words was not asked: then only values differ."""
+    both = field(mine, "held"), field(theirs, "held")
+    return case["doubling"] and all(isinstance(held, list) for held in both) and _kinds(both[0]) == _kinds(both[1])
+
+
 @program(
     "fx.proxy.create_arg",
     cases=drawn(given=_values, doubling=bool),
     edges=[{"given": given, "doubling": doubling} for given in VALUES for doubling in (False, True)],
-    hint=when("doubling", "call tracer.create_arg for the items, because a subclass may override it"),
+    hint=first_of(
+        when(_keys_differ, "a key that is a string stays as it is. Another key becomes `dict_key(tracer, key)`"),
+        when(_misses_a_call, "call tracer.create_arg for the items, because a subclass may override it"),
+    ),
 )
 def arguments_recorded(xp, given, doubling):
     class Tracer(xp.fx.proxy.GraphAppendingTracer):
@@ -293,8 +322,22 @@ def _empty(value):
 UNARY = ["neg", "invert", "pos", "not_", "index"]
 BINARY = words("add sub mul truediv floordiv mod pow matmul getitem eq lt and_ xor contains")
 IN_PLACE = ["iadd", "isub", "imul", "itruediv", "ipow", "iand", "ilshift", "imatmul"]
-CALLED = ["math.sqrt", "len", USER, USER_ADD, "relu", "cat", "gelu", "softmax", "torch.add", "aten.add", "aten.relu"]
-METHODS = ["relu", "sum", "__getitem__", "to"]
+CALLED = [
+    "math.sqrt",
+    "math.pow",
+    "pow",
+    "len",
+    USER,
+    USER_ADD,
+    "relu",
+    "cat",
+    "gelu",
+    "softmax",
+    "torch.add",
+    "aten.add",
+    "aten.relu",
+]
+METHODS = ["relu", "sum", "__getitem__", "to", "1b"]
 PATHS = ["weight", "linear.weight", "layers.0", "layers.0.weight", "0", "a.1b.c"]
 ATTRIBUTES = ["shape", "T", "not a name", "2", "if"]
 

@@ -104,12 +104,23 @@ def _dead_or_alive(st):
     return fx.drawn_statements(st, drawn)
 
 
+class Falsy:
+    """A function of a node that is itself false."""
+
+    def __call__(self, node):
+        return node.op == "output"
+
+    def __bool__(self):
+        return False
+
+
 IMPURE = {
     "as usual": None,
     "all": lambda node: True,
     "none": lambda node: False,
     "ends": lambda node: node.op in ("placeholder", "output"),
     "functions": lambda node: node.op == "call_function",
+    "falsy": Falsy(),
 }
 
 
@@ -174,6 +185,7 @@ TENSORS = ["none", "none", "a", "b", "a view of a", "a view of b", "a number"]
         [ADD, call("add", N[0], N[1]), method("add", N[0], N[1]), ADD],
         [call("torch.add", N[0], one) for one in ONES * 2], [call("torch.add", N[0], 1, alpha=one) for one in ONES * 2],
         [call("torch.add", N[0], N[1], alpha=1), call("torch.add", N[0], N[1], 1)],
+        [call("torch.add", N[0], other=N[1], alpha=2), call("torch.add", N[0], alpha=2, other=N[1])],
         [call("torch.add", N[0], alpha=N[1]), call("torch.add", N[0], other=N[1])], [ADD, call("torch.add", N[1], N[0]), ADD],
         [ADD, ADD] + [call("torch.add", N[0], other=N[i]) for i in (2, 3)], [call("mul", N[0], zero) for zero in (0.0, -0.0)],
         [ADD, call("aten.add_", N[0], 1), ADD, ADD], [call("aten.add_", N[0], 1)] * 3,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from ...engine.check import program
-from ..cases import defaults, define, drawn, several
+from ..cases import defaults, define, drawn, field, first_of, several, when
 from ..shared_07 import captured
 
 # Guards --------------------------------------------------------------------------------------------------------------
@@ -169,6 +169,13 @@ def _pair(kind, first, second):
     return {"kind": kind, "first": first, "second": second}
 
 
+def _holds_for_a_derived_class(case, mine, theirs):
+    """Whether guards hold for two values of which one, by its name, is of a class that is derived from another class."""
+    names = "own", "True", "False", "low", "high", "ordered", "size", "pair"
+    derived = [case[which].startswith(names) for which in ("first", "second")]
+    return derived[0] != derived[1] and field(mine, "holds") is True and field(theirs, "holds") is False
+
+
 @program(
     "dynamo.guards.guards_for",
     cases=lambda st: st.sampled_from(list(NAMES)).flatmap(
@@ -177,7 +184,13 @@ def _pair(kind, first, second):
     edges=[_pair("tensor", "plain", other) for other in NAMES["tensor"]]
     + [_pair(kind, name, name) for kind in NAMES for name in NAMES[kind]]
     + [_pair(kind, *pair) for kind, pairs in PAIRS.items() for pair in _split(pairs, ">")],
-    hint=lambda case, mine, theirs: f"the guards for {case['first']!r}, evaluated on {case['second']!r}",
+    hint=first_of(
+        when(
+            _holds_for_a_derived_class,
+            "one class is derived from the other, and Dynamo compares the class itself: `type(x) is`, and not `isinstance`",
+        ),
+        lambda case, mine, theirs: f"the guards for {case['first']!r}, evaluated on {case['second']!r}",
+    ),
     draws=20,
 )
 def guards_hold(xp, kind, first, second):

@@ -372,6 +372,7 @@ def _training(kind="plain", way="in place", scores=(1, 3, 2), dtype="float32"):
         *(_training(kind, way) for kind in ("plain", "tied", "views") for way in ("in place", "new data", "optimizer")),
         _training(scores=[0, -1]), _training(scores=[1, 1, 0]), _training(scores=[-3, -1, -2]), _training(scores=[3, 2, 1]),
         _training(scores=[1, 2, 3]), _training(scores=[float("-inf"), float("-inf")]), _training(scores=[-1e30, -2e30]),
+        _training(scores=[2**53, 2**53 + 1]),  # whole numbers that no float tells apart
         *(_training(scores=[0.25, 0.75, -0.5], dtype=dtype) for dtype in ("float32", "float64")),
     ],
     hint=first_of(when(apart("still"), "a later change of the model changes these tensors"), explained(

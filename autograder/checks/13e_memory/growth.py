@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 
 from ...engine.check import program
-from ..cases import apart, attempt, drawn, explained, first_of, numbers, rows, several, when
+from ..cases import apart, attempt, drawn, explained, field, first_of, numbers, rows, several, when
 
 # Who keeps what ------------------------------------------------------------------------------------------------------
 
@@ -171,6 +171,13 @@ def _contents(thing, seen):
     return id(thing), [_contents(x, seen) for x in parts]
 
 
+def _are_fewer(case, mine, theirs):
+    """Whether the first owner with another number has fewer bytes than it keeps."""
+    both = field(mine, "bytes"), field(theirs, "bytes")
+    differing = (ours[1] < wanted[1] for ours, wanted in zip(*both) if ours != wanted) if None not in both else ()
+    return next(iter(differing), False)
+
+
 @program(
     "clinic.memory.held_bytes",
     cases=drawn(
@@ -182,9 +189,14 @@ def _contents(thing, seen):
     ],
     hint=first_of(
         when(apart("only read"), "a list or dict of the owners, or a gradient, is another one after the call"),
-        explained(
-            bytes="what is reached from an owner: elements, keys, gradients, nodes, and what each node has saved? A storage that "
-            "an earlier owner reaches too is counted there",
+        when(
+            _are_fewer,
+            "bytes are missing: what is reached from an owner? Elements, keys, gradients, nodes, and what each node has saved. A "
+            "view keeps its whole storage",
+        ),
+        when(
+            apart("bytes"),
+            "bytes are counted again: a storage counts once, however many tensors have it, for the first owner that reaches it",
         ),
     ),
     draws=20,

@@ -419,3 +419,28 @@ def create_name__takes_the_last_digit_for_the_number(namespace, candidate, obj):
     if base and digits.isdigit() and name == candidate:
         namespace._base_count[base] = int(digits[-1])
     return name
+
+
+# Two conditions at once, and words that are easily read as others
+
+
+create_name__by_identity = edited(
+    rl.fx.graph.create_name,
+    (
+        "if obj in namespace._obj_to_name:\n        return namespace._obj_to_name[obj]",
+        "for known, name in namespace._obj_to_name.items():\n        if known is obj:\n            return name",
+    ),
+)
+statement__joins_a_method_with_a_dot = edited(
+    rl.fx.codegen.statement,
+    ("attribute_of(expression(first, scope), node.target)", "expression(first, scope) + '.' + node.target"),
+)
+statement__takes_pow_of_any_module_for_the_operator = edited(
+    rl.fx.codegen.statement, ('== "_operator"', 'in ("_operator", "builtins", "math")')
+)
+eliminate_dead_code__takes_a_false_function_for_none = edited(
+    eliminate_dead_code, ("if is_impure_node is None", "if not is_impure_node")
+)
+common_subexpressions__whatever_the_order_of_keywords = edited(
+    common_subexpressions, ("(node.args, node.kwargs)", "(node.args, dict(sorted(node.kwargs.items())))")
+)

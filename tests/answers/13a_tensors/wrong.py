@@ -316,6 +316,7 @@ keep_best__frozen = edited(
 keep_best__whole_scores = edited(
     tensors.keep_best, ("now = score(model)", "now = int(max(min(score(model), 9e9), -9e9))")
 )
+keep_best__scores_of_float = edited(tensors.keep_best, ("now = score(model)", "now = float(score(model))"))
 keep_best__single_precision = edited(
     tensors.keep_best,
     (

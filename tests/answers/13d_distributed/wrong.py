@@ -297,6 +297,8 @@ first_wait__the_first_tensor = _compared(
     nbytes=lambda shapes, kinds: math.prod(shapes[0]) * BYTES[kinds[0]] if shapes else 0
 )
 first_wait__gloo_alone = _compared(name=lambda text: text.removeprefix("gloo:"))
+first_wait__two_backends = _compared(name=lambda text: text.replace("gloo:", "").replace("nccl:", ""))
+first_wait__letters_of_the_backend = _compared(name=lambda text: text.lstrip("gloo:"))  # noqa: B005
 first_wait__from_the_first_entry = _compared(oldest=min)
 
 
@@ -378,6 +380,10 @@ def accuracy__float16(model, batches):
 
 def accuracy__bfloat16(model, batches):
     return _counted(model, batches, torch.bfloat16)
+
+
+def accuracy__float32(model, batches):
+    return _counted(model, batches, torch.float32)
 
 
 def accuracy__writes_to_the_targets(model, batches):
