@@ -104,23 +104,12 @@ def _dead_or_alive(st):
     return fx.drawn_statements(st, drawn)
 
 
-class Falsy:
-    """A function of a node that is itself false."""
-
-    def __call__(self, node):
-        return node.op == "output"
-
-    def __bool__(self):
-        return False
-
-
 IMPURE = {
     "as usual": None,
     "all": lambda node: True,
     "none": lambda node: False,
     "ends": lambda node: node.op in ("placeholder", "output"),
     "functions": lambda node: node.op == "call_function",
-    "falsy": Falsy(),
 }
 
 

@@ -438,9 +438,6 @@ statement__joins_a_method_with_a_dot = edited(
 statement__takes_pow_of_any_module_for_the_operator = edited(
     rl.fx.codegen.statement, ('== "_operator"', 'in ("_operator", "builtins", "math")')
 )
-eliminate_dead_code__takes_a_false_function_for_none = edited(
-    eliminate_dead_code, ("if is_impure_node is None", "if not is_impure_node")
-)
 common_subexpressions__whatever_the_order_of_keywords = edited(
     common_subexpressions, ("(node.args, node.kwargs)", "(node.args, dict(sorted(node.kwargs.items())))")
 )
