@@ -382,10 +382,6 @@ def accuracy__bfloat16(model, batches):
     return _counted(model, batches, torch.bfloat16)
 
 
-def accuracy__float32(model, batches):
-    return _counted(model, batches, torch.float32)
-
-
 def accuracy__writes_to_the_targets(model, batches):
     counts = torch.zeros(2, dtype=torch.int64)
     for inputs, targets in batches:
