@@ -13,6 +13,7 @@ FORMULAS = {  # from the gradient of the written values to those of the old valu
     "same": lambda grad: (grad, None), "double": lambda grad: (grad * 2, grad), "tensor": lambda grad: grad * 3,
     "drop": lambda grad: (None, grad), "zeros": lambda grad: (grad * 0, grad * 2),
     "both": lambda grad: (grad * grad, grad * grad), "list": lambda grad: [grad * 2, grad * 3],
+    "and None at the end": lambda grad: (grad * 2, grad * 3, None),
 }  # fmt: skip
 SOME_VIEWS = ["t", "first", "slice", "unsqueeze", "view"]
 
@@ -120,7 +121,7 @@ def _(torch, layout, shape, views, formula, history, offset):
         def backward(ctx, grad):
             found = FORMULAS[formula](grad)
             found = (found, None) if isinstance(found, torch.Tensor) else tuple(found)
-            return found[0], None if found[1] is None else found[1].clone()
+            return found[0], *(None if other is None else other.clone() for other in found[1:])
 
     before, base = torch.zeros(shape, dtype=torch.float64).requires_grad_(), base_of(torch, layout, shape, offset)
     base.copy_(before)

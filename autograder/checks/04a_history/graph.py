@@ -88,6 +88,7 @@ def history_of_results(xp, shape, operator, kind):
     for x in result if isinstance(result, (list, tuple)) else [result]:
         assert x.requires_grad or x._autograd is None, "a result without a derivative has metadata"
         assert not x.requires_grad or not x._autograd.requires_grad, "the metadata of a result have the flag of a leaf"
+    assert all(isinstance(sizes, tuple) for sizes, _ in node.input_metadata), "the sizes are not `_sizes`, a tuple"
     return histories(result, node, [[list(sizes), kind] for sizes, kind in node.input_metadata], returned is result)
 
 

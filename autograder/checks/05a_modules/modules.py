@@ -6,6 +6,7 @@ import itertools
 from collections import namedtuple
 
 from ...engine.check import program
+from ...engine.observe import difference
 from .. import shared_05 as trees
 from ..cases import attempt, defaults, drawn, field, first_apart, numbers, rows, several
 from ..shared_05 import LARGE, SMALL, TIED, Tree, drawn_trees, mostly, plain, tensor_state
@@ -98,6 +99,7 @@ def _story(*kinds, before=()):
         _story("scratch", "parameter", "none", "module", "scratch"), _story("scratch", "module", "none", "tensor"),
         *[_story(before=[("set", "a", kind)]) for kind in _VALUES],
         *[_story(kind, before=[("set", "a", "tensor")]) for kind in _VALUES],
+        *[_story(before=[("set", "a", "number"), ("set", "a", kind)]) for kind in ("parameter", "module", "buffer")],
         *[_case(("set", name, kind)) for name in _STRANGE for kind in _VALUES],
         *[
             _case(*(("set", *assignment) for assignment in some))
@@ -159,7 +161,7 @@ _MEMBERS = {
     "parameters": lambda module: module._parameters.items(), "buffers": lambda module: module._buffers.items(),
     "modules": lambda module: module._modules.items(),
     "all twice": lambda module: [*module._parameters.items(), *module._buffers.items()] * 2,
-    "read once": lambda module: iter([("zero", 0), ("empty", ""), ("none", None), *module._parameters.items()]),
+    "read once": lambda module: iter([("zero", 0), ("", 0), ("empty", ""), ("none", None), *module._parameters.items()]),
 }  # fmt: skip
 
 
@@ -288,20 +290,24 @@ _BACK_BOTH = [("back before", "change", False, False), ("back after", "change", 
 
 def _about_hooks(case, mine, theirs):
     effects = {hook[1] for hook in case["hooks"]} | {case["within"]}
-    if case["own"] or "other forward" in effects:
+    logs = (field(side, "seen") or [] for side in (mine, theirs))
+    ours, real = next((pair for pair in itertools.zip_longest(*logs) if difference(*pair)), (None, None))
+    if isinstance(ours, str) or isinstance(real, str):
         return "forward is module.forward as it is before any hook runs, an attribute of the module or of its class"
-    if any(effect.startswith(("remove", "add")) for effect in effects):
+    others_run = field(ours, "call") != field(real, "call")
+    if others_run and any(effect.startswith(("remove", "add")) for effect in effects):
         return "hooks are added and removed while others run: the contract says when each of the four dicts is read"
-    if effects & {"zero", "false", "empty"}:
-        return "a hook's result takes effect unless it is None; zero, False and an empty tuple do too"
-    logs = zip(field(mine, "seen"), field(theirs, "seen"), strict=False)
-    rests = next(([field(call, "then") or [] for call in pair] for pair in logs if pair[0] != pair[1]), ([], []))
-    if any(kwargs for _, _, kwargs, _ in case["hooks"]) and len(rests[0]) < len(rests[1]):
+    gets = [len(field(call, "then") or []) for call in (ours, real)]
+    if not others_run and gets[0] < gets[1]:
         return "a hook with its number in the _with_kwargs dict gets the kwargs too"
     if "same" in effects:
         return "one function may be registered several times: each time it is another hook, with a number of its own"
+    if effects & {"zero", "false", "empty"}:
+        return "a hook's result takes effect unless it is None; zero, False and an empty tuple do too"
     if any(kind.startswith("back") for kind, *_ in case["hooks"]):
         return "setup_input_hook comes after the pre-hooks, setup_output_hook after the forward hooks"
+    if not others_run and ours is not None:
+        return "each hook gets the tuple of args and the result as one argument each, as the hooks before it have left them"
     return None
 
 

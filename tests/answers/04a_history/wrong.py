@@ -318,3 +318,7 @@ def unpack_saved__calls_the_hook_once(saved, node):
     if saved not in _unpacked:
         _unpacked[saved] = _unpack(saved, node)
     return _unpacked[saved]
+
+
+set_history__keeps_the_sizes_in_a_list = edited(history.set_history, ("tensor._sizes,", "list(tensor._sizes),"))
+copy_slices__returns_two_gradients = edited(history.copy_slices, ("[result, *others]", "[result, *others[:1]]"))

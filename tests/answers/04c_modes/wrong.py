@@ -595,3 +595,6 @@ apply__attaches_the_first_result = edited(
 apply__looks_for_dirty_ones_in_the_first_result = edited(
     function.apply, ("check_dirty(ctx, outputs)", "check_dirty(ctx, outputs[:1])")
 )
+logsumexp_backward__takes_dimension_0_for_none = edited(
+    derivatives.logsumexp_backward, ("_dims(dim)", "_dims(dim or [])")
+)

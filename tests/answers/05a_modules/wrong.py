@@ -808,3 +808,19 @@ call_impl__skips_a_pre_hook_removed_meanwhile = edited(
         "        if number in module._forward_pre_hooks_with_kwargs:",
     ),
 )
+set_attribute__forgets_the_name_before_it_refuses = edited(
+    module.set_attribute,
+    ("    if isinstance(value, Parameter):", "    if isinstance(value, Parameter):\n        state.pop(name, None)"),
+)
+named_members__leaves_out_the_dot_of_a_member_without_a_name = edited(
+    module.named_members,
+    ('f"{module_name}.{name}" if module_name else name', '".".join(filter(None, (module_name, name)))'),
+)
+call_impl__shows_forward_hooks_the_first_arguments = edited(
+    module.call_impl,
+    ("    forward = module.forward", "    first, forward = args, module.forward"),
+    (
+        "hook(module, args, kwargs, result) if with_kwargs else hook(module, args, result)",
+        "hook(module, first, kwargs, result) if with_kwargs else hook(module, first, result)",
+    ),
+)
