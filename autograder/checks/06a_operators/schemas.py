@@ -157,6 +157,11 @@ def _about_schemas(case, mine, theirs):
         return "the parameters are right so far; the results are as result_type writes them"
     if any("'" in text for text in (*[annotation for _, _, annotation, _ in case["parameters"]], case["returns"])):
         return "an annotation may be a text; the text means the type of that name in the function's module"
+    written = [
+        [part.split("=")[0].split()[-1] for part in text.split(", ") if "!" in part] for text in (str(mine), theirs)
+    ]
+    if written[0] != written[1]:
+        return "an operator writes to the parameters that mutates_args names, by their whole names, and to no others"
     if case["mutates_args"]:
         return "the number in (a0!) is the parameter's position among all of them; it comes after the word Tensor"
     return None
