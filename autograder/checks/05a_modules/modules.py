@@ -161,7 +161,7 @@ _MEMBERS = {
     "parameters": lambda module: module._parameters.items(), "buffers": lambda module: module._buffers.items(),
     "modules": lambda module: module._modules.items(),
     "all twice": lambda module: [*module._parameters.items(), *module._buffers.items()] * 2,
-    "read once": lambda module: iter([("zero", 0), ("", 0), ("empty", ""), ("none", None), *module._parameters.items()]),
+    "read once": lambda module: iter([("zero", 0), ("empty", ""), ("none", None), *module._parameters.items()]),
 }  # fmt: skip
 
 

@@ -812,10 +812,6 @@ set_attribute__forgets_the_name_before_it_refuses = edited(
     module.set_attribute,
     ("    if isinstance(value, Parameter):", "    if isinstance(value, Parameter):\n        state.pop(name, None)"),
 )
-named_members__leaves_out_the_dot_of_a_member_without_a_name = edited(
-    module.named_members,
-    ('f"{module_name}.{name}" if module_name else name', '".".join(filter(None, (module_name, name)))'),
-)
 call_impl__shows_forward_hooks_the_first_arguments = edited(
     module.call_impl,
     ("    forward = module.forward", "    first, forward = args, module.forward"),
