@@ -142,7 +142,7 @@ def apply_merges(ids: Sequence[int], ranks: Mapping[Pair, int]) -> tuple[int, ..
     (116, 256, 114, 101)
 
     Args:
-        ids: tokens, a list, a tuple or `bytes`.
+        ids: tokens, a list, a tuple or `bytes`. They do not change.
         ranks: for each pair its token, in any order. A token is greater than the two that it joins. It does not change.
 
     Returns:

@@ -6,11 +6,21 @@ import math
 import re
 
 from ...engine.check import program
-from ..cases import drawn, explained, rows, several, when
+from ...engine.observe import is_error
+from ..cases import drawn, explained, rows, several
 
 # Words ---------------------------------------------------------------------------------------------------------------
 
 TEXTS = ["she", "walked", "  ", ",", "...", "¿", "hablé", "a", " ", "\n", "_", "7"]
+
+
+def _about_words(case, mine, theirs):
+    if is_error(mine):
+        return None
+    known = [token for token in theirs[1] if token != len(case["known"])]
+    if mine[1] == known:
+        return "a word that is not in `ids` is the token `len(ids)`, and is not left out"
+    return "a word is a piece without its space, white space is no token, and the token of a word is its value in `ids`"
 
 
 @program(
@@ -25,7 +35,7 @@ TEXTS = ["she", "walked", "  ", ",", "...", "¿", "hablé", "a", " ", "\n", "_",
         ("ran ran she", ["she", "walked"]), ("she\u00a0walked", ["walked"]), ("a_b", ["a", "_", "b"]), (", she", [" she", ","]),
     ))),
     show=lambda torch, text, known, turned: f"encode_words({text!r}, {_numbers(known, turned)})",
-    hint="a word is a piece without its space, white space is no token, and every unknown word is the token `len(ids)`",
+    hint=_about_words,
 )  # fmt: skip
 def words(rl, text, known, turned):
     ids = _numbers(known, turned)
@@ -50,13 +60,13 @@ def _(torch, text, known, turned):
 
 
 class Letters:
-    """A tokenizer for a case: each letter is a token."""
+    """A tokenizer for a case: each letter is a token, and two letters c are one."""
 
     def __init__(self, end):
         self.end = end
 
     def encode(self, text):
-        return [ord(letter) - ord("a") for letter in text]
+        return [ord(letter) - ord("a") for letter in text.replace("cc", "d")]
 
 
 @program(
@@ -67,11 +77,11 @@ class Letters:
         False),
         (["ab", "c"], 4, 9, False), (["abc"], 4, 26, True), (["abcd"], 4, 9, False), (["abcd", "a", "abc"], 4, 9, True),
         (["ba", "ca", "ab"], 3, 26, False), (["a", "abcab", "", "b"], 3, 9, True), (["cc", "abca"], 6, 9, False),
-        (["ab", "c", "ab"], 3, 9, True),
+        (["ab", "c", "ab"], 3, 9, True), (["cccc", "ccca"], 3, 9, False),
     )),
     show=lambda torch, texts, length, end, once: (
         f"rows({f'iter({[*texts]})' if once else [*texts]}, tokenizer, {length})\n"
-        f"# the tokens of `tokenizer` are 0 for a, 1 for b, 2 for c, and its end is {end}"
+        f"# the tokens of `tokenizer` are 0 for a, 1 for b, 2 for c and 3 for cc, and its end is {end}"
     ),
     hint=explained(
         kind="each text has a row, unless it has more than `length` targets, its end included, and both arrays are int64",
@@ -88,7 +98,8 @@ def shifted(rl, texts, length, end, once):
 
 @shifted.oracle
 def _(torch, texts, length, end, once):
-    kept = [torch.tensor([*Letters(end).encode(text), end]) for text in texts if len(text) < length]
+    every = [torch.tensor([*Letters(end).encode(text), end]) for text in texts]
+    kept = [targets for targets in every if len(targets) <= length]
     widest = torch.zeros(length, dtype=torch.int64)  # a row that makes all others as long
     pad = torch.nn.utils.rnn.pad_sequence
     targets = pad([*kept, widest], batch_first=True, padding_value=-100)[:-1]
@@ -101,6 +112,19 @@ def _(torch, texts, length, end, once):
 # Comparisons ---------------------------------------------------------------------------------------------------------
 
 LENGTHS = [1, 3, 2, 5, 0]  # the bytes of each token
+
+
+def _about_numbers(case, mine, theirs):
+    if is_error(mine):
+        return None
+    if mine[0] != "tuple" or not all(isinstance(number, float) for number in mine[1:]):
+        return "the result is a tuple of two floats"
+    apart = [not math.isclose(mine[i], theirs[i]) for i in (1, 2)]
+    if apart[1] and case["ignored"] in _targets(case["targets"], case["ignored"]):
+        return "a position whose target is `ignore_index` does not count, whatever its loss"
+    if apart[0]:
+        return "the perplexity is e to the power of the mean of the losses of the positions that count"
+    return "bits for a byte: the sum of all losses, divided by ln 2, over the sum of the bytes of all targets"
 
 
 @program(
@@ -117,7 +141,7 @@ LENGTHS = [1, 3, 2, 5, 0]  # the bytes of each token
         f"perplexity_and_bits({_losses(scores, targets)}, {_targets(targets, ignored)}, table, ignore_index={ignored})\n"
         f"# the tokens of `table` have {', '.join(map(str, LENGTHS))} bytes, which are beginnings of 'ñññ' in UTF-8"
     ),
-    hint=when(lambda case: -1 in case["targets"], "a position whose target is `ignore_index` does not count, whatever its loss"),
+    hint=_about_numbers,
 )  # fmt: skip
 def compared(rl, scores, targets, ignored, as_tuple):
     losses, given = _losses(scores, targets), _targets(targets, ignored)

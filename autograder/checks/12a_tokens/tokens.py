@@ -6,13 +6,13 @@ The oracles work on texts in which each token is a character, so that a merge is
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 
 from rushlight.course.predictions import TOKENIZED
 
 from ...engine.check import program
-from ..cases import drawn, listed, predicted, rows, several, when
+from ...engine.observe import is_error
+from ..cases import drawn, listed, predicted, rows, several
 
 # Pieces --------------------------------------------------------------------------------------------------------------
 
@@ -21,6 +21,17 @@ CHARACTERS = [*"ab7ñ_.,¿(  \n\t", "é", "½", "²", "\u00a0", "\u0301", "日",
 
 def _text(characters, most=10):
     return lambda st: st.lists(st.sampled_from(characters), max_size=most).map("".join)
+
+
+def _about_pieces(case, mine, theirs):
+    if is_error(mine):
+        return None
+    if mine[0] != "list" or not all(isinstance(piece, str) for piece in mine[1]):
+        return "the result is a list of str"
+    words, wanted = ([piece.strip() for piece in pieces if piece.strip()] for pieces in (mine[1], theirs[1]))
+    if words != wanted:
+        return "letters and digits are all c with c.isalnum(), and marks all others that are no white space, as long as possible"
+    return "of several spaces only the last one belongs to the word or the mark behind them, and only if it is a space"
 
 
 @program(
@@ -33,8 +44,7 @@ def _text(characters, most=10):
         "._.", " ._ ", "don't", "½²", "a\u00a0b", "\u00a0a", " \u00a0 a", "e\u0301a", "日本 語", "🙂🙂 a", " 🙂", "a\u3000b", "\n.",
         " \n.", "\u00a0.", "\x1f a", "a\x85.",
     ))),
-    hint=when(lambda case: re.search(r"\s{2}\S", case["text"]),
-              "of several spaces only the last one belongs to the word or the mark behind them, and only if it is a space"),
+    hint=_about_pieces,
 )  # fmt: skip
 def split(rl, text):
     pieces = rl.course.tokens.pieces(text)
@@ -69,6 +79,18 @@ def _pieces(text):
 WORD = listed(several((97, 99), 0, 6), (1, 4))  # few letters, so that pairs occur again
 
 
+def _about_pairs(case, mine, theirs):
+    if is_error(mine):
+        return None
+    if mine[0] != "Counter":
+        return "the result is a `Counter`"
+    if [pair for pair, _ in mine[1]] != [pair for pair, _ in theirs[1]]:
+        return (
+            "the pairs are those that occur in a piece: its last token and the first one of the next piece are no pair"
+        )
+    return "a piece counts as often as it occurs, and its pairs overlap: (7, 7, 7) has the pair (7, 7) twice"
+
+
 @program(
     "course.tokens.count_pairs",
     cases=drawn(words=several(WORD, 0, 5)),
@@ -77,7 +99,7 @@ WORD = listed(several((97, 99), 0, 6), (1, 4))  # few letters, so that pairs occ
         [[[97, 98], 1], [[98, 97], 2]], [[[97, 98, 99], 2], [[98, 99], 3]], [[[99, 300, 99], 1], [[300, 99], 5]],
     ))),
     show=lambda torch, words: f"count_pairs({_as_words(words)})",
-    hint=when(lambda case: any(times > 1 for _, times in case["words"]), "a piece counts as often as it occurs"),
+    hint=_about_pairs,
 )  # fmt: skip
 def pairs(rl, words):
     given = _as_words(words)
@@ -101,6 +123,18 @@ def _(torch, words):
     return ["Counter", [[pair, number] for pair, number in zip(pairs.tolist(), times.tolist())]]
 
 
+def _about_merging(case, mine, theirs):
+    if is_error(mine):
+        return None
+    if mine[0] != "tuple":
+        return "the result is a tuple, also for a list"
+    if case["pair"][0] == case["pair"][1] or case["new"] in case["pair"]:
+        return (
+            "pairs are joined from left to right, and a token that is part of one, or that is new, is not joined again"
+        )
+    return "every pair is joined, and all other tokens stay: the last one has no right neighbour"
+
+
 @program(
     "course.tokens.merge",
     cases=drawn(ids=several((97, 99), 0, 9), pair=listed((97, 98), (97, 98)), new=[256, 300, 97, 98], as_list=bool),
@@ -113,9 +147,9 @@ def _(torch, words):
         ([256, 97, 256, 97], [256, 97], 257, False), ([97, 98, 99], [98, 99], 300, False), ([97, 97, 97, 98], [97, 97], 300, False),
         ([197, 98], [97, 98], 256, False), ([97, 985], [97, 98], 256, True), ([97], [97, 0], 256, False),
         ([0, 0, 97, 0], [0, 0], 256, False),
-        ([97, 0], [97, 98], 256, False), ([300, 301, 300, 301], [300, 301], 302, False),
+        ([97, 0], [97, 98], 256, False), ([99, 97, 98, 97], [97, 98], 0, True), ([300, 301, 300, 301], [300, 301], 302, False),
     )),
-    hint=when(lambda case: case["pair"][0] == case["pair"][1], "each token is part of one pair at most, from left to right"),
+    hint=_about_merging,
 )  # fmt: skip
 def merged(rl, ids, pair, new, as_list):
     given = list(ids) if as_list else tuple(ids)
@@ -142,19 +176,46 @@ def _ids(string):
 BETWEEN = chr(5000)  # between two pieces
 
 
+def _times(text, merges):
+    """How often each pair occurs after these merges: the merges and the pairs are strings, and all pieces are one string."""
+    string = BETWEEN.join(_string(piece.encode()) for piece in _pieces(text))
+    for new, pair in enumerate(merges, 256):
+        string = string.replace(pair, chr(new))
+    return Counter(a + b for a, b in zip(string, string[1:]) if BETWEEN not in (a, b))
+
+
 def merges_of(text, count):
     """The merges of a text, by merging in one string of all pieces."""
-    string = BETWEEN.join(_string(piece.encode()) for piece in _pieces(text))
     merges = []
     while len(merges) < count:
-        times = Counter(a + b for a, b in zip(string, string[1:]) if BETWEEN not in (a, b))
+        times = _times(text, merges)
         most = max(times.values(), default=0)
         if most < 2:
             break
-        pair = min(pair for pair in times if times[pair] == most)
-        string = string.replace(pair, chr(256 + len(merges)))
-        merges.append(_ids(pair))
-    return merges
+        merges.append(min(pair for pair in times if times[pair] == most))
+    return [*map(_ids, merges)]
+
+
+def _about_learning(case, mine, theirs):
+    if is_error(mine):
+        return None
+    (kind, kinds, yours), (_, _, wanted) = mine, theirs
+    if kind != "list" or {*kinds} - {"tuple"}:
+        return "the result is a list of tuples"
+    same = next((i for i, pair in enumerate(zip(yours, wanted)) if pair[0] != pair[1]), min(len(yours), len(wanted)))
+    if same == len(yours) and case["text"].isascii():
+        return "the learning goes on as long as a pair occurs twice, in one piece or in several, also in white space"
+    now, first = (_times(case["text"], [*map(_string, merges)]) for merges in (wanted[:same], []))
+    pair = _string(yours[same]) if same < len(yours) else ""
+    if not now[pair] and not first[pair]:
+        return "at first the tokens are the UTF-8 bytes of each piece: no pair crosses from one piece into the next"
+    if same == len(wanted):
+        return "a pair that occurs only once is not merged, and there are at most `count` merges"
+    if now[pair] == now[_string(wanted[same])]:
+        return "of equally frequent pairs the smallest is merged, as tuples compare"
+    return (
+        "count the pairs again after each merge: a pair counts as often as it occurs, in all pieces, also in equal ones"
+    )
 
 
 @program(
@@ -170,7 +231,7 @@ def merges_of(text, count):
         ("Ab\nab\nAb", 3),
         ("az\nbc\naz\nbc", 1), ("ac\nab\nac\nab", 1), ("a    b    ", 2),
     )),
-    hint="a piece counts as often as it occurs, and of equally frequent pairs the smallest is merged",
+    hint=_about_learning,
 )  # fmt: skip
 def learned(rl, text, count):
     merges = rl.course.tokens.train(text, count)
@@ -210,6 +271,14 @@ def _merges(picked):
     return merges
 
 
+def _about_order(case, mine, theirs):
+    if is_error(mine):
+        return None
+    if mine[0] != "tuple":
+        return "the result is a tuple, also if no pair fits"
+    return "of all pairs that fit anywhere in the piece the one with the smallest token comes first, then all are searched again"
+
+
 @program(
     "course.tokens.apply_merges",
     cases=drawn(ids=several((97, 99), 0, 10), picked=several(listed((0, 8), (0, 8)), 0, 5), kind=["tuple", "list", "bytes"],
@@ -220,6 +289,7 @@ def _merges(picked):
         ([97, 98, 99], [[1, 2], [0, 1]], "bytes", False), ([97, 98, 99], [[0, 1], [1, 2]], "tuple", False),
         ([97, 98, 99], [[1, 2], [0, 1]], "tuple", True), ([97, 98, 99], [[0, 1], [1, 2]], "tuple", True),
         ([97] * 7, [[0, 0], [3, 3]], "tuple", False), ([97] * 7, [[0, 0], [3, 0]], "list", True),
+        ([97, 98], [[1, 0]], "bytes", False),
         ([97, 98, 97, 98, 99], [[0, 1], [3, 3], [3, 2]], "tuple", False), ([97, 98, 99, 97, 98], [[0, 1], [3, 2], [1, 2]], "bytes",
         True),
         ([99, 98, 97, 98], [[2, 1], [0, 1], [3, 4]], "tuple", False), ([97, 98, 99, 98, 99], [[1, 2], [0, 3], [4, 3]], "tuple",
@@ -227,11 +297,12 @@ def _merges(picked):
         ([97, 97, 98, 98], [[0, 1], [0, 3], [4, 1]], "tuple", False), ([98, 99, 97, 98], [[0, 1], [2, 3], [1, 2]], "list", False),
     )),
     show=lambda torch, ids, picked, kind, turned: f"apply_merges({_given(ids, kind)}, {_ranks(picked, turned)})",
-    hint="of all pairs that fit anywhere in the piece the one with the smallest token comes first, and then all are searched again",
+    hint=_about_order,
 )  # fmt: skip
 def applied(rl, ids, picked, kind, turned):
-    ranks = _ranks(picked, turned)
-    result = rl.course.tokens.apply_merges(_given(ids, kind), ranks)
+    given, ranks = _given(ids, kind), _ranks(picked, turned)
+    result = rl.course.tokens.apply_merges(given, ranks)
+    assert given == _given(ids, kind), "`ids` has changed"
     assert ranks == _ranks(picked, turned), "`ranks` has changed"
     return [type(result).__name__, result]
 
@@ -255,6 +326,15 @@ TABLE = ["a", "ñ", "né", "🙂", "\n", "."]  # as UTF-8, and these bytes alone
 BYTES = [b"\xc3", b"\xb1", b"\xf0\x9f", b"\x99\x82", b"\xff", b"", b"\x80\x80", b"n\xc3", b"\xed\xa0"]
 
 
+def _about_text(case, mine, theirs):
+    parts = [_table()[token] for token in case["ids"]]
+    if mine == "".join(part.decode(errors="replace") for part in parts):
+        return "a character may begin in one token and end in the next one"
+    if mine == b"".join(parts).decode(errors="ignore") or (is_error(mine) and mine["error"][0] == "UnicodeDecodeError"):
+        return "bytes that are no character are no error, and become U+FFFD"
+    return None if is_error(mine) else "the bytes are UTF-8, in which a character has up to four"
+
+
 @program(
     "course.tokens.decode",
     cases=drawn(ids=several((0, len(TABLE) + len(BYTES) - 1), 0, 7), as_iterator=bool),
@@ -264,7 +344,7 @@ BYTES = [b"\xc3", b"\xb1", b"\xf0\x9f", b"\x99\x82", b"\xff", b"", b"\x80\x80", 
         [14], [14, 12], [0, 4, 0], [8, 9, 8, 9], [6, 7, 6], [4], [4, 0, 4],
     ))),
     show=lambda torch, ids, as_iterator: f"decode({ids}, {_table()})",
-    hint=when(lambda case: {6, 7, 8, 9, 13} & {*case["ids"]}, "a character may begin in one token and end in the next one"),
+    hint=_about_text,
 )  # fmt: skip
 def decoded(rl, ids, as_iterator):
     return rl.course.tokens.decode(iter(ids) if as_iterator else ids, _table())

@@ -546,3 +546,67 @@ def encode_special__all_allowed_by_default(
 
 batches_by_length__below_the_budget = edited(tokens.batches_by_length, ("<= budget", "< budget"))
 batches_by_length__tuples = edited(tokens.batches_by_length, ("return batches", "return [*map(tuple, batches)]"))
+
+
+def rows__measured_in_letters(texts, tokenizer, length):
+    return shifted((text for text in texts if len(text) < length), tokenizer, length)
+
+
+def merge__a_new_token_that_is_true(ids, pair, new):
+    """0 is a token, too."""
+    merged, i = [], 0
+    while i < len(ids):
+        joined = new if tuple(ids[i : i + 2]) == pair else None
+        merged.append(joined or ids[i])
+        i += 2 if joined else 1
+    return tuple(merged)
+
+
+encode_special__a_token_that_is_true = edited(
+    tokens.encode_special,
+    ("[special_tokens[part]] if part in allowed_special else encode(part) if part else []",
+     "[special_tokens[part]] if part in allowed_special and special_tokens[part] else encode(part) if part else []"),
+)  # fmt: skip
+encode_special__encodes_empty_parts = edited(tokens.encode_special, ("encode(part) if part else []", "encode(part)"))
+encode_special__nothing_disallowed_is_all = edited(
+    tokens.encode_special,
+    ('if disallowed_special == "all":', 'if not disallowed_special or disallowed_special == "all":'),
+)
+encode_special__a_tuple = edited(tokens.encode_special, ("return ids", "return tuple(ids)"))
+
+
+def apply_merges__the_given_object(ids, ranks):
+    return tokens_after(ids, ranks) if any(pair in ranks for pair in pairwise(ids)) else ids
+
+
+def apply_merges__in_the_list(ids, ranks):
+    merged = tokens_after(ids, ranks)
+    if isinstance(ids, list):
+        ids[:] = merged
+    return merged
+
+
+tokens_after = edited(tokens.apply_merges)
+
+
+def count_pairs__a_dict(words):
+    return {pair: times for pair, times in counted_pairs(words).items()}
+
+
+counted_pairs = edited(tokens.count_pairs)
+pieces__each_mark_alone = edited(tokens.pieces, ("| ?(?:[^\\w\\s]|_)+|", "| ?(?:[^\\w\\s]|_)|"))
+pieces__a_tuple = edited(
+    tokens.pieces, ("return re.findall(", "return (*re.findall("), ('\\s+", text)', '\\s+", text),)')
+)
+merge__a_list = edited(merge, ("return tuple(merged)", "return merged"))
+train__pairs_that_occur_once = edited(tokens.train, ("if counts[pair] > 1]", "]"))
+train__lists = edited(tokens.train, ("merges.append(pair)", "merges.append([*pair])"))
+train__a_piece_once = edited(
+    tokens.train, ("Counter(tuple", "dict.fromkeys((tuple"), ("pieces(text))", "pieces(text)), 1)")
+)
+train_incremental__each_piece_once = edited(tokens.train_incremental, ("+= times[i]", "+= 1"), ("-= times[i]", "-= 1"))
+
+
+def perplexity_and_bits__mean_of_perplexities(losses, targets, table, ignore_index=-100):
+    counted = [math.exp(loss) for loss, target in zip(losses, targets) if target != ignore_index]
+    return sum(counted) / len(counted), perplexity_and_bits_right(losses, targets, table, ignore_index)[1]
