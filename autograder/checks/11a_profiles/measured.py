@@ -87,15 +87,16 @@ def _about_flops(case, mine, theirs):
         return "where a size is 0, nothing is multiplied"
     if 2 * count == right and name != "convolution_backward":
         return "each multiplication with its addition is two operations"
-    if name == "convolution_backward" and not all(case["mask"]):
+    wanted = sum(case["mask"][:2])  # the gradients that cost something
+    if name == "convolution_backward" and wanted < 2 and any(count * wanted == right * n for n in range(4)):
         return (
             "of the gradients in `output_mask`, the first two cost as much as the convolution each, the third nothing"
         )
     if case["transposed"] and name.startswith("convolution"):
         return "a transposed convolution multiplies the weight at each position of its input"
-    if name == "convolution_backward":
+    if name == "convolution_backward" and 2 * count == right:
         return "the gradient of the input and that of the weight cost as much as the convolution each"
-    if name == "convolution":
+    if name.startswith("convolution"):
         return "a convolution multiplies the whole weight at each position of the result, in each sample"
     if name == ATTENTION:
         return "each of the b · h heads has a product (s, d) · (d, t), the scores, and then a product (s, t) · (t, e)"

@@ -32,17 +32,21 @@ _PARTS = explained(
 
 
 def _is_nan(name, mine, theirs):
-    """Whether an entry that differs has a nan on the student's side only."""
+    """Where an entry that differs has a nan on the student's side only."""
     if first_apart(mine, theirs) != name:
-        return False
-    yours, wanted = (np.isnan(values(field(tree, name))).any() for tree in (mine, theirs))
-    return yours and not wanted
+        return np.array(False)
+    yours, wanted = (np.isnan(values(field(tree, name))) for tree in (mine, theirs))
+    return yours & ~wanted if yours.shape == wanted.shape else np.array(False)
 
 
 def _about_merging(case, mine, theirs):
-    keys = case["first"] + case["second"]
-    if _is_nan("total", mine, theirs) and any(all(key[query] == "-inf" for key in keys) for query in (0, 1)):
-        return "here both parts have seen no key for a query: minus infinity minus minus infinity is NaN"
+    nan = _is_nan("total", mine, theirs)
+    if nan.any():
+        keys = case["first"] + case["second"]
+        seen = [any(key[query] != "-inf" for key in keys) for query in (0, 1)]
+        if not (nan.ravel() & seen).any():
+            return "here both parts have seen no key for a query: minus infinity minus minus infinity is NaN"
+        return "no exp may overflow: exp gets a largest score minus the new one, which is never above 0"
     return _PARTS(case, mine, theirs)
 
 
@@ -195,7 +199,7 @@ def _fused_is_nan(causal, scale):
 def _about_tiles(case, mine, theirs):
     if first_apart(mine, theirs) == "digits":
         return "only the last digits differ: no step computes in a narrower dtype than the query's"
-    if _is_nan("out", mine, theirs):
+    if _is_nan("out", mine, theirs).any():
         return "the scores are very large or very small here: exp must get the distance from the largest score so far"
     return _TILES(case, mine, theirs)
 

@@ -6,9 +6,12 @@ import math
 from importlib import import_module
 from types import ModuleType
 
+import numpy as np
+
 from rushlight.course.predictions import MASKED
 
 from ...engine.check import program
+from ...engine.observe import values
 from ..cases import beyond_single, copied, drawn, field, first_apart, listed, numbers, predicted, rows
 from .tiles import Elements
 
@@ -96,6 +99,29 @@ def _mask(xp, kind, queries, keys, of, lead):
     return pattern
 
 
+def _about_weights(case, mine, theirs):
+    wrong = first_apart(mine, theirs)
+    if wrong == "digits":
+        return "only the last digits differ: no step computes in a narrower dtype than the query's"
+    if wrong == "gradients":
+        return (
+            "a gradient reaches both, and is not NaN where a query sees no key: replace its scores before the softmax"
+        )
+    if wrong != "weights" or field(mine, wrong) is None:
+        return None
+    yours, wanted = (values(field(tree, wrong)) for tree in (mine, theirs))
+    if yours.shape != wanted.shape:
+        return "the first dimensions of the query and the key are broadcast"
+    apart = ~np.isclose(yours, wanted, equal_nan=True)
+    if (apart.any(-1) <= (wanted == 0).all(-1)).all():
+        return "softmax of a row of minus infinity is NaN: minus infinity minus minus infinity. The weights there are 0"
+    if np.isnan(yours).any():
+        return "a large score overflows exp: subtract the largest score of the row first, as softmax does"
+    if case["scale"] == 0:
+        return "0 is a scale, too"
+    return "mask the scores before the softmax: the weights of the keys that a query sees add up to 1"
+
+
 @program(
     "course.attention.attention_weights",
     cases=drawn(
@@ -119,13 +145,7 @@ def _mask(xp, kind, queries, keys, of, lead):
         {"lead": [], "sizes": [1, 1, 1], "mask": "none", "scale": None, "shared": False, "of": "float64", "start": 1, "fill": fill}
         for fill in ("-inf", "nan")
     ],
-    hint=lambda case, mine, theirs: (
-        "only the last digits differ: no step computes in a narrower dtype than the query's"
-        if first_apart(mine, theirs) == "digits"
-        else "softmax of a row of minus infinity is NaN: minus infinity minus minus infinity"
-        if case["mask"] in ("bool", "minus infinity", "one row")
-        else None
-    ),
+    hint=_about_weights,
 )  # fmt: skip
 def weighed(rl, lead, sizes, mask, scale, shared, of, start, fill=None):
     query, key, mask = _operands(rl, lead, sizes, mask, shared, of, start, fill)

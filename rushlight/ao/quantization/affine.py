@@ -266,7 +266,7 @@ def pack_int4(values: Tensor) -> Tensor:
         [33, 243, 144]
 
     Args:
-        values: uint8, any sizes, each value 0 to 15.
+        values: uint8, any sizes, each value 0 to 15. They do not change.
 
     Returns:
         a new tensor, uint8, (ceil(elements / 2),).

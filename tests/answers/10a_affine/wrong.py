@@ -526,3 +526,19 @@ find_qconfig__a_pattern_for_ancestors_too = edited(
 find_qconfig__a_default_of_its_own = edited(
     _find_qconfig, (", mapping.global_qconfig)", ', mapping.global_qconfig or "default")')
 )
+
+# What each hint is for
+
+
+def pack_int4__changes_the_values(values):
+    flat = values.reshape(-1)
+    flat[1::2] *= 16
+    packed = flat[::2].clone()
+    packed[: flat[1::2].numel()] += flat[1::2]
+    return packed
+
+
+def pack_int4__the_last_value_in_the_upper_half(values):
+    flat = values.reshape(-1).tolist()
+    pairs = [flat[i] + 16 * flat[i + 1] for i in range(0, len(flat) - 1, 2)]
+    return rl.tensor(pairs + [16 * number for number in flat[len(flat) - len(flat) % 2 :]], dtype=rl.uint8)

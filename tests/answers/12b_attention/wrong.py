@@ -435,3 +435,18 @@ def attended__nan_too(program):
 # What each hint is for
 
 causal_mask__without_itself = edited(attention.causal_mask, ("tril(before)", "tril(before - 1)"))
+
+
+def merge_partials__relative_to_0(first, second):
+    """exp of a score overflows."""
+    largest = first.largest.maximum(second.largest)
+    back = largest.masked_fill(largest == -math.inf, 0.0).exp()
+    a, b = (part.largest.exp() / back for part in (first, second))
+    return Partial(largest, first.total * a + second.total * b, first.mixed * a + second.mixed * b)
+
+
+def attention_weights__without_gradients(query, key, mask=None, scale=None):
+    return attention_weights_right(query.detach(), key.detach(), mask, scale)
+
+
+attention_weights_right = copied(attention.attention_weights)
