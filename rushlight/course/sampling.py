@@ -182,7 +182,7 @@ def generate(
     scores of its last position go to `choose_next`, which returns the next token. It ends with the token `end`, or after `count`
     new tokens, or when the cache has no memory for the last token. A token after which it ends is not given to the model.
     No graph is recorded. Afterwards, also if `choose_next` raises an error, grad mode is what it was before the call, on or off.
-    The model keeps its mode.
+    The model keeps its mode, also while it runs.
 
         >>> from rushlight.course.gpt import gpt
         >>> model = gpt(rl, vocabulary=9, width=4, heads=1, layers=1, length=8)

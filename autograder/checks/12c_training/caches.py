@@ -117,9 +117,11 @@ def _model(xp, positions, layers):
     hint=when(lambda case: len(case["tokens"]) + case["count"] > case["positions"] + 1, "the cache has no memory for all tokens"),
 )  # fmt: skip
 def generated(rl, tokens, order, count, end, positions, layers, tuple, recorded):
-    model, log, scores, order = _model(rl, positions, layers), [], [], [*order]
+    model, log, scores, order = _model(rl, positions, layers).train(layers == 1), [], [], [*order]
     model.register_forward_pre_hook(
-        lambda module, args: log.append([str(args[0].dtype).rpartition(".")[2], *args[0].shape, rl.is_grad_enabled()])
+        lambda module, args: log.append(
+            [str(args[0].dtype).rpartition(".")[2], *args[0].shape, rl.is_grad_enabled(), module.training]
+        )
     )
 
     def choose_next(given):
@@ -147,10 +149,10 @@ def _(torch, tokens, order, count, end, positions, layers, tuple, recorded):
     known = new if fails else new[:-1]
     with torch.no_grad():
         scores = _model(torch, positions, layers)(torch.tensor([[*tokens, *known]]))[0]
-    calls = [["int64", 1, len(tokens), False]] + [["int64", 1, 1, False]] * len(known)
+    calls = [["int64", 1, length, False, layers == 1] for length in (len(tokens), *[1] * len(known))]
     return {
         "new": "raises KeyError" if fails else new,
         "calls": calls,
         "scores": scores[len(tokens) - 1 :].tolist(),
-        "afterwards": [True, True],
+        "afterwards": [True, layers == 1],
     }

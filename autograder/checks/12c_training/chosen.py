@@ -36,7 +36,7 @@ _ALL = list(range(1, 40))
         ([3, 0, 9, 0, 1], 0.8, "float64"), ([3, 0, 9, 0, 1], 1.0, "float32"), ([1, 2, 4, 8, 16], 0.9, "float32"),
         (_ALL, 1.0, "float32"), ([1e30, 1e-30, 1.0], 1.0, "float32"), ([1e30, 1e-30, 1.0], 0.5, "float32"),
         ([4, 4, 0], 0.5, "float64"), ([1e50, 1e60, 1.0], 0.5, "float32"),
-        ([2, 1, 4, 3], 0.999, "float64"),
+        ([2, 1, 4, 3], 0.999, "float64"), ([1 + 4e-9, 1], 0.5000000015, "float64"),
     ),
     hint=lambda case, mine, theirs: None if is_error(mine)
     else "with p = 1 all tokens stay, also those whose probability is rounded away" if case["p"] == 1

@@ -366,3 +366,15 @@ generate__restores_grad_mode_unless_it_fails = edited(
 evaluate__records_afterwards = edited(
     evaluate, ("    model.train(was_training)\n", "    model.train(was_training)\n    xp.set_grad_enabled(True)\n")
 )
+
+
+def generate__in_evaluation_mode(xp, model, tokens, count, choose_next, end=None):
+    model.eval()
+    try:
+        return generate_right(xp, model, tokens, count, choose_next, end)
+    finally:
+        model.train()
+
+
+generate_right = edited(generate)
+keep_top_p__in_float32 = edited(keep_top_p, ("scores.softmax(0)", "scores.float().softmax(0)"))
