@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...engine.check import program
-from ..cases import attempt, copied, defaults, drawing, explained, field, first_apart, numbers, rows
+from ..cases import attempt, beyond_single, copied, defaults, drawing, explained, field, first_apart, numbers, rows
 
 _part = defaults(heads=2, d=2, hidden=8, ranks=2, rank=0, backwards=False)
 
@@ -166,6 +166,7 @@ def _counted(draw, st):
     hint=explained(
         averages="a rank counts as often as it has tokens, also where it has no gradient; one without a token is left "
         "out, because 0 times nan is nan",
+        digits="only the last digits differ: float64 is computed in float64",
         new="a tensor of the result is one of the arguments", changed="one of the arguments has changed",
     ),
 )  # fmt: skip
@@ -179,7 +180,10 @@ def averages(rl, **case):
     same = same and [*map(len, given)] == [*map(len, before)]
     new = not any(average.untyped_storage().data_ptr() in known for average in averages)
     changed = not same or counts != [*case["counts"]]
-    return {"type": type(averages).__name__, "averages": [*map(copied, averages)], "new": new, "changed": changed}
+    digits = [beyond_single(rl, copied(average)) for average in averages]
+    return {
+        "type": type(averages).__name__, "averages": [*map(copied, averages)], "digits": digits, "new": new, "changed": changed
+    }  # fmt: skip
 
 
 @averages.oracle
@@ -190,7 +194,8 @@ def _(torch, counts, **case):
         like = next(grad for grad, count in zip(grads, counts) if grad is not None and count)
         whole = [torch.zeros_like(like) if grad is None else grad for grad in grads]
         averages.append(torch.stack([grad for grad, count in zip(whole, counts) for _ in range(count)]).mean(0))
-    return {"type": "list", "averages": averages, "new": True, "changed": False}
+    digits = [beyond_single(torch, average) for average in averages]
+    return {"type": "list", "averages": averages, "digits": digits, "new": True, "changed": False}
 
 
 def _gradients(xp, counts, shapes, missing, kind):

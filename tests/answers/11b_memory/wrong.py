@@ -3,6 +3,8 @@
 A function's name is its exercise's, two underscores, and what is wrong.
 """
 
+import math
+
 from rushlight.amp.grad_scaler import unscale_grads, update_scale
 from rushlight.aten.generated import functions
 from rushlight.c10.cuda.caching_allocator import (
@@ -302,3 +304,11 @@ batch_times__far_ahead = edited(batch_times, ("if i >= ahead else 0", "if i < 0 
 batch_times__ahead_of_itself = edited(
     batch_times, ("got = asked + load[i]", "got = asked + load[i] - (step[i - 1] if i and prefetch_factor > 1 else 0)")
 )
+
+
+def round_size__in_floats(size, divisions=0):
+    """A quotient and a logarithm are numbers of float64."""
+    step = 512
+    if divisions > 1 and size > 512 * divisions:
+        step = 2 ** int(math.log2(size)) // divisions
+    return math.ceil(size / step) * step

@@ -654,3 +654,12 @@ def trace_of_an_operation__in_letters():
 
 
 trace_of_an_operation__a_made_up_function_in_python = _changed(("`GELU.forward`", "`Gelu.call_kernel`"))
+
+
+def average_gradients__in_single_precision(gradients, counts):
+    single = [[None if grad is None else grad.float() for grad in grads] for grads in gradients]
+    kinds = [next(grad.dtype for grad in grads if grad is not None) for grads in zip(*gradients)]
+    return [mean.to(kind) for mean, kind in zip(average_gradients_right(single, counts), kinds)]
+
+
+average_gradients_right = copied(average_gradients)
