@@ -108,10 +108,11 @@ def plan_load(pieces: Sequence[Piece], offsets: Sequence[int], sizes: Sequence[i
 def load_shards(store: Store, state: dict[str, Shard]) -> None:
     """Fill shards in place from a checkpoint that any number of ranks has saved, with any sharding.
 
-    `state` has the shards by name. Each shard's `data` (of any strides; it may be a parameter that requires grad) gets its
-    own region of the saved tensor: `store.index()` lists the pieces, `plan_load` says what to read, and `store.read` reads
-    it. Call `store.read` once for each `Read`, and for nothing else. The saved tensor and the shard may differ in dtype:
-    values are converted. Names that are saved but are not in `state` are not read.
+    `state` has the shards by name. Each shard's `data` (of any strides, perhaps without dimensions; it may be a parameter that
+    requires grad, and still does so afterwards) gets its own region of the saved tensor: `store.index()` lists the pieces,
+    `plan_load` says what to read, and `store.read` reads it. Call `store.read` once for each `Read`, and for nothing else. The
+    saved tensor and the shard may differ in dtype: values are converted. Grad mode does not change. Names that are saved but
+    are not in `state` are not read.
 
     `Shard` is the class of this module, a part of a tensor with its offsets, not the placement.
 

@@ -34,11 +34,11 @@ def combine(a: Tensor, b: Tensor, op: ReduceOp.RedOpType = ReduceOp.SUM) -> Tens
 def ring_shift(outgoing: Tensor, incoming: Tensor, group: ProcessGroup | None = None) -> None:
     """One step of a ring: send `outgoing` to the next rank, and receive into `incoming` what the previous rank sends.
 
-    The rank after the last one is rank 0. Both tensors are contiguous and share no memory. They may differ in size, and may
-    be empty, as long as each rank receives as much as is sent to it. The function returns when `incoming` is filled and
-    `outgoing` may be written to again. If all ranks send first and receive afterwards, all of them wait forever: a send may
-    block until the message is received, and with gloo it does. In a group of one rank nothing is sent, and `incoming` becomes
-    a copy of `outgoing`. Whether an empty tensor is sent makes no difference.
+    The rank after the last one is rank 0. Both tensors are contiguous and share no memory. They may have any shape, may differ
+    in size, and may be empty, as long as each rank receives as much as is sent to it. The function returns when `incoming` is
+    filled and `outgoing` may be written to again. If all ranks send first and receive afterwards, all of them wait forever: a
+    send may block until the message is received, and with gloo it does. In a group of one rank nothing is sent, and `incoming`
+    becomes a copy of `outgoing`. Whether an empty tensor is sent makes no difference.
 
     For example, on three ranks whose `outgoing` are [10], [11] and [12], the `incoming` become [12], [10] and [11].
 
@@ -67,7 +67,7 @@ def ring_reduce_scatter(
     """Reduce p tensors over p ranks, and write to `output` the one that belongs to this rank.
 
     Rank r ends with the reduction of `input_list[r]` over all ranks. `input_list` is a list or a tuple. Its tensors are
-    contiguous, may differ in size, and may be empty. The lists of all ranks have the same sizes and dtype. No tensor of
+    contiguous, may differ in shape, and may be empty. The lists of all ranks have the same sizes and dtype. No tensor of
     `input_list` is changed. `output` is contiguous too, and is none of them.
 
     For example, if rank 0 has the list [1], [2] and rank 1 has [10], [20], rank 0 ends with [11] and rank 1 with [22].

@@ -115,8 +115,9 @@ def broadcast_coalesced(tensors: Sequence[Tensor], group: dist.ProcessGroup | No
     """Give the tensors on all ranks the values that they have on one rank.
 
     There is one broadcast for each dtype that occurs, not one for each tensor: the tensors of a dtype are copied one after
-    another into a flat tensor, which is broadcast and copied back. The tensors may have any strides and keep them. They may
-    be parameters: autograd does not see that their values change. Without tensors there is no broadcast.
+    another into a flat tensor, which is broadcast and copied back. The tensors may have any strides and keep them. They may be
+    parameters: autograd does not see that their values change, and they still require gradients. Grad mode does not change.
+    Without tensors there is no broadcast.
 
     Args:
         tensors: a list, with the same sizes and dtypes, in the same order, on all ranks of the group.

@@ -61,7 +61,7 @@ def shard(tensor: Tensor, rank: int, ranks: int) -> Tensor:
     The parameter is cut along its first dimension as `shard_sizes` says: the last parts may have fewer rows, or none. The
     part is the beginning of a new flat buffer, contiguous and in the part's shape. The buffer is as long as the largest part,
     because all ranks have to send the same amount, and the rest of it is zeros. So the result's storage has that many
-    elements, even if the part has no row.
+    elements, even if the part has no row. The result requires no gradient.
 
     Args:
         tensor: at least one dimension, any strides. The result does not share its memory.
@@ -252,7 +252,8 @@ def clip_grad_norm(
             ranks. Shards may be empty, even all shards of a rank.
         group: the ranks that have the shards; None means all ranks.
 
-    Returns: the norm before scaling, the same on all ranks, a tensor without dimensions; 0 if no parameter has a gradient.
+    Returns: the norm before scaling, the same on all ranks, a tensor of the gradients' dtype without dimensions; 0, of any
+    dtype, if no parameter has a gradient. Grad mode does not change.
     For example, if rank 0 has the gradient [3] and rank 1 has [4], the norm is 5, and with a `max_norm` of 1 they become 0.6
     and 0.8.
 
@@ -297,8 +298,9 @@ def adamw_step(
         v = beta2 * v + (1 - beta2) * g * g
         p = p - lr * (m / (1 - beta1 ** step)) / (sqrt(v / (1 - beta2 ** step)) + eps)
 
-    A parameter without gradient does not change, and gets no state. The tensors of a state are the same objects in each step.
-    Autograd records none of this, also if a gradient requires grad. Afterwards grad mode is what it was before, on or off.
+    A parameter without gradient does not change, and gets no state. No `grad` changes. The tensors of a state are the same
+    objects in each step. Autograd records none of this, also if a gradient requires grad. Afterwards grad mode is what it was
+    before, on or off.
 
     >>> p, states = torch.ones(2), {}
     >>> p.grad = torch.tensor([3.0, -0.5])

@@ -164,7 +164,7 @@ def run_stage(
 
     Returns a list: on the last stage the losses, micro-batch 0 first, without graph; nothing on the others.
 
-    Allowed: `isend`, `irecv` and `batch_isend_irecv` (of P2POp), for each action at most one incoming and one outgoing
+    Allowed: `isend`, `irecv`, `recv` and `batch_isend_irecv` (of P2POp), for each action at most one incoming and one outgoing
     message, of contiguous tensors; `group_dst`, `group_src` and `group_peer` are ranks of the group. A send may block until
     its message is received: if stages wait for their sends before they continue, two that send to each other wait forever.
     So start a send, and wait for it at the end. Call `wait()` of a work only once. (In gloo a second call waits for a second

@@ -208,9 +208,9 @@ def vocabulary_parallel_cross_entropy(
             all the same). Anything else is a ValueError, before anything is sent.
 
     A row's loss is log(sum(exp(logits - m))) - (its target's logit - m), where m is the largest logit of the row on any rank.
-    Subtracting m keeps the exponentials from overflowing. No step computes in a narrower dtype than that of `logits`. The gradient
-    of this rank's logits is its part of the whole gradient. For example, if one rank has the logits [[0, 0]] and another one
-    [[0, 0]], the loss is log(4) for any target.
+    Subtracting m keeps the exponentials from overflowing. Neither `logits` nor `targets` is written to. No step computes in a
+    narrower dtype than that of `logits`. The gradient of this rank's logits is its part of the whole gradient. For example, if
+    one rank has the logits [[0, 0]] and another one [[0, 0]], the loss is log(4) for any target.
 
     Allowed: three `all_reduce` of one number for each row (or fewer calls with these numbers); backward nothing.
 

@@ -97,7 +97,7 @@ def _is_zero(tensor):
     edges=rows(
         "ranks members shapes kind",
         (2, None, [[3], [3]], "float64"), (3, None, [[1], [2], [3]], "float64"),
-        (4, None, [[2], [0], [], [2, 3]], "int64"), (1, None, [[2]], "float64"), (3, [1, 2], [[4], [1]], "float32"),
+        (4, None, [[2], [0], [], [2, 3]], "int64"), (1, None, [[]], "float64"), (3, [1, 2], [[4], [1]], "float32"),
         (4, [0, 2, 3], [[1], [2], [3]], "float64"), (3, [1], [[2]], "float64"),
         (2, None, [[600000]] * 2, "float32"), (3, None, [[600000]] * 3, "float32"),
     ),
@@ -149,7 +149,7 @@ def _to_reduce(torch, group, shapes, kind):
         (2, None, [[3], [3]], "SUM", "float64"), (3, None, [[3], [3], [3]], "SUM", "float64"),
         (3, None, [[1], [2], [3]], "MAX", "float64"), (4, None, [[2], [2, 3], [], [1, 1]], "SUM", "float32"),
         (4, None, [[1], [0], [2], [0, 3]], "MAX", "int64"), (4, None, [[4], [4], [4], [4]], "SUM", "int64"),
-        (1, None, [[2]], "SUM", "float64"), (3, [1, 2], [[2], [3]], "SUM", "float64"),
+        (1, None, [[2]], "SUM", "float64"), (1, None, [[]], "SUM", "float64"), (3, [1, 2], [[2], [3]], "SUM", "float64"),
         (4, [0, 2, 3], [[2], [3], [1]], "SUM", "float64"), (3, [2], [[3, 2]], "MAX", "float64"),
     ),
     hint=first_of(when(_is_unwritten("output"), _UNWRITTEN), explained_by_rank(

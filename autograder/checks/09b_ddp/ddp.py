@@ -21,15 +21,15 @@ from ..shared_09 import (
 # Buckets -------------------------------------------------------------------------------------------------------------
 
 
-_PLACES = {"float32": ("float32", "cpu"), "float64": ("float64", "cpu"), "float32 on meta": ("float32", "meta")}
-_KINDS = ["float32", "float32", "float64", "float32 on meta"]
+_PLACES = {"float32 on meta": ("float32", "meta")}
+_KINDS = ["float32", "float32", "float64", "int64", "float32 on meta"]
 
 
 def _to_assign(torch, tensors):
     """Tensors of one row each, within a larger storage."""
     made = []
     for numel, kind in tensors:
-        dtype, device = _PLACES[kind]
+        dtype, device = _PLACES.get(kind, (kind, "cpu"))
         made.append(torch.empty(numel + 9, dtype=getattr(torch, dtype), device=device)[9:].view(1, numel))
     return made
 
@@ -46,6 +46,7 @@ def _to_assign(torch, tensors):
         ([[1, "float64"], [2, "float32"], [2, "float32"], [9, "float64"]], [16, 64]),
         ([[0, "float32"], [0, "float32"], [4, "float32"]], [16]),
         ([[2, "float32 on meta"], [2, "float64"], [2, "float32"], [2, "float64"]], [1]), ([[4, "float32"]] * 2, [0]),
+        ([[0, "float32"]] * 2, [0]), ([[2, "float64"], [2, "int64"]] * 2, [40]),
     ),
     hint=explained(
         buckets="a tensor with which a bucket reaches its limit closes it; each kind has its own buckets and its own limits"
@@ -103,8 +104,9 @@ def broadcasts(xp, torch, group, tensors, source):
     with recorded_traffic(["broadcast"], ["torch.distributed._broadcast_coalesced"]) as seen:
         xp.distributed.ddp.broadcast_coalesced([*mine], group, source)
     same = [tensor.stride() for tensor in mine] == strides
-    leaves = [tensor.is_leaf for tensor in mine]
-    return {"tensors": [copied(tensor) for tensor in memory], "strides": same, "leaves": leaves, **seen}
+    kept = [[tensor.is_leaf, tensor.requires_grad] for tensor in mine]
+    shown = {"tensors": [copied(tensor) for tensor in memory], "strides": same, "kept": kept}
+    return shown | {"grad mode": torch.is_grad_enabled(), **seen}
 
 
 @broadcasts.oracle
@@ -114,7 +116,9 @@ def torch_broadcasts(torch, group, tensors, source):
     with recorded_traffic(["broadcast"]) as seen:
         if mine:
             dist._broadcast_coalesced(group or dist.group.WORLD, [tensor.detach() for tensor in mine], 1 << 30, source)
-    return {"tensors": [copied(tensor) for tensor in mine], "strides": True, "leaves": [True] * len(mine), **seen}
+    kept = [[True, tensor.requires_grad] for tensor in mine]
+    shown = {"tensors": [copied(tensor) for tensor in mine], "strides": True, "kept": kept}
+    return shown | {"grad mode": True, **seen}
 
 
 # The reducer ---------------------------------------------------------------------------------------------------------

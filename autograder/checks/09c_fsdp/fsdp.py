@@ -422,11 +422,13 @@ def _grads(torch, sizes, without, start, scale=1.0):
         (2, [[4, 2]], [], 1e-6, "2", [], 1e-8),  # the norm is less than max_norm, and more than that less 1e-6
         (2, UNEVEN, [0], 0.5, "1", [], 1.0), (2, UNEVEN, [0], 0.5, "3", [], 1.0), (2, [[4], [6, 2]], [], 0.5, "inf", [], 1.0),
         (2, [[1], [1, 2]], [], 0.5, "inf", [], 1.0),  # the second rank has nothing
-        (2, UNEVEN, [0, 1, 2, 3], 1.0, "2", [], 1.0), (3, UNEVEN, [], 1.0, "2", [1, 2], 1.0),
+        (2, [[4, 2]], [], 0.0, "2", [], 1.0), (2, UNEVEN, [0, 1, 2, 3], 1.0, "2", [], 1.0), (3, UNEVEN, [], 1.0, "2", [1, 2], 1.0),
         (3, UNEVEN, [], 1.0, "inf", [1, 2], 1.0),
     ),
-    hint="the powers are summed over the ranks, then the root is taken, once; all gradients are multiplied by "
-    "min(1, max_norm / (norm + 1e-6)), in place",
+    hint=first_of(when(apart("dtype"), "the norm has the dtype of the gradients"), lambda *_: (
+        "the powers are summed over the ranks, then the root is taken, once; all gradients are multiplied by "
+        "min(1, max_norm / (norm + 1e-6)), in place"
+    )),
     draws=6,
 )  # fmt: skip
 @on_ranks
@@ -442,7 +444,9 @@ def clipping(xp, torch, group, sizes, without, max_norm, norm_type, scale):
     same = [parameter.grad is grad for parameter, grad in zip(parameters, grads)]
     count = {kind: number for kind, (number, _) in seen["sent"].items()}
     grads = [None if grad is None else copied(grad.div_(scale)) for grad in memory]
-    return {"norm": copied(norm.double()), "grads": grads, "in place": same, "sent": count, "beyond": seen["beyond"]}
+    dtype = str(norm.dtype) if count else None
+    shown = {"dtype": dtype, "norm": copied(norm.double()), "grads": grads, "in place": same}
+    return shown | {"grad mode": torch.is_grad_enabled(), "sent": count, "beyond": seen["beyond"]}
 
 
 @clipping.oracle
@@ -468,7 +472,9 @@ def torch_clipping(torch, group, sizes, without, max_norm, norm_type, scale):
     grads = [None if parameter.grad is None else local(parameter.grad) for parameter in parameters]
     # torch sends one for each parameter
     sent = {} if all(parameter.grad is None for parameter in parameters) else {"all_reduce": 1}
-    return {"norm": copied(norm.double()), "grads": grads, "in place": [True] * len(sizes), "sent": sent, "beyond": []}
+    dtype = str(norm.dtype) if sent else None
+    shown = {"dtype": dtype, "norm": copied(norm.double()), "grads": grads, "in place": [True] * len(sizes)}
+    return shown | {"grad mode": True, "sent": sent, "beyond": []}
 
 
 def _adam_seen(parameters, states, memory, local=lambda x: x):
@@ -510,10 +516,14 @@ def adamw(xp, ranks, sizes, without, lr, betas, eps, decay):
             grads = _shards_of(torch, _grads(torch, sizes, left_out, time), rank, ranks)
             for parameter, grad in zip(parameters, grads, strict=True):
                 parameter.grad = grad if grad is None else grad.requires_grad_(time == 0)
+            given = [copied(grad) for grad in grads]
             names, recorded = ["torch.optim.Adam.__init__", "torch.optim._functional.adam"], time % 2 == 0
             with called(names) as beyond, torch.set_grad_enabled(recorded):
                 xp.distributed.fsdp.adamw_step(parameters, states, lr, tuple(betas), eps, decay)
                 assert torch.is_grad_enabled() == recorded, "grad mode is not what it was before the step"
+            kept = [parameter.grad is grad for parameter, grad in zip(parameters, grads)]
+            kept += [grad is None or torch.equal(grad, values) for grad, values in zip(grads, given)]
+            assert all(kept), "a gradient has changed"
             for i, parameter in enumerate(parameters):
                 if parameter in states:
                     moments.setdefault(i, []).append((states[parameter]["exp_avg"], states[parameter]["exp_avg_sq"]))

@@ -51,7 +51,7 @@ _quarters = [[[0, 0], [2, 3]], [[0, 3], [2, 2]], [[2, 0], [3, 3]], [[2, 3], [3, 
         ([5, 5], _quarters, [2, 3], [3, 2]), ([5, 5], _quarters, [0, 3], [2, 1]), ([5, 5], _quarters, [4, 4], [1, 1]),
         ([5, 5], _quarters, [2, 0], [0, 5]), ([5, 5], _quarters[::-1], [0, 2], [5, 2]),
         ([5, 5], [_quarters[0], [[5, 0], [0, 5]], _quarters[3]], [0, 0], [5, 5]),
-        ([5, 5], [[[0, 0], [5, 5]], [[0, 0], [5, 5]]], [3, 0], [2, 5]), ([], [[[], []]], [], []),
+        ([5, 5], [[[0, 0], [5, 5]], [[0, 0], [5, 5]]], [3, 0], [2, 5]), ([], [[[], []]], [], []), ([], [[[], []]] * 2, [], []),
         ([6], [[[0], [2]], [[2], [2]], [[4], [2]]], [1], [4]), ([6], [[[0], [6]]], [2], [3]),
         ([6], [[[2], [2]]], [0], [6]),
     ),
@@ -78,7 +78,9 @@ def torch_plans(torch, size, pieces, offsets, sizes):
 
 
 def _dealt(torch, tensor, ranks, dim):
-    """For each rank its part along a dimension, as torch.chunk cuts, and where it begins."""
+    """For each rank its part along a dimension, as torch.chunk cuts, and where it begins. Without dimensions it is the whole."""
+    if not tensor.dim():
+        return [(tensor, ())] * ranks
     dim = min(dim, tensor.dim() - 1)
     parts = [*torch.chunk(tensor, ranks, dim)]
     parts += [tensor.narrow(dim, tensor.shape[dim], 0)] * (ranks - len(parts))
@@ -108,7 +110,7 @@ _UNITS = units(
         (UNEVEN, [4, 0], [3, 1], 4, "float64", "backwards", ""), (UNEVEN, [3, 1], [1, 0], 2, "float32", "", ""),
         (UNEVEN, [1, 0], [2, 0], 4, "float64", "parameter", ""), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "name"),
         (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "larger"), (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "smaller"),
-        (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "turned"),
+        (UNEVEN, [2, 0], [3, 0], 3, "float64", "", "turned"), ([[], [3]], [2, 0], [3, 0], 2, "float64", "", ""),
     ),
     hint=explained(
         ranks="store.read goes into shard.data, in place; before anything else, check the names and the sizes",
@@ -144,10 +146,14 @@ def loading(xp, sizes, before, after, only, kind, layout, wrong):
         objects, raised = [shard.data for shard in state.values()], ""
         memory = [tensor.detach() for tensor in objects]
         try:
-            checkpoint.load_shards(store, state)
+            with torch.enable_grad():
+                checkpoint.load_shards(store, state)
+                assert torch.is_grad_enabled(), "grad mode is not what it was before"
         except (KeyError, ValueError) as error:
             raised = error_name(error)
         same = [shard.data is old for shard, old in zip(state.values(), objects)]
+        trained = [tensor.requires_grad == (layout == "parameter") for tensor in objects]
+        assert all(trained), "a parameter does not require grad any more"
         return [raised, [copied(tensor) for tensor in memory], same]
 
     wholes = _names(torch, sizes)

@@ -287,6 +287,7 @@ _of_losses = explained_by_rank(
     digits="only the last digits differ: no step computes in a narrower dtype than that of the logits",
     sent_forward="three numbers for each row; and nothing if the reduction is refused",
     sent_backward="nothing is sent on the way back",
+    unchanged="the logits and the targets are the caller's: they are not written to",
 )
 
 
@@ -313,7 +314,11 @@ def _about_losses(case, mine, theirs):
         ],
         *[_loss(3, False, 8, [1, 2, 2, 5], ignored=2), _loss(targets=[-100, -100]), _loss(scale=1000, kind="float32")],
         *[_loss(scale=-1000, targets=[1, 4]), _loss(scale=1e300), _loss(3, True, targets=[0, 1, 5])],
-        *[_loss(scale="all logits of rank 0 are -inf", targets=[3, 4]), _loss(reduction="average")],
+        *[
+            _loss(scale="all logits of rank 0 are -inf", targets=[3, 4]),
+            _loss(reduction="average"),
+            _loss(reduction=""),
+        ],
     ],
     hint=_about_losses,
     draws=6,
@@ -326,7 +331,9 @@ def losses_of_tokens(xp, torch, group, tokens, targets, ignored, reduction, scal
     logits = tp.shard(logits, 1, group).requires_grad_()
 
     rest, loss = (targets, first, ignored, reduction, group), tp.vocabulary_parallel_cross_entropy
-    return _loss_seen(torch, lambda logits: loss(logits, *rest), logits, gradient, DTENSOR)
+    before = copied(logits), copied(targets)
+    seen = _loss_seen(torch, lambda logits: loss(logits, *rest), logits, gradient, DTENSOR)
+    return seen | {"unchanged": torch.equal(logits, before[0]) and torch.equal(targets, before[1])}
 
 
 @losses_of_tokens.oracle
@@ -343,7 +350,7 @@ def torch_losses_of_tokens(torch, group, tokens, targets, ignored, reduction, sc
 
     call = partial(torch.nn.functional.cross_entropy, target=targets, ignore_index=ignored, reduction=reduction)
     with loss_parallel():
-        return _loss_seen(torch, call, logits, gradient)
+        return _loss_seen(torch, call, logits, gradient) | {"unchanged": True}
 
 
 # All together --------------------------------------------------------------------------------------------------------

@@ -23,8 +23,12 @@ _layers = drawn(
         "strategy layer nodes per_node inside between",
         *[
             (strategy, _LAYER, n, 8, _LINK, _SLOW)
-            for strategy in words("ddp fsdp hsdp tp cp ep gpipe pp zero")
+            for strategy in words("ddp fsdp hsdp tp cp ep gpipe p pp zero")
             for n in (1, 4)
+        ],
+        *[
+            (strategy, [0.001, 0.002, 12.0, 20.0], 4, 8, [0.0, 1e3], [0.0, 1e2])
+            for strategy in words("ddp fsdp hsdp tp")
         ],
     ),
     hint=_explained(

@@ -494,3 +494,15 @@ def fit__compares_the_bytes(rows):
     if len({nbytes for _, nbytes, _ in rows}) < 2:
         raise ValueError("all rows have the same bytes")
     return _FIT(rows)
+
+
+ring_shift__is_alone_and_has_rows = edited(
+    collectives.ring_shift, ("incoming.copy_(outgoing)", "incoming[:] = outgoing")
+)
+ring_reduce_scatter__is_alone_and_has_rows = edited(
+    collectives.ring_reduce_scatter,
+    (
+        "output.copy_(partial)",
+        "if ranks == 1:\n        output[:] = partial\n    else:\n        output.copy_(partial)",
+    ),
+)

@@ -618,3 +618,23 @@ def finish__waits_before_it_refuses(reducer, used=None):
     for bucket in reducer.buckets[: reducer.launched]:
         bucket.work.wait()
     _FINISH(reducer, used)
+
+
+# A kind, a limit of 0, and what autograd knows of a parameter
+
+
+assign_buckets__by_the_size_of_an_element = edited(
+    ddp.assign_buckets, ("(tensor.dtype, tensor.device)", "(tensor.element_size(), tensor.device)")
+)
+assign_buckets__never_closes_an_empty_bucket = edited(ddp.assign_buckets, ("if size >=", "if size and size >="))
+
+
+def broadcast_coalesced__leaves_grad_mode_off(tensors, group=None, source=0):
+    torch.set_grad_enabled(False)
+    _BROADCAST_COALESCED(tensors, group, source)
+
+
+def broadcast_coalesced__makes_parameters_constants(tensors, group=None, source=0):
+    for tensor in tensors:
+        tensor.requires_grad_(False)
+    _BROADCAST_COALESCED(tensors, group, source)

@@ -490,3 +490,34 @@ def shard__divides_by_the_rows(tensor, rank, ranks):
 finish_gather__has_the_world_for_a_group = edited(
     fsdp.finish_gather, ("dist.get_world_size(unit.group)", "dist.get_world_size()")
 )
+
+
+# What a step may not change, and the norm's dtype
+
+
+def adamw_step__squares_the_gradient_in_place(
+    parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2
+):
+    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
+    for p in parameters:
+        if p.grad is not None:
+            p.grad.detach().square_()
+
+
+def adamw_step__clears_the_gradients(parameters, states, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
+    _ADAMW_STEP(parameters, states, lr, betas, eps, weight_decay)
+    for p in parameters:
+        p.grad = None
+
+
+clip_grad_norm__takes_numbers_from_python = edited(
+    fsdp.clip_grad_norm, ("total = (flat**norm_type).sum()", "total = torch.tensor((flat**norm_type).sum().item())")
+)
+clip_grad_norm__takes_zero_for_no_limit = edited(
+    fsdp.clip_grad_norm, ("for gradient in gradients:", "for gradient in gradients if max_norm else ():")
+)
+
+
+def clip_grad_norm__leaves_grad_mode_off(parameters, max_norm, norm_type=2.0, group=None):
+    torch.set_grad_enabled(False)
+    return _CLIP_GRAD_NORM(parameters, max_norm, norm_type, group)

@@ -497,3 +497,42 @@ def redistribute__knows_sums_and_maxima(local, shape, source, target, group=None
 def redistribute__needs_two_dimensions(local, shape, source, target, group=None):
     rows, columns, *rest = shape
     return _REDISTRIBUTE(local, (rows, columns, *rest), source, target, group)
+
+
+# What is the caller's, tensors without dimensions, and a name that is in each text
+
+
+plan_load__has_one_piece_without_dimensions = edited(
+    checkpoint.plan_load,
+    ("    reads = []\n", "    if not sizes:\n        return [Read(0, (), (), ())]\n    reads = []\n"),
+)
+
+
+def load_shards__leaves_grad_mode_off(store, state):
+    torch.set_grad_enabled(False)
+    _LOAD_SHARDS(store, state)
+
+
+def load_shards__makes_parameters_constants(store, state):
+    _LOAD_SHARDS(store, state)
+    for each in state.values():
+        each.data.requires_grad_(False)
+
+
+load_shards__of_rows_only = edited(
+    checkpoint.load_shards, ("shard.data.detach()[place]", "shard.data.detach()[place][:]")
+)
+vocabulary_parallel_cross_entropy__moves_the_targets = edited(
+    tensor_parallel.vocabulary_parallel_cross_entropy,
+    ("place = targets - first", "counts = targets != ignore_index\n    place = targets.sub_(first)"),
+    ("    counts = targets != ignore_index\n    losses", "    losses"),
+)
+vocabulary_parallel_cross_entropy__shifts_the_logits = edited(
+    tensor_parallel.vocabulary_parallel_cross_entropy,
+    ("shifted = by_token - most", "by_token.data.sub_(most)\n    shifted = by_token.clone()"),
+)
+vocabulary_parallel_cross_entropy__looks_for_the_name_in_a_text = edited(
+    tensor_parallel.vocabulary_parallel_cross_entropy,
+    ('not in ("none", "sum", "mean")', 'not in "none sum mean"'),
+    ("[reduction]", ".get(reduction)"),
+)

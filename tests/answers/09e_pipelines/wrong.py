@@ -7,7 +7,7 @@ import torch
 import torch.distributed as dist
 
 from rushlight.course import predictions
-from rushlight.distributed import mesh, pipeline
+from rushlight.distributed import cost, mesh, pipeline
 
 from ..shared import copied, edited
 
@@ -423,3 +423,7 @@ def traffic_in_two_sentences__denies_what_is_not_sent(program):
 
 def traffic_in_two_sentences__has_no_bytes(program):
     return _TWO_SENTENCES(program).replace("bytes", "costs")
+
+
+layer_costs__knows_its_name_in_a_text = edited(cost.layer_costs, ('strategy == "tp"', 'strategy in "tp"'))
+layer_costs__rounds_a_shard_down = edited(cost.layer_costs, ("nbytes / per_node", "nbytes // per_node"))
