@@ -188,6 +188,9 @@ _four = {"ranks": 2, "sizes": [[2, 3], [3], [4], [2, 2]], "limit": 40, "earlier"
 _ORDER = "do all ranks call the same collectives in the same order, if their gradients arrive in different orders?"
 
 
+_LAUNCHED = "every bucket whose turn it is is launched now, and no other one: at the end each bucket has a work"
+
+
 @program(
     "distributed.ddp.mark_ready",
     cases=_marks,
@@ -200,8 +203,8 @@ _ORDER = "do all ranks call the same collectives in the same order, if their gra
         _four | {"orders": [[3, 0, 2, 1], [0, 1, 3, 2]], "ranks": 3, "members": [1, 2], "limit": 20},
     ],
     hint=explained_by_rank(
-        raised={"died": _ORDER, "wait": _ORDER},
-        arrivals="a gradient that arrives must not change `parameter.grad`, and every bucket whose turn it is is launched now",
+        raised={"NoneType": _LAUNCHED, "died": _ORDER, "wait": _ORDER},
+        arrivals=_LAUNCHED,
         sent="compare the launches with the order of `reducer.buckets`",
         works="the work that `all_reduce` returns belongs to the bucket whose buffer it reduces",
         waits="backward goes on at once: nothing is waited for here",
@@ -359,10 +362,8 @@ def _about_unused(case, mine, theirs):
     if isinstance(mine, dict) and "error" in mine:
         return {
             "TimeoutError": "there are many paths through this graph: how often is each node visited?",
-            "RecursionError": "this graph is deeper than Python's stack",
+            "RecursionError": "this graph is deeper than Python's stack" if "long" in str(case["steps"]) else None,
         }.get(mine["error"][0])
-    if first_apart(mine, theirs) == "grads":
-        return "no gradient is computed"
     return "which node of the graph belongs to a parameter, and which of them can be reached from the outputs?"
 
 

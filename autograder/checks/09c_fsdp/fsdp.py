@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from ...engine.check import program
 from ...engine.recorder import called
 from ..cases import apart, copied, drawn, error_name, explained, first_of, numbers, rows, several, when
-from ..shared_09 import UNEVEN, on_ranks, recorded_traffic, recorded_waits, units, with_strides
+from ..shared_09 import UNEVEN, explained_by_rank, on_ranks, recorded_traffic, recorded_waits, units, with_strides
 
 # Shards --------------------------------------------------------------------------------------------------------------
 
@@ -410,6 +410,12 @@ def _grads(torch, sizes, without, start, scale=1.0):
     return [None if i in without else grad for i, grad in enumerate(scaled)]
 
 
+_CLIPPED = (
+    "the powers are summed over the ranks, then the root is taken, once; all gradients are multiplied by "
+    "min(1, max_norm / (norm + 1e-6)), in place"
+)
+
+
 @program(
     "distributed.fsdp.clip_grad_norm",
     cases=units(
@@ -425,10 +431,11 @@ def _grads(torch, sizes, without, start, scale=1.0):
         (2, [[4, 2]], [], 0.0, "2", [], 1.0), (2, UNEVEN, [0, 1, 2, 3], 1.0, "2", [], 1.0), (3, UNEVEN, [], 1.0, "2", [1, 2], 1.0),
         (3, UNEVEN, [], 1.0, "inf", [1, 2], 1.0),
     ),
-    hint=first_of(when(apart("dtype"), "the norm has the dtype of the gradients"), lambda *_: (
-        "the powers are summed over the ranks, then the root is taken, once; all gradients are multiplied by "
-        "min(1, max_norm / (norm + 1e-6)), in place"
-    )),
+    hint=explained_by_rank(
+        dtype="the norm has the dtype of the gradients",
+        norm=_CLIPPED, grads=_CLIPPED, in_place=_CLIPPED, sent=_CLIPPED,
+        grad_mode="grad mode is not what it was before",
+    ),
     draws=6,
 )  # fmt: skip
 @on_ranks

@@ -638,3 +638,41 @@ def broadcast_coalesced__makes_parameters_constants(tensors, group=None, source=
     for tensor in tensors:
         tensor.requires_grad_(False)
     _BROADCAST_COALESCED(tensors, group, source)
+
+
+# What each hint of the others is for
+
+
+def all_reduce_coalesced__waits_in_its_own_way(tensors, op=ReduceOp.SUM, group=None):
+    pending = _ALL_REDUCE_COALESCED(tensors, op, group)
+    return collectives.PendingReduction([], pending.wait)
+
+
+def find_unused__follows_each_path(outputs, parameters):
+    waiting = [torch.autograd.graph.get_gradient_edge(t).node for t in ddp.tensors_in(outputs) if t.requires_grad]
+    reached = set()
+    while waiting:
+        node = waiting.pop()
+        reached.add(id(getattr(node, "variable", None)))
+        waiting += [other for other, _ in node.next_functions if other is not None]
+    return [i for i, parameter in enumerate(parameters) if id(parameter) not in reached]
+
+
+def mark_ready__launches_what_is_full(reducer, parameter):
+    number, place = reducer.places[parameter]
+    bucket = reducer.buckets[number]
+    gradient = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+    bucket.views[place].copy_(gradient.detach() / dist.get_world_size(reducer.group))
+    bucket.pending -= 1
+    if not bucket.pending:
+        bucket.work = dist.all_reduce(bucket.buffer, group=reducer.group, async_op=True)
+        reducer.launched += 1
+
+
+mark_ready__sends_single_precision = edited(
+    ddp.mark_ready, ("dist.all_reduce(full.buffer,", "dist.all_reduce(full.buffer.float(),")
+)
+mark_ready__counts_from_the_beginning = edited(
+    ddp.mark_ready,
+    ("        reducer.launched += 1", "        full.pending = len(full.parameters)\n        reducer.launched += 1"),
+)

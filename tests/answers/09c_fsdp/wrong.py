@@ -521,3 +521,6 @@ clip_grad_norm__takes_zero_for_no_limit = edited(
 def clip_grad_norm__leaves_grad_mode_off(parameters, max_norm, norm_type=2.0, group=None):
     torch.set_grad_enabled(False)
     return _CLIP_GRAD_NORM(parameters, max_norm, norm_type, group)
+
+
+shard__keeps_the_graph = edited(fsdp.shard, ("pieces(tensor.detach(), 0, ranks)", "pieces(tensor, 0, ranks)"))

@@ -536,3 +536,33 @@ vocabulary_parallel_cross_entropy__looks_for_the_name_in_a_text = edited(
     ('not in ("none", "sum", "mean")', 'not in "none sum mean"'),
     ("[reduction]", ".get(reduction)"),
 )
+
+
+# What each hint is for
+
+
+def copy_to_ranks__averages_what_is_equal(x, group=None):
+    def mean(x):
+        return tensor_parallel.all_reduced(x, group=group) / dist.get_world_size(group)
+
+    return tensor_parallel.apply_with_backward(
+        x, mean, lambda gradient: tensor_parallel.all_reduced(gradient, group=group)
+    )
+
+
+def reduce_from_ranks__averages_the_gradient(x, group=None):
+    def summed(x):
+        return tensor_parallel.all_reduced(x, group=group)
+
+    return tensor_parallel.apply_with_backward(
+        x, summed, lambda gradient: summed(gradient) / dist.get_world_size(group)
+    )
+
+
+def reduce_from_ranks__sums_into_x(x, group=None):
+    def summed(x):
+        total = x.detach().contiguous()
+        dist.all_reduce(total, group=group)
+        return total.clone()
+
+    return tensor_parallel.apply_with_backward(x, summed, lambda gradient: gradient)

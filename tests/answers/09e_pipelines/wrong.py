@@ -427,3 +427,18 @@ def traffic_in_two_sentences__has_no_bytes(program):
 
 layer_costs__knows_its_name_in_a_text = edited(cost.layer_costs, ('strategy == "tp"', 'strategy in "tp"'))
 layer_costs__rounds_a_shard_down = edited(cost.layer_costs, ("nbytes / per_node", "nbytes // per_node"))
+
+
+# What each hint is for
+
+
+step_time__gathers_once_without_overlap = edited(cost.step_time, ("2 * gather", "gather"))
+step_time__hides_all_reductions_but_the_last = edited(
+    cost.step_time,
+    ("    wire = begun", "    if not gather:\n        return layers * (forward + backward) + reduce\n    wire = begun"),
+)
+
+
+def traffic_in_two_sentences__grows_with_the_other(program):
+    first, second = _TWO_SENTENCES(program).split(". ")
+    return f"{first}. {second.replace('parameters', 'batch') if 'parameters' in second else second.replace('batch', 'parameters')}"
