@@ -191,7 +191,7 @@ def accuracy(model: Callable[[Tensor], Tensor], batches: Iterable[tuple[Tensor, 
         model: from inputs (n, features) to a number for each class, (n, classes). The largest one is the prediction. If it is a
             module, it is called in the mode that it has.
         batches: pairs of inputs and targets, (n,), int64. Ranks may have different numbers of batches, and of targets. A rank may
-            have no batch. The counts of targets may be large.
+            have no batch. All ranks together have at most a million targets.
 
     Returns:
         a float, the same on all ranks.
