@@ -5,6 +5,7 @@ A function's name is its exercise's, two underscores, and the style.
 
 import re
 import struct
+from itertools import accumulate
 
 import numpy as np
 
@@ -226,7 +227,7 @@ def quantization_error__bin_by_bin(histogram, width, start_bin, end_bin, dst_nbi
 
 
 def non_linear_search__with_generators(histogram, error):
-    total, sums = float(sum(histogram)), np.cumsum(np.array(histogram, np.float32), dtype=np.float32)
+    total, sums = float(sum(histogram)), np.float32([*accumulate(histogram)])
     cut, ends, best = [0.0, 1.0], (0, len(histogram) - 1), None
     while cut[0] < cut[1]:
         start, end = ends

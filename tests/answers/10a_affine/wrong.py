@@ -527,6 +527,23 @@ find_qconfig__a_default_of_its_own = edited(
     _find_qconfig, (", mapping.global_qconfig)", ', mapping.global_qconfig or "default")')
 )
 
+# The search, an edge at a time
+
+non_linear_search__of_single_precision_sums = edited(
+    _SEARCH, ("np.cumsum(histogram).astype(np.float32)", "np.cumsum(np.array(histogram, np.float32))")
+)
+non_linear_search__ends_when_nothing_moves = edited(_SEARCH, ("            continue\n", "            break\n"))
+non_linear_search__goes_on_after_a_larger_error = edited(_SEARCH, ("            break\n", "            continue\n"))
+non_linear_search__the_range_of_the_larger_error = edited(
+    _SEARCH, ("            break\n", "            return next_start, next_end\n")
+)
+non_linear_search__fractions_in_place = edited(
+    _SEARCH,
+    ("    while alpha < beta:\n",
+     "    histogram[:] = [count / max(total, 1) for count in histogram]\n    while alpha < beta:\n"),
+)  # fmt: skip
+
+
 # What each hint is for
 
 
