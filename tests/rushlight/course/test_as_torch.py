@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from sweep import swept
 
 from autograder.notebook.programs import difference
 from rushlight.course.as_torch import TorchVersion
@@ -54,8 +55,11 @@ def write(folder, **sources):
         (folder / f"{name}.py").write_text(textwrap.dedent(source))
 
 
-def test_what_strangers_write_prints_what_it_prints_on_torch(tmp_path):
-    paths = sorted(STRANGERS.glob("*.py"))
+PROGRAMS = sorted(STRANGERS.glob("*.py"))
+
+
+@pytest.mark.parametrize("paths", [PROGRAMS[:1], swept(PROGRAMS[1:])], ids=["first", "others"])
+def test_what_strangers_write_prints_what_it_prints_on_torch(paths, tmp_path):
     commands = [[str(path)] for path in paths]
     (tmp_path / "torch").mkdir()
     theirs = run_each(tmp_path / "torch", *commands, on="torch")
