@@ -63,6 +63,7 @@ _LINES = [_line(tensor(*of_x)["tensor"], step, eps) for *of_x, step, eps in (
     ([1, 1], None, 0, "float64", 1, 1e-50),  # 0 in float32
     ([4096, 32], None, 0, "float32", 1, 1e-5),  # short lines: a plain sum in float32 will do
     ([2, 3], None, 0, "int64", 1, 1e-5), ([0], None, 0, "int64", 1, 1e-5),
+    ([2, 3], None, 0, "float16", 1, 1e-5), ([2, 3], None, 0, "bfloat16", 1, 1e-5),
 )]  # fmt: skip
 _LINES += [
     {"x": tensor(*x, dtype="float32"), "weight": tensor(weight, dtype="float32"), "eps": 1e-5}
@@ -115,6 +116,8 @@ def lines_in_cpp(xp, x, weight, eps):
 def torch_lines_in_cpp(torch, x, weight, eps):
     if weight.dtype != x.dtype:
         raise RuntimeError("one dtype for both")
+    if x.dtype in (torch.float16, torch.bfloat16):
+        raise NotImplementedError("a dtype that AT_DISPATCH_FLOATING_TYPES leaves out")
     result = torch.nn.functional.rms_norm(x, x.shape[-1:], weight, eps)
     return {"result": copied(result), "contiguous": True, "arguments": [copied(x), copied(weight)] * 2, "beyond": []}
 

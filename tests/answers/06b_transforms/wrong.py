@@ -343,6 +343,10 @@ def rms_norm_source__for_contiguous_tensors_only():
     return _TEXT.replace("lines = x.contiguous(), factors = weight.contiguous()", "lines = x, factors = weight")
 
 
+def rms_norm_source__of_half_precision_too():
+    return _TEXT.replace("AT_DISPATCH_FLOATING_TYPES(", "AT_DISPATCH_FLOATING_TYPES_AND2(at::kHalf, at::kBFloat16, ")
+
+
 def rms_norm_source__with_sizes_as_numbers_on_meta():
     return _TEXT.replace("at::empty_symint(x.sym_sizes(), ", "at::empty(x.sizes(), ")
 

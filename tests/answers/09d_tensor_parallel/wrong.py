@@ -180,6 +180,10 @@ def redistribute__does_not_pad(local, shape, source, target, group=None):
     return _REDISTRIBUTE(local, shape, source, target, group)
 
 
+def redistribute__a_lone_rank_has_all_of_it(local, shape, source, target, group=None):
+    return local if dist.get_world_size(group) == 1 else _REDISTRIBUTE(local, shape, source, target, group)
+
+
 def redistribute__makes_summands(local, shape, source, target, group=None):
     if source.is_replicate() and target.is_partial():
         return local / dist.get_world_size(group)
