@@ -80,10 +80,10 @@ def view_forward(base: Tensor, view: View) -> Tensor:
 def view_inverse(base: Tensor, view: View, new: Tensor) -> Tensor:
     """The base after the value of its view becomes `new`: a tensor of the base's sizes. No tensor is written to.
 
-    The calls are recorded in a graph, which is compared with torch's. So each step calls the operators that its line names, and no
-    others. Call an operator as a method of a tensor (`new.t()`), as a function (`functions.t(new)`) or by its overload
-    (`aten.t.default(new)`). `sum_to(tensor, sizes)` adds up the copies of each element. `wrap_dim(dim, ndim)` is `dim` counted from
-    the front.
+    The calls are recorded in a graph, which is compared with torch's. So each step calls the operators that its line names, and
+    no others. Call an operator as a method of a tensor (`new.t()`), as a function (`functions.t(new)`; there is none for `view`)
+    or by its overload (`aten.t.default(new)`). `sum_to(tensor, sizes)` adds up the copies of each element. `wrap_dim(dim, ndim)`
+    is `dim` counted from the front.
 
     Args:
         base: the base before the write.
@@ -97,8 +97,7 @@ def view_inverse(base: Tensor, view: View, new: Tensor) -> Tensor:
               inverse is an operator of the same name, even if the order is the same.
             - `squeeze`: removes dimensions of size 1: all of them, or those in `dim`, an int or a sequence of ints. The inverse is
               an `unsqueeze` for each, from the first dimension to the last.
-            - `unsqueeze`: adds a dimension of size 1, `dim` of the view. The inverse is a `squeeze` of the same `dim`, which stays
-              negative if it is negative.
+            - `unsqueeze`: adds a dimension of size 1, `dim` of the view. The inverse is a `squeeze` of this dimension.
             - `expand`: the view may have each element several times. The base adds the sum of all differences from it:
               `base + sum_to(new - base, sizes)`, where `sizes` are those of the base.
             - `select`, `slice`, `diagonal`, `as_strided`: a part of the base. The operators `select_scatter`, ... write this part.

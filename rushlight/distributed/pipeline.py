@@ -145,8 +145,9 @@ def run_stage(
     ("F", i): call the module on `inputs[i]` on the first stage, on other stages on the tensor that the rank before sends. The
     output goes to the rank after, or on the last stage into `loss(output, targets[i])`, a number. ("B", i): backward from
     that loss, or from the gradient of the output that the rank after sends; the gradient of the received input goes to the
-    rank before. After the backward of a micro-batch, drop all that keeps the tensors that autograd saved in its forward. Drop
-    its received input at the latest in the next action. Send tensors without a graph, because a graph keeps what it saved.
+    rank before. After the backward of a micro-batch, drop all that keeps the tensors that autograd saved in its forward: its
+    received input and its output at the latest in the next action. Send tensors without a graph, because a graph keeps what
+    it saved.
 
     The gradients are of the mean of the micro-batches' losses, and are added to the parameters' `.grad`, as autograd does.
 

@@ -146,7 +146,8 @@ def build_check(guards: list[Guard], scope: dict[str, Any]) -> Callable[[dict[st
     Args:
         guards: a list; the sources use `L`, the argument, and the names in `scope`. A guard with an empty source is about
             no value.
-        scope: the globals of the function. No name is added to it or removed, except that `exec` may add `__builtins__`.
+        scope: the names that sources may use beside `L`, with their values, which stay the same. No name is added to it or
+            removed, except that `exec` may add `__builtins__`.
 
     Returns:
         the function. It returns True or False. A source that cannot be evaluated, because an attribute, a key or an index is

@@ -40,7 +40,7 @@ def verify_graph(graph: Mapping[str, Any], is_known: Callable[[str], Any]) -> No
 
     `graph` is a dict with the lists `"inputs"`, `"nodes"` and `"outputs"`, as for `run_graph`. It is right if all of these hold:
 
-    - Each argument of a node, and each input and output, is a dict with one entry, whose key is in `KINDS`.
+    - Each argument of a node, and each input and output, all of which are dicts, has one entry, whose key is in `KINDS`.
     - The operator of each node, `node["target"]`, is known: `is_known(target)` returns the operator or True, and not None or False.
     - A name is given once: to an input, or to a result (`node["outputs"]`). `names_in(argument)` is a list of the names in an
       argument. A name is an identifier (`IDENTIFIER.fullmatch(name)`).

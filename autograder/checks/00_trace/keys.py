@@ -163,7 +163,7 @@ _MORE_CALLS = split_at_semicolons("""
 add.Tensor; add.Tensor BackendSelect; _scaled_grouped_mm BackendSelect ADInplaceOrView; add.Tensor XLA;
 add.Tensor BackendSelect XLA CPU; mm BackendSelect QuantizedCPU; empty.memory_format BackendSelect;
 _scaled_grouped_mm CPU; view ADInplaceOrView CPU; add.Scalar BackendSelect CPU; add_.Tensor ADInplaceOrView CPU;
-relu Python CPU; add.Tensor Meta""")
+relu Python CPU; add.Tensor Meta; add.Tensor Batched""")
 
 
 def _call(op, *keys):
@@ -188,6 +188,8 @@ def _about_kernels(case, mine, theirs):
             "a key is skipped only if its line says `fallthrough` before `registered`; `Undefined` comes after all keys"
         )
     if mine[0] == theirs[0]:
+        if not (mine[1] in theirs[1] or theirs[1] in mine[1]):
+            return "the line of a key begins with the whole key and a colon"
         return (
             "the text between `registered at` and the last brackets of the line may contain spaces, brackets and any word"
             if mine[1] != theirs[1]

@@ -69,6 +69,7 @@ def _(torch, index, strides, storage_offset):
             tensor([1], [0]), tensor([2], [0]), tensor([2, 2], [1, 1]), tensor([4, 3], [3, 1], 2), tensor([2, 2, 3]),
             tensor([2, 2, 3], [7, 3, 1]), tensor([2, 2, 2], [3, 3, 1]), tensor([2, 1], [2, 1]), tensor([1, 1], [5, 7]),
             tensor([2, 1, 2, 1, 3, 2], [12, 5, 6, 0, 2, 1]), tensor([2, 3, 2, 2], [12, 2, 6, 1]), tensor([2, 300]),
+            tensor([2, 3, 4], [12, 5, 1]), tensor([2, 3, 4], [12, 4, 2]), tensor([2, 3, 4], [13, 4, 1]),
         )
     ],
     hint=when(lambda case: 1 in case["x"]["tensor"]["sizes"], "the stride of a dimension of size 1 does not matter"),

@@ -7,7 +7,19 @@ from collections import namedtuple
 
 from ...engine.check import program
 from ...engine.recorder import recorded
-from ..cases import copied, drawing, drawn, error_name, explained, numbers, rows, several, with_layout, words
+from ..cases import (
+    beyond_single,
+    copied,
+    drawing,
+    drawn,
+    error_name,
+    explained,
+    numbers,
+    rows,
+    several,
+    with_layout,
+    words,
+)
 from ..shared_06.operators import PLUMBING, POINTWISE, PRODUCTS, SHAPES
 
 _ROUNDING = words("round floor ceil trunc frac fix remainder fmod copysign sgn signbit")
@@ -223,28 +235,32 @@ _SIZES = ((1, 4, 2), (0, 2, 3), (0, 3, 3), (2, 0, 3), (2, 3, 0), (5, 1, 1))
     ),
     hint=explained(
         product="a scale of a column of q is a factor of a column of the product, a scale of a row of q one of a column of x",
+        beyond_single="the int8 matrix is cast to the dtype of x, which may be float64",
         of_the_sizes_of_q="the scale multiplies the smaller matrices, before or after the product; q itself is only cast",
     ),
 )
 def products_with_int8(xp, n, k, m, axis, layout, kind):
     module, torch = xp.wrapper, xp.wrapper.torch
     int_data, scale = _quantised_parts(torch, [k, m], axis, layout, kind)
+    scale /= 3  # which no number of single precision is in double precision
     q, x = module.QuantisedTensor(int_data, scale, axis), with_layout(torch, numbers(torch, [n, k], 1, kind), layout)
     with recorded([*PRODUCTS, *POINTWISE, "sum", *SHAPES]) as beyond, module.CountOperators() as counted:
         product = module.quantised_mm(x, q)
     names = {name.split(".")[1] for name, sizes in counted.calls if sizes in ((k, m), (m, k))}
     names -= {*PLUMBING, "diagonal"} - {"clone", "copy_"}
     shown = {"class": type(product).__name__, "new": product is not x, "product": copied(product)}
-    shown["of the sizes of q"] = sorted(names)
+    shown |= {"beyond single": beyond_single(torch, copied(product)), "of the sizes of q": sorted(names)}
     return shown | {"parts": [copied(q.int_data), copied(q.scale), copied(x)], "beyond": beyond}
 
 
 @products_with_int8.oracle
 def torch_products_with_int8(torch, n, k, m, axis, layout, kind):
-    parts = _quantised_parts(torch, [k, m], axis, "", kind)
+    parts = _, scale = _quantised_parts(torch, [k, m], axis, "", kind)
+    scale /= 3
     x = numbers(torch, [n, k], 1, kind)
-    shown = {"class": "Tensor", "new": True, "product": x @ _dequantised(*parts, axis), "of the sizes of q": []}
-    return shown | {"parts": [*map(copied, parts), x], "beyond": []}
+    product = x @ _dequantised(*parts, axis)
+    shown = {"class": "Tensor", "new": True, "product": product, "beyond single": beyond_single(torch, product)}
+    return shown | {"of the sizes of q": [], "parts": [*map(copied, parts), x], "beyond": []}
 
 
 def _of_a_subclass(q):

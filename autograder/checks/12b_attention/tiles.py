@@ -288,7 +288,7 @@ def _about_gradients(case, mine, theirs):
 @program(
     "course.attention.tiled_attention_backward",
     cases=_tiles(),
-    edges=_EDGES,
+    edges=_EDGES + _LARGE,
     draws=30,
     hint=_about_gradients,
 )

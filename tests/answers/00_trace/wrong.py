@@ -185,6 +185,17 @@ def keys_in_order__autograd_only_where_it_is_asked_for(x):
     return found
 
 
+def serving__finds_a_line_by_its_beginning(table, keys):
+    for key in [*keys, "Undefined"]:
+        line = next((line for line in table.splitlines() if line.startswith(key)), None)
+        if line is None:
+            return None
+        where = line.partition(": ")[2]
+        if not where.startswith("fallthrough "):
+            place, _, kind = where.removeprefix("registered at ").rpartition(" [")
+            return key, place, kind.rstrip("]")
+
+
 def serving__by_the_first_key(table, keys):
     lines = dict(line.split(": ", 1) for line in table.splitlines())
     if not keys or keys[0] not in lines:

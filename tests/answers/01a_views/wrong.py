@@ -75,6 +75,14 @@ def is_contiguous__looks_at_the_last_two_dimensions(sizes, strides):
     return 0 in sizes or is_contiguous__forgets_tensors_without_elements(sizes[-2:], strides[-2:])
 
 
+def is_contiguous__of_the_first_and_the_last_stride(sizes, strides):
+    pairs = [(size, stride) for size, stride in zip(sizes, strides) if size != 1]
+    used = [stride for _, stride in pairs]
+    if not pairs or 0 in sizes:
+        return True
+    return used[-1] == 1 and math.prod(pairs[0]) == math.prod(sizes) and used == sorted(used, reverse=True)
+
+
 def is_contiguous__forgets_tensors_without_elements(sizes, strides):
     return all(size == 1 or a == b for size, a, b in zip(sizes, strides, contiguous_strides(sizes)))
 

@@ -124,6 +124,11 @@ def quantised_mm__dequantises(x, q):
     return x @ q.dequantise()
 
 
+def quantised_mm__in_single_precision(x, q):
+    factors, matrix = q.scale.float(), q.int_data.float()
+    return ((x.float() @ matrix) * factors if q.axis else (x.float() * factors) @ matrix).to(x.dtype)
+
+
 def quantised_mm__scales_the_result_whatever_the_axis(x, q):
     product = x @ q.int_data.to(x.dtype)
     return product * q.scale if q.scale.shape[0] == product.shape[1] else (x * q.scale) @ q.int_data.to(x.dtype)

@@ -245,6 +245,14 @@ tiled_attention__a_mean_of_means = edited(attention.tiled_attention, ("known.mix
 tiled_attention__the_last_block_left_out = edited(
     attention.tiled_attention, ("range(0, key.shape[-2], block)", "range(0, max(1, key.shape[-2] - block + 1), block)")
 )
+tiled_attention_backward__masks_the_weights = edited(
+    attention.tiled_attention_backward,
+    ("begin, end, is_causal, scale)", "begin, end, False, scale)"),
+    (
+        "unsqueeze(-1)).exp()",
+        "unsqueeze(-1)).exp() * (block_scores(query, key, begin, end, is_causal, scale) > -math.inf)",
+    ),
+)
 tiled_attention_backward__without_delta = edited(attention.tiled_attention_backward, (".mT - delta)", ".mT)"))
 
 
