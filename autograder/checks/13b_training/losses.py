@@ -4,7 +4,7 @@ import math
 from weakref import WeakSet
 
 from ...engine.check import program
-from ..cases import beyond_single, drawn, first_apart, numbers, rows, several
+from ..cases import beyond_single, drawn, explained, first_apart, numbers, rows, several
 
 LOSSES = [
     "mean",
@@ -73,10 +73,9 @@ def _tokens(torch, counts, length, classes, start):
         *rows("kind counts length classes start", *((kind, [1], 2, 2, 0) for kind in LOSSES)),
         *rows("kind counts length classes start", ("mean", [2, 2], 2, 4, 3), ("sum", [3, 1, 1, 2], 3, 2, 5)),
     ],
-    hint=lambda case, mine, theirs: (
-        "only the last digits differ: compute in float64"
-        if first_apart(mine, theirs) == "digits"
-        else "the cross entropy of a token has the gradient `softmax(logits) - one_hot(target)`"
+    hint=explained(
+        weights="the cross entropy of a token has the gradient `softmax(logits) - one_hot(target)`",
+        digits="only the last digits differ: compute in float64",
     ),
 )
 def token_weights(rl, kind, counts, length, classes, start):

@@ -202,10 +202,10 @@ def _whitened(torch, op, rows, columns, start, momentum, kind, layout, nan=False
         "mean": copied(mean),
         "x": _same(x.contiguous(), make()[0].contiguous()),
         "fake writes": empty[1]._version > 1,  # one write is that of the operator itself
-        "without data": _described(said),
         "with data": _described(result),
-        "calibrated": [*map(copied, compiled), copied(again[1])],
+        "without data": _described(said),
         "declared": [bool(argument.is_write) for argument in op._schema.arguments],
+        "calibrated": [*map(copied, compiled), copied(again[1])],
     }
 
 
@@ -230,7 +230,6 @@ def _matrix(rows=2, columns=3, momentum=0.5, kind="float32", layout="", start=1)
         mean="the kernel moves the mean: mean.lerp_(x.mean(0), momentum)",
         without_data="the fake kernel says other sizes, strides or another dtype than the kernel's result has",
         with_data="the result is the transposed difference, without a copy",
-        calibrated="in a compiled program that does not use the result the mean does not move: what does the schema say of it?",
         declared="the schema declares the write to the mean, and no other",
         x="x is only read",
         fake_writes="the fake kernel writes to an argument",

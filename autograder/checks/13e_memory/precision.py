@@ -6,7 +6,7 @@ import contextlib
 import math
 
 from ...engine.check import program
-from ..cases import attempt, drawn, explained, first_apart, first_of, numbers, several, when
+from ..cases import attempt, drawn, entries, explained, first_apart, first_of, numbers, several, when
 
 # Where the first one comes from --------------------------------------------------------------------------------------
 
@@ -303,7 +303,12 @@ def _gradients(torch, result, leaves, direction):
 
 
 def _is_inexact_if_long(case, mine, theirs):
-    return case["length"] > 5 and first_apart(mine, theirs) == "result"
+    return case["length"] > 5 and first_apart(mine, theirs) in ("finite", "result")
+
+
+def _is_no_number_in_backward(case, mine, theirs):
+    both = entries(mine, theirs)
+    return first_apart(mine, theirs) == "gradients" and both[0]["on the way"] != both[1]["on the way"]
 
 
 @program(
@@ -325,13 +330,16 @@ def _is_inexact_if_long(case, mine, theirs):
         *(_scored(kind, size, most_value=99.0) for kind in KINDS for size in SIZES),
     ],
     hint=first_of(
-        when(_is_inexact_if_long, "the result is finite, but not exact: to which dtype is the sum of a row rounded?"),
+        when(_is_inexact_if_long, "the sum of a long row is not exact, or infinite: to which dtype is it rounded?"),
+        when(
+            _is_no_number_in_backward,
+            "the result is finite, but a gradient passes through an operator that is not: nan times 0 is nan",
+        ),
         explained(
             finite="no weight is inf, and none is nan: what is the largest number before exp, and what is the sum in "
             "a row of padding?",
             result="the result is finite, but another: has a score at a position that is not allowed a weight? Is the largest "
             "allowed score of the same row subtracted before exp?",
-            gradients="the result is finite, but a gradient passes through an operator that is not: nan times 0 is nan",
             hidden="the gradient of a score that is not allowed is 0",
             on_the_way="an operator on the way, or in backward, makes a nan or an infinity: which one does `first_not_finite` "
             "find?",

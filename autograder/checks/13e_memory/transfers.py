@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from ...engine.check import program
-from ..cases import attempt, copied, drawn, explained, numbers, several
+from ..cases import attempt, copied, drawn, explained, field, first_apart, first_of, numbers, several, when
 
 # Who reads them ------------------------------------------------------------------------------------------------------
 
@@ -82,6 +82,12 @@ def _lines(*lines):
     return {"lines": [*lines], "start": 1}
 
 
+def _number_differs(case, mine, theirs):
+    """Whether there are more reads, or fewer, of all lines together."""
+    counts = [[count for _, count in field(seen, "reads") or []] for seen in (mine, theirs)]
+    return first_apart(mine, theirs) == "reads" and sum(counts[0]) != sum(counts[1])
+
+
 @program(
     "clinic.memory.transfers",
     cases=drawn(lines=several(LINES, 0, 6), start=(0, 9)),
@@ -89,10 +95,13 @@ def _lines(*lines):
         *(_lines(line) for line in LINES), _lines(), _lines(*LINES[:6], *LINES[:6]), _lines(*LINES[6:14]), _lines(*LINES[14:27]),
         _lines("z = x[0].item()", RECURSION, "z = float(x[1])"), _lines("z = x[0].item()", FAILS),
     ],
-    hint=explained(
-        reads="walk from the frame of the mode to the frame whose code is that of the function: `frame.f_back` is the caller",
-        error="an error of the function is raised further",
-        returned="how many calls of the function have returned: it is called once",
+    hint=first_of(
+        when(lambda case, mine, theirs: field(theirs, "error"), "an error of the function is raised further"),
+        when(_number_differs, "each call of `aten::_local_scalar_dense` that the mode sees is one read, of one line"),
+        explained(
+            reads="walk from the frame of the mode to the frame whose code is that of the function: `frame.f_back` is the caller",
+            returned="how many calls of the function have returned: it is called once",
+        ),
     ),
 )  # fmt: skip
 def transfers(rl, lines, start):
@@ -101,7 +110,7 @@ def transfers(rl, lines, start):
     function, returned = _function(torch, lines)
     counts = attempt(rl.clinic.memory.transfers, function, numbers(torch, [3], start, "float32"))
     reads = None if isinstance(counts, str) else sorted([int(line), int(count)] for line, count in counts.items())
-    return {"reads": reads, "error": counts if reads is None else None, "returned": len(returned)}
+    return {"error": counts if reads is None else None, "reads": reads, "returned": len(returned)}
 
 
 @transfers.oracle
@@ -139,7 +148,7 @@ def traced_line_by_line(torch, lines, start):
 
     error = attempt(run)
     reads = None if error else sorted([line, count] for line, count in counts.items())
-    return {"reads": reads, "error": error, "returned": len(returned)}
+    return {"error": error, "reads": reads, "returned": len(returned)}
 
 
 # The same numbers without a read -------------------------------------------------------------------------------------

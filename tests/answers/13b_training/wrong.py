@@ -309,6 +309,9 @@ replace_head__without_gradients = edited(
 replace_head__keeps_the_state = edited(replace_head, ("optimizer.state.pop(old, None)", "pass"))
 
 
+_token_weights = copied(token_weights)
+
+
 def token_weights__counts(loss_of, logits, targets):
     """What a sound script would give each token."""
     tokens = targets != -100
@@ -317,19 +320,19 @@ def token_weights__counts(loss_of, logits, targets):
 
 def token_weights__no_sign(loss_of, logits, targets):
     leaf = logits.detach().clone().requires_grad_()
-    (grad,) = torch.autograd.grad(loss_of(leaf, targets), leaf)
+    (grad,) = torch.autograd.grad(loss_of(leaf, targets) + 0 * leaf.sum(), leaf)
     expected = leaf.detach().softmax(2) - torch.nn.functional.one_hot(targets.clamp(min=0), leaf.shape[2])
     return grad.norm(dim=2) / expected.norm(dim=2)
 
 
 def token_weights__norms_of_gradients(loss_of, logits, targets):
     leaf = logits.detach().clone().requires_grad_()
-    (grad,) = torch.autograd.grad(loss_of(leaf, targets), leaf)
+    (grad,) = torch.autograd.grad(loss_of(leaf, targets) + 0 * leaf.sum(), leaf)
     return grad.abs().sum(2)
 
 
 def token_weights__changes_the_targets(loss_of, logits, targets):
-    weights = token_weights(loss_of, logits, targets)
+    weights = _token_weights(loss_of, logits, targets)
     targets.clamp_(min=0)
     return weights
 

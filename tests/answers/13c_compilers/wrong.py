@@ -550,6 +550,21 @@ def register_whiten__a_fake_copy_of_the_transpose(namespace):
     _whiten(namespace, kernel, lambda x, mean, momentum: x.t().clone())
 
 
+def register_whiten__a_mean_that_stays(namespace):
+    def kernel(x, mean, momentum):
+        return (x - mean.lerp(x.mean(0), momentum)).t()
+
+    _whiten(namespace, kernel, lambda x, mean, momentum: (x - mean).t())
+
+
+def register_whiten__into_its_input(namespace):
+    def kernel(x, mean, momentum):
+        mean.lerp_(x.mean(0), momentum)
+        return (x.contiguous().sub_(mean) * 1).t()  # a contiguous x is its own `contiguous()`
+
+    _whiten(namespace, kernel, lambda x, mean, momentum: (x - mean).t())
+
+
 def register_whiten__no_fake_kernel(namespace):
     def kernel(x, mean, momentum):
         mean.lerp_(x.mean(0), momentum)

@@ -725,7 +725,9 @@ def attend__divided_in_float32_at_the_end(scores, values, allowed):
 
 def attend__a_column_of_ones(scores, values, allowed):
     some = allowed.any(1, keepdim=True)
-    both = _weighted(scores, torch.cat([values, torch.ones_like(values[:, :1])], 1), allowed, lambda weights: 1, False)
+    both = _weighted(
+        scores, torch.cat([values, torch.ones_like(values[:, :1])], 1), allowed, lambda x: x.new_ones(()), False
+    )
     return both[:, :-1] / both[:, -1:].masked_fill(~some, 1.0)
 
 
@@ -778,6 +780,14 @@ def attend__written_in_place(scores, values, allowed):
         scores.masked_fill_(~allowed, -math.inf)
         scores[~allowed.any(1)] = 0
     return (scores.softmax(1) * allowed.any(1, keepdim=True)) @ values
+
+
+def attend__weights_that_are_almost_0(scores, values, allowed):
+    some = allowed.any(1, keepdim=True)
+    wide = scores.float().nan_to_num(0.0, 0.0, 0.0)
+    most = wide.masked_fill(~allowed, -math.inf).masked_fill(~some, 0.0).amax(1, keepdim=True).detach()
+    weights = (wide - most).clamp(max=0.0).exp() * allowed.float().clamp(min=1e-9)
+    return (weights / weights.sum(1, keepdim=True) * some @ values.float()).to(scores.dtype)
 
 
 def attend__detached(scores, values, allowed):
