@@ -67,28 +67,26 @@ def _shapes(count):
 
 _IN_USE = "a send may still read its tensor after the return: wait for what isend returns"
 _WORLD = "`dst=`, `src=` and `peer=` are ranks of the world; ranks of the group are `group_dst=`, `group_src=` and `group_peer=`"
+_NEIGHBOURS = "send to rank + 1, receive from rank - 1, both modulo the number of ranks of the group, not of the world"
 _OTHER_PART = "a rank receives another index than it has made room for: which index does each rank send first?"
 _PEERS = "all messages of a ring go to the next rank; p - 1 of them (2(p - 1) of an all-reduce), each of one part"
 
 
 _UNWRITTEN = "a tensor that was given for the result is still as it was"
+BEFORE = 77  # each number of a result's tensor before the call
 
 
 def _is_unwritten(name):
-    """For `when`: whether an entry of zeros is still one, on the first rank whose results differ."""
+    """For `when`: whether an entry is still as before the call, on the first rank whose results differ."""
 
     def test(case, mine, theirs):
         ranks = zip(mine, theirs) if isinstance(mine, list) and isinstance(theirs, list) else ()
         yours, wanted = next((pair for pair in ranks if difference(*pair)), (None, None))
         pairs = [(field(yours, name), field(wanted, name))]
         pairs = [*zip(*pairs[0])] if isinstance(pairs[0][0], list) else pairs
-        return any(_is_zero(a) and not _is_zero(b) for a, b in pairs if a and b)
+        return any(values(a).size and (values(a) == BEFORE).all() for a, b in pairs if a and b)
 
     return test
-
-
-def _is_zero(tensor):
-    return not values(tensor).any()
 
 
 @program(
@@ -96,14 +94,14 @@ def _is_zero(tensor):
     cases=lambda st: rings(st, shapes=_shapes, kind=_KINDS),
     edges=rows(
         "ranks members shapes kind",
-        (2, None, [[3], [3]], "float64"), (3, None, [[1], [2], [3]], "float64"),
+        (2, None, [[3], [3]], "float64"), (3, None, [[1], [1], [1]], "float64"), (3, None, [[1], [2], [3]], "float64"),
         (4, None, [[2], [0], [], [2, 3]], "int64"), (1, None, [[]], "float64"), (3, [1, 2], [[4], [1]], "float32"),
         (4, [0, 2, 3], [[1], [2], [3]], "float64"), (3, [1], [[2]], "float64"),
         (2, None, [[600000]] * 2, "float32"), (3, None, [[600000]] * 3, "float32"),
     ),
     hint=first_of(when(_is_unwritten("first"), _UNWRITTEN), explained_by_rank(
-        raised={"Pair": _WORLD, "not part of": _WORLD, "not registered": _WORLD},
-        first="send to rank + 1, receive from rank - 1, both modulo the number of ranks of the group, not of the world",
+        raised={"Pair": _WORLD, "not part of": _WORLD, "not registered": _WORLD, "data size": _NEIGHBOURS},
+        first=_NEIGHBOURS,
         messages="one message for each rank, to the next one in its group",
         kept="the outgoing tensor is not changed",
         in_use=_IN_USE,
@@ -114,7 +112,7 @@ def _is_zero(tensor):
 def shift(xp, torch, group, shapes, kind):
     rank = torch.distributed.get_rank(group)
     outgoing = numbers(torch, shapes[rank], rank, kind)
-    before, incoming = outgoing.clone(), torch.zeros(shapes[rank - 1], dtype=outgoing.dtype)
+    before, incoming = outgoing.clone(), torch.full(shapes[rank - 1], BEFORE, dtype=outgoing.dtype)
     memory = incoming.view(-1)  # another view of it, which sees only what is written in place
     with recorded_messages(outgoing) as seen:
         xp.distributed.collectives.ring_shift(outgoing, incoming, group)
@@ -138,7 +136,7 @@ def _to_reduce(torch, group, shapes, kind):
     """This rank's number in the group, its tensors, and an output for the reduction of the one with that number."""
     rank = torch.distributed.get_rank(group)
     inputs = [numbers(torch, shape, 5 * rank + i, kind) for i, shape in enumerate(shapes)]
-    return rank, inputs, torch.zeros_like(inputs[rank])
+    return rank, inputs, torch.full_like(inputs[rank], BEFORE)
 
 
 @program(
@@ -154,7 +152,7 @@ def _to_reduce(torch, group, shapes, kind):
     ),
     hint=first_of(when(_is_unwritten("output"), _UNWRITTEN), explained_by_rank(
         raised={"shape": _OTHER_PART, "size": _OTHER_PART},
-        output="the partial result number i ends on rank i, so it must begin on the rank after it",
+        output="the partial result number i ends on rank i, so it must begin on the rank after it; `combine` applies `op`",
         kept="the given tensors are not changed: received parts need memory of their own",
         in_use=_IN_USE,
         messages=_PEERS,
@@ -193,7 +191,8 @@ def torch_reduce_scatter(torch, group, shapes, op, kind):
         (4, [0, 2, 3], [[2], [3], [1]], "float64", False),
     ),
     hint=first_of(when(_is_unwritten("outputs"), _UNWRITTEN), explained_by_rank(
-        outputs="in step k each rank sends the part that it received in step k - 1; in step 0, its own part",
+        outputs="number r is the input of rank r. In step k each rank sends the part that it received in step k - 1; in step 0, "
+        "its own part",
         kept="input is not changed",
         in_use=_IN_USE,
         messages=_PEERS,
@@ -204,7 +203,7 @@ def torch_reduce_scatter(torch, group, shapes, op, kind):
 def all_gather(xp, torch, group, shapes, kind, shared):
     rank = torch.distributed.get_rank(group)
     mine = numbers(torch, shapes[rank], rank, kind)
-    before, outputs = mine.clone(), [torch.zeros(shape, dtype=mine.dtype) for shape in shapes]
+    before, outputs = mine.clone(), [torch.full(shape, BEFORE, dtype=mine.dtype) for shape in shapes]
     if shared:
         mine = outputs[rank].copy_(mine)
     memory = [tensor.detach() for tensor in outputs]
@@ -242,7 +241,8 @@ def _to_all_reduce(torch, rank, shape, kind):
         (2, None, [3, 200001], "SUM", "float32"),
     ),
     hint=explained_by_rank(
-        first="cut the flat tensor in as many parts as the group has ranks; reduce-scatter, then all-gather them in place",
+        first="cut the flat tensor in as many parts as the group has ranks; reduce-scatter, then all-gather them in place, "
+        "in its dtype",
         in_use=_IN_USE,
         messages="2(p - 1) messages, each of one part of tensor_split, all of them to the next rank of the group",
     ),

@@ -451,7 +451,7 @@ def clipping(xp, torch, group, sizes, without, max_norm, norm_type, scale):
     same = [parameter.grad is grad for parameter, grad in zip(parameters, grads)]
     count = {kind: number for kind, (number, _) in seen["sent"].items()}
     grads = [None if grad is None else copied(grad.div_(scale)) for grad in memory]
-    dtype = str(norm.dtype) if count else None
+    dtype = str(norm.dtype) if any(grad is not None for grad in memory) else None
     shown = {"dtype": dtype, "norm": copied(norm.double()), "grads": grads, "in place": same}
     return shown | {"grad mode": torch.is_grad_enabled(), "sent": count, "beyond": seen["beyond"]}
 

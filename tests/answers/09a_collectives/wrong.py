@@ -506,3 +506,56 @@ ring_reduce_scatter__is_alone_and_has_rows = edited(
         "if ranks == 1:\n        output[:] = partial\n    else:\n        output.copy_(partial)",
     ),
 )
+
+
+def ring_shift__in_two_messages(outgoing, incoming, group=None):
+    for out, into in zip(outgoing.view(-1).tensor_split(2), incoming.view(-1).tensor_split(2)):
+        _RING_SHIFT(out, into, group)
+
+
+def ring_shift__moves_on(outgoing, incoming, group=None):
+    _RING_SHIFT(outgoing, incoming, group)
+    if outgoing.shape == incoming.shape:
+        outgoing.copy_(incoming)
+
+
+def ring_reduce_scatter__does_not_wait_for_its_sends(output, input_list, op=ReduceOp.SUM, group=None):
+    rank, ranks = dist.get_rank(group), dist.get_world_size(group)
+    output.partials = [input_list[rank - 1]]  # what is sent lives on
+    for step in range(2, ranks + 1):
+        mine = input_list[rank - step]
+        incoming = torch.empty_like(mine)
+        ring_shift__does_not_wait_for_its_send(output.partials[-1], incoming, group)
+        output.partials.append(collectives.combine(incoming, mine, op))
+    output.copy_(output.partials[-1])
+
+
+def ring_all_gather__does_not_wait_for_its_sends(output_list, input, group=None):
+    rank = dist.get_rank(group)
+    output_list[rank].copy_(input)
+    for step in range(dist.get_world_size(group) - 1):
+        ring_shift__does_not_wait_for_its_send(output_list[rank - step], output_list[rank - step - 1], group)
+
+
+def ring_all_gather__begins_with_empty_outputs(output_list, input, group=None):
+    """`input` may be one of them."""
+    for output in output_list:
+        output.zero_()
+    _RING_ALL_GATHER(output_list, input, group)
+
+
+def ring_all_gather__in_the_order_of_arrival(output_list, input, group=None):
+    rank, parts = dist.get_rank(group), [input]
+    for step in range(dist.get_world_size(group) - 1):
+        parts.append(torch.empty_like(output_list[rank - step - 1]))
+        collectives.ring_shift(*parts[-2:], group)
+    gathered = torch.cat([part.view(-1) for part in parts]).split([output.numel() for output in output_list])
+    for output, part in zip(output_list, gathered):
+        output.copy_(part.view_as(output))
+
+
+def ring_all_reduce__does_not_wait_for_its_sends(tensor, op=ReduceOp.SUM, group=None):
+    parts = tensor.parts = tensor.view(-1).tensor_split(dist.get_world_size(group))
+    mine = torch.empty_like(parts[dist.get_rank(group)])
+    collectives.ring_reduce_scatter(mine, parts, op, group)
+    ring_all_gather__does_not_wait_for_its_sends(parts, mine, group)

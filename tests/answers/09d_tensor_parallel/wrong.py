@@ -480,6 +480,20 @@ def column_parallel_linear__flattens_the_first_dimensions(x, weight, bias=None, 
     return _COLUMN_PARALLEL(x.flatten(0, -2), weight, bias, size, group).unflatten(0, x.shape[:-1])
 
 
+def row_parallel_linear__sums_each_half(x, weight, bias=None, group=None):
+    halves = torch.nn.functional.linear(x, weight).chunk(2, -1)
+    y = torch.cat([tensor_parallel.reduce_from_ranks(half, group) for half in halves], -1)
+    return y if bias is None else y + bias
+
+
+def row_parallel_linear__averages_the_gradient_of_the_bias(x, weight, bias=None, group=None):
+    def mean(gradient):
+        return tensor_parallel.all_reduced(gradient, group=group) / dist.get_world_size(group)
+
+    y = tensor_parallel.reduce_from_ranks(torch.nn.functional.linear(x, weight), group)
+    return y if bias is None else y + tensor_parallel.apply_with_backward(bias, torch.clone, mean)
+
+
 def row_parallel_linear__flattens_the_first_dimensions(x, weight, bias=None, group=None):
     return _ROW_PARALLEL(x.flatten(0, -2), weight, bias, group).unflatten(0, x.shape[:-1])
 
