@@ -214,8 +214,8 @@ def _noisy(torch, make, length, batch_size, workers, kind, seed):
     before, loader = data.clone(), make(data, batch_size, workers)
     epochs = _epochs(torch, loader, seed)
     again, other = _epochs(torch, loader, seed), _epochs(torch, loader, seed + 1)
-    noises = [torch.cat(batches).double() - data for batches in epochs]
-    numbers = torch.cat([*noises, torch.cat(other[0]).double() - data])
+    noises = [torch.cat(batches).double() - before for batches in epochs]
+    numbers = torch.cat([*noises, torch.cat(other[0]).double() - before])
     return {
         "batches": [[[*x.shape], str(x.dtype), (x.double() / 64).round().tolist()] for x in epochs[0]],
         "equal noises": len(numbers) - len(numbers.unique()),

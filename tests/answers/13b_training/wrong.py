@@ -872,6 +872,12 @@ def noisy_loader__too_wide(data, batch_size, num_workers):
     return _noisy(data, batch_size, num_workers, lambda dataset, i: torch.randn(()).double() * 1.2)
 
 
+def noisy_loader__centred_in_place(data, batch_size, num_workers):
+    mean = data.mean()
+    data -= mean
+    return _noisy(data, batch_size, num_workers, lambda dataset, i: mean + torch.randn((), dtype=data.dtype))
+
+
 def noisy_loader__shuffled(data, batch_size, num_workers):
     return _noisy(data, batch_size, num_workers, lambda dataset, i: torch.randn(()), shuffle=True)
 
