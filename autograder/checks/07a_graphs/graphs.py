@@ -255,11 +255,11 @@ VALUES = [
 
 
 def _keys(held):
-    """The keys of the dicts in an argument, as `typed` shows it."""
+    """The keys of the dicts in an argument, of derived classes too, as `typed` shows it."""
     if not isinstance(held, list):
         return []
-    pairs = held[1:] if held[0] == "dict" else []
-    return [pair[0] for pair in pairs] + [key for part in (*held, *(pair[1] for pair in pairs)) for key in _keys(part)]
+    pairs = [part for part in held[1:] if isinstance(part, list) and isinstance(part[0], list)]
+    return [pair[0] for pair in pairs] + [key for part in held for key in _keys(part)]
 
 
 def _kinds(held):
@@ -270,7 +270,8 @@ def _kinds(held):
 
 
 def _keys_differ(case, mine, theirs):
-    return _keys(field(mine, "held")) != _keys(field(theirs, "held"))
+    held = field(mine, "held")
+    return isinstance(held, list) and _keys(held) != _keys(field(theirs, "held"))
 
 
 def _misses_a_call(case, mine, theirs):

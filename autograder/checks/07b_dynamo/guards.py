@@ -172,8 +172,13 @@ def _pair(kind, first, second):
 def _holds_for_a_derived_class(case, mine, theirs):
     """Whether guards hold for two values of which one, by its name, is of a class that is derived from another class."""
     names = "own", "True", "False", "low", "high", "ordered", "size", "pair"
-    derived = [case[which].startswith(names) for which in ("first", "second")]
-    return derived[0] != derived[1] and field(mine, "holds") is True and field(theirs, "holds") is False
+    derived = [case[which].removeprefix("other ").startswith(names) for which in ("first", "second")]
+    return (
+        case["second"] not in ("grown", "turned")
+        and derived[0] != derived[1]
+        and field(mine, "holds") is True
+        and field(theirs, "holds") is False
+    )
 
 
 @program(
