@@ -103,10 +103,6 @@ def torch_functions(torch, lead, features, outs, bias, activation, passed, trans
     hint=explained(
         schema="the library defines SCHEMA",
         kernels="one kernel for each of CPU, Meta and Autograd, and the batching rule for FuncTorchBatched",
-        result="for the key CPU: the kernel",
-        gradients="for the key Autograd: the Function over the operator below autograd, or the two call one another for ever",
-        meta="for the key Meta: the fake kernel",
-        batch="the batching rule gets the operator as its first argument",
         arrives="the Function calls the operator below autograd, so one operator arrives there, not its kernel's parts",
         arrives_of_a_batch="the batching rule calls the operator, which stays one operator in a graph; not its kernel",
         calls_for_a_batch="the batching rule is fused_linear_vmap: one call of the operator for a batch of x, not a loop",

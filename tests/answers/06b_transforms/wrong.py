@@ -296,6 +296,15 @@ def library_fused_linear__with_a_rule_that_loops(namespace):
     return _library(namespace, rule=loop_over_examples)
 
 
+library_fused_linear__computes_without_data = edited(
+    custom_ops.library_fused_linear, ("fused_linear_fake", "fused_linear")
+)
+library_fused_linear__gives_the_weight_another_name = edited(
+    custom_ops.library_fused_linear, ("define(SCHEMA)", 'define(SCHEMA.replace("weight", "w"))')
+)
+library_fused_linear__leaves_the_batching_rule_behind = edited(custom_ops.library_fused_linear, (", lib=library", ""))
+
+
 # What breaks
 
 
