@@ -126,7 +126,7 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
     writer = NbGraderAPI(config=config)
     for submission in submissions:  # the first enters the lab into the gradebook
         notebook = grading.assembled(given, marked, 1)
-        record = partial(grading._record, writer, submission, notebook, submission.marked_path)
+        record = partial(grading._let_record, writer, submission, notebook, submission.marked_path)
         figures["record"], _ = timed(record)
         figures["feedback"], _ = timed(partial(grading.write_feedback, submission))
     results.send(("done", figures))

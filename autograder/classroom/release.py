@@ -56,9 +56,11 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False, l
             for name, text in sealed_files([name for lab in labs for name in lab.exercises]).items():
                 _write(copy / name, text)
             grader = Path(__file__).parents[1]
-            rooms = [grader, *(grader / room for room in ("engine", "notebook", "classroom", "author"))]
             checked = {name for lab in labs for name in (lab.name, *labs_with_checks(lab.name))}
-            for path in [*(path for room in rooms for path in room.glob("*.py")), *check_files(sorted(checked))]:
+            for path in [
+                *(path for room in rooms(grader) for path in room.glob("*.py")),
+                *check_files(sorted(checked)),
+            ]:
                 _write(copy / "autograder" / path.relative_to(grader), path.read_text(encoding="utf-8"))
             for name, packed in ((name, packed) for lab in labs for name, packed in sealed(lab.name).items()):
                 _write(copy / "autograder" / "patients" / name, packed)
@@ -93,6 +95,11 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False, l
             _write(copy / ".gitattributes", "* text=auto eol=lf\n")  # on Windows, too
             copy.rename(folder)
     return folder
+
+
+def rooms(grader: Path) -> list[Path]:
+    """The folders of the grader's code, without the checks: a class has those of its labs."""
+    return [grader, *(file.parent for file in sorted(grader.glob("*/__init__.py")) if file.parent.name != "checks")]
 
 
 @contextmanager

@@ -423,7 +423,7 @@ where, name, how = {
     "amid the scores": (by_hand.SaveGrades, "_add_score", die_at_call(5)),
     "before the notebook": (by_hand, "_name", die_at_call(1)),
     "before the penalty": (AssignLatePenalties, "preprocess", die_at_call(1)),
-    "before the feedback": (grade, "_record", die_after),
+    "before the feedback": (grade, "_let_record", die_after),
     "before the times": (late, "renew_times", die_at_call(1)),
     "before the penalties": (late, "renew", die_at_call(1)),
     "before the pages": (grade, "outdated_pages", die_at_call(1)),

@@ -12,7 +12,7 @@ import pytest
 
 from autograder.author.build import exercise_source
 from autograder.classroom import sample
-from autograder.classroom.release import release
+from autograder.classroom.release import release, rooms
 from autograder.course import ROOT
 from autograder.engine.edition import check_files
 from autograder.model import Course, Lab, exercise_name, lab_names
@@ -163,9 +163,7 @@ def named_modules(source, package):
 
 def not_released(labs, texts):
     """The modules of the grader that these files of checks need, and that a class repository with these labs does not have."""
-    grader = ROOT / "autograder"
-    rooms = [grader, *(grader / room for room in ("engine", "notebook", "classroom", "author"))]
-    released = [*(path for room in rooms for path in room.glob("*.py")), *check_files(labs)]
+    released = [*(path for room in rooms(ROOT / "autograder") for path in room.glob("*.py")), *check_files(labs)]
     files = {path.relative_to(ROOT).as_posix() for path in released}
     there = lambda name: not {f"{name.replace('.', '/')}{end}" for end in (".py", "/__init__.py")}.isdisjoint(files)  # noqa: E731
     exists = lambda name: any((ROOT / f"{name.replace('.', '/')}{end}").exists() for end in (".py", "/__init__.py"))  # noqa: E731
