@@ -53,7 +53,7 @@ def test_each_hint_of_an_exercise_is_that_of_a_wrong_answer(lab):
     for name, exercise, _ in answers("wrong", [lab]):
         wrong[exercise].add(name.rpartition("__")[2])
     for exercise, named in hints_of_wrong(lab).items():
-        hints = [hint for check in graded_checks(exercise) for hint in hints_of(check)]
+        hints = {hint for check in graded_checks(exercise) for hint in hints_of(check)}
         fits = {part: [hint for hint in hints if part in hint] for part in named.values() if part}
         assert named.keys() <= wrong[exercise], f"there is no such wrong answer to {exercise}"
         assert all(len(found) == 1 for found in fits.values()), f"a part of no hint, or of several: {fits}"

@@ -768,3 +768,17 @@ def schema_type__takes_None_at_the_end_only(annotation):
 infer_schema__writes_to_parts_of_a_name = edited(
     custom_ops.infer_schema, ("if name in mutates_args:", 'if name in ",".join(mutates_args):')
 )
+fused_linear_backward__leaves_only_the_bias_out = edited(
+    custom_ops.fused_linear_backward,
+    ("grad @ weight if needs_x else None", "grad @ weight if weight is not None else None"),
+)
+fused_linear_backward__takes_three_needs_for_granted = edited(
+    custom_ops.fused_linear_backward, ("(*ctx.needs_input_grad, False)", "ctx.needs_input_grad")
+)
+fused_linear_backward__forgets_the_activation = edited(
+    custom_ops.fused_linear_backward,
+    (
+        "grad.sum_to_size(grad.shape[-1]) if needs_bias else None,\n        None,",
+        "grad.sum_to_size(grad.shape[-1]) if needs_bias else None,",
+    ),
+)

@@ -174,6 +174,26 @@ def quantised_dispatch__leaves_keywords_alone(func, types, args, kwargs):
     return func(*wrapper.map_quantised(quantised.dequantise, args), **kwargs)
 
 
+def quantised_dispatch__multiplies_all_of_it_for_a_sum(func, types, args, kwargs):
+    if func is torch.ops.aten.addmm.default:
+        args = wrapper.map_quantised(wrapper.QuantisedTensor.dequantise, args)
+        return func(*args, **kwargs)
+    return _dispatched(func, types, args, kwargs)
+
+
+def quantised_dispatch__scales_the_matrix_itself(func, types, args, kwargs):
+    if kwargs.get("alpha", 1) != 1 and isinstance(args[-1], wrapper.QuantisedTensor):
+        args[-1].scale.mul_(kwargs["alpha"])
+        kwargs = kwargs | {"alpha": 1}
+    return _dispatched(func, types, args, kwargs)
+
+
+def quantised_dispatch__looks_for_a_scale_of_0(func, types, args, kwargs):
+    if any(isinstance(arg, wrapper.QuantisedTensor) and (arg.scale == 0).any() for arg in args):
+        raise ValueError("the scale of a row is never 0")
+    return _dispatched(func, types, args, kwargs)
+
+
 # A device
 
 

@@ -161,6 +161,8 @@ create_arg__asks_no_constant_for_its_own = edited(
     ('if hasattr(a, "__fx_create_arg__")', 'if not isinstance(a, BASE_TYPES) and hasattr(a, "__fx_create_arg__")'),
 )
 
+create_arg__leaves_keys_alone = edited(create_arg, ("key if isinstance(key, str) else dict_key(tracer, key)", "key"))
+
 
 def statement__prints_arguments_with_str(node, root, scope, note=""):
     args = ", ".join([f"{arg}" for arg in node.args] + [f"{name} = {arg}" for name, arg in node.kwargs.items()])
