@@ -547,6 +547,7 @@ EDGES = [
     _edge("x.any(), x.all(0), x.sum()", [[20, 17], None, "bool"]),
     _edge("x.var(), x.var(1), x.sum()", [30, 40]),
     _edge("x.sum(), x.var()", [30, 40]),
+    _edge("x.var()", [[30, 40], None, "float64"]),
     _edge("torch.var_mean(x)[1], F.softmax(x, 1)", [16, 40], isa="avx512"),
     _edge("F.softmax(torch.relu(F.linear(x, y, z)) * 2, -1)", [33, 20], [50, 20], [50], isa="avx512", threads=4),
     _edge("torch.tanh(x @ y) @ y @ y.t() @ x", [16, 16], [16, 16]),

@@ -34,8 +34,8 @@ def kernel_calls(text: str) -> dict[str, int]:
         cpp_fused_add_0 = async_compile.cpp_pybinding(['const float*', 'float*'], r'''
 
     and in every call, on an indented line of its own: `cpp_fused_add_0(arg0_1, buf0)`. Calls that need the same C++ share one
-    kernel. The definitions can have another order than the calls. A text without a call of a kernel gives an empty dictionary. The
-    text is the whole generated module, or only the kernels in it and `call`.
+    kernel. The definitions can have another order than the calls. Each kernel in the text is called, and a text without kernels
+    gives an empty dictionary. The text is the whole generated module, or only the kernels in it and `call`.
 
     >>> kernel_calls('''
     ...     cpp_fused_add_0(arg0_1, buf0)
@@ -62,7 +62,7 @@ def extern_calls(text: str) -> list[tuple[str, list[str], str]]:
 
     Each call is one indented line. The operator is the dotted name in the text. In the first form the name begins with
     `extern_kernels.`, in the second form with `extern_kernels.` or `torch.ops.`. The operands are the names of the tensors that it
-    reads, in order, also keyword arguments: `arg`, a number, `_`, a number, or `buf` and a number. For a `reinterpret_tensor`,
+    reads, in order, also keyword arguments: `arg`, a number and `_1`, or `buf` and a number. For a `reinterpret_tensor`,
     which is a view, the operand is its base. A tensor that is passed twice is named twice, and lists, such as `[arg1_1, None]`,
     are looked through. The result, the name after `out=` or before ` = `, is not an operand.
 
@@ -292,7 +292,7 @@ def recompilations(log: str) -> list[tuple[str, list[tuple[str, str, str, str, s
       not say the actual value;
     - `count == 3`, then two or more spaces and `#`, the condition that is false: ("0/0", "count", "value", "3", None). The value is
       its `repr`, with quotation marks if it is a string; in a string, `#` comes after at most one space. The argument can be an
-      expression, `xs[0]` or `len(xs)`.
+      expression, as in `len(xs) == 2` and `tensor 'xs[0]' size mismatch`.
 
     >>> recompilations('''
     ... V [__recompiles] Recompiling function f in a.py:1

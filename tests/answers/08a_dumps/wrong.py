@@ -400,3 +400,6 @@ recompilations__of_numbers_of_one_digit = edited(
 kernel_loops__collapses_two_loops_at_most = edited(
     output_code.kernel_loops, ("int(pragma[1] or 1)", "min(2, int(pragma[1] or 1))")
 )
+kernel_reductions__welford_of_float_only = edited(
+    output_code.kernel_reductions, ("[\\w<>]+ tmp", "(?!Welford<double>)[\\w<>]+ tmp")
+)
