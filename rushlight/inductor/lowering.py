@@ -179,7 +179,7 @@ def pointwise(name: str, operands: Sequence[Any], dtype: dtype | None = None) ->
 
     Args:
         name: of the operation, for `ir.op`.
-        operands: a list or tuple of at least one. An operand with `sizes` is a tensor: `load(indices)`, with a list or tuple of one
+        operands: a list or tuple of one or two. An operand with `sizes` is a tensor: `load(indices)`, with a list or tuple of one
             `Index` for each dimension, is its element, `dtype` its dtype. The other operands are Python numbers, which have no
             sizes.
         dtype: of the result. None means the dtype of the computation, which is the `result_type` of the operands.
