@@ -102,9 +102,9 @@ def kernel_traffic(source: str) -> dict[str, tuple[int, int]]:
         x2 = (xindex % 600)
         r0_3 = r0_index
 
-    There are two other forms of an index. `tl.full([1, 1], 0, tl.int32).broadcast_to(XBLOCK, 1)` is the number 0. An index with a
-    variable `tmp`, such as `x0 + 16*tmp4`, was itself loaded, and is not known: each position of all axes together counts as an
-    element of its own.
+    There are two other forms of an index. `tl.full([1, 1], 0, tl.int32).broadcast_to(XBLOCK, 1)` is the number 0. The index of a
+    load with a variable `tmp`, such as `x0 + 16*tmp4`, was itself loaded, and is not known: each position of all axes together
+    counts as an element of its own.
 
     `triton_meta` has the types of the arguments: `{'signature': {'in_ptr0': '*fp32', 'xnumel': 'i32', ...}`. The bytes of an
     element are `POINTER_SIZES` of its pointer's type. A pointer that the kernel only loads has (bytes, 0), one that it only stores

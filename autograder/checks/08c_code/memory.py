@@ -133,6 +133,7 @@ _ELEVEN = "; ".join([*(f"-> buf{i}" for i in range(11)), "buf10 buf9 buf2 -> buf
     edges=[
         schedule(CHAIN, ["buf3"]), schedule("-> buf0; -> buf1; buf1 -> buf2", ["buf2"]),  # no step reads buf0
         schedule("arg0_1 -> buf0; buf0 -> arg0_1"), schedule(_ELEVEN, ["buf11"]),
+        schedule("-> buf0; buf0 -> buf0"), schedule("-> buf0; -> buf1; -> buf2", ["buf0", "buf1"]),
     ],
 )  # fmt: skip
 def last_uses(xp, steps, outputs):
@@ -362,6 +363,7 @@ OVERLAP = (
     "allocate old; allocate wide0; call 0; free old; call 1; free wide0; call 2; allocate new; allocate wide1; call 3"
 )
 EARLIER = OVERLAP.replace("call 1; free wide0", "free wide0; call 1")
+WIDER_FIRST = OVERLAP.replace("allocate new; allocate wide1", "allocate wide1; allocate new")
 
 
 @program(
@@ -379,6 +381,7 @@ EARLIER = OVERLAP.replace("call 1; free wide0", "free wide0; call 1")
         plan(ONE, [64, 64], buf1=["int64", 64]), plan(TWO, [128, 64, 128], buf1=["int32", 64]),
         plan(LATER, [64, 512, 512, 64], buf1=512), plan(OVERLAP, [512, 500, 100, 64], wide0=128, wide1=128),
         plan(OVERLAP, [512, 100, 500, 64], wide0=128, wide1=128),
+        plan(WIDER_FIRST, [512, 448, 100, 64], wide0=128, wide1=128),
     ],
     hint=lambda case, mine, theirs: first_line(field(mine, "lines"), field(theirs, "lines")),
 )  # fmt: skip

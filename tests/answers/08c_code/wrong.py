@@ -641,3 +641,12 @@ def kernel_traffic__the_sizes_too(source):
 emit__forgets_the_names_of_what_it_hoists = edited(
     emit, ("name = emit(code.hoist, value)", "return emit(code.hoist, value)")
 )
+last_uses__twice_what_is_read_and_written = edited(
+    memory.last_uses,
+    ("{name for names in step for name in names} - needed", "[n for names in step for n in names if n not in needed]"),
+    ("needed |= ending", "needed |= {*ending}"),
+)
+last_uses__of_one_output = edited(memory.last_uses, ("set(outputs)", "set(outputs[-1:])"))
+plan_reuse__adds_to_the_step_that_freed_it_too = edited(
+    memory.plan_reuse, ("for i in between:\n", "for i in range(before, done + 1):\n")
+)
