@@ -24,6 +24,8 @@ _OTHERS = [
         "collective nbytes ranks",
         *[(collective, 1200, ranks) for collective in _COLLECTIVES for ranks in (1, 2, 3, 4, 8)],
         *[("broadcast", 8, ranks) for ranks in (5, 7, 9, 16384)],
+        ("all_gather", 0, 4),
+        ("broadcast", 0, 4),
         *[("all_reduce", 4096, 16384), ("barrier", 12, 1), *[(other, 12, 2) for other in _OTHERS]],
     ),
     hint=_explained(
@@ -93,6 +95,7 @@ _FIT = (
         ([[1, 100.0, 0.5], [3, 1000.0, 0.2], [2, 500.0, 0.4]],), ([[1, 10.0, 0.5], [2, 20.0, 0.5], [2, 60.0, 1.5]],),
         ([[2, 10.0, 0.5]],), ([[2, 10.0, 0.5], [4, 20.0, 0.7]],), ([[3, 10.0, 0.5], [3, 10.0, 0.7]],), ([],),
         ([[2, 1000.0, 0.003], [4, 1000.0, 0.005]],),  # of one size, in messages of different sizes
+        ([[3, 10.0, 0.5], [3, 11.0, 0.52], [3, 11.0, 0.53]],),  # by less than a byte per step
     ),
     hint=_explained(
         refused="all rows have the same number of bytes per step: latency and bandwidth cannot be separated, ValueError",

@@ -559,3 +559,9 @@ def ring_all_reduce__does_not_wait_for_its_sends(tensor, op=ReduceOp.SUM, group=
     mine = torch.empty_like(parts[dist.get_rank(group)])
     collectives.ring_reduce_scatter(mine, parts, op, group)
     ring_all_gather__does_not_wait_for_its_sends(parts, mine, group)
+
+
+ring_cost__is_free_without_bytes = edited(
+    cost.ring_cost, ("steps = (ranks", "if not nbytes:\n        return 0, 0.0\n    steps = (ranks")
+)
+fit__whole_bytes_per_step = edited(cost.fit, ("nbytes / steps for", "nbytes // steps for"))
