@@ -75,7 +75,8 @@ def make_reducer(
 
 
 def assign_buckets(tensors: Sequence[Tensor], limits: Sequence[int]) -> list[list[int]]:
-    """Assign tensors to buckets: a list of lists of indices into `tensors`. `tensors` is a list, `limits` a list or a tuple.
+    """Assign tensors to buckets: a list of lists of indices into `tensors`. `tensors` is a list of one or more tensors, `limits`
+    a list or a tuple.
 
     The tensors are processed in order. Each tensor goes into the open bucket of its kind (dtype and device); if that kind has
     no open bucket, the tensor opens one. A bucket is closed when it has reached its limit: when it holds at least as many

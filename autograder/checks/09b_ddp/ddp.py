@@ -101,12 +101,15 @@ _BROADCASTS = rows(
 def broadcasts(xp, torch, group, tensors, source):
     mine = _to_broadcast(torch, tensors)
     strides, memory = [tensor.stride() for tensor in mine], [tensor.detach() for tensor in mine]
-    with recorded_traffic(["broadcast"], ["torch.distributed._broadcast_coalesced"]) as seen:
+    recorded = torch.distributed.get_rank(group) == 0
+    traffic = recorded_traffic(["broadcast"], ["torch.distributed._broadcast_coalesced"])
+    with traffic as seen, torch.set_grad_enabled(recorded):
         xp.distributed.ddp.broadcast_coalesced([*mine], group, source)
+        stays = torch.is_grad_enabled() == recorded
     same = [tensor.stride() for tensor in mine] == strides
     kept = [[tensor.is_leaf, tensor.requires_grad] for tensor in mine]
     shown = {"tensors": [copied(tensor) for tensor in memory], "strides": same, "kept": kept}
-    return shown | {"grad mode": torch.is_grad_enabled(), **seen}
+    return shown | {"grad mode": stays, **seen}
 
 
 @broadcasts.oracle

@@ -157,8 +157,8 @@ def _unit(torch, fsdp, tensors, group=None):
     return fsdp.Unit(parameters, group), torch.cat([part for pieces in flat for part in pieces])
 
 
-def _wholes(torch, sizes):
-    return [numbers(torch, shape, i + 1) for i, shape in enumerate(sizes)]
+def _wholes(torch, sizes, kind="float64"):
+    return [numbers(torch, shape, i + 1, kind) for i, shape in enumerate(sizes)]
 
 
 # Gathering -----------------------------------------------------------------------------------------------------------
@@ -405,8 +405,8 @@ def _recorded_work(torch, done):
 # Steps on shards -----------------------------------------------------------------------------------------------------
 
 
-def _grads(torch, sizes, without, start, scale=1.0):
-    scaled = [numbers(torch, shape, start + i) * (i + 1) * scale for i, shape in enumerate(sizes)]
+def _grads(torch, sizes, without, start, scale=1.0, kind="float64"):
+    scaled = [numbers(torch, shape, start + i, kind) * (i + 1) * scale for i, shape in enumerate(sizes)]
     return [None if i in without else grad for i, grad in enumerate(scaled)]
 
 
@@ -430,6 +430,9 @@ _CLIPPED = (
         (2, [[1], [1, 2]], [], 0.5, "inf", [], 1.0),  # the second rank has nothing
         (2, [[4, 2]], [], 0.0, "2", [], 1.0), (2, UNEVEN, [0, 1, 2, 3], 1.0, "2", [], 1.0), (3, UNEVEN, [], 1.0, "2", [1, 2], 1.0),
         (3, UNEVEN, [], 1.0, "inf", [1, 2], 1.0),
+    ) + rows(
+        "ranks sizes without max_norm norm_type members scale kind",
+        (2, [[4, 2]], [], 1.0, "2", [], 1.0, "float32"), (2, UNEVEN, [], 0.5, "inf", [], 1.0, "float32"),
     ),
     hint=explained_by_rank(
         dtype="the norm has the dtype of the gradients",
@@ -439,26 +442,29 @@ _CLIPPED = (
     draws=6,
 )  # fmt: skip
 @on_ranks
-def clipping(xp, torch, group, sizes, without, max_norm, norm_type, scale):
+def clipping(xp, torch, group, sizes, without, max_norm, norm_type, scale, kind="float64"):
     rank, ranks = torch.distributed.get_rank(group), torch.distributed.get_world_size(group)
-    parameters = _shards_of(torch, _wholes(torch, sizes), rank, ranks)
-    grads = _shards_of(torch, _grads(torch, sizes, without, 4, scale), rank, ranks)
+    parameters = _shards_of(torch, _wholes(torch, sizes, kind), rank, ranks)
+    grads = _shards_of(torch, _grads(torch, sizes, without, 4, scale, kind), rank, ranks)
     for parameter, grad in zip(parameters, grads):
         parameter.requires_grad_().grad = grad
     memory = [None if grad is None else grad.detach() for grad in grads]
-    with recorded_traffic(["all_reduce"], ["torch.nn.utils.clip_grad_norm_"]) as seen:
+    traffic, recorded = recorded_traffic(["all_reduce"], ["torch.nn.utils.clip_grad_norm_"]), rank == 0
+    with traffic as seen, torch.set_grad_enabled(recorded):
         norm = xp.distributed.fsdp.clip_grad_norm(parameters, max_norm, float(norm_type), group)
+        stays = torch.is_grad_enabled() == recorded
     same = [parameter.grad is grad for parameter, grad in zip(parameters, grads)]
     count = {kind: number for kind, (number, _) in seen["sent"].items()}
     grads = [None if grad is None else copied(grad.div_(scale)) for grad in memory]
     dtype = str(norm.dtype) if any(grad is not None for grad in memory) else None
-    shown = {"dtype": dtype, "norm": copied(norm.double()), "grads": grads, "in place": same}
-    return shown | {"grad mode": torch.is_grad_enabled(), "sent": count, "beyond": seen["beyond"]}
+    norm = copied(norm if dtype else norm.double())
+    shown = {"dtype": dtype, "norm": norm, "grads": grads, "in place": same}
+    return shown | {"grad mode": stays, "sent": count, "beyond": seen["beyond"]}
 
 
 @clipping.oracle
 @on_ranks
-def torch_clipping(torch, group, sizes, without, max_norm, norm_type, scale):
+def torch_clipping(torch, group, sizes, without, max_norm, norm_type, scale, kind="float64"):
     from torch.distributed.tensor import Shard, distribute_tensor
 
     mesh = _mesh(torch, group)
@@ -471,8 +477,8 @@ def torch_clipping(torch, group, sizes, without, max_norm, norm_type, scale):
         mine = _shards_of(torch, [x], rank, ranks)[0] if norm_type == "inf" else copied(x.to_local())
         return mine.div_(scale)
 
-    parameters = [torch.nn.Parameter(deal(whole)) for whole in _wholes(torch, sizes)]
-    for parameter, grad in zip(parameters, _grads(torch, sizes, without, 4, scale)):
+    parameters = [torch.nn.Parameter(deal(whole)) for whole in _wholes(torch, sizes, kind)]
+    for parameter, grad in zip(parameters, _grads(torch, sizes, without, 4, scale, kind)):
         parameter.grad = None if grad is None else deal(grad)
     norm = torch.nn.utils.clip_grad_norm_(parameters, max_norm, float(norm_type))
     norm = norm.full_tensor() if hasattr(norm, "full_tensor") else norm
@@ -480,7 +486,8 @@ def torch_clipping(torch, group, sizes, without, max_norm, norm_type, scale):
     # torch sends one for each parameter
     sent = {} if all(parameter.grad is None for parameter in parameters) else {"all_reduce": 1}
     dtype = str(norm.dtype) if sent else None
-    shown = {"dtype": dtype, "norm": copied(norm.double()), "grads": grads, "in place": [True] * len(sizes)}
+    norm = copied(norm if dtype else norm.double())
+    shown = {"dtype": dtype, "norm": norm, "grads": grads, "in place": [True] * len(sizes)}
     return shown | {"grad mode": True, "sent": sent, "beyond": []}
 
 

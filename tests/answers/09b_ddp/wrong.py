@@ -634,6 +634,12 @@ def broadcast_coalesced__leaves_grad_mode_off(tensors, group=None, source=0):
     _BROADCAST_COALESCED(tensors, group, source)
 
 
+def broadcast_coalesced__turns_grad_mode_on_afterwards(tensors, group=None, source=0):
+    torch.set_grad_enabled(False)
+    _BROADCAST_COALESCED(tensors, group, source)
+    torch.set_grad_enabled(True)
+
+
 def broadcast_coalesced__makes_parameters_constants(tensors, group=None, source=0):
     for tensor in tensors:
         tensor.requires_grad_(False)

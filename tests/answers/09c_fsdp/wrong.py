@@ -523,4 +523,13 @@ def clip_grad_norm__leaves_grad_mode_off(parameters, max_norm, norm_type=2.0, gr
     return _CLIP_GRAD_NORM(parameters, max_norm, norm_type, group)
 
 
+def clip_grad_norm__turns_grad_mode_on_afterwards(parameters, max_norm, norm_type=2.0, group=None):
+    norm = _CLIP_GRAD_NORM(parameters, max_norm, norm_type, group)
+    torch.set_grad_enabled(True)
+    return norm
+
+
+clip_grad_norm__in_double_precision = edited(fsdp.clip_grad_norm, (".abs()", ".abs().double()"))
+
+
 shard__keeps_the_graph = edited(fsdp.shard, ("pieces(tensor.detach(), 0, ranks)", "pieces(tensor, 0, ranks)"))

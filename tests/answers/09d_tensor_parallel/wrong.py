@@ -531,6 +531,12 @@ def load_shards__leaves_grad_mode_off(store, state):
     _LOAD_SHARDS(store, state)
 
 
+def load_shards__turns_grad_mode_on_afterwards(store, state):
+    torch.set_grad_enabled(False)
+    _LOAD_SHARDS(store, state)
+    torch.set_grad_enabled(True)
+
+
 def load_shards__makes_parameters_constants(store, state):
     _LOAD_SHARDS(store, state)
     for each in state.values():
