@@ -23,7 +23,7 @@ _layers = drawn(
         "strategy layer nodes per_node inside between",
         *[
             (strategy, _LAYER, n, 8, _LINK, _SLOW)
-            for strategy in words("ddp fsdp hsdp tp cp ep gpipe p pp zero")
+            for strategy in words("ddp fsdp hsdp tp cp ep gpipe p pp zero DDP fsdp2 tp2")
             for n in (1, 4)
         ],
         *[

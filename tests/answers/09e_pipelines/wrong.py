@@ -442,3 +442,10 @@ step_time__hides_all_reductions_but_the_last = edited(
 def traffic_in_two_sentences__grows_with_the_other(program):
     first, second = _TWO_SENTENCES(program).split(". ")
     return f"{first}. {second.replace('parameters', 'batch') if 'parameters' in second else second.replace('batch', 'parameters')}"
+
+
+# Sentences that are easily passed over
+
+
+layer_costs__in_any_case = edited(cost.layer_costs, ('strategy == "ddp"', 'strategy.lower() == "ddp"'))
+layer_costs__by_how_its_name_begins = edited(cost.layer_costs, ('strategy == "tp"', 'strategy.startswith("tp")'))
