@@ -307,9 +307,9 @@ def merge_dims(sizes: Sequence[int], strides: Sequence[Sequence[int]]) -> list[l
     answer, whatever their strides are, and do not separate the loops around them.
 
     Args:
-        sizes: iterations of each loop, the outermost first; none is 0.
-        strides: for each access the strides of the loops: the number of elements that it moves with one iteration of the loop,
-            negative if it moves backwards. Each list is as long as `sizes`.
+        sizes: a list or tuple: iterations of each loop, the outermost first; none is 0.
+        strides: a list or tuple: for each access the strides of the loops, a list or tuple as long as `sizes`. A stride is the
+            number of elements that the access moves with one iteration of the loop, negative if it moves backwards.
 
     Returns:
         a list of the loops that remain, outermost first: for each a list of the numbers of the loops that it is made of, in order.

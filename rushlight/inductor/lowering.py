@@ -186,8 +186,8 @@ def pointwise(name: str, operands: Sequence[Any], dtype: dtype | None = None) ->
 
     Returns:
         a `Pointwise(sizes, dtype, inner)` with the sizes to which all operands broadcast (`broadcast_shapes(*shapes)`) and the
-        dtype of the result. `inner(indices)` takes a list of one `Index` for each of `sizes` and gives the element there, an
-        `Expr`: `ir.op(name, *values, dtype=dtype)`, where the argument `dtype` may be None, too. The values are those of the
+        dtype of the result. `inner(indices)` takes a list or tuple of one `Index` for each of `sizes` and gives the element there,
+        an `Expr`: `ir.op(name, *values, dtype=dtype)`, where the argument `dtype` may be None, too. The values are those of the
         operands in the dtype of the computation, `computed`: `ir.cast(element, computed)` of a loaded element,
         `ir.constant(number, computed)` of a number. Dimensions are matched from the last one; a dimension of size 1 of an operand
         has the index `ZERO`.

@@ -243,7 +243,7 @@ def _about_operations(case, mine, theirs):
 
 @program("inductor.output_code.fused_operations", hint=_about_operations, draws=20, **_of_dumps(_name_cases))
 def fused_operations(xp, function, given, name, known):
-    return xp.inductor.output_code.fused_operations(name, known)
+    return xp.inductor.output_code.fused_operations(name, [*known])
 
 
 @fused_operations.oracle

@@ -208,7 +208,8 @@ def _about_loops(case, mine, theirs):
     hint=_about_loops,
 )
 def merged_loops(xp, sizes, strides):
-    return [list(dims) for dims in xp.inductor.index.merge_dims(sizes, strides)]
+    kind = tuple if len(strides) == 1 else list
+    return [list(dims) for dims in xp.inductor.index.merge_dims(kind(sizes), kind(map(kind, strides)))]
 
 
 @merged_loops.oracle

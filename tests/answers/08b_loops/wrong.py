@@ -288,6 +288,7 @@ def can_fuse__whatever_a_reduction_leaves(first, second):
 
 _element_index = copied(element_index)
 _reshaped_indices = copied(reshaped_indices)
+_merge_dims = copied(merge_dims)
 _pointwise = copied(lowering.pointwise)
 _reduction = copied(lowering.reduction)
 
@@ -302,6 +303,14 @@ def element_index__takes_a_tuple_of_strides_only(indices, strides, offset):
 
 def reshaped_indices__takes_a_list_only(indices, sizes, new_sizes):
     return _reshaped_indices(indices.__add__([]), sizes, new_sizes)
+
+
+def merge_dims__takes_lists_only(sizes, strides):
+    return _merge_dims(sizes.__add__([]), strides)
+
+
+def merge_dims__takes_a_tuple_of_strides_only(sizes, strides):
+    return _merge_dims(sizes, strides.__add__(()))
 
 
 def pointwise__takes_a_list_of_operands_only(name, operands, dtype=None):
