@@ -175,7 +175,7 @@ def _about_dropout(case, mine, theirs):
         *[_drop(p, True, [40, 30], kind, True) for p in (0.5, 1.0) for kind in ("float64", "float32", "float16")],
         *[_drop(p, train, kind="int64") for p in (0.5, 0.0) for train in (True, False)], _drop(math.nan),
         *[_drop(1.0, kind=kind) for kind in ("int64", "bool")],
-        _drop(math.nan, False), *[_drop(p, scale=0) for p in (0.5, 1.0)],
+        _drop(math.nan, False), *[_drop(p, scale=scale) for p in (0.5, 1.0) for scale in (0, math.inf)],
     ],
     hint=_about_dropout,
 )  # fmt: skip

@@ -68,7 +68,7 @@ _CHANGES = {  # another value under the same key
     "parameter": lambda xp, x: xp.nn.Parameter(x.to(xp.float32)),
     "frozen": lambda xp, x: xp.nn.Parameter(x.to(xp.float32), requires_grad=False),
     "own": lambda xp, x: own_parameter(xp, 0), "own frozen": lambda xp, x: own_parameter(xp, 0).requires_grad_(False),
-    "whole": lambda xp, x: x.to(xp.int64),
+    "whole": lambda xp, x: x.to(xp.int64), "meta": lambda xp, x: x.to("meta"),
 }  # fmt: skip
 _EXTRA = ["x", "w.x", "a.x", "a", "a.b.c", "b.c", "ab.a", "layer", "layer.x.y", "nobody.x", "s", "", ".", "a."]
 

@@ -81,7 +81,7 @@ def _about_entropy(case, mine, theirs):
         *[_entropy(reduction=reduction, scale=0) for reduction in _REDUCTIONS], _entropy(truth="whole"),
         _entropy(truth="whole", ignore=2, smoothing=1.5), _entropy(truth="too large"),
         _entropy(truth="too large", smoothing=0.3), _entropy(truth="too many"), _entropy([3], truth="too large"),
-        _entropy([1], "whole"), _entropy(truth="narrow"),
+        _entropy([1], "whole"), _entropy(truth="narrow"), _entropy(truth="single"),
         _entropy(kind="float32", scale=1000), _entropy([1], "classes"),
         _entropy([3, 4], "classes", weight=5, smoothing=0.3),
     ],
@@ -97,6 +97,8 @@ def classification(xp, sizes, truth, weight, reduction, ignore, smoothing, kind,
     count = max(sizes[class_dim], 1)
     if truth == "probabilities":
         target = (numbers(xp, sizes, 2, kind) + 1.25).requires_grad_()
+    elif truth == "single":
+        target = numbers(xp, sizes, 2, "float32") + 1.25
     elif truth == "whole":
         target = xp.zeros(sizes, dtype=xp.int64)
     elif truth == "narrow":  # it broadcasts

@@ -177,6 +177,8 @@ def stepped(xp, kind, settings, second, gradients, changes, digits, infinite):
             parameter.grad = None if number is None else numbers(xp, list(parameter.shape), number, digits) + 0.125
         if infinite == "nan in the gradient":
             params[0].grad[0] = math.nan
+        if infinite == "nan in w" and optimizer.state:
+            optimizer.state[params[0]]["max_exp_avg_sq"][0] = math.nan
         before = [plain(parameter.grad) for parameter in params]
         kept = [dict(optimizer.state.get(parameter, {})) for parameter in params]
         optimizer.step()
@@ -334,7 +336,7 @@ def _about_adam(case, mine, theirs):
         *[_steps(kind, lr=0.5, weight_decay=w) for kind in _BOTH for w in (0.0, 1.0)],
         *[_steps(kind, lr=0.5, changes=[{"weight_decay": -1.0}, {}, {}]) for kind in _BOTH],
         *[_steps(kind, [[1]], lr=0.5, weight_decay=0.0, infinite=True) for kind in _BOTH],
-        *[_steps(kind, lr=0.5, amsgrad=True, infinite="nan in the gradient") for kind in _BOTH],
+        *[_steps(kind, lr=0.5, amsgrad=True, infinite=nan) for kind in _BOTH for nan in ("nan in the gradient", "nan in w")],
     ],
     hint=_about_adam,
 )  # fmt: skip

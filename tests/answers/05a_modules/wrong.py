@@ -820,3 +820,26 @@ call_impl__shows_forward_hooks_the_first_arguments = edited(
         "hook(module, first, kwargs, result) if with_kwargs else hook(module, first, result)",
     ),
 )
+load_from_state_dict__lets_errors_of_a_copy_out = edited(
+    state_dict.load_from_state_dict,
+    (
+        "        try:\n            with no_grad():\n",
+        '        if not local_metadata.get("assign_to_params_buffers"):\n            with no_grad():\n'
+        "                tensor.copy_(loaded)\n            continue\n        try:\n            with no_grad():\n",
+    ),
+)
+dropout__drops_what_is_infinite_to_zero = edited(
+    random.dropout,
+    (
+        "    return input * functions.empty_like(input).bernoulli_(1 - p).div_(1 - p)",
+        "    mask = functions.empty_like(input).bernoulli_(1 - p).div_(1 - p)\n"
+        "    return functions.where(mask != 0, input * mask, mask)",
+    ),
+)
+dropout__makes_zeros_of_all_if_p_is_1 = edited(
+    random.dropout,
+    (
+        "input * functions.zeros((), dtype=input.dtype, device=input.device)",
+        "input.masked_fill((input == input) | (input != input), 0)",
+    ),
+)

@@ -598,3 +598,15 @@ clip_grad_norm___refuses_too_late = edited(
     ("norm_type, error_if_nonfinite)\n", "norm_type)\n"),
     ("    return", "    if error_if_nonfinite:\n        get_total_norm(total_norm, 2.0, True)\n    return"),
 )
+
+
+cross_entropy_loss__asks_for_probabilities_of_the_same_dtype = edited(
+    losses.cross_entropy_loss, ("target.dtype.category != FLOATING", "target.dtype != self.dtype")
+)
+adam__a_number_replaces_nan_as_the_largest = edited(
+    optimizer.adam,
+    (
+        "functions.maximum(max_exp_avg_sqs[i], exp_avg_sq)",
+        "functions.where(max_exp_avg_sqs[i] > exp_avg_sq, max_exp_avg_sqs[i], exp_avg_sq)",
+    ),
+)
