@@ -83,7 +83,7 @@ def quantise_rows(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
             quotient could round to 128, and int8 has no such number.)
 
     Returns:
-        a tuple of two tensors.
+        two tensors, in a tuple or a list.
         int8, (rows, columns): `x / scale` of its row, rounded to the nearest integer, a half to the even one.
         scale, (rows,), in the dtype of `x`: the largest magnitude in the row divided by 127.
 

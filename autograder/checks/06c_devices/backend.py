@@ -90,7 +90,13 @@ def allocations(xp, several, default):
             known = [tensor for tensor, _ in made if tensor.numel()]
             shared = [module.np.shares_memory(module.array_of(tensor), module.array_of(second)) for tensor in known]
             shown = {"result": [what for _, what in made], "apart": not any(shared)}
-            return shown | {"refused": [refused(layout=torch.sparse_coo), refused(pin_memory=True)]}
+            return shown | {
+                "refused": [
+                    refused(layout=torch.sparse_csr),
+                    refused(layout=torch.sparse_coo),
+                    refused(pin_memory=True),
+                ]
+            }
         finally:
             torch.set_default_dtype(torch.float32)
 
@@ -121,7 +127,7 @@ def torch_allocations(torch, several, default):
         return [*what, t.untyped_storage().nbytes(), "uint8", 1, "Tensor"]
 
     shown = {"result": [allocated(*request) for request in several], "apart": True}
-    return shown | {"refused": ["RuntimeError", "RuntimeError"]}
+    return shown | {"refused": ["RuntimeError"] * 3}
 
 
 def _views(module, base, steps):

@@ -340,3 +340,8 @@ def quantise_rows__multiplies_before_it_divides(x):
     largest = x.abs().amax(1)
     quotient = x * 127 / torch.where(largest == 0, 1, largest).unsqueeze(1)
     return torch.round(quotient).to(torch.int8), torch.where(largest == 0, 1, largest / 127)
+
+
+empty_strided__refuses_coordinates_only = edited(
+    backend.empty_strided, ("layout not in (None, torch.strided)", "layout is torch.sparse_coo")
+)
