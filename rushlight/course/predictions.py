@@ -215,10 +215,10 @@ def captured_graphs(program: str) -> list[str]:
         program: a key of `CAPTURES`.
 
     Returns:
-        a list with a string for each new graph that has an operator, in the order in which they are captured. The string has
-        the number of the call, which begins at 1, a colon, the operators in order, a comma, and why the graph ends. Between
-        these parts, and between operators, is one space. An operator has its method's name, or `add` for `+`, `mul` for `*` and
-        `gt` for `>`. A graph ends at "return", at a "branch" on data, at an "item", or at a "print".
+        a list or a tuple with a string for each new graph that has an operator, in the order in which they are captured. The
+        string has the number of the call, which begins at 1, a colon, the operators in order, a comma, and why the graph ends.
+        Between these parts, and between operators, is one space. An operator has its method's name, or `add` for `+`, `mul` for
+        `*` and `gt` for `>`. A graph ends at "return", at a "branch" on data, at an "item", or at a "print".
 
     Source: `torch/_dynamo/output_graph.py`, `OutputGraph.compile_subgraph`.
     """

@@ -32,8 +32,8 @@ def values_to_restore(codegen: PyCodegen, frame: InstructionTranslator) -> tuple
     first. The values of the local variables, `frame.locals`, are a dict of variables by name. Cells are found later.
 
     Returns:
-        two values: a list of the expressions for the stack, in the order of the stack, and a dict of the expressions for the local
-        variables that must be kept, by name, in the order of `frame.locals`.
+        two values: a list or a tuple of the expressions for the stack, in the order of the stack, and a dict of the expressions
+        for the local variables that must be kept, by name, in the order of `frame.locals`.
 
     >>> def f(x, y):
     ...     z = x + 1

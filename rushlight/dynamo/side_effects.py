@@ -91,7 +91,7 @@ def codegen_update_mutated(codegen: PyCodegen, side_effects: SideEffects) -> lis
       global variable and the `grad` of a tensor are attributes here.
 
     Returns:
-        a list of strings, each a line of code.
+        a list or a tuple of strings, each a line of code.
 
     >>> def f(x, values):
     ...     values.append(x + 1)

@@ -48,7 +48,7 @@ def binary_op(
     2. `+=` with a `ListVariable` on the left: append the items of the right operand, `right.unpack_var_sequence(frame)`, to
        `left.items`, and return `left`. Call `frame.output.changed(left)`, too, so that the change is replayed after the graph.
     3. Try `calls.fold(frame, OPERATORS[symbol], [left, right])`. If both operands are known with all their parts, Python computes
-       the result: return it. Continue with rule 4 only if `calls.fold` raises Unsupported. Catch no other error.
+       the result: return it. Continue with rule 4 if `calls.fold` raises Unsupported.
     4. `+` of two `ListVariable`s, `+` and `+=` of two `TupleVariable`s: a new one with the items of both.
     5. `*` of a `ListVariable` or a `TupleVariable` and a `ConstantVariable`, in either order: a new one of the same kind with the
        items repeated as often as the constant's `value` says. If Python cannot repeat a list so often, any error is right.
@@ -98,7 +98,7 @@ def truth(frame: InstructionTranslatorBase, value: VariableTracker) -> bool:
       `value.call_method(frame, name, [], {})` returns; true if it has neither.
 
     Raises:
-        Unsupported: for any other kind, such as a `TensorVariable`, whose data are not known.
+        Unsupported: for a `TensorVariable`, whose data are not known.
 
     >>> from rushlight.dynamo.variables import ConstantVariable, TupleVariable
     >>> truth(None, ConstantVariable("")), truth(None, TupleVariable([ConstantVariable(0)]))

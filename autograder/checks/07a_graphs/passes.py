@@ -247,7 +247,7 @@ def add(i, j):
     cases=drawn(statements=several(_folded, 0, 7), returned=several((0, 11), 1, 3)),
     edges=rows(
         "statements returned",  # x, y, c and d are 0 to 3
-        ([], [0]), ([], [2]), ([add(2, 3)], [4]), ([add(2, 3), add(4, 2), add(5, 0)], [6]),
+        ([], [0]), ([], [2]), ([add(0, 1)], [0]), ([add(2, 3)], [4]), ([add(2, 3), add(4, 2), add(5, 0)], [6]),
         ([add(2, 3), add(4, 2), add(5, 0)], [6, 4, 5]), ([add(2, 2), add(4, 4), add(5, 1)], [6]),
         ([add(2, 0), add(4, 2), add(2, 2)], [5, 1]), ([add(2, 3), add(4, 0), add(4, 1), add(4, 3), add(7, 5)], [6, 8]),
         ([call("aten.rand_like", N[2]), add(4, 2), add(2, 2)], [4, 5, 6]), ([FULL, add(4, 4)], [5]), ([FULL, add(2, 4)], [5]),

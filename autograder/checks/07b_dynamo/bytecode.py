@@ -34,7 +34,8 @@ f.__code__ = f.__code__.replace(
     draws=30,
 )
 def instructions_read(xp, text):
-    return xp.dynamo.bytecode.read_instructions(define(xp, text).__code__)
+    read = xp.dynamo.bytecode.read_instructions(define(xp, text).__code__)
+    return {"read": read, "a list of tuples": isinstance(read, list) and all(isinstance(each, tuple) for each in read)}
 
 
 @instructions_read.oracle
@@ -46,4 +47,4 @@ def _(torch, text):
         if instruction.opname != "EXTENDED_ARG":
             target = instruction.argval if instruction.opcode in dis.hasjrel else None
             instructions.append([instruction.offset, instruction.opname, instruction.arg or 0, target])
-    return instructions
+    return {"read": instructions, "a list of tuples": True}

@@ -334,7 +334,8 @@ def guards_checked(xp, looks, changes):
         for path in LOOKS[look]:
             text = "{0} == {0} == one" if path == look else "{0} is not None"
             guards.append(xp.dynamo.guards.Guard(source_of(path), text.format(source_of(path))))
-    guards.append(xp.dynamo.guards.Guard("", "one == 1 and v0 == 2 and v1 == 3 and facts['on']"))
+    about_none = xp.dynamo.guards.Guard("", "one == 1 and v0 == 2 and v1 == 3 and facts['on']")
+    guards.insert(len(guards) // 2, about_none)
     guards.append(xp.dynamo.guards.Guard("facts['one']", "facts['one'] == one"))
     scope = {"one": 1, "v0": 2, "v1": 3, "facts": {"on": True, "one": 1}}
     check = xp.dynamo.guards.build_check(guards, scope)
@@ -342,32 +343,42 @@ def guards_checked(xp, looks, changes):
     shown = [{"scope": names, "has its text": isinstance(check.source, str)}]
     for fact in "on", "one":
         scope["facts"][fact] = 0
-        shown[0][f"holds without {fact}"] = check(state_after([]))
+        shown.append(_checked(xp, check, guards, scope, []))
         scope["facts"][fact] = 1
-    for change in changes:
-        state = CountingLocals(state_after(change))
-        shown.append({"holds": check(state), "looked twice for a value": max(state.counts.values(), default=0) > 1})
-        failing = xp.dynamo.guards.failing_guard(guards, dict(scope), dict(state))
-        tried = guards[: guards.index(failing) + 1] if failing else guards
-        shown[-1]["looked beyond the first that fails"] = sorted(
-            source
-            for source in state.counts
-            if not any(f"{guard.source}.".startswith((f"{source}.", f"{source}[")) for guard in tried)
-        )
-    return shown
+    return shown + [_checked(xp, check, guards, scope, change) for change in changes]
+
+
+def _checked(xp, check, guards, scope, change):
+    """A call of a check: its result, and the values that it looked up as the order of the guards does not allow."""
+    state = CountingLocals(state_after(change))
+    shown = {"holds": check(state), "looked twice for a value": max(state.counts.values(), default=0) > 1}
+    failing = xp.dynamo.guards.failing_guard(guards, dict(scope), dict(state))
+    tried = guards[: guards.index(failing) + 1] if failing else guards
+    shown["looked beyond the first that fails"] = sorted(
+        source
+        for source in state.counts
+        if not any(f"{guard.source}.".startswith((f"{source}.", f"{source}[")) for guard in tried)
+    )
+    before = {guard.source for guard in tried[:-1] if guard.source.startswith("L")}
+    return shown | {"passed over one before it": sorted(before - {*state.counts})}
 
 
 @guards_checked.oracle
 def _(torch, looks, changes):
     text = f"def f(x, k, kk, d, l, o):\n    return x{''.join(f' + {look}' for look in looks)} + 0\n"
     shown = [{"scope": ["one", "v0", "v1", "facts"], "has its text": True}]
-    shown[0] |= {"holds without on": False, "holds without one": False}
+    as_it_should = {
+        "looked twice for a value": False,
+        "looked beyond the first that fails": [],
+        "passed over one before it": [],
+    }
+    shown += [{"holds": False} | as_it_should] * 2
     function = define(torch, text)
     for change in changes:
         states = [[torch.ones(2), *state_after(changes).values()] for changes in ([], change)]
         after = captured(torch, function, states)[1]
         holds = not after["graphs"] and not isinstance(after["result"], str)
-        shown.append({"holds": holds, "looked twice for a value": False, "looked beyond the first that fails": []})
+        shown.append({"holds": holds} | as_it_should)
     return shown
 
 
@@ -489,7 +500,7 @@ def reasons_given(xp, calls):
         fits = len(reasons) < len(entries)
         shown = [reason.replace("L['", "").replace("']", "") for reason in ([] if fits else reasons)]
         alone = [reason for entry in entries for reason in cache.recompile_reasons([entry], values)]
-        explained.append({"reasons": shown, "as each entry alone": [*reasons] == alone})
+        explained.append({"reasons": shown, "as each entry alone": reasons == alone})
         if not fits:
             scope, made = {}, []
             for name, value in values.items():

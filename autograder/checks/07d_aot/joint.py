@@ -246,7 +246,7 @@ NETWORKS = [
     _pipes("s-1-a a-5-b b-5-c c-5-t d-1-a e-1-d"), _pipes("s-1-c a-2-b b-1-c d-4-t t-1-b b-1-t c-4-b c-2-d s-3-a t-3-d"),
     _pipes("s-inf-a a-2-t a-inf-b b-inf-t"),
     _pipes("a-1-b b-1-d a-1-d", "ad"), _pipes("s-2-t", "xy"), _pipes("s-1-a s-1-b a-1-c a-1-d b-1-c c-1-t d-1-t"),
-    _pipes("s-1-c s-1-b b-1-c c-1-d b-1-a d-1-t a-1-t c-1-a"),
+    _pipes("s-1-c s-1-b b-1-c c-1-d b-1-a d-1-t a-1-t c-1-a"), _pipes("s-1-t a-2-a b-0-c"),
 ]  # fmt: skip
 
 
@@ -265,7 +265,8 @@ def the_narrowest_cut(xp, pipes, ends):
         cost, before = xp.aot.partition.minimum_cut(capacities, *ends)
     except ValueError:
         return "unbounded"
-    return {"cost": float(cost), "before the cut": sorted(before), "untouched": capacities == kept}
+    seen = {"cost": float(cost), "before the cut": sorted(before), "untouched": capacities == kept}
+    return seen | {"a set": isinstance(before, (set, frozenset))}
 
 
 @the_narrowest_cut.oracle
@@ -280,7 +281,7 @@ def _(torch, pipes, ends):
         cost, (before, _) = networkx.minimum_cut(graph, *ends)
     except networkx.NetworkXUnbounded:
         return "unbounded"
-    return {"cost": float(cost), "before the cut": sorted(before), "untouched": True}
+    return {"cost": float(cost), "before the cut": sorted(before), "untouched": True, "a set": True}
 
 
 # Two graphs ----------------------------------------------------------------------------------------------------------
@@ -371,6 +372,7 @@ def called(xp, compiled, inputs, statements, outputs):
         "memory": sharing,
         "strides and offset": [memory_of(x) if len(sharing[i]) > 1 else None for i, x in enumerate(everything)],
         "the same": [[j for j, x in enumerate(given) if x is out] for out in outs],
+        "a list": isinstance(outs, list),
     }
     loss = [(x * x).sum() for x in everything if x.requires_grad]
     if loss:

@@ -443,3 +443,13 @@ statement__takes_pow_of_any_module_for_the_operator = edited(
 common_subexpressions__whatever_the_order_of_keywords = edited(
     common_subexpressions, ("(node.args, node.kwargs)", "(node.args, dict(sorted(node.kwargs.items())))")
 )
+
+
+constant_fold__erases_only_what_was_known = edited(
+    rl.fx.passes.constant_fold,
+    (
+        "    eliminate_dead_code(module.graph)\n",
+        "    for node in reversed(module.graph.nodes):\n"
+        "        if node in known and not node.users:\n            module.graph.erase_node(node)\n",
+    ),
+)

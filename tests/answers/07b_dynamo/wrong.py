@@ -9,7 +9,7 @@ import types
 
 import rushlight as rl
 from rushlight.course.predictions import logged_by
-from rushlight.dynamo import bytecode, calls, guards, symbolic
+from rushlight.dynamo import bytecode, cache, calls, guards, symbolic
 from rushlight.dynamo.cache import lookup, recompile_reasons
 from rushlight.dynamo.variables import ListVariable, TensorVariable, TupleVariable
 
@@ -520,3 +520,20 @@ logged_by__with_the_class = edited(
 logged_by__without_the_folder = edited(
     logged_by, ("torch/fx/experimental/symbolic_shapes.py", "torch/_dynamo/symbolic_shapes.py")
 )
+
+
+build_check__of_no_value_first = edited(
+    guards.build_check,
+    ("for source, text in guards:", "for source, text in sorted(guards, key=lambda guard: guard.source != ''):"),
+)
+build_check__of_no_value_last = edited(
+    guards.build_check,
+    ("for source, text in guards:", "for source, text in sorted(guards, key=lambda guard: guard.source == ''):"),
+)
+read_instructions__in_a_tuple = edited(
+    bytecode.read_instructions, ("return instructions", "return tuple(instructions)")
+)
+read_instructions__each_a_list = edited(
+    bytecode.read_instructions, ("(offset, name, argument, target))", "[offset, name, argument, target])")
+)
+recompile_reasons__in_a_tuple = edited(cache.recompile_reasons, ("return reasons", "return tuple(reasons)"))

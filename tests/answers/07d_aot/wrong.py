@@ -552,3 +552,27 @@ softmax__subtracts_in_float16 = edited(
         "    x = x.to(float32) if self.dtype is float16 else x\n",
     ),
 )
+
+
+minimum_cut__in_a_list = edited(rl.aot.partition.minimum_cut, ("set(room) - behind", "[*set(room) - behind]"))
+minimum_cut__without_pipes_of_no_capacity = edited(
+    rl.aot.partition.minimum_cut,
+    (
+        "        room.setdefault(start, {})",
+        "        if capacity == 0:\n            continue\n        room.setdefault(start, {})",
+    ),
+)
+minimum_cut__without_pipes_to_itself = edited(
+    rl.aot.partition.minimum_cut,
+    (
+        "        room.setdefault(start, {})",
+        "        if start == end:\n            continue\n        room.setdefault(start, {})",
+    ),
+)
+apply_update__a_copy_without_steps = edited(
+    rl.aot.functional.apply_update, ("return new", "return new if views else new.clone()")
+)
+softmax__subtracts_nothing_without_dimensions = edited(
+    rl.aot.decompositions.softmax, ("if x.numel():", "if x.numel() and x.dim():")
+)
+run_epilogue__in_a_tuple = edited(rl.aot.runtime.run_epilogue, ("return results", "return tuple(results)"))
