@@ -32,7 +32,7 @@ def calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     a window of numbers. The fan-in is in, and the fan-out is out, each times the number of elements of a window.
 
     Returns:
-        (fan_in, fan_out).
+        fan_in and fan_out, in a tuple or a list.
 
     Raises:
         ValueError: the tensor has fewer than two dimensions.
