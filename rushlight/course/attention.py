@@ -247,8 +247,8 @@ def rotate(x: Tensor, positions: Tensor, base: float = 10000.0) -> Tensor:
     """Rotary embedding: each pair of numbers of a token, turned by an angle that its position gives.
 
     Pair i has the elements 2i and 2i + 1. At position p it is turned by the angle p · base^(-2i / size): (a, b) becomes
-    (a cos - b sin, a sin + b cos). The angles have the dtype of `x`. So the product of a query and a key that were turned
-    depends on their distance, not on their positions.
+    (a cos - b sin, a sin + b cos). The angles have the dtype of `x`, or a wider one. So the product of a query and a key that were
+    turned depends on their distance, not on their positions.
 
     >>> x = rl.tensor([[1.0, 0.0], [1.0, 0.0]])
     >>> [[round(number, 4) for number in row] for row in rotate(x, rl.tensor([0, 1])).tolist()]

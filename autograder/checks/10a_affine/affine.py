@@ -112,17 +112,23 @@ def _nearly(mine, theirs):
         *[_ranged([-1.0, 0.5, -2.0], [0.25, 2.0, -1.0], dtype, quant, 2.0**-23, False, scheme)
           for scheme in SCHEMES[2:] for dtype, quant in (("uint8", [0, 255]), ("int8", [-128, 127]))],
         _ranged([-1.0, 0.5], [0.25, 2.0], "int8", [-100, 20], scheme="per_channel_symmetric"),
+        *[_ranged([-1.0, 0.5], [0.25, 2.0], scheme=scheme) for scheme in SCHEMES[:2]],
     ],
     hint=_about_parameters,
 )  # fmt: skip
 def parameters(rl, low, high, kind, quant, eps, custom, scheme):
-    low, high = (rl.tensor(bound if "channel" in scheme else bound[0]) for bound in (low, high))
+    low, high = (_bound(rl, bound, scheme) for bound in (low, high))
     eps = rl.tensor([eps])
     before = [tensor.tolist() for tensor in (low, high, eps)]
     scale, zero_point = rl.ao.quantization.affine.determine_qparams(
         low, high, *quant, getattr(rl, kind), eps, custom, getattr(rl, scheme)
     )
     return _parameters_shown(scale, zero_point, before == [tensor.tolist() for tensor in (low, high, eps)])
+
+
+def _bound(xp, bound, scheme):
+    """One end of each range. A single one of a scheme for tensors has no dimension."""
+    return xp.tensor(bound if "channel" in scheme or len(bound) > 1 else bound[0])
 
 
 def _parameters_shown(scale, zero_point, unchanged):
@@ -139,7 +145,7 @@ def _parameters_shown(scale, zero_point, unchanged):
 def parameters_of_torch(torch, low, high, kind, quant, eps, custom, scheme):
     from torch.ao.quantization.utils import determine_qparams
 
-    low, high = (torch.tensor(bound if "channel" in scheme else bound[0]) for bound in (low, high))
+    low, high = (_bound(torch, bound, scheme) for bound in (low, high))
     scale, zero_point = determine_qparams(
         low, high, *quant, getattr(torch, kind), torch.tensor([eps]), custom, getattr(torch, scheme)
     )

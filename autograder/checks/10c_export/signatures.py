@@ -103,6 +103,7 @@ ROLES = [roles(*form) for form in (
     (["w"], [], [], [["p_w", None], ["p_w_4a", None]]),
     ([], [["mean", True]], [], [["b_mean", None], ["b_mean_1_2", None]]),
     (["w"], [], [], [["p_w", None], ["p_w_x_8", None], ["my_p_w_9", None], ["w_7", None]]),
+    (["w_1"], [], [], [["p_w_1", None], ["p_w_1_4", None]]),
 )]  # fmt: skip
 
 

@@ -68,8 +68,9 @@ def _events(launches):
         now += gap
         start = max(free, now + delay)
         free = start + duration
-        made += [("launch", now, 1, 40 + 3 * i)] if seen != "kernel" else []
-        made += [("kernel", start, duration, 40 + 3 * i)] if seen != "launch" else []
+        correlation = 40 + 3 * i % 7  # in no order
+        made += [("launch", now, 1, correlation)] if seen != "kernel" else []
+        made += [("kernel", start, duration, correlation)] if seen != "launch" else []
     return made
 
 

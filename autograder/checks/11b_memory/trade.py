@@ -140,7 +140,7 @@ NUMBERS = [0.0, 1.0, -2.5, 3e38, 1e-45, "inf", "-inf", "nan"]
 )  # fmt: skip
 def unscaled(rl, grads, scale, kind):
     made, given = _tensors(rl, grads, kind), rl.tensor(scale)
-    overflow = rl.amp.grad_scaler.unscale_grads(made, given)
+    overflow = rl.amp.grad_scaler.unscale_grads([*made], given)
     return [type(overflow).__name__, overflow, [tensor.tolist() for tensor in made], given.item()]
 
 

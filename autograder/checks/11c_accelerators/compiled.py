@@ -13,6 +13,7 @@ TARGETS = {
     "put": "prims.device_put.default",
     "copy": "aten.copy_.default",
     "index_put": "aten.index_put.default",
+    "unsafe_put": "aten._unsafe_index_put.default",
     "where": "aten.where.self",
     "randperm": "aten.randperm.default",
     "mul": "aten.mul.Tensor",
@@ -74,6 +75,7 @@ EDGES = [
     ("x,cuda:0,bool i,cuda:0,int64 v,cuda:0,bool | index_put x i v | output index_put_0", []),
     ("x j,cuda:0,int64 i,cuda:0,bool v c,cpu | index_put x j i v | sin c | output index_put_0 sin_1", []),
     ("x i,cuda:0,bool v | mul x i | output mul_0 v", []),
+    ("x i,cuda:0,bool v | unsafe_put x i v | output unsafe_put_0", []),
 ]
 
 
@@ -88,10 +90,10 @@ def _with_a_late_input():
     return {"nodes": nodes, "static": [1]}
 
 
-def _with_observer(where, text="x y,cpu | sin x | sin y | output sin_0 sin_1"):
+def _with_observer(where, text="x y,cpu | sin x | sin y | output sin_0 sin_1", target=FORBIDDEN):
     """A graph that fake quantization in training makes, whose observer may not be captured."""
     nodes = _nodes(text)
-    nodes.insert(where, ["observer", FORBIDDEN, ["x"], "cuda:0", "float32"])
+    nodes.insert(where, ["observer", target, ["x"], "cuda:0", "float32"])
     return {"nodes": nodes, "static": []}
 
 
@@ -132,6 +134,7 @@ def _shown(torch, nodes, static):
         _with_a_late_input(),
         _with_observer(2),
         _with_observer(4),
+        _with_observer(2, target=FORBIDDEN.replace(".default", "_functional.default")),
         *(_with_observer(where, "x i,cuda:0,bool v | index_put x i v | output index_put_0") for where in (3, 4)),
     ],
     draws=20,

@@ -6,7 +6,7 @@ from rushlight.course.gpt import gpt
 
 from ...engine.check import program
 from ..cases import copied, drawn, explained, numbers, rows, when
-from .tiles import flows
+from .tiles import flows, gradients_of
 
 
 def _counted(xp, sizes, layout):
@@ -134,7 +134,7 @@ def run(rl, batch, n, heads, kind, start, relu):
     if relu:
         block.activation = rl.nn.ReLU()
     stream = rl.course.gpt.forward_block(block, x.requires_grad_(), heads, _attend(rl, kind, calls))
-    gradients = flows(rl, [stream], [x, *block.parameters()])
+    gradients = gradients_of(rl, stream, [x, *block.parameters()])
     return {"calls": calls, "stream": copied(stream), "x": x.detach(), "gradients": gradients}
 
 
@@ -143,17 +143,18 @@ def _(torch, batch, n, heads, kind, start, relu):
     """With torch's own functions, on the block's parameters."""
     block, x, calls, F = model(torch, heads).blocks[0], numbers(torch, [batch, n, 12], start), [], torch.nn.functional
     of = dict(block.named_parameters())
-    with torch.no_grad():
-        normed = F.layer_norm(x, [12], of["norm_1.weight"], of["norm_1.bias"])
-        packed = F.linear(normed, of["attention.weight"], of["attention.bias"])
-        parts = packed.reshape(batch, n, 3, heads, 12 // heads).permute(2, 0, 3, 1, 4)
-        mixed = _attend(torch, kind, calls)(*parts).permute(0, 2, 1, 3).reshape(batch, n, 12)
-        middle = x + F.linear(mixed, of["projection.weight"], of["projection.bias"])
-        normed = F.layer_norm(middle, [12], of["norm_2.weight"], of["norm_2.bias"])
-        inner = F.linear(normed, of["up.weight"], of["up.bias"])
-        inner = inner.relu() if relu else F.gelu(inner, approximate="tanh")
-        stream = middle + F.linear(inner, of["down.weight"], of["down.bias"])
-    return {"calls": calls, "stream": stream, "x": x, "gradients": [True] * (1 + len(of))}
+    x.requires_grad_()
+    normed = F.layer_norm(x, [12], of["norm_1.weight"], of["norm_1.bias"])
+    packed = F.linear(normed, of["attention.weight"], of["attention.bias"])
+    parts = packed.reshape(batch, n, 3, heads, 12 // heads).permute(2, 0, 3, 1, 4)
+    mixed = _attend(torch, kind, calls)(*parts).permute(0, 2, 1, 3).reshape(batch, n, 12)
+    middle = x + F.linear(mixed, of["projection.weight"], of["projection.bias"])
+    normed = F.layer_norm(middle, [12], of["norm_2.weight"], of["norm_2.bias"])
+    inner = F.linear(normed, of["up.weight"], of["up.bias"])
+    inner = inner.relu() if relu else F.gelu(inner, approximate="tanh")
+    stream = middle + F.linear(inner, of["down.weight"], of["down.bias"])
+    gradients = gradients_of(torch, stream, [x, *of.values()])
+    return {"calls": calls, "stream": copied(stream), "x": x.detach(), "gradients": gradients}
 
 
 # All together --------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...engine.check import program
 from ..cases import copied, drawn, explained, listed, numbers, rows, several
-from .tiles import Elements, flows, gradients_of
+from .tiles import Elements, gradients_of
 
 
 @program(
@@ -27,17 +27,19 @@ def rotated(rl, lead, positions, pairs, base, of, start):
     x, given = numbers(rl, [*lead, len(positions), 2 * pairs], start, of), {} if base is None else {"base": base}
     turned = rl.course.attention.rotate(x.requires_grad_(), rl.tensor(positions), **given)
     shown = {"turned": copied(turned), "a new tensor": turned is not x, "x": x.detach()}
-    return shown | {"gradient": flows(rl, [turned], [x])}
+    return shown | {"gradient": gradients_of(rl, turned, [x])}
 
 
 @rotated.oracle
 def _(torch, lead, positions, pairs, base, of, start):
     """With complex numbers: a pair is one, and is multiplied by one of length 1."""
-    x = numbers(torch, [*lead, len(positions), 2 * pairs], start, of)
+    x = numbers(torch, [*lead, len(positions), 2 * pairs], start, of).requires_grad_()
     rates = (base or 10000.0) ** (-torch.arange(pairs, dtype=x.dtype) / pairs)
     angles = torch.outer(torch.tensor(positions, dtype=x.dtype), rates)
     turned = torch.view_as_complex(x.unflatten(-1, (pairs, 2))) * torch.polar(torch.ones_like(angles), angles)
-    return {"turned": copied(torch.view_as_real(turned).flatten(-2)), "a new tensor": True, "x": x, "gradient": [True]}
+    turned = torch.view_as_real(turned).flatten(-2)
+    gradient = gradients_of(torch, turned, [x])
+    return {"turned": copied(turned), "a new tensor": True, "x": x.detach(), "gradient": gradient}
 
 
 @program(

@@ -269,7 +269,7 @@ def moving_average_per_channel(self: MovingAveragePerChannelMinMaxObserver, x_or
 
     The buffers `min_val` and `max_val` hold a range for each channel. The first batch sets them to its own ranges. From then on
     each batch moves each end towards that of its own range: old + `self.averaging_constant` * (new - old). A batch is the first
-    one if `min_val` or `max_val` has no elements. A batch without elements changes nothing. The buffers keep their dtype, and
+    one if `min_val` or `max_val` has no elements. A batch without elements changes nothing. The buffers stay float32, and keep
     no graph of a batch.
 
     `channel_min_max(x, self.ch_axis)` gives the ranges of a tensor, and `store_range(self, min_val, max_val)` copies two tensors
@@ -282,7 +282,7 @@ def moving_average_per_channel(self: MovingAveragePerChannelMinMaxObserver, x_or
         (tensor([ 2., -4.]), tensor([3.5000, 0.0000]))
 
     Args:
-        self: the observer, with the buffers `min_val` and `max_val`, (channels,) or (0,).
+        self: the observer, with the buffers `min_val` and `max_val`, float32, (channels,) or (0,).
         x_orig: at least 2 dimensions, floating-point.
 
     Returns:

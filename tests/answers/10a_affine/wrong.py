@@ -460,6 +460,12 @@ def determine_qparams__without_a_dimension(*args):
 
 _determine_qparams = copied(affine.determine_qparams)
 _LENGTH = "(high - low) / (quant_max - quant_min)"
+determine_qparams__one_number_by_its_scheme = edited(
+    affine.determine_qparams,
+    (".reshape(-1), functions", ", functions"),
+    ("(max_val, min=0).reshape(-1)", "(max_val, min=0)\n"
+     "    if 'tensor' in str(scheme):\n        low, high = low.min().reshape(1), high.max().reshape(1)"),
+)  # fmt: skip
 determine_qparams__below_eps = edited(affine.determine_qparams, (f"functions.maximum({_LENGTH}, eps)", _LENGTH))
 determine_qparams__a_zero_point_without_eps = edited(
     affine.determine_qparams, ("(low / scale)", f"(low / ({_LENGTH}))")

@@ -136,6 +136,9 @@ def _matching(pattern, how="match"):
 input_specs__numbers_at_the_end = _matching("{name}_([0-9]+)", "fullmatch")
 input_specs__numbers_between_underscores = _matching("{name}_([0-9]+)(_[^0-9]|$)")
 input_specs__the_first_number_of_a_name = _matching("{name}_([0-9]+)")
+input_specs__no_number_after_another = edited(
+    _INPUT_SPECS, ("match[1] == name", "match[1] == name and not name[-1].isdigit()")
+)
 input_specs__one_digit = _matching("{name}_([0-9])")
 input_specs__the_smallest_number_that_is_free = _numbered(
     "[next(k for k in range(99) if f'{name}_{k + 1}' not in taken)]"

@@ -183,6 +183,16 @@ queue_depths__after_the_launch = edited(
 )
 
 
+# the kernels in the order of their correlation ids, not of their starts
+queue_depths__by_the_ids = edited(
+    queue_depths,
+    (
+        "for kind, _, _, correlation in ordered:\n        if",
+        "for kind, _, _, correlation in sorted(ordered, key=lambda each: each[3]):\n        if",
+    ),
+)
+
+
 def queue_depths__running(events):
     """A kernel counts until it has ended."""
     ordered = sorted(events, key=lambda each: (each[1], each[0] == "kernel"))

@@ -264,6 +264,12 @@ def unscale_grads__stops(grads, scale):
     return False
 
 
+# the list has new tensors, and those that the parameters hold stay as they are
+unscale_grads__new_tensors = edited(
+    unscale_grads,
+    ("for grad in grads:", "for i, grad in enumerate(grads):"),
+    ("grad.mul_(inverse)", "grads[i] = grad * inverse"),
+)
 unscale_grads__only_inf = edited(
     unscale_grads, ("not functions.isfinite(grad).all()", '(grad.abs() == float("inf")).any()')
 )

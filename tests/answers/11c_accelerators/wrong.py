@@ -331,6 +331,13 @@ why_no_graph__the_output_is_no_use = edited(
         'for node in nodes if node.target != "output" for name in node.inputs}',
     ),
 )
+why_no_graph__only_index_put = edited(
+    cudagraph_utils.why_no_graph, ("node.target in INDEX_PUT_OPS", 'node.target == "aten.index_put.default"')
+)
+why_no_graph__only_one_observer = edited(
+    cudagraph_utils.why_no_graph,
+    ("node.target in FORBIDDEN_CUDAGRAPH_OPS", "node.target.endswith('_obs_fq_helper.default')"),
+)
 why_no_graph__any_mask = edited(cudagraph_utils.why_no_graph, ("node.inputs[1:-1]", "node.inputs"))
 
 

@@ -298,6 +298,7 @@ def rotate__halves(x, positions, base=10000.0):
 rotate__other_way = edited(
     attention.rotate, ("a * cos - b * sin, a * sin + b * cos", "a * cos + b * sin, b * cos - a * sin")
 )
+rotate__a_part_without_a_gradient = edited(attention.rotate, ("b * sin,", "(b * sin).detach(),"))
 rotate__one_rate = edited(attention.rotate, ("base ** (-i / size)", "base ** 0.0"))
 
 
@@ -376,6 +377,7 @@ forward_block__attends_twice = edited(
 )
 
 
+forward_block__a_detached_stream = edited(gpt.forward_block, ("return x + block", "return x.detach() + block"))
 forward_block__of_detached_x = edited(
     gpt.forward_block, ("block.norm_1(x)", "block.norm_1(x.detach())"), ("x = x + block", "x = x.detach() + block")
 )

@@ -31,8 +31,8 @@ def zero_point_corrections(x: Tensor, weight: Tensor, x_zero_point: int, weight_
 
         sum_k (x[n, k] - a) (weight[o, k] - b) = sum_k x[n, k] weight[o, k] + correction[n, o]
 
-    Compute the correction from the sums of the rows of `x` and of `weight`, without a product of the two matrices. A layer would
-    compute the terms that depend only on `weight` once for all calls. Here, compute everything.
+    The sums of the rows of `x` and of `weight` are enough: call no operator that multiplies matrices. A layer would compute the
+    terms that depend only on `weight` once for all calls. Here, compute everything.
 
     Args:
         x: uint8, (rows, K), any strides.
@@ -67,9 +67,9 @@ def linear(
     """A linear layer on integers: quantised `x` and `weight` give a quantised result, which is rounded once.
 
     An integer of `x`, of `weight` and of the result means the number (integer - zero point) * scale. `bias` has the numbers
-    themselves. The sums of the products are exact: only integers are added. All that follows is float32: the layer adds the bias,
-    which is not rounded, and finds the integer of the result. This is the number in units of the scale, rounded half to even, plus
-    the zero point, limited to 0 ... 255. With `relu`, numbers below 0.0 become 0.0, so no integer is below the zero point.
+    themselves. The sums of the products are exact: only integers are added. All that follows is floating point: the layer adds the
+    bias, which is not rounded, and finds the integer of the result. This is the number in units of the scale, rounded half to even,
+    plus the zero point, limited to 0 ... 255. With `relu`, numbers below 0.0 become 0.0, so no integer is below the zero point.
 
     `integer_product(x, weight)` is the sum of products of the stored integers, int32, and `zero_point_corrections` has the rest.
 
