@@ -129,8 +129,8 @@ def constraints(symbols: Mapping[str, Symbol], guards: Sequence[Guard]) -> dict[
     `Dim.AUTO` every range is right. What "!=" excludes from a range without a named `Dim` is tested when the program runs.
 
     Returns:
-        a dict with all symbols, in the same order. If the symbol, or one that is equal to it, has a named `Dim`, its range is
-        `ValueRange(min, max)`, also if `min` is 0 or 1.
+        a dict with all symbols, in the same order. If the symbol has a named `Dim`, its range is `ValueRange(min, max)`, also if
+        `min` is 0 or 1. (Here `min` is 2 or more if a guard says that another symbol is equal.)
 
     Raises:
         ConstraintViolationError: the program is refused.

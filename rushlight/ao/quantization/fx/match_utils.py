@@ -21,7 +21,7 @@ def is_match(modules: dict[str, Module], node: Any, pattern: Pattern, max_uses: 
 
     - a class of modules: `node` is a `call_module`, and the class of the module is exactly this class. `modules` has the modules by
       the node's target.
-    - a function: `node` is a `call_function` of this function (`is`). Any other class, such as `int`, counts as a function.
+    - a function: `node` is a `call_function` of this function. Any other class, such as `int`, counts as a function.
     - a string: `node` is a `call_method` of this name.
     - a tuple `(head, *inner)`: `node` matches `head`, which is one of the three above, `inner` has as many patterns as `node` has
       positional arguments, and each argument matches its inner pattern, in order. With no inner pattern, the arguments do not
