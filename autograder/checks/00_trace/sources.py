@@ -247,7 +247,8 @@ _ONE = split_at_semicolons("""
 #0  0x7f in unsigned long at::native::count<(anonymous namespace)::Kind>(int) () from x.so; #0  _start ();
 #3  0x7f in at::(anonymous namespace)::native::(anonymous namespace)::sum(int) () from x.so;
 #3  0x7f in at::native::sum (x=0x7f, why="not in torch::sum()") at /src in c10::x/x.cpp:3; #0  std::at::native::f() ();
-#5  0x7f in at::native::sum; #5  at::Tensor const& c10::impl::run<int (long)>""")
+#5  0x7f in at::native::sum; #5  at::Tensor const& c10::impl::run<int (long)>;
+#6  0x7f in at::Tensor (anonymous namespace)::at::native::sum(int) () from x.so""")
 _ALMOST = "\n".join(
     f"{begin}at::native::sum(int) () from x.so" for begin in ("# ", "#x0 ", "#  0 ", " #0  ", "0#1  ", "> #2  ", "")
 )

@@ -22,6 +22,7 @@ def _kernels(st):
         (["AutogradCPU", "Autograd"], [], ["AutogradCPU"]), (["CPU", EXPLICIT, IMPLICIT], ["CPU"], ["CPU", "AutogradMeta"]),
         (["BackendSelect", "PrivateUse1", IMPLICIT], ["PrivateUse1"], ["BackendSelect", "PrivateUse1"]),
         ([EXPLICIT, IMPLICIT], [], [EXPLICIT]),
+        ([NON_FUNCTIONAL, EXPLICIT, "Autograd"], [], [NON_FUNCTIONAL, "Autograd"]), ([IMPLICIT, "Autograd"], [], [IMPLICIT]),
     ) + [case | {"fallthroughs": []} for case in rows(
         "kernels more_fallbacks",
         ([], []), ([], ["CPU"]), ([], ["CPU", "PrivateUse1"]), (["CPU"], ["CPU"]), (["CPU"], []), (["CPU", "Meta"], []),
@@ -49,8 +50,9 @@ def table(xp, kernels, more_fallbacks, fallthroughs):
     registered = {
         key[name]: xp.dispatch.FALLTHROUGH if name in fallthroughs else kernel(print, name) for name in kernels
     }
-    fallbacks = [*xp.dispatch.fallbacks, *(key[name] for name in more_fallbacks)]
-    fallbacks = {key: kernel(print, "fallback") for key in fallbacks}
+    fallbacks = xp.dispatch.fallbacks | {key[name]: print for name in more_fallbacks}
+    falls = xp.dispatch.FALLTHROUGH
+    fallbacks = {key: falls if given is falls else kernel(print, "fallback") for key, given in fallbacks.items()}
     entry = xp.dispatch.compute_table_entry
     entries = {name: entry(registered, fallbacks, key[name]) for name in ["Undefined", *RUNTIME]}
     return {name: [chosen.origin, reason] for name, (chosen, reason) in entries.items()}
@@ -77,5 +79,5 @@ def _(torch, kernels, more_fallbacks, fallthroughs):
         if name in entries:
             kind, _, place = where.rpartition("registered at ")
             file = kind.strip() or place.rpartition(":")[0]
-            entries[name] = ["fallback" if reason == "backend fallback" else file, reason]
+            entries[name] = ["fallback" if reason == "backend fallback" and not kind.strip() else file, reason]
     return entries

@@ -32,7 +32,7 @@ def _values(st):
     return st.lists(st.one_of(one, one, st.lists(one, max_size=3)), max_size=4)
 
 
-_NESTED = [["float16 cpu", ["float32 cpu"], None], 1]
+_NESTED = [["float16 cpu", ["float32 cpu", [["float32 cpu"]]], None], 1]
 _VALUES = [
     ["float32 cpu"], ["float16 cpu"], ["float64 cpu"], ["int64 cpu"], ["bool cpu"], ["float32 meta"],
     [3, None, 2.5, True, "mean"], [["float32 cpu", "float16 cpu"], "int64 cpu"], [["float16 cpu", "float32 cpu"], 1],
@@ -75,14 +75,15 @@ def _calls_for_two(xp, to, cast):
 
 def _casts(xp, cast, values):
     """The types of the values when they have been cast, and afterwards; which of them stay the same object; and the
-    number in a tensor, cast before and after a write, also if it requires a gradient."""
+    number in a tensor, cast before and after a write, also if it requires a gradient, which the result requires, too."""
     tuples, values = typed(xp, values, tuple), typed(xp, values)
     cast_types, numbers = [types(xp, cast(value)) for value in [*values, *tuples]], []
     same = [cast(value) is value for value in values]
     for number in (example(xp, "cpu"), example(xp, "cpu").requires_grad_()):
         for new in (2.0, 3.0):
             number.detach().fill_(new)
-            numbers.append(cast([number])[0].item())
+            cast_number = cast([number])[0]
+            numbers.append([cast_number.item(), cast_number.requires_grad])
     return {"casts": cast_types, "same objects": same, "values afterwards": types(xp, values), "cast anew": numbers}
 
 

@@ -161,7 +161,7 @@ _SCHEMAS = [
     "f(int a=0, *, int b=0, int c) -> ()", "f (\tint[10] a ,\tint b=9007199254740993 )\t->\t( int , int\tb10 ) ",
     "ns2::f2.out10(*, *, int a) -> ()", "f(int a, *) -> ( )", "f(*) -> Tensor(a!)[]", "f._x(Tensor? a) -> Tensor?",
     "f(int a) -> int)", "f(int a) int", "default(int a) -> int", "f(int[] a=[], int b) -> ()", "f(int a)) -> int",
-    "f(int a) b -> int",
+    "f(int a) b -> int", "f(*, int) -> int", "ns::f.default(int a) -> int", 'f(str s=" -> ")->int',
 ]  # fmt: skip
 
 

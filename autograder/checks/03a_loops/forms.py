@@ -87,8 +87,8 @@ _MORE = {"add": (1,), "sub": (1,), "mul": (), "eq": (), "mm": ()}  # arguments b
 
 
 def _kernel(xp, name, calls):
-    """One of the framework's kernels, without its fast paths. It notes its calls. Some give lists as sizes and strides, and
-    `impl` returns a number."""
+    """One of the framework's kernels, without its fast paths. It notes its calls, and the `out` of `impl`. Some give lists as
+    sizes and strides, and `impl` returns a number."""
     kernel = getattr(xp.linear_algebra if name == "mm" else xp.pointwise, name)
 
     def meta(*args):
@@ -99,11 +99,16 @@ def _kernel(xp, name, calls):
         return xp.structured.Output([*sizes], None if strides is None else [*strides], dtype)
 
     def impl(*args):
-        calls.append("impl")
+        calls.append(args[-1])
         kernel.impl(*args)
         return 3
 
     return xp.structured.Structured(meta, impl, kernel.casts)
+
+
+def _named(calls, result):
+    """The calls that a kernel has noted. `impl` writes into the result itself."""
+    return [call if isinstance(call, str) else "impl" if call is result else "impl, not into the result" for call in calls]
 
 
 def _arguments(name, *operands):
@@ -180,8 +185,8 @@ def _about_functional(case, mine, theirs):
 
 @program("aten.structured.call_functional", cases=_calls, edges=_FUNCTIONAL, hint=_about_functional)
 def functional(xp, name, x, y):
-    calls = []
-    return xp.structured.call_functional(_kernel(xp, name, calls), _arguments(name, x, y)), calls
+    result = xp.structured.call_functional(_kernel(xp, name, calls := []), _arguments(name, x, y))
+    return result, _named(calls, result)
 
 
 @functional.oracle
@@ -266,7 +271,7 @@ def inplace(xp, name, x, y, views, meta):
     calls = []
     with _untouched(x, first):
         result = xp.structured.call_inplace(_kernel(xp, name, calls), _arguments(name, first, second))
-    return _written(result, first, x, meta) | {"calls": calls}
+    return _written(result, first, x, meta) | {"calls": _named(calls, first)}
 
 
 def _written(result, target, storage, meta):
@@ -369,18 +374,20 @@ def _out_calls(draw, st):
 def out_form(xp, name, x, y, out, views, meta):
     first, second, out = _out_operands(xp, x, y, out, views, meta)
     calls = []
-    with warnings.catch_warnings(), _untouched(x, out):
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(record=True) as warned, _untouched(x, out):
+        warnings.simplefilter("always")
         result = xp.structured.call_out(_kernel(xp, name, calls), _arguments(name, first, second), out)
-    return _written(result, out, x, meta) | {"calls": calls}
+    return _written(result, out, x, meta) | {"calls": _named(calls, out), "warns": bool(warned)}
 
 
 @out_form.oracle
 def _(torch, name, x, y, out, views, meta):  # torch's mm resizes out before it sees that x and y differ in dtype
     first, second, out = _out_operands(torch, x, y, out, views, False)
-    return _written(getattr(torch, name)(first, second, out=out), out, x, meta) | {
-        "calls": ["meta"] if meta else ["meta", "impl"]
-    }
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        result = getattr(torch, name)(first, second, out=out)
+    calls = ["meta"] if meta else ["meta", "impl"]
+    return _written(result, out, x, meta) | {"calls": calls, "warns": bool(warned)}
 
 
 def _out_operands(xp, x, y, out, views, meta):

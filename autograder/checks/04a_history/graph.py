@@ -43,6 +43,7 @@ RESULTS = {  # operators of one argument; if a floating result has no history, w
     "nll_loss": (lambda xp, x: xp.ops.aten.nll_loss_forward(x, xp.zeros(x.shape[0]).long(), None, 1, -100), [True, False]),
     "lu_unpack": (lambda xp, x: unpacked_factors(xp, x), [False, True, True]),
     "lu_unpack, integers first": (lambda xp, x: integers_first(unpacked_factors(xp, x)), [False, True, True]),
+    "integers first, unmarked": (lambda xp, x: integers_first(unpacked_factors(xp, x)), None),
 }  # fmt: skip
 
 

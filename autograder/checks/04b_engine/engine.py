@@ -185,6 +185,7 @@ def step(layout, history=False, enabled=False, again=None):
         ("rows", None, [step("rows", False, True), step("rows", False, True)]),
         ("rows", None, [step("rows", True, True), step("rows", True, True)]),
         ("columns", None, [step("rows", True, True), step("columns", True)]),
+        ("rows", None, [step("rows", True, True), step("rows", False, True)]),
         ("rows", None, [step("rows", True), step("rows", True)]),
         ("rows", None, [step("rows"), step("rows", True, True)]), ("rows", None, [step("one number"), step("rows")]),
         ("rows", None, [step("columns")]), ("columns", None, [step("rows")]),

@@ -30,7 +30,10 @@ def made_from(xp, kinds):
 
 
 class Results(tuple):
-    """The results of a forward in a subclass of tuple, such as a named tuple."""
+    """The results of a forward in a subclass of tuple, which is made as a named tuple is."""
+
+    def __new__(cls, *results):
+        return super().__new__(cls, results)
 
 
 OUTPUTS = {
@@ -68,7 +71,7 @@ def forward(xp, ctx, log, tensors, outputs, several, saves, nondifferentiable, m
     if saves:
         ctx.save_for_backward(*(x for x in kept[saves] if x is None or isinstance(x, xp.Tensor)))
     ctx.number = 7
-    return {"subclass": Results, "list": list, True: tuple, False: lambda made: made[0]}[several](made)
+    return {"subclass": lambda made: Results(*made), "list": list, True: tuple, False: lambda made: made[0]}[several](made)
 
 
 def backward(xp, ctx, log, args, tensors, results, grads, answer):
@@ -429,7 +432,7 @@ CHECKPOINTED = {
     "two": lambda xp, x, y, z: (x * 2, x.tanh() * x), "with a number": lambda xp, x, y, z: (x.sum(), 3.0),
     "cut": lambda xp, x, y, z: (x.detach() * 2, x * 3), "all cut": lambda xp, x, y, z: x.detach() * 2,
     "not used": lambda xp, x, y, z: x.exp(), "integers": lambda xp, x, y, z: (x.argmax(), x * x),
-    "subclass": lambda xp, x, y, z: Results((x * 2, x.tanh() * x)), "outside": lambda xp, x, y, z: (x * z, x.tanh() * z),
+    "subclass": lambda xp, x, y, z: Results(x * 2, x.tanh() * x), "outside": lambda xp, x, y, z: (x * z, x.tanh() * z),
     "shared": lambda xp, x, y, z: two_uses(x.exp()), "itself": lambda xp, x, y, z: (x, x * 2),
     "one twice": lambda xp, x, y, z: (x * 3,) * 2, "raises again": lambda xp, x, y, z: x * 3,
 }  # fmt: skip

@@ -601,3 +601,6 @@ read_schema__any_letter_of_the_annotation = edited(
     ("annotation(part)[:1]", "annotation(part)"),
     ("annotation(result).startswith(letters[argument])", "annotation(result)[:1] in {*letters[argument]}"),
 )
+read_backtrace__an_anonymous_namespace_within_another = edited(
+    trace.read_backtrace, ('"(anonymous namespace)::", ""', '"::(anonymous namespace)::", "::"')
+)

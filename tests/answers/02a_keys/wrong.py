@@ -514,3 +514,28 @@ variants_and_tags__in_place_by_the_beginning = edited(
         'schema.name.startswith("__i") or schema.name.endswith("_") and not schema.name.endswith("__")',
     ),
 )
+
+
+def _without_fallthroughs(alias):
+    """The reference, where a fallthrough that is registered for an alias key counts as nothing."""
+    return edited(
+        dispatch.compute_table_entry,
+        (
+            "    if key in kernels:",
+            f"    if kernels.get(DispatchKey.{alias}) is FALLTHROUGH:\n        kernels = {{**kernels}}\n"
+            f"        del kernels[DispatchKey.{alias}]\n    if key in kernels:",
+        ),
+    )
+
+
+compute_table_entry__a_fallthrough_for_autograd_is_no_kernel = _without_fallthroughs("Autograd")
+compute_table_entry__a_composite_fallthrough_is_no_kernel = _without_fallthroughs("CompositeImplicitAutograd")
+compute_table_entry__a_fallthrough_that_is_not_functional_is_no_kernel = _without_fallthroughs(
+    "CompositeExplicitAutogradNonFunctional"
+)
+compute_table_entry__a_fallback_that_falls_through_is_missing = edited(
+    dispatch.compute_table_entry, ("if key in fallbacks:", "if fallbacks.get(key, FALLTHROUGH) is not FALLTHROUGH:")
+)
+choose_signature__no_sizes_without_brackets_beside_keywords = edited(
+    _choose, ("takes_sizes and rest", "takes_sizes and not kwargs and rest")
+)

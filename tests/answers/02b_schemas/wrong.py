@@ -743,3 +743,26 @@ autocast_kernel__promotes_by_the_first_argument = edited(
     autocast_mode.autocast_kernel, ("promote_type(stack)", "promote_type(stack[:1])")
 )
 split_at_commas__one_bracket_closes_all = edited(schema.split_at_commas, ("depth -= 1", "depth = 0"))
+parse_schema__positional_arguments_need_a_name = edited(
+    schema.parse_schema,
+    (
+        "all(argument.name for argument in arguments)",
+        "all(argument.name or argument.kwarg_only for argument in arguments)",
+    ),
+)
+parse_schema__default_is_a_name_in_another_namespace = edited(
+    schema.parse_schema, ('head["overload"] == "default"', 'head["overload"] == "default" and not head["ns"]')
+)
+parse_schema__the_arrow_has_spaces_around_it = edited(
+    schema.parse_schema,
+    ('head["rest"].rpartition("->")', 'head["rest"].rpartition(" -> " if " -> " in head["rest"] else "->")'),
+)
+
+
+def cached_cast__lists_of_lists_at_most(dtype, value, depth=0):
+    if isinstance(value, (list, tuple)) and depth < 2:
+        return [cached_cast__lists_of_lists_at_most(dtype, item, depth + 1) for item in value]
+    return value.to(dtype) if is_eligible(value) and value.dtype != dtype else value
+
+
+cached_cast__cuts_the_history_off = edited(autocast_mode.cached_cast, ("value.to(dtype)", "value.detach().to(dtype)"))

@@ -369,3 +369,24 @@ call_inplace__checks_nothing_on_meta = edited(
         "    if not self.is_meta:\n        check_writable(kernel, args, self, output)\n",
     ),
 )
+
+
+def _through_a_copy(form, out):
+    """The reference of a form, which computes into a new tensor and copies the result."""
+    new = f"computed = empty_strided({out}.shape, {out}.stride(), {out}.dtype)"
+    lines = f"{new}\n        kernel.impl(*args, computed)\n        {out}.copy_(computed)"
+    return edited(form, (f"kernel.impl(*args, {out})", lines))
+
+
+call_inplace__computes_into_a_copy = _through_a_copy(structured.call_inplace, "self")
+call_out__computes_into_a_copy = _through_a_copy(structured.call_out, "out")
+call_out__resizes_without_a_warning = edited(
+    structured.call_out, ("    resize_output(", "    if tuple(output.sizes) != out.shape:\n        resize_(")
+)
+
+
+def call_functional__computes_into_a_copy(kernel, args):
+    output = kernel.meta(*args)
+    computed = empty_strided(output.sizes, contiguous_strides(output.sizes), output.dtype)
+    kernel.impl(*args, computed)
+    return allocate(output).copy_(computed)

@@ -322,3 +322,7 @@ def unpack_saved__calls_the_hook_once(saved, node):
 
 set_history__keeps_the_sizes_in_a_list = edited(history.set_history, ("tensor._sizes,", "list(tensor._sizes),"))
 copy_slices__returns_two_gradients = edited(history.copy_slices, ("[result, *others]", "[result, *others[:1]]"))
+set_history__numbers_all_results_that_are_not_marked = edited(
+    history.set_history,
+    ("len(node.input_metadata))", "i if differentiable is None else len(node.input_metadata))"),
+)

@@ -487,3 +487,6 @@ call_function__lets_go_also_after_an_error_of_the_formula = edited(
         "        if not keep_graph:\n            node.release_variables()\n        raise\n",
     ),
 )
+accumulate__forgets_the_history_of_the_sum = edited(
+    graph.accumulate, ("meta.grad = meta.grad + grad", "meta.grad = meta.grad.detach() + grad")
+)

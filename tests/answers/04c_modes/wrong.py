@@ -598,3 +598,6 @@ apply__looks_for_dirty_ones_in_the_first_result = edited(
 logsumexp_backward__takes_dimension_0_for_none = edited(
     derivatives.logsumexp_backward, ("_dims(dim)", "_dims(dim or [])")
 )
+apply__makes_a_tuple_of_the_class_of_the_forwards = edited(
+    function.apply, ("return tuple(outputs) if", "return type(result)(outputs) if")
+)
