@@ -64,7 +64,7 @@ def cached_cast(dtype: dtype, value: Any) -> Any:
     (`Tensor.to`).
 
     An eligible tensor that has this dtype already is passed on without a call of `to`. For a list or tuple, each item is cast
-    in the same way, also in lists within lists, and the result is a new list or tuple. Anything else (tensors that are not
+    in the same way, also in lists within lists, and the result is a tuple or a new list. Anything else (tensors that are not
     eligible, numbers, None) stays as it is. Nothing is cached: each call casts the values that the tensor has now.
 
         >>> [x.dtype for x in cached_cast(rl.float16, [rl.ones(2), rl.ones(2, dtype=rl.float64)])]

@@ -435,7 +435,7 @@ def variants_and_tags(entry: dict[str, Any]) -> tuple[list[str], list[str]]:
         entry: the entry as `yaml.safe_load` returns it, with the schema as its `func`. It may not be changed.
 
     Returns:
-        two lists of strings, each in any order: the variants and the tags.
+        two lists, tuples or sets of strings, each in any order: the variants and the tags.
 
     Source: `torchgen/model.py`, `NativeFunction.from_yaml`; `aten/src/ATen/native/tags.yaml`.
     """

@@ -39,8 +39,8 @@ def rms_norm_source() -> str:
 
         y = x / sqrt(mean of x * x along the last dimension + eps) * weight
 
-    The text begins with `#include "rushlight.h"` (which is `HEADER`; everything in it except macros is in the namespace `rl`)
-    and has a function and, after it, its registration:
+    The text includes `"rushlight.h"` (which is `HEADER`; everything in it except macros is in the namespace `rl`), and has a
+    function and, after it, its registration:
 
         Tensor rms_norm(const Tensor& x, const Tensor& weight, double eps) { ... }
         OPERATOR(rms_norm, "rms_norm(Tensor x, Tensor weight, float eps=1e-5) -> Tensor")

@@ -108,7 +108,7 @@ def _kernel(xp, name, calls):
 
 def _named(calls, result):
     """The calls that a kernel has noted. `impl` writes into the result itself."""
-    return [call if isinstance(call, str) else "impl" if call is result else "impl, not into the result" for call in calls]
+    return [call if isinstance(call, str) else "impl" if call is result else "impl elsewhere" for call in calls]
 
 
 def _arguments(name, *operands):
@@ -180,7 +180,10 @@ _FUNCTIONAL = rows(
 def _about_functional(case, mine, theirs):
     if "error" in mine or "error" in theirs:
         return None
-    return "meta and impl run once each; the result has the strides in the output of meta, or contiguous ones if they are None"
+    return (
+        "meta and impl run once each, and impl fills the result itself, "
+        "which has the strides in the output of meta, or contiguous ones if they are None"
+    )
 
 
 @program("aten.structured.call_functional", cases=_calls, edges=_FUNCTIONAL, hint=_about_functional)

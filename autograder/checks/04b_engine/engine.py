@@ -372,6 +372,7 @@ def calling(xp, **case):
     def call(results, node, edges, grads, keep, recorded):
         with grad_mode(xp, recorded):
             answers = xp.engine.call_function(node, (tuple if keep else list)(grads), keep)
+        assert isinstance(answers, (list, tuple)), f"the gradients are in a {type(answers).__name__}"
         return [grad for grad, edge in zip(answers, node.next_edges) if edge.node is not None]
 
     return called(xp, call, lambda node, name: xp.graph.unpack(node, getattr(node, f"saved_{name}")), **case)

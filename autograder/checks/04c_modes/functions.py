@@ -71,7 +71,9 @@ def forward(xp, ctx, log, tensors, outputs, several, saves, nondifferentiable, m
     if saves:
         ctx.save_for_backward(*(x for x in kept[saves] if x is None or isinstance(x, xp.Tensor)))
     ctx.number = 7
-    return {"subclass": lambda made: Results(*made), "list": list, True: tuple, False: lambda made: made[0]}[several](made)
+    if several == "subclass":
+        return Results(*made)
+    return {"list": list, True: tuple, False: lambda made: made[0]}[several](made)
 
 
 def backward(xp, ctx, log, args, tensors, results, grads, answer):

@@ -216,6 +216,8 @@ def call_out__with_resize_itself(kernel, args, out):
     sizes, strides, dtype = wanted = kernel.meta(*args)
     check_writable(kernel, list(args), out, wanted)
     if tuple(out.shape) != tuple(sizes):
+        if out.numel():
+            warn_resized(out, sizes)
         resize_(out, sizes, strides)
     if out.device.type == "cpu":
         kernel.impl(*args, out)

@@ -490,3 +490,4 @@ call_function__lets_go_also_after_an_error_of_the_formula = edited(
 accumulate__forgets_the_history_of_the_sum = edited(
     graph.accumulate, ("meta.grad = meta.grad + grad", "meta.grad = meta.grad.detach() + grad")
 )
+call_function__returns_an_iterator = edited(engine.call_function, ("return outputs", "return iter(outputs)"))
