@@ -72,6 +72,9 @@ UNSHOWN = {
     "a mode is still on after an error of the function": "It would be on in the tests that follow, too.",
     "the order of the guards does not matter": "The edges have each guard in both orders.",
     "zero_point_corrections gives wrong corrections: first let its own check pass": "Another answer is wrong then.",
+    "this machine cannot compile what Inductor generates: your operator was not tried; tell the person who grades": (
+        "The machine that runs the trials can."
+    ),
     "do all ranks call the same collectives, in the same order?": "Ranks that wait take as long as their limit, on every edge.",
 }
 

@@ -524,6 +524,21 @@ def _registered(
     return op
 
 
+def register_fused_linear__names_the_arguments_differently(namespace):
+    def kernel(input: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
+        return custom_ops.fused_linear(input, weight, bias, activation)
+
+    return _registered(namespace, kernel)
+
+
+def register_fused_linear__with_a_fake_kernel_that_looks_at_the_batch(namespace):
+    def fake(x, weight, bias=None, activation="none"):
+        result = custom_ops.fused_linear_fake(x, weight, bias, activation)
+        return result.clone() if x.dim() > 1 and x.shape[0] > 5 else result
+
+    return _registered(namespace, fake=fake)
+
+
 def register_fused_linear__with_a_transposed_fake_kernel(namespace):
     def fake(x, weight, bias=None, activation="none"):
         result = custom_ops.fused_linear_fake(x, weight, bias, activation)
