@@ -33,6 +33,14 @@ def names_changed(before, after):
     return [name for name in before if name not in after or before[name] != after[name]]
 
 
+def settings_changed(torch, before):
+    """The names of Dynamo's settings that are others than before. They get their values back."""
+    names = names_changed(before, torch._dynamo.config.get_config_copy())
+    for name in names:
+        setattr(torch._dynamo.config, name, before[name])
+    return names
+
+
 @contextmanager
 def state_left(torch, *modules, trained=False):
     """Within, on a rank: a list that is filled at the end with what has another state than before.

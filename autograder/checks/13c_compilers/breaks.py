@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from ...engine.check import program
 from ..cases import attempt, copied, drawn, explained, numbers, several
-from ..shared_13 import names_changed
+from ..shared_13 import names_changed, settings_changed
 
 # Where a graph breaks ------------------------------------------------------------------------------------------------
 
@@ -199,15 +199,15 @@ def _cleaned(torch, clean, size, starts, names, kind):
     results = _by_signal(signals, lambda x: attempt(lambda: copied(compiled(x))))
     torch._dynamo.reset()
     return {
+        "settings": settings_changed(torch, settings),
+        "signals": all(map(torch.equal, signals, before)),
         "result": eager,
         "compiled": results,
         "graphs": len(graphs),
         "without data": fake,
         "gradient": _gradients(torch, clean, kind),
-        "signals": all(map(torch.equal, signals, before)),
         "long": _of_long_signals(torch, clean),
         "exact": _is_exact(torch, clean),
-        "settings": names_changed(settings, torch._dynamo.config.get_config_copy()),
     }
 
 
@@ -263,19 +263,19 @@ def _signals(*names, size=4, kind="float32"):
         size=(1, 5), starts=several((0, 9), 3, 3), names=several(SIGNALS, 3, 3), kind=["float32", "float64"]
     ),
     edges=[
-        _signals(*SIGNALS), _signals(*SIGNALS, size=1, kind="float64"), _signals("zeros"),
+        _signals(*SIGNALS), _signals(*SIGNALS, size=1, kind="float64"), _signals("zeros", "large"),
         *(_signals(name, "usual", size=5) for name in SIGNALS),
     ],
     hint=explained(
+        settings="a setting of Dynamo hides the symptom in this process only: these are changed",
+        signals="the signal is only read",
         result="divide by the largest absolute value if it is more than 1, and subtract the mean of the strong elements",
         compiled="with fullgraph=True the compiled function gives another result, or an error: a line still needs a value",
         without_data="on a fake tensor it raises: in eager mode, Python still reads a value",
         gradient="the gradient flows through the division, the mean and the difference, and through no division that is not made",
         graphs="one graph is used for all signals of a size: nothing in Python depends on the values",
-        signals="the signal is only read",
         long="is a sum or a count larger than the numbers of float16? is a mean rounded more than once?",
         exact="for a signal of float64 each step has the digits of float64",
-        settings="a setting of Dynamo hides the symptom in this process only: these are changed",
     ),
     draws=8,
     disposable=True,
@@ -296,6 +296,14 @@ def cleaned_number_by_number(torch, size, starts, names, kind):
 
     signals = [_signal(torch, name, size, start, kind) for name, start in zip(names, starts)]
     results = _by_signal(signals, lambda x: copied(cleaned(x)))
-    rest = {"without data": [size], "gradient": _gradients(torch, cleaned, kind), "signals": True}
-    long = _of_long_signals(torch, lambda x: cleaned(x.double()).half())
-    return {"result": results, "compiled": results, "graphs": 1} | rest | {"long": long, "exact": True, "settings": []}
+    return {
+        "settings": [],
+        "signals": True,
+        "result": results,
+        "compiled": results,
+        "graphs": 1,
+        "without data": [size],
+        "gradient": _gradients(torch, cleaned, kind),
+        "long": _of_long_signals(torch, lambda x: cleaned(x.double()).half()),
+        "exact": True,
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...engine.check import program
 from ..cases import attempt, copied, drawn, explained, numbers, several
-from ..shared_13 import names_changed
+from ..shared_13 import names_changed, settings_changed
 
 # What is guarded -----------------------------------------------------------------------------------------------------
 
@@ -127,8 +127,8 @@ def _state(torch, **arguments):
           for shared, turns in (("first", 0), ("second", 4))),
     ],
     hint=explained(
-        names="compile anew for each argument, with the first arguments, and then call by keywords with only this one changed",
         changed="the dicts and what they hold are only read, and a setting of Dynamo stays what it was: these are others",
+        names="compile anew for each argument, with the first arguments, and then call by keywords with only this one changed",
     ),
     draws=2,
     disposable=True,
@@ -140,7 +140,7 @@ def guarded(rl, terms, changed, keywords=False, turns=0, shared=""):
     first, second = _arguments(torch, changed, turns, shared)
     before = _state(torch, first=first, second=second)
     names = list(rl.clinic.compilers.guarded(_function(terms, keywords), first, second))
-    return {"names": names, "changed": names_changed(before, _state(torch, first=first, second=second))}
+    return {"changed": names_changed(before, _state(torch, first=first, second=second)), "names": names}
 
 
 @guarded.oracle
@@ -158,7 +158,7 @@ def compilations_counted(torch, terms, changed, keywords=False, turns=0, shared=
         compiled(**(first | {name: second[name]}))
         if counter.frame_count > before:
             blamed.append(name)
-    return {"names": blamed, "changed": []}
+    return {"changed": [], "names": blamed}
 
 
 # A counter that is no guard ------------------------------------------------------------------------------------------
@@ -179,8 +179,8 @@ def _warmed_up(torch, make, steps, calls, start, others, kind):
     """What a compiled module does in some calls, and what a module does that loads its state."""
     from torch._dynamo.testing import CompileCounter
 
-    module, counter, results = make(steps), CompileCounter(), []
     settings = torch._dynamo.config.get_config_copy()
+    module, counter = make(steps), CompileCounter()
     torch._dynamo.reset()
     compiled = torch.compile(module, backend=counter, fullgraph=True)
     inputs = [_input(torch, kind, start + i) for i in range(calls)]
@@ -196,8 +196,9 @@ def _warmed_up(torch, make, steps, calls, start, others, kind):
     if last[0].requires_grad:
         last[0].sum().backward()
     return {
-        "results": results,
+        "settings": settings_changed(torch, settings),
         "kinds": [str(y.dtype) if hasattr(y, "dtype") else y for y in results],
+        "results": results,
         "exact": kind != "double" or all(map(_is_exact, results, inputs, range(1, calls + 1), [steps] * calls)),
         "inputs": all(torch.equal(x, _input(torch, kind, start + i)) for i, x in enumerate(inputs)),
         "loaded": [*map(copied, last[:3])],
@@ -207,7 +208,6 @@ def _warmed_up(torch, make, steps, calls, start, others, kind):
         "parameters": len([*module.parameters()]),
         "state": attempt(_numbers_in, module.state_dict()),
         "counted": [attempt(_beyond, torch, make, *each) for each in COUNTED],
-        "settings": names_changed(settings, torch._dynamo.config.get_config_copy()),
     }
 
 
@@ -242,21 +242,19 @@ def _warming(steps, calls, others=None, kind="vector"):
     "clinic.compilers.warmup",
     cases=drawn(steps=(1, 12), calls=(1, 14), start=(0, 9), others=[3, 7, 1000], kind=sorted(INPUTS)),
     edges=[
-        _warming(4, 14), _warming(1, 2), _warming(20, 12), _warming(3, 3, 8), _warming(5, 1),
+        _warming(4, 14), _warming(1, 2, 1000), _warming(20, 12), _warming(3, 3, 8), _warming(5, 1),
         _warming(3, 5, 1000), _warming(7, 4, 3), *(_warming(3, 4, kind=kind) for kind in INPUTS),
     ],
     hint=explained(
-        results="the factor of the n-th call is n / steps, and at most 1",
+        settings="a setting of Dynamo hides the symptom in this process only: these are changed",
         kinds="the result is of the dtype of x, also if x is a number",
-        exact="the factor is as exact as the dtype of x",
+        results="the factor of the n-th call is n / steps, and at most 1",
         inputs="x is only read",
         loaded="a loaded module goes on counting all calls, in eval mode and with other steps too",
-        new="each module counts its own calls",
         gradient="the gradient of the product flows to x",
         compilations="a number of Python that changes is compared at each call",
-        state="the state dict has one entry, and its only element is the number of calls",
+        state="the state dict has one entry, and its only element is the number of this module's calls",
         counted="a module that loads a count of many calls goes on: each of them counts, and the factor is exact",
-        settings="a setting of Dynamo hides the symptom in this process only: these are changed",
     ),
     draws=6,
     disposable=True,
@@ -273,8 +271,9 @@ def warmed_up_in_eager(torch, steps, calls, start, others, kind):
     called = calls + MANY * (others > steps)
     factors = [min(1.0, (called + i) / others) for i in (1, 2, 3)]
     return {
-        "results": results,
+        "settings": [],
         "kinds": [str(getattr(torch, INPUTS[kind][1]))] * calls,
+        "results": results,
         "exact": True,
         "inputs": True,
         "loaded": [torch.ones(3) * factor for factor in factors],
@@ -286,5 +285,4 @@ def warmed_up_in_eager(torch, steps, calls, start, others, kind):
         "counted": [
             [torch.full((3,), number, dtype=getattr(torch, kind)) for number in numbers] for kind, *numbers in BEYOND
         ],
-        "settings": [],
     }

@@ -335,6 +335,13 @@ _SLICE = "if isinstance(value, (slice, rl.device)):"
 _LAST_TENSOR_GUARD = 'f"{source}._strides == {value._strides}",'
 _METHOD = "return [same_type, *guards_for(value.__func__"
 _OBJECT = "    return [same_type]\n"
+guards_for__of_derived_classes_too = edited(
+    _guards_for,
+    (
+        'same_type = f"type({source}) is {bind(scope, type(value))}"',
+        'same_type = f"isinstance({source}, {bind(scope, type(value))})"',
+    ),
+)
 guards_for__the_same_function = edited(_guards_for, (_CODE, "return [f'{source} is {bind(scope, value)}']"))
 guards_for__a_function_by_its_name = edited(
     _guards_for, (_CODE, "return [f'{source}.__qualname__ == {value.__qualname__!r}']")
@@ -380,7 +387,8 @@ guards_for__the_set_of_keys_and_the_first_two = edited(
     _guards_for,
     (
         _KEYS,
-        'f"set({source}) == {bind(scope, set(value), \'keys\')}", f"list({source})[:2] == {list(value)[:2]!r}"',
+        "f\"set({source}) == {bind(scope, set(value), 'keys')}\", "
+        "f\"list({source})[:2] == {bind(scope, list(value)[:2], 'start')}\"",
     ),
 )
 guards_for__the_set_of_keys_and_both_ends = edited(
@@ -388,7 +396,7 @@ guards_for__the_set_of_keys_and_both_ends = edited(
     (
         _KEYS,
         "f\"set({source}) == {bind(scope, set(value), 'keys')}\", "
-        'f"list({source})[:1] + list({source})[-1:] == {list(value)[:1] + list(value)[-1:]!r}"',
+        "f\"(list({source})[:1], list({source})[-1:]) == {bind(scope, (list(value)[:1], list(value)[-1:]), 'ends')}\"",
     ),
 )
 guards_for__the_set_of_the_types_of_keys = edited(

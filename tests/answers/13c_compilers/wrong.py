@@ -317,6 +317,25 @@ def clean__adds_in_its_dtype(signal):
     return signal - (signal * strong).sum() / strong.sum().clamp(min=1)
 
 
+def clean__into_the_signal(signal):
+    with torch.no_grad():
+        signal /= signal.abs().max().clamp(min=1)
+    strong = signal.abs() > 0.25
+    return signal - (signal * strong).sum(dtype=_wide(signal)) / strong.sum().clamp(min=1)
+
+
+_CALLS = 0
+
+
+def clean__counts_its_calls(signal):
+    global _CALLS
+    _CALLS += 1
+    peak = signal.abs().max()
+    signal = signal / torch.where(peak > 1, peak, 1)
+    strong = signal.abs() > 0.25
+    return signal - (signal * strong).double().sum() / strong.sum().clamp(min=1)
+
+
 def clean__disabled(signal):
     @torch.compiler.disable
     def run(signal):
@@ -843,7 +862,7 @@ def warmup__not_saved(steps):
 
         def forward(self, x):
             self.calls += 1
-            return x * (self.calls / steps).clamp(max=1)
+            return (x * (self.calls / steps).clamp(max=1)).to(x.dtype)
 
     return Growing()
 
@@ -924,6 +943,27 @@ def _factor(module, steps):
 
 def warmup__into_its_input(steps):
     return _warmup(steps, lambda module, x: x.mul_(_factor(module, steps)))
+
+
+def warmup__scales_x_itself(steps):
+    def forward(module, x):
+        with torch.no_grad():
+            return x.mul_(_factor(module, steps))
+
+    return _warmup(steps, forward)
+
+
+def warmup__counts_from_0(steps):
+    return _warmup(steps, lambda module, x: (x * (_factor(module, steps) - 1 / steps)).to(x.dtype))
+
+
+def warmup__notes_its_first_call(steps):
+    def forward(module, x):
+        if not getattr(module, "begun", False):
+            module.begun = True
+        return (x * _factor(module, steps)).to(x.dtype)
+
+    return _warmup(steps, forward)
 
 
 def warmup__not_in_eval_mode(steps):
