@@ -13,11 +13,7 @@ In PyTorch: `torch/utils/backend_registration.py`, `torch/csrc/acc/` (a backend 
 from __future__ import annotations
 
 import contextlib
-import faulthandler
-import io
 import os
-import pickle
-import signal
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -29,6 +25,7 @@ from torch.utils._pytree import tree_map_only
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
 from rushlight.aten.strided import contiguous_strides
+from rushlight.utils.child import run_in_child
 
 DEVICE = "rush"
 
@@ -365,9 +362,6 @@ def _engine_knows_device() -> bool:
     return True
 
 
-SECONDS = 60  # time limit of a child
-
-
 def run_on_device(program: Callable, *args: Any) -> Any:
     """Return `program(*args)`, run in a forked child in which the device is registered.
 
@@ -390,57 +384,3 @@ def run_on_device(program: Callable, *args: Any) -> Any:
 def _registered(program: Callable, *args: Any) -> Any:
     _register()
     return program(*args)
-
-
-def run_in_child(program: Callable, *args: Any, seconds: int = SECONDS) -> Any:
-    """Return `program(*args)`, run in a forked child as in `run_on_device`, but without the device.
-
-    Raises:
-        the exception of the program; ChildProcessError, with the name of the signal, if the child dies or takes longer than
-        `seconds`.
-    """
-    if not hasattr(os, "fork"):
-        return program(*args)
-    reader, writer = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # forking with threads: the child uses none of them
-        child = os.fork()
-    if child == 0:
-        _in_child(writer, program, args, seconds)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as pipe:
-        answer = pipe.read()
-    _, status = os.waitpid(child, 0)
-    if not answer:
-        code = os.waitstatus_to_exitcode(status)
-        raise ChildProcessError(f"the child process died ({signal.Signals(-code).name if code < 0 else code})")
-    printed, error, result = pickle.loads(answer)
-    print(printed, end="")
-    if error is not None:
-        raise error
-    return result
-
-
-def _in_child(writer: int, program: Callable, args: tuple, seconds: int) -> None:
-    """Run the program, send the answer, and end the process in any case. No code of the parent may run a second time here."""
-    try:
-        faulthandler.disable()  # the parent reports a death in one line
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # the parent may handle it
-        signal.alarm(seconds)
-        torch.set_num_threads(1)  # a fork does not have OpenMP's threads
-        printed, error, result = io.StringIO(), None, None
-        with contextlib.redirect_stdout(printed), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                result = program(*args)
-            except Exception as raised:
-                error = raised
-        try:
-            answer = pickle.dumps((printed.getvalue(), error, result))
-            pickle.loads(answer)  # some exceptions can be pickled but not unpickled
-        except Exception as raised:
-            answer = pickle.dumps((printed.getvalue(), RuntimeError(f"cannot be sent: {raised}; {error!r}"), None))
-        with os.fdopen(writer, "wb") as pipe:
-            pipe.write(answer)
-    finally:
-        os._exit(0)

@@ -75,6 +75,7 @@ UNSHOWN = {
     "this machine cannot compile what Inductor generates: your operator was not tried; tell the person who grades": (
         "The machine that runs the trials can."
     ),
+    "the machine that ran this has no C++ compiler: your text was not tried; tell the person who grades": "A test has one.",
     "do all ranks call the same collectives, in the same order?": "Ranks that wait take as long as their limit, on every edge.",
 }
 

@@ -16,10 +16,12 @@ from ..cases import (
     error_name,
     explained,
     first_apart,
+    first_of,
     numbers,
     several,
     tensor,
     tensors,
+    when,
     with_layout,
 )
 from ..shared_06.operators import PLUMBING, calls_in, operators_inside, registered
@@ -73,7 +75,7 @@ _LINES += [
 _LINES += [_line(tensor([2, 3], dtype=dtype)["tensor"], fault="type") for dtype in ("float32", "float64")]
 
 
-def _about_the_process(mine):
+def _about_the_process(case, mine, theirs):
     """A hint for a text that was not compiled, or that ended its process."""
     said = str(mine.get("message", "")) if isinstance(mine, dict) else ""
     if "no C++ compiler" in said:
@@ -86,18 +88,7 @@ def _about_the_process(mine):
     return None
 
 
-def _about_lines(case, mine, theirs):
-    if about := _about_the_process(mine):
-        return about
-    wrong, operands = first_apart(mine, theirs), (case["x"], case["weight"])
-    if wrong == "beyond":
-        return "the text does its own arithmetic: it calls only ATen's operators that allocate and copy, and includes no others"
-    if wrong == "result" and any(operand["tensor"]["strides"][-1:] != [1] for operand in operands):
-        return "x and weight may have any strides; the lines of a contiguous copy come one after the other"
-    return None
-
-
-@program("on_torch.cpp_ops.rms_norm_source", cases=_lines, edges=_LINES, hint=_about_lines, draws=12)
+@program("on_torch.cpp_ops.rms_norm_source", cases=_lines, edges=_LINES, hint=_about_the_process, draws=12)
 def lines_in_cpp(xp, x, weight, eps):
     text = xp.cpp_ops.rms_norm_source()
     operators = xp.cpp_ops.build(text)
@@ -168,13 +159,19 @@ def _seen_by_tools(torch, op, namespace, lead, size, step, kind):
     return shown | {"results": results, "calls": calls_in(graphs[-1], namespace), "compilations": len(graphs)}
 
 
-_explained = explained(
-    schema="TORCH_LIBRARY defines the schema that the docstring gives",
-    kernels="one kernel for CPU and one for Meta",
-    meta="the kernel for Meta returns a tensor like the other kernel's: sizes, dtype and contiguous strides",
-    refused="the kernel for Meta makes the same checks of sizes and dtypes",
-    of_unknown_rows="a size that is a symbol is compared with a number, and the symbol may be any size",
-    compilations="sizes as numbers bind a graph to one batch: sym_size, sym_sizes, empty_symint leave them symbols",
+_of_tools = first_of(
+    _about_the_process,
+    when(
+        lambda case, mine, theirs: case["step"] > 1 and first_apart(mine, theirs) == "results",
+        "x and weight may have any strides; the lines of a contiguous copy come one after the other",
+    ),
+    explained(
+        schema="TORCH_LIBRARY defines the schema that the docstring gives",
+        kernels="one kernel for CPU and one for Meta",
+        meta="the kernel for Meta returns a tensor like the other kernel's: sizes, dtype and contiguous strides",
+        refused="the kernel for Meta makes the same checks of sizes and dtypes",
+        of_unknown_rows="a size may be a symbol without a value: compare it by TORCH_SYM_CHECK, and allocate by empty_symint",
+    ),
 )
 
 
@@ -185,7 +182,7 @@ _explained = explained(
         {"lead": [], "size": 3, "step": 1, "kind": "float32"},
         {"lead": [2, 3], "size": 4, "step": 2, "kind": "float64"},
     ],
-    hint=lambda case, mine, theirs: _about_the_process(mine) or _explained(case, mine, theirs),
+    hint=_of_tools,
     draws=2,
     disposable=True,
 )

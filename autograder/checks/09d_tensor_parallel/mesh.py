@@ -70,13 +70,16 @@ def _about_placements(case, mine, theirs):
         return None
     reasons = {
         "called": "the collective of the table, once, and of shards no larger than the first one",
-        "beyond": "it calls functions that the contract does not allow",
+        "kept": "the shard that is given is only read",
+        "padding": "every rank's shard is as shard_sizes says, without any padding of the collective",
     }
     for rank, (ours, torchs) in enumerate(zip(mine, theirs)):
         for (source, target), one, other in zip(case["changes"], ours or [], torchs or []):
-            if difference(one, other):
-                shards = "every rank's shard is as shard_sizes says, without any padding of the collective"
-                return f"rank {rank}, from {source} to {target}: {reasons.get(first_apart(one, other), shards)}"
+            if apart := difference(one, other):
+                why = reasons.get(
+                    "padding" if "local: shape" in apart else first_apart(one, other), "not as the table says"
+                )
+                return f"rank {rank}, from {source} to {target}: {why}"
     return None
 
 

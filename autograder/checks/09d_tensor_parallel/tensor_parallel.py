@@ -5,7 +5,20 @@ from __future__ import annotations
 from functools import partial
 
 from ...engine.check import program
-from ..cases import beyond_single, copied, defaults, drawing, drawn, error_name, numbers, rows, several, with_layout
+from ..cases import (
+    beyond_single,
+    copied,
+    defaults,
+    drawing,
+    drawn,
+    error_name,
+    first_of,
+    numbers,
+    rows,
+    several,
+    when,
+    with_layout,
+)
 from ..shared_09 import explained_by_rank, on_ranks, recorded_traffic
 
 DTENSOR = ["torch.distributed.tensor.DTensor.from_local", "torch.distributed.tensor.distribute_tensor"]  # has it all
@@ -281,26 +294,26 @@ def _loss_seen(torch, call, logits, gradient, watched=()):
     return shown | {"sent forward": sent, "sent backward": backward["sent"], "beyond": forward["beyond"]}
 
 
-_of_losses = explained_by_rank(
+_of_numbers = explained_by_rank(
     loss="the largest logit, the sum of exponentials and the target's logit are those of the whole row, over all ranks",
     gradient="each rank's part of the loss is a summand; the gradient of the sum comes back to it unchanged",
-    digits="only the last digits differ: no step computes in a narrower dtype than that of the logits",
-    sent_forward="three numbers for each row; and nothing if the reduction is refused",
-    sent_backward="nothing is sent on the way back",
-    unchanged="the logits and the targets are the caller's: they are not written to",
 )
-
-
-def _about_losses(case, mine, theirs):
-    if isinstance(mine, list) and "inf" in str(case["scale"]):
-        return "a logit of -inf is a token with probability 0; 0 * -inf and -inf - -inf are nan, in the gradient too"
-    if (
-        isinstance(mine, list)
-        and case["reduction"] == "mean"
-        and all(target == case["ignored"] for target in case["targets"])
-    ):
-        return "no row counts: the mean is nan, and the gradient of ignored rows is 0, not nan"
-    return _of_losses(case, mine, theirs)
+_about_losses = first_of(
+    explained_by_rank(
+        digits="only the last digits differ: no step computes in a narrower dtype than that of the logits",
+        sent_forward="three numbers for each row; and nothing if the reduction is refused",
+        unchanged="the logits and the targets are the caller's: they are not written to",
+    ),
+    when(
+        lambda case, mine, theirs: _of_numbers(case, mine, theirs) and "inf" in str(case["scale"]),
+        "a logit of -inf is a token with probability 0; 0 * -inf and -inf - -inf are nan, in the gradient too",
+    ),
+    when(
+        lambda case, mine, theirs: _of_numbers(case, mine, theirs) and {*case["targets"]} == {case["ignored"]},
+        "no row counts: the mean is nan, and the gradient of ignored rows is 0, not nan",
+    ),
+    _of_numbers,
+)
 
 
 @program(
@@ -312,10 +325,10 @@ def _about_losses(case, mine, theirs):
             _loss(3, False, 7, [6, 0, 2, 3], reduction="sum"),
             _loss(3, False, 7, [4, -100, 2], reduction="none"),
         ],
-        *[_loss(3, False, 8, [1, 2, 2, 5], ignored=2), _loss(targets=[-100, -100]), _loss(scale=1000, kind="float32")],
+        *[_loss(3, False, 8, [1, 2, 2, 5], ignored=2), _loss(targets=[-100] * 5), _loss(scale=1000, kind="float32")],
         *[_loss(scale=-1000, targets=[1, 4]), _loss(scale=1e300), _loss(3, True, targets=[0, 1, 5])],
         *[
-            _loss(scale="all logits of rank 0 are -inf", targets=[3, 4]),
+            _loss(scale="all logits of rank 0 are -inf", targets=[3, 4, 3, 4, 5]),
             _loss(reduction="average"),
             _loss(reduction=""),
         ],

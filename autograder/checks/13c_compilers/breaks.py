@@ -123,7 +123,6 @@ def _lines(*chosen, start=1, n=2, between=True, below=0, before=False, caller="u
     hint=explained(
         lines="a line is counted from the line with def, which is line 0; explain misses breaks before the first operator",
         seen="the function runs once",
-        arguments="the arguments are only read",
         settings="these settings are others afterwards than before: put back what you change, with the value that it had",
     ),
     draws=8,

@@ -209,6 +209,10 @@ def rms_norm_source__believes_its_weight():
     return _RIGHT.replace("CHECK(weight.dim()", "//").replace("CHECK(weight.dtype()", "//")
 
 
+def rms_norm_source__reads_outside_memory():
+    return _RIGHT.replace("from.row(i)", "(from.row(i) + (int64_t(1) << 40))")
+
+
 def rms_norm_source__writes_into_its_argument():
     return _RIGHT.replace("Tensor out = empty_like(x);", "Tensor out = x;")
 

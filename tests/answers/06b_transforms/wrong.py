@@ -383,6 +383,22 @@ def rms_norm_source__made_of_operators():
     )
 
 
+def rms_norm_source__multiplies_by_an_operator():
+    text = _TEXT.replace("  return out;", "  return at::mul(out, at::ones({}, out.options()));")
+    return text.replace("ops/empty.h", "ops/mul.h>\n#include <ATen/ops/ones.h>\n#include <ATen/ops/empty.h")
+
+
+def rms_norm_source__has_another_default():
+    return _TEXT.replace("eps=1e-5", "eps=1e-6")
+
+
+def rms_norm_source__of_any_backend():
+    return _TEXT.replace(
+        "TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, CPU",
+        "TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, CompositeExplicitAutograd",
+    )
+
+
 def rms_norm_source__registers_nothing_for_meta():
     return _TEXT.partition("TORCH_LIBRARY_IMPL(TORCH_EXTENSION_NAME, Meta")[0]
 

@@ -315,6 +315,20 @@ def column_parallel_linear__does_not_gather_what_is_all_here(x, weight, bias=Non
     return y if size in (None, len(weight)) else tensor_parallel.gather_from_ranks(y, size, group)
 
 
+def column_parallel_linear__divides_the_bias(x, weight, bias=None, size=None, group=None):
+    """As a row parallel one would, which sums it."""
+    return _COLUMN_PARALLEL(x, weight, bias if bias is None else bias / dist.get_world_size(group), size, group)
+
+
+def column_parallel_linear__adds_up_x_to_compare_it(x, weight, bias=None, size=None, group=None):
+    dist.all_reduce(x.detach().clone(), group=group)
+    return _COLUMN_PARALLEL(x, weight, bias, size, group)
+
+
+def column_parallel_linear__always_asks_for_a_gradient_of_x(x, weight, bias=None, size=None, group=None):
+    return _COLUMN_PARALLEL(x if x.requires_grad else x.clone().requires_grad_(), weight, bias, size, group)
+
+
 def row_parallel_linear__adds_the_bias_on_each_rank(x, weight, bias=None, group=None):
     return tensor_parallel.reduce_from_ranks(torch.nn.functional.linear(x, weight, bias), group)
 
@@ -429,6 +443,12 @@ def vocabulary_parallel_cross_entropy__gathers_the_logits(
 
 vocabulary_parallel_cross_entropy__finds_the_largest_in_single_precision = edited(
     tensor_parallel.vocabulary_parallel_cross_entropy, ("by_token.amax(0)", "by_token.float().amax(0)")
+)
+vocabulary_parallel_cross_entropy__multiplies_by_0_what_is_elsewhere = edited(
+    tensor_parallel.vocabulary_parallel_cross_entropy, ("torch.where(here, target_logits, 0)", "here * target_logits")
+)
+vocabulary_parallel_cross_entropy__averages_at_least_one_row = edited(
+    tensor_parallel.vocabulary_parallel_cross_entropy, ("/ counts.sum()", "/ counts.sum().clamp(min=1)")
 )
 vocabulary_parallel_cross_entropy__sums_in_single_precision = edited(
     tensor_parallel.vocabulary_parallel_cross_entropy, ("shifted.exp().sum(0)", "shifted.exp().sum(0).float()")

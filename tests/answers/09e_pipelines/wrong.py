@@ -214,10 +214,17 @@ def _run_but(order, module, inputs, targets, loss, received, group, **kind):
     kept, losses, works, microbatches = {}, [], [], len(order) // 2
 
     def send(message, peer):
+        if kind.get("sizes"):
+            works.append(dist.isend(torch.tensor(message.shape), group=group, group_dst=peer))
         if kind.get("blocking"):
             dist.send(message, group=group, group_dst=peer)
         else:
             works.append(dist.isend(message, group=group, group_dst=peer))
+
+    def receive(message, peer):
+        if kind.get("sizes"):
+            dist.recv(torch.tensor(message.shape), group=group, group_src=peer)
+        dist.recv(message, group=group, group_src=peer)
 
     for what, i in order:
         if what == "F":
@@ -225,7 +232,7 @@ def _run_but(order, module, inputs, targets, loss, received, group, **kind):
                 x = inputs[i]
             else:
                 x = torch.empty_like(received)
-                dist.recv(x, group=group, group_src=rank - 1)
+                receive(x, rank - 1)
                 x.requires_grad_()
             y = module(x)
             if rank < ranks - 1:
@@ -240,7 +247,7 @@ def _run_but(order, module, inputs, targets, loss, received, group, **kind):
             gradient = None
             if rank < ranks - 1:
                 gradient = torch.empty_like(y).contiguous()
-                dist.recv(gradient, group=group, group_src=rank + 1)
+                receive(gradient, rank + 1)
             if kind.get("anew"):
                 module.zero_grad()
             y.backward(gradient, retain_graph=kind.get("keeps"))
@@ -255,6 +262,10 @@ def run_stage__waits_until_its_message_is_received(
     order, module, inputs=None, targets=None, loss=None, received=None, group=None
 ):
     return _run_but(order, module, inputs, targets, loss, received, group, blocking=True)
+
+
+def run_stage__sends_sizes_before(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
+    return _run_but(order, module, inputs, targets, loss, received, group, sizes=True)
 
 
 def run_stage__takes_the_sum(order, module, inputs=None, targets=None, loss=None, received=None, group=None):
