@@ -36,7 +36,7 @@ def softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
     subtracted. So no exponential overflows, and the quotient is the same. The tensor may have no dimensions; then `dim` is 0 or
     -1. A tensor without elements has no largest element, and its softmax has no elements. `half_to_float` is False.
 
-    Allowed operators, as functions of `rl.functions` or as methods: `amax`, `sub`, `exp`, `sum`, `div`, and `to`.
+    Allowed operators, as functions of `rl.functions` or as methods: `amax`, `sub`, `exp`, `sum`, `div`; and the method `to`.
 
     >>> softmax(rl.tensor([1000.0, 1000.0]), 0, False).tolist()
     [0.5, 0.5]

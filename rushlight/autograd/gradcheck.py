@@ -211,8 +211,8 @@ def numerical_gradient(function: Callable[[], Tensor], x: Tensor, eps: float) ->
 
     Args:
         function: takes no arguments. It computes with the current elements of `x` and returns one tensor, which may share
-            memory with `x`. It is called in the current grad mode, because it may compute gradients itself. If it raises,
-            an element of `x` may keep a changed value.
+            memory with `x`. It is called twice for each element, in the current grad mode, because it may compute gradients
+            itself. If it raises, an element of `x` may keep a changed value.
         x: float64, with any sizes and strides; it may require grad. It is written to in place, one element at a time, for
             example through `x.detach().numpy()`: the writes are not recorded, and the version counter of `x` does not
             change. At the end each element has its old value, to the last bit.

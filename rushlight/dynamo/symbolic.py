@@ -97,8 +97,8 @@ def truth(frame: InstructionTranslatorBase, value: VariableTracker) -> bool:
     - A `UserDefinedObjectVariable`: if its class `cls` has `__bool__`, or else `__len__`, the truth of the variable that
       `value.call_method(frame, name, [], {})` returns; true if it has neither.
 
-    Raises:
-        Unsupported: for a `TensorVariable`, whose data are not known.
+    For any other variable, the error is free. (The data of a `TensorVariable` are not known: a branch on it breaks the graph
+    before this.)
 
     >>> from rushlight.dynamo.variables import ConstantVariable, TupleVariable
     >>> truth(None, ConstantVariable("")), truth(None, TupleVariable([ConstantVariable(0)]))

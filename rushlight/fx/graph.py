@@ -62,11 +62,12 @@ def is_reserved(name: str, obj: Any) -> bool:
 def create_name(namespace: _Namespace, candidate: str, obj: Any) -> str:
     """A unique name in the namespace, which becomes the name of `obj`. It is the name that torch gives.
 
-    An object that has a name in `_obj_to_name` already gets this name again, for any candidate, and nothing changes. Any other
-    name is a new one. A new name has only ASCII letters, digits and `_`, and does not begin with a digit. It was not given
-    before, and it is not reserved (`is_reserved(name, obj)`). Apart from this, the candidate is kept if possible. Otherwise the
-    name is the candidate's base and a number, with `_` between them. In `relu_12` the base is `relu`, and the number is all the
-    digits after the last `_`. A candidate without digits there, or with nothing before this `_`, is a base as a whole.
+    An object that has a name in `_obj_to_name` already gets this name again, for any candidate, and nothing changes. Any other name
+    is a new one. A new name has only ASCII letters, digits and `_` (one for several other characters in a row), and does not begin
+    with a digit. It was not given before, and it is not reserved (`is_reserved(name, obj)`). Apart from this, the candidate is kept
+    if possible. Otherwise the name is the candidate's base and a number, with `_` between them. In `relu_12` the base is `relu`,
+    and the number is all the digits after the last `_`. A candidate without digits there, or with nothing before this `_`, is a
+    base as a whole.
 
     The namespace has what torch's has, with the same content after each call: `_used_names`, the set of names; `_base_count`, a
     dict with a number for each base; and `_obj_to_name`, a dict from an object to its name, for all objects except None.

@@ -228,10 +228,11 @@ def serving(table: str, keys: Sequence[str]) -> tuple[str, str, str] | None:
         CPU: registered at /pytorch/build/aten/src/ATen/RegisterCPU_0.cpp:1297 [kernel]
         BackendSelect: fallthrough registered at /pytorch/.../BackendSelectFallbackKernel.cpp:3 [backend fallback]
 
-    The path may contain spaces, brackets and any word. `keys` is a list or a tuple of the keys of the call, as `keys_in_order`
-    returns them, the one with the highest priority first. A key whose line says `fallthrough` before `registered` is skipped.
-    The first other key serves the call. If it has no line, this call has no kernel, and the result is None: torch raises then.
-    If all keys are skipped, `Undefined` serves, which comes after all other keys and whose line has the same form.
+    The path may contain spaces, brackets and any word, but no colon before a space. `keys` is a list or a tuple of the keys of the
+    call, as `keys_in_order` returns them, the one with the highest priority first. A key whose line says `fallthrough` before
+    `registered` is skipped. The first other key serves the call. If it has no line, this call has no kernel, and the result is
+    None: torch raises then. If all keys are skipped, `Undefined` serves, which comes after all other keys and whose line has the
+    same form.
 
     The result is a tuple or a list of three texts, or None. The kind is the text in brackets at the end of the line:
 

@@ -212,7 +212,10 @@ def _strided(sizes, layout=0, offset=0, kind="float32"):
     return tensor(sizes, strides if layout == 2 else strides[::-1], offset, kind, 1)
 
 
-_CASTS = (("float32", "int64"), ("float64", "uint8"), ("int64", "float16"), ("float32", "bool"), ("bool", "float32"))
+_CASTS = (
+    *(("float32", "int64"), ("float64", "uint8"), ("int64", "float16"), ("float32", "bool"), ("bool", "float32")),
+    *(("int64", "int64"), ("complex64", "complex64"), ("float32", "complex128")),
+)
 _OVERLAPS = [  # the target is a part of the source's own memory: sizes, strides, offset
     [_strided([5]), _strided([5]), [[5], [1], 1]],
     [tensor([5], [1], 1, "float32"), _strided([5]), [[5], [1], 0]],
@@ -284,7 +287,11 @@ def _changed(x):
     if str(whole.dtype) == "torch.bool":
         whole.logical_not_()
     else:
-        whole.add_(2.5 if whole.is_floating_point() else 3)
+        more = {
+            "torch.int64": 2**53 + 3,
+            "torch.complex64": 2.5 - 1j,
+        }  # beyond the digits of float64; an imaginary part
+        whole.add_(more.get(str(whole.dtype), 2.5 if whole.is_floating_point() else 3))
     return x
 
 

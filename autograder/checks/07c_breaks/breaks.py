@@ -85,6 +85,18 @@ no.answer = False
     draws=10,
 )
 def branch_taken(xp, condition, sign):
+    variables = xp.dynamo.variables
+    kinds = variables.ConstantVariable("word"), variables.TupleVariable([variables.ConstantVariable(0)])
+    types = [type(xp.dynamo.symbolic.truth(None, variable)).__name__ for variable in kinds]
+    return {"types": types, "calls": _branch_taken(xp, condition, sign)}
+
+
+@branch_taken.oracle
+def torch_branch_taken(torch, condition, sign):
+    return {"types": ["bool", "bool"], "calls": _branch_taken(torch, condition, sign)}
+
+
+def _branch_taken(xp, condition, sign):
     text = (
         f"def f(x, k, l, d):\n    y = x + 1\n    if {CONDITIONS[condition]}:\n        return y * 2\n    return y - 1\n"
     )
@@ -351,6 +363,7 @@ def values_found(xp, before, below, after):
     cases=_breaks,
     edges=BREAK_EDGES
     + [
+        _break("c = a * 2; d = c", "c; d; 3; c", "d"),
         _break("if x.sum() < 0:\n    c = b\nelse:\n    c = y", after="c"),
         _break("if x.sum() > 0:\n    c = b\nelse:\n    c = y", after="c"),
     ],

@@ -176,9 +176,19 @@ def _traffic_cases(st):
 
 
 def _with_types(source, types):
-    return re.sub(
-        r"'(\w+)': '\*\w+'", lambda found: f"'{found[1]}': '{types[found[1]]}'" if types else found[0], source
-    )
+    """With other types of its pointers, and with masks that are computed, too."""
+    if not types:
+        return source
+    source = re.sub(r"'(\w+)': '\*\w+'", lambda found: f"'{found[1]}': '{types[found[1]]}'", source)
+    return re.sub(r"(tl\.load\(.*\), )(\w*mask)", r"\1tmp9 & \2", source)
+
+
+def _all_traffic_edges():
+    edges = _traffic_edges()
+    for edge in edges[::3]:
+        types = dict(re.findall(r"'(\w+)': '(\*\w+)'", edge["source"]))
+        edges.append(edge | {"source": _with_types(edge["source"], types), "types": types})
+    return edges
 
 
 def _about_traffic(case, mine, theirs):
@@ -199,7 +209,7 @@ def _about_traffic(case, mine, theirs):
 @program(
     "inductor.triton_code.kernel_traffic",
     cases=_traffic_cases,
-    edges=_traffic_edges,
+    edges=_all_traffic_edges,
     draws=16,
     hint=_about_traffic,
 )

@@ -40,6 +40,7 @@ SCRIPTS = [  # the lines of a function of two matrices of equal sizes. In a nest
     ],
     ["z = x.masked_fill(x > 0, 0.0)", "return z.repeat(2, 1).clone()"],
     ["z = x.clone()", "raise ValueError(z.shape)"],
+    ["z = x.clone()", "return z @ torch.ones(7, 7)"],
 ]
 LAYOUTS = ["", "gaps", "backwards"]
 
@@ -84,7 +85,7 @@ def find_copies(xp, lines, rows, columns, layout, kind):
         copies = [
             [int(number) for number in pair] for pair in xp.clinic.tensors.find_copies(_script(torch, lines), x, y)
         ]
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         copies = str(error)
     return {"copies": copies, "writes": copied(x), "modes": _get_current_dispatch_mode() is None}
 
@@ -111,7 +112,7 @@ def copies_seen(torch, lines, rows, columns, layout, kind):
     try:
         with Watch():
             script(x, y)
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         copies = str(error)
     return {"copies": copies, "writes": copied(x), "modes": True}
 

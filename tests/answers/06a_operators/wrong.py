@@ -45,6 +45,13 @@ def schema_type__has_lists_of_everything(annotation):
     raise ValueError(annotation)
 
 
+schema_type__has_lists_of_what_may_be_None = edited(
+    custom_ops.schema_type,
+    (
+        "inner in LISTED and annotation in (list[inner], Sequence[inner])",
+        "inner in LISTED and annotation in (list[inner], Sequence[inner], list[inner | None], Sequence[inner | None])",
+    ),
+)
 schema_type__raises_TypeError = edited(
     custom_ops.schema_type, ('ValueError(f"a schema has no type for {annotation}")', "TypeError(annotation)")
 )

@@ -88,6 +88,10 @@ def truth__of_containers_is_not_known(frame, value):
     return TRUTH(frame, value)
 
 
+def truth__the_items_themselves(frame, value):
+    return value.items if isinstance(value, symbolic.CONTAINERS) else TRUTH(frame, value)
+
+
 TRUTH = types.FunctionType(symbolic.truth.__code__, vars(symbolic))
 
 
@@ -138,6 +142,12 @@ load_value__an_output_for_each_name = edited(
 
 def values_to_restore__all_variables(codegen, frame):
     return [*map(codegen, frame.stack)], {name: codegen(each) for name, each in frame.locals.items()}
+
+
+def values_to_restore__each_variable_of_the_stack_once(codegen, frame):
+    live = bytecode.live_names(frame.instructions, frame.index)
+    stack = [*map(codegen, dict.fromkeys(frame.stack))]
+    return stack, {name: codegen(each) for name, each in frame.locals.items() if name in live}
 
 
 def values_to_restore__variables_before_the_stack(codegen, frame):

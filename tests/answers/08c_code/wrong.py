@@ -628,6 +628,9 @@ kernel_traffic__loaded_index_along_x_only = edited(triton_code.kernel_traffic, (
 kernel_traffic__axes_in_step = edited(
     triton_code.kernel_traffic, ("np.ix_(*map(np.arange, sizes.values()))", "map(np.arange, [min(sizes.values())] * 3)")
 )
+kernel_traffic__of_an_unknown_index_by_its_mask = edited(
+    triton_code.kernel_traffic, ('"tmp" in index', '"tmp" in line.partition("tl.load")[2]')
+)
 kernel_traffic__without_numbers_as_an_index = edited(triton_code.kernel_traffic, (r"(?:, |\)$|\)\.)", ", "))
 
 

@@ -247,6 +247,13 @@ find_copies__the_outermost_call = edited(
         "                frame = calls[-1]\n",
     ),
 )
+find_copies__ends_at_an_error_of_an_operator = edited(
+    tensors.find_copies,
+    (
+        "        function(*args)\n",
+        "        try:\n            function(*args)\n        except RuntimeError:\n            pass\n",
+    ),
+)
 find_copies__contiguous_too = edited(
     tensors.find_copies,
     ("if func in COPIES:", "if func in COPIES or func._schema.name == 'aten::contiguous':"),
