@@ -3,7 +3,8 @@
 import re
 
 from ...engine.check import program
-from ..cases import drawing, words
+from ...engine.observe import is_error
+from ..cases import drawing, entries, words
 from .sources import known_tags, native_functions
 
 
@@ -44,15 +45,22 @@ def _section_edges():
     yield {"name": "g_.y", "text": "- func: g_.y(Tensor(a!) self, *, int n=1) -> Tensor(a!)\n"}
 
 
+def _about_entries(case, mine, theirs):
+    if is_error(theirs):
+        return "an operator, or a delegate, that is not in the text is a LookupError; compare whole names, with the overload"
+    both = entries(mine, theirs)
+    if both and both[0].keys() != both[1].keys():
+        return "its own dispatch, even if empty; the delegate's for STRUCTURED_KEYS; with neither, CompositeImplicitAutograd"
+    if both:
+        return "the default name is the operator's without overload, with `_out` if an argument after the `*` is written to"
+    return None
+
+
 @program(
     "on_torch.trace.registrations",
     cases=_sections,
     edges=lambda: list(_section_edges()),
-    hint=lambda case, mine, theirs: (
-        "an operator, or a delegate, that is not in the text is a LookupError; compare whole names, with the overload"
-        if isinstance(theirs, dict) and "error" in theirs
-        else "its own dispatch, even if empty; the delegate's for STRUCTURED_KEYS; with neither, CompositeImplicitAutograd"
-    ),
+    hint=_about_entries,
 )
 def yaml_entries(xp, name, text):
     kernels = xp.trace.registrations(text, name)

@@ -38,7 +38,9 @@ def _kernels(st):
     disposable=True,
     hint=when(
         lambda case, mine, theirs: (
-            first_apart(mine, theirs) in AUTOGRAD and field(mine, first_apart(mine, theirs))[-1:] == ["math kernel"]
+            first_apart(mine, theirs) in AUTOGRAD
+            and field(mine, first_apart(mine, theirs))[-1:] == ["math kernel"]
+            and {first_apart(mine, theirs).removeprefix("Autograd"), EXPLICIT} & {*case["kernels"]}
         ),
         "an operator with a kernel for the backend itself does not use the composite kernel at its autograd key",
     ),

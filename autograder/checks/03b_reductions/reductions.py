@@ -4,6 +4,7 @@ import numpy as np
 
 from ...engine import observe
 from ...engine.check import program
+from ...engine.observe import show
 from ..cases import beyond_single, dim, drawing, first_apart, is_torch, lists_too, sizes, tensors, when
 from ..shared_03 import FLOATING
 
@@ -171,7 +172,7 @@ _INFINITE = ["inf", 1, 2, 3, "-inf", 3, "-inf", "-inf", 5, 6, 7, 8]
         ("inf", 0), ("-inf", "-inf"), ("nan", 0),
     )],
     hint=when(
-        lambda case: {"inf", "-inf"} & {str(value) for value in case["values"]} or 0 in case["view"][0],
+        lambda case, mine, theirs: show(mine).count("nan") > show(theirs).count("nan"),
         "an infinite largest element must not be subtracted: infinity less infinity is NaN",
     ),
 )  # fmt: skip

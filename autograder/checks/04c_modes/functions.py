@@ -6,7 +6,7 @@ from functools import partial
 
 from ...engine.check import program
 from ...engine.observe import difference
-from ..cases import attempt, drawing, drawn, explained, field, first_apart, first_of, is_torch, several, when
+from ..cases import apart, attempt, drawing, drawn, explained, field, first_apart, first_of, is_torch, several, when
 from ..shared_04 import Graph, described, grad_mode, node_name, outcome, plain, start
 
 # A custom function ---------------------------------------------------------------------------------------------------
@@ -348,7 +348,7 @@ def _about_differences(case, mine, theirs):
     yours, wanted = field(mine, wrong), field(theirs, wrong)
     if wrong == "calls" and len(yours) != len(wanted):
         return "the function is called twice for each element"
-    if wrong == "calls" and [field(call, "version of x") for call in yours] == [0] * len(yours):
+    if wrong == "calls" and any(apart("requires_grad")(case, *calls) for calls in zip(yours, wanted)):
         return "the function is called in the current grad mode, and `x` requires grad or not, as before"
     if wrong in ("calls", "version of x"):
         return "the writes are not counted: the version counter of x does not change"

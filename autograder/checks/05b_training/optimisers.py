@@ -226,7 +226,7 @@ def _about_steps(case, mine, theirs):
     """A hint for any optimiser."""
     wrong = _wrong_in_steps(mine, theirs)
     if "gradients as they were" in wrong:
-        return "the gradients are only read; weight decay and the sign make new tensors"
+        return "the gradients are only read: no `add_` and no `neg_` writes to them"
     if case["infinite"] is True and show(mine).count("nan") > show(theirs).count("nan"):
         return "a term with the setting 0 is left out, because 0 times infinity is nan"
     return None

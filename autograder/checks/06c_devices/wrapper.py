@@ -157,7 +157,8 @@ def _trees(st):
         ["list", ["tuple", ["q", 1]], ["q", 0], ["dict", ["b", ["list", ["q", 2]]], ["a", ["q", 1]]], ["q", 2]],
     )],
     hint=explained(
-        result="containers are new ones with the same types, keys and order; every other object is the same object as before",
+        result="containers are new ones with the same types, keys and order; a quantised tensor may be of a derived class; "
+        "every other object is the same object as before",
         same_containers="a list or a dict is a new one also if nothing in it is quantised",
         order="the function is called once for each quantised tensor of the tree, in its order",
     ),

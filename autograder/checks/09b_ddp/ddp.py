@@ -451,7 +451,7 @@ def _about_end(mine, theirs):
         return "only a bucket that has not been launched is refused"
     pairs = [*zip(field(mine, "grads") or [], field(theirs, "grads") or [])]
     if any((yours is None) != (wanted is None) for yours, wanted in pairs):
-        return "which parameters get their average: those that this rank has used, or that any rank has used?"
+        return "a parameter that any rank has used gets its average; one that none has used keeps what it has, a gradient or None"
     if first_apart(mine, theirs) == "grads":
         return (
             "each gradient is a copy of the parameter's view after the wait: not the view, because the bucket is reused"

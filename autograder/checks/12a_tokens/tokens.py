@@ -88,7 +88,10 @@ def _about_pairs(case, mine, theirs):
         return (
             "the pairs are those that occur in a piece: its last token and the first one of the next piece are no pair"
         )
-    return "a piece counts as often as it occurs, and its pairs overlap: (7, 7, 7) has the pair (7, 7) twice"
+    return (
+        "a piece counts as often as it occurs, and its pairs overlap: (7, 7, 7) has the pair (7, 7) twice. "
+        "No pair goes from one piece to the next"
+    )
 
 
 @program(

@@ -86,17 +86,9 @@ def registrations__forgets_the_delegate(text, name):
     return {key: kernel for keys, kernel in dispatch.items() for key in keys.split(", ")}
 
 
-def registrations__takes_all_of_the_delegate(text, name):
-    entries = {entry["func"].partition("(")[0]: entry for entry in yaml.safe_load(text)}
-    if name not in entries:
-        raise LookupError(name)
-    found, at = {}, name
-    while True:
-        dispatch = entries[at].get("dispatch", {})
-        found = {key: kernel for keys, kernel in dispatch.items() for key in keys.split(", ")} | found
-        if "structured_delegate" not in entries[at]:
-            return found or {"CompositeImplicitAutograd": name.replace(".", "_")}
-        at = entries[at]["structured_delegate"]
+registrations__takes_all_of_the_delegate = edited(
+    trace.registrations, ("{key: kernel for key, kernel in inherited.items() if key in STRUCTURED_KEYS}", "inherited")
+)
 
 
 def registrations__keeps_keys_together(text, name):
