@@ -1,4 +1,4 @@
-"""A program in a child process, as `torch.testing._internal.common_utils.run_in_subprocess` has it for tests."""
+"""A program in a child process, which may die: C++ can end its process. In PyTorch: `torch/multiprocessing/spawn.py`."""
 
 from __future__ import annotations
 
