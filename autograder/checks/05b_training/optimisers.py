@@ -452,6 +452,8 @@ def _about_clipping(case, mine, theirs):
         return "the gradients are changed in place"
     if any(number is not None and number < 0 for number in case["gradients"]):
         return "a norm that is not finite is refused on request, before any change"
+    if first_apart(mine, theirs) == "norm":
+        return "the result is the norm of all gradients as one vector, as they were before the change"
     return "all gradients are one vector; it is multiplied by max_norm / (norm + 1e-6) if that is less than 1"
 
 
