@@ -559,6 +559,7 @@ EDGES = [
     _edge("torch.cat([x, x * 2], 1).to(torch.float64), x.t().contiguous() @ y", [4, 6], [4, 5]),
     _edge("x[y, :, z]", [[5, 4, 3], None, "complex64"], [[2], None, "int64"], [[2], None, "int64"]),
     _edge("torch.log1p(torch.expm1(torch.atan2(x, y)))", [33], [33]),
+    _edge("torch.atan2(x, y) + 1", [33], [33]),
     _edge("torch.ops.aten.sigmoid_backward(x.log(), y)", [33], [33]),
     _edge("torch.searchsorted(x, y, sorter=z) + 1", [8], [5], [[8], None, "int64"]),
     _edge("torch.cat([x @ x, y @ y]).tanh() @ z", [6, 6], [6, 6], [6, 2000]),
@@ -598,7 +599,10 @@ EDGE_CALLS = [
         _calls("scale", *[{"x": _X, "count": count} for count in (2, -1, 12)]),
         _calls(
             "total",
-            *[{"parts": [_X], "mode": mode} for mode in ("sum", "a == b", "it's", "# - 0/0: mode", "a # b", "b")],
+            *[
+                {"parts": [_X], "mode": mode}
+                for mode in ("sum", "a == b", "it's", "# - 0/0: mode", "a # b", "a  b", "b")
+            ],
         ),
         _calls("total", *[{"parts": parts, "mode": "sum"} for parts in ([_X], [_X, _X], [_Y])]),
         _calls("scale", {"x": _X, "count": 2.5}, {"x": _X, "count": 0.5})

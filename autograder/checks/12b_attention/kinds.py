@@ -6,6 +6,8 @@ from ...engine.check import program
 from ..cases import copied, drawn, explained, listed, numbers, rows, several
 from .tiles import Elements, gradients_of
 
+_HALVES = ["float16", "bfloat16"]
+
 
 @program(
     "course.attention.rotate",
@@ -27,6 +29,8 @@ def rotated(rl, lead, positions, pairs, base, of, start):
     x, given = numbers(rl, [*lead, len(positions), 2 * pairs], start, of), {} if base is None else {"base": base}
     turned = rl.course.attention.rotate(x.requires_grad_(), rl.tensor(positions), **given)
     shown = {"turned": copied(turned), "a new tensor": turned is not x, "x": x.detach()}
+    halves = [rl.course.attention.rotate(numbers(rl, [1, 2], start, kind), rl.tensor([1])) for kind in _HALVES]
+    shown["dtypes of halves"] = [str(half.dtype).rpartition(".")[2] for half in halves]
     return shown | {"gradient": gradients_of(rl, turned, [x])}
 
 
@@ -39,7 +43,8 @@ def _(torch, lead, positions, pairs, base, of, start):
     turned = torch.view_as_complex(x.unflatten(-1, (pairs, 2))) * torch.polar(torch.ones_like(angles), angles)
     turned = torch.view_as_real(turned).flatten(-2)
     gradient = gradients_of(torch, turned, [x])
-    return {"turned": copied(turned), "a new tensor": True, "x": x.detach(), "gradient": gradient}
+    shown = {"turned": copied(turned), "a new tensor": True, "x": x.detach(), "dtypes of halves": _HALVES}
+    return shown | {"gradient": gradient}
 
 
 @program(

@@ -541,6 +541,9 @@ build_check__of_no_value_last = edited(
 read_instructions__in_a_tuple = edited(
     bytecode.read_instructions, ("return instructions", "return tuple(instructions)")
 )
+read_instructions__none_for_the_offset_0 = edited(
+    bytecode.read_instructions, ("(offset, name, argument, target)", "(offset, name, argument, target or None)")
+)
 read_instructions__each_a_list = edited(
     bytecode.read_instructions, ("(offset, name, argument, target))", "[offset, name, argument, target])")
 )

@@ -554,6 +554,11 @@ softmax__subtracts_in_float16 = edited(
 )
 
 
+minimum_cut__a_large_number_for_infinity = edited(
+    rl.aot.partition.minimum_cut,
+    ("room[start][end] = capacity", "room[start][end] = min(capacity, 10_000)"),
+    ("least == math.inf", "least == 10_000"),
+)
 minimum_cut__in_a_list = edited(rl.aot.partition.minimum_cut, ("set(room) - behind", "[*set(room) - behind]"))
 minimum_cut__without_pipes_of_no_capacity = edited(
     rl.aot.partition.minimum_cut,

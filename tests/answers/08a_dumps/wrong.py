@@ -201,6 +201,13 @@ def fused_operations__forgets_that_they_are_sorted(name, known):
     return []
 
 
+def fused_operations__without_the_digits_at_the_end(name, known):
+    rest, ways = name.rstrip("_0123456789").removeprefix("cpp_fused_").removeprefix("cpp_fused") + "_", [[]]
+    for each in sorted(known):
+        ways += [[*way, each] for way in ways]
+    return next((way for way in ways if "".join(f"{each}_" for each in way) == rest), [])
+
+
 fused_operations__one = edited(output_code.fused_operations, ("return [operator, *others]", "return [operator]"))
 
 
@@ -391,6 +398,7 @@ def recompilations__of_functions_with_a_plain_name(log):
     return [(name, reasons) for name, reasons in _reasons(log) if name.isidentifier()]
 
 
+recompilations__a_value_ends_at_two_spaces = edited(output_code.recompilations, ("(.*?) {2,}#", "(.*?) {2,}"))
 recompilations__at_an_index_of_one_digit = edited(
     output_code.recompilations, ("mismatch.*expected", r"mismatch(?: at index \d)?\. expected")
 )

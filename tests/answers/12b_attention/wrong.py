@@ -299,6 +299,9 @@ rotate__other_way = edited(
     attention.rotate, ("a * cos - b * sin, a * sin + b * cos", "a * cos + b * sin, b * cos - a * sin")
 )
 rotate__a_part_without_a_gradient = edited(attention.rotate, ("b * sin,", "(b * sin).detach(),"))
+rotate__of_halves_in_float32 = edited(
+    attention.rotate, ("    return turned\n", "    return turned if x.dtype.itemsize > 2 else turned.float()\n")
+)
 rotate__one_rate = edited(attention.rotate, ("base ** (-i / size)", "base ** 0.0"))
 
 
