@@ -201,13 +201,13 @@ def fused_operations__forgets_that_they_are_sorted(name, known):
     return []
 
 
-def fused_operations__without_the_digits_at_the_end(name, known):
-    rest, ways = name.rstrip("_0123456789").removeprefix("cpp_fused_").removeprefix("cpp_fused") + "_", [[]]
-    for each in sorted(known):
-        ways += [[*way, each] for way in ways]
-    return next((way for way in ways if "".join(f"{each}_" for each in way) == rest), [])
-
-
+fused_operations__without_the_digits_at_the_end = edited(
+    output_code.fused_operations,
+    (
+        'name.removeprefix("cpp_fused_")',
+        '(name.rstrip("_0123456789") + "_0" if name[:9] == "cpp_fused" else name).removeprefix("cpp_fused_")',
+    ),
+)
 fused_operations__one = edited(output_code.fused_operations, ("return [operator, *others]", "return [operator]"))
 
 
