@@ -52,7 +52,7 @@ PHASES = {
     "03": "aten.iterator aten.structured aten.native.pointwise aten.native.elementary aten.native.reductions "
     "aten.native.linear_algebra aten.native.linear linalg aten.native.gather_scatter aten.native.advanced_indexing "
     "aten.native.tensor_shape aten.native.sorting aten.native.functional_forms "
-    "utils.cpp_extension",
+    "utils.cpp_extension utils.child",
     "04": "autograd torchgen utils.checkpoint",
     "05": "nn aten optim amp cuda.amp distributions utils.data serialization testing backends course.grammar",
     "06": "on_torch",
