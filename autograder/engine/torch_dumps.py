@@ -386,6 +386,8 @@ def _recompiles_logged() -> Iterator[io.StringIO]:
 
 def _argument(value: Any) -> Any:
     """The argument that a call describes."""
+    if isinstance(value, dict) and "sizes" not in value:
+        return {key: _argument(item) for key, item in value.items()}
     if isinstance(value, dict):
         return _input(value["sizes"], value["strides"], value["kind"]).requires_grad_(value["requires_grad"])
     return [_argument(item) for item in value] if isinstance(value, list) else value
@@ -407,6 +409,9 @@ def _first_difference(name: str, before: Any, after: Any) -> list:
         return _first_difference(f"{name}[{position}]", before[position], after[position])
     if not isinstance(before, dict):
         return [name, "value", repr(before), None]
+    if "sizes" not in before:
+        key = next(key for key in before if before[key] != after[key])
+        return _first_difference(f"{name}[{key!r}]", before[key], after[key])
     x, y = _argument(before), _argument(after)
     if x.dtype != y.dtype:
         return [name, "dtype", _SCALARS[before["kind"]], _SCALARS[after["kind"]]]
@@ -527,14 +532,18 @@ def _edge(result: str, *inputs: list, isa: str = "none", threads: int = 1, steps
 
 
 EDGES = [
+    _edge("x + 1, x.sum()", [0, 3]),
     _edge("x + 1", [10]),
     _edge("x.t()", [2, 3]),
     _edge("x.double() + 1", [3]),
     _edge("x @ x", [3, 3]),
     _edge("(x @ x).relu()", [3, 3]),
+    _edge("(((x @ x).relu() @ x).sin() @ x).relu()", [3, 3]),
+    _edge("(x @ x).reshape(4, 9).sin() @ y", [[6, 6], None, "float64"], [[9, 20], None, "float64"]),
     _edge("x.t() @ y", [4, 3], [4, 5]),
     _edge(f"x{' @ x' * 13}", [3, 3]),
     _edge("x[y.reshape(2, 2)]", [[5], None, "complex64"], [[4], None, "int64"]),
+    _edge(f"x + x.permute({[*range(10, -1, -1)]})", [2] * 11),
     _edge("(x + y.permute(3, 2, 1, 0)).tanh()", [2, 3, 4, 4000], [4000, 4, 3, 2], threads=16),
     _edge("x.tanh()", [33, 50], isa="avx512", threads=4),
     _edge("x.tanh()", [33, 50], isa="avx2"),
@@ -610,6 +619,10 @@ EDGE_CALLS = [
     )
 ] + [
     {"source": f"{_FUNCTIONS}\n\ntwice = lambda x: x * 2\n", "calls": _calls("twice", {"x": _X}, {"x": _Y})},
+    {
+        "source": f"{_FUNCTIONS}\n\ndef of_table(table):\n    return table['x'] * table['count']\n",
+        "calls": _calls("of_table", *[{"table": {"x": x, "count": count}} for x, count in ((_X, 2), (_Y, 2), (_Y, 3))]),
+    },
     {
         "source": f"{_FUNCTIONS}\n\ndef quoted(x, count):\n    return x * count  {_LIKE_A_REASON}\n",
         "calls": _calls("quoted", *[{"x": _X, "count": count} for count in (2, 3, 4)]),

@@ -54,8 +54,8 @@ def kernel_calls(text: str) -> dict[str, int]:
 def extern_calls(text: str) -> list[tuple[str, list[str], str]]:
     """The operators that the wrapper calls directly, without a kernel of Inductor's, in the order of the calls.
 
-    Each is a tuple (operator, operands, result), and the operands are a list. There are two forms: a call with memory for the
-    result, and a call that allocates it.
+    Each is a tuple (operator, operands, result), and the operands are a list or tuple. There are two forms: a call with memory for
+    the result, and a call that allocates it.
 
         extern_kernels.addmm(arg2_1, arg0_1, reinterpret_tensor(arg1_1, (20, 50), (1, 20), 0), alpha=1, beta=1, out=buf0)
         buf4 = torch.ops.aten.sort.stable(buf0, stable=False, dim=1, descending=False)
@@ -291,7 +291,7 @@ def recompilations(log: str) -> list[tuple[str, list[tuple[str, str, str, str, s
     - `tensor 'x' requires_grad mismatch. expected requires_grad=0`: ("0/1", "x", "requires_grad", "0", None), because the line does
       not say the actual value;
     - `count == 3`, then two or more spaces and `#`, the condition that is false: ("0/0", "count", "value", "3", None). The value is
-      its `repr`, with quotation marks if it is a string; in a string, `#` comes after at most one space. The argument can be an
+      its `repr`, with quotation marks if it is a string; in a string, `#` comes after at most one space. The argument can be any
       expression, as in `len(xs) == 2` and `tensor 'xs[0]' size mismatch`.
 
     >>> recompilations('''

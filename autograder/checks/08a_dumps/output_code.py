@@ -13,8 +13,8 @@ from ..cases import field
 from ..shared_08 import _torch_dumps
 
 _REAL = [
-    "_log_softmax", "_softmax", "_to", "_to_copy", "add", "add_", "addmm", "amax", "copy", "copy_", "gt", "index",
-    "index_select", "layer_norm", "log", "log_sigmoid", "log_softmax", "max", "mean", "mul", "mul_", "native",
+    "_log_softmax", "_softmax", "_to", "_to_copy", "add", "add_", "addmm", "amax", "backward", "copy", "copy_", "gt",
+    "index", "index_select", "layer_norm", "log", "log_sigmoid", "log_softmax", "max", "mean", "mul", "mul_", "native",
     "native_layer_norm", "norm", "relu", "relu_", "select", "softmax", "sub", "sum", "t", "to", "to_copy", "var",
     "var_mean", "where",
 ]  # fmt: skip
@@ -100,6 +100,12 @@ def _text_cases(dumps):
     return [_text_case(dump) for dump in dumps]
 
 
+def _texts_and_outdented(dumps):
+    cases = _text_cases(dumps)
+    several = [case for case in cases if "# reuse" in case["text"] and "extern_kernels" in case["text"]]
+    return cases + [case | {"text": _outdented(case["text"])} for case in several[:2]]
+
+
 def _of_dumps(cases_of=_text_cases, further=()):
     """Arguments of `program`: the cases that `cases_of` makes of dumps, and of the further ones as edges."""
     return {
@@ -111,7 +117,7 @@ def _of_dumps(cases_of=_text_cases, further=()):
 def _known(function, given, text=None):
     """Inductor's answers about the program, if this is its text."""
     dump = _LIBRARY if function == _LIBRARY["source"] else _torch_dumps().known(function, given)
-    if text is not None and _shown(dump) != text:
+    if text is not None and text not in (_shown(dump), _outdented(_shown(dump))):
         raise ValueError("this is not the text that the installed torch makes of the program")
     return dump
 
@@ -146,8 +152,8 @@ def _unnamed(text):
 
 
 def _outdented(text):
-    """A text with less indent before its calls of kernels."""
-    return re.sub(r"^ +(?=cpp_fused)", "  ", text, flags=re.M)
+    """A text with less indent before the lines of `call`."""
+    return re.sub(r"^ {8}(?=\S)", "  ", text, flags=re.M)
 
 
 def _texts_and_changed(dumps):
@@ -157,9 +163,15 @@ def _texts_and_changed(dumps):
     return cases + [case | {"text": changed(case["text"])} for case in several for changed in changes]
 
 
+def _about_kernels(case, mine, theirs):
+    if isinstance(mine, dict) and sorted(mine.get("dict", [])) == sorted(theirs["dict"]):
+        return "the names are in the order of their first calls"
+    return "a kernel's definition begins a line, and a call is indented; a kernel may be called several times"
+
+
 @program(
     "inductor.output_code.kernel_calls",
-    hint="a kernel's definition begins a line, and a call is indented; a kernel may be called several times",
+    hint=_about_kernels,
     draws=12,
     **_of_dumps(_texts_and_changed),
 )
@@ -194,7 +206,7 @@ _about_externs = _by_length(
 @program(
     "inductor.output_code.extern_calls",
     cases=_texts_with_externs,
-    edges=lambda: _text_cases([*_torch_dumps().edges(), _LIBRARY]),
+    edges=lambda: _texts_and_outdented([*_torch_dumps().edges(), _LIBRARY]),
     hint=_about_externs,
     draws=12,
 )
@@ -215,7 +227,7 @@ def _about_memory(case, mine, theirs):
     return "a reuse ends in '# reuse', also of an operator's result; an alias, or a name of part of a result, has no memory"
 
 
-@program("inductor.output_code.memory_use", hint=_about_memory, draws=12, **_of_dumps(further=[_LIBRARY]))
+@program("inductor.output_code.memory_use", hint=_about_memory, draws=12, **_of_dumps(_texts_and_outdented, [_LIBRARY]))
 def memory_use(xp, function, given, text):
     reused, most = xp.inductor.output_code.memory_use(text)
     return {"reused": reused, "most bytes": most}
@@ -309,7 +321,7 @@ def _about_bytes(case, mine, theirs):
     return "elements times bytes of an element, for every argument of the call; in_out_ptr twice"
 
 
-@program("inductor.output_code.bytes_moved", hint=_about_bytes, draws=12, **_of_dumps())
+@program("inductor.output_code.bytes_moved", hint=_about_bytes, draws=12, **_of_dumps(_texts_and_outdented))
 def bytes_moved(xp, function, given, text):
     return xp.inductor.output_code.bytes_moved(text)
 

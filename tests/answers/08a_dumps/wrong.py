@@ -411,3 +411,42 @@ kernel_loops__collapses_two_loops_at_most = edited(
 kernel_reductions__welford_of_float_only = edited(
     output_code.kernel_reductions, ("[\\w<>]+ tmp", "(?!Welford<double>)[\\w<>]+ tmp")
 )
+
+
+# What only some texts show
+
+
+kernel_calls__a_later_call_moves_it_to_the_end = edited(output_code.kernel_calls, ("counts.get(", "counts.pop("))
+extern_calls__indented_by_eight = edited(output_code.extern_calls, ('r" +(?', 'r" {8}(?'))
+memory_use__indented_by_eight = edited(output_code.memory_use, ('r" +(\\w+) =', 'r" {8}(\\w+) ='))
+bytes_moved__indented_by_eight = edited(output_code.bytes_moved, ('r" +(cpp', 'r" {8}(cpp'))
+memory_use__reuse_in_another_shape_is_of_floats = edited(
+    output_code.memory_use,
+    (
+        "live[new] = live.pop(old)",
+        'again = re.findall(r"\\d+", line.partition("(buf")[2].partition("(")[2].partition(")")[0])\n'
+        "                live[new] = (live.pop(old), 4 * math.prod(map(int, again)))[bool(again)]",
+    ),
+)
+memory_use__a_size_of_zero_counts_as_one = edited(
+    output_code.memory_use,
+    ('map(int, re.findall(r"\\d+", sizes))', '(int(x) or 1 for x in re.findall(r"\\d+", sizes))'),
+)
+
+
+def fused_operations__in_any_order_the_longest_first(name, known):
+    def read(rest, left):
+        if rest.isdigit():
+            return []
+        for operator in sorted(left, key=len, reverse=True):
+            if rest.startswith(operator + "_"):
+                others = read(rest[len(operator) + 1 :], left - {operator})
+                if others is not None:
+                    return [operator, *others]
+
+    return read(name.removeprefix("cpp_fused_"), {*known})
+
+
+kernel_loops__variables_of_one_digit = edited(output_code.kernel_loops, (r"int64_t (\w+)=", r"int64_t (\w\d)="))
+recompilations__of_arguments_without_quotes = edited(output_code.recompilations, ("'(.*)'", "'([^']*)'"))
+recompilations__of_conditions_without_brackets = edited(output_code.recompilations, ("(.*?) ==", r"([\w()]+) =="))
