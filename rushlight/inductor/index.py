@@ -277,8 +277,8 @@ def reshaped_indices(indices: Sequence[Index], sizes: Sequence[int], new_sizes: 
         sizes, new_sizes: of any numbers of dimensions, with the same product, which is not 0.
 
     Returns:
-        a list with one `Index` for each of `sizes`, made with `+`, `*`, `quotient(index, divisor)` and `remainder(index, divisor)`,
-        which use the bounds of an index. An answer that can be a sum of loop variables contains no division.
+        a list or tuple with one `Index` for each of `sizes`, made with `+`, `*`, and `quotient` and `remainder` of an index and a
+        divisor, which use the bounds of an index. An answer that can be a sum of loop variables contains no division.
 
     >>> (i,) = (Index.of(symbol) for symbol in symbols("i", (6,)))
     >>> print(*reshaped_indices([i], (2, 3), (6,)), sep=" and ")
@@ -312,7 +312,7 @@ def merge_dims(sizes: Sequence[int], strides: Sequence[Sequence[int]]) -> list[l
             number of elements that the access moves with one iteration of the loop, negative if it moves backwards.
 
     Returns:
-        a list of the loops that remain, outermost first: for each a list of the numbers of the loops that it is made of, in order.
+        a list of the loops that remain, outermost first: for each a list or tuple of the numbers of the loops in it, in order.
         No two neighbours in the answer can be merged further. If all loops have one iteration, or there are none: `[]`.
 
     >>> merge_dims((8, 4, 6), [(24, 6, 1), (0, 6, 1)])

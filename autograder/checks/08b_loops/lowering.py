@@ -30,9 +30,12 @@ def _computed(xp, loops, stored):
     indices = [Index.of(variable) for variable in variables]
     if hasattr(loops, "kind"):
         reduced = symbols(xp, loops.reduced_sizes, "r")
-        value = loops.inner(indices, [Index.of(variable) for variable in reduced])
-    else:
-        value = loops.inner(tuple(indices) if len(indices) == 2 else indices)
+    reduced_indices = [[Index.of(variable) for variable in reduced]] if hasattr(loops, "kind") else []
+    kind = list if reduced_indices or len(indices) != 2 else tuple
+    loops.inner(
+        kind(Index() for _ in indices), *([Index() for _ in some] for some in reduced_indices)
+    )  # the first element
+    value = loops.inner(kind(indices), *reduced_indices)
     out = xp.zeros(list(loops.sizes), dtype=loops.dtype)
     where = Index()
     for index, stride in zip(indices, out.stride()):
@@ -79,7 +82,7 @@ _POINTWISE = rows(
     ("lt", [["float32", [2, 3]], 0.5]), ("eq", [["int32", [2, 1]], ["int64", [3]]]),
     ("maximum", [["float32", [1]], ["float32", [0]]]), ("neg", [["float64", [2, 1, 3]]]), ("abs", [["int32", []]]),
     ("add", [["float64", [2, 3]], ["float64", [1, 2, 1]]]), ("eq", [["uint8", [3]], -3]),
-    ("sub", [["float32", [1, 1]], ["int32", [2, 2]]]),
+    ("sub", [["float32", [1, 1]], ["int32", [2, 2]]]), ("sub", [2, ["float32", [3]]]),
 )  # fmt: skip
 
 
@@ -145,9 +148,10 @@ _REDUCTIONS = rows(
     ("sum", ["float32", [2, 3]], [0], False, None), ("sum", ["float32", [2, 3]], [0], True, None),
     ("max", ["float32", [2, 3]], [-1], False, None), ("max", ["int32", [2, 3]], [1, 0], False, None),
     ("max", ["int32", [2, 3]], [0, 1], True, None), ("sum", ["int32", [2, 3, 2]], [2, 0], False, "int64"),
-    ("sum", ["int32", [2, 3, 2]], [-1, 0], True, "float64"), ("min", ["float32", [2, 1, 3]], [1], False, None),
+    ("sum", ["int32", [2, 3, 4]], [-1, 0], True, "float64"), ("min", ["float32", [2, 1, 3]], [1], False, None),
     ("prod", ["float32", [2, 3]], [1], False, "float64"), ("sum", ["float32", [2, 3]], [], False, None),
-    ("sum", ["float32", []], [], True, None),
+    ("sum", ["float32", []], [], True, None), ("sum", ["float32", [1, 2, *[1] * 6, 3]], [1, 8], False, None),
+    ("max", ["int32", [2, 3]], [1], False, "float64"),
 )  # fmt: skip
 
 

@@ -346,3 +346,54 @@ generated_by__where_a_template_begins = edited(
 generated_by__by_the_class = edited(generated_by, ("scheduler.py __call__", "scheduler.py WhyNoFuse"))
 generated_by__where_the_round_is_run = edited(generated_by, ("scheduler.py fuse_nodes", "scheduler.py fuse_nodes_once"))
 generated_by__where_it_is_called = edited(generated_by, ("cpp.py define_kernel", "cpp.py flush"))
+
+
+def quotient__in_lowest_terms(index, divisor):
+    whole, rest = divided(index, divisor)
+    low, high = bounds(rest)
+    if low >= 0 and high < divisor:
+        return whole
+    shared = math.gcd(divisor, rest.offset, *(coefficient for _, coefficient in rest.terms))
+    terms = tuple((term, coefficient // shared) for term, coefficient in rest.terms)
+    return whole + Quotient(Index(terms, rest.offset // shared), divisor // shared)
+
+
+def quotient__of_a_quotient_by_the_product(index, divisor):
+    whole, rest = divided(index, divisor)
+    low, high = bounds(rest)
+    if low >= 0 and high < divisor:
+        return whole
+    if len(rest.terms) == 1 and isinstance(rest.terms[0][0], Quotient) and rest == Index.of(rest.terms[0][0]):
+        return whole + Quotient(rest.terms[0][0].base, rest.terms[0][0].divisor * divisor)
+    return whole + Quotient(rest, divisor)
+
+
+pointwise__numbers_last = edited(
+    lowering.pointwise,
+    ("return ir.op(name, *values", "return ir.op(name, *sorted(values, key=lambda one: isinstance(one, ir.Constant))"),
+)
+
+
+def pointwise__keeps_the_first_elements(name, operands, dtype=None):
+    loops, kept = _pointwise(name, operands, dtype), []
+
+    def inner(indices):
+        kept[1:] = kept or [loops.inner(indices)]
+        return kept[0]
+
+    return Pointwise(loops.sizes, loops.dtype, inner)
+
+
+reduction__reads_once = edited(
+    lowering.reduction,
+    ("    def inner(", "    axes = iter(range(ndim))\n\n    def inner("),
+    ("for dim in range(ndim)])", "for dim in axes])"),
+)
+reduction__in_the_order_of_a_set = edited(lowering.reduction, ("for dim in sorted(gone)", "for dim in gone"))
+reduction__sorts_before_it_counts_from_the_start = edited(
+    lowering.reduction, ("for dim in sorted(gone)", "for dim in [dim % ndim for dim in sorted(dims)]")
+)
+reduction__converts_before_a_sum_only = edited(
+    lowering.reduction,
+    ("return ir.cast(element, dtype)", 'return ir.cast(element, dtype) if kind in ("sum", "prod") else element'),
+)
