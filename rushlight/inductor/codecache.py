@@ -36,8 +36,8 @@ def cache_key(texts: dict[str, str], command: Sequence[str], machine: str) -> st
         machine: a description of the machine: one str.
 
     Returns:
-        24 lower-case hexadecimal digits, the first digits of a cryptographic hash such as `hashlib.sha256(data).hexdigest()`. They
-        are the same in every process: Python's own `hash` of a str is not.
+        24 lower-case hexadecimal digits of a cryptographic hash, such as the first digits of `hashlib.sha256(data).hexdigest()`.
+        They are the same in every process: Python's own `hash` of a str is not.
 
     >>> one, other = (cache_key({"a.cpp": text}, ["g++"], "x86_64") for text in ("int f();", "int g();"))
     >>> len(one), one == other

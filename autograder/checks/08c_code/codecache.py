@@ -17,7 +17,7 @@ REBUILT = [
     BUILT | {"texts": {"": ""}}, BUILT | {"texts": {"graph.cpp": "int F();", "a.h": "#"}},
     BUILT | {"texts": {"graph.cpp": "int f();", "A.h": "#"}}, BUILT | {"texts": {"graph.cpp": "int f();", "a.": "h#"}},
     BUILT | {"texts": {"graph.cpp": "int f();", "a.h#": ""}},
-    *(BUILT | {"texts": {"a.h": letter}} for letter in ("", "é", "ü", "е", "e", "日")),
+    *(BUILT | {"texts": {"a.h": letter}} for letter in ("", "é", "e\u0301", "ü", "е", "e", "日")),
     *(BUILT | {"texts": {letter + "a.h": "#"}} for letter in "éüе"),
     *(BUILT | {"command": [letter]} for letter in "éüе"), *(BUILT | {"machine": letter} for letter in "éüе"),
 ]  # fmt: skip

@@ -11,8 +11,8 @@ from ..cases import drawn, listed, several
 from ..shared_08 import symbols
 
 # an element; a number for each row; one for all; a constant; an element that already has a name, and another of its buffer that
-# has none; a number for each row that has a name in the innermost loop only
-_LEAVES = ("x", "v", "c", "one", "kept", "other", "row")
+# has none; a number for each row that has a name in the innermost loop only; a constant of another type
+_LEAVES = ("x", "v", "c", "one", "kept", "other", "row", "wide")
 
 
 def _steps(st):
@@ -32,6 +32,7 @@ def _build(xp, steps, i, r):
         "kept": ir.load("k", Index.of(i) * 3 + r, xp.float32),
         "other": ir.load("k", Index.of(i) * 3, xp.float32),
         "row": ir.load("w", Index.of(i), xp.float32),
+        "wide": ir.constant(2.5, xp.float64),
     }
     values = []
     for name, *operands in steps:
@@ -49,6 +50,7 @@ _VALUES = [
     ([["x"], ["add", 0, 0], ["mul", 1, 1]], [2]), ([["x"], ["add", 0, 0]], [1, 1]),
     ([["x"], ["neg", 0], ["neg", 0], ["add", 1, 2]], [3, 0]), ([["v"], ["neg", 0], ["x"], ["mul", 1, 2]], [3, 1]),
     ([["v"], ["one"], ["add", 0, 1], ["x"], ["sub", 2, 3], ["maximum", 4, 2]], [5, 2, 4]), ([["one"], ["neg", 0]], [1]),
+    ([["wide"], ["neg", 0]], [1, 0]),
     ([["x"], ["v"], ["sub", 0, 1], ["sub", 1, 0], ["relu", 2], ["add", 3, 4]], [5]),
     ([["x"], ["double", 0], ["neg", 1]], [2, 0]), ([["v"], ["double", 0], ["x"], ["add", 1, 2]], [3]),
     ([["kept"], ["other"], ["add", 0, 1]], [2]), ([["x"], ["row"], ["mul", 0, 1]], [2, 1]),
@@ -78,6 +80,7 @@ def emitted(xp, steps, results, loops):
         varying = frozenset(variable for variable in (i, r) if variable.name[0] in letters)
         inside = Statements(pointers, known, number=number, hoist=inside, varying=varying)
         places.append(inside)
+    lists = [place.lines for place in places]
     names = [xp.inductor.cpp.emit(inside, values[result % len(values)]) for result in results]
     print("// what emit has added, from outside", *(line for place in places for line in place.lines), sep="\n")
     numbers = []
@@ -105,6 +108,9 @@ def emitted(xp, steps, results, loops):
         "types": types,
         "the same again": second_names == names,
     }
+    of_names = [Statements(pointers, known, names={id(value): "named"}) for value in values]
+    shown["its name in `names`"] = [xp.inductor.cpp.emit(*pair) for pair in zip(of_names, values)]
+    shown["the list of lines stays"] = all(place.lines is some for place, some in zip(places, lists))
     return shown | {"after another store": later == ["stored_later" if name == "k" else name for name in names]}
 
 
@@ -142,7 +148,14 @@ def _(torch, steps, results, loops):
     kept = numbers_of([[_kept(row, column) for column in range(3)] for row in range(2)])
     other = numbers_of(_ELEMENTS[::-1]).reshape(2, 3)[:, :1]
     elements, of_rows = numbers_of(_ELEMENTS).reshape(2, 3), numbers_of(_OF_ROWS).reshape(2, 1)
-    leaves = {"x": elements, "v": of_rows, "c": numbers_of(0.375), "one": numbers_of(1.5), "kept": kept}
+    leaves = {
+        "x": elements,
+        "v": of_rows,
+        "c": numbers_of(0.375),
+        "one": numbers_of(1.5),
+        "kept": kept,
+        "wide": numbers_of(2.5),
+    }
     leaves |= {"other": other, "row": of_rows + 4}
     values, shown, needs, types = [], [], [], {}
     for name, *operands in steps:
@@ -151,12 +164,14 @@ def _(torch, steps, results, loops):
         values.append(leaves[name] if name in leaves else made(*(values[position] for position in chosen)))
         needs.append(chosen)
         shown.append(name if name in leaves else (name, *(shown[position] for position in chosen)))
-        types[shown[-1]] = "float" if name in leaves else "double" if name == "double" else types[shown[chosen[0]]]
+        types[shown[-1]] = (
+            "double" if name in ("double", "wide") else "float" if name in leaves else types[shown[chosen[0]]]
+        )
     depths = [value.dim() and (2 if value.shape[1] == 3 else 1) for value in values]
     wanted, waiting = {}, [(result % len(values), len(loops) - 1) for result in results]
     while waiting:
         number, place_of_user = waiting.pop()
-        named = ("one", "kept", "row") if place_of_user >= place_of(2) else ("one", "kept")
+        named = ("one", "wide", "kept", *["row"] * (place_of_user >= place_of(2)))
         if shown[number] not in named:
             wanted[shown[number]] = place_of(depths[number])
         waiting += [(position, place_of(depths[number])) for position in needs[number]]
@@ -166,4 +181,5 @@ def _(torch, steps, results, loops):
     numbers = numbers.reshape(6, -1).tolist()
     types = sorted(types[name] for name in wanted)
     report = {"numbers": numbers, "statements, from outside": counts, "types": types}
-    return report | {"the same again": True, "after another store": True}
+    report |= {"the same again": True, "its name in `names`": ["named"] * len(values)}
+    return report | {"the list of lines stays": True, "after another store": True}

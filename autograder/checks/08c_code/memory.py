@@ -134,6 +134,7 @@ _ELEVEN = "; ".join([*(f"-> buf{i}" for i in range(11)), "buf10 buf9 buf2 -> buf
         schedule(CHAIN, ["buf3"]), schedule("-> buf0; -> buf1; buf1 -> buf2", ["buf2"]),  # no step reads buf0
         schedule("arg0_1 -> buf0; buf0 -> arg0_1"), schedule(_ELEVEN, ["buf11"]),
         schedule("-> buf0; buf0 -> buf0"), schedule("-> buf0; -> buf1; -> buf2", ["buf0", "buf1"]),
+        schedule("arg0_1 -> buf0; arg0_1 -> buf0; buf0 -> buf1"),
     ],
 )  # fmt: skip
 def last_uses(xp, steps, outputs):
@@ -296,6 +297,7 @@ def call(text, outputs=(), updates=None, kept=("arg0_1",)):
         call("-> buf0; buf0 -> arg0_1", updates={1: {"arg0_1": "buf0"}}),  # kept, so it has memory
         call("-> buf10 buf9 buf2; buf2 buf10 buf9 -> buf3; buf3 -> buf4", ["buf4"]),
         call("-> buf10 buf9 buf2; buf9 buf2 buf10 -> buf3; buf3 -> buf4", ["buf4"]),
+        call("-> buf0; buf0 -> buf1; -> buf2", ["buf2"]),
     ],
     hint=lambda case, mine, theirs: first_line(mine, theirs),
 )  # fmt: skip

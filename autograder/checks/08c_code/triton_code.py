@@ -175,12 +175,17 @@ def _traffic_cases(st):
     return st.sampled_from(_traffic_edges()).flatmap(case)
 
 
+def _renamed(name):
+    """A pointer's name with a number of two digits."""
+    return re.sub(r"\b((?:in|out|in_out)_ptr)(\d)\b", r"\g<1>1\2", name)
+
+
 def _with_types(source, types):
-    """With other types of its pointers, and with masks that are computed, too."""
+    """With other types of its pointers, with numbers of two digits, and with masks that are computed, too."""
     if not types:
         return source
     source = re.sub(r"'(\w+)': '\*\w+'", lambda found: f"'{found[1]}': '{types[found[1]]}'", source)
-    return re.sub(r"(tl\.load\(.*\), )(\w*mask)", r"\1tmp9 & \2", source)
+    return re.sub(r"(tl\.load\(.*\), )(\w*mask)", r"\1tmp9 & \2", _renamed(source))
 
 
 def _all_traffic_edges():
@@ -229,7 +234,7 @@ def _(torch, module, kernel, source, types):
     moved = {}
     for access in sorted(known["accesses"], key=lambda access: access["argument"]):
         elements = positions if access["elements"] is None else access["elements"]
-        both = moved.setdefault(access["argument"], [0, 0])
+        both = moved.setdefault(_renamed(access["argument"]) if types else access["argument"], [0, 0])
         size = TYPES[types[access["argument"]]] if types else access["size"]
         both[access["what"] == "store"] += elements * size
     return moved

@@ -4,6 +4,7 @@ A function's name is its exercise's, two underscores, and what is wrong.
 """
 
 import hashlib
+import unicodedata
 import zlib
 
 from rushlight.course.predictions import kernels_and_buffers
@@ -652,4 +653,42 @@ last_uses__twice_what_is_read_and_written = edited(
 last_uses__of_one_output = edited(memory.last_uses, ("set(outputs)", "set(outputs[-1:])"))
 plan_reuse__adds_to_the_step_that_freed_it_too = edited(
     memory.plan_reuse, ("for i in between:\n", "for i in range(before, done + 1):\n")
+)
+
+
+# What only some names and numbers show
+
+emit__keeps_names_by_value = edited(emit, ("id(value)", "value"))
+emit__writes_a_constant_that_has_a_name = edited(
+    emit, ("if id(value) in code.names:", "if id(value) in code.names and not isinstance(value, Constant):")
+)
+emit__every_constant_is_a_float = edited(emit, ("literal(value.value, value.dtype)", 'f"{float(value.value)}f"'))
+emit__makes_a_new_list_of_lines = edited(
+    emit,
+    (
+        'code.lines.append(f"const {TYPES[value.dtype]} {name} = {text};")',
+        'code.lines = [*code.lines, f"const {TYPES[value.dtype]} {name} = {text};"]',
+    ),
+)
+
+
+def last_uses__of_the_first_equal_step(steps, outputs):
+    last = {}
+    for step in steps:
+        last |= {name: steps.index(step) for names in step for name in names}
+    return [sorted(name for name in last if last[name] == i and name not in outputs) for i in range(len(steps))]
+
+
+kernel_traffic__of_numbers_of_one_digit = edited(
+    triton_code.kernel_traffic, (r"(load|store)\((\w+)", r"(load|store)\((\w+ptr\d)")
+)
+
+
+def cache_key__of_composed_letters(texts, command, machine):
+    whole = unicodedata.normalize("NFC", repr((sorted(texts.items()), list(command), machine)))
+    return hashlib.sha256(whole.encode()).hexdigest()[:24]
+
+
+call_lines__frees_what_it_wrote_first = edited(
+    memory.call_lines, ("for name in ends[i] if", "for name in sorted(ends[i], key=lambda name: name not in writes) if")
 )
