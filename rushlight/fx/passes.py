@@ -95,9 +95,9 @@ def share_memory_with_output(graph: Graph) -> set[Node]:
 def common_subexpressions(graph: Graph) -> Graph:
     """A copy of a graph in which no value is computed twice. `graph` does not change.
 
-    Copy the nodes in order: `new.node_copy(node, transform)` appends a copy of a node to the graph `new`, with each node that it
-    uses replaced by `transform(used)`. Do not copy a node if an earlier node computes the same value: use the copy of the earlier
-    node. Two nodes compute the same value if
+    Copy the nodes in order: `new.node_copy(node, transform)` appends a copy of a node, with its `meta`, to the graph `new`, with
+    each node that it uses replaced by `transform(used)`. Do not copy a node if an earlier node computes the same value: use the
+    copy of the earlier node. Two nodes compute the same value if
 
     - their targets are equal, and the `fingerprint(...)` of their `args` and `kwargs` too, with each node replaced by its copy
       (`map_arg(a, fn)` replaces each node in `a` by `fn(node)`). Their `op` may be compared too: torch runs this pass on graphs in

@@ -5,7 +5,9 @@ from __future__ import annotations
 import enum
 import math
 import operator
-from collections import OrderedDict, defaultdict  # noqa: F401  (in OBJECTS)
+from collections import OrderedDict, defaultdict, deque  # noqa: F401  (in OBJECTS)
+from fractions import Fraction  # noqa: F401
+from types import MappingProxyType  # noqa: F401
 from typing import NamedTuple
 
 from ...engine.check import program
@@ -29,9 +31,9 @@ CANDIDATES = ["relu", "relu_1", "relu_2", "relu_12", "add", "sum", "sum_1", "if"
 ODD_CANDIDATES = ["a.b", "a.0", "_1", "_1_2", "x__1", "x_01", "1", "", ".", "NoneType", "getattr", "_"]
 REQUESTS = [[[name, None] for name in names] for names in (
     ["relu", "relu", "relu", "relu_1", "relu_7", "relu_7", "relu", "relu_2"],
-    ["relu_3", "relu", "relu", "relu_1", "relu_4", "relu_4"], ["relu_12", "relu", "relu"],
+    ["relu_3", "relu", "relu", "relu_1", "relu_4", "relu_4"], ["relu_12", "relu", "relu"], ["x_3", "x_0", "x", "x_3"],
     ["sum", "sum", "sum_1", "sum_5", "sum", "if", "if", "print"],
-    ["linear.weight", "linear..weight", "linear_weight", "a b", "é", "éé", "aéb", "...", "_"],
+    ["linear.weight", "linear..weight", "linear_weight", "a b", "é", "éé", "aéb", "...", "_", "²x"],
     ["", "", "_unnamed", "0", "0", "_0", "1x", "_1", "_1", "_1_1"],
     ["x_", "x_", "x__1", "x__1", "x_1_1", "x_1_1", "x_1", "x_1"],
     ["x_01", "x_1", "x_01", "x", "inf", "nan", "device", "NoneType", "None", "lambda", "lambda_1", "lambda"],
@@ -98,6 +100,7 @@ def _steps(st):
         [["new", 0, [N[0]], {"a": N[1]}], ["args", 2, [], {}], ["kwargs", 2, [], {}]],
         [["new", 0, [N[0], N[1]], {}], ["args", 2, [], {}]],
         [["new", 0, [N[0], 1], {"a": 0.0}], ["args", 2, [N[0], True], {}], ["kwargs", 2, [], {"a": -0.0}]],  # equal ones
+        [["new", 0, [N[0]], {}], ["new", 0, [N[0]], {}], ["args", 2, [{"list": [N[0]]}], {}]],  # other ones, with the same nodes
         [["new", 0, [N[0]], {"a": N[1]}], ["kwargs", 2, [], {"dim": N[0]}], ["args", 2, [N[1]], {}]],
         [["new", 0, [{"list": [N[0], [{"dict": {"a": N[1]}}]]}, {"slice": [N[0], None, 2]}], {"a": {"list": []}}]],
         [["new", 0, [{"slice": [None, N[1], N[0]]}], {"a": {"dict": {"b": {"list": [1, 2]}}}}]],
@@ -157,6 +160,14 @@ class Word(str):
     pass
 
 
+class Count(int):
+    pass
+
+
+class Ratio(float):
+    pass
+
+
 class OwnSet(set):
     def __fx_create_arg__(self, tracer):
         return OwnSet(self)
@@ -178,6 +189,8 @@ OBJECTS = {
     "default": "defaultdict(list, a=3)",
     "own list": "Items([3, [3]])", "own number": "OwnNumber(3)", "own set": "OwnSet({3})",
     "own word": "Word('a')", "own key": "{Word('a'): Word('b')}", "status": "Status.OK",
+    "own count": "Count(3)", "own ratio": "Ratio(0.5)", "deque": "deque([3])", "frozenset": "frozenset({3})",
+    "read only": "MappingProxyType({'a': 3})", "fraction": "Fraction(1, 2)", "class": "int",
 }  # fmt: skip
 
 
@@ -247,7 +260,8 @@ def _values(st):
 
 
 VALUES = [
-    {"proxy": 0}, {"attribute": "shape"}, [3, {"list": [3, [{"proxy": 0}, {"slice": [3, {"proxy": 1}, None]}]]}],
+    {"proxy": 0}, {"attribute": "shape"}, {"attribute": "node"},
+    [3, {"list": [3, [{"proxy": 0}, {"slice": [3, {"proxy": 1}, None]}]]}],
     {"pair": [3, {"list": [{"proxy": 1}]}]}, {"dict": [["a", {"proxy": 0}], [2, 3], [[3, "c"], {"list": [3]}]]},
     {"dict": [[{"proxy": 0}, 1]]}, {"dict": [[[1, [{"proxy": 1}]], 1]]}, {"dict": [["a", {"object": "set"}]]},
     {"list": [1, {"object": "object"}]}, *({"object": name} for name in OBJECTS), True, None, "name", [], {"list": []},
@@ -271,7 +285,8 @@ def _kinds(held):
 
 def _keys_differ(case, mine, theirs):
     held = field(mine, "held")
-    return isinstance(held, list) and _keys(held) != _keys(field(theirs, "held"))
+    refused = case["given"] == {"object": "read only"}  # whatever its keys are
+    return isinstance(held, list) and not refused and _keys(held) != _keys(field(theirs, "held"))
 
 
 def _misses_a_call(case, mine, theirs):
@@ -316,6 +331,8 @@ def _empty(value):
         _empty(item)
     if isinstance(value, (list, dict, set)):
         value.clear()
+    if isinstance(value, (list, dict)):
+        value.__init__([("changed", 3)])
 
 
 # Code ----------------------------------------------------------------------------------------------------------------
@@ -340,7 +357,7 @@ CALLED = [
 ]
 METHODS = ["relu", "sum", "__getitem__", "to", "1b"]
 PATHS = ["weight", "linear.weight", "layers.0", "layers.0.weight", "0", "a.1b.c"]
-ATTRIBUTES = ["shape", "T", "not a name", "2", "if"]
+ATTRIBUTES = ["shape", "_x1", "T", "not a name", "2", "if"]
 
 
 def _statements(st):
@@ -378,6 +395,7 @@ RED = {"colour": "RED"}
         [attribute(path) for path in PATHS], [module(path, N[0], N[1], dim=1) for path in PATHS[:4]],
         [method(name, N[0]) for name in METHODS],
         [method("sum", N[0], 1, {"list": [N[1]]}, dim=N[1]), method("if", [N[0]])],
+        [call("math.sqrt", N[0]), method("math_sqrt", N[0]), method("relu", N[3])],  # the variable is not the name
         [call(name, N[0]) for name in UNARY], [call(name, N[0], N[1]) for name in BINARY],
         [call(name, N[0], N[1]) for name in IN_PLACE],
         [call("setitem", N[0], [0, {"slice": [None, N[1], None]}], 0.5)],

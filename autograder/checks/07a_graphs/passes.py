@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from ...engine.check import program
-from ..cases import attempt, drawn, rows, several, when
+from ..cases import attempt, drawn, field, rows, several, when
 from . import drawn_graphs as fx
 from .drawn_graphs import USER, N, X, Y, attribute, call, method, module
 
@@ -44,7 +44,7 @@ def _numbers(st):
         ([attribute("seven"), call("sub", N[2], N[0])], None), ([call(USER, [N[0], {"list": [N[1], [N[0]]]}], a=N[1])], None),
         ([call(USER, {"dict": {"a": N[1]}}, {"slice": [N[0], 1, N[1]]})], None),
         ([call("neg", N[0]), call("neg", N[2])], [2, 3]), ([call(USER, 1, a=N[1])], [1, 2]),
-    ) for swapped in (False, True)), ([call(USER, N[1])], [40, None], False, None)),
+    ) for swapped in (False, True)), ([call(USER, N[1], a=N[1])], [40, None], False, None)),
     hint=when("swapped", "call the interpreter's own method, because a subclass may override it"),
 )  # fmt: skip
 def graph_interpreted(xp, statements, inputs, swapped, moved):
@@ -64,6 +64,9 @@ def graph_interpreted(xp, statements, inputs, swapped, moved):
         def output(self, target, args, kwargs):
             self.heard.append(["output", target, str(args), str(kwargs)])
             return "swapped" if swapped else super().output(target, args, kwargs)
+
+    for op in ("placeholder", "get_attr", "call_method", "call_module"):
+        setattr(Listening, op, _listening(op, getattr(xp.fx.Interpreter, op)))
 
     class Failing(xp.fx.Interpreter):
         def call_function(self, target, args, kwargs):
@@ -85,6 +88,16 @@ def graph_interpreted(xp, statements, inputs, swapped, moved):
         "functions that raise": [attempt(failing.run_node, node) for node in nodes if node.op == "call_function"],
         "values": [[node.name, str(value)] for node, value in after.items()],
     }
+
+
+def _listening(op, run):
+    """The method `op` of an interpreter that keeps what it hears."""
+
+    def method(self, target, args, kwargs):
+        self.heard.append([op, target, str(args), str(kwargs)])
+        return run(self, target, args, kwargs)
+
+    return method
 
 
 # Dead code -----------------------------------------------------------------------------------------------------------
@@ -158,6 +171,12 @@ def _repeated(st):
     return fx.drawn_statements(st, drawn)
 
 
+def _merges_results(case, mine, theirs):
+    """Whether too few nodes are copied, of a graph that has tensors."""
+    both = field(mine, "copy"), field(theirs, "copy")
+    return case["tensors"] and all(isinstance(copy, (list, tuple)) for copy in both) and len(both[0]) < len(both[1])
+
+
 ADD, ONE = call("torch.add", N[0], N[1]), call("mul", N[0], 1)
 ONES = [1, 1.0, True]
 TENSORS = ["none", "none", "a", "b", "a view of a", "a view of b", "a number"]
@@ -182,29 +201,34 @@ TENSORS = ["none", "none", "a", "b", "a view of a", "a view of b", "a number"]
         [call("aten.rand_like", N[0])] * 2 + [call("aten.bernoulli", N[0])] * 2, [ADD, call("aten.uniform_", N[0]), ADD],
         [attribute("weight")] * 2 + [call("mul", N[2], N[3])],
         [call("cat", {"list": [N[0], 1]}), call("cat", {"list": [N[0], 1.0]})] * 2,
-        [module("pure", N[0]), module("other", N[0]), module("pure", N[0])],
+        [module("pure", N[0]), module("other", N[0]), module("pure", N[0])], [method("relu", N[0])] * 2,
+        [ADD, ADD] + [call("cat", {"list": [N[i]]}) for i in (2, 3)],
+        [call("relu", N[1]), call("aten.add_", N[0], 1), call("relu", N[1])],  # a write to another tensor
         [["placeholder", "z", [], {}], ["placeholder", "z", [], {}]],
     )), *(([ADD, ADD, ADD, ONE, ONE], returned, tensors) for returned, tensors in (
         ([2, 4], ["none", "none", "a", "b", "a"]),
-        ([2], ["none", "none", "a", "a view of a", "b", "a", "b"]),
+        ([3], ["none", "none", "none", "b"]), ([2], ["none", "none", "a", "a view of a", "b", "a", "b"]),
         ([4], ["a", "none", "b", "a number", "b", "a", "a"]),
         ([0, 5], ["none", "a number", "a number", "none", "a number", "a number"]),
         ([3], ["none", "none", "b", "b", "b", "b", "b"]),
         ([], ["none", "none", "b", "b", "b", "b", "b"]),
     ))),
-    hint=when("tensors", "a node whose tensor shares memory with a returned tensor is always copied"),
+    hint=when(_merges_results, "a node whose tensor shares memory with a returned tensor is always copied"),
 )  # fmt: skip
 def without_repetition(xp, statements, returned, tensors):
     graph = graph_with_tensors(xp, statements, returned, tensors)
     before = fx.shown(graph)
     result = xp.fx.passes.common_subexpressions(graph)
-    return {"copy": fx.shown(result), "the graph itself stays": fx.shown(graph) == before and result is not graph}
+    stays = fx.shown(graph) == before and indices_of(graph) == list(range(len(before))) and result is not graph
+    return {"copy": fx.shown(result), "indices": indices_of(result), "the graph itself stays": stays}
 
 
 def graph_with_tensors(xp, statements, returned, tensors):
     graph = fx.graph_of(xp, [X, Y, *statements, fx.output_of(returned)])
     a, b = xp.ones(2), xp.ones(2)
     values = {"a": a, "b": b, "a view of a": a[1:], "a view of b": b.view(1, 2), "a number": 2}
+    for i, node in enumerate(graph.nodes):
+        node.meta["index"] = i
     for node, name in zip(graph.nodes, tensors):
         if name in values:
             node.meta["val"] = values[name]
@@ -216,7 +240,13 @@ def _(torch, statements, returned, tensors):
     from torch._functorch.compile_utils import fx_graph_cse
 
     graph = graph_with_tensors(torch, statements, returned, tensors)
-    return {"copy": fx.shown(fx_graph_cse(graph)), "the graph itself stays": True}
+    result = fx_graph_cse(graph)
+    return {"copy": fx.shown(result), "indices": indices_of(result), "the graph itself stays": True}
+
+
+def indices_of(graph):
+    """The `meta` of the nodes: in which position each was in the first graph."""
+    return [node.meta.get("index") for node in graph.nodes]
 
 
 # Constants -----------------------------------------------------------------------------------------------------------
@@ -259,7 +289,8 @@ def add(i, j):
         ([module("layer", N[2]), method("add", N[4], N[0])], [5]),
         ([attribute("p"), module("same", N[4]), add(5, 0)], [6]),
         ([call("aten.cat", {"list": [N[2], N[2]]}), method("sum", N[4])], [4, 5, 0]),
-        ([call("cat", {"list": [N[2], N[0]]})], [4]),
+        ([call("cat", {"list": [N[2], N[0]]})], [4]), ([method("size", N[2], 0), add(2, 4), add(5, 0)], [6]),
+        ([attribute("three"), call("mul", N[2], N[4]), add(5, 0)], [6]),
     ),
 )  # fmt: skip
 def constants_folded(xp, statements, returned):
@@ -272,7 +303,15 @@ def module_with_constants(xp, statements, returned):
     graph = fx.graph_of(xp, [X, Y, C, D, *statements, fx.output_of(returned)])
     c, d = xp.arange(2, dtype=xp.float64) - 1, xp.ones(2, dtype=xp.float64) * 0.5
     module = xp.fx.GraphModule(
-        {"c": c, "d": d, "p": xp.nn.Parameter(c + 3, False), "layer": xp.nn.ReLU(), "same": xp.nn.Identity()}, graph
+        {
+            "c": c,
+            "d": d,
+            "p": xp.nn.Parameter(c + 3, False),
+            "three": 3,
+            "layer": xp.nn.ReLU(),
+            "same": xp.nn.Identity(),
+        },
+        graph,
     )
     for i, node in enumerate(graph.nodes):
         node.meta["index"] = i
@@ -294,7 +333,7 @@ def folded(module):
     return {
         "nodes": shown,
         "looked up": looked_up,
-        "indices": [node.meta.get("index") for node in nodes],
+        "indices": indices_of(module.graph),
         "spare constants": sum(hasattr(module, name) for name in names - used),
         "code is the graph's": module.code == module.graph.python_code("self").src,
     }

@@ -453,3 +453,145 @@ constant_fold__erases_only_what_was_known = edited(
         "        if node in known and not node.users:\n            module.graph.erase_node(node)\n",
     ),
 )
+
+
+# Halves of a rule, and what is equal or alike
+
+
+create_name__looks_for_a_digit_before_it_replaces_characters = edited(
+    rl.fx.graph.create_name,
+    ("    candidate = re.sub(", '    candidate = "_" * candidate[:1].isdigit() + candidate\n    candidate = re.sub('),
+)
+create_name__keeps_the_counter_at_zero = edited(
+    rl.fx.graph.create_name,
+    (
+        "namespace._base_count[base] = number",
+        "namespace._base_count[base] = number or namespace._base_count.get(base, 0)",
+    ),
+)
+update_args_kwargs__leaves_the_users_if_the_nodes_are_the_same = edited(
+    rl.fx.node.update_args_kwargs,
+    (
+        "    for used in node._input_nodes:\n",
+        "    now = {}\n    map_arg((args, kwargs), now.setdefault)\n"
+        "    if list(now) == list(node._input_nodes):\n"
+        "        node._args, node._kwargs = map_arg(args, lambda used: used), map_arg(kwargs, lambda used: used)\n"
+        "        return\n"
+        "    for used in node._input_nodes:\n",
+    ),
+)
+create_arg__takes_a_number_of_any_class = edited(
+    create_arg,
+    ("    if isinstance(a, BASE_TYPES)", "    from numbers import Number\n    if isinstance(a, (*BASE_TYPES, Number))"),
+)
+create_arg__takes_a_mapping_for_a_dict = edited(create_arg, ("isinstance(a, dict)", 'hasattr(a, "items")'))
+create_arg__takes_a_deque_for_a_list = edited(create_arg, ("isinstance(a, list)", 'hasattr(a, "append")'))
+create_arg__takes_a_frozenset_for_a_constant = edited(
+    create_arg, ("isinstance(a, BASE_TYPES)", "isinstance(a, (*BASE_TYPES, frozenset))")
+)
+create_arg__takes_a_class_for_a_constant = edited(
+    create_arg, ("isinstance(a, BASE_TYPES)", "isinstance(a, (*BASE_TYPES, type))")
+)
+create_arg__takes_a_node = edited(create_arg, ("isinstance(a, BASE_TYPES)", "isinstance(a, (*BASE_TYPES, Node))"))
+create_arg__makes_a_plain_number = edited(
+    create_arg,
+    (
+        "        return a\n",
+        "        return int(a) if isinstance(a, int) and not isinstance(a, (bool, enum.Enum)) else a\n",
+    ),
+)
+create_arg__makes_a_plain_float = edited(
+    create_arg, ("        return a\n", "        return float(a) if isinstance(a, float) else a\n")
+)
+create_arg__leaves_what_is_empty = edited(
+    create_arg,
+    (
+        "    if isinstance(a, tuple):\n",
+        "    if isinstance(a, (list, dict)) and not a:\n        return a\n    if isinstance(a, tuple):\n",
+    ),
+)
+statement__takes_the_name_for_the_variable = edited(rl.fx.codegen.statement, ("{node!r}", "{node.name}"))
+statement__takes_a_name_of_letters_for_an_identifier = edited(
+    rl.fx.codegen.statement, ("name.isidentifier()", "name.isalpha()")
+)
+run_node__looks_attributes_up_itself = edited(
+    rl.fx.interpreter.run_node,
+    (
+        "    return getattr(",
+        "    if node.op == 'get_attr':\n        return interpreter.fetch_attr(node.target)\n    return getattr(",
+    ),
+)
+run_node__calls_modules_itself = edited(
+    rl.fx.interpreter.run_node,
+    (
+        "    return getattr(",
+        "    if node.op == 'call_module':\n        module = interpreter.fetch_attr(node.target)\n"
+        "        return module(*map_arg(node.args, value_of), **map_arg(node.kwargs, value_of))\n    return getattr(",
+    ),
+)
+run_node__calls_methods_itself = edited(
+    rl.fx.interpreter.run_node,
+    (
+        "    return getattr(",
+        "    if node.op == 'call_method':\n        first, *others = map_arg(node.args, value_of)\n"
+        "        return getattr(first, node.target)(*others, **map_arg(node.kwargs, value_of))\n    return getattr(",
+    ),
+)
+run_node__takes_inputs_itself = edited(
+    rl.fx.interpreter.run_node,
+    (
+        "    return getattr(",
+        "    if node.op == 'placeholder':\n        return next(interpreter.args_iter)\n    return getattr(",
+    ),
+)
+run_node__drops_keywords_that_are_none = edited(
+    rl.fx.interpreter.run_node,
+    (
+        "map_arg(node.kwargs, value_of))",
+        "{name: value for name, value in map_arg(node.kwargs, value_of).items() if value is not None})",
+    ),
+)
+common_subexpressions__copies_all_methods = edited(
+    common_subexpressions, ('"get_attr", ', '"get_attr", "call_method", ')
+)
+common_subexpressions__replaces_no_nodes_in_lists = edited(
+    common_subexpressions,
+    (
+        "map_arg((node.args, node.kwargs), copies.__getitem__)",
+        "([copies.get(arg) if isinstance(arg, Node) else arg for arg in node.args], map_arg(node.kwargs, copies.get))",
+    ),
+)
+common_subexpressions__forgets_only_what_uses_the_written_tensor = edited(
+    common_subexpressions,
+    (
+        "            computed.clear()\n",
+        "            written = {copies[used] for used in node.all_input_nodes}\n"
+        "            for key in [key for key, copy in computed.items() if written & {*copy.all_input_nodes}]:\n"
+        "                del computed[key]\n",
+    ),
+)
+common_subexpressions__starts_again_at_results = edited(
+    common_subexpressions, ("if is_mutation(node):", "if is_mutation(node) or node in unique:")
+)
+common_subexpressions__loses_the_meta = edited(
+    common_subexpressions,
+    (
+        "new.node_copy(node, copies.__getitem__)",
+        "new.create_node(node.op, node.target, *map_arg((node.args, node.kwargs), copies.get), node.name)",
+    ),
+)
+constant_fold__if_all_values_are_tensors = edited(
+    rl.fx.passes.constant_fold,
+    (
+        "if has_tensor(known[used] for used in node.all_input_nodes):",
+        "if node.all_input_nodes and all(has_tensor([known[used]]) for used in node.all_input_nodes):",
+    ),
+)
+constant_fold__knows_only_attributes_that_are_tensors = edited(
+    rl.fx.passes.constant_fold,
+    (
+        "    for node in looked_up:\n        known[node] = interpreter.run_node(node)\n",
+        "    for node in looked_up:\n        value = interpreter.run_node(node)\n"
+        "        if isinstance(value, Tensor):\n            known[node] = value\n",
+    ),
+)
