@@ -18,12 +18,16 @@ f.__code__ = f.__code__.replace(
     + f.__code__.co_code
 )
 """
-TO_THE_BEGINNING = """def f(x):
+JUMP = """def f(x):
     return x
 
 import dis
-f.__code__ = f.__code__.replace(co_code=bytes([dis.opmap["JUMP_BACKWARD_NO_INTERRUPT"], 1]))
+f.__code__ = f.__code__.replace(co_code=bytes([dis.opmap["NAME"], DISTANCE]))
 """
+JUMPS = [
+    JUMP.replace("NAME", n).replace("DISTANCE", d)
+    for n, d in (("JUMP_BACKWARD_NO_INTERRUPT", "1"), ("JUMP_FORWARD", "0"))
+]
 
 
 # Reading bytecode ----------------------------------------------------------------------------------------------------
@@ -32,7 +36,7 @@ f.__code__ = f.__code__.replace(co_code=bytes([dis.opmap["JUMP_BACKWARD_NO_INTER
 @program(
     "dynamo.bytecode.read_instructions",
     cases=drawn(text=drawn_texts(LINES + BREAKING_LINES, 8)),
-    edges=[{"text": text} for text in (*BYTECODE, LARGE_ARGUMENT, TO_THE_BEGINNING)],
+    edges=[{"text": text} for text in (*BYTECODE, LARGE_ARGUMENT, *JUMPS)],
     hint=when(
         lambda case: case["text"] in (LONG_FUNCTION, LARGE_ARGUMENT),
         "an argument above 255 comes in several units, and what comes after an instruction may be its cache entries",

@@ -41,7 +41,7 @@ OPERATIONS = [
     ("tuple of numbers", "+=", "argument tuple"), ("2", "*", "argument list"), ("word", "%", "2"), ("list", "*", "0"),
     ("0", "*", "tuple"), ("list", "+", "empty list"), ("empty list", "+", "list"), ("list", "+=", "empty list"),
     ("pair", "+", "tuple"), ("tuple", "+", "pair"), ("pair", "+=", "pair"), ("pair", "*", "2"), ("2", "*", "pair"),
-    ("list", "+=", "dict"), ("argument list", "+=", "set"),
+    ("argument list", "+=", "argument list"), ("list", "+=", "dict"), ("argument list", "+=", "set"),
 ]  # fmt: skip
 
 
@@ -114,7 +114,8 @@ CALLED = {  # a function that calls something
     "class in a module of operations": "return Inside(x + 1, 2).times(3)",
     "callable": "return x * callable(helper)", "method of a list": "l = [x]\nl.append(x * 2)\nreturn l[1] + l[-2]",
 }  # fmt: skip
-CALLABLES = {  # a callable, as a call of it in a function
+ELSE = {"an object": "adds(x)", "partial": "twice(x)", "descriptor": "str.upper('a')"}  # torch captures these
+CALLABLES = ELSE | {  # a callable, as a call of it in a function
     "print": "print(end='')", "sleep": "time.sleep(0)", "off": "off(x)", "helper": "helper(x, 2)", "sqrt": "math.sqrt(4)",
     "relu": "xp.relu(x)", "len": "len([x])", "upper": "'a'.upper()", "int": "int('3')", "object": "Scaled(x, 2)",
     "abstract": "Abstract(x, 2)",
@@ -123,7 +124,7 @@ CALLABLES = {  # a callable, as a call of it in a function
     "fromhex": "bytes.fromhex('01')", "maketrans": "str.maketrans('a', 'b')", "quiet": "quiet(x)",
     "disabled, with a rule": "xp.is_tensor(x)",
 }  # fmt: skip
-CALL_HELPERS = f"""import abc, gc, math, sys, time, types
+CALL_HELPERS = f"""import abc, functools, gc, math, sys, time, types
 {BREAKS}def helper(v, n):
     return v * n
 
@@ -162,6 +163,12 @@ word = Word('a')
 class Abstract(Scaled, abc.ABC):
     pass
 
+class Adds:
+    def __call__(self, v):
+        return v + 1
+
+adds, twice = Adds(), functools.partial(helper, n=2)
+
 class Inside(Scaled):
     __module__ = xp.nn.functional.__name__
 
@@ -195,6 +202,8 @@ def whether_it_breaks(xp, name):
 
 @whether_it_breaks.oracle
 def _(torch, name):
+    if name in ELSE:
+        return {"breaks": True}
     function = define(torch, f"{CALL_HELPERS}def f(x):\n    y = x + 1\n    {CALLABLES[name]}\n    return y * 2\n")
     with _disabled(torch, name):
         return {"breaks": len(captured(torch, function, [[torch.arange(3.0)]])[0]["graphs"]) > 1}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import MethodType
 
 from ...engine.check import program
 from ..cases import defaults, define, drawn, field, first_of, several, when
@@ -49,6 +50,7 @@ VALUES = {  # values by their kind; each has a name and, if it is another text, 
         | {0, 8} | {8, 0} | built set = {int('12345')} | built set again = {int('12345')}""",
     "call": """one = plus_one | two = plus_two | method = Sized().plus | of another = Sized().plus | other method = Sized().minus
         | abs | neg = operator.neg | relu = xp.relu | sin = xp.sin | made = made() | made again = made()
+        | bound = made_method() | bound again = made_method()
         | add = lambda x: x + 3 | subtract = lambda x: x - 3
         | unbound = Sized().twice | unbound of another = AlsoSized().twice""",
     "class": "int | Sized | AlsoSized | both = (int, float) | same name = type('Sized', (), {})",
@@ -80,7 +82,7 @@ PAIRS = {  # the guards of the first value, tried on the second
         | {0, 8} > {8, 0} | built set > built set again | frozen > frozen True
         | own set > own set 2 | own set > {1} | own set > grown""",
     "call": """one > two | method > of another | method > other method | method > static | one > method | relu > sin | abs > one
-        | abs > neg | add > subtract | made > made again | unbound > unbound of another""",
+        | abs > neg | add > subtract | made > made again | bound > bound again | unbound > unbound of another""",
     "class": "Sized > AlsoSized | Sized > same name",
     "attribute": "sized > another | sized > also sized | sized > marked | marked > marked 2",
     "index": "1 > 1: | 1:2 > 1:2:1 | 1:2 > again | 1:2 > 1:3 | 1:2 > 0:2 | ::2 > ::1",
@@ -132,6 +134,13 @@ def marked(number):
 
 def made():
     return lambda x: x + 1
+
+
+def made_method():
+    def times(self, x):
+        return x * 2
+
+    return MethodType(times, Sized())
 
 
 class Items(list):

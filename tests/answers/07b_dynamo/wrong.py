@@ -548,3 +548,32 @@ read_instructions__each_a_list = edited(
     bytecode.read_instructions, ("(offset, name, argument, target))", "[offset, name, argument, target])")
 )
 recompile_reasons__in_a_tuple = edited(cache.recompile_reasons, ("return reasons", "return tuple(reasons)"))
+
+
+# Halves of a rule that no case drew
+
+
+read_instructions__a_jump_over_nothing_has_no_target = edited(
+    rl.dynamo.bytecode.read_instructions, ("if number in dis.hasjrel:", "if argument and number in dis.hasjrel:")
+)
+guards_for__a_method_of_the_same_function = edited(
+    _guards_for,
+    (
+        '*guards_for(value.__func__, f"{source}.__func__", scope)',
+        'f"{source}.__func__ is {bind(scope, value.__func__)}"',
+    ),
+)
+how_to_call__inlines_objects_that_can_be_called = edited(
+    calls.how_to_call,
+    (
+        'else "break"',
+        'else "inline" if isinstance(type(function).__call__, FunctionType) else "break"',
+    ),
+)
+how_to_call__inlines_partial_functions = edited(
+    calls.how_to_call, ('else "break"', 'else "inline" if hasattr(function, "func") else "break"')
+)
+how_to_call__folds_methods_of_folded_classes = edited(
+    calls.how_to_call,
+    ('else "break"', 'else "fold" if getattr(function, "__objclass__", None) in FOLDED_TYPES else "break"'),
+)
