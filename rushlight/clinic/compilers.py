@@ -80,7 +80,10 @@ def mend_1() -> tuple[str, Callable]:
             return [same_type, f"{source} == {bind(scope, value, 'constant')}"]
         if type(value) in CONSTANTS:
             return [f"{source} is {value}"]
-        if isinstance(value, (slice, rl.device)):
+        if isinstance(value, slice):
+            parts = ((name, getattr(value, name)) for name in ("start", "stop", "step"))
+            return [same_type, *(text for name, part in parts for text in guards_for(part, f"{source}.{name}", scope))]
+        if isinstance(value, rl.device):
             return [same_type, f"{source} == {bind(scope, value)}"]
         if isinstance(value, range):
             return [same_type, f"{source}.__reduce__() == {bind(scope, value.__reduce__(), 'range_parts')}"]

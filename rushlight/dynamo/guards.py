@@ -95,13 +95,12 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
         return [f"{source}.__code__ is {bind(scope, value.__code__, f'{value.__name__}_code')}"]
     same_type = f"type({source}) is {bind(scope, type(value))}"
     if isinstance(value, Tensor):
+        no_gradient = f"({source}._autograd is None or not {source}.requires_grad)"
         return [
             same_type,
             f"{source}._key_set == {value._key_set:#x}",
             f"{source}.dtype is {bind(scope, value.dtype)}",
-            f"{source}.requires_grad"
-            if value.requires_grad
-            else f"({source}._autograd is None or not {source}.requires_grad)",
+            f"{source}.requires_grad" if value.requires_grad else no_gradient,
             f"{source}._sizes == {tuple(value._sizes)}",
             f"{source}._strides == {value._strides}",
         ]
@@ -110,13 +109,15 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
     if type(value) in WRITTEN:
         if value != value:
             return [same_type, f"{source} != {source}"]
-        written = (
-            bind(scope, value, "constant") if type(value) in (float, complex) else repr(value)
-        )  # Python has no literal for inf
+        # Python has no literal for inf
+        written = bind(scope, value, "constant") if type(value) in (float, complex) else repr(value)
         return [same_type, f"{source} == {written}"]
     if type(value) in CONSTANTS:
         return [f"{source} is {value}"]
-    if isinstance(value, (slice, rl.device)):
+    if isinstance(value, slice):
+        parts = ((name, getattr(value, name)) for name in ("start", "stop", "step"))
+        return [same_type, *(text for name, part in parts for text in guards_for(part, f"{source}.{name}", scope))]
+    if isinstance(value, rl.device):
         return [same_type, f"{source} == {bind(scope, value)}"]
     if isinstance(value, range):
         return [same_type, f"{source}.__reduce__() == {bind(scope, value.__reduce__(), 'range_parts')}"]

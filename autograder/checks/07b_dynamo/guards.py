@@ -56,7 +56,8 @@ VALUES = {  # values by their kind; each has a name and, if it is another text, 
     "class": "int | Sized | AlsoSized | both = (int, float) | same name = type('Sized', (), {})",
     "attribute": "sized = Sized() | another = Sized() | also sized = AlsoSized() | marked = marked(1) | marked 2 = marked(2)",
     "index": """1 | 1: = slice(1, None) | 1:2 = slice(1, 2) | 1:2:1 = slice(1, 2, 1) | again = slice(1, 2) | 1:3 = slice(1, 3)
-        | 0:2 = slice(0, 2) | ::1 = slice(None, None, 1) | ::2 = slice(None, None, 2)""",
+        | 0:2 = slice(0, 2) | ::1 = slice(None, None, 1) | ::2 = slice(None, None, 2)
+        | start True = slice(True, 2) | step True = slice(None, None, True)""",
     "cast": "float64 = xp.float64 | float32 = xp.float32 | int64 = xp.int64 | cpu = xp.device('cpu') | meta = xp.device('meta')"
     " | cpu again = xp.device('cpu')",
     "module": "math | cmath",
@@ -85,7 +86,7 @@ PAIRS = {  # the guards of the first value, tried on the second
         | abs > neg | add > subtract | made > made again | bound > bound again | unbound > unbound of another""",
     "class": "Sized > AlsoSized | Sized > same name",
     "attribute": "sized > another | sized > also sized | sized > marked | marked > marked 2",
-    "index": "1 > 1: | 1:2 > 1:2:1 | 1:2 > again | 1:2 > 1:3 | 1:2 > 0:2 | ::2 > ::1",
+    "index": "1 > 1: | 1:2 > 1:2:1 | 1:2 > again | 1:2 > 1:3 | 1:2 > 0:2 | ::2 > ::1 | 1:2 > start True | ::1 > step True",
     "cast": "float64 > float32 | cpu > meta | cpu > float32 | cpu > cpu again",
     "module": "math > cmath",
 }  # fmt: skip

@@ -73,7 +73,11 @@ def guards_for__by_a_table_of_kinds(value, source, scope):
     if isinstance(value, range):
         parts = (value.start, value.stop, value.step)
         return [same_type(), f"({source}.start, {source}.stop, {source}.step) == {parts}"]
-    if isinstance(value, (slice, rl.device)):
+    if isinstance(value, slice):
+        parts = [(name, getattr(value, name)) for name in ("start", "stop", "step")]
+        kinds = [f"type({source}.{name}) is {named(type(part))}" for name, part in parts]
+        return [same_type(), *kinds, *(f"{source}.{name} == {part}" for name, part in parts)]
+    if isinstance(value, rl.device):
         return [same_type(), f"not {source} != {named(value)}"]
     if isinstance(value, (set, frozenset)):
         return [same_type(), f"{source} == {named(frozenset(value))}"]
@@ -102,6 +106,10 @@ def guards_for__in_one_expression(value, source, scope):
     ]
 
 
+def slice_parts(value):
+    return value.start, value.stop, value.step
+
+
 def guards_fit(value, kept, kind):
     plain = (type, types.ModuleType, types.BuiltinFunctionType, enum.Enum, rl.dtype)
     if type(value) is not kind:
@@ -123,7 +131,9 @@ def guards_fit(value, kept, kind):
         return value.__func__.__code__ is kept.__func__.__code__
     if kind is range:
         return (value.start, value.stop, value.step) == (kept.start, kept.stop, kept.step)
-    if issubclass(kind, (set, frozenset)) or kind in (int, float, complex, str, bytes, slice, rl.device):
+    if kind is slice:
+        return [(type(part), part) for part in slice_parts(value)] == [(type(part), part) for part in slice_parts(kept)]
+    if issubclass(kind, (set, frozenset)) or kind in (int, float, complex, str, bytes, rl.device):
         return value == kept or value != value and kept != kept
     return True
 

@@ -331,7 +331,7 @@ _SET = "return [same_type, f\"{source} == {bind(scope, value.copy(), 'elements')
 _CODE = "return [f\"{source}.__code__ is {bind(scope, value.__code__, f'{value.__name__}_code')}\"]"
 _EQUAL = 'return [same_type, f"{source} == {written}"]'
 _KEYS = "f\"list({source}) == {bind(scope, list(value), 'keys')}\""
-_SLICE = "if isinstance(value, (slice, rl.device)):"
+_SLICE = "if isinstance(value, slice):"
 _LAST_TENSOR_GUARD = 'f"{source}._strides == {value._strides}",'
 _METHOD = "return [same_type, *guards_for(value.__func__"
 _OBJECT = "    return [same_type]\n"
@@ -363,6 +363,18 @@ guards_for__the_same_device = edited(
     (
         _SLICE,
         f"if isinstance(value, rl.device):\n        return [f'{{source}} is {{bind(scope, value)}}']\n    {_SLICE}",
+    ),
+)
+guards_for__slices_that_are_equal = edited(
+    _guards_for,
+    (_SLICE, f"if isinstance(value, slice):\n        return [same_type, f'{{source}} == {{value}}']\n    {_SLICE}"),
+)
+guards_for__the_type_of_a_start_only = edited(
+    _guards_for,
+    (
+        _SLICE,
+        "if isinstance(value, slice):\n        kind = bind(scope, type(value.start))\n        "
+        f"return [same_type, f'type({{source}}.start) is {{kind}}', f'{{source}} == {{value}}']\n    {_SLICE}",
     ),
 )
 guards_for__which_parts_of_a_slice_are_none = edited(
