@@ -21,7 +21,7 @@ from ..shared_07 import text_of as drawn_text_of
 
 CONDITIONS = {
     "number": "k", "zero": "k - 3", "none": "None", "word": "''", "another word": "'a'", "list": "l", "empty list": "[]",
-    "list of a tensor": "[x]", "tuple": "(x,)", "empty tuple": "()", "dict": "{1: x}", "empty dict": "{}", "set": "{1}",
+    "list of a tensor": "[x]", "tuple": "(x,)", "empty tuple": "()", "dict": "{0: x}", "empty dict": "{}", "set": "{0}",
     "empty set": "set()", "argument dict": "d", "function": "helper", "lambda": "lambda: 0", "method": "o.flip", "object": "o",
     "object with a truth": "Truth(0)", "and with another": "Truth(k)", "object with a length": "Sized(0)",
     "and another length": "Sized(2)", "both": "Both()", "inherited length": "Longer(0)", "object from before": "no",
@@ -34,6 +34,7 @@ CONDITIONS = {
     "not a list": "not l", "shape": "x.shape", "dtype": "x.dtype", "method of a tensor": "x.sum",
     "range": "range(0)", "module": "xp", "object first": "o or k > 5", "function first": "helper or k > 5",
     "not a function": "not helper", "builtin": "abs", "builtin first": "abs or k > 5", "layer": "layer", "layers": "layers",
+    "list of zero": "[0]", "object that changes itself": "Turn()",
     "truth first": "Truth(1) or k > 5", "list first": "[x] or k > 5", "not an object": "not o",
     "grad mode": "xp.no_grad()", "truth of its own": "own_truth", "length of its own": "own_length",
 }  # fmt: skip
@@ -43,6 +44,13 @@ TRUTH_HELPERS = f"""{HELPERS}class Truth:
 
     def __bool__(self):
         return bool(self.value)
+
+class Turn:
+    on = False
+
+    def __bool__(self):
+        self.on = not self.on
+        return self.on
 
 class Sized:
     def __init__(self, length):
@@ -87,13 +95,13 @@ no.answer = False
 def branch_taken(xp, condition, sign):
     variables = xp.dynamo.variables
     kinds = variables.ConstantVariable("word"), variables.TupleVariable([variables.ConstantVariable(0)])
-    types = [type(xp.dynamo.symbolic.truth(None, variable)).__name__ for variable in kinds]
-    return {"types": types, "calls": _branch_taken(xp, condition, sign)}
+    results = [repr(xp.dynamo.symbolic.truth(None, variable)) for variable in kinds]
+    return {"results": results, "calls": _branch_taken(xp, condition, sign)}
 
 
 @branch_taken.oracle
 def torch_branch_taken(torch, condition, sign):
-    return {"types": ["bool", "bool"], "calls": _branch_taken(torch, condition, sign)}
+    return {"results": ["True", "True"], "calls": _branch_taken(torch, condition, sign)}
 
 
 def _branch_taken(xp, condition, sign):
@@ -130,12 +138,18 @@ def missing_name(case, mine, theirs):
 
 
 DELETED = "def f(x):\n    y = x\n    del y\n    return y\n"  # on the straight path, and read afterwards
+NAMED_ALIKE = "def f(o, x):\n    o.x = 1\n    return x\n"  # an attribute has the name of a variable
 
 
 @program(
     "dynamo.bytecode.live_names",
     cases=drawn(text=drawn_texts(LINES + BREAKING_LINES, 8), line=(0, 40)),
-    edges=[{"text": text, "line": line} for text in [*BYTECODE, DELETED] if text != LONG_FUNCTION for line in range(8)],
+    edges=[
+        {"text": text, "line": line}
+        for text in [*BYTECODE, DELETED, NAMED_ALIKE]
+        if text != LONG_FUNCTION
+        for line in range(8)
+    ],
     hint=missing_name,
 )
 def names_alive(xp, text, line):
@@ -328,21 +342,23 @@ BREAK_EDGES = [
     _break("d = {'k': b, 'x': x}", "d", "d; x"),
     _break("c = [a]; c.append(c)", after="n; c[0]"), _break("c = [n]; d = [c, c]", after="d; c"),
     _break("b = a * 2", "b; a", "a - b; x"), _break("c = [b]", "c", "a; c; y"),
-    _break("d = -1.5; c = 'word'", "c; d", "d; c"), _break("d = a.view(-1)", after="d; a; d"),
+    _break("d = -1e999; c = 'word'", "c; d", "d; c"), _break("d = None", after="d; a"), _break("b = a * 2", "b", "(a := y); a"),
+    _break("d = a.view(-1)", after="d; a; d"),
     _break("c = a * 3; del c", after="a"),
     _break("del a; a = y - 1; b = x * 3", after="b; a"),
 ]  # fmt: skip
 
 
-def value_before_a_write(rl):
-    """An item of a list as its expression gives it after another item has taken its place."""
-    output, values = rl.dynamo.output_graph.OutputGraph({}), ["old"]
-    codegen = rl.dynamo.codegen.PyCodegen(output)
-    text = codegen(output.builder.lazy("old", "L['values'][0]"))
+def values_before_a_write(rl):
+    """Whether expressions of the items of a list, a word and a tensor, give these after others have taken their places."""
+    output, values = rl.dynamo.output_graph.OutputGraph({}), ["old", rl.ones(1)]
+    codegen, old = rl.dynamo.codegen.PyCodegen(output), [*values]
+    variables = output.builder.lazy("old", "L['values'][0]"), output.builder.wrap(values[1], "L['values'][1]")
+    texts = [codegen(variable) for variable in variables]
     space = output.scope | {"L": {"values": values}}
     exec("\n".join(codegen.lines), space)
-    values[0] = "new"
-    return eval(text, space)
+    values[:] = "new", "new"
+    return all(eval(text, space) is value for text, value in zip(texts, old))
 
 
 @program(
@@ -355,7 +371,7 @@ def value_before_a_write(rl):
 def values_found(xp, before, below, after):
     text = text_of(before, below, after, breaks=False)  # no later exercise of the lab runs
     seen = called_once(xp, text, lambda xp, function, run: (run(), "no break"))
-    return seen | {"read before a write": is_torch(xp) or value_before_a_write(xp) == "old"}
+    return seen | {"read before a write": is_torch(xp) or values_before_a_write(xp)}
 
 
 @program(

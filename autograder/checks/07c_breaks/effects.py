@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import define, drawn, dynamo_of
+from ..cases import define, drawn, dynamo_of, is_torch
 from ..shared_07 import indented, result_or_raises
 
 # Functions that write to objects from before -------------------------------------------------------------------------
@@ -162,4 +162,7 @@ def _case(text, last=0):
     draws=15,
 )  # fmt: skip
 def effects_replayed(xp, lines, indices):
-    return calls_seen(xp, lines, indices)
+    runs = calls_seen(xp, lines, indices)
+    effects = xp.dynamo.side_effects if not is_torch(xp) else None
+    statements = effects.codegen_update_mutated(None, effects.SideEffects()) if effects else []
+    return {"runs": runs, "a list": isinstance(statements, (list, tuple))}

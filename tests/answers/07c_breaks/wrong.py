@@ -12,6 +12,7 @@ from rushlight.dynamo import bytecode, symbolic
 from rushlight.dynamo.codegen import load_value
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.variables import (
+    ConstantVariable,
     ConstDictVariable,
     ListVariable,
     SetVariable,
@@ -207,7 +208,38 @@ def truth__of_the_object_itself(frame, value):
     return TRUTH(frame, value)
 
 
+def truth__asks_an_object_twice(frame, value):
+    if isinstance(value, UserDefinedObjectVariable):
+        for name in "__bool__", "__len__":
+            if hasattr(value.cls, name) and value.call_method(frame, name, [], {}) is not None:
+                return symbolic.truth(frame, value.call_method(frame, name, [], {}))
+    return TRUTH(frame, value)
+
+
+def truth__of_any_item(frame, value):
+    if isinstance(value, (ListVariable, TupleVariable)):
+        return any(not isinstance(item, ConstantVariable) or item.value for item in value.items)
+    return any(value.items) if isinstance(value, (ConstDictVariable, SetVariable)) else TRUTH(frame, value)
+
+
+live_names__every_store_writes = edited(
+    bytecode.live_names, ("instruction.op in WRITES", "instruction.op.startswith('STORE')")
+)
 _load_value = rl.dynamo.codegen.load_value
+load_value__the_source_of_a_tensor_late = edited(
+    _load_value,
+    (
+        "            return codegen.remember(variable, variable.source)\n",
+        "            if isinstance(variable, TensorVariable):\n                return variable.source\n"
+        "            return codegen.remember(variable, variable.source)\n",
+    ),
+)
+
+
+def load_value__constants_as_they_are_printed(codegen, variable):
+    return repr(variable.value) if isinstance(variable, ConstantVariable) else LOAD_VALUE(codegen, variable)
+
+
 load_value__reads_the_source_late = edited(
     _load_value, ("return codegen.remember(variable, variable.source)", "return variable.source")
 )
@@ -236,7 +268,29 @@ LOAD_VALUE = types.FunctionType(_load_value.__code__, _load_value.__globals__)
 values_to_restore__live_after_the_instruction = edited(
     rl.dynamo.resume_execution.values_to_restore, ("frame.index)", "frame.index + 1)")
 )
+
+
+def values_to_restore__all_that_is_read_later(codegen, frame):
+    read = {each.arg for each in frame.instructions[frame.index :] if each.op in bytecode.READS}
+    stack = [*map(codegen, frame.stack)]
+    return stack, {name: codegen(each) for name, each in frame.locals.items() if name in read}
+
+
+def values_to_restore__without_none(codegen, frame):
+    live = bytecode.live_names(frame.instructions, frame.index)
+    kept = {name: each for name, each in frame.locals.items() if name in live}
+    stack = [*map(codegen, frame.stack)]
+    return stack, {
+        name: codegen(each)
+        for name, each in kept.items()
+        if not isinstance(each, ConstantVariable) or each.value is not None
+    }
+
+
 _update = rl.dynamo.side_effects.codegen_update_mutated
+codegen_update_mutated__turned_around_in_an_iterator = edited(
+    _update, ("return statements[::-1]", "return reversed(statements)")
+)
 codegen_update_mutated__in_the_order_of_the_program = edited(
     _update,
     ("reversed(side_effects.written(variable).items())", "side_effects.written(variable).items()"),
