@@ -184,10 +184,10 @@ class FunctionalTensorWrapper:
 def apply_update(base: Tensor, new: Tensor, views: Sequence[View]) -> Tensor:
     """The base after the value of a view, which several steps made, becomes `new`.
 
-    `views` is a list or a tuple of steps. The first step makes a view of the base, the next step a view of this view, and so on
-    (`view_forward(tensor, step)`). The view that the last step makes is not needed, so the last step is not called. Then, from the
-    last step to the first, `view_inverse(tensor, step, new)` is the new value of the tensor that the step was applied to. Without
-    steps the base becomes `new` itself.
+    `views` is a list or a tuple of steps, which is not changed. The first step makes a view of the base, the next step a view of
+    this view, and so on (`view_forward(tensor, step)`). The view that the last step makes is not needed, so the last step is not
+    called. Each of the others is called once. Then, from the last step to the first, `view_inverse(tensor, step, new)` is the new
+    value of the tensor that the step was applied to. Without steps the base becomes `new` itself.
 
     >>> View, aten = rl.aot.functional.View, rl.ops.aten
     >>> views = [View(aten.view.default, ([2, 3],)), View(aten.select.int, (0, 0))]

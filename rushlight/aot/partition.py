@@ -288,9 +288,9 @@ def minimum_cut(capacities: Mapping[Edge, float], source: str, sink: str) -> tup
     capacity.
 
     Args:
-        capacities: a dict by pair of points, from and to, which is not changed. A capacity is a whole number, 0 or more, or
-            `math.inf`. There may be pipes in both directions between two points, and a pipe from a point to itself. Source or sink
-            may have no pipes.
+        capacities: a dict by pair of points, from and to, which is not changed. A capacity is a whole number of any size, 0 or
+            more, or `math.inf`. There may be pipes in both directions between two points, and a pipe from a point to itself. Source
+            or sink may have no pipes.
         source, sink: two different points.
 
     Returns:

@@ -81,7 +81,10 @@ def _under_no_grad(run):
 
 
 MORE_WRITES = {f"quietly {name}": _under_no_grad(run) for name, run in WRITES.items()} | METADATA_WRITES
-MORE_WRITES_TO_METADATA = {"quietly turn": _under_no_grad(lambda xp, x, y: x.t_())}  # not drawn
+MORE_WRITES_TO_METADATA = {  # not drawn
+    "quietly turn": _under_no_grad(lambda xp, x, y: x.t_()),
+    "last row_": lambda xp, x, y: x.as_strided_([3], [1], 3),
+}
 OPERATIONS = (
     MORE_WRITES_TO_METADATA | TUPLES | STEEP | PICKED | MASKED | OUT | PURE | VIEWS | SEVERAL | WRITES | MORE_WRITES
 )

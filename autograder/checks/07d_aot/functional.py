@@ -189,6 +189,7 @@ WHOLE = [{"shape": shape, "step": [name, args, None]} for shape, name, args in (
     ([2, 1, 2, 1, 2], "permute", [[2, 0, 1, 4, 3]]), ([2, 2, 2, 1, 2], "permute", [[4, 0, 1, 2, 3]]), ([1, 2, 1], "squeeze", []),
     ([1, 2, 1], "squeeze.dim", [0]), ([1, 2, 1], "squeeze.dim", [-1]), ([1, 2, 1], "squeeze.dim", [1]),
     ([1, 2, 1, 3], "squeeze.dims", [[2, 0]]), ([1, 2, 1, 3], "squeeze.dims", [[-2, 0, 1]]),
+    ([1, 2, 1], "squeeze.dims", [[]]), ([2, 3], "transpose.int", [0, 1]), ([2, 3], "expand", [[2, 3]]),
     ([1, 1, 1, 2], "squeeze.dims", [[-2, -4]]), ([0, 1], "squeeze", []), ([], "squeeze", []), ([], "squeeze.dim", [0]),
     ([2, 1], "unsqueeze", [1]), ([1, 2], "unsqueeze", [-1]), ([1, 2], "unsqueeze", [0]), ([2, 3], "expand", [[4, 2, 3]]),
     ([2, 1, 3], "expand", [[2, 2, 3]]), ([], "expand", [[3]]),
@@ -293,10 +294,16 @@ def writes_through_several_steps(xp, shape, steps):
     operators = [Counted(overload_of(xp, name)) for name, *_ in steps]
     kind = list if len(steps) == 2 else tuple
     views = kind(xp.aot.functional.View(func, *rest) for func, (_, *rest) in zip(operators, steps))
+    given = [*views]
     new_base = xp.aot.functional.apply_update(base, new, views)
     last_view = bool(steps) and steps[-1][0] in IN_PART and operators[-1].calls > 0
+    twice = any(func.calls > 1 and name in IN_PART for func, (name, *_) in zip(operators, steps))
     seen = {"base": aot.in_order(new_base), "before": base, "new": new, "makes the last view": last_view}
-    return seen | {"new itself": not steps and new_base is new}
+    return seen | {
+        "makes a view twice": twice,
+        "steps kept": given == [*views],
+        "new itself": not steps and new_base is new,
+    }
 
 
 class Counted:
@@ -319,7 +326,7 @@ def _(torch, shape, steps):
     new = aot.numbers(torch, view.shape, 100.5)
     view.copy_(new)
     seen = {"base": aot.in_order(after), "before": base, "new": new, "makes the last view": False}
-    return seen | {"new itself": not steps}
+    return seen | {"makes a view twice": False, "steps kept": True, "new itself": not steps}
 
 
 # Decompositions ------------------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ def _joints(st):
 def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
     """With the kind "numbers" an argument and an output are not tensors, and another output does not depend on a primal. With the
     kind "parameters" primals are Parameters, and the first one is also an output. With the kind "same" primals of the same sizes
-    are one tensor. A gradient of an output that arrives twice shows a second backward pass."""
+    are one tensor, and none is a leaf. A gradient of an output that arrives twice shows a second backward pass."""
     program, outside, numbers = aot.function_of(xp, statements, outputs), xp.ones(2).requires_grad_(), kind == "numbers"
     arrived = []
 
@@ -36,6 +36,7 @@ def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
 
     primals = aot.inputs_of(xp, inputs) + [2] * numbers
     if kind == "same":
+        primals = [primal * 1 for primal in primals]
         primals = [next(other for other in primals if other.shape == primal.shape) for primal in primals]
     if kind == "parameters":
         primals = [xp.nn.Parameter(primal) if primal.requires_grad else primal for primal in primals]
@@ -48,7 +49,7 @@ def joint_results(xp, joint, inputs, statements, outputs, needs, kind):
         "outputs": [None if out is None else [aot.in_order(out), out.requires_grad] for out in outs],
         "gradients": [None if grad is None else aot.in_order(grad) for grad in grads],
         "arrived": arrived,
-        "kept": [primal.grad is None for primal in primals if hasattr(primal, "grad")] + [outside.grad is None],
+        "kept": [x.grad is None for x in (*primals, outside) if hasattr(x, "grad") and x.is_leaf],
     }
 
 
@@ -79,11 +80,17 @@ JOINTS = rows(
     draws=30,
 )
 def forward_and_backward(xp, **case):
-    def joint(function, *given):
-        kind = tuple if case["kind"] == "tuple" else list
-        return xp.aot.joint.joint_forward_backward(function, *map(kind, given))
+    calls = []
 
-    return joint_results(xp, joint, **case)
+    def joint(function, *given):
+        def counted(*args):
+            calls.append(args)
+            return function(*args)
+
+        kind = tuple if case["kind"] == "tuple" else list
+        return xp.aot.joint.joint_forward_backward(counted, *map(kind, given))
+
+    return joint_results(xp, joint, **case) | {"calls": len(calls)}
 
 
 @forward_and_backward.oracle
@@ -99,7 +106,7 @@ def _(torch, **case):
         flags = [like is not None and like.requires_grad for like in function(*primals)]
         return [x if x is None else x.detach().requires_grad_(flag) for x, flag in zip(outs, flags)], list(grads)
 
-    return joint_results(torch, joint, **case)
+    return joint_results(torch, joint, **case) | {"calls": 1}
 
 
 # What may be computed again ------------------------------------------------------------------------------------------
@@ -247,6 +254,7 @@ NETWORKS = [
     _pipes("s-inf-a a-2-t a-inf-b b-inf-t"),
     _pipes("a-1-b b-1-d a-1-d", "ad"), _pipes("s-2-t", "xy"), _pipes("s-1-a s-1-b a-1-c a-1-d b-1-c c-1-t d-1-t"),
     _pipes("s-1-c s-1-b b-1-c c-1-d b-1-a d-1-t a-1-t c-1-a"), _pipes("s-1-t a-2-a b-0-c"), _pipes("s-70000-a a-50000-t"),
+    _pipes(f"s-{2**53 + 1}-t"),
 ]  # fmt: skip
 
 
@@ -262,10 +270,16 @@ def the_narrowest_cut(xp, pipes, ends):
     capacities = {(a, b): math.inf if width is None else width for a, b, width in pipes}
     kept = dict(capacities)
     try:
-        cost, before = xp.aot.partition.minimum_cut(capacities, *ends)
+        pair = xp.aot.partition.minimum_cut(capacities, *ends)
     except ValueError:
         return "unbounded"
-    seen = {"cost": float(cost), "before the cut": sorted(before), "untouched": capacities == kept}
+    cost, before = pair
+    seen = {
+        "a tuple": isinstance(pair, tuple),
+        "cost": int(cost),
+        "before the cut": sorted(before),
+        "untouched": capacities == kept,
+    }
     return seen | {"a set": isinstance(before, (set, frozenset))}
 
 
@@ -281,7 +295,7 @@ def _(torch, pipes, ends):
         cost, (before, _) = networkx.minimum_cut(graph, *ends)
     except networkx.NetworkXUnbounded:
         return "unbounded"
-    return {"cost": float(cost), "before the cut": sorted(before), "untouched": True, "a set": True}
+    return {"a tuple": True, "cost": int(cost), "before the cut": sorted(before), "untouched": True, "a set": True}
 
 
 # Two graphs ----------------------------------------------------------------------------------------------------------
@@ -301,7 +315,10 @@ def extracted(xp, extract, inputs, statements, constant, starts, ends):
         return [*values, values[-1] + outside] if constant else values
 
     graph = aot.make_fx_of(xp)(function)(*aot.inputs_of(xp, inputs)).graph
-    before, nodes = _with_meta(graph), [node for node in graph.nodes if node.op != "output"]
+    nodes = [node for node in graph.nodes if node.op != "output"]
+    for i, node in enumerate(nodes):
+        node.meta["position"] = i
+    before = _with_meta(graph)
     starts = list(dict.fromkeys(nodes[index % len(nodes)] for index in starts))
     ends = [nodes[-1 - index % len(nodes)] if isinstance(index, int) else index for index in ends]
     kind = tuple if constant else list
@@ -313,6 +330,7 @@ def extracted(xp, extract, inputs, statements, constant, starts, ends):
         "graph": aot.shown(extracted),
         "a tuple": isinstance(extracted.output_node().args[0], tuple),
         "metadata": [aot.metadata(node.meta.get("val")) for node in extracted.nodes if node.op != "output"],
+        "another entry": [node.meta.get("position") for node in extracted.nodes if node.op != "output"],
         "untouched": _with_meta(graph) == before,
     }
 
@@ -427,6 +445,7 @@ CALLED = [
     _called(False, [["quietly double_", 1, 0], ["exp", 1, 0]], [0, 1], [[2, 3], True]),
     _called(False, [["t_", 0, 0], ["exp", 0, 0]], [0]), _called(True, [["quietly turn", 0, 0]], [0]),
     _called(False, [["t_", 0, 0], ["double_", 0, 0], ["first", 0, 0]], [0, 1]),
+    _called(False, [["last row_", 0, 0], ["exp", 0, 0]], [0]),
     _called(False, [["double_", 0, 0], ["t", 0, 0], ["double_", 1, 0]], [1, 2, 3], [[3], False]),
     _called(False, [["add_", 0, 1], ["add_", 1, 0], ["unsqueeze_", 1, 0]], [0], [[3], True]),
     _called(False, [["add_", 0, 1], ["fill_", 1, 0], ["unsqueeze_", 1, 0]], [2, 3], [[3], False]),

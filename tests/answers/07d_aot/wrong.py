@@ -581,3 +581,66 @@ softmax__subtracts_nothing_without_dimensions = edited(
     rl.aot.decompositions.softmax, ("if x.numel():", "if x.numel() and x.dim():")
 )
 run_epilogue__in_a_tuple = edited(rl.aot.runtime.run_epilogue, ("return results", "return tuple(results)"))
+apply_update__makes_the_views_again_for_each_step = edited(
+    rl.aot.functional.apply_update,
+    ("before.append(view_forward(before[-1], view))", "before.append(base)"),
+    (
+        "    for tensor, view in zip(reversed(before), reversed(views)):\n",
+        "    for n in range(len(views), 0, -1):\n        tensor, view = base, views[n - 1]\n"
+        "        for earlier in views[: n - 1]:\n            tensor = view_forward(tensor, earlier)\n",
+    ),
+)
+
+
+def apply_update__takes_the_steps_out_of_a_list(base, new, views):
+    steps = views if isinstance(views, list) else [*views]
+    before = [base]
+    for step in steps[:-1]:
+        before.append(view_forward(before[-1], step))
+    while steps:
+        new = view_inverse(before.pop(), steps.pop(), new)
+    return new
+
+
+def view_inverse__no_dimensions_are_all_dimensions(base, view, new):
+    if view.operator.schema.name == "squeeze" and not arguments_of(view).get("dim", [0]):
+        view = rl.aot.functional.View(rl.ops.aten.squeeze.default, ())
+    return _view_inverse(base, view, new)
+
+
+def view_inverse__transposes_matrices_by_t(base, view, new):
+    matrix = view.operator.schema.name == "transpose" and base.dim() == 2
+    return new.t() if matrix else _view_inverse(base, view, new)
+
+
+def view_inverse__expands_to_the_same_sizes_for_nothing(base, view, new):
+    same = view.operator.schema.name == "expand" and new.shape == base.shape
+    return new if same else _view_inverse(base, view, new)
+
+
+joint_forward_backward__runs_the_function_twice = edited(
+    joint_forward_backward,
+    ("outs = list(function(*primals))", "function(*primals)\n    outs = list(function(*primals))"),
+)
+joint_forward_backward__leaves_only = edited(
+    joint_forward_backward,
+    ("isinstance(x, Tensor) and x.requires_grad]", "isinstance(x, Tensor) and x.requires_grad and x.is_leaf]"),
+)
+minimum_cut__in_floats = edited(
+    rl.aot.partition.minimum_cut, ("room[start][end] = capacity", "room[start][end] = float(capacity)")
+)
+minimum_cut__two_values_in_a_list = edited(
+    rl.aot.partition.minimum_cut, ("return flow, set(room) - behind", "return [flow, set(room) - behind]")
+)
+
+
+def extract_graph__only_the_values_of_the_inputs(joint, inputs, outputs):
+    graph = _extract_graph(joint, inputs, outputs)
+    for new, node in zip(graph.nodes, inputs):
+        new.meta = {"val": node.meta.get("val")}
+    return graph
+
+
+run_epilogue__keeps_the_offset = edited(
+    rl.aot.runtime.run_epilogue, ("info.sizes, info.strides, info.storage_offset", "info.sizes, info.strides")
+)
