@@ -112,9 +112,9 @@ def map_quantised(function: Callable[[QuantisedTensor], Any], tree: Any) -> Any:
             tuple, list and dict, only named tuples occur.
 
     Returns:
-        new tuples, lists, dicts and named tuples, with the same types, keys and order, even if they contain nothing
-        quantised. Anything else, including a plain tensor, is the same object as before. `function` is called in the order of
-        the tree.
+        tuples, lists, dicts and named tuples with the same types, keys and order. The lists and dicts are new ones, even if
+        they contain nothing quantised. Anything else, including a plain tensor or a set, is the same object as before.
+        `function` is called in the order of the tree.
 
     May call: nothing of `torch.utils._pytree`.
 
@@ -167,8 +167,8 @@ def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> An
     dimension.
     (These four return through `return_and_correct_aliasing(func, args, kwargs, out)`, which tells torch which results are
     views. Of an argument of a subclass, the result may be of this subclass or a plain `QuantisedTensor`.)
-    `aten.mm.default`, `aten.addmm.default` with `beta` and `alpha`: `quantised_mm`, if the last matrix is quantised, also if
-    it is of a subclass. If `beta` is 0, the numbers of the first argument do not matter, not even a NaN.
+    `aten.mm.default`, `aten.addmm.default` with `beta` and `alpha`: `quantised_mm`, if only the last matrix of the product is
+    quantised, also if it is of a subclass. If `beta` is 0, the numbers of the first argument do not matter, not even a NaN.
     An operator that may write into a quantised argument, or into a list that contains one (`is_write` of
     `func._schema.arguments`): returns NotImplemented, and torch raises a TypeError. (It would write into a copy.)
     Any other operator: called with plain tensors instead of quantised ones, anywhere in `args` and `kwargs`.

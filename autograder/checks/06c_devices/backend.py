@@ -72,6 +72,7 @@ def _allocated(st):
         ([
             [[2, 3], [3, 1], "float32"], [[2, 3], [1, 2], "float64"], [[2, 3], [4, 1], "uint8"], [[3], [2], "int64"],
             [[3, 2], [0, 1], "float16"], [[2, 2, 3], [6, 3, 1], "bool"], [[2, 2, 3], [12, 6, 2], "int32"],
+            [[2], [1], "complex64"],
         ], "float32"),
         ([[[], [], "float32"], [[0], [1], "float64"], [[2, 0, 3], [3, 3, 1], None], [[1], [5], None]], "float64"),
         ([[[2, 3], [3, 1], None], [[4], [1], None]], "float32"),
@@ -215,6 +216,7 @@ def _strided(sizes, layout=0, offset=0, kind="float32"):
 _CASTS = (
     *(("float32", "int64"), ("float64", "uint8"), ("int64", "float16"), ("float32", "bool"), ("bool", "float32")),
     *(("int64", "int64"), ("complex64", "complex64"), ("float32", "complex128")),
+    *(("complex64", "float32"), ("complex64", "bool"), ("uint8", "float16"), ("int32", "bool")),
 )
 _OVERLAPS = [  # the target is a part of the source's own memory: sizes, strides, offset
     [_strided([5]), _strided([5]), [[5], [1], 1]],
@@ -296,6 +298,8 @@ def _changed(x):
             "torch.complex64": 2.5 - 1j,
         }  # beyond the digits of float64; an imaginary part
         whole.add_(more.get(str(whole.dtype), 2.5 if whole.is_floating_point() else 3))
+    if whole.is_floating_point():
+        whole[2:3] = 0.5  # which is true, but 0 as an integer
     return x
 
 
@@ -344,6 +348,8 @@ def _fallen_back(torch, name, place, layout):
         "equal": lambda: (aten.equal.default, x, y),
         "layer norm backward": lambda: (aten.native_layer_norm_backward.default, *layer_norm),
         "arange": lambda: (aten.arange.default, 5, {"device": there}),
+        "zeros": lambda: (aten.zeros.default, [2], {"device": torch.device(there.type)}),  # without an index
+        "_resize_output_": lambda: (aten._resize_output_.default, place(numbers(torch, [3, 2], 1)), [2], there),
         "full": lambda: (aten.full.default, [2], 3.0, {"device": there, "dtype": torch.float32}),
         "exp_": lambda: (aten.exp_.default, x), "add_": lambda: (aten.add_.Tensor, x, y),
         "add_ itself": lambda: (aten.add_.Tensor, x, x),
@@ -372,9 +378,9 @@ def _fallen_back(torch, name, place, layout):
 
 
 _FALLBACKS = """abs; add; add to itself; with a number of the CPU's; into a number of the CPU's; copy_ of sizes; sort; cat; cat of a
-tuple; cat by name; index; clamp; number; equal; layer norm backward; arange; full; exp_; add_; add_ itself; add_ a
-row; index_put_; exp out; exp out itself; exp out of size 0; min out; frexp out; resize_; resize_ to as many; running
-averages; foreach; foreach into; foreach into one twice; foreach into the first; unfold; t; split; mm of wrong sizes;
+tuple; cat by name; index; clamp; number; equal; layer norm backward; arange; zeros; full; exp_; add_; add_ itself; add_ a
+row; index_put_; exp out; exp out itself; exp out of size 0; min out; frexp out; resize_; resize_ to as many; _resize_output_;
+running averages; foreach; foreach into; foreach into one twice; foreach into the first; unfold; t; split; mm of wrong sizes;
 no such dimension""".replace("\n", " ").split("; ")
 
 

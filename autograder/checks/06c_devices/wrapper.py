@@ -69,6 +69,8 @@ def _row(*given, kind="float64", layout="", columns=None):
         *[_row([5], [-5], [0]), _row([0.25, 0.25], [1000, 3]), _row(columns=3)],
         *[_row([1e-30, -3e-30], [1e30, 3e30], kind=kind) for kind in ("float32", "float64")],
         _row([3e38, 1e38], kind="float32"),  # whose product with 127 is infinite
+        _row([127, 0.5 + 1e-9, 1.5 - 1e-9], [-127, -0.5 - 1e-9, -2.5 + 1e-9]),  # in single precision these are halves
+        _row([127, 0.5 + 1e-9, 1.5 - 1e-9], [-127, -0.5 - 1e-9, -2.5 + 1e-9]),  # in single precision these are halves
     ],
     hint=explained(
         int_data="x / scale, rounded to the nearest integer (a half to the even one), in int8",
@@ -94,6 +96,8 @@ def torch_rows_in_int8(torch, rows, columns, kind, layout):
 
 
 Pair = namedtuple("Pair", "first second")
+Single = namedtuple("Single", "only")
+Single = namedtuple("Single", "only")
 
 
 def _tree_of(spec, quantised, others):
@@ -104,9 +108,10 @@ def _tree_of(spec, quantised, others):
     if kind in ("q", "o"):
         return (quantised if kind == "q" else others)[items[0]]
     if kind == "dict":
-        return {key: _tree_of(item, quantised, others) for key, item in items}
+        return {_tree_of(key, quantised, others): _tree_of(item, quantised, others) for key, item in items}
     made = [_tree_of(item, quantised, others) for item in items]
-    return {"list": list, "tuple": tuple, "named": lambda each: Pair(*each)}[kind](made)
+    makers = {"list": list, "tuple": tuple, "named": lambda each: Pair(*each), "single": lambda each: Single(*each)}
+    return {items[0]: "under it"} if kind == "keys" else makers[kind](made)
 
 
 def _described(tree, quantised, others):
@@ -116,7 +121,7 @@ def _described(tree, quantised, others):
             if tree is leaf:
                 return f"{name}{number}"
     if isinstance(tree, dict):
-        return [type(tree).__name__, [[key, _described(item, quantised, others)] for key, item in tree.items()]]
+        return [type(tree).__name__, [[_described(part, quantised, others) for part in pair] for pair in tree.items()]]
     if isinstance(tree, (list, tuple)):
         return [type(tree).__name__, [_described(item, quantised, others) for item in tree]]
     return repr(tree)
@@ -137,6 +142,7 @@ def _trees(st):
             st.builds(lambda items: ["tuple", *items], some),
             st.builds(lambda items: ["dict", *zip("bac", items)], some),
             st.builds(lambda a, b: ["named", a, b], inner, inner),
+            st.builds(lambda a: ["single", a], inner),
         )
 
     def as_lists(spec):
@@ -155,10 +161,12 @@ def _trees(st):
         ["tuple", ["list", ["tuple", ["q", 0], ["dict", ["a", ["list", ["q", 1]]]]]], 3, "q"],
         ["tuple", ["list", ["o", 0], ["o", 2]], ["dict", ["z", 1], ["a", None]]],
         ["list", ["tuple", ["q", 1]], ["q", 0], ["dict", ["b", ["list", ["q", 2]]], ["a", ["q", 1]]], ["q", 2]],
+        ["q", 1], ["list", ["q", 1], ["q", 2]], ["single", ["q", 0]], ["dict", [["q", 0], 3]],
+        ["o", 2], ["tuple", ["o", 2], ["q", 0]],
     )],
     hint=explained(
-        result="containers are new ones with the same types, keys and order; a quantised tensor may be of a derived class; "
-        "every other object is the same object as before",
+        result="containers are new ones with the same types, keys and order; a quantised tensor, perhaps of a subclass, "
+        "becomes what the function returns, None too; every other object is the same object as before",
         same_containers="a list or a dict is a new one also if nothing in it is quantised",
         order="the function is called once for each quantised tensor of the tree, in its order",
     ),
@@ -175,12 +183,12 @@ def trees(xp, tree):
 
 def _mapped(torch, tree, quantised, function, watched=()):
     """A tree before and after a function that maps it, and the order in which the function met the objects in it."""
-    others, met = [torch.zeros(2), torch.ones(2, dtype=torch.int8), object()], []
+    others, met = [torch.zeros(2), torch.ones(2, dtype=torch.int8), {quantised[0]}], []
     given = _tree_of(tree, quantised, others)
 
     def meet(each):
         met.append(_described(each, quantised, others))
-        return f"mapped {met[-1]}"
+        return {"q1": None, "q2": (each,)}.get(met[-1], f"mapped {met[-1]}")
 
     with recorded((), watched) as beyond:
         result = function(meet, given)
@@ -273,6 +281,12 @@ def _of_a_subclass(q):
     return type("Own", (type(q),), {})(q.int_data, q.scale, q.axis) if hasattr(q, "int_data") else q
 
 
+def _scaled(q, factor):
+    """The same object, after its scale, or all of a plain one, is multiplied in place."""
+    getattr(q, "scale", q).mul_(factor)
+    return q
+
+
 def _operation(torch, name, q, x, y, d):
     """An operation on a matrix q (rows, columns), x (n, columns), y (n, rows), and a plain matrix d like q."""
     aten, functional = torch.ops.aten, torch.nn.functional
@@ -286,11 +300,14 @@ def _operation(torch, name, q, x, y, d):
         "detach of t": lambda: q.t().detach(), "linear": lambda: functional.linear(x, q),
         "linear with bias": lambda: functional.linear(x, q, y[0]), "mm": lambda: y @ q,
         "mm with t": lambda: torch.mm(x, q.t()), "mm of a subclass": lambda: y @ _of_a_subclass(q),
-        "addmm": lambda: torch.addmm(x, y, q, beta=2, alpha=0.5),
+        "addmm": lambda: torch.addmm(x, y, q, beta=1.5, alpha=0.5),
         "addmm with beta": lambda: torch.addmm(x, y, q, beta=3),
         "addmm with alpha": lambda: torch.addmm(y, x, q.t(), alpha=-2),
         "addmm with a row": lambda: torch.addmm(x[0], y, q),
         "addmm without its first": lambda: torch.addmm(x * math.nan, y, q, beta=0, alpha=3),
+        "addmm without its product": lambda: torch.addmm(x, y, q, alpha=0),
+        "product into a plain one": lambda: [out := torch.zeros_like(x), aten.mm.out(y, q, out=out)],
+        "sum with a product into a plain one": lambda: [out := torch.zeros_like(x), aten.addmm.out(x, y, q, out=out)],
         "mm from the left": lambda: q @ x.t(), "mm of both": lambda: q @ q.t(),
         "addmm to it": lambda: torch.addmm(q, y.t(), x),
         "addmm to it, of both": lambda: torch.addmm(q @ q.t(), q, q.t()),
@@ -306,6 +323,13 @@ def _operation(torch, name, q, x, y, d):
         "into with its sum": lambda: d.clone().add_(q) + q.mul_(2), "copy into": lambda: q.copy_(d),
         "out": lambda: torch.add(d, d, out=q), "mm out": lambda: aten.mm.out(y, d, out=q),
         "foreach into": lambda: torch._foreach_add_([d.clone(), q], 1.0), "zero": lambda: q.zero_(),
+        "values of a sort": lambda: torch.sort(d, out=(q, torch.empty(d.shape, dtype=torch.int64))),
+        "a fused step into gradients": lambda: torch._fused_sgd_(
+            [d.clone()], [q], [d.clone()], weight_decay=0.0, momentum=0.5, lr=0.1, dampening=0.0, nesterov=False,
+            maximize=False, is_first_step=False,
+        ),
+        "out in a list": lambda: torch.unbind_copy(torch.stack([d, d]), out=[d.clone(), q]),
+        "add after other scales": lambda: [q + 1, _scaled(q, 2) + 1, _scaled(q, 0.5) + 1],
         "t in place": lambda: q.t_(),
         "into, as torch asks it": lambda: torch.tensor(  # torch makes a TypeError of the answer
             type(q).__torch_dispatch__(aten.add_.Tensor, (type(q),), (q, 1), {}) is NotImplemented
@@ -315,11 +339,13 @@ def _operation(torch, name, q, x, y, d):
 
 
 _OPERATIONS = """transpose to itself from the end; t; mT; transpose; transpose to itself; transpose from the end; t t; t of
-clone; detach; clone; clone row-major; detach of t; linear; linear with bias; mm; mm with t; mm of a subclass; addmm; addmm with
-beta; addmm with alpha; addmm with a row; addmm without its first; weights by name; mm from the left; mm of both; addmm to it;
-addmm to it, of both; addmm from the left; add; sub; add with alpha; sum; cat; stack; where; select; double; foreach; foreach of
-lists; into a plain one; copy into a plain one; out of a plain one; into; into with its sum; copy into; out; mm out; foreach
-into; zero; t in place; into, as torch asks it; gradient""".replace("\n", " ").split("; ")
+clone; detach; clone; clone row-major; detach of t; linear; linear with bias; mm; mm with t; mm of a subclass; addmm; addmm
+with beta; addmm with alpha; addmm with a row; addmm without its first; weights by name; mm from the left; mm of both; addmm
+to it; addmm to it, of both; addmm from the left; add; sub; add with alpha; sum; cat; stack; where; select; double; foreach;
+foreach of lists; into a plain one; copy into a plain one; out of a plain one; into; into with its sum; copy into; out; mm
+out; foreach into; zero; values of a sort; a fused step into gradients; out in a list; t in place; addmm without its
+product; product into a plain one; sum with a product into a plain one; add after other scales; into, as torch asks it;
+gradient""".replace("\n", " ").split("; ")
 
 
 def _done_with(torch, name, q, shape, n, kind, values):
@@ -399,7 +425,8 @@ def torch_dispatches(torch, name, rows, columns, n, axis, kind):
     turned = ("t", "mT", "transpose", "transpose from the end", "t of clone", "clone row-major", "detach of t")
     others = ("transpose to itself", "transpose to itself from the end", "t t", "detach", "clone")
     clones = ("t of clone", "clone", "clone row-major")
-    writes = ("into", "into with its sum", "copy into", "out", "mm out", "foreach into", "zero", "t in place")
+    writes = ["into", "into with its sum", "copy into", "out", "mm out", "foreach into", "zero", "t in place"]
+    writes += ["values of a sort", "a fused step into gradients", "out in a list"]
     unchanged = {"q": [copied(int_data), copied(scale), axis]}
     if name in writes:
         return {"result": "TypeError"} | unchanged

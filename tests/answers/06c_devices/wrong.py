@@ -44,6 +44,11 @@ def quantise_rows__times_the_reciprocal(x):
     return torch.round(x * inverse.unsqueeze(1)).to(torch.int8), scale
 
 
+quantise_rows__takes_quotients_in_single_precision = edited(
+    wrapper.quantise_rows, ("torch.round(x / scale.unsqueeze(1))", "torch.round((x / scale.unsqueeze(1)).float())")
+)
+
+
 def map_quantised__makes_lists_of_everything(function, tree):
     if isinstance(tree, wrapper.QuantisedTensor):
         return function(tree)
@@ -120,6 +125,52 @@ def map_quantised__with_paths(function, tree):
     return tree_map_with_path(lambda path, each: map_quantised__in_place(function, each), tree)
 
 
+def _one_level(again, function, tree):
+    if isinstance(tree, wrapper.QuantisedTensor):
+        return function(tree)
+    if isinstance(tree, dict):
+        return {key: again(item) for key, item in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        items = [again(item) for item in tree]
+        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
+    return tree
+
+
+def map_quantised__maps_the_keys_too(function, tree):
+    again = functools.partial(map_quantised__maps_the_keys_too, function)
+    if isinstance(tree, dict):
+        return {again(key): again(item) for key, item in tree.items()}
+    return _one_level(again, function, tree)
+
+
+def map_quantised__maps_sets_too(function, tree):
+    again = functools.partial(map_quantised__maps_sets_too, function)
+    return set(map(again, tree)) if isinstance(tree, set) else _one_level(again, function, tree)
+
+
+def map_quantised__keeps_what_becomes_None(function, tree):
+    again = functools.partial(map_quantised__keeps_what_becomes_None, function)
+    result = _one_level(again, function, tree)
+    return tree if result is None else result
+
+
+def map_quantised__maps_results_again(function, tree):
+    again = functools.partial(map_quantised__maps_results_again, function)
+    tree = function(tree) if isinstance(tree, wrapper.QuantisedTensor) else tree
+    return tree if isinstance(tree, wrapper.QuantisedTensor) else _one_level(again, function, tree)
+
+
+def map_quantised__tries_all_items_as_one_argument(function, tree):
+    again = functools.partial(map_quantised__tries_all_items_as_one_argument, function)
+    if isinstance(tree, tuple):
+        items = [again(item) for item in tree]
+        try:
+            return type(tree)(items)
+        except TypeError:
+            return type(tree)(*items)
+    return _one_level(again, function, tree)
+
+
 def quantised_mm__dequantises(x, q):
     return x @ q.dequantise()
 
@@ -193,6 +244,30 @@ def quantised_dispatch__looks_for_a_scale_of_0(func, types, args, kwargs):
         raise ValueError("the scale of a row is never 0")
     return _dispatched(func, types, args, kwargs)
 
+
+quantised_dispatch__takes_the_out_form_for_the_plain_one = edited(
+    wrapper.quantised_dispatch,
+    ("func in (aten.mm.default, aten.addmm.default) and", "func.overloadpacket in (aten.mm, aten.addmm) and"),
+    ("if func is aten.mm.default", "if func.overloadpacket is aten.mm"),
+)
+quantised_dispatch__knows_writes_by_their_names = edited(
+    wrapper.quantised_dispatch,
+    ("if argument.is_write and", "if (place == 0 and func._schema.name[-1] == '_' or argument.name == 'out') and"),
+)
+quantised_dispatch__looks_for_writes_first_or_by_keyword = edited(
+    wrapper.quantised_dispatch,
+    ("if argument.is_write and", "if argument.is_write and (place == 0 or argument.kwarg_only) and"),
+)
+quantised_dispatch__takes_an_alpha_of_0_for_none = edited(
+    wrapper.quantised_dispatch, ('kwargs.get("alpha", 1)', '(kwargs.get("alpha") or 1)')
+)
+quantised_dispatch__takes_whole_betas = edited(
+    wrapper.quantised_dispatch, ('kwargs.get("beta", 1)', 'int(kwargs.get("beta", 1))')
+)
+quantised_dispatch__keeps_what_it_has_dequantised = edited(
+    wrapper.quantised_dispatch,
+    ("QuantisedTensor.dequantise,", 'lambda q: q.__dict__.setdefault("_plain", q.dequantise()),'),
+)
 
 # A device
 
@@ -363,4 +438,33 @@ def quantise_rows__multiplies_before_it_divides(x):
 
 empty_strided__refuses_coordinates_only = edited(
     backend.empty_strided, ("layout not in (None, torch.strided)", "layout is torch.sparse_coo")
+)
+
+empty_strided__of_the_bits_of_a_part_of_a_number = edited(
+    backend.empty_strided,
+    ("elements * dtype.itemsize", "elements * (torch.finfo(dtype).bits // 8 if dtype.is_complex else dtype.itemsize)"),
+)
+_copy = 'np.copyto(array_of(dst), source, casting="unsafe")'
+copy_from__makes_integers_before_bools = edited(
+    backend.copy_from,
+    (
+        _copy,
+        "array_of(dst)[...] = source.astype(int) if dst.dtype == torch.bool else source.astype(array_of(dst).dtype)",
+    ),
+)
+copy_from__takes_magnitudes_of_complex_numbers = edited(
+    backend.copy_from,
+    (_copy, "array_of(dst)[...] = source.astype(array_of(dst).dtype) if dst.dtype.is_complex else abs(source)"),
+)
+cpu_fallback__changes_devices_by_keyword_only = edited(
+    backend.cpu_fallback,
+    (
+        "(args, kwargs))\n    args, kwargs = tree_map_only(torch.T",
+        "((), kwargs))\n    args, kwargs = tree_map_only(torch.T",
+    ),
+    ("args, kwargs = tree_map_only(torch.device", "_, kwargs = tree_map_only(torch.device"),
+)
+cpu_fallback__knows_the_device_with_its_index_only = edited(
+    backend.cpu_fallback,
+    ('lambda device: torch.device("cpu")', 'lambda device: torch.device("cpu") if device.index == 0 else device'),
 )
