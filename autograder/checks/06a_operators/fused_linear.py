@@ -8,7 +8,19 @@ from contextlib import nullcontext
 from ...engine.check import program
 from ...engine.observe import difference, has
 from ...engine.recorder import recorded
-from ..cases import copied, drawn, explained, field, first_apart, first_of, numbers, several, when, with_layout
+from ..cases import (
+    beyond_single,
+    copied,
+    drawn,
+    explained,
+    field,
+    first_apart,
+    first_of,
+    numbers,
+    several,
+    when,
+    with_layout,
+)
 from ..shared_06 import operators
 from ..shared_06.operators import ACTIVATIONS, SHAPES, arguments, linear, metadata, shape, shapes
 
@@ -43,8 +55,9 @@ def _spoilt(torch, x, weight, bias, activation, wrong):
 
 
 def _finite_or_not(torch, *sizes_and_layout):
-    """The arguments of `operators.arguments`; if the layout is "infinite" or "nan", so is `x`."""
+    """The arguments of `operators.arguments`; if the layout is "infinite" or "nan", so is `x`; if "thirds", `x` is divided."""
     x, weight, bias = arguments(torch, *sizes_and_layout)
+    x = x / 3 if sizes_and_layout[-2] == "thirds" else x
     special = {"infinite": -torch.inf, "nan": torch.nan}.get(sizes_and_layout[-2])
     return x if special is None else x.fill_(special), weight, bias
 
@@ -72,12 +85,14 @@ def _usual(lead=(3,), layout="", kind="float64", wrong=None, **more):
         _usual(activation="gelu", kind="float32"), _usual(features=1, outs=1),
         *(_usual(activation=name, layout="infinite", features=1) for name in ("none", "relu")),
         *(_usual(activation=name, layout="nan") for name in ACTIVATIONS),
+        *(_usual(layout="thirds", activation=name) for name in ("none", "relu")),  # no number of single precision
         *(_usual([lead], outs=2, bias=False) for lead in (0, 2)),  # the result has the sizes of x, or of x and weight
         *(_usual(lead, wrong=wrong) for wrong in _WRONG for lead in ([3], [2, 3])),
         *(_usual(bias=False, wrong=wrong) for wrong in ("features", "dtype", "activation")),
     ],
     hint=explained(
         result="activation(x @ weight.T + bias); x may have any number of leading dimensions, and bias may be None",
+        beyond_single="the product and the sum are computed in the dtype of the arguments, which may be float64",
         contiguous="the result is contiguous, whatever the strides of the arguments",
         arguments="the arguments do not change",
     ),
@@ -92,6 +107,7 @@ def kernel(xp, lead, features, outs, bias, activation, layout, kind, wrong):
     owners = [tensor.untyped_storage().data_ptr() for tensor in inputs[:3] if tensor is not None and tensor.numel()]
     return {
         "result": copied(result),
+        "beyond single": beyond_single(torch, copied(result)) if layout == "thirds" else None,
         "contiguous": result.is_contiguous(),
         "alone": all(result is not tensor for tensor in inputs[:3])
         and result.untyped_storage().data_ptr() not in owners,
@@ -109,7 +125,8 @@ def torch_kernel(torch, lead, features, outs, bias, activation, layout, kind, wr
         raise _WRONG[wrong](wrong)
     inputs = _finite_or_not(torch, lead, features, outs, bias, layout, kind)
     result = copied(linear(torch, *inputs, activation))
-    return {"result": result, "contiguous": True, "alone": True, "arguments": [True] * 3, "beyond": []}
+    shown = {"result": result, "beyond single": beyond_single(torch, result) if layout == "thirds" else None}
+    return shown | {"contiguous": True, "alone": True, "arguments": [True] * 3, "beyond": []}
 
 
 def _fake_edges():

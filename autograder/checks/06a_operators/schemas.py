@@ -11,11 +11,10 @@ from ...engine.recorder import recorded
 from ..cases import drawing, drawn, field, listed, lists_too
 
 _SIMPLE = ["Tensor", "int", "float", "bool", "str", "Number", "dtype", "device"]
-_NO_TYPES = """dict; complex; list; bytes; None; tuple[int, int]; tuple[Tensor, ...]; tuple[Tensor]; tuple[int, None]; int | str;
-int | str | None; list[str]; list[dtype]; Sequence[device]; list[dict]; dict | None; list[list[int]]; Tensor | int;
-dict[str, int]; set[int]; list[int | None]; Sequence[bool | None];
-Optional[complex]; Parameter; Parameter | None; list[Parameter]; Own;
-Own | None""".replace("\n", " ").split("; ")
+_NO_TYPES = """dict; complex; list; bytes; None; tuple[int, int]; tuple[Tensor, ...]; tuple[Tensor]; tuple[int, None]; int |
+str; int | str | None; int | float; float | bool | None; list[str]; list[dtype]; Sequence[device]; list[dict]; dict | None;
+list[list[int]]; Tensor | int; dict[str, int]; set[int]; list[int | None]; Sequence[bool | None]; Optional[complex];
+Parameter; Parameter | None; list[Parameter]; Own; Own | None""".replace("\n", " ").split("; ")
 _TYPES = [
     *_SIMPLE,
     *[f"{name} | None" for name in _SIMPLE],

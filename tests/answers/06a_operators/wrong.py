@@ -804,3 +804,18 @@ fused_linear_backward__forgets_the_activation = edited(
         "grad.sum_to_size(grad.shape[-1]) if needs_bias else None,",
     ),
 )
+
+
+_schema_type = copied(custom_ops.schema_type)
+
+
+def schema_type__takes_parts_of_a_union_for_it(annotation):
+    parts = {*typing.get_args(annotation)} - {types.NoneType}
+    if len(parts) > 1 and parts < {int, float, bool}:
+        return "Scalar?" if types.NoneType in typing.get_args(annotation) else "Scalar"
+    return _schema_type(annotation)
+
+
+fused_linear__multiplies_in_single_precision = edited(
+    custom_ops.fused_linear, ("product = x @ weight.T", "product = (x.float() @ weight.T.float()).to(x.dtype)")
+)
