@@ -300,7 +300,7 @@ def fused_linear_vmap(
     one argument has a batch, of `info.batch_size` examples. An example's `x` has shape (..., in), its `weight` (out, in), its
     `bias` (out,).
 
-    - Only `x` has a batch: one call of `op` computes everything. The batch is one more leading dimension.
+    - Only `x` has a batch: one call of `op`, by position, computes everything. The batch is one more leading dimension.
     - `weight` or `bias` has a batch: batched matrix products and elementwise operations, views, and `activate`; not `op`,
       which takes no batch of weights, and no loop over the examples.
 

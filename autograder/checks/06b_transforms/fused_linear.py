@@ -76,7 +76,7 @@ def batches(xp, lead, features, outs, bias, activation, in_dims, size):
     torch = xp.custom_ops.torch
     calls = []
 
-    def op(x, weight, bias=None, activation="none"):
+    def op(x, weight, bias=None, activation="none", /):  # as the apply of a Function is called
         sizes = [tensor if tensor is None else list(tensor.shape) for tensor in (weight, bias)]
         calls.append([len(x.shape), *sizes, activation])
         return linear(torch, x, weight, bias, activation)

@@ -100,6 +100,12 @@ fused_linear_vmap__takes_all_to_be_passed = edited(
 )
 
 
+fused_linear_vmap__calls_the_operator_by_name = edited(
+    custom_ops.fused_linear_vmap,
+    ("op(x, weight, bias, activation)", "op(x=x, weight=weight, bias=bias, activation=activation)"),
+)
+
+
 # As a Function
 
 
