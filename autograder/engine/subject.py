@@ -40,7 +40,7 @@ class RushlightSide:
         dtype = getattr(rushlight, spec["dtype"])
         storage = rushlight.UntypedStorage(spec["storage"] * dtype.itemsize)
         whole = rushlight.Tensor(storage, [spec["storage"]], [1], 0, dtype)
-        whole.numpy()[:] = numpy.arange(spec["storage"], dtype=numpy.int64) % {"bool": 2, "uint8": 256}.get(
+        whole._array[:] = numpy.arange(spec["storage"], dtype=numpy.int64) % {"bool": 2, "uint8": 256}.get(
             spec["dtype"], 1 << 62
         )
         return rushlight.Tensor(storage, spec["sizes"], spec["strides"], spec["offset"], dtype)

@@ -21,7 +21,7 @@ from ..shared_05 import elements, gradients_of, plain
         {"sizes": sizes}
         for sizes in (
             [], [3], [0], [3, 5], [5, 3], [4, 3, 2], [4, 3, 2, 5], [2, 7, 3, 3, 2], [1, 1], [0, 3], [3, 0], [0, 0],
-            [3, 5, 0], [3, 5, 2, 0], [6, 1, 4], [1, 6, 4], [2, 3, 4, 5, 6],
+            [3, 5, 0], [3, 5, 2, 0], [6, 1, 4], [1, 6, 4], [2, 3, 4, 5, 6], [3, 2, 1, 2, 1, 5],
         )
     ],
 )  # fmt: skip
@@ -79,7 +79,7 @@ def _about_normalisation(case, mine, theirs):
             return "the result is right, its gradient is not: does autograd see every step?"
         case "result" if case["far"]:
             return "subtract the mean first: the mean of the squares minus the square of the mean loses the digits of large numbers"
-        case "result" if case["x"]["tensor"]["dtype"] == "float16":
+        case "result" if case["x"]["tensor"]["dtype"] in ("float16", "bfloat16"):
             return None  # the difference may be its rounding
         case "result" if len(case["shape"]) > 1:
             return "a sample is all of the last dimensions, as many as normalized_shape has"
@@ -106,6 +106,7 @@ def _about_normalisation(case, mine, theirs):
         _normal(tensor([3, 9], dtype="float16"), [9], "float16", "float16"),
         _normal(tensor([3, 4], offset=900, dtype="float16"), [4], None, None, 1e-5),
         _normal(tensor([2, 4], dtype="float16"), [4], "float32", "float32"),
+        *[_normal(tensor([2, 4], dtype="bfloat16"), [4], kind, kind) for kind in ("float32", "bfloat16", "float16")],
         _normal(tensor([2, 4], dtype="float16"), [4], "float32", None),
         _normal(tensor([2, 4], dtype="float16"), [4], None, "float32"),
         _normal(tensor([2, 4], dtype="float16"), [4], "float16", "float32"),
@@ -159,6 +160,7 @@ def _about_dropout(case, mine, theirs):
         "in a row": "each element is dropped or kept by itself",
         "itself": "with p = 0, in evaluation and without elements the result is the input itself, no copy",
         "slope": "the gradient goes through the same mask",
+        "drawn next": "the generator is asked only for the mask: with p 0 or 1 and in evaluation nothing is drawn",
     }.get(wrong)
 
 
@@ -175,6 +177,7 @@ def _about_dropout(case, mine, theirs):
         *[_drop(p, True, [40, 30], kind, True) for p in (0.5, 1.0) for kind in ("float64", "float32", "float16")],
         *[_drop(p, train, kind="int64") for p in (0.5, 0.0) for train in (True, False)], _drop(math.nan),
         *[_drop(1.0, kind=kind) for kind in ("int64", "bool")],
+        *[_drop(p, train, kind="float32") for p, train in ((1.0, True), (0.5, False), (0.0, True))],
         _drop(math.nan, False), *[_drop(p, scale=scale) for p in (0.5, 1.0) for scale in (0, math.inf)],
     ],
     hint=_about_dropout,
@@ -187,7 +190,7 @@ def dropped(xp, p, train, sizes, kind, turned, seed, scale):
     x = xp.tensor(data, dtype=getattr(xp, kind)).reshape(sizes)
     x = x.t() if turned and len(sizes) == 2 else x
     x = x.requires_grad_() if x.dtype.is_floating_point else x
-    result = xp.dropout(x, p, train)
+    result, drawn_next = xp.dropout(x, p, train), xp.rand(2)
     before, after = (tensor.detach().double().flatten() for tensor in (x, result))
     ratios = (after / (before + (before == 0))).tolist()
     kept = sum(ratio != 0 for ratio in ratios) / max(len(ratios), 1)
@@ -203,6 +206,7 @@ def dropped(xp, p, train, sizes, kind, turned, seed, scale):
         "kept": abs(kept - expected) < 0.08 or not ratios,
         "mask": _as_drawn(xp, x, p, seed, ratios),
         "input": plain(x),
+        "drawn next": drawn_next if kind == "float32" else None,
     }
     if kind in ("float32", "float64") and result is not x:
         result.sum().backward()

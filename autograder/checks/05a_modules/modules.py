@@ -22,6 +22,7 @@ _VALUES = {
     "scratch": lambda xp, number: xp.nn.Buffer(numbers(xp, [2], number), persistent=False),
     "none": lambda xp, number: None, "number": lambda xp, number: 1000 + number, "text": lambda xp, number: f"text {number}",
 }  # fmt: skip
+_RARE = {"zero": lambda xp, number: 0, "marked": lambda xp, number: _marked(numbers(xp, [2], number))}
 _STATEMENTS = {
     "set": setattr, "delete": lambda module, name, value: delattr(module, name),
     "register_buffer": lambda module, name, value: module.register_buffer(name, value),
@@ -30,6 +31,11 @@ _STATEMENTS = {
     "add_module": lambda module, name, value: module.add_module(name, value),
     "init": lambda module, name, value: super(type(module), module).__init__(),
 }  # fmt: skip
+
+
+def _marked(tensor):
+    tensor.persistent = False  # a plain tensor has this attribute by chance
+    return tensor
 
 
 def _device(xp):
@@ -97,6 +103,7 @@ def _story(*kinds, before=()):
         _story("parameter", "module", "parameter", "buffer", "none", "scratch"),
         _story("scratch", "tensor", "none", "number", "tensor", "buffer", "tensor"),
         _story("scratch", "parameter", "none", "module", "scratch"), _story("scratch", "module", "none", "tensor"),
+        *[_story(kind, "zero") for kind in ("parameter", "module", "buffer")], _story("buffer", "marked"),
         *[_story(before=[("set", "a", kind)]) for kind in _VALUES],
         *[_story(kind, before=[("set", "a", "tensor")]) for kind in _VALUES],
         *[_story(before=[("set", "a", "number"), ("set", "a", kind)]) for kind in ("parameter", "module", "buffer")],
@@ -130,7 +137,7 @@ def assignments(xp, before, statements):
     module, labels, results = _device(xp), {id(None): "none"}, []
     kept = []  # so that no two values have the same id
     for number, (verb, name, kind) in enumerate([*before, ("init", "", "none"), *statements]):
-        value = _VALUES[kind](xp, number)
+        value = (_VALUES | _RARE)[kind](xp, number)
         kept.append(value)
         labels.setdefault(id(value), f"{kind} {number}")
         results.append(attempt(_STATEMENTS[verb], module, name, value))
@@ -162,7 +169,13 @@ _MEMBERS = {
     "modules": lambda module: module._modules.items(),
     "all twice": lambda module: [*module._parameters.items(), *module._buffers.items()] * 2,
     "read once": lambda module: iter([("zero", 0), ("empty", ""), ("none", None), *module._parameters.items()]),
+    "views": lambda module: vars(module).setdefault("views", _views(module)),
 }  # fmt: skip
+
+
+def _views(module):
+    """Tensors on the memory of the parameters, two of each."""
+    return [(name, None if x is None else x.detach()) for name, x in [*module._parameters.items()] * 2]
 
 
 _ONCE = "with remove_duplicate a member comes once, under its first name; a member that is None never comes"
@@ -171,6 +184,8 @@ _ONCE = "with remove_duplicate a member comes once, under its first name; a memb
 def _about_listing(case, mine, theirs):
     wrong = first_apart(mine, theirs)
     if wrong == "listed":
+        if case["of"] == "views" and len(field(mine, wrong)) < len(field(theirs, wrong)):
+            return "two tensors on the same memory are two members: a member is an object"
         pairs = zip(field(mine, wrong), field(theirs, wrong), strict=False)
         first = next((pair for pair in pairs if pair[0] != pair[1]), None)
         if first and first[0][1] == first[1][1]:
@@ -206,6 +221,7 @@ def _about_listing(case, mine, theirs):
         "entries of prefix recurse remove_duplicate",
         ([], "parameters", "", True, True), ([["parameter", "a", None]], "parameters", "", False, True),
         ([["module", "a", []]], "modules", "x.y", True, False),
+        ([["parameter", "a", 0]], "parameters", ".", True, True),
     ),
     hint=_about_listing,
     show=trees.as_code,
@@ -336,6 +352,7 @@ def _about_hooks(case, mine, theirs):
         _hooks(_after("replace"), _after("none"), _after("see"), result="both"),
         _hooks(_before("see"), _before("tuple"), _after("replace"), removed=[1]),
         _hooks(_before("see"), _before("tuple"), _after("replace"), removed=[2]),
+        _hooks(_after("replace"), result="nothing"),
         _hooks(_before("see"), _after("see"), result="raise"), _hooks(_before("raise"), _after("see")),
         *[_hooks(*[hook] * times) for hook in _BACK_BOTH for times in (1, 2)],
         *[_hooks(*_BACK_BOTH, result=result, scale=2.0) for result in ("sum", "both", "nothing", "dict", "raise")],
@@ -467,6 +484,7 @@ _RETURNED = {
 _CONVERSIONS = {
     "double": lambda xp, x: x.to(xp.float64) if x.dtype.is_floating_point else x,
     "half": lambda xp, x: x.to(xp.float16) if x.dtype.is_floating_point else x, "twice": lambda xp, x: x * 2,
+    "parameter": lambda xp, x: xp.nn.Parameter(x, requires_grad=False),
     "same": lambda xp, x: x, "copy": lambda xp, x: x.clone(), "longer": lambda xp, x: xp.stack([x, x]),
     "meta": lambda xp, x: x.to("meta"), "long": lambda xp, x: x.to(xp.int64), "raise": lambda xp, x: {}["of the conversion"],
     "raise for a gradient": lambda xp, x: x * 2 if isinstance(x, xp.nn.Parameter) else {}["of the conversion"],
@@ -476,7 +494,7 @@ _converting = defaults(entries=[], grads=[], conversion="", recurse=True, differ
 
 def _about_conversions(case, mine, theirs):
     wrong = first_apart(mine, theirs)
-    if wrong == "calls":
+    if wrong == "calls" and case["conversion"] != "parameter":
         return "children first; then each parameter and its gradient, within no_grad; then the buffers"
     if case["conversion"] == "meta" and case["differentiable"]:
         return "the new gradient has the requires_grad of the old gradient"
@@ -503,6 +521,7 @@ def _about_conversions(case, mine, theirs):
         *[_converting([["parameter", "a", 2]], grads, kind) for grads in ([], [2]) for kind in ("meta", "long")],
         *[_converting([["own parameter", "a", 0]], [0], kind) for kind in ("meta", "twice")],
         _converting([["buffer", "n", 1]], [], "twice"),
+        *[_converting(some, [0], kind) for some in (TIED, [["buffer", "n", 0], ["buffer", "m", 0]]) for kind in ("meta", "twice")],
         *[_converting(SMALL, [0], conversion, recorded=False) for conversion in ("meta", "twice", "raise", "raise for a gradient")],
         _converting([["module", "m", SMALL], ["again", "n", 0]], [0], "twice"),
         *[_converting([["parameter", "a", number]], [number], conversion, differentiable=True)
@@ -531,7 +550,7 @@ def conversions(xp, entries, grads, conversion, recurse, differentiable, recorde
     gradients = {number: parameter.grad for number, parameter in known.items()}
 
     def convert(x):
-        calls.append({"of": trees.kind_of(x), "grad mode": xp.is_grad_enabled()})
+        calls.append({"of": trees.kind_of(x), "requires grad": x.requires_grad, "grad mode": xp.is_grad_enabled()})
         return _CONVERSIONS[conversion](xp, x)
 
     with xp.set_grad_enabled(recorded):

@@ -37,7 +37,8 @@ def _about_saving(case, mine, theirs):
     cases=drawn(entries=drawn_trees, prefix=["", "", "model.", "a."], keep_vars=bool),
     edges=[
         {"entries": entries, "prefix": prefix, "keep_vars": keep_vars}
-        for entries in (LARGE, SMALL, TIED, [], [["scratch", "s", 0]], [["buffer", "_n", 0], ["parameter", "_w", 0]])
+        for entries in (LARGE, SMALL, TIED, [], [["scratch", "s", 0]], [["buffer", "n", 0]],
+            [["buffer", "_n", 0], ["parameter", "_w", 0]])
         for prefix in ("", "model.") for keep_vars in (False, True)
     ],
     hint=_about_saving,

@@ -43,11 +43,11 @@ def layer_norm(
     A composite kernel: it calls operators (`rl.functions`, or methods), so that autograd records them.
 
     Args:
-        input: of a floating-point dtype, (\\*, \\*normalized_shape). float16 is computed in float32, and the result is
-            converted. `widened(input)` is the dtype for the computation.
+        input: of a floating-point dtype, (\\*, \\*normalized_shape). float16 and bfloat16 are computed in float32, and the
+            result is converted. `widened(input)` is the dtype for the computation.
         normalized_shape: a tuple or a list.
         weight, bias: of the shape `normalized_shape`. Both have the same dtype: that of `input`, or float32 for an `input` of
-            float16.
+            float16 or bfloat16.
         cudnn_enable: has no effect.
 
     Returns:

@@ -382,7 +382,7 @@ def calculate_fan_in_and_fan_out__by_flattening(tensor):
 
 def _check_layer_norm(input, normalized_shape, weight, bias):
     check_normalized_shape(input, normalized_shape, weight, bias)
-    allowed = {input.dtype, rl.float32} if input.dtype is rl.float16 else {input.dtype}
+    allowed = {input.dtype, rl.float32} if input.dtype in (rl.float16, rl.bfloat16) else {input.dtype}
     if any(each is not None and each.dtype not in allowed for each in (weight, bias)):
         raise RuntimeError("dtypes differ")
     if weight is not None and bias is not None and weight.dtype is not bias.dtype:
@@ -393,7 +393,7 @@ def _check_layer_norm(input, normalized_shape, weight, bias):
 
 def layer_norm__by_var(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
     _check_layer_norm(input, normalized_shape, weight, bias)
-    x = input.float() if input.dtype is rl.float16 else input
+    x = input.float() if input.dtype in (rl.float16, rl.bfloat16) else input
     flat = x.reshape(*x.shape[: x.dim() - len(normalized_shape)], math.prod(normalized_shape))
     mean = flat.mean(-1, True)
     variance = ((flat - mean) * (flat - mean)).mean(-1, True)
@@ -406,7 +406,7 @@ def layer_norm__by_var(input, normalized_shape, weight=None, bias=None, eps=1e-5
 def layer_norm__by_moments(input, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
     _check_layer_norm(input, normalized_shape, weight, bias)
     x = input.contiguous()
-    if input.dtype is rl.float16:
+    if input.dtype in (rl.float16, rl.bfloat16):
         x = x.to(rl.float32)
     dims = [x.dim() - 1 - i for i in range(len(normalized_shape))]
     count = math.prod(normalized_shape)

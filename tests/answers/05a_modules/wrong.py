@@ -843,3 +843,69 @@ dropout__makes_zeros_of_all_if_p_is_1 = edited(
         "input.masked_fill((input == input) | (input != input), 0)",
     ),
 )
+set_attribute__refuses_what_is_true_under_a_parameter = edited(
+    module.set_attribute,
+    (
+        'if value is not None:\n            raise _cannot_assign(value, "parameter"',
+        'if isinstance(value, Tensor) or value:\n            raise _cannot_assign(value, "parameter"',
+    ),
+)
+set_attribute__asks_any_tensor_whether_it_is_persistent = edited(
+    module.set_attribute,
+    ("value.persistent if isinstance(value, Buffer) else stays", 'getattr(value, "persistent", stays)'),
+)
+named_members__takes_the_same_memory_for_the_same_member = edited(
+    module.named_members,
+    ("member in memo", "getattr(member, 'data_ptr', lambda: member)() in memo"),
+    ("memo.add(member)", "memo.add(getattr(member, 'data_ptr', lambda: member)())"),
+)
+named_members__strips_dots = edited(
+    module.named_members, ('f"{module_name}.{name}" if module_name else name', 'f"{module_name}.{name}".lstrip(".")')
+)
+apply_impl__converts_a_detached_gradient = edited(module.apply_impl, ("fn(grad)", "fn(grad.detach())"))
+apply_impl__assigns_each_buffer = edited(
+    module.apply_impl, ("module._buffers[name] = fn(buffer)", "setattr(module, name, fn(buffer))")
+)
+layer_norm__takes_wide_parameters_with_float16_only = edited(
+    normalisation.layer_norm,
+    (
+        "{input.dtype, widened(input)}",
+        "{input.dtype, widened(input) if input.dtype.type_name == 'Half' else input.dtype}",
+    ),
+)
+calculate_fan_in_and_fan_out__of_three_window_sizes = edited(
+    rl.initialisation.calculate_fan_in_and_fan_out, ("tensor.shape[2:]", "tensor.shape[2:5]")
+)
+dropout__draws_a_mask_of_zeros_if_p_is_1 = edited(
+    random.dropout, ("    if p == 1:\n", "    if p == 1:\n        functions.empty_like(input).bernoulli_(1 - p)\n")
+)
+dropout__draws_in_evaluation = edited(
+    random.dropout,
+    (
+        "    if p == 0 or not",
+        "    if p != 1:\n        mask = functions.empty_like(input).bernoulli_(1 - p)\n    if p == 0 or not",
+    ),
+    ("functions.empty_like(input).bernoulli_(1 - p).div_", "mask.div_"),
+)
+call_impl__runs_no_forward_hooks_without_a_result = edited(
+    module.call_impl,
+    (
+        "    for number, hook in tuple(module._forward_hooks",
+        "    if result is None:\n        return None\n    for number, hook in tuple(module._forward_hooks",
+    ),
+)
+apply_impl__converts_a_shared_parameter_once = edited(
+    module.apply_impl,
+    ("    for name, parameter in", "    done = set()\n    for name, parameter in"),
+    ("        if parameter is None:", "        if parameter is None or parameter in done:"),
+    ("        grad = parameter.grad\n", "        done.add(parameter)\n        grad = parameter.grad\n"),
+)
+apply_impl__converts_a_shared_buffer_once = edited(
+    module.apply_impl,
+    ("    for name, buffer in", "    done = {}\n    for name, buffer in"),
+    ("= fn(buffer)", "= done[buffer] if buffer in done else done.setdefault(buffer, fn(buffer))"),
+)
+save_to_state_dict__keeps_what_the_destination_has = edited(
+    state_dict.save_to_state_dict,
+    ("if buffer is not None", "if buffer is not None and prefix + name not in destination"),
+)
