@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ...engine.check import program
-from ..cases import defaults, drawn, field, numbers
+from ..cases import attempt, defaults, drawn, field, first_apart, numbers
 from ..shared_05 import mostly
 
 
@@ -24,6 +24,8 @@ def _about_order(case, mine, theirs):
     mine, theirs = mine[1 : case["asked"] + 1], theirs[1 : case["asked"] + 1]
     if mine != theirs and [batch[:2] for batch in mine] == [batch[:2] for batch in theirs]:
         return "the lists are right; the number after each counts the indices taken from the sampler so far"
+    if case["given"] == "breaks":
+        return "an error of the sampler is raised; what was taken before it forms no list"
     if ["list", []] in [batch[:2] for batch in mine]:
         return "there is never an empty list"
     if [batch[1] for batch in mine] != [batch[1] for batch in theirs]:
@@ -49,7 +51,7 @@ def _about_order(case, mine, theirs):
     ]
     + [
         {"count": 5, "given": given, "batch_size": 2, "drop_last": drop_last, "asked": 4}
-        for given in ("none", "odd", "sized") for drop_last in (True, False)
+        for given in ("none", "odd", "sized", "breaks") for drop_last in (True, False)
     ],
     hint=_about_order,
 )  # fmt: skip
@@ -63,6 +65,8 @@ def batchings(xp, count, given, batch_size, drop_last, asked):
                 raise RuntimeError(
                     f"indices taken: {len(taken)}; lists requested: {len(seen)}; batch_size: {batch_size}"
                 )
+            if given == "breaks" and i == 3:
+                raise KeyError("of the sampler")
             yield {"words": f"word {i}", "none": None, "odd": (-1, "", (), False)[i % 4]}.get(given, i)
 
     class Sized:  # it draws an index only when it is asked, as `RandomSampler` does
@@ -74,7 +78,7 @@ def batchings(xp, count, given, batch_size, drop_last, asked):
     pieces = iter(order)
     seen.append(["before", len(taken)])
     for _ in range(asked):
-        piece = next(pieces, "the end")
+        piece = attempt(next, pieces, "the end") if given == "breaks" else next(pieces, "the end")
         seen.append([type(piece).__name__, piece, len(taken)])
     if given == "list" and count is not None:
         seen += [list(order), list(order)]
@@ -131,6 +135,7 @@ _OTHERS = {
 }
 _OF_SUBCLASSES = {
     "parameter": lambda xp, i: xp.nn.Parameter(numbers(xp, [2], i), requires_grad=False),
+    "recorded": lambda xp, i: xp.nn.Parameter(numbers(xp, [2], i)),
     "signal": lambda xp, i: np.array([i, i + 0.5], np.float32).view(Signal), "level": lambda xp, i: Level(i % 2 + 1),
     "metres": lambda xp, i: Metres(i + 0.1), "double": lambda xp, i: np.float64(i + 0.5),
     "number in an array": lambda xp, i: np.array(i + 0.5),
@@ -196,6 +201,8 @@ def _about_batches(case, mine, theirs):
         return "sequences of different lengths are refused, and so are values of any other kind"
     if [field(field(side, "batch"), "type") for side in (mine, theirs)] == ["tuple", "list"]:
         return "the positions of the samples are collated one by one; tuples give a list"
+    if first_apart(mine, theirs) in ("recorded", "is the first sample"):
+        return "the batch is a new object, and autograd records how tensors were stacked"
     match case["what"]:
         case [str(kind), *_]:
             return {
@@ -222,7 +229,8 @@ def _about_batches(case, mine, theirs):
           for kind in ("list", "tuple", "dict") for odd in ("longer", "shorter", "other")],
         *[_sample([kind, ["int", "int"]], 3, "longer", at) for kind in ("list", "tuple") for at in (0, 1)],
         _sample("tensor", 2, "longer"), _sample("array", 2, "longer"), _sample("int", 3, "other"),
-        _sample("bool", 2, "other"), _sample("float", 2, "other"), _sample(["list", []]), _sample(["dict", []]),
+        _sample("bool", 2, "other"), _sample("float", 2, "other"),
+        *[_sample([kind, []]) for kind in ("list", "tuple", "dict")],
         _sample(["tuple", [["dict", ["float", ["list", ["int", "tensor"]]]], ["point", ["text", "array"]]]], 3),
         _sample(["dict", [["tuple", ["int", "int"]], ["fixed dict", ["bool"]]]]),
         _sample(["list", [["list", ["bytes"]], "whole"]], 1),
@@ -236,7 +244,10 @@ def collated(xp, what, count, odd, at):
     before = repr(samples[0])
     result = xp.utils.data.default_collate(samples)
     same = repr(samples[0]) == before
-    return {"batch": _batch(result), "is the list of samples": result is samples, "the first sample stays": same}
+    recorded = isinstance(result, xp.Tensor) and result.requires_grad
+    shown = {"batch": _batch(result.detach() if recorded else result), "recorded": recorded}
+    shown |= {"is the list of samples": result is samples, "is the first sample": result is samples[0]}
+    return shown | {"the first sample stays": same}
 
 
 def _oddly(xp, what, sample, odd):

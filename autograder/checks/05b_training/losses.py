@@ -79,6 +79,7 @@ def _about_entropy(case, mine, theirs):
         _entropy([2, 0], reduction="sum"),
         *[_entropy([2, 3, 2], truth, ignore=1, smoothing=0.5, weight=3) for truth in _TRUTHS],
         *[_entropy(reduction=reduction, scale=0) for reduction in _REDUCTIONS], _entropy(truth="whole"),
+        _entropy(truth="int32"), _entropy(truth="bool"),
         _entropy(truth="whole", ignore=2, smoothing=1.5), _entropy(truth="too large"),
         _entropy(truth="too large", smoothing=0.3), _entropy(truth="too many"), _entropy([3], truth="too large"),
         _entropy([1], "whole"), _entropy(truth="narrow"), _entropy(truth="single"),
@@ -99,8 +100,8 @@ def classification(xp, sizes, truth, weight, reduction, ignore, smoothing, kind,
         target = (numbers(xp, sizes, 2, kind) + 1.25).requires_grad_()
     elif truth == "single":
         target = numbers(xp, sizes, 2, "float32") + 1.25
-    elif truth == "whole":
-        target = xp.zeros(sizes, dtype=xp.int64)
+    elif truth in ("whole", "int32", "bool"):
+        target = xp.zeros(sizes, dtype=xp.int64 if truth == "whole" else getattr(xp, truth))
     elif truth == "narrow":  # it broadcasts
         target = numbers(xp, [*sizes[:-1], 1], 2, kind) + 1.25
     else:

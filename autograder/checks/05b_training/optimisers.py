@@ -33,6 +33,8 @@ _PARAMS = {
 _MORE_PARAMS = {
     "frozen set": lambda some, pool: frozenset(some[:1]), "keys": lambda some, pool: dict.fromkeys(some).keys(),
     "one number": lambda some, pool: [3], "half known": lambda some, pool: [pool[2], some[1]],
+    "views": lambda some, pool: [x.detach() for x in (some[0], some[0], pool[0])],
+    "names": lambda some, pool: {"weight": some[0]},
     "alike": lambda some, pool: [some[0].detach().clone(), some[0].detach().clone()],
 }  # fmt: skip
 
@@ -65,7 +67,8 @@ def _grouping(*groups, kind="SGD", first="list"):
         _grouping(("empty", 1, {}), ("empty", 1, {"lr": 0.0})), _grouping(("list", 1, {"momentum": None, "note": None})),
     ],
     hint=explained(
-        results="a refused group is not added; of another group the dict itself is added, and its params become a new list",
+        results="a refused group is not added; of another group the dict itself is added, its params become a new list, and "
+        "only the same object is a repeated parameter",
         groups="settings that the group leaves out come from optimizer.defaults; its own settings stay",
         defaults="optimizer.defaults are only read",
     ),
@@ -418,7 +421,7 @@ _cosine = defaults(rates=[1.0], T_max=4, eta_min=0.0, steps=12, times={}, start=
         _cosine([1.0, 0.5], eta_min=0.125), _cosine([0.25], eta_min=0.5), _cosine(times={"2": 2.0}),
         _cosine(times={"4": 2.0}), _cosine([2.0, 0.5], 3, 0.125, times={"1": 0.5, "5": 2.0}),
         _cosine(times={"0": 0.0}), _cosine(eta_min=0.25, times={"3": 2.0, "7": 0.5}),  # at a minimum by the rate, and by the step
-        _cosine(T_max=50, steps=3), _cosine([1.0, 0.25], 3, 0.5, 8, times={"1": 0.5, "2": 0.5}),
+        _cosine(times={"-1": 2.0}), _cosine(T_max=50, steps=3), _cosine([1.0, 0.25], 3, 0.5, 8, times={"1": 0.5, "2": 0.5}),
     ],
     hint=lambda case, mine, theirs: (
         "the next rate comes from the rate before, which may have been changed, not from the number of steps"
@@ -431,10 +434,11 @@ def cosine(xp, rates, T_max, eta_min, steps, times, start):
     groups = [{"params": [xp.zeros(1).requires_grad_()], "lr": rate, "initial_lr": rate} for rate in rates]
     optimizer = xp.optim.SGD(groups)
     schedule, seen = xp.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max, eta_min, start), []
-    for step in range(steps):
-        optimizer.step()
-        schedule.step()
-        seen.append([group["lr"] for group in optimizer.param_groups])
+    for step in range(-1, steps):
+        if step >= 0:
+            optimizer.step()
+            schedule.step()
+            seen.append([group["lr"] for group in optimizer.param_groups])
         for group in optimizer.param_groups:
             group["lr"] *= times.get(str(step), 1.0)
     return seen
@@ -476,7 +480,8 @@ def _about_clipping(case, mine, theirs):
         *[_clipping([None, 1, None], error=error) for error in (True, False)],
         *[_clipping(some, given=given, error=error)
           for some in ([], [None]) for given in ("list", "generator", "iterator") for error in (True, False)],
-        _clipping([None], given="one"), _clipping(max_norm=1e-6), _clipping(max_norm=0.0), _clipping(max_norm=1),
+        _clipping([None], given="one"), _clipping(given="frozen", max_norm=0.5),
+        _clipping(max_norm=1e-6), _clipping(max_norm=0.0), _clipping(max_norm=1),
         _clipping(max_norm=-1.0), _clipping(digits="float32", max_norm=0.5), _clipping(norm_type=2, max_norm=0.5),
         _clipping([1], max_norm=math.inf), _clipping([1], max_norm=math.nan),
     ],
@@ -495,6 +500,7 @@ def clipped(xp, gradients, given, max_norm, norm_type, error, digits):
     passed = {
         "list": lambda: params,
         "unrecorded": lambda: params,
+        "frozen": lambda: [parameter.requires_grad_(False) for parameter in params],
         "twice": lambda: [*params, *params[:1]],
         "generator": lambda: (parameter for parameter in params),
         "one": lambda: params[0] if params else [],

@@ -116,7 +116,7 @@ def batches(sampler: Iterable[T], batch_size: int, drop_last: bool) -> Iterator[
     sampler may be endless.
 
     Args:
-        sampler: any iterable, also an iterator, which can be read only once.
+        sampler: any iterable, also an iterator, which can be read only once. An error that it raises is not caught.
 
     >>> list(batches("abcde", 2, drop_last=False))
     [['a', 'b'], ['c', 'd'], ['e']]

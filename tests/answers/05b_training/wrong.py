@@ -15,7 +15,7 @@ from rushlight.aten.native import losses
 from rushlight.aten.native.losses import of_all_classes, of_probabilities
 from rushlight.aten.strided import Tensor
 from rushlight.nn.utils import clip_grad
-from rushlight.optim import optimizer, rules
+from rushlight.optim import lr_scheduler, optimizer, rules
 from rushlight.utils.data import collate, sampler
 from rushlight.utils.data.collate import _sequence_like
 
@@ -610,3 +610,50 @@ adam__a_number_replaces_nan_as_the_largest = edited(
         "functions.where(max_exp_avg_sqs[i] > exp_avg_sq, max_exp_avg_sqs[i], exp_avg_sq)",
     ),
 )
+add_param_group__takes_the_same_memory_for_the_same_parameter = edited(
+    optimizer.add_param_group, ("len(set(params))", "len({param.data_ptr() for param in params})")
+)
+add_param_group__refuses_the_memory_of_another_group = edited(
+    optimizer.add_param_group,
+    ("set(params).isdisjoint(", "{param.data_ptr() for param in params}.isdisjoint(param.data_ptr() for param in "),
+)
+cosine_annealing__begins_at_the_highest_rate = edited(
+    lr_scheduler.cosine_annealing,
+    ("    now, before", "    if last_epoch == 1:\n        lr = base_lr\n    now, before"),
+)
+clip_grad_norm___leaves_out_what_is_frozen = edited(
+    clip_grad.clip_grad_norm_,
+    ("_grads(parameters)", "[p.grad for p in parameters if p.requires_grad and p.grad is not None]"),
+)
+cross_entropy_loss__refuses_int64_only = edited(
+    losses.cross_entropy_loss,
+    ("target.dtype.category != FLOATING", "str(target.dtype) == 'rushlight.int64'"),
+)
+cross_entropy_loss__takes_booleans_for_probabilities = edited(
+    losses.cross_entropy_loss,
+    ("target.dtype.category != FLOATING", 'target.dtype.category != FLOATING and target.dtype.type_name != "Bool"'),
+)
+default_collate__gives_an_empty_sample_back = edited(
+    collate.default_collate,
+    ("        return _sequence_like", "        if not first:\n            return first\n        return _sequence_like"),
+)
+default_collate__stacks_without_history = edited(
+    collate.default_collate, ("functions.stack(batch, 0)", "functions.stack([sample.detach() for sample in batch], 0)")
+)
+add_param_group__takes_the_values_of_a_dict = edited(
+    optimizer.add_param_group,
+    ("else list(params)", "else list(params.values() if type(params) is dict else params)"),
+)
+
+
+def batches__ends_at_any_error(sampler, batch_size, drop_last):
+    indices, batch = iter(sampler), [None]
+    while batch:
+        batch = []
+        try:
+            while len(batch) < batch_size:
+                batch.append(next(indices))
+        except Exception:
+            batch = [] if drop_last else batch
+        if batch:
+            yield batch
