@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
-from rushlight.c10 import dispatch
+from rushlight.c10 import dispatch, fast_paths
 from rushlight.c10.dispatch import DispatchKey, Kernel, Operator, fallthrough_kernel, local, operators, tensors_in
 from rushlight.c10.dtypes import as_dtype
 from rushlight.c10.schema import (
@@ -194,7 +194,7 @@ def _set_fallback(key: DispatchKey, kernel: Kernel | None) -> None:
         dispatch.fallbacks.pop(key, None)
     else:
         dispatch.fallbacks[key] = kernel
-    dispatch.clear_caches()
+    fast_paths.clear_caches()
 
 
 def _undo_all(undo: list[Callable[[], Any]]) -> None:
@@ -244,7 +244,7 @@ def backend_bits(wanted: Device) -> int:
     return dispatch.bits(device(wanted or "cpu").backend)
 
 
-dispatch.cache_clearers.append(backend_bits.cache_clear)
+fast_paths.cache_clearers.append(backend_bits.cache_clear)
 
 
 def invoke(operator: OpOverload, *stack: Any) -> Any:
@@ -376,7 +376,7 @@ def argument_types(values: Iterable[Any]) -> tuple | None:
 _INT, _NO_TENSORS = {int}, {int, float, bool, str, type(None)}
 
 
-_plans = dispatch.Cache("c10")  # by the types of arguments: a table, which are tensors, and what makes the stack
+_plans = fast_paths.Cache("c10")  # by the types of arguments: a table, which are tensors, and what makes the stack
 
 
 def cache_plan(pattern: tuple, operator: Operator, args: tuple, kwargs: dict[str, Any], stack: list) -> None:

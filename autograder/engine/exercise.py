@@ -23,7 +23,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
-from rushlight.c10.dispatch import LAYERS, disable_fast_paths
+from rushlight.c10 import fast_paths
 from rushlight.utils._extensions import Extension, register
 
 from .observe import MAX_FRAMES, MAX_LINE, Tree, error_tree
@@ -68,7 +68,7 @@ def fill(slot: FunctionType, function: Callable) -> None:
     slot.__code__ = _template.__code__.replace(co_names=names, co_name=slot.__name__, co_qualname=slot.__name__)
     vars(slot)["__wrapped__"] = function  # inspect and help read it
     _clear_dynamo_cache(slot)
-    disable_fast_paths(_lowest_filled())
+    fast_paths.disable(_lowest_filled())
 
 
 def unplug(slot: FunctionType) -> None:
@@ -79,15 +79,15 @@ def unplug(slot: FunctionType) -> None:
         for name in _slot_globals(slot):
             del slot.__globals__[name]
         _clear_dynamo_cache(slot)
-        disable_fast_paths(_lowest_filled())
+        fast_paths.disable(_lowest_filled())
 
 
 def _lowest_filled() -> str | None:
     """The lowest layer that has a filled slot: fast paths there and above would not call the student's piece."""
     layers = {slot.__module__.removeprefix("rushlight.").partition(".")[0] for slot in _references}
     if layers & _BELOW:
-        return LAYERS[0]
-    return next((layer for layer in LAYERS if layer in layers), None)
+        return fast_paths.LAYERS[0]
+    return next((layer for layer in fast_paths.LAYERS if layer in layers), None)
 
 
 def is_filled(slot: FunctionType) -> bool:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 PATIENTS = Path(__file__).parents[1] / "patients"
 SEALED = ".sealed"  # the ending of a patient's file in a class repository
 FRAMEWORKS = PATIENT, SOUND, TORCH = phrase("the patient"), phrase("the sound framework"), "torch"
-SLOW = 'sys.modules["rushlight.c10.dispatch"].disable_fast_paths("c10")\n'
+SLOW = 'sys.modules["rushlight.c10.fast_paths"].disable("c10")\n'
 Examine = Callable[["Judge", Tree, dict | None], Verdict]
 
 

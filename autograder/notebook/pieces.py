@@ -19,7 +19,7 @@ from typing import Any
 import numpy
 
 import rushlight
-from rushlight.c10.dispatch import fast_paths_disabled
+from rushlight.c10 import fast_paths
 from rushlight.course import gpt, sampling, tokens, training
 from rushlight.nn.utils.clip_grad import clip_grad_norm_
 
@@ -127,7 +127,7 @@ def _only(pieces: dict[Slot, Callable]) -> Iterator[None]:
     """Within: these pieces in the framework and no others, and no fast path, which would pass by a piece."""
     with (
         only(pieces),
-        fast_paths_disabled("c10"),
+        fast_paths.disabled("c10"),
         warnings.catch_warnings(),
         numpy.errstate(all="ignore"),
         subject.new_thread(),

@@ -22,7 +22,8 @@ from rushlight.aot.proxy_tensor import composite, disable_modes, fake_like, on_m
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor, wrap_dim
 from rushlight.autograd.engine import sum_to
-from rushlight.c10.dispatch import DispatchMode, Operator, cache_clearers, local, operators
+from rushlight.c10.dispatch import DispatchMode, Operator, local, operators
+from rushlight.c10.fast_paths import cache_clearers
 from rushlight.c10.schema import bind
 from rushlight.library import ops
 

@@ -17,8 +17,9 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation
 from rushlight.aten.native.views import as_view, runs_unseen
 from rushlight.aten.strided import Tensor, add_attributes
-from rushlight.c10.dispatch import fast_form_of, form_of, local
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import INT64_MAX, INTEGRAL, Scalar, bool_, int64, uint8
+from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.library import through_table
 
 
@@ -175,14 +176,14 @@ def _apply_slice(view: Tensor, dim: int, key: slice, skip_whole: bool = False) -
     is_symbol = key.stop.__class__ is not int and isinstance(key.stop, int) and not isinstance(key.stop, bool)
     if takes_all and skip_whole and not is_symbol:
         return view
-    return form_of[functions.slice](view, dim, start or 0, INT64_MAX if end is None else end, step or 1)
+    return fastest[functions.slice](view, dim, start or 0, INT64_MAX if end is None else end, step or 1)
 
 
 @fast_form_of(functions.slice)
 def _unseen_slice(view: Tensor, dim: int, start: int, end: int, step: int) -> Tensor:
     """`slice` without the kernels of autograd, which record nothing but the base in `no_grad`."""
     if runs_unseen(("aten::slice.Tensor",), view):
-        return as_view(view, form_of[strided.slice](view, dim, start, end, step))
+        return as_view(view, fastest[strided.slice](view, dim, start, end, step))
     return functions.slice(view, dim, start, end, step)
 
 

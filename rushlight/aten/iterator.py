@@ -19,9 +19,10 @@ import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.strided import Size, Tensor, has_internal_overlap, infer_size, non_overlapping_and_dense
-from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import fast_form_of, form_of, local
+from rushlight.c10 import fast_paths
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bfloat16, dtype, float32, float64, scalar_type
+from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.c10.memory_formats import channels_last_strides, dense_strides, is_channels_last, reorder_dimensions
 from rushlight.c10.storage import UntypedStorage
 
@@ -33,7 +34,7 @@ def cached(function: Callable) -> Callable:
     """`function` with a cache, because the same sizes and strides occur often. `dispatch` clears the cache when a function that
     computed the results may have been replaced."""
     function = lru_cache(4096)(function)
-    dispatch.cache_clearers.append(function.cache_clear)
+    fast_paths.cache_clearers.append(function.cache_clear)
     return function
 
 
@@ -196,7 +197,7 @@ def for_each(function: Callable, out: Tensor, inputs: Sequence[Operand], common:
 
     Source: `aten/src/ATen/native/cpu/Loops.h`, `cpu_kernel`.
     """
-    arrays = form_of[loop_arrays](out, inputs, common)
+    arrays = fastest[loop_arrays](out, inputs, common)
     if isinstance(function, np.ufunc) and all(array.dtype == common.numpy for array in arrays[1:]):
         function(*arrays[1:], out=arrays[0], casting="unsafe")
     else:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from rushlight.c10 import dispatch, memory_formats
+from rushlight.c10 import fast_paths, memory_formats
 from rushlight.c10.dispatch import BIT, local
 from rushlight.c10.dtypes import Scalar, bfloat16, dtype, get_default_dtype
 from rushlight.c10.exception import warn_once
@@ -415,7 +415,7 @@ def wrap_plain(array: np.ndarray, sizes: Size, dtype: dtype) -> Tensor:
 
 
 plain_strides = lru_cache(4096)(lambda sizes: tuple(contiguous_strides(sizes)))  # the same sizes occur often
-dispatch.cache_clearers.append(plain_strides.cache_clear)
+fast_paths.cache_clearers.append(plain_strides.cache_clear)
 
 
 def empty_strided(

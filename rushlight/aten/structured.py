@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from rushlight.aten import iterator
 from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap, plan_in_place, read, wrap
 from rushlight.aten.strided import META, Size, Tensor, contiguous_strides, empty_strided, storage_size
-from rushlight.c10.dispatch import Cache, fast_form_of
 from rushlight.c10.dtypes import FLOATING, can_cast, dtype
+from rushlight.c10.fast_paths import Cache, fast_form_of
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, suggest_memory_format
 
 

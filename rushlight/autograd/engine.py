@@ -27,9 +27,10 @@ from rushlight.autograd import profiler
 from rushlight.autograd.anomaly_mode import check_anomalies
 from rushlight.autograd.graph import AccumulateGrad, AnomalyMode, Edge, GradientEdge, Node, _sequence, gradient_edge
 from rushlight.autograd.history import requires_grad
-from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import AUTOCAST_KEYS, fast_form_of, form_of, local
+from rushlight.c10 import dispatch, fast_paths
+from rushlight.c10.dispatch import AUTOCAST_KEYS, local
 from rushlight.c10.exception import warn_once
+from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.library import through_table
 
 
@@ -62,7 +63,7 @@ def validate(grad: Tensor | None, edge: Edge, node: Node, i: int) -> Tensor | No
         if not is_expandable_to(sizes, grad._sizes):
             shapes = f"got {list(grad.shape)} but expected shape compatible with {list(sizes)}"
             raise RuntimeError(f"Function {node.name()} returned an invalid gradient at index {i} - {shapes}")
-        grad = form_of[sum_to](grad, sizes)
+        grad = fastest[sum_to](grad, sizes)
     return grad if grad.dtype is dtype else grad.to(dtype)
 
 
@@ -248,7 +249,7 @@ def fuse(node: Node, grads: Sequence, dependencies: dict[Node, int], inputs: dic
     is missing, or other nodes would run later than in PyTorch. Nothing must see the gradient between the nodes: no capture, no
     hook, no recorded graph, no mode, autocast, profiler or filled slot.
     """
-    if ready or local.grad_enabled or dispatch.slow_from <= dispatch.AUTOGRAD:
+    if ready or local.grad_enabled or fast_paths.slow_from_layer <= fast_paths.AUTOGRAD:
         return node
     if local.graph_task is None or local.graph_task.captures is not None:
         return node

@@ -25,8 +25,9 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation, views
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
 from rushlight.autograd.grad_mode import AUTOGRAD, set_grad_enabled
-from rushlight.c10.dispatch import fast_form_of, form_of, local
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import dtype, float64
+from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.c10.memory_formats import contiguous_format
 from rushlight.c10.storage import Size
 
@@ -207,7 +208,7 @@ class AccumulateGrad(Node):
             raise RuntimeError("leaf variable has been moved into the graph interior")
         if grad is not None and meta.requires_grad:
             shared = sys.getrefcount(grad) > _UNSHARED_REFCOUNT
-            (accumulate if shared else form_of[accumulate])(self.variable, grad)
+            (accumulate if shared else fastest[accumulate])(self.variable, grad)
         for hook in list(meta.post_hooks.values()) if meta.post_hooks else ():  # they run without a gradient, too
             if hook(self.variable) is not None:
                 raise RuntimeError("Tensor post accumulate grad hooks should return None.")
@@ -467,7 +468,7 @@ def unpack(node: Node, saved: SavedTensor | None | list) -> Any:
         )
     if isinstance(saved, list):
         return [unpack(node, entry) for entry in saved]
-    return form_of[unpack_saved](saved, node) if isinstance(saved, SavedTensor) else saved
+    return fastest[unpack_saved](saved, node) if isinstance(saved, SavedTensor) else saved
 
 
 def save(tensor: Any, is_output: bool = False) -> Any:

@@ -21,6 +21,7 @@ from functools import cached_property, partial, reduce
 from operator import or_
 from typing import Any
 
+from rushlight.c10 import fast_paths
 from rushlight.c10.schema import FunctionSchema, bind, cast_returns, parse_schema, unbind
 
 # Keys ----------------------------------------------------------------------------------------------------------------
@@ -261,7 +262,7 @@ class Operator:
     def __init__(self, schema: str | FunctionSchema, defined_at: str = "rushlight"):
         self._schema_text, self.defined_at = schema, defined_at
         self.kernels: dict[DispatchKey, Kernel] = {}
-        self.table, self.below = Table(self), Below(self)
+        self.table, self.below = DispatchTable(self), RedispatchTable(self)
         operators[self.full_name] = self
 
     @cached_property
@@ -535,7 +536,7 @@ def explain_missing(operator: Operator, key: DispatchKey) -> str:
 # The fast path: a call looks up its key set in a dict of bound kernels, which fills itself ---------------------------
 
 
-class Table(dict):
+class DispatchTable(dict):
     """An operator's kernels by the key set of a call, which `dispatch_key_set` computes.
 
     The functions in `functions.py` compute that set inline and look it up here. While the tables are disabled, for a trace
@@ -551,167 +552,73 @@ class Table(dict):
         return self.find(key_set)
 
     def find(self, key_set: int) -> Callable:
-        if slow_from == C10:
+        if fast_paths.slow_from_layer == fast_paths.C10:
             return partial(call, self.operator)
         return _cache(self, key_set, skip_fallthrough(self.operator, key_set)) or partial(call, self.operator)
 
 
-class Unobserved(Table):
+class UnobservedTable(DispatchTable):
     """An operator's kernels while a profiler is on."""
 
-    __missing__ = Table.find
+    __missing__ = DispatchTable.find
 
 
-class Below(Table):
+class RedispatchTable(DispatchTable):
     """An operator's kernels by the key set of a call whose highest key's kernel is running: the kernel for the other keys."""
 
     def __missing__(self, key_set: int) -> Callable:
         rest = key_set & keys_below(highest_priority_key(key_set))
-        return (None if slow_from == C10 else _cache(self, key_set, rest)) or partial(redispatch, self.operator, rest)
+        kernel = None if fast_paths.slow_from_layer == fast_paths.C10 else _cache(self, key_set, rest)
+        return kernel or partial(redispatch, self.operator, rest)
 
 
-def _cache(table: Table, key_set: int, rest: int) -> Callable | None:
+def _cache(table: DispatchTable, key_set: int, rest: int) -> Callable | None:
     """Cache the kernel for the highest key of `rest` under `key_set`, in its fast form if it has one. None if it is missing: the
     slow path raises the error."""
     kernel, _ = table.operator.entry(highest_priority_key(rest))
     if kernel is MISSING:
         return None
-    fastest = replace(kernel, function=form_of[kernel.function])
+    fastest = replace(kernel, function=fast_paths.fastest[kernel.function])
     table[key_set] = function = bind_kernel(fastest, table.operator, rest)
     return function
 
 
-# Fast paths: which functions run, and which results are kept ---------------------------------------------------------
-
-LAYERS = ("c10", "aten", "autograd", "optim", "utils")  # those that have fast paths, the lowest first
-C10, ATEN, AUTOGRAD, OPTIM, UTILS, NONE = range(len(LAYERS) + 1)
-slow_from = NONE  # the lowest layer that takes the slow path. All layers above it do too
-_given = NONE  # the layer that was given to `disable_fast_paths`
-_within: list[list[int]] = []  # the layer of each `fast_paths_disabled` that is active
-_trace: Callable[[str], Any] | None = None
-observer: Callable[[Operator, tuple, Callable], Any] | None = None  # a profiler's; in PyTorch a `RecordFunction`
-_unobserved: dict[Operator, Table] = {}  # the tables while a profiler is on
-cache_clearers: list[Callable[[], Any]] = []  # each empties a cache of what a function returned
-fast_forms: dict[Callable, tuple[int, Callable]] = {}  # by function: its layer and its fast form
-
-
-def fast_form_of(function: Callable, layer: str = "aten") -> Callable[[Any], Any]:
-    """Decorator: register the fast form of a function of a layer, which takes the same arguments and returns the same.
-
-    A table holds the fast form in the place of the kernel `function`. Other callers look it up in `form_of`. So neither form tests
-    whether its layer takes the slow path. The fast form may call `function` with arguments that it does not support.
-    """
-
-    def register(fast: Any) -> Any:
-        fast_forms[function] = LAYERS.index(layer), fast
-        return fast
-
-    return register
-
-
-class Forms(dict):
-    """By function: its fast form, or the function itself if there is no fast form, or if its layer takes the slow path."""
-
-    def __missing__(self, function: Callable) -> Callable:
-        if function not in fast_forms:
-            return function
-        layer, fast = fast_forms[function]
-        self[function] = form = fast if slow_from > layer else function
-        return form
-
-
-form_of = Forms()
-cache_clearers.append(form_of.clear)
-
-
-class Cache(dict):
-    """Results of functions of a layer. They are cleared when a function may have been replaced, and none is kept while the layer
-    takes the slow path."""
-
-    def __init__(self, layer: str) -> None:
-        self.layer = LAYERS.index(layer)
-        cache_clearers.append(self.clear)
-
-    def add(self, key: Any, result: Any) -> Any:
-        """Keep a result if it may be kept. Returns the result."""
-        if slow_from > self.layer:
-            if len(self) == 4096:
-                self.clear()
-            self[key] = result
-        return result
-
-
-def disable_fast_paths(layer: str | None) -> None:
-    """Make the code of one of `LAYERS`, and of those above it, take the slow path everywhere. The layers below it, or all layers if
-    `layer` is None, take the fast path where they can. Either way, clear the tables and every other cache.
-
-    A fast path does not call functions of its own layer and of those below that the slow path calls. So a function of `optim`
-    that was replaced needs the slow path of `optim` only, and one of `c10` that of every layer.
-    """
-    global _given
-    _given = _index(layer)
-    _set_slow_from()
-
-
-@contextmanager
-def fast_paths_disabled(layer: str | None):
-    """Within: `disable_fast_paths(layer)`, whatever layer is given within. That one holds afterwards."""
-    own = [_index(layer)]
-    try:
-        _within.append(own)
-        _set_slow_from()
-        yield
-    finally:
-        _within[:] = [entry for entry in _within if entry is not own]  # another thread may have begun one since
-        _set_slow_from()
-
-
-def _index(layer: str | None) -> int:
-    return NONE if layer is None else LAYERS.index(layer)
-
-
-def _set_slow_from() -> None:
-    global slow_from
-    slow_from = _within[-1][0] if _within else _given
-    clear_caches()
-
-
-def disabled_from() -> str | None:
-    """The layer from which on fast paths are disabled now."""
-    return None if slow_from == NONE else LAYERS[slow_from]
-
-
-def clear_caches() -> None:
-    """Clear the tables of all operators, and every other cache of what a function of the framework returned."""
+@fast_paths.cache_clearers.append
+def _clear_tables() -> None:
     for operator in operators.values():
         operator.table.clear()
         operator.below.clear()
         vars(operator).pop("schema", None)
     _unobserved.clear()
-    for clear in cache_clearers:
-        clear()
+
+
+# Observers: a profiler sees every call, and a trace prints it ---------------------------------------------------------
+
+_trace: Callable[[str], Any] | None = None
+observer: Callable[[Operator, tuple, Callable], Any] | None = None  # a profiler's; in PyTorch a `RecordFunction`
+_unobserved: dict[Operator, DispatchTable] = {}  # the tables while a profiler is on
 
 
 @contextmanager
 def observing(new: Callable[[Operator, tuple, Callable], Any]):
-    """While active, every call is `new(operator, stack, function)`, which must return `function(*stack)`. Nothing is asked of a
-    call that redispatches. While nobody observes, the tables hold the kernels themselves.
+    """While active, every call is `new(operator, stack, function)`, which must return `function(*stack)`. A redispatch
+    is not observed. While nobody observes, the tables hold the kernels themselves.
     Source: `aten/src/ATen/record_function.h`, `addGlobalCallback`."""
     global observer
     before, observer = observer, new
-    clear_caches()
+    fast_paths.clear_caches()
     try:
         yield
     finally:
         observer = before
-        clear_caches()
+        fast_paths.clear_caches()
 
 
 def _observed(operator: Operator, key_set: int, *stack: Any) -> Any:
     assert observer is not None
     table = _unobserved.get(operator)
     if table is None:
-        table = _unobserved[operator] = Unobserved(operator)
+        table = _unobserved[operator] = UnobservedTable(operator)
     return observer(operator, stack, table[key_set])
 
 
@@ -722,7 +629,7 @@ def show_dispatch_trace(write: Callable[[str], Any] = print):
     global _trace
     before, _trace = _trace, write
     try:
-        with fast_paths_disabled("c10"):
+        with fast_paths.disabled("c10"):
             yield
     finally:
         _trace = before

@@ -14,7 +14,7 @@ from typing import Any
 
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad
-from rushlight.c10 import dispatch
+from rushlight.c10 import fast_paths
 
 Edge = tuple[int, int, int]
 """From a node to a node, both as positions in a list, and which input of the second node it is: `input_nr`."""
@@ -24,7 +24,7 @@ def fused_operators() -> AbstractContextManager[None]:
     """Within: `layer_norm` and attention are one operator each, as in PyTorch, also in a notebook that plugs in a dispatcher,
     kernels or an engine. Outside they then consist of many operators, so that each of these pieces takes part, and their graph is
     another."""
-    return dispatch.fast_paths_disabled(None)
+    return fast_paths.disabled(None)
 
 
 def logit_lens(model: Any, tokens: Tensor) -> list[Tensor]:

@@ -60,12 +60,7 @@ TRIES = 5000  # to find sizes that fulfil all relations
 
 
 def export(
-    mod: Module,
-    args: tuple,
-    kwargs: dict[str, Any] | None = None,
-    *,
-    dynamic_shapes: Any = None,
-    strict: bool = False,
+    mod: Module, args: tuple, kwargs: dict[str, Any] | None = None, *, dynamic_shapes: Any = None, strict: bool = False
 ) -> ExportedProgram:
     """The program of a module as a graph that needs neither the module nor its class.
 

@@ -594,32 +594,14 @@ def gaussian_nll_loss(
 
 
 def multi_head_attention_forward(
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    embed_dim_to_check: int,
-    num_heads: int,
-    in_proj_weight: Weight,
-    in_proj_bias: Weight,
-    bias_k: Weight,
-    bias_v: Weight,
-    add_zero_attn: bool,
-    dropout_p: float,
-    out_proj_weight: Tensor,
-    out_proj_bias: Weight,
-    training: bool = True,
-    key_padding_mask: Tensor | None = None,
-    need_weights: bool = True,
-    attn_mask: Tensor | None = None,
-    use_separate_proj_weight: bool = False,
-    q_proj_weight: Weight = None,
-    k_proj_weight: Weight = None,
-    v_proj_weight: Weight = None,
-    static_k: Tensor | None = None,
-    static_v: Tensor | None = None,
-    average_attn_weights: bool = True,
-    is_causal: bool = False,
-) -> tuple[Tensor, Tensor | None]:
+    query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int,
+    in_proj_weight: Weight, in_proj_bias: Weight, bias_k: Weight, bias_v: Weight, add_zero_attn: bool,
+    dropout_p: float, out_proj_weight: Tensor, out_proj_bias: Weight, training: bool = True,
+    key_padding_mask: Tensor | None = None, need_weights: bool = True, attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False, q_proj_weight: Weight = None, k_proj_weight: Weight = None,
+    v_proj_weight: Weight = None, static_k: Tensor | None = None, static_v: Tensor | None = None,
+    average_attn_weights: bool = True, is_causal: bool = False,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     """Attention in several heads, each on its part of the projected features, and a projection of the result.
 
     The queries are (L, batch, E), the keys and values (S, batch, features), or all without a batch. A mask that is bool is True

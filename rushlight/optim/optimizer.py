@@ -21,7 +21,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import enable_grad, no_grad
 from rushlight.autograd.graph import RemovableHandle
-from rushlight.c10.dispatch import fast_form_of, form_of
+from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.nn.parameter import zero_grad
 from rushlight.optim import _fused
 
@@ -455,7 +455,7 @@ class Adam(Optimizer):
         grads = [param.grad for param in params]
         tensors = zip(params, grads, exp_avgs, exp_avg_sqs, steps)
         is_fused = not largest and _fused.can_fuse(tensors, settings.values())
-        (form_of[adam] if is_fused else adam)(params, grads, exp_avgs, exp_avg_sqs, largest, steps, **settings)
+        (fastest[adam] if is_fused else adam)(params, grads, exp_avgs, exp_avg_sqs, largest, steps, **settings)
 
 
 class AdamW(Adam):

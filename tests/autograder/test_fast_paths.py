@@ -13,7 +13,7 @@ from autograder.engine.check import find, function_of, is_on_torch
 from autograder.engine.exercise import fill, unplug
 from autograder.engine.observe import difference, result_of
 from autograder.model import Lab, check_name, lab_names
-from rushlight.c10 import dispatch
+from rushlight.c10 import fast_paths
 
 CASES = 12  # of the edges of a check
 
@@ -48,10 +48,10 @@ def passed_by(names, checks):
         for slot in slots:
             fill(slot, counted(slot, calls))
         observed(checks, calls)  # what is made once, such as the schemas of a module, is made now
-        disabled = dispatch.disabled_from()
-        dispatch.clear_caches()
+        disabled = fast_paths.disabled_from()
+        fast_paths.clear_caches()
         with_fast_paths = observed(checks, calls)
-        dispatch.disable_fast_paths("c10")
+        fast_paths.disable("c10")
         without = observed(checks, calls)
     finally:
         for slot in slots:

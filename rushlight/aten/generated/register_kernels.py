@@ -526,12 +526,12 @@ implement("rsqrt_", CPU=elementary.rsqrt.inplace, Meta=elementary.rsqrt.inplace)
 implement("rsqrt.out", CPU=elementary.rsqrt.out, Meta=elementary.rsqrt.out)
 implement(
     "rsub.Tensor",
-    CPU=lambda self, other, alpha: pointwise.form_of[pointwise.sub.functional](other, self, alpha),
+    CPU=lambda self, other, alpha: pointwise.fastest[pointwise.sub.functional](other, self, alpha),
     Meta=lambda self, other, alpha: pointwise.sub.on_meta(other, self, alpha),
 )
 implement(
     "rsub.Scalar",
-    CPU=lambda self, other, alpha: pointwise.form_of[pointwise.sub.functional](other, self, alpha),
+    CPU=lambda self, other, alpha: pointwise.fastest[pointwise.sub.functional](other, self, alpha),
     Meta=lambda self, other, alpha: pointwise.sub.on_meta(other, self, alpha),
 )
 implement("sgn", CPU=elementary.signum.functional, Meta=elementary.signum.on_meta)
@@ -933,7 +933,7 @@ implement("max.dim_max", CPU=reductions.max_dim_out, Meta=reductions.max_dim_out
 implement(
     "mean",
     CompositeExplicitAutograd=lambda self, dtype: (
-        reductions.mean_dim.on_meta if self.is_meta else pointwise.form_of[reductions.mean_dim.functional]
+        reductions.mean_dim.on_meta if self.is_meta else pointwise.fastest[reductions.mean_dim.functional]
     )(self, None, False, dtype),
 )
 implement("mean.dim", CPU=reductions.mean_dim.functional, Meta=reductions.mean_dim.on_meta)
@@ -951,10 +951,10 @@ implement("min.dim_min", CPU=reductions.min_dim_out, Meta=reductions.min_dim_out
 implement(
     "prod",
     CPU=lambda self, dtype: (
-        reductions.prod_dim.on_meta if self.is_meta else pointwise.form_of[reductions.prod_dim.functional]
+        reductions.prod_dim.on_meta if self.is_meta else pointwise.fastest[reductions.prod_dim.functional]
     )(self, None, False, dtype),
     Meta=lambda self, dtype: (
-        reductions.prod_dim.on_meta if self.is_meta else pointwise.form_of[reductions.prod_dim.functional]
+        reductions.prod_dim.on_meta if self.is_meta else pointwise.fastest[reductions.prod_dim.functional]
     )(self, None, False, dtype),
 )
 implement("prod.dim_int", CPU=reductions.prod_dim.functional, Meta=reductions.prod_dim.on_meta)
@@ -1030,7 +1030,7 @@ implement(
 implement(
     "sum",
     CompositeExplicitAutograd=lambda self, dtype: (
-        reductions.sum_dim.on_meta if self.is_meta else pointwise.form_of[reductions.sum_dim.functional]
+        reductions.sum_dim.on_meta if self.is_meta else pointwise.fastest[reductions.sum_dim.functional]
     )(self, None, False, dtype),
 )
 implement("sum.dim_IntList", CPU=reductions.sum_dim.functional, Meta=reductions.sum_dim.on_meta)

@@ -19,8 +19,9 @@ from rushlight.aten.native.pointwise import SIMPLE_DTYPES
 from rushlight.aten.native.views import runs_unseen
 from rushlight.aten.parallel import get_num_threads
 from rushlight.aten.strided import Tensor, contiguous_strides, empty_dense, non_overlapping_and_dense, strides_for
-from rushlight.c10.dispatch import fast_form_of, local
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import REDUCED_FLOATING, bool_, dtype, float32
+from rushlight.c10.fast_paths import fast_form_of
 from rushlight.c10.memory_formats import dense_strides
 from rushlight.c10.storage import Size
 

@@ -12,7 +12,7 @@ from rushlight.aten.native.creation import device_type
 from rushlight.aten.native.pointwise import copy_
 from rushlight.aten.strided import META, Tensor, empty_strided, strides_for, wrap_plain
 from rushlight.c10 import storage
-from rushlight.c10.dispatch import fast_form_of
+from rushlight.c10.fast_paths import fast_form_of
 from rushlight.c10.memory_formats import preserve_format, suggest_memory_format
 
 

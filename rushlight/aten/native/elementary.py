@@ -16,8 +16,8 @@ from rushlight.aten.native import pointwise as loops
 from rushlight.aten.native.pointwise import FLOATS, NUMERIC, WHOLE, arithmetic, exact, loop, pointwise, to_floating
 from rushlight.aten.strided import Tensor, strides_for
 from rushlight.aten.structured import Output, Structured, planned
-from rushlight.c10.dispatch import fast_form_of, form_of
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bool_, common_dtype
+from rushlight.c10.fast_paths import fast_form_of, fastest
 
 # Elementary functions ------------------------------------------------------------------------------------------------
 
@@ -540,4 +540,4 @@ elu_backward = Structured(
 
 @fast_form_of(elu_backward.functional)
 def planned_elu_backward(grad_output: Tensor, *rest: Scalar | bool | Tensor) -> Tensor:
-    return form_of[elu_backward_of_two.functional](*tensors_first(grad_output, *rest))
+    return fastest[elu_backward_of_two.functional](*tensors_first(grad_output, *rest))

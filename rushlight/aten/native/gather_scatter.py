@@ -21,8 +21,9 @@ from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.strided import META, Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, resize_output
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import fast_form_of, local
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import Scalar, bool_, can_cast, common_dtype, int32, int64, intp, uint8
+from rushlight.c10.fast_paths import fast_form_of
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, contiguous_format, suggest_memory_format
 from rushlight.library import is_overridden
 

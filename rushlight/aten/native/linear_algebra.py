@@ -22,8 +22,9 @@ from rushlight.aten.native.reductions import Dims, accumulate_dtype, axes, reduc
 from rushlight.aten.native.views import as_view, is_watched, runs_unseen
 from rushlight.aten.strided import Tensor, infer_size, plain_alias, plain_strides, wrap_dim, wrap_plain
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
-from rushlight.c10.dispatch import fast_form_of, local
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, REDUCED_FLOATING, Scalar, bool_, dtype, float16, int32, promote_any
+from rushlight.c10.fast_paths import fast_form_of
 from rushlight.c10.storage import Size
 
 # Checks --------------------------------------------------------------------------------------------------------------

@@ -19,8 +19,9 @@ from rushlight.aten.iterator import common_sizes, for_each
 from rushlight.aten.native.pointwise import choose, fits_fast_path, output_of, widened
 from rushlight.aten.strided import META, Size, Tensor, strides_for, wrap_like, wrap_plain
 from rushlight.aten.structured import Output, Structured, allocate, check_floating
-from rushlight.c10.dispatch import TENSOR_KEYS, fast_form_of
+from rushlight.c10.dispatch import TENSOR_KEYS
 from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, common_dtype, int64, uint8
+from rushlight.c10.fast_paths import fast_form_of
 
 NONE, MEAN, SUM = range(3)
 NO_SIZES = Size()

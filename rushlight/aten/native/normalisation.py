@@ -21,8 +21,9 @@ from rushlight.aten.native.reductions import line_sums
 from rushlight.aten.native.views import runs_unseen
 from rushlight.aten.strided import META, Tensor, wrap_contiguous, wrap_like, wrap_plain
 from rushlight.aten.structured import check_floating as _check_floating
-from rushlight.c10.dispatch import fast_form_of, local
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import REDUCED_FLOATING, float32
+from rushlight.c10.fast_paths import fast_form_of
 from rushlight.c10.memory_formats import suggest_memory_format
 from rushlight.c10.storage import Size
 

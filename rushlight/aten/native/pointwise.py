@@ -15,9 +15,9 @@ from rushlight.aten.iterator import Operand, common_sizes, convert, converter, f
 from rushlight.aten.strided import META, Tensor, infer_size, strides_for
 from rushlight.aten.structured import Output, Structured, planned
 from rushlight.c10 import dtypes
-from rushlight.c10.dispatch import Cache, fast_form_of, fast_forms, form_of
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bool_, common_dtype, dtype, float32, float64, scalar_type
 from rushlight.c10.exception import warn_once
+from rushlight.c10.fast_paths import Cache, fast_form_of, fastest, registered
 
 # Rules for dtypes: each returns the dtype of the computation and the dtype of the result -----------------------------
 
@@ -189,8 +189,8 @@ def with_alpha(function: np.ufunc, check: Callable | None = None) -> Structured:
 
     kernel, plain = Structured(meta, impl, casts=True), pointwise(function, check=check)
     with_scale = planned(Structured(meta, impl, casts=True), 3, set_up, is_like_ufunc=True)
-    (_, functional), (_, inplace) = fast_forms[plain.functional], fast_forms[plain.inplace]
-    (_, scaled_functional), (_, scaled_inplace) = fast_forms[with_scale.functional], fast_forms[with_scale.inplace]
+    (_, functional), (_, inplace) = registered[plain.functional], registered[plain.inplace]
+    (_, scaled_functional), (_, scaled_inplace) = registered[with_scale.functional], registered[with_scale.inplace]
 
     @fast_form_of(kernel.functional)
     def of_one_loop(self: Operand, other: Operand, alpha: Scalar) -> Tensor:
@@ -354,7 +354,7 @@ def choose(condition: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def where_impl(condition: Tensor, self: Operand, other: Operand, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/TensorCompareKernel.cpp`, `where_kernel_impl`."""
-    result, choice, *arrays = form_of[iterator.loop_arrays](out, (condition, self, other), out.dtype)
+    result, choice, *arrays = fastest[iterator.loop_arrays](out, (condition, self, other), out.dtype)
     choices = (array.astype(out.dtype.numpy, copy=False) for array in arrays)
     result[...] = choose(choice.astype(np.bool_, copy=False), *choices)
 

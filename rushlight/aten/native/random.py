@@ -26,8 +26,9 @@ from rushlight.aten.native.pointwise import copy_
 from rushlight.aten.strided import Tensor, empty_strided, expand, infer_size
 from rushlight.aten.structured import Output, allocate, check_floating, resize_, resize_output
 from rushlight.c10 import dtypes, storage
-from rushlight.c10.dispatch import BIT, excluding, form_of
+from rushlight.c10.dispatch import BIT, excluding
 from rushlight.c10.dtypes import FLOATING, REDUCED_FLOATING, bool_, dtype, float32, float64, int64, numpy_finfo
+from rushlight.c10.fast_paths import fastest
 
 __all__ = ["Generator", "default_generator", "manual_seed", "initial_seed", "seed", "get_rng_state", "set_rng_state"]
 
@@ -228,7 +229,7 @@ def _fill(self: Tensor, generator: Generator | None, draw: Callable) -> Tensor:
     Source: `aten/src/ATen/native/cpu/Loops.h`, `cpu_serial_kernel`."""
     assert_no_internal_overlap(self)
     if not self.is_meta and self.numel():
-        array = form_of[loop_arrays](self, (), self.dtype)[0]
+        array = fastest[loop_arrays](self, (), self.dtype)[0]
         array[...] = draw(generator or default_generator, array.size).reshape(array.shape)
     return self
 
@@ -308,7 +309,7 @@ def bernoulli_tensor_(self: Tensor, p: Tensor, generator: Generator | None = Non
     if not self.is_meta and not p.is_meta:
         if not np.all((p._array >= 0) & (p._array <= 1)):
             raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-        out, chances = form_of[loop_arrays](self, (p,), p.dtype)
+        out, chances = fastest[loop_arrays](self, (p,), p.dtype)
         uniform = uniform_real(generator or default_generator, self.numel(), p.dtype.numpy)
         out[...] = uniform.reshape(out.shape) < chances
     return self

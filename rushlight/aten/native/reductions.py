@@ -21,8 +21,9 @@ from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path, to_floating
 from rushlight.aten.strided import Tensor, wrap_contiguous, wrap_dim
 from rushlight.aten.structured import Output, Structured, allocate, planned_by_value, resize_output
-from rushlight.c10.dispatch import fast_form_of, local
+from rushlight.c10.dispatch import local
 from rushlight.c10.dtypes import FLOATING, REDUCED_FLOATING, Scalar, bfloat16, bool_, dtype, float32, int64, intp, uint8
+from rushlight.c10.fast_paths import fast_form_of
 
 Dims = Sequence[int] | None  # None, and mostly (), for all dimensions
 

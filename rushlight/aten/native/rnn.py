@@ -15,7 +15,8 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native.elementary import logistic
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES
 from rushlight.aten.strided import META, Tensor, wrap_contiguous
-from rushlight.c10.dispatch import fast_form_of, form_of, local
+from rushlight.c10.dispatch import local
+from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.library import is_overridden
 
 State = tuple[Tensor, ...]
@@ -224,7 +225,7 @@ def layers(
         for direction in range(directions):
             number = layer * directions + direction
             own = params[number * count : (number + 1) * count]
-            output, state = _layer(form_of[step], input, states[number], own, has_biases, direction == 1, sizes)
+            output, state = _layer(fastest[step], input, states[number], own, has_biases, direction == 1, sizes)
             outputs.append(output)
             last.append(state)
         input = functions.cat(outputs, -1) if bidirectional else outputs[0]

@@ -20,9 +20,10 @@ from rushlight.aten.generated import functions
 from rushlight.aten.iterator import cached
 from rushlight.aten.strided import META, Size, Tensor, plain_alias, wrap_dim
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import BIT, TENSOR_KEYS, Cache, fast_form_of, form_of, local
+from rushlight.c10.dispatch import BIT, TENSOR_KEYS, local
 from rushlight.c10.dtypes import INTEGRAL
 from rushlight.c10.exception import warn_once
+from rushlight.c10.fast_paths import Cache, fast_form_of, fastest
 from rushlight.c10.memory_formats import contiguous_format
 from rushlight.library import is_overridden, through_table
 
@@ -365,7 +366,7 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
 
 def unbind(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """One view for each index of a dimension."""
-    select = form_of[strided.select]
+    select = fastest[strided.select]
     return tuple(select(self, dim, i) for i in range(self.size(dim)))
 
 

@@ -17,7 +17,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native.random import Generator, default_generator
 from rushlight.aten.native.views import CPU_TENSOR, is_watched
 from rushlight.aten.strided import Tensor, wrap_contiguous
-from rushlight.c10.dispatch import fast_form_of, form_of
+from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.library import is_overridden
 from rushlight.utils.data.collate import default_collate
 
@@ -160,7 +160,7 @@ class Fetch(NamedTuple):
 
     def _by_index(self, index: Any) -> Any:
         if self.batched:
-            return form_of[fetch_batch](self.dataset, index, self.collate_fn)
+            return fastest[fetch_batch](self.dataset, index, self.collate_fn)
         return self.collate_fn(self.dataset[index])
 
     def _next(self, samples: Iterator, index: Any) -> Any:

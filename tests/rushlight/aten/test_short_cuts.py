@@ -8,7 +8,7 @@ from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import rushlight as rl
-from rushlight.c10 import dispatch
+from rushlight.c10 import fast_paths
 from rushlight.c10.dispatch import DispatchMode
 
 
@@ -95,7 +95,7 @@ def test_results_are_torchs(name, grad):
 def test_results_are_the_same_without_the_fast_path(name):
     with rl.no_grad():
         short = seen(rl, PROGRAMS[name], numbers(rl, 2, 4, 6))
-        with dispatch.fast_paths_disabled("c10"):
+        with fast_paths.disabled("c10"):
             long = seen(rl, PROGRAMS[name], numbers(rl, 2, 4, 6))
     assert_close(short[0], long[0], rtol=1e-5, atol=1e-5)
     assert short[1] == long[1]

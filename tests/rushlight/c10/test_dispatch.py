@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import rushlight as rl
 from autograder.engine.check import find
-from rushlight.c10 import dispatch
+from rushlight.c10 import dispatch, fast_paths
 
 KEYS = [key for key in dispatch.DispatchKey if key != dispatch.DispatchKey.Undefined]
 SCHEMA = "f(Tensor x, int a=2) -> Tensor"
@@ -241,21 +241,21 @@ def test_a_trace_shows_calls_and_redispatches_by_depth():
 
 def test_a_layer_that_is_set_while_another_is_forced_holds_afterwards():
     try:
-        with dispatch.show_dispatch_trace(lambda line: None), dispatch.fast_paths_disabled(None):
-            dispatch.disable_fast_paths("autograd")
-            assert dispatch.disabled_from() is None
-        assert dispatch.disabled_from() == "autograd"
+        with dispatch.show_dispatch_trace(lambda line: None), fast_paths.disabled(None):
+            fast_paths.disable("autograd")
+            assert fast_paths.disabled_from() is None
+        assert fast_paths.disabled_from() == "autograd"
     finally:
-        dispatch.disable_fast_paths(None)
+        fast_paths.disable(None)
 
 
 def test_fast_paths_are_as_before_whatever_context_ends_first():
-    first, second = dispatch.fast_paths_disabled(None), dispatch.fast_paths_disabled("aten")
+    first, second = fast_paths.disabled(None), fast_paths.disabled("aten")
     first.__enter__(), second.__enter__()
     first.__exit__(None, None, None)
-    assert dispatch.disabled_from() == "aten"
+    assert fast_paths.disabled_from() == "aten"
     second.__exit__(None, None, None)
-    assert dispatch.disabled_from() is None and dispatch._within == []
+    assert fast_paths.disabled_from() is None and len(fast_paths._layers) == 1
 
 
 # Modes

@@ -10,7 +10,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 import rushlight as rl
-from rushlight.c10 import dispatch
+from rushlight.c10 import fast_paths
 from rushlight.course import bottleneck, serving, sharding
 from rushlight.course.anatomy import backward_graph, count_paths, fused_operators, logit_lens
 from rushlight.course.costs import Config, gpt_flops, saved_bytes, step_memory, step_traffic
@@ -54,12 +54,12 @@ def test_the_graph_of_a_block_is_torchs_and_has_eight_paths():
 
 
 def test_fused_operators_have_torchs_graph_also_while_fast_paths_are_off():
-    with dispatch.fast_paths_disabled("c10"):
+    with fast_paths.disabled("c10"):
         x = rl.ones(1, 3, 64, requires_grad=True)
         many = len(backward_graph(gpt(rl).blocks[0](x), {})[0])
         with fused_operators():
             few = len(backward_graph(gpt(rl).blocks[0](x), {})[0])
-        assert dispatch.disabled_from() == "c10"
+        assert fast_paths.disabled_from() == "c10"
     assert few == 44 < many
 
 

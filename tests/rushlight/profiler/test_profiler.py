@@ -10,7 +10,7 @@ import torch
 
 import rushlight as rl
 import rushlight.profiler
-from rushlight.c10 import dispatch
+from rushlight.c10 import dispatch, fast_paths
 
 
 def head(xp):
@@ -197,7 +197,7 @@ def test_torchs_own_tree_of_events_is_ours(tmp_path):
 
 def test_nothing_is_asked_while_no_profiler_is_on():
     profiled(rl, head)
-    assert dispatch.observer is None and dispatch.disabled_from() is None
+    assert dispatch.observer is None and fast_paths.disabled_from() is None
     rl.ones(2).exp()
     functions = [getattr(kernel, "func", None) for kernel in rl.ops.aten.exp.default.table.values()]
     assert dispatch._observed not in functions

@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rushlight as rl
-from rushlight.c10 import dispatch
+from rushlight.c10 import fast_paths
 from rushlight.utils import data
 from rushlight.utils.data import worker
 
@@ -94,7 +94,7 @@ def test_a_batch_of_a_tensor_dataset_is_that_of_its_samples(tensors, sampler):
         return [(each, each.stride(), each._is_view(), type(each.grad_fn).__name__) for each in batch]
 
     same(program)
-    with dispatch.fast_paths_disabled("utils"):
+    with fast_paths.disabled("utils"):
         same(program)
 
 

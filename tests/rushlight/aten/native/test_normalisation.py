@@ -8,7 +8,7 @@ from sweep import in_one_test
 from torch.testing import assert_close
 
 import rushlight as rl
-from rushlight.c10 import dispatch
+from rushlight.c10 import fast_paths
 
 
 def normalised(xp, sizes, dims, given, kind, transposed):
@@ -44,6 +44,6 @@ def test_layer_norm_gives_torchs_numbers_gradients_and_graph(case, given, kind):
 def test_layer_norm_gives_the_same_numbers_without_its_kernel():
     x, w, b = (rl.from_numpy(np.random.default_rng(i).standard_normal((3, 5)[i > 0 :])) for i in range(3))
     short = rl.nn.functional.layer_norm(x, (5,), w, b)
-    with dispatch.fast_paths_disabled("c10"):
+    with fast_paths.disabled("c10"):
         long = rl.nn.functional.layer_norm(x, (5,), w, b)
     assert_close(torch.from_numpy(short.numpy()), torch.from_numpy(long.numpy()))

@@ -14,7 +14,7 @@ from sweep import failures, in_one_test, sweep
 import rushlight as rl
 from rushlight.aten.generated import functions
 from rushlight.aten.structured import Structured
-from rushlight.c10 import dispatch, dtypes
+from rushlight.c10 import dtypes, fast_paths
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, which rushlight hides outside of pytest
 NAMES = [each.name for each in dtypes.ALL if each.name != "float16"]
@@ -267,7 +267,7 @@ def test_the_short_ways_give_what_the_long_way_gives(shape, name):
 
     def agree_with(case):
         short, torchs = outcome(program, rl, *case), outcome(program, torch, *case)
-        with dispatch.fast_paths_disabled("c10"):
+        with fast_paths.disabled("c10"):
             long = outcome(program, rl, *case)
         assert short == long == torchs
 
