@@ -262,7 +262,7 @@ class Plan:
     has_plain_strides: bool
 
 
-def read(operands: Sequence[Operand | str | None]) -> tuple[tuple, list]:
+def plan_key(operands: Sequence[Operand | str | None]) -> tuple[tuple, list]:
     """The key of a plan, and the operands of its run: arrays, numbers and strings.
 
     A plan depends on the sizes, strides and dtype of a tensor, and on the class of a number. The value of a number is read in
@@ -281,7 +281,7 @@ def read(operands: Sequence[Operand | str | None]) -> tuple[tuple, list]:
 
 
 def plan(function: Callable, output: tuple, operands: Sequence, converters: Sequence, is_pointwise=True) -> Plan:
-    """Set up the loop of `function` over these operands. A run tests nothing that the key of `read` holds.
+    """Set up the loop of `function` over these operands. A run tests nothing that `plan_key` holds.
 
     If numpy gives the result the strides that PyTorch does, the function itself is the loop. Otherwise the result is allocated
     here, and the loop writes into it.

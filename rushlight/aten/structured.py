@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from rushlight.aten import iterator
-from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap, plan_in_place, read, wrap
+from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap, plan_in_place, plan_key, wrap
 from rushlight.aten.strided import META, Size, Tensor, contiguous_strides, empty_strided, storage_size
 from rushlight.c10.dtypes import FLOATING, can_cast, dtype
 from rushlight.c10.fast_paths import Cache, fast_form_of
@@ -61,17 +61,17 @@ def planned(
     kernel: Structured, count: int, set_up: Callable[..., tuple[Callable, Sequence]], is_like_ufunc: bool = False
 ) -> Structured:
     """The same kernel with fast forms: its functional and in-place forms set up their loop once, and keep its plan for the next
-    operands of the same key (`iterator.read`). Other forms, and results without elements, set it up in each call.
+    operands of the same key (`iterator.plan_key`). Other forms, and results without elements, set it up in each call.
 
     Args:
-        count: how many arguments it has. The most frequent calls of one to three arguments look up their plan without `read`.
+        count: how many arguments it has. The most frequent calls of one to three arguments look up their plan without `plan_key`.
         set_up: `set_up(*args)` returns the function of the loop and the converters of its operands, or raises.
         is_like_ufunc: whether the function converts Python numbers, and has `out` as its last parameter, as a ufunc does.
     """
     plans, plans_in_place = Cache("aten"), Cache("aten")
 
     def of_any(*args: Any) -> Tensor:
-        key, operands = read(args)
+        key, operands = plan_key(args)
         plan = plans.get(key)
         if plan is None:
             output = kernel.meta(*args)
@@ -113,7 +113,7 @@ def planned(
         args = (self, *rest)
         if self._key_set & META or self._storage in [arg._storage for arg in rest if isinstance(arg, Tensor)]:
             return call_inplace(kernel, args)
-        key, operands = read(args)
+        key, operands = plan_key(args)
         run = plans_in_place.get(key)
         if run is not None:
             run(*operands, self._array)

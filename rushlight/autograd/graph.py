@@ -292,11 +292,10 @@ def gradient_edge(tensor: Tensor) -> Edge:
 
     Source: `torch/csrc/autograd/variable.cpp`, `gradient_edge`.
     """
-    if not isinstance(tensor, Tensor) or tensor._autograd is None is tensor._base:
+    if not isinstance(tensor, Tensor) or tensor._autograd is tensor._base is None:
         return NO_EDGE
-    node = (
-        tensor.grad_fn if tensor._base is not None else tensor._autograd.grad_fn
-    )  # reading a view's may make it again
+    # `grad_fn` of a view may rebuild the node
+    node = tensor.grad_fn if tensor._base is not None else tensor._autograd.grad_fn
     meta = tensor._autograd
     if node is not None:
         return Edge(node, meta.output_nr)

@@ -283,7 +283,7 @@ def kernel(derivative: Derivative, native: Native) -> str:
 
 def _has_no_history(schema: FunctionSchema, argument: Argument) -> str:
     """The test that a tensor argument has no history. If the argument may be a number or None, the test is true for these."""
-    test = f"{argument.name}._autograd is None is {argument.name}._base"
+    test = f"{argument.name}._autograd is {argument.name}._base is None"
     if may_be_number(schema, argument) or argument.is_optional or argument.name == "self" != schema.arguments[0].name:
         return f"(not isinstance({argument.name}, Tensor) or {test})"
     return test

@@ -13,7 +13,7 @@ import numpy as np
 
 from rushlight.aten.iterator import convert, converter, parameter_converter
 from rushlight.aten.native import pointwise as loops
-from rushlight.aten.native.pointwise import FLOATS, NUMERIC, WHOLE, arithmetic, exact, loop, pointwise, to_floating
+from rushlight.aten.native.pointwise import FLOATS, NUMERIC, WHOLE, arithmetic, in_common, loop, pointwise, to_floating
 from rushlight.aten.strided import Tensor, strides_for
 from rushlight.aten.structured import Output, Structured, planned
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bool_, common_dtype
@@ -48,12 +48,12 @@ def logistic(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-absolute = pointwise(np.abs, exact, NUMERIC, casts=False)
+absolute = pointwise(np.abs, in_common, NUMERIC, casts=False)
 refuse_negation = loops.refuse_bool("Negation of a bool tensor is not supported. To invert a mask, use `~`.")
-neg = pointwise(np.negative, exact, check=refuse_negation, casts=False)
-signum = pointwise(sign, exact, casts=False)
+neg = pointwise(np.negative, in_common, check=refuse_negation, casts=False)
+signum = pointwise(sign, in_common, casts=False)
 rounding = map(skip_integers, (np.ceil, np.floor, np.trunc, np.rint))
-ceil, floor, trunc, rounded = (pointwise(function, exact, NUMERIC, casts=False) for function in rounding)
+ceil, floor, trunc, rounded = (pointwise(function, in_common, NUMERIC, casts=False) for function in rounding)
 rounded_to = pointwise(round_decimals, arithmetic, FLOATS, parameters=1, casts=False)
 
 float_function = partial(pointwise, dtypes=to_floating)
@@ -64,14 +64,14 @@ sqrt, rsqrt, reciprocal = map(float_function, (np.sqrt, lambda x: 1 / np.sqrt(x)
 acos, acosh, asin, asinh = map(float_function, (np.arccos, np.arccosh, np.arcsin, np.arcsinh))
 atan, atanh, cosh, sinh = map(float_function, (np.arctan, np.arctanh, np.cosh, np.sinh))
 sinc = float_function(lambda x: np.sinc(x))
-atan2, hypot, copysign = float_function(np.arctan2), pointwise(np.hypot, exact, FLOATS), float_function(np.copysign)
-logaddexp, logaddexp2 = (pointwise(function, exact, FLOATS) for function in (np.logaddexp, np.logaddexp2))
-fmax, fmin = (pointwise(function, exact) for function in (np.fmax, np.fmin))
-gcd, lcm = (pointwise(function, exact, (INTEGRAL,)) for function in (np.gcd, np.lcm))
-heaviside = pointwise(lambda x, values: loops.choose(x == 0, values, (x > 0).astype(x.dtype)), exact)
+atan2, hypot, copysign = float_function(np.arctan2), pointwise(np.hypot, in_common, FLOATS), float_function(np.copysign)
+logaddexp, logaddexp2 = (pointwise(function, in_common, FLOATS) for function in (np.logaddexp, np.logaddexp2))
+fmax, fmin = (pointwise(function, in_common) for function in (np.fmax, np.fmin))
+gcd, lcm = (pointwise(function, in_common, (INTEGRAL,)) for function in (np.gcd, np.lcm))
+heaviside = pointwise(lambda x, values: loops.choose(x == 0, values, (x > 0).astype(x.dtype)), in_common)
 signbit = loops.compare(lambda x: x < 0 if x.dtype.kind in WHOLE else np.signbit(x))
 isposinf, isneginf = loops.compare(lambda x: x == np.inf), loops.compare(lambda x: x == -np.inf)
-frac = pointwise(lambda x: x - np.trunc(x), exact, FLOATS)
+frac = pointwise(lambda x: x - np.trunc(x), in_common, FLOATS)
 
 
 @partial(Structured, lambda self, *values: loops.output_of(self.dtype, self), casts=True)
@@ -350,8 +350,8 @@ silu = pointwise(times_logistic, arithmetic, FLOATS, casts=False)
 softplus = pointwise(soft_plus, arithmetic, FLOATS, parameters=2, casts=False)
 leaky_relu = pointwise(leaky, arithmetic, FLOATS, parameters=1, casts=False)
 elu = pointwise(exponential_linear, arithmetic, FLOATS, parameters=3, casts=False)
-threshold = pointwise(replaced_up_to, exact, NUMERIC, parameters=2)
-clipped = pointwise(loops.between, exact, NUMERIC, parameters=2, casts=False)
+threshold = pointwise(replaced_up_to, in_common, NUMERIC, parameters=2)
+clipped = pointwise(loops.between, in_common, NUMERIC, parameters=2, casts=False)
 activation = partial(pointwise, dtypes=arithmetic, kinds=FLOATS, casts=False)
 hardsigmoid = activation(lambda x: np.clip(x + 3, 0, 6) / 6)
 hardswish = activation(lambda x: x * np.clip(x + 3, 0, 6) / 6)

@@ -28,7 +28,7 @@ def arithmetic(*operands: Operand) -> tuple[dtype, dtype]:
     return widened(common), common
 
 
-def exact(*operands: Operand) -> tuple[dtype, dtype]:
+def in_common(*operands: Operand) -> tuple[dtype, dtype]:
     """Like `arithmetic`, but operands are rounded to the common type before the computation, also Python numbers."""
     common = common_dtype(*operands)
     return common, common
@@ -230,8 +230,8 @@ def x_log_y(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 xlogy = pointwise(x_log_y, to_floating)
-maximum = pointwise(np.maximum, exact)
-minimum = pointwise(np.minimum, exact)
+maximum = pointwise(np.maximum, in_common)
+minimum = pointwise(np.minimum, in_common)
 
 
 # `add.Scalar`, `mul.Scalar` and so on are operators of their own for autograd, because a number has no gradient. Composite kernels
@@ -269,9 +269,9 @@ def floor_remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 floor_divide = pointwise(refuse_zero(np.floor_divide), arithmetic, NUMERIC)
-remainder = pointwise(floor_remainder, exact, NUMERIC)
-fmod = pointwise(refuse_zero(np.fmod), exact, NUMERIC)
-BY_ROUNDING_MODE = {None: div, "trunc": pointwise(truncated_quotient, exact, NUMERIC), "floor": floor_divide}
+remainder = pointwise(floor_remainder, in_common, NUMERIC)
+fmod = pointwise(refuse_zero(np.fmod), in_common, NUMERIC)
+BY_ROUNDING_MODE = {None: div, "trunc": pointwise(truncated_quotient, in_common, NUMERIC), "floor": floor_divide}
 
 
 def kernel_of_mode(rounding_mode: str | None) -> Structured:
@@ -291,14 +291,16 @@ div_mode = Structured(
 
 
 compare = partial(pointwise, dtypes=comparison)
-eq, ne, lt, le, gt, ge = map(compare, (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal))
+eq, ne = compare(np.equal), compare(np.not_equal)
+lt, le = compare(np.less), compare(np.less_equal)
+gt, ge = compare(np.greater), compare(np.greater_equal)
 logical_and, logical_or, logical_xor = map(compare, (np.logical_and, np.logical_or, np.logical_xor))
 logical_not = compare(np.logical_not)
-combine_bits = partial(pointwise, dtypes=exact, kinds=INTEGERS)
+combine_bits = partial(pointwise, dtypes=in_common, kinds=INTEGERS)
 bitwise_and, bitwise_or, bitwise_xor = map(combine_bits, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
-shift_bits = partial(pointwise, dtypes=exact, kinds=(INTEGRAL,))  # by less than 0 or more than all bits: as numpy
+shift_bits = partial(pointwise, dtypes=in_common, kinds=(INTEGRAL,))  # by less than 0 or more than all bits: as numpy
 bitwise_left_shift, bitwise_right_shift = map(shift_bits, (np.left_shift, np.right_shift))
-bitwise_not = pointwise(np.invert, exact, INTEGERS, casts=False)
+bitwise_not = pointwise(np.invert, in_common, INTEGERS, casts=False)
 
 
 def isclose(self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
@@ -418,7 +420,7 @@ def clamp_tensor(self: Tensor, min: Tensor | None, max: Tensor | None, out: Tens
         clamp_both.impl(self, min, max, out)
 
 
-clamp_both = pointwise(between, exact, NUMERIC)
+clamp_both = pointwise(between, in_common, NUMERIC)
 
 
 def with_bounds(of: Callable[[Scalar], tuple[Scalar | None, Scalar | None]]) -> Structured:

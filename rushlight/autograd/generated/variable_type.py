@@ -6368,7 +6368,7 @@ class FakeQuantizePerChannelAffineCachemaskBackward0(Node):
 
 
 def alias(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return alias_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6381,7 +6381,7 @@ def alias(key_set, self):
 
 
 def as_strided(key_set, self, size, stride, storage_offset):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return as_strided_op.below[key_set](self, size, stride, storage_offset)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6398,7 +6398,7 @@ def as_strided(key_set, self, size, stride, storage_offset):
 
 
 def as_strided_(key_set, self, size, stride, storage_offset):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return as_strided__op.below[key_set](self, size, stride, storage_offset)
     if not any_requires_grad([self]):
         return as_strided__op.below[key_set](self, size, stride, storage_offset)
@@ -6416,7 +6416,7 @@ def as_strided_(key_set, self, size, stride, storage_offset):
 
 
 def as_strided_scatter(key_set, self, src, size, stride, storage_offset):
-    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+    if not local.grad_enabled or self._autograd is self._base is None and src._autograd is src._base is None:
         return as_strided_scatter_op.below[key_set](self, src, size, stride, storage_offset)
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
@@ -6433,7 +6433,7 @@ def as_strided_scatter(key_set, self, src, size, stride, storage_offset):
 
 
 def diagonal(key_set, self, offset, dim1, dim2):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return diagonal_op.below[key_set](self, offset, dim1, dim2)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6450,7 +6450,7 @@ def diagonal(key_set, self, offset, dim1, dim2):
 
 
 def diagonal_scatter(key_set, self, src, offset, dim1, dim2):
-    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+    if not local.grad_enabled or self._autograd is self._base is None and src._autograd is src._base is None:
         return diagonal_scatter_op.below[key_set](self, src, offset, dim1, dim2)
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
@@ -6467,7 +6467,7 @@ def diagonal_scatter(key_set, self, src, offset, dim1, dim2):
 
 
 def expand(key_set, self, size):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return expand_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6481,7 +6481,7 @@ def expand(key_set, self, size):
 
 
 def permute(key_set, self, dims):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return permute_op.below[key_set](self, dims)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6495,7 +6495,7 @@ def permute(key_set, self, dims):
 
 
 def select_int(key_set, self, dim, index):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return select_int_op.below[key_set](self, dim, index)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6511,7 +6511,7 @@ def select_int(key_set, self, dim, index):
 
 
 def select_scatter(key_set, self, src, dim, index):
-    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+    if not local.grad_enabled or self._autograd is self._base is None and src._autograd is src._base is None:
         return select_scatter_op.below[key_set](self, src, dim, index)
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
@@ -6527,7 +6527,7 @@ def select_scatter(key_set, self, src, dim, index):
 
 
 def slice_Tensor(key_set, self, dim, start, end, step):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return slice_Tensor_op.below[key_set](self, dim, start, end, step)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6545,7 +6545,7 @@ def slice_Tensor(key_set, self, dim, start, end, step):
 
 
 def slice_scatter(key_set, self, src, dim, start, end, step):
-    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+    if not local.grad_enabled or self._autograd is self._base is None and src._autograd is src._base is None:
         return slice_scatter_op.below[key_set](self, src, dim, start, end, step)
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
@@ -6563,7 +6563,7 @@ def slice_scatter(key_set, self, src, dim, start, end, step):
 
 
 def split_Tensor(key_set, self, split_size, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return split_Tensor_op.below[key_set](self, split_size, dim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6580,7 +6580,7 @@ def split_Tensor(key_set, self, split_size, dim):
 
 
 def split_with_sizes(key_set, self, split_sizes, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return split_with_sizes_op.below[key_set](self, split_sizes, dim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6597,7 +6597,7 @@ def split_with_sizes(key_set, self, split_sizes, dim):
 
 
 def squeeze(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return squeeze_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6611,7 +6611,7 @@ def squeeze(key_set, self):
 
 
 def squeeze_dim(key_set, self, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return squeeze_dim_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6626,7 +6626,7 @@ def squeeze_dim(key_set, self, dim):
 
 
 def squeeze_dims(key_set, self, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return squeeze_dims_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6641,7 +6641,7 @@ def squeeze_dims(key_set, self, dim):
 
 
 def squeeze_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return squeeze__op.below[key_set](self)
     if not any_requires_grad([self]):
         return squeeze__op.below[key_set](self)
@@ -6656,7 +6656,7 @@ def squeeze_(key_set, self):
 
 
 def squeeze__dim(key_set, self, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return squeeze__dim_op.below[key_set](self, dim)
     if not any_requires_grad([self]):
         return squeeze__dim_op.below[key_set](self, dim)
@@ -6672,7 +6672,7 @@ def squeeze__dim(key_set, self, dim):
 
 
 def squeeze__dims(key_set, self, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return squeeze__dims_op.below[key_set](self, dim)
     if not any_requires_grad([self]):
         return squeeze__dims_op.below[key_set](self, dim)
@@ -6688,7 +6688,7 @@ def squeeze__dims(key_set, self, dim):
 
 
 def t(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return t_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6701,7 +6701,7 @@ def t(key_set, self):
 
 
 def t_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return t__op.below[key_set](self)
     if not any_requires_grad([self]):
         return t__op.below[key_set](self)
@@ -6715,7 +6715,7 @@ def t_(key_set, self):
 
 
 def transpose_int(key_set, self, dim0, dim1):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return transpose_int_op.below[key_set](self, dim0, dim1)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6730,7 +6730,7 @@ def transpose_int(key_set, self, dim0, dim1):
 
 
 def transpose_(key_set, self, dim0, dim1):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return transpose__op.below[key_set](self, dim0, dim1)
     if not any_requires_grad([self]):
         return transpose__op.below[key_set](self, dim0, dim1)
@@ -6746,7 +6746,7 @@ def transpose_(key_set, self, dim0, dim1):
 
 
 def unbind_int(key_set, self, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return unbind_int_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6762,7 +6762,7 @@ def unbind_int(key_set, self, dim):
 
 
 def unfold(key_set, self, dimension, size, step):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return unfold_op.below[key_set](self, dimension, size, step)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6779,7 +6779,7 @@ def unfold(key_set, self, dimension, size, step):
 
 
 def unsqueeze(key_set, self, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return unsqueeze_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6793,7 +6793,7 @@ def unsqueeze(key_set, self, dim):
 
 
 def unsqueeze_(key_set, self, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return unsqueeze__op.below[key_set](self, dim)
     if not any_requires_grad([self]):
         return unsqueeze__op.below[key_set](self, dim)
@@ -6808,7 +6808,7 @@ def unsqueeze_(key_set, self, dim):
 
 
 def _reshape_alias(key_set, self, size, stride):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return _reshape_alias_op.below[key_set](self, size, stride)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6822,7 +6822,7 @@ def _reshape_alias(key_set, self, size, stride):
 
 
 def _unsafe_view(key_set, self, size):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return _unsafe_view_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6836,7 +6836,7 @@ def _unsafe_view(key_set, self, size):
 
 
 def view(key_set, self, size):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return view_op.below[key_set](self, size)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6850,7 +6850,7 @@ def view(key_set, self, size):
 
 
 def clone(key_set, self, memory_format):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return clone_op.below[key_set](self, memory_format)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6865,8 +6865,8 @@ def clone(key_set, self, memory_format):
 def copy_(key_set, self, src, non_blocking):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and (not isinstance(src, Tensor) or src._autograd is None is src._base)
+        or self._autograd is self._base is None
+        and (not isinstance(src, Tensor) or src._autograd is src._base is None)
     ):
         return copy__op.below[key_set](self, src, non_blocking)
     if not any_requires_grad([self, src]) or not self.dtype.is_floating_point:
@@ -6881,7 +6881,7 @@ def copy_(key_set, self, src, non_blocking):
 
 
 def _to_copy(key_set, self, dtype, layout, device, pin_memory, non_blocking, memory_format):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return _to_copy_op.below[key_set](self, dtype, layout, device, pin_memory, non_blocking, memory_format)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6897,7 +6897,7 @@ def _to_copy(key_set, self, dtype, layout, device, pin_memory, non_blocking, mem
 
 
 def fill_Scalar(key_set, self, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return fill_Scalar_op.below[key_set](self, value)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -6910,7 +6910,7 @@ def fill_Scalar(key_set, self, value):
 
 
 def fill_Tensor(key_set, self, value):
-    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
+    if not local.grad_enabled or self._autograd is self._base is None and value._autograd is value._base is None:
         return fill_Tensor_op.below[key_set](self, value)
     edges = [gradient_edge(self), gradient_edge(value)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
@@ -6923,7 +6923,7 @@ def fill_Tensor(key_set, self, value):
 
 
 def fill__Scalar(key_set, self, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return fill__Scalar_op.below[key_set](self, value)
     if not any_requires_grad([self]):
         return fill__Scalar_op.below[key_set](self, value)
@@ -6937,7 +6937,7 @@ def fill__Scalar(key_set, self, value):
 
 
 def fill__Tensor(key_set, self, value):
-    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
+    if not local.grad_enabled or self._autograd is self._base is None and value._autograd is value._base is None:
         return fill__Tensor_op.below[key_set](self, value)
     if not any_requires_grad([self, value]):
         return fill__Tensor_op.below[key_set](self, value)
@@ -6951,7 +6951,7 @@ def fill__Tensor(key_set, self, value):
 
 
 def zero_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return zero__op.below[key_set](self)
     if not any_requires_grad([self]):
         return zero__op.below[key_set](self)
@@ -6965,7 +6965,7 @@ def zero_(key_set, self):
 
 
 def normal_(key_set, self, mean, std, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return normal__op.below[key_set](self, mean, std, generator)
     if not any_requires_grad([self]):
         return normal__op.below[key_set](self, mean, std, generator)
@@ -6979,7 +6979,7 @@ def normal_(key_set, self, mean, std, generator):
 
 
 def normal_Tensor_float(key_set, mean, std, generator):
-    if not local.grad_enabled or mean._autograd is None is mean._base:
+    if not local.grad_enabled or mean._autograd is mean._base is None:
         return normal_Tensor_float_op.below[key_set](mean, std, generator)
     edges = [gradient_edge(mean)]
     if edges[0].node is None and not any_requires_grad([mean]):
@@ -6993,7 +6993,7 @@ def normal_Tensor_float(key_set, mean, std, generator):
 
 
 def normal_float_Tensor(key_set, mean, std, generator):
-    if not local.grad_enabled or std._autograd is None is std._base:
+    if not local.grad_enabled or std._autograd is std._base is None:
         return normal_float_Tensor_op.below[key_set](mean, std, generator)
     edges = [gradient_edge(std)]
     if edges[0].node is None and not any_requires_grad([std]):
@@ -7007,7 +7007,7 @@ def normal_float_Tensor(key_set, mean, std, generator):
 
 
 def normal_Tensor_Tensor(key_set, mean, std, generator):
-    if not local.grad_enabled or mean._autograd is None is mean._base and std._autograd is None is std._base:
+    if not local.grad_enabled or mean._autograd is mean._base is None and std._autograd is std._base is None:
         return normal_Tensor_Tensor_op.below[key_set](mean, std, generator)
     edges = [gradient_edge(mean), gradient_edge(std)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([mean, std]):
@@ -7022,7 +7022,7 @@ def normal_Tensor_Tensor(key_set, mean, std, generator):
 
 
 def exponential(key_set, self, lambd, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return exponential_op.below[key_set](self, lambd, generator)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7035,7 +7035,7 @@ def exponential(key_set, self, lambd, generator):
 
 
 def exponential_(key_set, self, lambd, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return exponential__op.below[key_set](self, lambd, generator)
     if not any_requires_grad([self]):
         return exponential__op.below[key_set](self, lambd, generator)
@@ -7049,7 +7049,7 @@ def exponential_(key_set, self, lambd, generator):
 
 
 def uniform(key_set, self, from_, to, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return uniform_op.below[key_set](self, from_, to, generator)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7062,7 +7062,7 @@ def uniform(key_set, self, from_, to, generator):
 
 
 def uniform_(key_set, self, from_, to, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return uniform__op.below[key_set](self, from_, to, generator)
     if not any_requires_grad([self]):
         return uniform__op.below[key_set](self, from_, to, generator)
@@ -7076,7 +7076,7 @@ def uniform_(key_set, self, from_, to, generator):
 
 
 def bernoulli(key_set, self, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return bernoulli_op.below[key_set](self, generator)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7089,7 +7089,7 @@ def bernoulli(key_set, self, generator):
 
 
 def bernoulli_Tensor(key_set, self, p, generator):
-    if not local.grad_enabled or self._autograd is None is self._base and p._autograd is None is p._base:
+    if not local.grad_enabled or self._autograd is self._base is None and p._autograd is p._base is None:
         return bernoulli_Tensor_op.below[key_set](self, p, generator)
     edges = [gradient_edge(self), gradient_edge(p)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, p]):
@@ -7103,7 +7103,7 @@ def bernoulli_Tensor(key_set, self, p, generator):
 
 
 def bernoulli__Tensor(key_set, self, p, generator):
-    if not local.grad_enabled or self._autograd is None is self._base and p._autograd is None is p._base:
+    if not local.grad_enabled or self._autograd is self._base is None and p._autograd is p._base is None:
         return bernoulli__Tensor_op.below[key_set](self, p, generator)
     if not any_requires_grad([self, p]):
         return bernoulli__Tensor_op.below[key_set](self, p, generator)
@@ -7118,7 +7118,7 @@ def bernoulli__Tensor(key_set, self, p, generator):
 
 
 def bernoulli__float(key_set, self, p, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return bernoulli__float_op.below[key_set](self, p, generator)
     if not any_requires_grad([self]):
         return bernoulli__float_op.below[key_set](self, p, generator)
@@ -7132,7 +7132,7 @@ def bernoulli__float(key_set, self, p, generator):
 
 
 def random_from(key_set, self, from_, to, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return random_from_op.below[key_set](self, from_, to, generator)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7145,7 +7145,7 @@ def random_from(key_set, self, from_, to, generator):
 
 
 def random__from(key_set, self, from_, to, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return random__from_op.below[key_set](self, from_, to, generator)
     if not any_requires_grad([self]):
         return random__from_op.below[key_set](self, from_, to, generator)
@@ -7159,7 +7159,7 @@ def random__from(key_set, self, from_, to, generator):
 
 
 def random_to(key_set, self, to, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return random_to_op.below[key_set](self, to, generator)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7172,7 +7172,7 @@ def random_to(key_set, self, to, generator):
 
 
 def random__to(key_set, self, to, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return random__to_op.below[key_set](self, to, generator)
     if not any_requires_grad([self]):
         return random__to_op.below[key_set](self, to, generator)
@@ -7186,7 +7186,7 @@ def random__to(key_set, self, to, generator):
 
 
 def random(key_set, self, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return random_op.below[key_set](self, generator)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7199,7 +7199,7 @@ def random(key_set, self, generator):
 
 
 def random_(key_set, self, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return random__op.below[key_set](self, generator)
     if not any_requires_grad([self]):
         return random__op.below[key_set](self, generator)
@@ -7213,7 +7213,7 @@ def random_(key_set, self, generator):
 
 
 def abs(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return abs_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7227,7 +7227,7 @@ def abs(key_set, self):
 
 
 def abs_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return abs__op.below[key_set](self)
     if not any_requires_grad([self]):
         return abs__op.below[key_set](self)
@@ -7244,8 +7244,8 @@ def abs_(key_set, self):
 def add_Tensor(key_set, self, other, alpha):
     if (
         not local.grad_enabled
-        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and (not isinstance(other, Tensor) or other._autograd is other._base is None)
     ):
         return add_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
@@ -7262,8 +7262,8 @@ def add_Tensor(key_set, self, other, alpha):
 def add__Tensor(key_set, self, other, alpha):
     if (
         not local.grad_enabled
-        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and (not isinstance(other, Tensor) or other._autograd is other._base is None)
     ):
         return add__Tensor_op.below[key_set](self, other, alpha)
     if not any_requires_grad([self, other]):
@@ -7279,7 +7279,7 @@ def add__Tensor(key_set, self, other, alpha):
 
 
 def add_Scalar(key_set, self, other, alpha):
-    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is self._base is None):
         return add_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7294,9 +7294,9 @@ def add_Scalar(key_set, self, other, alpha):
 def addcdiv(key_set, self, tensor1, tensor2, value):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and tensor1._autograd is None is tensor1._base
-        and tensor2._autograd is None is tensor2._base
+        or self._autograd is self._base is None
+        and tensor1._autograd is tensor1._base is None
+        and tensor2._autograd is tensor2._base is None
     ):
         return addcdiv_op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
@@ -7317,9 +7317,9 @@ def addcdiv(key_set, self, tensor1, tensor2, value):
 def addcdiv_(key_set, self, tensor1, tensor2, value):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and tensor1._autograd is None is tensor1._base
-        and tensor2._autograd is None is tensor2._base
+        or self._autograd is self._base is None
+        and tensor1._autograd is tensor1._base is None
+        and tensor2._autograd is tensor2._base is None
     ):
         return addcdiv__op.below[key_set](self, tensor1, tensor2, value)
     if not any_requires_grad([self, tensor1, tensor2]):
@@ -7341,9 +7341,9 @@ def addcdiv_(key_set, self, tensor1, tensor2, value):
 def addcmul(key_set, self, tensor1, tensor2, value):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and tensor1._autograd is None is tensor1._base
-        and tensor2._autograd is None is tensor2._base
+        or self._autograd is self._base is None
+        and tensor1._autograd is tensor1._base is None
+        and tensor2._autograd is tensor2._base is None
     ):
         return addcmul_op.below[key_set](self, tensor1, tensor2, value)
     edges = [gradient_edge(self), gradient_edge(tensor1), gradient_edge(tensor2)]
@@ -7364,9 +7364,9 @@ def addcmul(key_set, self, tensor1, tensor2, value):
 def addcmul_(key_set, self, tensor1, tensor2, value):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and tensor1._autograd is None is tensor1._base
-        and tensor2._autograd is None is tensor2._base
+        or self._autograd is self._base is None
+        and tensor1._autograd is tensor1._base is None
+        and tensor2._autograd is tensor2._base is None
     ):
         return addcmul__op.below[key_set](self, tensor1, tensor2, value)
     if not any_requires_grad([self, tensor1, tensor2]):
@@ -7386,7 +7386,7 @@ def addcmul_(key_set, self, tensor1, tensor2, value):
 
 
 def ceil(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return ceil_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7399,7 +7399,7 @@ def ceil(key_set, self):
 
 
 def ceil_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return ceil__op.below[key_set](self)
     if not any_requires_grad([self]):
         return ceil__op.below[key_set](self)
@@ -7415,9 +7415,9 @@ def ceil_(key_set, self):
 def clamp_Tensor(key_set, self, min, max):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and (not isinstance(min, Tensor) or min._autograd is None is min._base)
-        and (not isinstance(max, Tensor) or max._autograd is None is max._base)
+        or self._autograd is self._base is None
+        and (not isinstance(min, Tensor) or min._autograd is min._base is None)
+        and (not isinstance(max, Tensor) or max._autograd is max._base is None)
     ):
         return clamp_Tensor_op.below[key_set](self, min, max)
     edges = [gradient_edge(self), gradient_edge(min), gradient_edge(max)]
@@ -7436,9 +7436,9 @@ def clamp_Tensor(key_set, self, min, max):
 def clamp__Tensor(key_set, self, min, max):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and (not isinstance(min, Tensor) or min._autograd is None is min._base)
-        and (not isinstance(max, Tensor) or max._autograd is None is max._base)
+        or self._autograd is self._base is None
+        and (not isinstance(min, Tensor) or min._autograd is min._base is None)
+        and (not isinstance(max, Tensor) or max._autograd is max._base is None)
     ):
         return clamp__Tensor_op.below[key_set](self, min, max)
     if not any_requires_grad([self, min, max]):
@@ -7456,7 +7456,7 @@ def clamp__Tensor(key_set, self, min, max):
 
 
 def clamp(key_set, self, min, max):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return clamp_op.below[key_set](self, min, max)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7472,7 +7472,7 @@ def clamp(key_set, self, min, max):
 
 
 def clamp_(key_set, self, min, max):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return clamp__op.below[key_set](self, min, max)
     if not any_requires_grad([self]):
         return clamp__op.below[key_set](self, min, max)
@@ -7489,7 +7489,7 @@ def clamp_(key_set, self, min, max):
 
 
 def clamp_max_Tensor(key_set, self, max):
-    if not local.grad_enabled or self._autograd is None is self._base and max._autograd is None is max._base:
+    if not local.grad_enabled or self._autograd is self._base is None and max._autograd is max._base is None:
         return clamp_max_Tensor_op.below[key_set](self, max)
     edges = [gradient_edge(self), gradient_edge(max)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, max]):
@@ -7504,7 +7504,7 @@ def clamp_max_Tensor(key_set, self, max):
 
 
 def clamp_max__Tensor(key_set, self, max):
-    if not local.grad_enabled or self._autograd is None is self._base and max._autograd is None is max._base:
+    if not local.grad_enabled or self._autograd is self._base is None and max._autograd is max._base is None:
         return clamp_max__Tensor_op.below[key_set](self, max)
     if not any_requires_grad([self, max]):
         return clamp_max__Tensor_op.below[key_set](self, max)
@@ -7520,7 +7520,7 @@ def clamp_max__Tensor(key_set, self, max):
 
 
 def clamp_max(key_set, self, max):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return clamp_max_op.below[key_set](self, max)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7535,7 +7535,7 @@ def clamp_max(key_set, self, max):
 
 
 def clamp_max_(key_set, self, max):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return clamp_max__op.below[key_set](self, max)
     if not any_requires_grad([self]):
         return clamp_max__op.below[key_set](self, max)
@@ -7551,7 +7551,7 @@ def clamp_max_(key_set, self, max):
 
 
 def clamp_min_Tensor(key_set, self, min):
-    if not local.grad_enabled or self._autograd is None is self._base and min._autograd is None is min._base:
+    if not local.grad_enabled or self._autograd is self._base is None and min._autograd is min._base is None:
         return clamp_min_Tensor_op.below[key_set](self, min)
     edges = [gradient_edge(self), gradient_edge(min)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, min]):
@@ -7566,7 +7566,7 @@ def clamp_min_Tensor(key_set, self, min):
 
 
 def clamp_min__Tensor(key_set, self, min):
-    if not local.grad_enabled or self._autograd is None is self._base and min._autograd is None is min._base:
+    if not local.grad_enabled or self._autograd is self._base is None and min._autograd is min._base is None:
         return clamp_min__Tensor_op.below[key_set](self, min)
     if not any_requires_grad([self, min]):
         return clamp_min__Tensor_op.below[key_set](self, min)
@@ -7582,7 +7582,7 @@ def clamp_min__Tensor(key_set, self, min):
 
 
 def clamp_min(key_set, self, min):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return clamp_min_op.below[key_set](self, min)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7597,7 +7597,7 @@ def clamp_min(key_set, self, min):
 
 
 def clamp_min_(key_set, self, min):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return clamp_min__op.below[key_set](self, min)
     if not any_requires_grad([self]):
         return clamp_min__op.below[key_set](self, min)
@@ -7613,7 +7613,7 @@ def clamp_min_(key_set, self, min):
 
 
 def cos(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return cos_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7627,7 +7627,7 @@ def cos(key_set, self):
 
 
 def cos_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return cos__op.below[key_set](self)
     if not any_requires_grad([self]):
         return cos__op.below[key_set](self)
@@ -7644,8 +7644,8 @@ def cos_(key_set, self):
 def div_Tensor(key_set, self, other):
     if (
         not local.grad_enabled
-        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and (not isinstance(other, Tensor) or other._autograd is other._base is None)
     ):
         return div_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
@@ -7664,8 +7664,8 @@ def div_Tensor(key_set, self, other):
 def div__Tensor(key_set, self, other):
     if (
         not local.grad_enabled
-        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and (not isinstance(other, Tensor) or other._autograd is other._base is None)
     ):
         return div__Tensor_op.below[key_set](self, other)
     if not any_requires_grad([self, other]):
@@ -7683,7 +7683,7 @@ def div__Tensor(key_set, self, other):
 
 
 def div_Scalar(key_set, self, other):
-    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is self._base is None):
         return div_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7699,8 +7699,8 @@ def div_Scalar(key_set, self, other):
 def div_Tensor_mode(key_set, self, other, rounding_mode):
     if (
         not local.grad_enabled
-        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and (not isinstance(other, Tensor) or other._autograd is other._base is None)
     ):
         return div_Tensor_mode_op.below[key_set](self, other, rounding_mode)
     edges = [gradient_edge(self), gradient_edge(other)]
@@ -7720,8 +7720,8 @@ def div_Tensor_mode(key_set, self, other, rounding_mode):
 def div__Tensor_mode(key_set, self, other, rounding_mode):
     if (
         not local.grad_enabled
-        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and (not isinstance(other, Tensor) or other._autograd is other._base is None)
     ):
         return div__Tensor_mode_op.below[key_set](self, other, rounding_mode)
     if not any_requires_grad([self, other]):
@@ -7740,7 +7740,7 @@ def div__Tensor_mode(key_set, self, other, rounding_mode):
 
 
 def elu(key_set, self, alpha, scale, input_scale):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return elu_op.below[key_set](self, alpha, scale, input_scale)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7757,7 +7757,7 @@ def elu(key_set, self, alpha, scale, input_scale):
 
 
 def elu_(key_set, self, alpha, scale, input_scale):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return elu__op.below[key_set](self, alpha, scale, input_scale)
     if not any_requires_grad([self]):
         return elu__op.below[key_set](self, alpha, scale, input_scale)
@@ -7775,7 +7775,7 @@ def elu_(key_set, self, alpha, scale, input_scale):
 
 
 def erf(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return erf_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7789,7 +7789,7 @@ def erf(key_set, self):
 
 
 def erf_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return erf__op.below[key_set](self)
     if not any_requires_grad([self]):
         return erf__op.below[key_set](self)
@@ -7804,7 +7804,7 @@ def erf_(key_set, self):
 
 
 def exp(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return exp_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7818,7 +7818,7 @@ def exp(key_set, self):
 
 
 def exp_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return exp__op.below[key_set](self)
     if not any_requires_grad([self]):
         return exp__op.below[key_set](self)
@@ -7833,7 +7833,7 @@ def exp_(key_set, self):
 
 
 def exp2(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return exp2_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7847,7 +7847,7 @@ def exp2(key_set, self):
 
 
 def exp2_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return exp2__op.below[key_set](self)
     if not any_requires_grad([self]):
         return exp2__op.below[key_set](self)
@@ -7862,7 +7862,7 @@ def exp2_(key_set, self):
 
 
 def expm1(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return expm1_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7876,7 +7876,7 @@ def expm1(key_set, self):
 
 
 def expm1_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return expm1__op.below[key_set](self)
     if not any_requires_grad([self]):
         return expm1__op.below[key_set](self)
@@ -7891,7 +7891,7 @@ def expm1_(key_set, self):
 
 
 def floor(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return floor_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7904,7 +7904,7 @@ def floor(key_set, self):
 
 
 def floor_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return floor__op.below[key_set](self)
     if not any_requires_grad([self]):
         return floor__op.below[key_set](self)
@@ -7918,7 +7918,7 @@ def floor_(key_set, self):
 
 
 def fmod_Scalar(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return fmod_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7931,7 +7931,7 @@ def fmod_Scalar(key_set, self, other):
 
 
 def fmod__Scalar(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return fmod__Scalar_op.below[key_set](self, other)
     if not any_requires_grad([self]):
         return fmod__Scalar_op.below[key_set](self, other)
@@ -7945,7 +7945,7 @@ def fmod__Scalar(key_set, self, other):
 
 
 def fmod_Tensor(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return fmod_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -7962,7 +7962,7 @@ def fmod_Tensor(key_set, self, other):
 
 
 def fmod__Tensor(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return fmod__Tensor_op.below[key_set](self, other)
     if not any_requires_grad([self, other]):
         return fmod__Tensor_op.below[key_set](self, other)
@@ -7980,7 +7980,7 @@ def fmod__Tensor(key_set, self, other):
 
 
 def gelu(key_set, self, approximate):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return gelu_op.below[key_set](self, approximate)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -7995,7 +7995,7 @@ def gelu(key_set, self, approximate):
 
 
 def gelu_(key_set, self, approximate):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return gelu__op.below[key_set](self, approximate)
     if not any_requires_grad([self]):
         return gelu__op.below[key_set](self, approximate)
@@ -8011,7 +8011,7 @@ def gelu_(key_set, self, approximate):
 
 
 def hardtanh(key_set, self, min_val, max_val):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return hardtanh_op.below[key_set](self, min_val, max_val)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8027,7 +8027,7 @@ def hardtanh(key_set, self, min_val, max_val):
 
 
 def hardtanh_(key_set, self, min_val, max_val):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return hardtanh__op.below[key_set](self, min_val, max_val)
     if not any_requires_grad([self]):
         return hardtanh__op.below[key_set](self, min_val, max_val)
@@ -8044,7 +8044,7 @@ def hardtanh_(key_set, self, min_val, max_val):
 
 
 def leaky_relu(key_set, self, negative_slope):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return leaky_relu_op.below[key_set](self, negative_slope)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8059,7 +8059,7 @@ def leaky_relu(key_set, self, negative_slope):
 
 
 def leaky_relu_(key_set, self, negative_slope):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return leaky_relu__op.below[key_set](self, negative_slope)
     if not any_requires_grad([self]):
         return leaky_relu__op.below[key_set](self, negative_slope)
@@ -8077,9 +8077,9 @@ def leaky_relu_(key_set, self, negative_slope):
 def lerp_Tensor(key_set, self, end, weight):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and end._autograd is None is end._base
-        and weight._autograd is None is weight._base
+        or self._autograd is self._base is None
+        and end._autograd is end._base is None
+        and weight._autograd is weight._base is None
     ):
         return lerp_Tensor_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end), gradient_edge(weight)]
@@ -8101,9 +8101,9 @@ def lerp_Tensor(key_set, self, end, weight):
 def lerp__Tensor(key_set, self, end, weight):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and end._autograd is None is end._base
-        and weight._autograd is None is weight._base
+        or self._autograd is self._base is None
+        and end._autograd is end._base is None
+        and weight._autograd is weight._base is None
     ):
         return lerp__Tensor_op.below[key_set](self, end, weight)
     if not any_requires_grad([self, end, weight]):
@@ -8124,7 +8124,7 @@ def lerp__Tensor(key_set, self, end, weight):
 
 
 def lerp_Scalar(key_set, self, end, weight):
-    if not local.grad_enabled or self._autograd is None is self._base and end._autograd is None is end._base:
+    if not local.grad_enabled or self._autograd is self._base is None and end._autograd is end._base is None:
         return lerp_Scalar_op.below[key_set](self, end, weight)
     edges = [gradient_edge(self), gradient_edge(end)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, end]):
@@ -8138,7 +8138,7 @@ def lerp_Scalar(key_set, self, end, weight):
 
 
 def lerp__Scalar(key_set, self, end, weight):
-    if not local.grad_enabled or self._autograd is None is self._base and end._autograd is None is end._base:
+    if not local.grad_enabled or self._autograd is self._base is None and end._autograd is end._base is None:
         return lerp__Scalar_op.below[key_set](self, end, weight)
     if not any_requires_grad([self, end]):
         return lerp__Scalar_op.below[key_set](self, end, weight)
@@ -8153,7 +8153,7 @@ def lerp__Scalar(key_set, self, end, weight):
 
 
 def log(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return log_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8167,7 +8167,7 @@ def log(key_set, self):
 
 
 def log_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return log__op.below[key_set](self)
     if not any_requires_grad([self]):
         return log__op.below[key_set](self)
@@ -8182,7 +8182,7 @@ def log_(key_set, self):
 
 
 def log10(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return log10_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8196,7 +8196,7 @@ def log10(key_set, self):
 
 
 def log10_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return log10__op.below[key_set](self)
     if not any_requires_grad([self]):
         return log10__op.below[key_set](self)
@@ -8211,7 +8211,7 @@ def log10_(key_set, self):
 
 
 def log1p(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return log1p_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8225,7 +8225,7 @@ def log1p(key_set, self):
 
 
 def log1p_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return log1p__op.below[key_set](self)
     if not any_requires_grad([self]):
         return log1p__op.below[key_set](self)
@@ -8240,7 +8240,7 @@ def log1p_(key_set, self):
 
 
 def log2(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return log2_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8254,7 +8254,7 @@ def log2(key_set, self):
 
 
 def log2_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return log2__op.below[key_set](self)
     if not any_requires_grad([self]):
         return log2__op.below[key_set](self)
@@ -8269,7 +8269,7 @@ def log2_(key_set, self):
 
 
 def maximum(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return maximum_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -8284,7 +8284,7 @@ def maximum(key_set, self, other):
 
 
 def minimum(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return minimum_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -8301,8 +8301,8 @@ def minimum(key_set, self, other):
 def mul_Tensor(key_set, self, other):
     if (
         not local.grad_enabled
-        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and (not isinstance(other, Tensor) or other._autograd is other._base is None)
     ):
         return mul_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
@@ -8322,8 +8322,8 @@ def mul_Tensor(key_set, self, other):
 def mul__Tensor(key_set, self, other):
     if (
         not local.grad_enabled
-        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and (not isinstance(other, Tensor) or other._autograd is other._base is None)
     ):
         return mul__Tensor_op.below[key_set](self, other)
     if not any_requires_grad([self, other]):
@@ -8342,7 +8342,7 @@ def mul__Tensor(key_set, self, other):
 
 
 def mul_Scalar(key_set, self, other):
-    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is self._base is None):
         return mul_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8356,7 +8356,7 @@ def mul_Scalar(key_set, self, other):
 
 
 def neg(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return neg_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8369,7 +8369,7 @@ def neg(key_set, self):
 
 
 def neg_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return neg__op.below[key_set](self)
     if not any_requires_grad([self]):
         return neg__op.below[key_set](self)
@@ -8383,7 +8383,7 @@ def neg_(key_set, self):
 
 
 def pow_Tensor_Scalar(key_set, self, exponent):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return pow_Tensor_Scalar_op.below[key_set](self, exponent)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8398,7 +8398,7 @@ def pow_Tensor_Scalar(key_set, self, exponent):
 
 
 def pow__Scalar(key_set, self, exponent):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return pow__Scalar_op.below[key_set](self, exponent)
     if not any_requires_grad([self]):
         return pow__Scalar_op.below[key_set](self, exponent)
@@ -8414,7 +8414,7 @@ def pow__Scalar(key_set, self, exponent):
 
 
 def pow_Tensor_Tensor(key_set, self, exponent):
-    if not local.grad_enabled or self._autograd is None is self._base and exponent._autograd is None is exponent._base:
+    if not local.grad_enabled or self._autograd is self._base is None and exponent._autograd is exponent._base is None:
         return pow_Tensor_Tensor_op.below[key_set](self, exponent)
     edges = [gradient_edge(self), gradient_edge(exponent)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, exponent]):
@@ -8431,7 +8431,7 @@ def pow_Tensor_Tensor(key_set, self, exponent):
 
 
 def pow__Tensor(key_set, self, exponent):
-    if not local.grad_enabled or self._autograd is None is self._base and exponent._autograd is None is exponent._base:
+    if not local.grad_enabled or self._autograd is self._base is None and exponent._autograd is exponent._base is None:
         return pow__Tensor_op.below[key_set](self, exponent)
     if not any_requires_grad([self, exponent]):
         return pow__Tensor_op.below[key_set](self, exponent)
@@ -8449,7 +8449,7 @@ def pow__Tensor(key_set, self, exponent):
 
 
 def pow_Scalar(key_set, self, exponent):
-    if not local.grad_enabled or exponent._autograd is None is exponent._base:
+    if not local.grad_enabled or exponent._autograd is exponent._base is None:
         return pow_Scalar_op.below[key_set](self, exponent)
     edges = [gradient_edge(exponent)]
     if edges[0].node is None and not any_requires_grad([exponent]):
@@ -8465,7 +8465,7 @@ def pow_Scalar(key_set, self, exponent):
 
 
 def reciprocal(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return reciprocal_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8479,7 +8479,7 @@ def reciprocal(key_set, self):
 
 
 def reciprocal_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return reciprocal__op.below[key_set](self)
     if not any_requires_grad([self]):
         return reciprocal__op.below[key_set](self)
@@ -8494,7 +8494,7 @@ def reciprocal_(key_set, self):
 
 
 def relu(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return relu_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8508,7 +8508,7 @@ def relu(key_set, self):
 
 
 def relu_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return relu__op.below[key_set](self)
     if not any_requires_grad([self]):
         return relu__op.below[key_set](self)
@@ -8523,7 +8523,7 @@ def relu_(key_set, self):
 
 
 def remainder_Scalar(key_set, self, other):
-    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is self._base is None):
         return remainder_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8536,7 +8536,7 @@ def remainder_Scalar(key_set, self, other):
 
 
 def remainder__Scalar(key_set, self, other):
-    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is self._base is None):
         return remainder__Scalar_op.below[key_set](self, other)
     if not any_requires_grad([self]):
         return remainder__Scalar_op.below[key_set](self, other)
@@ -8552,8 +8552,8 @@ def remainder__Scalar(key_set, self, other):
 def remainder_Tensor(key_set, self, other):
     if (
         not local.grad_enabled
-        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and other._autograd is None is other._base
+        or (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and other._autograd is other._base is None
     ):
         return remainder_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
@@ -8573,8 +8573,8 @@ def remainder_Tensor(key_set, self, other):
 def remainder__Tensor(key_set, self, other):
     if (
         not local.grad_enabled
-        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and other._autograd is None is other._base
+        or (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and other._autograd is other._base is None
     ):
         return remainder__Tensor_op.below[key_set](self, other)
     if not any_requires_grad([self, other]):
@@ -8593,7 +8593,7 @@ def remainder__Tensor(key_set, self, other):
 
 
 def round(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return round_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8606,7 +8606,7 @@ def round(key_set, self):
 
 
 def round_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return round__op.below[key_set](self)
     if not any_requires_grad([self]):
         return round__op.below[key_set](self)
@@ -8620,7 +8620,7 @@ def round_(key_set, self):
 
 
 def round_decimals(key_set, self, decimals):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return round_decimals_op.below[key_set](self, decimals)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8633,7 +8633,7 @@ def round_decimals(key_set, self, decimals):
 
 
 def round__decimals(key_set, self, decimals):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return round__decimals_op.below[key_set](self, decimals)
     if not any_requires_grad([self]):
         return round__decimals_op.below[key_set](self, decimals)
@@ -8647,7 +8647,7 @@ def round__decimals(key_set, self, decimals):
 
 
 def rsqrt(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return rsqrt_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8661,7 +8661,7 @@ def rsqrt(key_set, self):
 
 
 def rsqrt_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return rsqrt__op.below[key_set](self)
     if not any_requires_grad([self]):
         return rsqrt__op.below[key_set](self)
@@ -8676,7 +8676,7 @@ def rsqrt_(key_set, self):
 
 
 def rsub_Tensor(key_set, self, other, alpha):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return rsub_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -8690,7 +8690,7 @@ def rsub_Tensor(key_set, self, other, alpha):
 
 
 def rsub_Scalar(key_set, self, other, alpha):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return rsub_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8704,7 +8704,7 @@ def rsub_Scalar(key_set, self, other, alpha):
 
 
 def sigmoid(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sigmoid_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8718,7 +8718,7 @@ def sigmoid(key_set, self):
 
 
 def sigmoid_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sigmoid__op.below[key_set](self)
     if not any_requires_grad([self]):
         return sigmoid__op.below[key_set](self)
@@ -8733,7 +8733,7 @@ def sigmoid_(key_set, self):
 
 
 def sign(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sign_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8746,7 +8746,7 @@ def sign(key_set, self):
 
 
 def sign_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sign__op.below[key_set](self)
     if not any_requires_grad([self]):
         return sign__op.below[key_set](self)
@@ -8760,7 +8760,7 @@ def sign_(key_set, self):
 
 
 def sgn(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sgn_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8775,7 +8775,7 @@ def sgn(key_set, self):
 
 
 def sgn_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sgn__op.below[key_set](self)
     if not any_requires_grad([self]):
         return sgn__op.below[key_set](self)
@@ -8791,7 +8791,7 @@ def sgn_(key_set, self):
 
 
 def silu(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return silu_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8805,7 +8805,7 @@ def silu(key_set, self):
 
 
 def silu_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return silu__op.below[key_set](self)
     if not any_requires_grad([self]):
         return silu__op.below[key_set](self)
@@ -8820,7 +8820,7 @@ def silu_(key_set, self):
 
 
 def sin(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sin_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8834,7 +8834,7 @@ def sin(key_set, self):
 
 
 def sin_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sin__op.below[key_set](self)
     if not any_requires_grad([self]):
         return sin__op.below[key_set](self)
@@ -8849,7 +8849,7 @@ def sin_(key_set, self):
 
 
 def softplus(key_set, self, beta, threshold):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return softplus_op.below[key_set](self, beta, threshold)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8865,7 +8865,7 @@ def softplus(key_set, self, beta, threshold):
 
 
 def sqrt(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sqrt_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8879,7 +8879,7 @@ def sqrt(key_set, self):
 
 
 def sqrt_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sqrt__op.below[key_set](self)
     if not any_requires_grad([self]):
         return sqrt__op.below[key_set](self)
@@ -8896,8 +8896,8 @@ def sqrt_(key_set, self):
 def sub_Tensor(key_set, self, other, alpha):
     if (
         not local.grad_enabled
-        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and (not isinstance(other, Tensor) or other._autograd is other._base is None)
     ):
         return sub_Tensor_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self), gradient_edge(other)]
@@ -8914,8 +8914,8 @@ def sub_Tensor(key_set, self, other, alpha):
 def sub__Tensor(key_set, self, other, alpha):
     if (
         not local.grad_enabled
-        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and (not isinstance(other, Tensor) or other._autograd is other._base is None)
     ):
         return sub__Tensor_op.below[key_set](self, other, alpha)
     if not any_requires_grad([self, other]):
@@ -8931,7 +8931,7 @@ def sub__Tensor(key_set, self, other, alpha):
 
 
 def sub_Scalar(key_set, self, other, alpha):
-    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is self._base is None):
         return sub_Scalar_op.below[key_set](self, other, alpha)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8944,7 +8944,7 @@ def sub_Scalar(key_set, self, other, alpha):
 
 
 def tan(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return tan_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8958,7 +8958,7 @@ def tan(key_set, self):
 
 
 def tan_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return tan__op.below[key_set](self)
     if not any_requires_grad([self]):
         return tan__op.below[key_set](self)
@@ -8973,7 +8973,7 @@ def tan_(key_set, self):
 
 
 def tanh(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return tanh_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -8987,7 +8987,7 @@ def tanh(key_set, self):
 
 
 def tanh_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return tanh__op.below[key_set](self)
     if not any_requires_grad([self]):
         return tanh__op.below[key_set](self)
@@ -9002,7 +9002,7 @@ def tanh_(key_set, self):
 
 
 def threshold(key_set, self, threshold, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return threshold_op.below[key_set](self, threshold, value)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9017,7 +9017,7 @@ def threshold(key_set, self, threshold, value):
 
 
 def threshold_(key_set, self, threshold, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return threshold__op.below[key_set](self, threshold, value)
     if not any_requires_grad([self]):
         return threshold__op.below[key_set](self, threshold, value)
@@ -9033,7 +9033,7 @@ def threshold_(key_set, self, threshold, value):
 
 
 def trunc(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return trunc_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9046,7 +9046,7 @@ def trunc(key_set, self):
 
 
 def trunc_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return trunc__op.below[key_set](self)
     if not any_requires_grad([self]):
         return trunc__op.below[key_set](self)
@@ -9062,8 +9062,8 @@ def trunc_(key_set, self):
 def where_self(key_set, condition, self, other):
     if (
         not local.grad_enabled
-        or (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        or (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and (not isinstance(other, Tensor) or other._autograd is other._base is None)
     ):
         return where_self_op.below[key_set](condition, self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
@@ -9078,7 +9078,7 @@ def where_self(key_set, condition, self, other):
 
 
 def xlogy_Tensor(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return xlogy_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -9093,7 +9093,7 @@ def xlogy_Tensor(key_set, self, other):
 
 
 def xlogy__Tensor(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return xlogy__Tensor_op.below[key_set](self, other)
     if not any_requires_grad([self, other]):
         return xlogy__Tensor_op.below[key_set](self, other)
@@ -9109,7 +9109,7 @@ def xlogy__Tensor(key_set, self, other):
 
 
 def xlogy_Scalar_Self(key_set, self, other):
-    if not local.grad_enabled or other._autograd is None is other._base:
+    if not local.grad_enabled or other._autograd is other._base is None:
         return xlogy_Scalar_Self_op.below[key_set](self, other)
     edges = [gradient_edge(other)]
     if edges[0].node is None and not any_requires_grad([other]):
@@ -9124,7 +9124,7 @@ def xlogy_Scalar_Self(key_set, self, other):
 
 
 def xlogy_Scalar_Other(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return xlogy_Scalar_Other_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9139,7 +9139,7 @@ def xlogy_Scalar_Other(key_set, self, other):
 
 
 def xlogy__Scalar_Other(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return xlogy__Scalar_Other_op.below[key_set](self, other)
     if not any_requires_grad([self]):
         return xlogy__Scalar_Other_op.below[key_set](self, other)
@@ -9155,7 +9155,7 @@ def xlogy__Scalar_Other(key_set, self, other):
 
 
 def acos(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return acos_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9169,7 +9169,7 @@ def acos(key_set, self):
 
 
 def acos_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return acos__op.below[key_set](self)
     if not any_requires_grad([self]):
         return acos__op.below[key_set](self)
@@ -9184,7 +9184,7 @@ def acos_(key_set, self):
 
 
 def acosh(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return acosh_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9198,7 +9198,7 @@ def acosh(key_set, self):
 
 
 def acosh_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return acosh__op.below[key_set](self)
     if not any_requires_grad([self]):
         return acosh__op.below[key_set](self)
@@ -9212,7 +9212,7 @@ def acosh_(key_set, self):
 
 
 def asin(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return asin_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9226,7 +9226,7 @@ def asin(key_set, self):
 
 
 def asin_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return asin__op.below[key_set](self)
     if not any_requires_grad([self]):
         return asin__op.below[key_set](self)
@@ -9241,7 +9241,7 @@ def asin_(key_set, self):
 
 
 def asinh(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return asinh_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9255,7 +9255,7 @@ def asinh(key_set, self):
 
 
 def asinh_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return asinh__op.below[key_set](self)
     if not any_requires_grad([self]):
         return asinh__op.below[key_set](self)
@@ -9269,7 +9269,7 @@ def asinh_(key_set, self):
 
 
 def atan(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return atan_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9283,7 +9283,7 @@ def atan(key_set, self):
 
 
 def atan_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return atan__op.below[key_set](self)
     if not any_requires_grad([self]):
         return atan__op.below[key_set](self)
@@ -9298,7 +9298,7 @@ def atan_(key_set, self):
 
 
 def atanh(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return atanh_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9312,7 +9312,7 @@ def atanh(key_set, self):
 
 
 def atanh_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return atanh__op.below[key_set](self)
     if not any_requires_grad([self]):
         return atanh__op.below[key_set](self)
@@ -9326,7 +9326,7 @@ def atanh_(key_set, self):
 
 
 def cosh(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return cosh_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9340,7 +9340,7 @@ def cosh(key_set, self):
 
 
 def cosh_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return cosh__op.below[key_set](self)
     if not any_requires_grad([self]):
         return cosh__op.below[key_set](self)
@@ -9355,7 +9355,7 @@ def cosh_(key_set, self):
 
 
 def sinh(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sinh_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9369,7 +9369,7 @@ def sinh(key_set, self):
 
 
 def sinh_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sinh__op.below[key_set](self)
     if not any_requires_grad([self]):
         return sinh__op.below[key_set](self)
@@ -9384,7 +9384,7 @@ def sinh_(key_set, self):
 
 
 def erfc(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return erfc_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9398,7 +9398,7 @@ def erfc(key_set, self):
 
 
 def erfc_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return erfc__op.below[key_set](self)
     if not any_requires_grad([self]):
         return erfc__op.below[key_set](self)
@@ -9413,7 +9413,7 @@ def erfc_(key_set, self):
 
 
 def sinc(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sinc_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9427,7 +9427,7 @@ def sinc(key_set, self):
 
 
 def sinc_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sinc__op.below[key_set](self)
     if not any_requires_grad([self]):
         return sinc__op.below[key_set](self)
@@ -9442,7 +9442,7 @@ def sinc_(key_set, self):
 
 
 def lgamma(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return lgamma_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9456,7 +9456,7 @@ def lgamma(key_set, self):
 
 
 def lgamma_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return lgamma__op.below[key_set](self)
     if not any_requires_grad([self]):
         return lgamma__op.below[key_set](self)
@@ -9471,7 +9471,7 @@ def lgamma_(key_set, self):
 
 
 def digamma(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return digamma_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9485,7 +9485,7 @@ def digamma(key_set, self):
 
 
 def digamma_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return digamma__op.below[key_set](self)
     if not any_requires_grad([self]):
         return digamma__op.below[key_set](self)
@@ -9500,7 +9500,7 @@ def digamma_(key_set, self):
 
 
 def erfinv(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return erfinv_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9514,7 +9514,7 @@ def erfinv(key_set, self):
 
 
 def erfinv_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return erfinv__op.below[key_set](self)
     if not any_requires_grad([self]):
         return erfinv__op.below[key_set](self)
@@ -9529,7 +9529,7 @@ def erfinv_(key_set, self):
 
 
 def frac(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return frac_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9542,7 +9542,7 @@ def frac(key_set, self):
 
 
 def frac_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return frac__op.below[key_set](self)
     if not any_requires_grad([self]):
         return frac__op.below[key_set](self)
@@ -9556,7 +9556,7 @@ def frac_(key_set, self):
 
 
 def atan2(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return atan2_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -9571,7 +9571,7 @@ def atan2(key_set, self, other):
 
 
 def atan2_(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return atan2__op.below[key_set](self, other)
     if not any_requires_grad([self, other]):
         return atan2__op.below[key_set](self, other)
@@ -9589,8 +9589,8 @@ def atan2_(key_set, self, other):
 def ldexp_Tensor(key_set, self, other):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        or self._autograd is self._base is None
+        and (not isinstance(other, Tensor) or other._autograd is other._base is None)
     ):
         return ldexp_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
@@ -9610,8 +9610,8 @@ def ldexp_Tensor(key_set, self, other):
 def ldexp_(key_set, self, other):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and (not isinstance(other, Tensor) or other._autograd is None is other._base)
+        or self._autograd is self._base is None
+        and (not isinstance(other, Tensor) or other._autograd is other._base is None)
     ):
         return ldexp__op.below[key_set](self, other)
     if not any_requires_grad([self, other]):
@@ -9630,7 +9630,7 @@ def ldexp_(key_set, self, other):
 
 
 def hypot(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return hypot_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -9648,7 +9648,7 @@ def hypot(key_set, self, other):
 
 
 def hypot_(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return hypot__op.below[key_set](self, other)
     if not any_requires_grad([self, other]):
         return hypot__op.below[key_set](self, other)
@@ -9667,7 +9667,7 @@ def hypot_(key_set, self, other):
 
 
 def copysign_Tensor(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return copysign_Tensor_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -9685,7 +9685,7 @@ def copysign_Tensor(key_set, self, other):
 
 
 def copysign__Tensor(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return copysign__Tensor_op.below[key_set](self, other)
     if not any_requires_grad([self, other]):
         return copysign__Tensor_op.below[key_set](self, other)
@@ -9704,7 +9704,7 @@ def copysign__Tensor(key_set, self, other):
 
 
 def copysign_Scalar(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return copysign_Scalar_op.below[key_set](self, other)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9719,7 +9719,7 @@ def copysign_Scalar(key_set, self, other):
 
 
 def copysign__Scalar(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return copysign__Scalar_op.below[key_set](self, other)
     if not any_requires_grad([self]):
         return copysign__Scalar_op.below[key_set](self, other)
@@ -9735,7 +9735,7 @@ def copysign__Scalar(key_set, self, other):
 
 
 def logaddexp(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return logaddexp_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -9750,7 +9750,7 @@ def logaddexp(key_set, self, other):
 
 
 def logaddexp2(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return logaddexp2_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -9765,7 +9765,7 @@ def logaddexp2(key_set, self, other):
 
 
 def fmax(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return fmax_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -9780,7 +9780,7 @@ def fmax(key_set, self, other):
 
 
 def fmin(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return fmin_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -9795,7 +9795,7 @@ def fmin(key_set, self, other):
 
 
 def nan_to_num(key_set, self, nan, posinf, neginf):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return nan_to_num_op.below[key_set](self, nan, posinf, neginf)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9809,7 +9809,7 @@ def nan_to_num(key_set, self, nan, posinf, neginf):
 
 
 def nan_to_num_(key_set, self, nan, posinf, neginf):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return nan_to_num__op.below[key_set](self, nan, posinf, neginf)
     if not any_requires_grad([self]):
         return nan_to_num__op.below[key_set](self, nan, posinf, neginf)
@@ -9824,7 +9824,7 @@ def nan_to_num_(key_set, self, nan, posinf, neginf):
 
 
 def logit(key_set, self, eps):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return logit_op.below[key_set](self, eps)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9839,7 +9839,7 @@ def logit(key_set, self, eps):
 
 
 def logit_(key_set, self, eps):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return logit__op.below[key_set](self, eps)
     if not any_requires_grad([self]):
         return logit__op.below[key_set](self, eps)
@@ -9855,7 +9855,7 @@ def logit_(key_set, self, eps):
 
 
 def polygamma(key_set, n, self):
-    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is None is self._base):
+    if not local.grad_enabled or (not isinstance(self, Tensor) or self._autograd is self._base is None):
         return polygamma_op.below[key_set](n, self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9870,7 +9870,7 @@ def polygamma(key_set, n, self):
 
 
 def polygamma_(key_set, self, n):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return polygamma__op.below[key_set](self, n)
     if not any_requires_grad([self]):
         return polygamma__op.below[key_set](self, n)
@@ -9886,7 +9886,7 @@ def polygamma_(key_set, self, n):
 
 
 def deg2rad(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return deg2rad_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9899,7 +9899,7 @@ def deg2rad(key_set, self):
 
 
 def deg2rad_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return deg2rad__op.below[key_set](self)
     if not any_requires_grad([self]):
         return deg2rad__op.below[key_set](self)
@@ -9913,7 +9913,7 @@ def deg2rad_(key_set, self):
 
 
 def rad2deg(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return rad2deg_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9926,7 +9926,7 @@ def rad2deg(key_set, self):
 
 
 def rad2deg_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return rad2deg__op.below[key_set](self)
     if not any_requires_grad([self]):
         return rad2deg__op.below[key_set](self)
@@ -9940,7 +9940,7 @@ def rad2deg_(key_set, self):
 
 
 def celu(key_set, self, alpha):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return celu_op.below[key_set](self, alpha)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9955,7 +9955,7 @@ def celu(key_set, self, alpha):
 
 
 def celu_(key_set, self, alpha):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return celu__op.below[key_set](self, alpha)
     if not any_requires_grad([self]):
         return celu__op.below[key_set](self, alpha)
@@ -9971,7 +9971,7 @@ def celu_(key_set, self, alpha):
 
 
 def hardsigmoid(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return hardsigmoid_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -9985,7 +9985,7 @@ def hardsigmoid(key_set, self):
 
 
 def hardsigmoid_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return hardsigmoid__op.below[key_set](self)
     if not any_requires_grad([self]):
         return hardsigmoid__op.below[key_set](self)
@@ -10000,7 +10000,7 @@ def hardsigmoid_(key_set, self):
 
 
 def hardswish(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return hardswish_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10014,7 +10014,7 @@ def hardswish(key_set, self):
 
 
 def hardswish_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return hardswish__op.below[key_set](self)
     if not any_requires_grad([self]):
         return hardswish__op.below[key_set](self)
@@ -10029,7 +10029,7 @@ def hardswish_(key_set, self):
 
 
 def mish(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return mish_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10043,7 +10043,7 @@ def mish(key_set, self):
 
 
 def mish_(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return mish__op.below[key_set](self)
     if not any_requires_grad([self]):
         return mish__op.below[key_set](self)
@@ -10058,7 +10058,7 @@ def mish_(key_set, self):
 
 
 def hardshrink(key_set, self, lambd):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return hardshrink_op.below[key_set](self, lambd)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10073,7 +10073,7 @@ def hardshrink(key_set, self, lambd):
 
 
 def softshrink(key_set, self, lambd):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return softshrink_op.below[key_set](self, lambd)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10088,7 +10088,7 @@ def softshrink(key_set, self, lambd):
 
 
 def log_sigmoid_forward(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return log_sigmoid_forward_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10103,7 +10103,7 @@ def log_sigmoid_forward(key_set, self):
 
 
 def glu(key_set, self, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return glu_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10118,7 +10118,7 @@ def glu(key_set, self, dim):
 
 
 def _prelu_kernel(key_set, self, weight):
-    if not local.grad_enabled or self._autograd is None is self._base and weight._autograd is None is weight._base:
+    if not local.grad_enabled or self._autograd is self._base is None and weight._autograd is weight._base is None:
         return _prelu_kernel_op.below[key_set](self, weight)
     edges = [gradient_edge(self), gradient_edge(weight)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, weight]):
@@ -10134,7 +10134,7 @@ def _prelu_kernel(key_set, self, weight):
 
 
 def rrelu_with_noise(key_set, self, noise, lower, upper, training, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return rrelu_with_noise_op.below[key_set](self, noise, lower, upper, training, generator)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10152,7 +10152,7 @@ def rrelu_with_noise(key_set, self, noise, lower, upper, training, generator):
 
 
 def rrelu_with_noise_(key_set, self, noise, lower, upper, training, generator):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return rrelu_with_noise__op.below[key_set](self, noise, lower, upper, training, generator)
     if not any_requires_grad([self]):
         return rrelu_with_noise__op.below[key_set](self, noise, lower, upper, training, generator)
@@ -10173,8 +10173,8 @@ def rrelu_with_noise_(key_set, self, noise, lower, upper, training, generator):
 def rrelu_with_noise_backward(key_set, grad_output, self, noise, lower, upper, training, self_is_result):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return rrelu_with_noise_backward_op.below[key_set](
             grad_output, self, noise, lower, upper, training, self_is_result
@@ -10215,7 +10215,7 @@ def cat(key_set, tensors, dim):
 
 
 def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse):
-    if not local.grad_enabled or weight._autograd is None is weight._base:
+    if not local.grad_enabled or weight._autograd is weight._base is None:
         return embedding_op.below[key_set](weight, indices, padding_idx, scale_grad_by_freq, sparse)
     edges = [gradient_edge(weight)]
     if edges[0].node is None and not any_requires_grad([weight]):
@@ -10233,7 +10233,7 @@ def embedding(key_set, weight, indices, padding_idx, scale_grad_by_freq, sparse)
 
 
 def flip(key_set, self, dims):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return flip_op.below[key_set](self, dims)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10247,7 +10247,7 @@ def flip(key_set, self, dims):
 
 
 def gather(key_set, self, dim, index, sparse_grad):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return gather_op.below[key_set](self, dim, index, sparse_grad)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10264,7 +10264,7 @@ def gather(key_set, self, dim, index, sparse_grad):
 
 
 def index_Tensor(key_set, self, indices):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return index_Tensor_op.below[key_set](self, indices)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10279,7 +10279,7 @@ def index_Tensor(key_set, self, indices):
 
 
 def index_add(key_set, self, dim, index, source, alpha):
-    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+    if not local.grad_enabled or self._autograd is self._base is None and source._autograd is source._base is None:
         return index_add_op.below[key_set](self, dim, index, source, alpha)
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
@@ -10299,7 +10299,7 @@ def index_add(key_set, self, dim, index, source, alpha):
 
 
 def index_add_(key_set, self, dim, index, source, alpha):
-    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+    if not local.grad_enabled or self._autograd is self._base is None and source._autograd is source._base is None:
         return index_add__op.below[key_set](self, dim, index, source, alpha)
     if not any_requires_grad([self, source]):
         return index_add__op.below[key_set](self, dim, index, source, alpha)
@@ -10320,7 +10320,7 @@ def index_add_(key_set, self, dim, index, source, alpha):
 
 
 def index_put(key_set, self, indices, values, accumulate):
-    if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
+    if not local.grad_enabled or self._autograd is self._base is None and values._autograd is values._base is None:
         return index_put_op.below[key_set](self, indices, values, accumulate)
     edges = [gradient_edge(self), gradient_edge(values)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, values]):
@@ -10335,7 +10335,7 @@ def index_put(key_set, self, indices, values, accumulate):
 
 
 def index_put_(key_set, self, indices, values, accumulate):
-    if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
+    if not local.grad_enabled or self._autograd is self._base is None and values._autograd is values._base is None:
         return index_put__op.below[key_set](self, indices, values, accumulate)
     if not any_requires_grad([self, values]):
         return index_put__op.below[key_set](self, indices, values, accumulate)
@@ -10351,7 +10351,7 @@ def index_put_(key_set, self, indices, values, accumulate):
 
 
 def _index_put_impl_(key_set, self, indices, values, accumulate, unsafe):
-    if not local.grad_enabled or self._autograd is None is self._base and values._autograd is None is values._base:
+    if not local.grad_enabled or self._autograd is self._base is None and values._autograd is values._base is None:
         return _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
     if not any_requires_grad([self, values]):
         return _index_put_impl__op.below[key_set](self, indices, values, accumulate, unsafe)
@@ -10367,7 +10367,7 @@ def _index_put_impl_(key_set, self, indices, values, accumulate, unsafe):
 
 
 def index_select(key_set, self, dim, index):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return index_select_op.below[key_set](self, dim, index)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10383,7 +10383,7 @@ def index_select(key_set, self, dim, index):
 
 
 def masked_fill_Scalar(key_set, self, mask, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return masked_fill_Scalar_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10397,7 +10397,7 @@ def masked_fill_Scalar(key_set, self, mask, value):
 
 
 def masked_fill__Scalar(key_set, self, mask, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return masked_fill__Scalar_op.below[key_set](self, mask, value)
     if not any_requires_grad([self]):
         return masked_fill__Scalar_op.below[key_set](self, mask, value)
@@ -10412,7 +10412,7 @@ def masked_fill__Scalar(key_set, self, mask, value):
 
 
 def masked_fill_Tensor(key_set, self, mask, value):
-    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
+    if not local.grad_enabled or self._autograd is self._base is None and value._autograd is value._base is None:
         return masked_fill_Tensor_op.below[key_set](self, mask, value)
     edges = [gradient_edge(self), gradient_edge(value)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
@@ -10426,7 +10426,7 @@ def masked_fill_Tensor(key_set, self, mask, value):
 
 
 def masked_fill__Tensor(key_set, self, mask, value):
-    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
+    if not local.grad_enabled or self._autograd is self._base is None and value._autograd is value._base is None:
         return masked_fill__Tensor_op.below[key_set](self, mask, value)
     if not any_requires_grad([self, value]):
         return masked_fill__Tensor_op.below[key_set](self, mask, value)
@@ -10441,7 +10441,7 @@ def masked_fill__Tensor(key_set, self, mask, value):
 
 
 def repeat(key_set, self, repeats):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return repeat_op.below[key_set](self, repeats)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10456,7 +10456,7 @@ def repeat(key_set, self, repeats):
 
 
 def roll(key_set, self, shifts, dims):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return roll_op.below[key_set](self, shifts, dims)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10471,7 +10471,7 @@ def roll(key_set, self, shifts, dims):
 
 
 def scatter_src(key_set, self, dim, index, src):
-    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+    if not local.grad_enabled or self._autograd is self._base is None and src._autograd is src._base is None:
         return scatter_src_op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
@@ -10486,7 +10486,7 @@ def scatter_src(key_set, self, dim, index, src):
 
 
 def scatter__src(key_set, self, dim, index, src):
-    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+    if not local.grad_enabled or self._autograd is self._base is None and src._autograd is src._base is None:
         return scatter__src_op.below[key_set](self, dim, index, src)
     if not any_requires_grad([self, src]):
         return scatter__src_op.below[key_set](self, dim, index, src)
@@ -10502,7 +10502,7 @@ def scatter__src(key_set, self, dim, index, src):
 
 
 def scatter_value(key_set, self, dim, index, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return scatter_value_op.below[key_set](self, dim, index, value)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10517,7 +10517,7 @@ def scatter_value(key_set, self, dim, index, value):
 
 
 def scatter__value(key_set, self, dim, index, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return scatter__value_op.below[key_set](self, dim, index, value)
     if not any_requires_grad([self]):
         return scatter__value_op.below[key_set](self, dim, index, value)
@@ -10533,7 +10533,7 @@ def scatter__value(key_set, self, dim, index, value):
 
 
 def scatter_add(key_set, self, dim, index, src):
-    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+    if not local.grad_enabled or self._autograd is self._base is None and src._autograd is src._base is None:
         return scatter_add_op.below[key_set](self, dim, index, src)
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
@@ -10549,7 +10549,7 @@ def scatter_add(key_set, self, dim, index, src):
 
 
 def scatter_add_(key_set, self, dim, index, src):
-    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+    if not local.grad_enabled or self._autograd is self._base is None and src._autograd is src._base is None:
         return scatter_add__op.below[key_set](self, dim, index, src)
     if not any_requires_grad([self, src]):
         return scatter_add__op.below[key_set](self, dim, index, src)
@@ -10579,7 +10579,7 @@ def stack(key_set, tensors, dim):
 
 
 def tril(key_set, self, diagonal):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return tril_op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10593,7 +10593,7 @@ def tril(key_set, self, diagonal):
 
 
 def tril_(key_set, self, diagonal):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return tril__op.below[key_set](self, diagonal)
     if not any_requires_grad([self]):
         return tril__op.below[key_set](self, diagonal)
@@ -10608,7 +10608,7 @@ def tril_(key_set, self, diagonal):
 
 
 def triu(key_set, self, diagonal):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return triu_op.below[key_set](self, diagonal)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10622,7 +10622,7 @@ def triu(key_set, self, diagonal):
 
 
 def triu_(key_set, self, diagonal):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return triu__op.below[key_set](self, diagonal)
     if not any_requires_grad([self]):
         return triu__op.below[key_set](self, diagonal)
@@ -10637,7 +10637,7 @@ def triu_(key_set, self, diagonal):
 
 
 def pixel_shuffle(key_set, self, upscale_factor):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return pixel_shuffle_op.below[key_set](self, upscale_factor)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10651,7 +10651,7 @@ def pixel_shuffle(key_set, self, upscale_factor):
 
 
 def pixel_unshuffle(key_set, self, downscale_factor):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return pixel_unshuffle_op.below[key_set](self, downscale_factor)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10665,7 +10665,7 @@ def pixel_unshuffle(key_set, self, downscale_factor):
 
 
 def _log_softmax(key_set, self, dim, half_to_float):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return _log_softmax_op.below[key_set](self, dim, half_to_float)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10681,7 +10681,7 @@ def _log_softmax(key_set, self, dim, half_to_float):
 
 
 def _safe_softmax(key_set, self, dim, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return _safe_softmax_op.below[key_set](self, dim, dtype)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10697,7 +10697,7 @@ def _safe_softmax(key_set, self, dim, dtype):
 
 
 def _softmax(key_set, self, dim, half_to_float):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return _softmax_op.below[key_set](self, dim, half_to_float)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10713,7 +10713,7 @@ def _softmax(key_set, self, dim, half_to_float):
 
 
 def amax(key_set, self, dim, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return amax_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10730,7 +10730,7 @@ def amax(key_set, self, dim, keepdim):
 
 
 def amin(key_set, self, dim, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return amin_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10747,7 +10747,7 @@ def amin(key_set, self, dim, keepdim):
 
 
 def cumsum(key_set, self, dim, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return cumsum_op.below[key_set](self, dim, dtype)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10761,7 +10761,7 @@ def cumsum(key_set, self, dim, dtype):
 
 
 def cumsum_(key_set, self, dim, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return cumsum__op.below[key_set](self, dim, dtype)
     if not any_requires_grad([self]):
         return cumsum__op.below[key_set](self, dim, dtype)
@@ -10776,7 +10776,7 @@ def cumsum_(key_set, self, dim, dtype):
 
 
 def logsumexp(key_set, self, dim, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return logsumexp_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10793,7 +10793,7 @@ def logsumexp(key_set, self, dim, keepdim):
 
 
 def max(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return max_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10808,7 +10808,7 @@ def max(key_set, self):
 
 
 def max_dim(key_set, self, dim, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return max_dim_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10825,7 +10825,7 @@ def max_dim(key_set, self, dim, keepdim):
 
 
 def mean(key_set, self, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return mean_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10840,7 +10840,7 @@ def mean(key_set, self, dtype):
 
 
 def mean_dim(key_set, self, dim, keepdim, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return mean_dim_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10857,7 +10857,7 @@ def mean_dim(key_set, self, dim, keepdim, dtype):
 
 
 def min(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return min_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10872,7 +10872,7 @@ def min(key_set, self):
 
 
 def min_dim(key_set, self, dim, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return min_dim_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10889,7 +10889,7 @@ def min_dim(key_set, self, dim, keepdim):
 
 
 def prod(key_set, self, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return prod_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10904,7 +10904,7 @@ def prod(key_set, self, dtype):
 
 
 def prod_dim_int(key_set, self, dim, keepdim, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return prod_dim_int_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10921,7 +10921,7 @@ def prod_dim_int(key_set, self, dim, keepdim, dtype):
 
 
 def std_correction(key_set, self, dim, correction, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return std_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10939,7 +10939,7 @@ def std_correction(key_set, self, dim, correction, keepdim):
 
 
 def std_mean_correction(key_set, self, dim, correction, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return std_mean_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10957,7 +10957,7 @@ def std_mean_correction(key_set, self, dim, correction, keepdim):
 
 
 def sum(key_set, self, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sum_op.below[key_set](self, dtype)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10971,7 +10971,7 @@ def sum(key_set, self, dtype):
 
 
 def sum_dim_IntList(key_set, self, dim, keepdim, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sum_dim_IntList_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -10987,7 +10987,7 @@ def sum_dim_IntList(key_set, self, dim, keepdim, dtype):
 
 
 def var_correction(key_set, self, dim, correction, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return var_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11004,7 +11004,7 @@ def var_correction(key_set, self, dim, correction, keepdim):
 
 
 def var_mean_correction(key_set, self, dim, correction, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return var_mean_correction_op.below[key_set](self, dim, correction, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11021,7 +11021,7 @@ def var_mean_correction(key_set, self, dim, correction, keepdim):
 
 
 def cumprod(key_set, self, dim, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return cumprod_op.below[key_set](self, dim, dtype)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11038,7 +11038,7 @@ def cumprod(key_set, self, dim, dtype):
 
 
 def cumprod_(key_set, self, dim, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return cumprod__op.below[key_set](self, dim, dtype)
     if not any_requires_grad([self]):
         return cumprod__op.below[key_set](self, dim, dtype)
@@ -11056,7 +11056,7 @@ def cumprod_(key_set, self, dim, dtype):
 
 
 def cummax(key_set, self, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return cummax_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11072,7 +11072,7 @@ def cummax(key_set, self, dim):
 
 
 def cummin(key_set, self, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return cummin_op.below[key_set](self, dim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11088,7 +11088,7 @@ def cummin(key_set, self, dim):
 
 
 def kthvalue(key_set, self, k, dim, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return kthvalue_op.below[key_set](self, k, dim, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11105,7 +11105,7 @@ def kthvalue(key_set, self, k, dim, keepdim):
 
 
 def mode(key_set, self, dim, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return mode_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11122,7 +11122,7 @@ def mode(key_set, self, dim, keepdim):
 
 
 def nansum(key_set, self, dim, keepdim, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return nansum_op.below[key_set](self, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11139,7 +11139,7 @@ def nansum(key_set, self, dim, keepdim, dtype):
 
 
 def aminmax(key_set, self, dim, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return aminmax_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11157,7 +11157,7 @@ def aminmax(key_set, self, dim, keepdim):
 
 
 def diag_embed(key_set, self, offset, dim1, dim2):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return diag_embed_op.below[key_set](self, offset, dim1, dim2)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11173,7 +11173,7 @@ def diag_embed(key_set, self, offset, dim1, dim2):
 
 
 def diagonal_copy(key_set, self, offset, dim1, dim2):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return diagonal_copy_op.below[key_set](self, offset, dim1, dim2)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11190,7 +11190,7 @@ def diagonal_copy(key_set, self, offset, dim1, dim2):
 
 
 def rot90(key_set, self, k, dims):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return rot90_op.below[key_set](self, k, dims)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11205,7 +11205,7 @@ def rot90(key_set, self, k, dims):
 
 
 def take(key_set, self, index):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return take_op.below[key_set](self, index)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11220,7 +11220,7 @@ def take(key_set, self, index):
 
 
 def vdot(key_set, self, other):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return vdot_op.below[key_set](self, other)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -11237,7 +11237,7 @@ def vdot(key_set, self, other):
 
 
 def dist(key_set, self, other, p):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return dist_op.below[key_set](self, other, p)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -11256,9 +11256,9 @@ def dist(key_set, self, other, p):
 def addmv(key_set, self, mat, vec, beta, alpha):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and mat._autograd is None is mat._base
-        and vec._autograd is None is vec._base
+        or self._autograd is self._base is None
+        and mat._autograd is mat._base is None
+        and vec._autograd is vec._base is None
     ):
         return addmv_op.below[key_set](self, mat, vec, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(mat), gradient_edge(vec)]
@@ -11280,9 +11280,9 @@ def addmv(key_set, self, mat, vec, beta, alpha):
 def addmv_(key_set, self, mat, vec, beta, alpha):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and mat._autograd is None is mat._base
-        and vec._autograd is None is vec._base
+        or self._autograd is self._base is None
+        and mat._autograd is mat._base is None
+        and vec._autograd is vec._base is None
     ):
         return addmv__op.below[key_set](self, mat, vec, beta, alpha)
     if not any_requires_grad([self, mat, vec]):
@@ -11305,9 +11305,9 @@ def addmv_(key_set, self, mat, vec, beta, alpha):
 def addr(key_set, self, vec1, vec2, beta, alpha):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and vec1._autograd is None is vec1._base
-        and vec2._autograd is None is vec2._base
+        or self._autograd is self._base is None
+        and vec1._autograd is vec1._base is None
+        and vec2._autograd is vec2._base is None
     ):
         return addr_op.below[key_set](self, vec1, vec2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(vec1), gradient_edge(vec2)]
@@ -11329,9 +11329,9 @@ def addr(key_set, self, vec1, vec2, beta, alpha):
 def addr_(key_set, self, vec1, vec2, beta, alpha):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and vec1._autograd is None is vec1._base
-        and vec2._autograd is None is vec2._base
+        or self._autograd is self._base is None
+        and vec1._autograd is vec1._base is None
+        and vec2._autograd is vec2._base is None
     ):
         return addr__op.below[key_set](self, vec1, vec2, beta, alpha)
     if not any_requires_grad([self, vec1, vec2]):
@@ -11352,7 +11352,7 @@ def addr_(key_set, self, vec1, vec2, beta, alpha):
 
 
 def renorm(key_set, self, p, dim, maxnorm):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return renorm_op.below[key_set](self, p, dim, maxnorm)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11369,7 +11369,7 @@ def renorm(key_set, self, p, dim, maxnorm):
 
 
 def renorm_(key_set, self, p, dim, maxnorm):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return renorm__op.below[key_set](self, p, dim, maxnorm)
     if not any_requires_grad([self]):
         return renorm__op.below[key_set](self, p, dim, maxnorm)
@@ -11387,7 +11387,7 @@ def renorm_(key_set, self, p, dim, maxnorm):
 
 
 def linalg_cross(key_set, self, other, dim):
-    if not local.grad_enabled or self._autograd is None is self._base and other._autograd is None is other._base:
+    if not local.grad_enabled or self._autograd is self._base is None and other._autograd is other._base is None:
         return linalg_cross_op.below[key_set](self, other, dim)
     edges = [gradient_edge(self), gradient_edge(other)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, other]):
@@ -11405,7 +11405,7 @@ def linalg_cross(key_set, self, other, dim):
 
 
 def index_copy(key_set, self, dim, index, source):
-    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+    if not local.grad_enabled or self._autograd is self._base is None and source._autograd is source._base is None:
         return index_copy_op.below[key_set](self, dim, index, source)
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
@@ -11423,7 +11423,7 @@ def index_copy(key_set, self, dim, index, source):
 
 
 def index_copy_(key_set, self, dim, index, source):
-    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+    if not local.grad_enabled or self._autograd is self._base is None and source._autograd is source._base is None:
         return index_copy__op.below[key_set](self, dim, index, source)
     if not any_requires_grad([self, source]):
         return index_copy__op.below[key_set](self, dim, index, source)
@@ -11442,7 +11442,7 @@ def index_copy_(key_set, self, dim, index, source):
 
 
 def index_fill_int_Scalar(key_set, self, dim, index, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return index_fill_int_Scalar_op.below[key_set](self, dim, index, value)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11457,7 +11457,7 @@ def index_fill_int_Scalar(key_set, self, dim, index, value):
 
 
 def index_fill__int_Scalar(key_set, self, dim, index, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return index_fill__int_Scalar_op.below[key_set](self, dim, index, value)
     if not any_requires_grad([self]):
         return index_fill__int_Scalar_op.below[key_set](self, dim, index, value)
@@ -11473,7 +11473,7 @@ def index_fill__int_Scalar(key_set, self, dim, index, value):
 
 
 def index_fill_int_Tensor(key_set, self, dim, index, value):
-    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
+    if not local.grad_enabled or self._autograd is self._base is None and value._autograd is value._base is None:
         return index_fill_int_Tensor_op.below[key_set](self, dim, index, value)
     edges = [gradient_edge(self), gradient_edge(value)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, value]):
@@ -11488,7 +11488,7 @@ def index_fill_int_Tensor(key_set, self, dim, index, value):
 
 
 def index_fill__int_Tensor(key_set, self, dim, index, value):
-    if not local.grad_enabled or self._autograd is None is self._base and value._autograd is None is value._base:
+    if not local.grad_enabled or self._autograd is self._base is None and value._autograd is value._base is None:
         return index_fill__int_Tensor_op.below[key_set](self, dim, index, value)
     if not any_requires_grad([self, value]):
         return index_fill__int_Tensor_op.below[key_set](self, dim, index, value)
@@ -11504,7 +11504,7 @@ def index_fill__int_Tensor(key_set, self, dim, index, value):
 
 
 def masked_scatter(key_set, self, mask, source):
-    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+    if not local.grad_enabled or self._autograd is self._base is None and source._autograd is source._base is None:
         return masked_scatter_op.below[key_set](self, mask, source)
     edges = [gradient_edge(self), gradient_edge(source)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, source]):
@@ -11519,7 +11519,7 @@ def masked_scatter(key_set, self, mask, source):
 
 
 def masked_scatter_(key_set, self, mask, source):
-    if not local.grad_enabled or self._autograd is None is self._base and source._autograd is None is source._base:
+    if not local.grad_enabled or self._autograd is self._base is None and source._autograd is source._base is None:
         return masked_scatter__op.below[key_set](self, mask, source)
     if not any_requires_grad([self, source]):
         return masked_scatter__op.below[key_set](self, mask, source)
@@ -11535,7 +11535,7 @@ def masked_scatter_(key_set, self, mask, source):
 
 
 def masked_scatter_backward(key_set, grad_output, mask, sizes):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return masked_scatter_backward_op.below[key_set](grad_output, mask, sizes)
     edges = [gradient_edge(grad_output)]
     if edges[0].node is None and not any_requires_grad([grad_output]):
@@ -11550,7 +11550,7 @@ def masked_scatter_backward(key_set, grad_output, mask, sizes):
 
 
 def masked_select(key_set, self, mask):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return masked_select_op.below[key_set](self, mask)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11565,7 +11565,7 @@ def masked_select(key_set, self, mask):
 
 
 def scatter_reduce_two(key_set, self, dim, index, src, reduce, include_self):
-    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+    if not local.grad_enabled or self._autograd is self._base is None and src._autograd is src._base is None:
         return scatter_reduce_two_op.below[key_set](self, dim, index, src, reduce, include_self)
     edges = [gradient_edge(self), gradient_edge(src)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, src]):
@@ -11585,7 +11585,7 @@ def scatter_reduce_two(key_set, self, dim, index, src, reduce, include_self):
 
 
 def scatter_reduce__two(key_set, self, dim, index, src, reduce, include_self):
-    if not local.grad_enabled or self._autograd is None is self._base and src._autograd is None is src._base:
+    if not local.grad_enabled or self._autograd is self._base is None and src._autograd is src._base is None:
         return scatter_reduce__two_op.below[key_set](self, dim, index, src, reduce, include_self)
     if not any_requires_grad([self, src]):
         return scatter_reduce__two_op.below[key_set](self, dim, index, src, reduce, include_self)
@@ -11606,7 +11606,7 @@ def scatter_reduce__two(key_set, self, dim, index, src, reduce, include_self):
 
 
 def _linalg_svd(key_set, A, full_matrices, compute_uv, driver):
-    if not local.grad_enabled or A._autograd is None is A._base:
+    if not local.grad_enabled or A._autograd is A._base is None:
         return _linalg_svd_op.below[key_set](A, full_matrices, compute_uv, driver)
     edges = [gradient_edge(A)]
     if edges[0].node is None and not any_requires_grad([A]):
@@ -11624,7 +11624,7 @@ def _linalg_svd(key_set, A, full_matrices, compute_uv, driver):
 
 
 def linalg_inv_ex(key_set, A, check_errors):
-    if not local.grad_enabled or A._autograd is None is A._base:
+    if not local.grad_enabled or A._autograd is A._base is None:
         return linalg_inv_ex_op.below[key_set](A, check_errors)
     edges = [gradient_edge(A)]
     if edges[0].node is None and not any_requires_grad([A]):
@@ -11638,7 +11638,7 @@ def linalg_inv_ex(key_set, A, check_errors):
 
 
 def trace(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return trace_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11652,7 +11652,7 @@ def trace(key_set, self):
 
 
 def linalg_vector_norm(key_set, self, ord, dim, keepdim, dtype):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return linalg_vector_norm_op.below[key_set](self, ord, dim, keepdim, dtype)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11670,7 +11670,7 @@ def linalg_vector_norm(key_set, self, ord, dim, keepdim, dtype):
 
 
 def norm_ScalarOpt_dim(key_set, self, p, dim, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return norm_ScalarOpt_dim_op.below[key_set](self, p, dim, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11688,7 +11688,7 @@ def norm_ScalarOpt_dim(key_set, self, p, dim, keepdim):
 
 
 def _cdist_forward(key_set, x1, x2, p, compute_mode):
-    if not local.grad_enabled or x1._autograd is None is x1._base and x2._autograd is None is x2._base:
+    if not local.grad_enabled or x1._autograd is x1._base is None and x2._autograd is x2._base is None:
         return _cdist_forward_op.below[key_set](x1, x2, p, compute_mode)
     edges = [gradient_edge(x1), gradient_edge(x2)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([x1, x2]):
@@ -11707,7 +11707,7 @@ def _cdist_forward(key_set, x1, x2, p, compute_mode):
 
 
 def median(key_set, self):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return median_op.below[key_set](self)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11722,7 +11722,7 @@ def median(key_set, self):
 
 
 def median_dim(key_set, self, dim, keepdim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return median_dim_op.below[key_set](self, dim, keepdim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11739,7 +11739,7 @@ def median_dim(key_set, self, dim, keepdim):
 
 
 def sort(key_set, self, dim, descending):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sort_op.below[key_set](self, dim, descending)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11755,7 +11755,7 @@ def sort(key_set, self, dim, descending):
 
 
 def sort_stable(key_set, self, stable, dim, descending):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return sort_stable_op.below[key_set](self, stable, dim, descending)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11771,7 +11771,7 @@ def sort_stable(key_set, self, stable, dim, descending):
 
 
 def topk(key_set, self, k, dim, largest, sorted):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return topk_op.below[key_set](self, k, dim, largest, sorted)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11787,7 +11787,7 @@ def topk(key_set, self, k, dim, largest, sorted):
 
 
 def unique_consecutive(key_set, self, return_inverse, return_counts, dim):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return unique_consecutive_op.below[key_set](self, return_inverse, return_counts, dim)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11800,7 +11800,7 @@ def unique_consecutive(key_set, self, return_inverse, return_counts, dim):
 
 
 def unique_dim(key_set, self, dim, sorted, return_inverse, return_counts):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return unique_dim_op.below[key_set](self, dim, sorted, return_inverse, return_counts)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11813,7 +11813,7 @@ def unique_dim(key_set, self, dim, sorted, return_inverse, return_counts):
 
 
 def _unique2(key_set, self, sorted, return_inverse, return_counts):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return _unique2_op.below[key_set](self, sorted, return_inverse, return_counts)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -11828,9 +11828,9 @@ def _unique2(key_set, self, sorted, return_inverse, return_counts):
 def addmm(key_set, self, mat1, mat2, beta, alpha):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and mat1._autograd is None is mat1._base
-        and mat2._autograd is None is mat2._base
+        or self._autograd is self._base is None
+        and mat1._autograd is mat1._base is None
+        and mat2._autograd is mat2._base is None
     ):
         return addmm_op.below[key_set](self, mat1, mat2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(mat1), gradient_edge(mat2)]
@@ -11856,9 +11856,9 @@ def addmm(key_set, self, mat1, mat2, beta, alpha):
 def addmm_(key_set, self, mat1, mat2, beta, alpha):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and mat1._autograd is None is mat1._base
-        and mat2._autograd is None is mat2._base
+        or self._autograd is self._base is None
+        and mat1._autograd is mat1._base is None
+        and mat2._autograd is mat2._base is None
     ):
         return addmm__op.below[key_set](self, mat1, mat2, beta, alpha)
     if not any_requires_grad([self, mat1, mat2]):
@@ -11885,9 +11885,9 @@ def addmm_(key_set, self, mat1, mat2, beta, alpha):
 def baddbmm(key_set, self, batch1, batch2, beta, alpha):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and batch1._autograd is None is batch1._base
-        and batch2._autograd is None is batch2._base
+        or self._autograd is self._base is None
+        and batch1._autograd is batch1._base is None
+        and batch2._autograd is batch2._base is None
     ):
         return baddbmm_op.below[key_set](self, batch1, batch2, beta, alpha)
     edges = [gradient_edge(self), gradient_edge(batch1), gradient_edge(batch2)]
@@ -11909,9 +11909,9 @@ def baddbmm(key_set, self, batch1, batch2, beta, alpha):
 def baddbmm_(key_set, self, batch1, batch2, beta, alpha):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and batch1._autograd is None is batch1._base
-        and batch2._autograd is None is batch2._base
+        or self._autograd is self._base is None
+        and batch1._autograd is batch1._base is None
+        and batch2._autograd is batch2._base is None
     ):
         return baddbmm__op.below[key_set](self, batch1, batch2, beta, alpha)
     if not any_requires_grad([self, batch1, batch2]):
@@ -11932,7 +11932,7 @@ def baddbmm_(key_set, self, batch1, batch2, beta, alpha):
 
 
 def bmm(key_set, self, mat2):
-    if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
+    if not local.grad_enabled or self._autograd is self._base is None and mat2._autograd is mat2._base is None:
         return bmm_op.below[key_set](self, mat2)
     edges = [gradient_edge(self), gradient_edge(mat2)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, mat2]):
@@ -11949,7 +11949,7 @@ def bmm(key_set, self, mat2):
 
 
 def dot(key_set, self, tensor):
-    if not local.grad_enabled or self._autograd is None is self._base and tensor._autograd is None is tensor._base:
+    if not local.grad_enabled or self._autograd is self._base is None and tensor._autograd is tensor._base is None:
         return dot_op.below[key_set](self, tensor)
     edges = [gradient_edge(self), gradient_edge(tensor)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, tensor]):
@@ -11966,7 +11966,7 @@ def dot(key_set, self, tensor):
 
 
 def mm(key_set, self, mat2):
-    if not local.grad_enabled or self._autograd is None is self._base and mat2._autograd is None is mat2._base:
+    if not local.grad_enabled or self._autograd is self._base is None and mat2._autograd is mat2._base is None:
         return mm_op.below[key_set](self, mat2)
     edges = [gradient_edge(self), gradient_edge(mat2)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, mat2]):
@@ -11987,7 +11987,7 @@ def mm(key_set, self, mat2):
 
 
 def mv(key_set, self, vec):
-    if not local.grad_enabled or self._autograd is None is self._base and vec._autograd is None is vec._base:
+    if not local.grad_enabled or self._autograd is self._base is None and vec._autograd is vec._base is None:
         return mv_op.below[key_set](self, vec)
     edges = [gradient_edge(self), gradient_edge(vec)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, vec]):
@@ -12006,9 +12006,9 @@ def mv(key_set, self, vec):
 def convolution(key_set, input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     if (
         not local.grad_enabled
-        or input._autograd is None is input._base
-        and weight._autograd is None is weight._base
-        and (not isinstance(bias, Tensor) or bias._autograd is None is bias._base)
+        or input._autograd is input._base is None
+        and weight._autograd is weight._base is None
+        and (not isinstance(bias, Tensor) or bias._autograd is bias._base is None)
     ):
         return convolution_op.below[key_set](
             input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
@@ -12061,9 +12061,9 @@ def convolution_backward(
 ):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and input._autograd is None is input._base
-        and weight._autograd is None is weight._base
+        or grad_output._autograd is grad_output._base is None
+        and input._autograd is input._base is None
+        and weight._autograd is weight._base is None
     ):
         return convolution_backward_op.below[key_set](
             grad_output,
@@ -12124,7 +12124,7 @@ def convolution_backward(
 
 
 def constant_pad_nd(key_set, self, pad, value):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return constant_pad_nd_op.below[key_set](self, pad, value)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12138,7 +12138,7 @@ def constant_pad_nd(key_set, self, pad, value):
 
 
 def reflection_pad1d(key_set, self, padding):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return reflection_pad1d_op.below[key_set](self, padding)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12155,8 +12155,8 @@ def reflection_pad1d(key_set, self, padding):
 def reflection_pad1d_backward(key_set, grad_output, self, padding):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return reflection_pad1d_backward_op.below[key_set](grad_output, self, padding)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -12172,7 +12172,7 @@ def reflection_pad1d_backward(key_set, grad_output, self, padding):
 
 
 def reflection_pad2d(key_set, self, padding):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return reflection_pad2d_op.below[key_set](self, padding)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12189,8 +12189,8 @@ def reflection_pad2d(key_set, self, padding):
 def reflection_pad2d_backward(key_set, grad_output, self, padding):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return reflection_pad2d_backward_op.below[key_set](grad_output, self, padding)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -12206,7 +12206,7 @@ def reflection_pad2d_backward(key_set, grad_output, self, padding):
 
 
 def reflection_pad3d(key_set, self, padding):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return reflection_pad3d_op.below[key_set](self, padding)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12223,8 +12223,8 @@ def reflection_pad3d(key_set, self, padding):
 def reflection_pad3d_backward(key_set, grad_output, self, padding):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return reflection_pad3d_backward_op.below[key_set](grad_output, self, padding)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -12240,7 +12240,7 @@ def reflection_pad3d_backward(key_set, grad_output, self, padding):
 
 
 def replication_pad1d(key_set, self, padding):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return replication_pad1d_op.below[key_set](self, padding)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12257,8 +12257,8 @@ def replication_pad1d(key_set, self, padding):
 def replication_pad1d_backward(key_set, grad_output, self, padding):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return replication_pad1d_backward_op.below[key_set](grad_output, self, padding)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -12274,7 +12274,7 @@ def replication_pad1d_backward(key_set, grad_output, self, padding):
 
 
 def replication_pad2d(key_set, self, padding):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return replication_pad2d_op.below[key_set](self, padding)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12291,8 +12291,8 @@ def replication_pad2d(key_set, self, padding):
 def replication_pad2d_backward(key_set, grad_output, self, padding):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return replication_pad2d_backward_op.below[key_set](grad_output, self, padding)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -12308,7 +12308,7 @@ def replication_pad2d_backward(key_set, grad_output, self, padding):
 
 
 def replication_pad3d(key_set, self, padding):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return replication_pad3d_op.below[key_set](self, padding)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12325,8 +12325,8 @@ def replication_pad3d(key_set, self, padding):
 def replication_pad3d_backward(key_set, grad_output, self, padding):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return replication_pad3d_backward_op.below[key_set](grad_output, self, padding)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -12342,7 +12342,7 @@ def replication_pad3d_backward(key_set, grad_output, self, padding):
 
 
 def _adaptive_avg_pool2d(key_set, self, output_size):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return _adaptive_avg_pool2d_op.below[key_set](self, output_size)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12358,8 +12358,8 @@ def _adaptive_avg_pool2d(key_set, self, output_size):
 def _adaptive_avg_pool2d_backward(key_set, grad_output, self):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return _adaptive_avg_pool2d_backward_op.below[key_set](grad_output, self)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -12375,7 +12375,7 @@ def _adaptive_avg_pool2d_backward(key_set, grad_output, self):
 
 
 def avg_pool2d(key_set, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return avg_pool2d_op.below[key_set](
             self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
@@ -12405,8 +12405,8 @@ def avg_pool2d_backward(
 ):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return avg_pool2d_backward_op.below[key_set](
             grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
@@ -12441,7 +12441,7 @@ def avg_pool2d_backward(
 
 
 def max_pool2d_with_indices(key_set, self, kernel_size, stride, padding, dilation, ceil_mode):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return max_pool2d_with_indices_op.below[key_set](self, kernel_size, stride, padding, dilation, ceil_mode)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12467,8 +12467,8 @@ def max_pool2d_with_indices_backward(
 ):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return max_pool2d_with_indices_backward_op.below[key_set](
             grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices
@@ -12499,7 +12499,7 @@ def max_pool2d_with_indices_backward(
 
 
 def upsample_nearest1d(key_set, self, output_size, scales):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return upsample_nearest1d_op.below[key_set](self, output_size, scales)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12515,7 +12515,7 @@ def upsample_nearest1d(key_set, self, output_size, scales):
 
 
 def upsample_nearest1d_backward(key_set, grad_output, output_size, input_size, scales):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return upsample_nearest1d_backward_op.below[key_set](grad_output, output_size, input_size, scales)
     edges = [gradient_edge(grad_output)]
     if edges[0].node is None and not any_requires_grad([grad_output]):
@@ -12530,7 +12530,7 @@ def upsample_nearest1d_backward(key_set, grad_output, output_size, input_size, s
 
 
 def upsample_nearest2d(key_set, self, output_size, scales_h, scales_w):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return upsample_nearest2d_op.below[key_set](self, output_size, scales_h, scales_w)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12547,7 +12547,7 @@ def upsample_nearest2d(key_set, self, output_size, scales_h, scales_w):
 
 
 def upsample_nearest2d_backward(key_set, grad_output, output_size, input_size, scales_h, scales_w):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return upsample_nearest2d_backward_op.below[key_set](grad_output, output_size, input_size, scales_h, scales_w)
     edges = [gradient_edge(grad_output)]
     if edges[0].node is None and not any_requires_grad([grad_output]):
@@ -12565,7 +12565,7 @@ def upsample_nearest2d_backward(key_set, grad_output, output_size, input_size, s
 
 
 def upsample_nearest3d(key_set, self, output_size, scales_d, scales_h, scales_w):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return upsample_nearest3d_op.below[key_set](self, output_size, scales_d, scales_h, scales_w)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12583,7 +12583,7 @@ def upsample_nearest3d(key_set, self, output_size, scales_d, scales_h, scales_w)
 
 
 def upsample_nearest3d_backward(key_set, grad_output, output_size, input_size, scales_d, scales_h, scales_w):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return upsample_nearest3d_backward_op.below[key_set](
             grad_output, output_size, input_size, scales_d, scales_h, scales_w
         )
@@ -12612,7 +12612,7 @@ def upsample_nearest3d_backward(key_set, grad_output, output_size, input_size, s
 
 
 def _upsample_nearest_exact1d(key_set, self, output_size, scales):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return _upsample_nearest_exact1d_op.below[key_set](self, output_size, scales)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12628,7 +12628,7 @@ def _upsample_nearest_exact1d(key_set, self, output_size, scales):
 
 
 def _upsample_nearest_exact1d_backward(key_set, grad_output, output_size, input_size, scales):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return _upsample_nearest_exact1d_backward_op.below[key_set](grad_output, output_size, input_size, scales)
     edges = [gradient_edge(grad_output)]
     if edges[0].node is None and not any_requires_grad([grad_output]):
@@ -12645,7 +12645,7 @@ def _upsample_nearest_exact1d_backward(key_set, grad_output, output_size, input_
 
 
 def _upsample_nearest_exact2d(key_set, self, output_size, scales_h, scales_w):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return _upsample_nearest_exact2d_op.below[key_set](self, output_size, scales_h, scales_w)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12662,7 +12662,7 @@ def _upsample_nearest_exact2d(key_set, self, output_size, scales_h, scales_w):
 
 
 def _upsample_nearest_exact2d_backward(key_set, grad_output, output_size, input_size, scales_h, scales_w):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return _upsample_nearest_exact2d_backward_op.below[key_set](
             grad_output, output_size, input_size, scales_h, scales_w
         )
@@ -12684,7 +12684,7 @@ def _upsample_nearest_exact2d_backward(key_set, grad_output, output_size, input_
 
 
 def _upsample_nearest_exact3d(key_set, self, output_size, scales_d, scales_h, scales_w):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return _upsample_nearest_exact3d_op.below[key_set](self, output_size, scales_d, scales_h, scales_w)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12702,7 +12702,7 @@ def _upsample_nearest_exact3d(key_set, self, output_size, scales_d, scales_h, sc
 
 
 def _upsample_nearest_exact3d_backward(key_set, grad_output, output_size, input_size, scales_d, scales_h, scales_w):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return _upsample_nearest_exact3d_backward_op.below[key_set](
             grad_output, output_size, input_size, scales_d, scales_h, scales_w
         )
@@ -12731,7 +12731,7 @@ def _upsample_nearest_exact3d_backward(key_set, grad_output, output_size, input_
 
 
 def upsample_linear1d(key_set, self, output_size, align_corners, scales):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return upsample_linear1d_op.below[key_set](self, output_size, align_corners, scales)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12748,7 +12748,7 @@ def upsample_linear1d(key_set, self, output_size, align_corners, scales):
 
 
 def upsample_linear1d_backward(key_set, grad_output, output_size, input_size, align_corners, scales):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return upsample_linear1d_backward_op.below[key_set](grad_output, output_size, input_size, align_corners, scales)
     edges = [gradient_edge(grad_output)]
     if edges[0].node is None and not any_requires_grad([grad_output]):
@@ -12766,7 +12766,7 @@ def upsample_linear1d_backward(key_set, grad_output, output_size, input_size, al
 
 
 def upsample_bilinear2d(key_set, self, output_size, align_corners, scales_h, scales_w):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return upsample_bilinear2d_op.below[key_set](self, output_size, align_corners, scales_h, scales_w)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12784,7 +12784,7 @@ def upsample_bilinear2d(key_set, self, output_size, align_corners, scales_h, sca
 
 
 def upsample_bilinear2d_backward(key_set, grad_output, output_size, input_size, align_corners, scales_h, scales_w):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return upsample_bilinear2d_backward_op.below[key_set](
             grad_output, output_size, input_size, align_corners, scales_h, scales_w
         )
@@ -12813,7 +12813,7 @@ def upsample_bilinear2d_backward(key_set, grad_output, output_size, input_size, 
 
 
 def upsample_trilinear3d(key_set, self, output_size, align_corners, scales_d, scales_h, scales_w):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return upsample_trilinear3d_op.below[key_set](self, output_size, align_corners, scales_d, scales_h, scales_w)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12836,7 +12836,7 @@ def upsample_trilinear3d(key_set, self, output_size, align_corners, scales_d, sc
 def upsample_trilinear3d_backward(
     key_set, grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w
 ):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return upsample_trilinear3d_backward_op.below[key_set](
             grad_output, output_size, input_size, align_corners, scales_d, scales_h, scales_w
         )
@@ -12867,7 +12867,7 @@ def upsample_trilinear3d_backward(
 
 
 def upsample_bicubic2d(key_set, self, output_size, align_corners, scales_h, scales_w):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return upsample_bicubic2d_op.below[key_set](self, output_size, align_corners, scales_h, scales_w)
     edges = [gradient_edge(self)]
     if edges[0].node is None and not any_requires_grad([self]):
@@ -12885,7 +12885,7 @@ def upsample_bicubic2d(key_set, self, output_size, align_corners, scales_h, scal
 
 
 def upsample_bicubic2d_backward(key_set, grad_output, output_size, input_size, align_corners, scales_h, scales_w):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return upsample_bicubic2d_backward_op.below[key_set](
             grad_output, output_size, input_size, align_corners, scales_h, scales_w
         )
@@ -12916,9 +12916,9 @@ def upsample_bicubic2d_backward(key_set, grad_output, output_size, input_size, a
 def binary_cross_entropy(key_set, self, target, weight, reduction):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and target._autograd is None is target._base
-        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+        or self._autograd is self._base is None
+        and target._autograd is target._base is None
+        and (not isinstance(weight, Tensor) or weight._autograd is weight._base is None)
     ):
         return binary_cross_entropy_op.below[key_set](self, target, weight, reduction)
     check_no_requires_grad("binary_cross_entropy", "weight", weight)
@@ -12940,10 +12940,10 @@ def binary_cross_entropy(key_set, self, target, weight, reduction):
 def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, reduction):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and target._autograd is None is target._base
-        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
-        and (not isinstance(pos_weight, Tensor) or pos_weight._autograd is None is pos_weight._base)
+        or self._autograd is self._base is None
+        and target._autograd is target._base is None
+        and (not isinstance(weight, Tensor) or weight._autograd is weight._base is None)
+        and (not isinstance(pos_weight, Tensor) or pos_weight._autograd is pos_weight._base is None)
     ):
         return binary_cross_entropy_with_logits_op.below[key_set](self, target, weight, pos_weight, reduction)
     check_no_requires_grad("binary_cross_entropy_with_logits", "weight", weight)
@@ -12965,7 +12965,7 @@ def binary_cross_entropy_with_logits(key_set, self, target, weight, pos_weight, 
 
 
 def huber_loss(key_set, self, target, reduction, delta):
-    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+    if not local.grad_enabled or self._autograd is self._base is None and target._autograd is target._base is None:
         return huber_loss_op.below[key_set](self, target, reduction, delta)
     edges = [gradient_edge(self), gradient_edge(target)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
@@ -12982,7 +12982,7 @@ def huber_loss(key_set, self, target, reduction, delta):
 
 
 def mse_loss(key_set, self, target, reduction):
-    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+    if not local.grad_enabled or self._autograd is self._base is None and target._autograd is target._base is None:
         return mse_loss_op.below[key_set](self, target, reduction)
     edges = [gradient_edge(self), gradient_edge(target)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
@@ -13000,10 +13000,10 @@ def mse_loss(key_set, self, target, reduction):
 def _scaled_dot_product_flash_attention_for_cpu(key_set, query, key, value, dropout_p, is_causal, attn_mask, scale):
     if (
         not local.grad_enabled
-        or query._autograd is None is query._base
-        and key._autograd is None is key._base
-        and value._autograd is None is value._base
-        and (not isinstance(attn_mask, Tensor) or attn_mask._autograd is None is attn_mask._base)
+        or query._autograd is query._base is None
+        and key._autograd is key._base is None
+        and value._autograd is value._base is None
+        and (not isinstance(attn_mask, Tensor) or attn_mask._autograd is attn_mask._base is None)
     ):
         return _scaled_dot_product_flash_attention_for_cpu_op.below[key_set](
             query, key, value, dropout_p, is_causal, attn_mask, scale
@@ -13042,11 +13042,11 @@ def _scaled_dot_product_flash_attention_for_cpu(key_set, query, key, value, drop
 def _thnn_fused_lstm_cell(key_set, input_gates, hidden_gates, cx, input_bias, hidden_bias):
     if (
         not local.grad_enabled
-        or input_gates._autograd is None is input_gates._base
-        and hidden_gates._autograd is None is hidden_gates._base
-        and cx._autograd is None is cx._base
-        and (not isinstance(input_bias, Tensor) or input_bias._autograd is None is input_bias._base)
-        and (not isinstance(hidden_bias, Tensor) or hidden_bias._autograd is None is hidden_bias._base)
+        or input_gates._autograd is input_gates._base is None
+        and hidden_gates._autograd is hidden_gates._base is None
+        and cx._autograd is cx._base is None
+        and (not isinstance(input_bias, Tensor) or input_bias._autograd is input_bias._base is None)
+        and (not isinstance(hidden_bias, Tensor) or hidden_bias._autograd is hidden_bias._base is None)
     ):
         return _thnn_fused_lstm_cell_op.below[key_set](input_gates, hidden_gates, cx, input_bias, hidden_bias)
     edges = [
@@ -13077,11 +13077,11 @@ def _thnn_fused_lstm_cell(key_set, input_gates, hidden_gates, cx, input_bias, hi
 def _thnn_fused_gru_cell(key_set, input_gates, hidden_gates, hx, input_bias, hidden_bias):
     if (
         not local.grad_enabled
-        or input_gates._autograd is None is input_gates._base
-        and hidden_gates._autograd is None is hidden_gates._base
-        and hx._autograd is None is hx._base
-        and (not isinstance(input_bias, Tensor) or input_bias._autograd is None is input_bias._base)
-        and (not isinstance(hidden_bias, Tensor) or hidden_bias._autograd is None is hidden_bias._base)
+        or input_gates._autograd is input_gates._base is None
+        and hidden_gates._autograd is hidden_gates._base is None
+        and hx._autograd is hx._base is None
+        and (not isinstance(input_bias, Tensor) or input_bias._autograd is input_bias._base is None)
+        and (not isinstance(hidden_bias, Tensor) or hidden_bias._autograd is hidden_bias._base is None)
     ):
         return _thnn_fused_gru_cell_op.below[key_set](input_gates, hidden_gates, hx, input_bias, hidden_bias)
     edges = [
@@ -13111,9 +13111,9 @@ def _thnn_fused_gru_cell(key_set, input_gates, hidden_gates, hx, input_bias, hid
 def native_layer_norm(key_set, input, normalized_shape, weight, bias, eps):
     if (
         not local.grad_enabled
-        or input._autograd is None is input._base
-        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
-        and (not isinstance(bias, Tensor) or bias._autograd is None is bias._base)
+        or input._autograd is input._base is None
+        and (not isinstance(weight, Tensor) or weight._autograd is weight._base is None)
+        and (not isinstance(bias, Tensor) or bias._autograd is bias._base is None)
     ):
         return native_layer_norm_op.below[key_set](input, normalized_shape, weight, bias, eps)
     edges = [gradient_edge(input), gradient_edge(weight), gradient_edge(bias)]
@@ -13135,8 +13135,8 @@ def native_layer_norm(key_set, input, normalized_shape, weight, bias, eps):
 def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+        or self._autograd is self._base is None
+        and (not isinstance(weight, Tensor) or weight._autograd is weight._base is None)
     ):
         return nll_loss_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     check_no_requires_grad("nll_loss_forward", "weight", weight)
@@ -13159,8 +13159,8 @@ def nll_loss_forward(key_set, self, target, weight, reduction, ignore_index):
 def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+        or self._autograd is self._base is None
+        and (not isinstance(weight, Tensor) or weight._autograd is weight._base is None)
     ):
         return nll_loss2d_forward_op.below[key_set](self, target, weight, reduction, ignore_index)
     check_no_requires_grad("nll_loss2d_forward", "weight", weight)
@@ -13181,7 +13181,7 @@ def nll_loss2d_forward(key_set, self, target, weight, reduction, ignore_index):
 
 
 def smooth_l1_loss(key_set, self, target, reduction, beta):
-    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+    if not local.grad_enabled or self._autograd is self._base is None and target._autograd is target._base is None:
         return smooth_l1_loss_op.below[key_set](self, target, reduction, beta)
     edges = [gradient_edge(self), gradient_edge(target)]
     if edges[0].node is edges[1].node is None and not any_requires_grad([self, target]):
@@ -13198,7 +13198,7 @@ def smooth_l1_loss(key_set, self, target, reduction, beta):
 
 
 def soft_margin_loss(key_set, self, target, reduction):
-    if not local.grad_enabled or self._autograd is None is self._base and target._autograd is None is target._base:
+    if not local.grad_enabled or self._autograd is self._base is None and target._autograd is target._base is None:
         return soft_margin_loss_op.below[key_set](self, target, reduction)
     check_no_requires_grad("soft_margin_loss", "target", target)
     edges = [gradient_edge(self)]
@@ -13217,8 +13217,8 @@ def soft_margin_loss(key_set, self, target, reduction):
 def multi_margin_loss(key_set, self, target, p, margin, weight, reduction):
     if (
         not local.grad_enabled
-        or self._autograd is None is self._base
-        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+        or self._autograd is self._base is None
+        and (not isinstance(weight, Tensor) or weight._autograd is weight._base is None)
     ):
         return multi_margin_loss_op.below[key_set](self, target, p, margin, weight, reduction)
     check_no_requires_grad("multi_margin_loss", "weight", weight)
@@ -13241,8 +13241,8 @@ def multi_margin_loss(key_set, self, target, p, margin, weight, reduction):
 def _log_softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and output._autograd is None is output._base
+        or grad_output._autograd is grad_output._base is None
+        and output._autograd is output._base is None
     ):
         return _log_softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
@@ -13263,8 +13263,8 @@ def _log_softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
 def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and output._autograd is None is output._base
+        or grad_output._autograd is grad_output._base is None
+        and output._autograd is output._base is None
     ):
         return _softmax_backward_data_op.below[key_set](grad_output, output, dim, input_dtype)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
@@ -13286,10 +13286,10 @@ def _softmax_backward_data(key_set, grad_output, output, dim, input_dtype):
 def binary_cross_entropy_backward(key_set, grad_output, self, target, weight, reduction):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and target._autograd is None is target._base
-        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and target._autograd is target._base is None
+        and (not isinstance(weight, Tensor) or weight._autograd is weight._base is None)
     ):
         return binary_cross_entropy_backward_op.below[key_set](grad_output, self, target, weight, reduction)
     check_no_requires_grad("binary_cross_entropy_backward", "weight", weight)
@@ -13311,7 +13311,7 @@ def binary_cross_entropy_backward(key_set, grad_output, self, target, weight, re
 
 
 def diagonal_backward(key_set, grad_output, input_sizes, offset, dim1, dim2):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return diagonal_backward_op.below[key_set](grad_output, input_sizes, offset, dim1, dim2)
     edges = [gradient_edge(grad_output)]
     if edges[0].node is None and not any_requires_grad([grad_output]):
@@ -13329,8 +13329,8 @@ def diagonal_backward(key_set, grad_output, input_sizes, offset, dim1, dim2):
 def elu_backward(key_set, grad_output, alpha, scale, input_scale, is_result, self_or_result):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and self_or_result._autograd is None is self_or_result._base
+        or grad_output._autograd is grad_output._base is None
+        and self_or_result._autograd is self_or_result._base is None
     ):
         return elu_backward_op.below[key_set](grad_output, alpha, scale, input_scale, is_result, self_or_result)
     edges = [gradient_edge(grad_output), gradient_edge(self_or_result)]
@@ -13353,7 +13353,7 @@ def elu_backward(key_set, grad_output, alpha, scale, input_scale, is_result, sel
 
 
 def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding_idx, scale_grad_by_freq):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return embedding_dense_backward_op.below[key_set](
             grad_output, indices, num_weights, padding_idx, scale_grad_by_freq
         )
@@ -13376,8 +13376,8 @@ def embedding_dense_backward(key_set, grad_output, indices, num_weights, padding
 def gelu_backward(key_set, grad_output, self, approximate):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return gelu_backward_op.below[key_set](grad_output, self, approximate)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -13397,8 +13397,8 @@ def gelu_backward(key_set, grad_output, self, approximate):
 def hardtanh_backward(key_set, grad_output, self, min_val, max_val):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return hardtanh_backward_op.below[key_set](grad_output, self, min_val, max_val)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -13418,9 +13418,9 @@ def hardtanh_backward(key_set, grad_output, self, min_val, max_val):
 def huber_loss_backward(key_set, grad_output, self, target, reduction, delta):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and target._autograd is None is target._base
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and target._autograd is target._base is None
     ):
         return huber_loss_backward_op.below[key_set](grad_output, self, target, reduction, delta)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
@@ -13441,8 +13441,8 @@ def huber_loss_backward(key_set, grad_output, self, target, reduction, delta):
 def leaky_relu_backward(key_set, grad_output, self, negative_slope, self_is_result):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return leaky_relu_backward_op.below[key_set](grad_output, self, negative_slope, self_is_result)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -13461,9 +13461,9 @@ def leaky_relu_backward(key_set, grad_output, self, negative_slope, self_is_resu
 def mse_loss_backward(key_set, grad_output, self, target, reduction):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and target._autograd is None is target._base
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and target._autograd is target._base is None
     ):
         return mse_loss_backward_op.below[key_set](grad_output, self, target, reduction)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
@@ -13486,10 +13486,10 @@ def mse_loss_backward(key_set, grad_output, self, target, reduction):
 def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, ignore_index, total_weight):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
-        and total_weight._autograd is None is total_weight._base
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and (not isinstance(weight, Tensor) or weight._autograd is weight._base is None)
+        and total_weight._autograd is total_weight._base is None
     ):
         return nll_loss2d_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
@@ -13519,10 +13519,10 @@ def nll_loss2d_backward(key_set, grad_output, self, target, weight, reduction, i
 def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ignore_index, total_weight):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and (not isinstance(weight, Tensor) or weight._autograd is None is weight._base)
-        and total_weight._autograd is None is total_weight._base
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and (not isinstance(weight, Tensor) or weight._autograd is weight._base is None)
+        and total_weight._autograd is total_weight._base is None
     ):
         return nll_loss_backward_op.below[key_set](
             grad_output, self, target, weight, reduction, ignore_index, total_weight
@@ -13550,7 +13550,7 @@ def nll_loss_backward(key_set, grad_output, self, target, weight, reduction, ign
 
 
 def select_backward(key_set, grad_output, input_sizes, dim, index):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return select_backward_op.below[key_set](grad_output, input_sizes, dim, index)
     edges = [gradient_edge(grad_output)]
     if edges[0].node is None and not any_requires_grad([grad_output]):
@@ -13567,8 +13567,8 @@ def select_backward(key_set, grad_output, input_sizes, dim, index):
 def sigmoid_backward(key_set, grad_output, output):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and output._autograd is None is output._base
+        or grad_output._autograd is grad_output._base is None
+        and output._autograd is output._base is None
     ):
         return sigmoid_backward_op.below[key_set](grad_output, output)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
@@ -13585,7 +13585,7 @@ def sigmoid_backward(key_set, grad_output, output):
 
 
 def slice_backward(key_set, grad_output, input_sizes, dim, start, end, step):
-    if not local.grad_enabled or grad_output._autograd is None is grad_output._base:
+    if not local.grad_enabled or grad_output._autograd is grad_output._base is None:
         return slice_backward_op.below[key_set](grad_output, input_sizes, dim, start, end, step)
     edges = [gradient_edge(grad_output)]
     if edges[0].node is None and not any_requires_grad([grad_output]):
@@ -13604,9 +13604,9 @@ def slice_backward(key_set, grad_output, input_sizes, dim, start, end, step):
 def smooth_l1_loss_backward(key_set, grad_output, self, target, reduction, beta):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
-        and target._autograd is None is target._base
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
+        and target._autograd is target._base is None
     ):
         return smooth_l1_loss_backward_op.below[key_set](grad_output, self, target, reduction, beta)
     edges = [gradient_edge(grad_output), gradient_edge(self), gradient_edge(target)]
@@ -13628,8 +13628,8 @@ def smooth_l1_loss_backward(key_set, grad_output, self, target, reduction, beta)
 def softplus_backward(key_set, grad_output, self, beta, threshold):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return softplus_backward_op.below[key_set](grad_output, self, beta, threshold)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -13650,8 +13650,8 @@ def softplus_backward(key_set, grad_output, self, beta, threshold):
 def tanh_backward(key_set, grad_output, output):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and output._autograd is None is output._base
+        or grad_output._autograd is grad_output._base is None
+        and output._autograd is output._base is None
     ):
         return tanh_backward_op.below[key_set](grad_output, output)
     edges = [gradient_edge(grad_output), gradient_edge(output)]
@@ -13670,8 +13670,8 @@ def tanh_backward(key_set, grad_output, output):
 def threshold_backward(key_set, grad_output, self, threshold):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return threshold_backward_op.below[key_set](grad_output, self, threshold)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -13688,7 +13688,7 @@ def threshold_backward(key_set, grad_output, self, threshold):
 
 
 def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
-    if not local.grad_enabled or grad_in._autograd is None is grad_in._base:
+    if not local.grad_enabled or grad_in._autograd is grad_in._base is None:
         return unfold_backward_op.below[key_set](grad_in, input_sizes, dim, size, step)
     edges = [gradient_edge(grad_in)]
     if edges[0].node is None and not any_requires_grad([grad_in]):
@@ -13706,8 +13706,8 @@ def unfold_backward(key_set, grad_in, input_sizes, dim, size, step):
 def hardshrink_backward(key_set, grad_out, self, lambd):
     if (
         not local.grad_enabled
-        or grad_out._autograd is None is grad_out._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_out._autograd is grad_out._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return hardshrink_backward_op.below[key_set](grad_out, self, lambd)
     edges = [gradient_edge(grad_out), gradient_edge(self)]
@@ -13726,8 +13726,8 @@ def hardshrink_backward(key_set, grad_out, self, lambd):
 def softshrink_backward(key_set, grad_output, self, lambd):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return softshrink_backward_op.below[key_set](grad_output, self, lambd)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -13746,8 +13746,8 @@ def softshrink_backward(key_set, grad_output, self, lambd):
 def log_sigmoid_backward(key_set, grad_output, self, buffer):
     if (
         not local.grad_enabled
-        or grad_output._autograd is None is grad_output._base
-        and (not isinstance(self, Tensor) or self._autograd is None is self._base)
+        or grad_output._autograd is grad_output._base is None
+        and (not isinstance(self, Tensor) or self._autograd is self._base is None)
     ):
         return log_sigmoid_backward_op.below[key_set](grad_output, self, buffer)
     edges = [gradient_edge(grad_output), gradient_edge(self)]
@@ -13766,7 +13766,7 @@ def log_sigmoid_backward(key_set, grad_output, self, buffer):
 
 
 def fake_quantize_per_tensor_affine_cachemask(key_set, self, scale, zero_point, quant_min, quant_max):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return fake_quantize_per_tensor_affine_cachemask_op.below[key_set](
             self, scale, zero_point, quant_min, quant_max
         )
@@ -13788,7 +13788,7 @@ def fake_quantize_per_tensor_affine_cachemask(key_set, self, scale, zero_point, 
 def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
     key_set, self, scale, zero_point, fake_quant_enabled, quant_min, quant_max
 ):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return _fake_quantize_per_tensor_affine_cachemask_tensor_qparams_op.below[key_set](
             self, scale, zero_point, fake_quant_enabled, quant_min, quant_max
         )
@@ -13814,7 +13814,7 @@ def _fake_quantize_per_tensor_affine_cachemask_tensor_qparams(
 
 
 def fake_quantize_per_channel_affine_cachemask(key_set, self, scale, zero_point, axis, quant_min, quant_max):
-    if not local.grad_enabled or self._autograd is None is self._base:
+    if not local.grad_enabled or self._autograd is self._base is None:
         return fake_quantize_per_channel_affine_cachemask_op.below[key_set](
             self, scale, zero_point, axis, quant_min, quant_max
         )
