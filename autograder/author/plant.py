@@ -44,34 +44,7 @@ def mend_{index}() -> tuple[str, Callable]:
     return "{short}", {function}
 '''
 
-_CHECKS = """
-
-@program(
-    "clinic.{module}.narrow_{index}",
-    cases=no_cases,
-    edges=[{{}}],
-    examine=examined("narrowed", "{number}", statements={statements}, operators={operators}),
-)
-def narrow_{index}(rl):
-    return text_of(rl.clinic.{module}.narrow_{index})
-
-
-@program(
-    "clinic.{module}.name_{index}.first", cases=no_cases, edges=[{{}}], examine=examined("named", "{number}", guesses=1)
-)
-def name_{index}_first(rl):
-    return rl.clinic.{module}.name_{index}()
-
-
-@program("clinic.{module}.name_{index}", cases=no_cases, edges=[{{}}], examine=examined("named", "{number}", guesses=2))
-def name_{index}(rl):
-    return rl.clinic.{module}.name_{index}()
-
-
-@program("clinic.{module}.mend_{index}", cases=no_cases, edges=[{{}}], examine=examined("mended", "{number}"))
-def mend_{index}(rl):
-    return text_of(rl.clinic.{module}.mend_{index})
-"""
+_CHECK = "patient(__name__, {index}, statements={statements}, operators={operators})\n"
 
 _SECTION = """## {index} · {title}
 
@@ -130,7 +103,7 @@ def plant(lab: Lab, function: str, body: Path) -> list[Path]:
     text = text.replace(_BEFORE, _SECTION.format(**words) + _BEFORE, 1)
     said = f'AT = "{patient.at}"\n\n\n{patient.symptom}\n\n\n{patient.planted}\n'
     file.write_text(f'"""{title}"""\n\n{said}', encoding="utf-8")
-    for path, more in (answers, _ANSWERS), (checks, _CHECKS):
+    for path, more in (answers, _ANSWERS), (checks, _CHECK):
         path.write_text(path.read_text(encoding="utf-8") + more.format(**words), encoding="utf-8")
     lab.source.write_text(text, encoding="utf-8")
     return [file, answers, checks, lab.source]

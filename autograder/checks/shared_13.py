@@ -2,6 +2,9 @@
 
 import inspect
 from contextlib import contextmanager
+from operator import attrgetter
+
+from ..engine.check import program
 
 
 def text_of(slot):
@@ -19,6 +22,40 @@ def examined(how, *about, **limits):
 def no_cases(st):
     """Nothing is drawn: an answer is examined as it is."""
     return st.nothing()
+
+
+def patient(topic, index, statements, operators, is_named=True):
+    """Register the checks of a patient, which are those of three exercises: a program of at most so many statements and operators
+    that shows the fault, the name of the function at fault, and a sound function in its place. `topic` is the module of the checks.
+    """
+    lab, _, module = topic.split(".")[-2].partition("_")
+    number, place = f"{lab}.{index}", f"clinic.{module}"
+    narrow, name, mend = (attrgetter(f"{place}.{exercise}_{index}") for exercise in ("narrow", "name", "mend"))
+    limits = {"statements": statements, "operators": operators}
+
+    @program(f"{place}.narrow_{index}", cases=no_cases, edges=[{}], examine=examined("narrowed", number, **limits))
+    def narrowed(rl):
+        return text_of(narrow(rl))
+
+    if is_named:
+
+        @program(
+            f"{place}.name_{index}.first", cases=no_cases, edges=[{}], examine=examined("named", number, guesses=1)
+        )
+        def named_at_once(rl):
+            return name(rl)()
+
+        @program(f"{place}.name_{index}", cases=no_cases, edges=[{}], examine=examined("named", number, guesses=2))
+        def named(rl):
+            return name(rl)()
+
+    @program(f"{place}.mend_{index}", cases=no_cases, edges=[{}], examine=examined("mended", number))
+    def mended(rl):
+        return text_of(mend(rl))
+
+    checks = [narrowed, mended, *([named_at_once, named] if is_named else [])]
+    for check in checks:
+        check.program.__module__ = topic  # whose lab has the check
 
 
 def tested(how, *about):

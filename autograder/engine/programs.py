@@ -116,6 +116,7 @@ class _WithoutJudge(ast.NodeTransformer):
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef | None:
         if any(getattr(decorator, "attr", "") == "oracle" for decorator in node.decorator_list):
             return None
+        self.generic_visit(node)
         for decorator in node.decorator_list:
             if isinstance(decorator, ast.Call) and _registers(decorator):
                 decorator.keywords = [ast.keyword("cases", ast.Constant(None))]

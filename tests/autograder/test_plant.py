@@ -58,7 +58,7 @@ def test_a_wrong_function_and_a_symptom_become_a_patient_with_three_exercises(co
     index = int(file.stem)
     names = {node.name for node in ast.parse(answers.read_text()).body if isinstance(node, ast.FunctionDef)}
     assert {f"narrow_{index}", f"name_{index}", f"mend_{index}"} <= names
-    assert f'"clinic.tensors.name_{index}.first"' in checks.read_text()
+    assert f"patient(__name__, {index}, statements=" in checks.read_text()
     text = source.read_text()
     assert text.index(f'exercise="clinic.tensors.mend_{index}"') < text.index("## In your own words")
 
