@@ -289,7 +289,7 @@ def where(function: Callable) -> Place:
 def digest(exercise: str) -> str:
     """The hash over all that the trials of an exercise depend on."""
     graded = mutants.graded_checks(exercise)
-    programs = [program for check in graded for program in (check.program, check.reference) if program]
+    programs = [program for check in graded for program in (check.program, check.torch_program) if program]
     lab = graded[0].lab
     parts = (
         reached([where(function_of(exercise))], steps=1),

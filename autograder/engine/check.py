@@ -39,7 +39,7 @@ class Check:
     """One program, its cases, and the exercise that it tests.
 
     `cases(st)` returns a strategy for keyword arguments of the program, from hypothesis.strategies `st`. `edges` are always
-    among the cases. If torch makes the edges, `given` is a function. Only the judge calls either function.
+    among the cases. If torch makes the edges, `_edges` is a function. Only the judge calls either function.
     `hint(case, mine, theirs)` may name the mistake. A text is the hint for every mistake but an exception. The entry `beyond` of a
     result lists calls that the contract does not allow, and these are named without a hint of the check's own. A `disposable`
     check changes process-wide state of torch (registrations, backends), so torch's side of it runs in a process of its own.
@@ -52,28 +52,28 @@ class Check:
     name: str
     program: Callable
     cases: Callable[[Any], Any]
-    given: list[dict] | Callable[[], list[dict]]
+    _edges: list[dict] | Callable[[], list[dict]]
     hint: str | Callable[[dict, Tree, Tree], str | None] | None
     disposable: bool = False
     draws: int | None = None
     show: Callable[..., str] | None = None
     prediction: bool = False
     examine: Callable[[Any, Tree, dict | None], Verdict] | None = None
-    reference: Callable | None = None
+    torch_program: Callable | None = None
 
     @cached_property
     def edges(self) -> list[dict]:
-        return self.given() if callable(self.given) else self.given
+        return self._edges() if callable(self._edges) else self._edges
 
-    def oracle(self, reference: Callable) -> Check:
+    def oracle(self, torch_program: Callable) -> Check:
         """Decorator: the program that the judge runs, with `xp = torch`, instead of the check's own."""
-        self.reference = reference
+        self.torch_program = torch_program
         return self
 
     @cached_property
     def asks_torch(self) -> bool:
         """Whether the answer is torch's. It is not if the oracle uses neither torch nor a tensor of the case."""
-        return self.reference is None or _uses_torch(self.reference) or any(map(_has_tensor, self.edges))
+        return self.torch_program is None or _uses_torch(self.torch_program) or any(map(_has_tensor, self.edges))
 
     @cached_property
     def exercise(self) -> str:

@@ -406,8 +406,8 @@ class Judge:
         with suppress(Exception):  # a case without a listing is shown as data
             verdict.listing = self.source.listing(check, disagreement.case)
         is_secret = check.prediction or check.lab.startswith(CLINIC)
-        reference = None if self.source.is_exact(check) or is_secret else check.reference
-        verdict.oracle = shown_source(reference) if reference else ""
+        torch_program = None if self.source.is_exact(check) or is_secret else check.torch_program
+        verdict.oracle = shown_source(torch_program) if torch_program else ""
         verdict.theirs = "" if check.prediction else show(disagreement.theirs)
 
 

@@ -158,7 +158,7 @@ def recorded(name: str) -> Recorded:
             f"what was recorded of torch for lab {lab} belongs to another version of the course; {INSTALL}"
         )
     python = _about(lab).get("python", _python())
-    if python != _python() and check.reference and "import dis\n" in text_of(check.reference):
+    if python != _python() and check.torch_program and "import dis\n" in text_of(check.torch_program):
         raise NotRecorded(
             f"torch's answers about bytecode are those of Python {python}, and this is {_python()}; {INSTALL}"
         )

@@ -57,7 +57,7 @@ _side = TorchSide()
 def answers(name: str, cases: list[dict], rounding: int | None = None) -> list[Tree]:
     """Torch's observation of each case of a check, as it is, or with `OtherRounding` of this seed."""
     check = find(name)
-    program = check.reference or check.program
+    program = check.torch_program or check.program
     observe = observe_result if rounding is None else partial(_observe_rounded, rounding)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -223,13 +223,13 @@ def _about(page: Page, config: MkDocsConfig) -> dict:
 def _home_verdict() -> str:
     """The card that the check of home shows, before the reader runs it."""
     check = find(HOME_VERDICT.check)
-    assert check.reference is not None
+    assert check.torch_program is not None
     notes = []
     if runs(check.lab):
         recorded = practice.Practice()
         recorded.begin(check)
         notes = [recorded.note]
-    texts = {"program": shown_source(check.program), "oracle": shown_source(check.reference)}
+    texts = {"program": shown_source(check.program), "oracle": shown_source(check.torch_program)}
     with speaking(LANGUAGE):
         shown = card(replace(HOME_VERDICT, notes=notes, **texts))
     return f'<div class="rich verdict" role="group" aria-label="{words("Verdict")}">{shown}</div>'

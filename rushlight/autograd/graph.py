@@ -292,7 +292,7 @@ def gradient_edge(tensor: Tensor) -> Edge:
 
     Source: `torch/csrc/autograd/variable.cpp`, `gradient_edge`.
     """
-    if not isinstance(tensor, Tensor) or tensor._autograd is tensor._base is None:
+    if not isinstance(tensor, Tensor) or (tensor._autograd is None and tensor._base is None):
         return NO_EDGE
     # `grad_fn` of a view may rebuild the node
     node = tensor.grad_fn if tensor._base is not None else tensor._autograd.grad_fn

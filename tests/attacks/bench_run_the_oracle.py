@@ -16,7 +16,7 @@ def cell():
     import torch
 
     subject, registry = sys.modules["autograder.engine.subject"], sys.modules["autograder.engine.check"].registry()
-    halves = {name: check.reference for name, check in registry.items() if check.reference}
+    halves = {name: check.torch_program for name, check in registry.items() if check.torch_program}
     halves |= {
         f.__name__: f
         for f in gc.get_objects()

@@ -90,7 +90,7 @@ import autograder.engine.check
 checks = importlib.import_module("autograder.engine.check").registry()
 for path in pathlib.Path(autograder.__path__[0], "checks").rglob("*.py"):  # those that no TOPICS names, too
     importlib.import_module(".".join(["autograder", *path.relative_to(autograder.__path__[0]).with_suffix("").parts]))
-known = [name for name, check in checks.items() if check.reference or check.edges or check.cases or check.hint]
+known = [name for name, check in checks.items() if check.torch_program or check.edges or check.cases or check.hint]
 print(json.dumps({"checks": sorted(checks), "known": known, "torch": "torch" in sys.modules}))
 """
 

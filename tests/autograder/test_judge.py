@@ -457,7 +457,7 @@ def test_an_oracle_that_is_broken_is_the_graders_error_and_no_wrong_answer(monke
     def broken(torch, **case):
         raise error
 
-    monkeypatch.setattr(find(name), "reference", broken)
+    monkeypatch.setattr(find(name), "torch_program", broken)
     slot = function_of(find(name).exercise)
     if find(name).prediction:
         fill(slot, _saying([]))

@@ -149,7 +149,7 @@ def test_a_wrong_answer_gets_the_verdict_that_it_gets_case_by_case(decide, does,
     assert (together.outcome, together.case, together.agreed) == (DISAGREED, alone.case, alone.agreed)
 
 
-TOGETHER = [name for name, check in registry().items() if hasattr(check.reference, "for_cases")]
+TOGETHER = [name for name, check in registry().items() if hasattr(check.torch_program, "for_cases")]
 
 
 @pytest.mark.parametrize("name", sweep(TOGETHER, keep=TOGETHER[:1]))

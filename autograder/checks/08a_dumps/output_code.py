@@ -376,11 +376,11 @@ def whole_dump(xp, function, given, text):
 def _(torch, function, given, text):
     dump = _known(function, given, text)
     runs = {
-        name: [loop[-1] for loop in kernel_loops.reference(torch, function, given, name, kernel["source"])]
+        name: [loop[-1] for loop in kernel_loops.torch_program(torch, function, given, name, kernel["source"])]
         for name, kernel in dump["kernels"].items()
     }
     return {
-        **memory_use.reference(torch, function, given, text),
-        "bytes moved": bytes_moved.reference(torch, function, given, text),
+        **memory_use.torch_program(torch, function, given, text),
+        "bytes moved": bytes_moved.torch_program(torch, function, given, text),
         "runs of each loop": runs,
     }

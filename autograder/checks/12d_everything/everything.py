@@ -72,17 +72,17 @@ def _(torch, start):
     checks = "autograder.checks.12d_everything"
     anatomy, costs = import_module(f"{checks}.anatomy"), import_module(f"{checks}.costs")
     case = {"config": [*SIZES.values()], "batch": len(tokens), "n": 6}
-    memory = costs.memory.reference(torch, **case)
+    memory = costs.memory.torch_program(torch, **case)
     lens, x = [], model.token.weight[tokens] + model.position.weight
     for block in [None, *model.blocks]:
         x = block(x) if block is not None else x
         lens.append(copied(model.head(model.norm(x))))
     plain = _trained(torch, start, data)
-    sent = {strategy: costs.traffic.reference(torch, strategy=strategy, **case) for strategy in STRATEGIES[1:]}
+    sent = {strategy: costs.traffic.torch_program(torch, strategy=strategy, **case) for strategy in STRATEGIES[1:]}
     shown = {
         "lens": lens,
         "graph": anatomy.graph_of(torch, loss, dict(model.named_parameters())),
-        "operations": sum(sum(counts) for counts in costs.flops.reference(torch, fused=True, **case).values()),
+        "operations": sum(sum(counts) for counts in costs.flops.torch_program(torch, fused=True, **case).values()),
         "memory": [memory[name] for name in ("parameters", "gradients", "optimizer", "activations")],
         "measured": memory["activations"],
         "graphs": _graphs(torch, model, tokens),
