@@ -1,5 +1,6 @@
 """Every script in `bench/` runs, with the smallest arguments that it takes. What it measures is not looked at."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -39,8 +40,10 @@ SMALLEST = {
 }
 
 
-def test_every_script_is_tried():
-    assert sorted(SMALLEST) == sorted(path.name for path in BENCH.glob("*.py"))
+def test_every_script_is_tried_and_has_its_question():
+    scripts = sorted(path.name for path in BENCH.glob("*.py"))
+    named = re.findall(r"^\| `(\w+\.py)` \|", (BENCH / "README.md").read_text(encoding="utf-8"), re.M)
+    assert sorted(SMALLEST) == sorted([*named, "gpu.py"]) == scripts
 
 
 @pytest.mark.parametrize("script", sweep(list(SMALLEST), keep=["dispatch.py"]))
