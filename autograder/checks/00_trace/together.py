@@ -27,5 +27,5 @@ def path_of_a_call(xp, op, kind, before, places):
 
 @path_of_a_call.oracle
 def torch_path_of_a_call(torch, op, kind, before, places):
-    served = kernels.torch_program(torch, op, keys.reference(torch, kind, before, places))
+    served = kernels.torch_program(torch, op, keys.torch_program(torch, kind, before, places))
     return served and [*served, layers.torch_program(torch, served[1].rpartition(":")[0])]
