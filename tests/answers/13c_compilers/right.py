@@ -57,7 +57,11 @@ def mend_1__pairs_of_keys():
             return [same_type, *guards_for(value.__func__, f"{source}.__func__", scope)]
         if type(value) in CONSTANTS and type(value) not in WRITTEN:
             return [f"{source} is {bind(scope, value, 'constant')}"]
-        if type(value) in WRITTEN or isinstance(value, (slice, rl.device)):
+        if isinstance(value, slice):
+            parts = [(type(part), part) for part in (value.start, value.stop, value.step)]
+            now = f"[(type(part), part) for part in ({source}.start, {source}.stop, {source}.step)]"
+            return [same_type, f"{now} == {bind(scope, parts, 'parts')}"]
+        if type(value) in WRITTEN or isinstance(value, rl.device):
             return [same_type, f"{source} != {source}" if value != value else f"{source} == {bind(scope, value, 'v')}"]
         if isinstance(value, range):
             parts = (value.start, value.stop, value.step)
@@ -99,14 +103,19 @@ def mend_1__a_table_of_kinds():
             yield f"[*{source}] == {bind(scope, [*value], 'keys')}"
             yield f"[*map(type, {source})] == {bind(scope, [*map(type, value)], 'types')}"
 
+    def of_slice(value, source, scope):
+        for name in "start", "stop", "step":
+            yield from guards_for(getattr(value, name), f"{source}.{name}", scope)
+
     kinds = {
         Tensor: of_tensor,
+        slice: of_slice,
         MethodType: lambda value, source, scope: (
             [f"{source}.__func__.__code__ is {bind(scope, value.__func__.__code__)}"]
             if isinstance(value.__func__, FunctionType)
             else [f"{source}.__func__ is {bind(scope, value.__func__)}"]
         ),
-        (slice, rl.device): lambda value, source, scope: [f"{source} == {bind(scope, value)}"],
+        rl.device: lambda value, source, scope: [f"{source} == {bind(scope, value)}"],
         range: lambda value, source, scope: [f"{source}.__reduce__() == {bind(scope, value.__reduce__(), 'parts')}"],
         (set, frozenset): lambda value, source, scope: [f"{source} == {bind(scope, value.copy(), 'elements')}"],
         dict: of_dict,
