@@ -3,7 +3,7 @@
     python bench/early_warning.py [LAB]
 
 Classes are simulated at the level of verdicts. Each student has an ability and each exercise a difficulty, and a student who fails
-has made one of the recorded mistakes of `tests/answers/`, some more often than others, with the simplest case of the
+has made one of the recorded mistakes of `solutions/`, some more often than others, with the simplest case of the
 check that shows it. In each class one exercise is bad, in one of four ways.
 """
 

@@ -66,7 +66,8 @@ def by_size(rooms: dict[str, int]) -> list[tuple[str, int]]:
 
 def main() -> None:
     framework, grader = code_by_room("rushlight"), code_by_room("autograder")
-    others = {"checks": grader.pop("checks"), "tests": code_by_room("tests").total()}
+    others = {name: code_by_room(folder).total() for name, folder in (("answers", "solutions"), ("tests", "tests"))}
+    others = {"checks": grader.pop("checks")} | others
     generated = {"framework, generated": framework.pop("generated")}
     clinic = {"answers of the clinic": framework.pop("clinic")}  # no part of the framework
     totals = {"framework, by hand": framework.total(), **generated, **clinic, "grader": grader.total(), **others}

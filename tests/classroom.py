@@ -17,7 +17,6 @@ from functools import cache
 from pathlib import Path
 
 import nbformat
-from answers import FOLDER
 
 from autograder.classroom import sample
 from autograder.course import RELEASED, SOURCES
@@ -56,9 +55,9 @@ def written(lab: str) -> dict[str, dict[bool, list[str]]]:
     """Of each exercise the code of its recorded answers, right ones under True and wrong ones under False."""
     names_of = {name.rpartition(".")[2]: name for name in Lab(lab).exercises}
     found = {name: {True: [], False: []} for name in names_of.values()}
-    shared = ast.parse((FOLDER / "shared.py").read_text(encoding="utf-8")).body
+    shared = ast.parse((SOURCES / "shared.py").read_text(encoding="utf-8")).body
     for kind in ("right", "wrong"):
-        body = shared + ast.parse((FOLDER / lab / f"{kind}.py").read_text(encoding="utf-8")).body
+        body = shared + ast.parse((SOURCES / lab / f"{kind}.py").read_text(encoding="utf-8")).body
         body = [node for node in body if not (isinstance(node, ast.ImportFrom) and node.level)]
         names = {name: node for node in body for name in _bound(node)}
         for node in body:

@@ -29,12 +29,12 @@ import pytest
 
 from autograder import checks
 from autograder.author import mutants
+from autograder.course import SOURCES
 from autograder.engine import torch_dumps
 from autograder.engine.check import every_exercise, function_of
 
 HERE = Path(__file__).parent
 LOCK = HERE / "guarantees.lock"
-ANSWERS = HERE / "answers"
 CHECKS = Path(checks.__file__).parent
 FUTURE = annotations.compiler_flag
 UNKNOWN_SECONDS = 60  # of an exercise that was never tried, if no other one was
@@ -195,7 +195,7 @@ class Source:
         folder = self.path.parents[statement.level - 1].joinpath(*(statement.module or "").split("."))
         for alias in statement.names:
             for path, name in ((folder.with_suffix(".py"), alias.name), (folder / f"{alias.name}.py", "")):
-                if (path.is_relative_to(CHECKS) or path.is_relative_to(ANSWERS)) and path.exists():
+                if (path.is_relative_to(CHECKS) or path.is_relative_to(SOURCES)) and path.exists():
                     yield alias, (str(path), name)
 
     def at(self, line: int) -> ast.stmt:
@@ -318,7 +318,7 @@ def _text(statement: ast.stmt) -> str:
 
 
 def _answers(exercise: str, lab: str) -> Iterator[Place]:
-    for path in (str(ANSWERS / lab / name) for name in ("right.py", "wrong.py")):
+    for path in (str(SOURCES / lab / name) for name in ("right.py", "wrong.py")):
         for name, statements in source_of(path).defining.items():
             if "__" in name.strip("_") and name.rpartition("__")[0] == exercise.rpartition(".")[2]:
                 yield from ((path, written_out(statement, exercise)) for statement in statements)

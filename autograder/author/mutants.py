@@ -4,7 +4,7 @@ A *mutant* is the reference of an exercise with one thing wrong: an operator, a 
 fills the slot as a student's function would, on top of the other references, and is compared with torch's answers. It must
 differ on one of the check's *edges*, which are among the cases of every class. If it differs only on cases that one seed draws,
 that is luck: such a case is printed, to be added to the edges. Some mutants compute the same as the reference. They are listed
-in `tests/answers/`, with a reason each, and must agree on all drawn cases.
+beside the lab's text in `solutions/`, with a reason each, and must agree on all drawn cases.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from ..course import COURSE
+from ..course import SOURCES
 from ..engine.check import Check, find, function_of, is_milestone, is_on_torch, registry
 from ..engine.exercise import fill
 from ..engine.judge import Judge
@@ -48,7 +48,6 @@ from ..model import Lab
 with suppress(ImportError):  # Windows has neither this nor forks
     import resource
 
-ANSWERS = COURSE / "tests" / "answers"
 SEEDS = (1, 2, 3)
 PROCESSES, BATCH = 2, 50
 CPU_SECONDS, WALL_SECONDS = (2, 12), 60  # for one case. The reference takes milliseconds. A lab on torch has more
@@ -617,7 +616,7 @@ def _change(before: str, after: str) -> str:
 
 def equivalents(lab: str) -> dict[tuple[str, str], str]:
     """The mutants of a lab that compute what the reference computes, (exercise, change), and why."""
-    path = ANSWERS / lab / "equivalent.toml"
+    path = SOURCES / lab / "equivalent.toml"
     listed = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return {(exercise, change): why for exercise, changes in listed.items() for change, why in changes.items()}
 

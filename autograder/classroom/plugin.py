@@ -70,7 +70,7 @@ def configure(c: Any) -> None:
     c.CourseDirectory.source_directory = "solutions"
     c.CourseDirectory.release_directory = "labs"
     c.CourseDirectory.db_url = gradebook_url()
-    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.md", AS_HANDED_IN]
+    c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "*.md", "*.py", "*.toml", AS_HANDED_IN]
     c.Autograde.pre_convert_hook = partial(register, c.CourseDirectory.db_url)
     c.ZipCollectApp.downloaded_directory = os.path.relpath(folder / "downloaded", ROOT)  # it accepts no absolute path
     c.ZipCollectApp.extractor_plugin, c.ZipCollectApp.collector_plugin = Extractor, Collector

@@ -9,7 +9,6 @@ from functools import lru_cache
 import guarantees
 import pytest
 from answers import answers, hint_of, over_the_wire
-from answers.shared import copied
 
 from autograder.author import mutants as m
 from autograder.author.mutants import graded_checks
@@ -19,6 +18,7 @@ from autograder.engine.judge import Disagreement, Judge
 from autograder.engine.observe import difference, result_of
 from autograder.engine.subject import answer
 from autograder.model import Lab, lab_names
+from solutions.shared import copied
 
 SMALL_LABS = (
     "00_trace",

@@ -15,7 +15,6 @@ from contextlib import suppress
 
 import pytest
 from answers import over_the_wire
-from answers.shared import copied
 from hypothesis.internal.conjecture import providers
 from sweep import sweep, swept
 
@@ -40,6 +39,7 @@ from autograder.engine.subject import answer
 from autograder.engine.torch_source import TorchSource
 from autograder.engine.verdict import DIED, DISAGREED, GRADER_ERROR, MALFORMED, TIMED_OUT, UNSTABLE, Verdict
 from rushlight.c10.dispatch import local
+from solutions.shared import copied
 
 STRIDES = "aten.strided.contiguous_strides"
 

@@ -1,4 +1,4 @@
-"""The answers that others might give. A lab has a folder with `right.py`, `wrong.py`, and mutants that are no mistakes."""
+"""The answers that others might give to a lab: `right.py` and `wrong.py` in its folder of `solutions/`."""
 
 import ast
 import importlib
@@ -14,14 +14,12 @@ from autograder.author.mutants import graded_checks
 from autograder.author.translate import WORDS
 from autograder.author.translate import _bound as bound_names
 from autograder.author.translate import _constants as texts_of
+from autograder.course import SOURCES
 from autograder.engine import subject
 from autograder.engine.check import Check
 from autograder.engine.observe import Tree, receive, send
 from autograder.model import Lab
-
-from . import shared
-
-FOLDER = Path(__file__).parent
+from solutions import shared
 
 cloudpickle.register_pickle_by_value(shared)  # other processes, such as ranks, do not find it
 
@@ -29,7 +27,7 @@ cloudpickle.register_pickle_by_value(shared)  # other processes, such as ranks, 
 def answers(kind: str, labs: Collection[str]) -> Iterator[tuple[str, str, Callable]]:
     """The name of each answer to these labs, `right` or `wrong`, the exercise that the name begins with, and the function."""
     for lab in sorted(labs):
-        module = importlib.import_module(f"{__name__}.{lab}.{kind}")
+        module = importlib.import_module(f"solutions.{lab}.{kind}")
         cloudpickle.register_pickle_by_value(module)
         names = {exercise.rpartition(".")[2]: exercise for exercise in Lab(lab).exercises}
         for name, function in vars(module).items():
@@ -44,7 +42,7 @@ def hint_of(name: str, exercise: str) -> str | None:
 
 def hints_of_wrong(lab: str) -> dict[str, dict[str, str]]:
     """For exercises of a lab, which hint wrong answers get: what is wrong, and a part of the hint, or "" for no hint."""
-    path = FOLDER / lab / "hints.toml"
+    path = SOURCES / lab / "hints.toml"
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
