@@ -16,6 +16,7 @@ import dis
 import hashlib
 import inspect
 import os
+import sys
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -31,7 +32,7 @@ from autograder import checks
 from autograder.author import mutants
 from autograder.course import SOURCES
 from autograder.engine import torch_dumps
-from autograder.engine.check import every_exercise, function_of
+from autograder.engine.check import Check, every_exercise, function_of
 
 HERE = Path(__file__).parent
 LOCK = HERE / "guarantees.lock"
@@ -293,7 +294,7 @@ def digest(exercise: str) -> str:
     lab = graded[0].lab
     parts = (
         reached([where(function_of(exercise))], steps=1),
-        reached(map(where, programs)),  # their decorators name the cases and the edges
+        reached([*map(where, programs), *_making(graded)]),  # their decorators name the cases and the edges
         reached(_answers(exercise, lab)),
     )
     if any("_torch_dumps" in name for _, statement in parts[1] for name, _ in _mentioned(statement)):
@@ -303,6 +304,13 @@ def digest(exercise: str) -> str:
     texts = [sorted(_text(statement) for _, statement in part) for part in parts]
     listed = sorted(change for name, change in mutants.equivalents(lab) if name == exercise)
     return hashlib.sha256(repr((texts, listed)).encode()).hexdigest()[:16]
+
+
+def _making(graded: Collection[Check]) -> Iterator[Place]:
+    """The statements of a module of checks that calls a function to make them, as `patient` does."""
+    for path in {inspect.getfile(sys.modules[check.program.__module__]) for check in graded}:
+        if path not in {where(check.program)[0] for check in graded}:
+            yield from ((path, statement) for statement in source_of(path).statements)
 
 
 @cache
