@@ -36,7 +36,7 @@ test-all: setup         ## run everything (hours), or a part of it: make test-al
 	@SHARD=$(SHARD) $(BIN)/python -m pytest -n 2 -m "" --durations 10
 
 guarantees: setup       ## try the exercises that have changed, and record what holds: make guarantees EXERCISES="aten.strided.permute"
-	@$(BIN)/python -m pytest -n 2 --lock "$(or $(EXERCISES),changed)" -m "" --durations 10 tests/autograder/test_guarantees.py
+	@$(BIN)/python -m pytest -n 2 --lock "$(or $(EXERCISES),changed)" -m "" --durations 10 tests/autograder/author/test_guarantees.py
 
 lab: setup              ## open lab 01a in JupyterLab, or another: make lab LAB=00; LIGHT=1 installs no torch, to practise
 	@$(BIN)/rushlight lab $(LAB)

@@ -139,7 +139,7 @@ def oral(place: Path) -> str:
 def service(place: Path) -> str:
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return "only root serves several users"
-    sys.path.insert(0, str(ROOT / "tests" / "autograder"))
+    sys.path.insert(0, str(ROOT / "tests" / "autograder" / "notebook"))
     from test_service import WITHOUT_TORCH, dial, running
 
     from autograder.notebook.service import connect

@@ -13,7 +13,7 @@ from autograder.engine.exercise import fill
 from autograder.engine.subject import answer
 from autograder.engine.verdict import DISAGREED
 
-PAGE = (Path(__file__).parents[2] / "docs" / "contributing.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "contributing.md").read_text(encoding="utf-8")
 SECTION = PAGE[PAGE.index("### A check, line by line") :].partition("\n## ")[0]
 EXERCISE = "aten.strided.contiguous_strides"
 

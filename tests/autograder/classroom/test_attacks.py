@@ -22,7 +22,7 @@ from autograder.engine.sandbox import Sandbox
 from autograder.engine.verdict import PASSED
 from autograder.model import Lab, exercise_name, lab_names, read_submission, rejection_reason
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import attacks
 
