@@ -194,7 +194,7 @@ class Lab:
 
     @property
     def path(self) -> Path:
-        """The students' notebook as this class has it. (`releases` says how a class comes to have another than today's.)"""
+        """The students' notebook as this class has it. (`kept_releases` says how a class comes to have another than today's.)"""
         path, kept = self.todays_path, self.kept_releases()
         if not kept or path.exists() and self.release_at(path).names.keys() == kept[-1].names.keys():
             return path

@@ -15,7 +15,7 @@ from ..model import Lab, Submission, Unreadable, exercise_name, read_notebook
 from .groups import source_of
 from .pages import SCHEMES, escaped, write_page
 from .restore import StudentNotebook
-from .similarity import Answer, Pair, answer, outlier_bits, pairs
+from .winnowing import Answer, Pair, answer, outlier_bits, pairs
 
 SHOWN = 30  # pairs
 SIDE_BY_SIDE = 6  # exercises of a pair

@@ -57,7 +57,7 @@ from ..model import (
     text_in,
 )
 from ..text import printable
-from . import releases
+from . import kept_releases
 from .restore import StudentNotebook
 from .table import read_rows
 
@@ -332,12 +332,12 @@ class HandedOut(ExchangeReleaseAssignment):
         super().do_copy(src, dest, log)
         lab = Lab(self.coursedir.assignment_id)
         if lab.todays_path.exists():  # an instructor may have assignments of another kind
-            if line := releases.keep_release(lab):
+            if line := kept_releases.keep_release(lab):
                 self.log.warning(line)
-            Path(dest, f"{lab}.ipynb").write_text(releases.text_for_students(lab), encoding="utf-8")
+            Path(dest, f"{lab}.ipynb").write_text(kept_releases.text_for_students(lab), encoding="utf-8")
             for language in translation.languages():
                 if translation.catalogue(language, f"labs/{lab}"):
-                    text = releases.text_for_students(lab, language)
+                    text = kept_releases.text_for_students(lab, language)
                     Path(dest, f"{lab}.{language}.ipynb").write_text(text, encoding="utf-8")
 
 

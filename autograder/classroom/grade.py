@@ -59,8 +59,8 @@ from .by_hand import is_entered
 from .collect import name_as_handed_in, take_renamed
 from .feedback import outdated_pages
 from .gradebook import HELD, mark_of, open_gradebook, seconds_late
+from .kept_releases import expect_checks, keep_release
 from .plugin import TakeMarked, configure, judge_of
-from .releases import expect_checks, keep_release
 from .restore import StudentNotebook, aliases, checks_in, edited_checks, outcome_of, restore_text, verdict_in
 from .seals import class_seed, seal
 from .table import Rules

@@ -53,7 +53,7 @@ from .alike import answers_of_class
 from .explain import answers_of, graded, numbered, seed_of_graded
 from .pages import SCHEMES, escaped, write_page
 from .restore import StudentNotebook
-from .similarity import Answer, answer
+from .winnowing import Answer, answer
 
 QUESTIONS = 3
 CASES = 24  # of a check: short ones, from the shortest on

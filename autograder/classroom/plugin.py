@@ -42,8 +42,8 @@ from .by_hand import SaveGrades
 from .collect import DOWNLOADED, Collector, Exchanged, Extractor, HandedOut, Returned
 from .feedback import FeedbackExporter, FeedbackPage
 from .gradebook import gradebook_url
+from .kept_releases import keep_release
 from .late import LatePenalty, keep_zone, renew
-from .releases import keep_release
 from .restore import StudentNotebook
 from .seals import class_seed, seal
 from .table import policy_of

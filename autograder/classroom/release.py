@@ -28,7 +28,7 @@ from ..engine.check import function_of
 from ..engine.edition import body_lines, check_files, file_of, framework_files
 from ..engine.patients import labs_with_checks, sealed
 from ..model import Course, Lab, phases
-from . import releases
+from . import kept_releases
 
 _README = Path(__file__).with_name("readme.md")  # of a class repository
 
@@ -46,10 +46,10 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False, l
         raise FileExistsError(f"{folder} exists already: name a new folder")
     with _restoring_on_failure(course, labs, folder):
         if core:
-            labs = releases.take_only_core(course, labs)
+            labs = kept_releases.take_only_core(course, labs)
         for lab in labs:
-            releases.keep_release(lab)
-            releases.expect_checks(lab)
+            kept_releases.keep_release(lab)
+            kept_releases.expect_checks(lab)
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix="releasing-") as temporary:
             copy = Path(temporary) / "course"
@@ -77,7 +77,7 @@ def release(course: Course, labs: list[Lab], folder: Path, core: bool = False, l
             for path in (copy / READINGS.relative_to(COURSE)).glob("*/reading.*"):
                 _write(path, _without_dead_links(path))
             for lab in labs:
-                _write(copy / "labs" / lab.name / f"{lab}.ipynb", releases.text_for_students(lab, language))
+                _write(copy / "labs" / lab.name / f"{lab}.ipynb", kept_releases.text_for_students(lab, language))
             for path in translation.catalogues(
                 [*(f"labs/{lab}" for lab in labs), *(f"phases/{path.name}" for path in readings)]
             ):

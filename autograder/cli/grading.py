@@ -48,7 +48,7 @@ def grade_lab(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executo
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from ..classroom import grade as grading
-    from ..classroom import releases
+    from ..classroom import kept_releases
     from ..classroom.items import warnings
     from ..classroom.report import write_report
     from ..engine.check import short_name
@@ -74,7 +74,7 @@ def grade_lab(lab: Lab, force: bool, no_sandbox: bool, jobs: int | None, executo
     path, report = grading.write_csv(lab, rows), write_report(lab, rows)
     wanted = [row for row in rows if not only or row.student in only]
     print_table(lab, wanted)
-    if line := releases.keep_release(lab):
+    if line := kept_releases.keep_release(lab):
         out.print(line, markup=False, style="yellow")
     for line in grading.remarks(lab):
         out.print(line, markup=False)

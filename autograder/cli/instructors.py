@@ -332,7 +332,7 @@ def alike(lab: str, published: tuple[Path, ...]) -> int:
 
     It writes a page with the pairs of students who share what few others wrote, side by side. No mark depends on it."""
     from ..classroom.alike import write_alike
-    from ..classroom.similarity import outlier_bits
+    from ..classroom.winnowing import outlier_bits
 
     page, pairs, unreadable = write_alike(Course().find_released(lab), published)
     for line in unreadable:
@@ -462,11 +462,11 @@ def release(labs: tuple[str, ...], folder: Path, core: bool, language: str) -> i
     several languages: their submissions are graded together.
     """
     named = _released(labs)
-    from ..classroom import releases
+    from ..classroom import kept_releases
     from ..classroom.release import release
 
     written = release(Course(), named, folder.resolve(), core, language)
-    for line in filter(None, (releases.keep_release(lab) for lab in _released(labs))):
+    for line in filter(None, (kept_releases.keep_release(lab) for lab in _released(labs))):
         out.print(line, markup=False, style="yellow")
     out.print(f"the class repository is {short(written)}: `git init` there, or give it to students as it is")
     return 0

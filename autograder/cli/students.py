@@ -254,15 +254,15 @@ def run(words: tuple[str, ...], module: bool, mine: str | None, answers: bool, c
     """
     from rushlight.course import as_torch
 
-    from ..notebook import programs
+    from ..notebook import run_command
 
     named = ["-m", *words] if module else [*words]
     if compare:
         plugged = ["--mine", mine] if mine else []
-        are_equal, lines = programs.compare(named, [sys.executable, "-m", "autograder.cli", "run", *plugged])
+        are_equal, lines = run_command.compare(named, [sys.executable, "-m", "autograder.cli", "run", *plugged])
         out.print("\n".join(lines), markup=False)
         return 0 if are_equal else 1
-    answered = programs.Answers(_plugged_in(mine) if mine else {})
+    answered = run_command.Answers(_plugged_in(mine) if mine else {})
     if answers:
         answered.start()
     try:

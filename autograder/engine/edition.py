@@ -27,7 +27,7 @@ import rushlight
 
 from ..course import cache_folder
 from .check import every_exercise, function_of, is_on_torch
-from .programs import programs
+from .subject_half import subject_half
 
 if TYPE_CHECKING:
     from ..model import Lab
@@ -153,14 +153,14 @@ def patient_files(labs: Collection[str]) -> dict[str, str | bytes]:
     for name in (*TORCH_MODULES, *(f"engine/{name}" for name in names)):
         files[f"autograder/{name}"] = _text(grader / name)
     texts = {path.relative_to(grader).as_posix(): _text(path) for path in check_files(sorted(labs))}
-    return files | {f"autograder/{name}": text for name, text in programs(texts).items()}
+    return files | {f"autograder/{name}": text for name, text in subject_half(texts).items()}
 
 
 @cache
 def _programs(name: str) -> dict[str, str]:
     """The subject's half of the checks of a lab."""
     grader = Path(__file__).parents[1]
-    return programs({path.relative_to(grader).as_posix(): _text(path) for path in check_files([name])})
+    return subject_half({path.relative_to(grader).as_posix(): _text(path) for path in check_files([name])})
 
 
 def check_files(labs: Sequence[str]) -> list[Path]:

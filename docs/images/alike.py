@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy
 
-from autograder.classroom.similarity import answer, outlier_bits, pairs
+from autograder.classroom.winnowing import answer, outlier_bits, pairs
 
 PICTURE = Path(__file__).with_suffix(".svg")
 CALLS = ["reversed", "sorted", "tuple", "list", "set", "sum", "max", "min", "len", "zip", "map", "any"]

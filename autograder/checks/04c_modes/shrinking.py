@@ -15,7 +15,7 @@ def _shrunk(needed):
     """The examination. The modules that it needs are imported when it decides: a browser has no processes."""
 
     def examine(judge, texts, case):
-        from ...engine.shrinking import shrunk
+        from ...engine.smaller_programs import shrunk
 
         return shrunk(needed)(judge, texts, case)
 

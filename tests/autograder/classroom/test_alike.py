@@ -8,8 +8,8 @@ import runpy
 import nbformat
 import pytest
 
-from autograder.classroom import alike, similarity
-from autograder.classroom.similarity import answer, outlier_bits, pairs
+from autograder.classroom import alike, winnowing
+from autograder.classroom.winnowing import answer, outlier_bits, pairs
 from autograder.cli import app
 from autograder.course import ROOT
 from autograder.model import Lab, exercise_name
@@ -87,10 +87,10 @@ def test_the_words_of_code_that_is_no_python_are_compared(source):
 
 def test_commands_of_ipython_do_not_hide_the_code():
     cell = f"%matplotlib inline\n\n{LOOP}\n    !ls\n"
-    assert similarity.tokens(cell) and similarity.tokens(
+    assert winnowing.tokens(cell) and winnowing.tokens(
         LOOP.replace("step *= max(size, 1)", "step = (step\n    % max(size, 1))")
     )
-    lines = [line for text, line in similarity.tokens(f"\n\n%time x\n{LOOP}") if text.startswith("FunctionDef")]
+    lines = [line for text, line in winnowing.tokens(f"\n\n%time x\n{LOOP}") if text.startswith("FunctionDef")]
     assert lines == [5]
 
 
@@ -133,10 +133,10 @@ def test_the_picture_of_far_out_is_fresh():
 
 def test_winnowing_keeps_a_hash_of_every_window():
     tokens = [(str(each), i) for i, each in enumerate(random.Random(1).choices(range(9), k=200))]
-    kept = sorted(first for _, (first, _) in similarity.fingerprints(tokens) if first)
-    assert max(b - a for a, b in itertools.pairwise(kept)) <= similarity.WINDOW
+    kept = sorted(first for _, (first, _) in winnowing.fingerprints(tokens) if first)
+    assert max(b - a for a, b in itertools.pairwise(kept)) <= winnowing.WINDOW
     assert (
-        len(kept) < len(tokens) * 2 / (similarity.WINDOW + 1) * 1.3
+        len(kept) < len(tokens) * 2 / (winnowing.WINDOW + 1) * 1.3
     )  # the density that the paper derives, and some more
 
 

@@ -15,7 +15,7 @@ from sweep import sweep
 from autograder import course
 from autograder.author import build
 from autograder.classroom import grade as grading
-from autograder.classroom import plugin, releases
+from autograder.classroom import kept_releases, plugin
 from autograder.classroom.gradebook import gradebook_url, open_gradebook
 from autograder.classroom.release import release
 from autograder.engine.edition import edition, versions
@@ -34,14 +34,14 @@ def further(released, tmp_path, monkeypatch):
 
 def test_a_further_exercise_has_no_points_there_and_the_others_keep_theirs(further):
     before = Lab(LAB).points
-    releases.take_only_core(Course(), [Lab(LAB)])
+    kept_releases.take_only_core(Course(), [Lab(LAB)])
     assert Lab(LAB).points == {name: worth for name, worth in before.items() if name not in further}
     assert further and further < before.keys()
 
 
 def test_a_further_exercise_that_is_not_written_runs_as_the_reference(further):
     before = (edition(Lab(LAB)) / "rushlight/aten/strided.py").read_text(encoding="utf-8")
-    releases.take_only_core(Course(), [Lab(LAB)])
+    kept_releases.take_only_core(Course(), [Lab(LAB)])
     after = (edition(Lab(LAB)) / "rushlight/aten/strided.py").read_text(encoding="utf-8")
     for name in Lab(LAB).exercises:
         stub = f'raise NotImplementedError("{name.rpartition(".")[2]} is this lab\'s exercise")'
@@ -66,7 +66,8 @@ def test_a_class_that_has_points_for_it_keeps_them(further, tmp_path):
 
 @pytest.mark.parametrize("has_records", [False, True])
 @pytest.mark.parametrize(
-    "fails", sweep(["_write", "shutil.copytree", "releases.expect_checks", "releases.text_for_students"], every=3)
+    "fails",
+    sweep(["_write", "shutil.copytree", "kept_releases.expect_checks", "kept_releases.text_for_students"], every=3),
 )
 def test_a_release_that_fails_leaves_no_trace(further, tmp_path, monkeypatch, fails, has_records):
     def fail(*_, **__):
@@ -120,7 +121,7 @@ class Worker(Executor):
 @pytest.fixture
 def grade_there(further, tmp_path, submissions, quick_grade, isolated):
     """`grade_there(…)` grades a class that takes only the core, with such a worker."""
-    releases.take_only_core(Course(), [Lab(LAB)])
+    kept_releases.take_only_core(Course(), [Lab(LAB)])
     shutil.copytree(submissions / "all_right", tmp_path / "classroom" / "submitted" / "ada")
     return lambda **there: quick_grade(LAB, executor=Worker(tmp_path / "another machine", **there))
 
@@ -134,7 +135,7 @@ def test_a_worker_needs_nothing_of_the_class(grade_there):
 def test_an_older_submission_is_restored_there_on_the_release_from_which_it_was_made(
     grade_there, monkeypatch, tmp_path
 ):
-    releases.keep_release(Lab(LAB))
+    kept_releases.keep_release(Lab(LAB))
     path = tmp_path / "newer" / LAB / f"{LAB}.ipynb"
     path.parent.mkdir(parents=True)
     notebook = nbformat.read(Lab(LAB).path, as_version=4)
@@ -159,8 +160,8 @@ def test_a_worker_with_other_versions_ends_grading_before_anything_is_recorded(g
 def test_an_exercise_that_becomes_a_further_one_keeps_its_points_in_a_class_that_began_with_it(
     further, tmp_path, monkeypatch
 ):
-    releases.take_only_core(Course(), [Lab(LAB)])
-    releases.keep_release(Lab(LAB))
+    kept_releases.take_only_core(Course(), [Lab(LAB)])
+    kept_releases.keep_release(Lab(LAB))
     before, name = Lab(LAB).points, next(iter(Lab(LAB).points))
     path = tmp_path / "newer" / LAB / f"{LAB}.ipynb"
     path.parent.mkdir(parents=True)
@@ -172,6 +173,6 @@ def test_an_exercise_that_becomes_a_further_one_keeps_its_points_in_a_class_that
     nbformat.write(build.stamped(notebook, Lab(LAB), path), path)
     assert Lab(LAB).points == before
     assert (
-        "goes on with the exercises of version" in releases.keep_release(Lab(LAB))
+        "goes on with the exercises of version" in kept_releases.keep_release(Lab(LAB))
         and len(Lab(LAB).kept_releases()) == 1
     )

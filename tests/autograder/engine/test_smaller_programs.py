@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from autograder.engine import shrinking
+from autograder.engine import smaller_programs
 from autograder.engine.check import function_of
-from autograder.engine.shrinking import ALLOWED, count_tokens, examined, failure_of_long
+from autograder.engine.smaller_programs import ALLOWED, count_tokens, examined, failure_of_long
 from rushlight.course import predictions
 
 FAILS = "torch.ones(1, requires_grad=True).exp().add_(1).backward()"  # as "attention" does
@@ -109,4 +109,4 @@ def test_the_docstring_says_what_is_small_and_which_functions_a_program_may_use(
     (listed,) = re.findall(r"Of Python's functions it may use (.+?)\. So", text)
     assert {*re.findall(r"`(\w+)`", listed)} == ALLOWED
     assert {name: int(number) for number, name in re.findall(r'(\d+) for "(\w+)"', text)} == predictions.TOKENS
-    assert "at most 20 characters" in text and shrinking.WORD.endswith("{0,20}")
+    assert "at most 20 characters" in text and smaller_programs.WORD.endswith("{0,20}")

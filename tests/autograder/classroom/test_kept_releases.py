@@ -10,7 +10,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from autograder import course, language, translation
 from autograder.author import build
-from autograder.classroom import releases, sample
+from autograder.classroom import kept_releases, sample
 from autograder.classroom.collect import HandedOut
 from autograder.classroom.grade import write_csv
 from autograder.engine.observe import GradingError
@@ -100,9 +100,9 @@ def test_after_a_change_of_text_and_points_a_copy_keeps_its_text_and_gets_the_ne
 
 def test_a_class_goes_on_with_the_exercises_with_which_it_began(publish, hand_in, quick_grade):
     old = publish([FIRST, SECOND])
-    assert releases.keep_release(Lab(LAB)) == ""
+    assert kept_releases.keep_release(Lab(LAB)) == ""
     new = publish([FIRST, THIRD], version="0.2.0")  # one was removed, or renamed, and one was added
-    assert releases.keep_release(Lab(LAB)) == (
+    assert kept_releases.keep_release(Lab(LAB)) == (
         f"{LAB}: this class goes on with the exercises of version 0.1.0: it does not get {THIRD}, and it keeps {SECOND}"
     )
     hand_in("old", old)
@@ -133,7 +133,7 @@ def test_a_copy_of_a_release_that_the_class_never_had_is_named_and_its_answers_a
 
 def test_to_claim_another_release_earns_nothing(publish, hand_in, quick_grade):
     dear = publish([FIRST, SECOND], worth=50)
-    releases.keep_release(Lab(LAB))
+    kept_releases.keep_release(Lab(LAB))
     now = publish([FIRST, SECOND], worth=5, version="0.2.0")
     easy = publish([FIRST], worth=10, version="0.3.0")  # a notebook that this class has not had
     publish([FIRST, SECOND], worth=5, version="0.4.0")
@@ -174,7 +174,7 @@ def test_a_check_that_the_course_does_not_have_any_more_stops_grading_with_the_v
         if check_name(cell) == SECOND:
             cell.metadata.rushlight.check = "strided.former_name"
     nbformat.write(build.stamped(old, Lab(LAB), Lab(LAB).todays_path), Lab(LAB).todays_path)
-    releases.keep_release(Lab(LAB))
+    kept_releases.keep_release(Lab(LAB))
     hand_in("ada", old)
     publish([FIRST], version="0.2.0")
     with pytest.raises(GradingError, match=r"\(strided.former_name\): grade this class with version 0.1.0"):
@@ -184,7 +184,7 @@ def test_a_check_that_the_course_does_not_have_any_more_stops_grading_with_the_v
 
 def test_the_exchange_gives_out_the_lab_of_the_class(publish, tmp_path):
     publish([FIRST, SECOND])
-    releases.keep_release(Lab(LAB))
+    kept_releases.keep_release(Lab(LAB))
     publish([FIRST, THIRD], version="0.2.0")
     exchange = HandedOut(coursedir=CourseDirectory(assignment_id=LAB))
     exchange.do_copy(str(course.RELEASED / LAB), str(tmp_path / "outbound"))
@@ -203,7 +203,7 @@ def test_a_gradebook_that_cannot_be_read_is_named_and_left_alone(publish, hand_i
 
 def test_a_kept_release_that_is_no_notebook_is_named(publish):
     publish([FIRST])
-    releases.keep_release(Lab(LAB))
+    kept_releases.keep_release(Lab(LAB))
     (kept,) = Lab(LAB).kept_folder.iterdir()
     kept.write_text("{")
     with pytest.raises(LookupError, match="is not a notebook"):
@@ -222,8 +222,10 @@ def test_a_class_in_two_languages_is_graded_together(publish, hand_in, quick_gra
     for function in CACHED:
         function.cache_clear()
     publish([FIRST, SECOND])
-    releases.keep_release(Lab(LAB))
-    english, french = (nbformat.reads(releases.text_for_students(Lab(LAB), code), as_version=4) for code in ("", "fr"))
+    kept_releases.keep_release(Lab(LAB))
+    english, french = (
+        nbformat.reads(kept_releases.text_for_students(Lab(LAB), code), as_version=4) for code in ("", "fr")
+    )
     assert "Position dans le stockage." in exercise_in(french, FIRST) and "Position in" in exercise_in(english, FIRST)
     assert english.metadata.rushlight.release != french.metadata.rushlight.release
     hand_in("ada", english)

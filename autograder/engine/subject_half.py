@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 
 
-def programs(sources: Mapping[str, str]) -> dict[str, str]:
+def subject_half(sources: Mapping[str, str]) -> dict[str, str]:
     """The texts of modules of checks, by the paths of their files below `autograder`, without what only the judge uses.
 
     `sources` has all modules that import each other, `checks/cases.py` among them.

@@ -11,7 +11,7 @@ from sweep import sweep
 
 from autograder.engine.check import is_on_torch, registry
 from autograder.engine.edition import edition
-from autograder.engine.programs import programs
+from autograder.engine.subject_half import subject_half
 from autograder.model import Lab, lab_names
 
 ONE_OF_EACH_PHASE = [next(group) for _, group in groupby(lab_names(), key=lambda lab: lab[:2])]
@@ -59,7 +59,7 @@ WRONG = doubled(3)
 
 
 def test_a_program_and_what_it_uses_are_all_that_stays():
-    kept = programs(TINY)
+    kept = subject_half(TINY)
     assert kept["checks/cases.py"] == "def field(tree):\n    return tree\n"
     assert kept["checks/01_tiny/words.py"] == "from .sums import doubled\nfrom .deep import greeting\nhello = 'hello'\n"
     assert kept["checks/01_tiny/deep.py"] == "greeting = 'good morning'\n"
