@@ -63,8 +63,7 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
     other value. So they say nothing of the items of a container or the attributes of an object, which have sources and guards of
     their own. Copy what you keep: a list, a dict or a set may be changed after the call. The guards of a dict are those of a
     function that reads its keys or their number: if a function only reads single keys, as in `options["rate"]`, Dynamo guards only
-    the class of the dict and the items that were read. Keys of a dict that are of no class in `CONSTANTS`, such as tensors, are
-    compared as the same objects.
+    the class of the dict and the items that were read. Keys of a dict that are tensors are compared as the same objects.
 
     The result is a list of Python expressions in the order in which they are checked. They contain `source`, itself an expression,
     and may use names in `scope`: `bind(scope, value)` puts an object there and returns its name.
@@ -75,9 +74,10 @@ def guards_for(value: Any, source: str, scope: dict[str, Any]) -> list[str]:
     is the function; a class, a Python module, a builtin function, a member of an `enum.Enum`, a `rl.dtype` and a `rl.device`; and
     any other object. A value of another kind may have the same attributes: a `staticmethod` has a `__func__`, too.
 
-    Three things are free. For a value of a class derived from one in `WRITTEN`, its own value may be compared, or only its class.
-    A key of a class derived from one in `CONSTANTS` may be compared by its value, or as the same object. Elements of a set that are
-    of no class in `CONSTANTS` may be compared in any way, or not at all.
+    Four things are free. For a value of a class derived from one in `WRITTEN`, its own value may be compared, or only its class.
+    A key of a class derived from one in `CONSTANTS` may be compared by its value, or as the same object. Other keys, such as
+    tuples, may be compared by value, as in PyTorch, or as the same objects. Elements of a set that are of no class in `CONSTANTS`
+    may be compared in any way, or not at all.
 
     A condition may be written in any way. For `source._sizes == (2, 3)`, and the like for the other properties of a tensor,
     `explain_failure` has PyTorch's message; for all others the message is the text itself.

@@ -369,6 +369,7 @@ guards_for__slices_that_are_equal = edited(
     _guards_for,
     (_SLICE, f"if isinstance(value, slice):\n        return [same_type, f'{{source}} == {{value}}']\n    {_SLICE}"),
 )
+guards_for__whatever_has_a_func = edited(_guards_for, ("isinstance(value, MethodType)", 'hasattr(value, "__func__")'))
 guards_for__the_type_of_a_start_only = edited(
     _guards_for,
     (
@@ -469,6 +470,11 @@ build_check__passes_over_what_has_no_source = edited(
         "    for source, text in guards:\n",
         "    for source, text in guards:\n        if not source:\n            continue\n",
     ),
+)
+_MADE = r'    source, space = "\n".join(lines), dict(scope)'
+build_check__returns_the_value_of_the_last_text = edited(
+    _build_check,
+    (_MADE, f'    if guards:\n        lines[-1] = "    return " + lines[-5].strip()[8:-2]\n{_MADE}'),
 )
 build_check__replaces_one_source_of_a_text = edited(
     _build_check, ("text.replace(source, names[source])", "text.replace(source, names[source], 1)")

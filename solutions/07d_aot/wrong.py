@@ -629,6 +629,7 @@ joint_forward_backward__leaves_only = edited(
 minimum_cut__in_floats = edited(
     rl.aot.partition.minimum_cut, ("room[start][end] = capacity", "room[start][end] = float(capacity)")
 )
+minimum_cut__a_huge_number_is_no_end = edited(rl.aot.partition.minimum_cut, ("least == math.inf", "least >= 10**18"))
 minimum_cut__two_values_in_a_list = edited(
     rl.aot.partition.minimum_cut, ("return flow, set(room) - behind", "return [flow, set(room) - behind]")
 )

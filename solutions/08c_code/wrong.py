@@ -663,6 +663,8 @@ emit__writes_a_constant_that_has_a_name = edited(
     emit, ("if id(value) in code.names:", "if id(value) in code.names and not isinstance(value, Constant):")
 )
 emit__every_constant_is_a_float = edited(emit, ("literal(value.value, value.dtype)", 'f"{float(value.value)}f"'))
+emit__a_constant_as_python_writes_it = edited(emit, ("literal(value.value, value.dtype)", "str(value.value)"))
+emit__without_a_semicolon = edited(emit, (" = {text};", " = {text}"))
 emit__makes_a_new_list_of_lines = edited(
     emit,
     (

@@ -16,6 +16,7 @@ GUARDED = {  # a function that uses a value, by the kind of the value
     "keys": "x = x * 2\n    for key in v:\n        x = x + 1\n    return x", "tensor keys": "return x + len(v)",
     "element": "return x + (1 in v)", "call": "return v(x)", "class": "return x + isinstance(x, v)",
     "attribute": "return x + v.size", "index": "return x[v]", "cast": "return x.to(v)", "module": "return x * v.e",
+    "static": "return x + (v is None)",
 }  # fmt: skip
 VALUES = {  # values by their kind; each has a name and, if it is another text, the text after =
     "tensor": """plain = x | wide = xp.ones(2, 4) | flat = xp.ones(6) | double = x.double()
@@ -60,7 +61,7 @@ VALUES = {  # values by their kind; each has a name and, if it is another text, 
         | start True = slice(True, 2) | step True = slice(None, None, True)""",
     "cast": "float64 = xp.float64 | float32 = xp.float32 | int64 = xp.int64 | cpu = xp.device('cpu') | meta = xp.device('meta')"
     " | cpu again = xp.device('cpu')",
-    "module": "math | cmath",
+    "module": "math | cmath", "static": "of one = staticmethod(plus_one) | of two = staticmethod(plus_two)",
 }  # fmt: skip
 PAIRS = {  # the guards of the first value, tried on the second
     "tensor": "learned > plain | one > one, strange | learned > parameter | parameter > wide parameter",
@@ -88,7 +89,7 @@ PAIRS = {  # the guards of the first value, tried on the second
     "attribute": "sized > another | sized > also sized | sized > marked | marked > marked 2",
     "index": "1 > 1: | 1:2 > 1:2:1 | 1:2 > again | 1:2 > 1:3 | 1:2 > 0:2 | ::2 > ::1 | 1:2 > start True | ::1 > step True",
     "cast": "float64 > float32 | cpu > meta | cpu > float32 | cpu > cpu again",
-    "module": "math > cmath",
+    "module": "math > cmath", "static": "of one > of two",
 }  # fmt: skip
 
 
@@ -346,7 +347,7 @@ def guards_checked(xp, looks, changes):
             guards.append(xp.dynamo.guards.Guard(source_of(path), text.format(source_of(path))))
     about_none = xp.dynamo.guards.Guard("", "one == 1 and v0 == 2 and v1 == 3 and facts['on']")
     guards.insert(len(guards) // 2, about_none)
-    guards.append(xp.dynamo.guards.Guard("facts['one']", "facts['one'] == one"))
+    guards.append(xp.dynamo.guards.Guard("facts['one']", "facts['one'] == one and 2"))
     scope = {"one": 1, "v0": 2, "v1": 3, "facts": {"on": True, "one": 1}}
     check = xp.dynamo.guards.build_check(guards, scope)
     names = [name for name in scope if name != "__builtins__"]  # Python's `exec` adds it

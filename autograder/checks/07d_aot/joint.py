@@ -254,7 +254,7 @@ NETWORKS = [
     _pipes("s-inf-a a-2-t a-inf-b b-inf-t"),
     _pipes("a-1-b b-1-d a-1-d", "ad"), _pipes("s-2-t", "xy"), _pipes("s-1-a s-1-b a-1-c a-1-d b-1-c c-1-t d-1-t"),
     _pipes("s-1-c s-1-b b-1-c c-1-d b-1-a d-1-t a-1-t c-1-a"), _pipes("s-1-t a-2-a b-0-c"), _pipes("s-70000-a a-50000-t"),
-    _pipes(f"s-{2**53 + 1}-t"),
+    _pipes(f"s-{2**53 + 1}-t"), _pipes(f"s-{10**30}-a a-inf-t"),
 ]  # fmt: skip
 
 

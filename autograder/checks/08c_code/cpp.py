@@ -3,6 +3,7 @@
 Values are built from a list of steps. Python can run the C++ that is emitted for them, because the operations are few.
 """
 
+import math
 import re
 from collections import Counter
 
@@ -110,10 +111,16 @@ def emitted(xp, steps, results, loops):
     }
     of_names = [Statements(pointers, known, names={id(value): "named"}) for value in values]
     shown["its name in `names`"] = [xp.inductor.cpp.emit(*pair) for pair in zip(of_names, values)]
+    constants = [xp.inductor.ir.constant(number, getattr(xp, kind)) for kind, number, _ in _CONSTANTS]
+    shown["constants"] = [xp.inductor.cpp.emit(Statements({}), constant) for constant in constants]
     shown["the list of lines stays"] = all(place.lines is some for place, some in zip(places, lists))
     return shown | {"after another store": later == ["stored_later" if name == "k" else name for name in names]}
 
 
+_CONSTANTS = [
+    ("float32", 2.0, "2.0f"), ("float64", 2.0, "2.0"), ("float32", -math.inf, "-INFINITY"), ("bool", True, "true"),
+    ("int32", 3, "int32_t(3)"),
+]  # fmt: skip
 _ELEMENTS, _OF_ROWS = [0.5, -1.0, 2.0, 0.25, -0.75, 1.0], [2.0, -0.5]
 
 
@@ -123,7 +130,8 @@ def _kept(row, column):
 
 def _run_statement(line, known):
     """One statement `const TYPE NAME = EXPRESSION;`, as Python."""
-    words, _, text = line.rstrip(";").partition(" = ")
+    assert line.endswith(";"), f"no ; at the end: {line}"
+    words, _, text = line.removesuffix(";").partition(" = ")
     const, _, name = words.split()
     assert const == "const", f"not const: {line}"
     assert name not in known, f"{name} has been declared before: {line}"
@@ -182,4 +190,5 @@ def _(torch, steps, results, loops):
     types = sorted(types[name] for name in wanted)
     report = {"numbers": numbers, "statements, from outside": counts, "types": types}
     report |= {"the same again": True, "its name in `names`": ["named"] * len(values)}
+    report |= {"constants": [text for _, _, text in _CONSTANTS]}
     return report | {"the list of lines stays": True, "after another store": True}
