@@ -315,6 +315,12 @@ significant_figures__clock_besides = edited(
 significant_figures__around_the_median = edited(
     significant_figures, ("pstdev(middle)", "pstdev(middle, median(times))")
 )
+significant_figures__a_least_deviation = edited(  # 25 ns limit the deviation, not the interval
+    significant_figures,
+    ("max(1.645 * pstdev(middle) / math.sqrt(len(middle)), MIN_CONFIDENCE_INTERVAL)",
+     "1.645 * max(pstdev(middle), MIN_CONFIDENCE_INTERVAL) / math.sqrt(len(middle))"),
+)  # fmt: skip
+significant_figures__root_of_all = edited(significant_figures, ("math.sqrt(len(middle))", "math.sqrt(len(times))"))
 
 
 busy_and_gaps__all_kernels = edited(  # time in which two run counts twice
