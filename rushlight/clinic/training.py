@@ -357,7 +357,8 @@ def equal_generators(loader: torch.utils.data.DataLoader) -> list[str]:
     """The random generators that are in the same state in two workers of a loader when these begin, after `worker_init_fn`.
 
     "torch", "random" and "numpy" are the generators of `torch.rand`, of Python's `random.random`, and of `numpy.random.rand`. Equal
-    first numbers are not an equal state. The worker's copy of the dataset may hold others: each attribute that is a
+    first numbers are not an equal state: a number that a generator has made and keeps for a later call, as `random.gauss` does, is
+    part of its state. The worker's copy of the dataset may hold others: each value of its `vars` that is a
     `numpy.random.Generator`, a `random.Random` or a `torch.Generator`. The generator in its attribute `noise` has the name
     `"dataset.noise"`.
 
@@ -378,10 +379,12 @@ def equal_generators(loader: torch.utils.data.DataLoader) -> list[str]:
 
     begun = []  # of the worker in whose process it is
 
-    def draws(generator):
+    def state(generator):
         if isinstance(generator, torch.Generator):
-            return torch.rand(4, generator=generator).tolist()
-        return [generator.random() for _ in range(4)]
+            return generator.get_state().tolist()
+        if isinstance(generator, np.random.Generator):
+            return generator.bit_generator.state
+        return generator.get_state() if generator is np.random else generator.getstate()
 
     def begin(worker: int) -> None:
         if loader.worker_init_fn is not None:
@@ -390,14 +393,14 @@ def equal_generators(loader: torch.utils.data.DataLoader) -> list[str]:
         held = vars(torch.utils.data.get_worker_info().dataset).items()
         generators = {"torch": torch.default_generator, "random": random, "numpy": np.random}
         generators |= {f"dataset.{name}": value for name, value in held if isinstance(value, kinds)}
-        begun.append({name: draws(generator) for name, generator in generators.items()})
+        begun.append({name: str(state(generator)) for name, generator in generators.items()})
 
     one_each = torch.utils.data.DataLoader(
         loader.dataset, sampler=range(loader.num_workers), num_workers=loader.num_workers, worker_init_fn=begin,
         collate_fn=lambda batch: begun[0],
     )  # fmt: skip
     workers = [*one_each]
-    return sorted(name for name in workers[0] if len({str(drawn[name]) for drawn in workers}) < len(workers))
+    return sorted(name for name in workers[0] if len({states[name] for states in workers}) < len(workers))
 
 
 def noisy_loader(data: torch.Tensor, batch_size: int, num_workers: int) -> torch.utils.data.DataLoader:

@@ -708,6 +708,51 @@ def equal_generators__small_numbers(loader):
     return sorted(name for name in workers[0] if len({str(drawn[name]) for drawn in workers}) < len(workers))
 
 
+def equal_generators__first_numbers(loader):
+    workers = _workers(loader, tell=lambda np, generator: (_draws(np, generator) or [])[:1])
+    return sorted(name for name in workers[0] if len({str(drawn[name]) for drawn in workers}) < len(workers))
+
+
+def equal_generators__four_numbers(loader):
+    """`random.gauss` gives the number that it has kept, but `random.random` does not."""
+    workers = _workers(loader)
+    return sorted(name for name in workers[0] if len({str(drawn[name]) for drawn in workers}) < len(workers))
+
+
+def _states(np, generator):
+    """The state of a generator, or None if the object is none."""
+    if isinstance(generator, np.random.Generator):
+        return generator.bit_generator.state
+    if generator is np.random or isinstance(generator, torch.Generator):
+        return [getattr(part, "tolist", lambda: part)() for part in generator.get_state()]  # noqa: B023
+    return generator.getstate() if isinstance(generator, random.Random) else None
+
+
+def equal_generators__numpy_without_its_position(loader):
+    def tell(np, generator):
+        return generator.get_state()[1].tolist() if generator is np.random else _states(np, generator)
+
+    workers = _workers(loader, tell=tell)
+    return sorted(name for name in workers[0] if len({str(told[name]) for told in workers}) < len(workers))
+
+
+def equal_generators__without_the_half_that_numpy_keeps(loader):
+    """An integer of 32 bits takes half of a number, and the other half waits for the next."""
+
+    def tell(np, generator):
+        state = _states(np, generator)
+        return state["state"] if isinstance(generator, np.random.Generator) else state
+
+    workers = _workers(loader, tell=tell)
+    return sorted(name for name in workers[0] if len({str(told[name]) for told in workers}) < len(workers))
+
+
+def equal_generators__no_private_attributes(loader):
+    workers = _workers(loader, tell=_states)
+    names = [name for name in workers[0] if not name.startswith("dataset._")]
+    return sorted(name for name in names if len({str(told[name]) for told in workers}) < len(workers))
+
+
 def equal_generators__neighbours(loader):
     workers = _workers(loader)
     return sorted(name for name in workers[0] if any(a[name] == b[name] for a, b in itertools.pairwise(workers)))

@@ -26,6 +26,8 @@ STARTS = {  # what a worker does first; "" is nothing
     "held alike": lambda torch, np: lambda worker: _seed_held(torch, np, 5),
     "one seed": lambda torch, np: lambda worker: _seed_and_draw(torch, np, worker),
     "alike at first": lambda torch, np: lambda worker: _seed_alike(torch, np, worker),
+    "alike in torch.rand": lambda torch, np: lambda worker: torch.manual_seed((4889, 5989)[worker % 2]),
+    "one keeps a number": lambda torch, np: lambda worker: _keep_numbers(torch, np, worker),
     "made there": lambda torch, np: lambda worker: _hold(torch, "made", np.random.default_rng(5)),
 }  # fmt: skip
 
@@ -57,6 +59,22 @@ def _seed_alike(torch, np, worker):
     random.seed((11416, 70954)[worker % 2])
     np.random.seed((49827, 119702)[worker % 2])
     torch.manual_seed((122, 160)[worker % 2])  # equal modulo 32,000
+
+
+def _keep_numbers(torch, np, worker):
+    """Seed all generators alike, and draw as many bits of each, but so that in every second worker they keep a number for later."""
+    torch.manual_seed(3), np.random.seed(3), random.seed(3)
+    dataset = torch.utils.data.get_worker_info().dataset
+    held = [getattr(dataset, name) for name, kind in dict(dataset.held).items() if kind in ("numpy", "random", "torch")]
+    for source in [torch.default_generator, np.random, random, *held]:
+        if isinstance(source, torch.Generator):
+            torch.rand(2, dtype=torch.float64, generator=source) if worker % 2 else torch.randn((), generator=source)
+        elif isinstance(source, np.random.Generator):
+            source.random() if worker % 2 else source.integers(2**32, dtype=np.uint32)
+        elif source is np.random:
+            source.random(2) if worker % 2 else source.normal()
+        else:
+            [source.random(), source.random()] if worker % 2 else source.gauss(0, 1)
 
 
 def _draw(torch, np, dataset, count):
@@ -133,6 +151,8 @@ def _workers(*held, start="", workers=2, length=6):
         _workers(start="first apart", workers=3), _workers(("noise", "numpy"), start="every second", workers=3),
         _workers(("noise", "torch"), start="one seed"), _workers(("noise", "random"), start="made there"),
         _workers(start="first apart"), _workers(start="alike at first"), _workers(start="every second", workers=3, length=3),
+        _workers(start="alike in torch.rand"), _workers(start="one seed", workers=3), _workers(("_noise", "numpy")),
+        _workers(start="one keeps a number"), _workers(("noise", "numpy"), start="one keeps a number"),
     ],
     hint=explained(
         names="ask each worker, after worker_init_fn has run in it: a generator that two workers have in the same state is one",
@@ -173,7 +193,7 @@ def generators_by_rule(torch, held, start, workers, length):
     """Torch gives each worker a seed of its own for its three generators, and copies the dataset as it is."""
     kinds = dict(held)
     equal = {f"dataset.{name}" for name, kind in kinds.items() if kind in ("numpy", "random", "torch")}
-    equal = set() if start in ("held", "one seed") else equal
+    equal = set() if start in ("held", "one seed") or (start == "one keeps a number" and workers == 2) else equal
     equal |= {
         "everything": {"numpy", "random", "torch"},
         "numpy": {"numpy"},
@@ -181,6 +201,8 @@ def generators_by_rule(torch, held, start, workers, length):
         "halves": {"numpy"},
         "made there": {"dataset.made"},
         "alike at first": {"numpy", "random", "torch"} if workers > 2 else set(),
+        "alike in torch.rand": {"torch"} if workers > 2 else set(),
+        "one keeps a number": {"numpy", "random", "torch"} if workers > 2 else set(),
         "first apart": {"random"} if workers > 2 else set(),
         "every second": {"torch"} if workers > 2 else set(),
     }.get(start, set())
