@@ -171,9 +171,9 @@ def fit(
     """Train a model with a step for each batch, and report the training in numbers and texts.
 
     The loss of a batch (x, y) is the mean of `(model(x) - y) ** 2`. Each batch has a backward pass, then a step of the optimizer,
-    then an `optimizer.zero_grad()`. If a RuntimeError is raised while the loss is computed, from `model(x)` to the mean, there is
-    no step, and the next batch follows. Any other error is raised further: one of another class, one of the backward pass or of the
-    step, and each one that the iterable raises.
+    then an `optimizer.zero_grad()`. If a RuntimeError, or one of a subclass as NotImplementedError, is raised while the loss is
+    computed, from `model(x)` to the mean, there is no step, and the next batch follows. Any other error is raised further: one of
+    another class, one of the backward pass or of the step, and each one that the iterable raises.
 
     However many batches there are, the bytes that are alive while the next batch is asked for do not grow.
 

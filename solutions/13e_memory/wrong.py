@@ -1907,4 +1907,9 @@ first_not_finite__a_name_only_once = edited(
     ("name=name: running.append(name)", "name=name: None if name in running else running.append(name)"),
     ("        running.pop()\n", "        if running:\n            running.pop()\n"),
 )
+fit__only_the_class_itself = edited(  # a NotImplementedError is a RuntimeError too
+    memory.fit,
+    ("messages.append(str(error))\n", "if type(error) is not RuntimeError:\n                    raise\n"
+     "                messages.append(str(error))\n"),
+)  # fmt: skip
 fit__zero_grad_of_the_model = edited(memory.fit, ("optimizer.zero_grad()", "model.zero_grad()"))

@@ -225,7 +225,7 @@ def freed_when_an_owner_goes(torch, **case):
 
 # A training loop that keeps nothing ----------------------------------------------------------------------------------
 
-BATCHES = ["good", "good", "wide", "long"]
+BATCHES = ["good", "good", "wide", "long", "four bits"]
 
 
 def _batch(torch, kind, i):
@@ -233,6 +233,8 @@ def _batch(torch, kind, i):
     if kind == "backward":
         y = y.requires_grad_()
         y.register_hook(_refuse)
+    if kind == "four bits":  # a difference with it raises a NotImplementedError
+        y = torch.empty(y.shape, dtype=torch.uint4)
     return None if kind == "none" else x, y[:3] if kind == "long" else y
 
 
@@ -284,13 +286,14 @@ def _all_batches(torch, kinds, end):
         "kinds optimizer start end", (["good"], "sgd", 1, ""), (["good", "wide"], "adam", 2, ""), (["good", "long"], "sgd", 3, ""),
         (["wide"], "sgd", 4, ""), (["long", "long", "good"], "sgd", 5, ""), (["long", "good", "wide"], "adam", 6, ""),
         (["wide", "wide", "long"], "adam", 7, ""), *((["good", "wide"], "sgd", 8, end) for end in ENDS),
-        (["good"], "last layer", 9, ""), (["long", "good"], "last layer", 1, ""),
+        (["good"], "last layer", 9, ""), (["long", "good"], "last layer", 1, ""), (["good", "four bits"], "sgd", 2, ""),
     ),
     hint=explained(
         growth="bytes that are alive when the next batch is asked for, after each round of batches: what do the lists hold, and "
         "what does an error hold?",
         report="floats for each batch with a step and for each call of a layer, also in a batch without one, "
         "and a text for each error",
+        other_hook="a hook that was there before is gone: only those of `fit` are removed",
         hooks="the hooks stay: each call of `fit` adds more of them",
         error="only a RuntimeError while a loss is computed is caught: any other one is raised further",
         gradients="after each batch with a step the parameters of the optimizer have no gradient. The others keep theirs",
@@ -319,7 +322,8 @@ def fit(rl, kinds, optimizer, start, end):
             "growth": [
                 size - sizes[2] for size in sizes[2 : CYCLES + 1]
             ],  # the optimizer's state is made in the first step
-            "hooks": [hooks, other.id in model[0]._forward_hooks],
+            "other hook": other.id in model[0]._forward_hooks,
+            "hooks": hooks,
             "weights": [x.detach() for x in model.parameters()],
             "gradients": [x.grad for x in model.parameters()],
         }
@@ -338,7 +342,7 @@ def fitted_step_by_step(torch, kinds, optimizer, start, end):
             for layer in model:
                 x = layer(x)
                 activity.append(x.abs().mean().item())
-            return torch.nn.functional.mse_loss(x, y) if x.shape == y.shape else x - y
+            return torch.nn.functional.mse_loss(x, y) if (x.shape, x.dtype) == (y.shape, y.dtype) else x - y
 
         try:
             loss = forward()
@@ -353,7 +357,8 @@ def fitted_step_by_step(torch, kinds, optimizer, start, end):
         "error": f"raises {ENDS[end].__name__}" if end else None,
         "report": None if end else [losses, activity, messages],
         "growth": [0] * (CYCLES - 1),
-        "hooks": [[0, 1, 0, 0], True],
+        "other hook": True,
+        "hooks": [0, 1, 0, 0],
         "weights": [x.detach() for x in model.parameters()],
         "gradients": [x.grad for x in model.parameters()],
     }
