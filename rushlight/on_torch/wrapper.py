@@ -167,8 +167,9 @@ def quantised_dispatch(func: Any, types: tuple, args: tuple, kwargs: dict) -> An
     dimension.
     (These four return through `return_and_correct_aliasing(func, args, kwargs, out)`, which tells torch which results are
     views. Of an argument of a subclass, the result may be of this subclass or a plain `QuantisedTensor`.)
-    `aten.mm.default`, `aten.addmm.default` with `beta` and `alpha`: `quantised_mm`, if only the last matrix of the product is
-    quantised, also if it is of a subclass. If `beta` is 0, the numbers of the first argument do not matter, not even a NaN.
+    `aten.mm.default`, `aten.addmm.default` with `beta` and `alpha`: `quantised_mm`, if the last matrix of the product is
+    quantised, also if it is of a subclass. (If both matrices are, a product of plain tensors is right, too.) If `beta` is 0,
+    the numbers of the first argument do not matter, not even a NaN.
     An operator that may write into a quantised argument, or into a list that contains one (`is_write` of
     `func._schema.arguments`): returns NotImplemented, and torch raises a TypeError. (It would write into a copy.)
     Any other operator: called with plain tensors instead of quantised ones, anywhere in `args` and `kwargs`.
