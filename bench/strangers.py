@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.notebook.programs import difference
+from autograder.notebook.run_command import difference
 
 ENVIRONMENT = {
     "PYTHONHASHSEED": "0",

@@ -8,7 +8,7 @@ import sys
 import pytest
 from test_use import STRIDES, STUB, work  # noqa: F401 - a fixture
 
-from autograder.notebook.programs import difference
+from autograder.notebook.run_command import difference
 
 PROGRAM = """
 import sys, torch, torch.onnx

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sweep import swept
 
-from autograder.notebook.programs import difference
+from autograder.notebook.run_command import difference
 from rushlight.course.as_torch import TorchVersion
 
 STRANGERS = Path(__file__).parent / "strangers"
