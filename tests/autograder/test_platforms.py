@@ -28,7 +28,7 @@ as_compiling = pytest.mark.parametrize("system", [swept("darwin")] if sys.platfo
 # the workflow runs these on the systems themselves at every push; on Linux `make test` has similar ones for its own system
 on_its_system = pytest.mark.sweep if sys.platform == "linux" else lambda test: test
 MODULES = """course engine.card engine.check engine.edition engine.exercise engine.judge engine.limits engine.observe engine.run
-    engine.sandbox engine.subject notebook.kernel notebook.work classroom.releases classroom.restore classroom.verdicts"""
+    engine.sandbox engine.subject notebook.kernel notebook.work classroom.kept_releases classroom.restore classroom.verdicts"""
 
 
 @pytest.fixture(scope="module")
