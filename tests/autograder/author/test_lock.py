@@ -153,7 +153,7 @@ def test_a_rare_rule_makes_stale_only_the_exercises_in_which_it_makes_a_mutant(m
 def test_the_tests_of_a_group_stay_together(request):
     if not getattr(request.config.option, "loadgroup", False):
         pytest.skip("they are distributed by files")
-    assert request.node.nodeid.endswith("@autograder-test_lock")
+    assert request.node.nodeid.endswith("@author-test_lock")
 
 
 def test_the_process_that_starts_the_workers_does_not_import_torch():
