@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -21,13 +21,21 @@ from rushlight.aten import strided
 from rushlight.aten.strided import Size, Tensor, has_internal_overlap, infer_size, non_overlapping_and_dense
 from rushlight.c10 import fast_paths
 from rushlight.c10.dispatch import local
-from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bfloat16, dtype, float32, float64, scalar_type
+from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bfloat16, bool_, dtype, float32, float64, scalar_type
 from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.c10.memory_formats import channels_last_strides, dense_strides, is_channels_last, reorder_dimensions
 from rushlight.c10.storage import UntypedStorage
 
 Operand = Tensor | Scalar
 Geometry = tuple[tuple[int, ...], tuple[int, ...]]  # sizes and strides
+
+
+class Output(NamedTuple):
+    """The metadata of a result. `strides` are in elements, or None for contiguous strides."""
+
+    sizes: Sequence[int]
+    strides: Sequence[int] | None
+    dtype: dtype
 
 
 def cached(function: Callable) -> Callable:
@@ -138,6 +146,21 @@ def output_strides(sizes: tuple[int, ...], operands: tuple[Geometry | None, ...]
     return dense_strides(sizes, *strides)
 
 
+def output_of(dtype: dtype, *operands: Operand, common: dtype | None = None) -> Output:
+    """The result of a loop over these operands, which are first cast to `common`, by default the dtype of the result."""
+    sizes = common_sizes(*operands)
+    geometries = tuple(geometry_in(common or dtype, operand) for operand in operands)
+    return Output(sizes, output_strides(sizes, geometries), dtype)
+
+
+def geometry_in(common: dtype, operand: Operand) -> Geometry | None:
+    """The geometry of an operand in this dtype. A cast operand is a copy without holes.
+    Source: `aten/src/ATen/TensorIterator.cpp`, `compute_types`."""
+    if isinstance(operand, Tensor) and operand.dtype is not common:
+        return operand._sizes, strided.strides_for(operand, None)
+    return geometry(operand)
+
+
 def geometry(operand: Operand) -> Geometry | None:
     return (operand._sizes, operand._strides) if isinstance(operand, Tensor) else None
 
@@ -202,6 +225,13 @@ def for_each(function: Callable, out: Tensor, inputs: Sequence[Operand], common:
         function(*arrays[1:], out=arrays[0], casting="unsafe")
     else:
         arrays[0][...] = function(*[array.astype(common.numpy, copy=False) for array in arrays[1:]])
+
+
+def loop(function: Callable, out: Tensor, operands: Sequence, computed: dtype, result: dtype) -> None:
+    """`for_each` with one more step: if the computation is wider than the result, round to the result's dtype before the cast
+    to the dtype of `out`."""
+    rounds = computed is not result and result is not bool_ and out.dtype is not result
+    for_each((lambda *arrays: function(*arrays).astype(result.numpy)) if rounds else function, out, operands, computed)
 
 
 def loop_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[np.ndarray]:
@@ -278,6 +308,13 @@ def plan_key(operands: Sequence[Operand | str | None]) -> tuple[tuple, list]:
             key.append(operand if operand.__class__ is str else operand.__class__)
             values.append(operand)
     return tuple(key), values
+
+
+def count_parameters(function: Callable) -> int:
+    """How many operands a function of numpy arrays takes, without `out`."""
+    if isinstance(function, np.ufunc):
+        return function.nin
+    return function.__code__.co_argcount - len(function.__defaults__ or ())
 
 
 def plan(function: Callable, output: tuple, operands: Sequence, converters: Sequence, is_pointwise=True) -> Plan:

@@ -12,22 +12,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from rushlight.aten import iterator
-from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap, plan_in_place, plan_key, wrap
+from rushlight.aten.iterator import Output, assert_no_internal_overlap, assert_no_partial_overlap, plan_key, wrap
 from rushlight.aten.strided import META, Size, Tensor, contiguous_strides, empty_strided, storage_size
 from rushlight.c10.dtypes import FLOATING, can_cast, dtype
 from rushlight.c10.fast_paths import Cache, fast_form_of
 from rushlight.c10.memory_formats import channels_last, channels_last_strides, suggest_memory_format
-
-
-class Output(NamedTuple):
-    """The metadata of a result. `strides` are in elements, or None for contiguous strides."""
-
-    sizes: Sequence[int]
-    strides: Sequence[int] | None
-    dtype: dtype
 
 
 @dataclass
@@ -120,7 +112,7 @@ def planned(
             return self
         call_inplace(kernel, args)
         if 0 not in self._sizes and kernel.meta(*args).dtype is self.dtype:
-            plans_in_place.add(key, plan_in_place(*set_up(*args), is_like_ufunc))
+            plans_in_place.add(key, iterator.plan_in_place(*set_up(*args), is_like_ufunc))
         return self
 
     def in_place_of_two(self: Tensor, other: Any) -> Tensor:

@@ -71,7 +71,7 @@ class Node:
     post_hooks: dict | None = None
     released = False
     requires_grad = True
-    # The edge to the next node, that node's type, and a function that runs both nodes: see `engine.fuse`.
+    # The edge to the next node, that node's type, and a function that runs both nodes: see `fused.fuse`.
     fused: tuple[int, type[Node], Callable] | None = None
 
     def __init__(self) -> None:

@@ -10,13 +10,13 @@ from functools import partial
 from typing import Any
 
 from rushlight.aten.generated.functions import resize__op
-from rushlight.autograd import fused, history
+from rushlight.autograd import fused_pairs, history
 from rushlight.autograd.generated import variable_type
 from rushlight.c10.dispatch import DispatchKey, Kernel
 from rushlight.library import OpOverload
 
 history.view_node = variable_type.AsStridedBackward0
-for _node, _pair in fused.FUSED.items():
+for _node, _pair in fused_pairs.FUSED.items():
     _node.fused = _pair
 _kernels: Mapping[OpOverload, Any] = variable_type.AUTOGRAD  # what is generated has no types
 for _operator, _kernel in _kernels.items():

@@ -11,11 +11,11 @@ from functools import partial
 
 import numpy as np
 
-from rushlight.aten.iterator import convert, converter, parameter_converter
+from rushlight.aten.iterator import Output, convert, converter, loop, output_of, parameter_converter
 from rushlight.aten.native import pointwise as loops
-from rushlight.aten.native.pointwise import FLOATS, NUMERIC, WHOLE, arithmetic, in_common, loop, pointwise, to_floating
+from rushlight.aten.native.pointwise import FLOATS, NUMERIC, WHOLE, arithmetic, in_common, pointwise, to_floating
 from rushlight.aten.strided import Tensor, strides_for
-from rushlight.aten.structured import Output, Structured, planned
+from rushlight.aten.structured import Structured, planned
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bool_, common_dtype
 from rushlight.c10.fast_paths import fast_form_of, fastest
 
@@ -74,14 +74,14 @@ isposinf, isneginf = loops.compare(lambda x: x == np.inf), loops.compare(lambda 
 frac = pointwise(lambda x: x - np.trunc(x), in_common, FLOATS)
 
 
-@partial(Structured, lambda self, *values: loops.output_of(self.dtype, self), casts=True)
+@partial(Structured, lambda self, *values: output_of(self.dtype, self), casts=True)
 def nan_to_num(self: Tensor, nan: float | None, posinf: float | None, neginf: float | None, out: Tensor) -> None:
     """Other numbers for NaN and the infinities: by default 0, and the largest and the smallest number of the dtype."""
     is_floating = self.dtype.category == FLOATING
     out._array[...] = np.nan_to_num(self._array, True, nan or 0.0, posinf, neginf) if is_floating else self._array
 
 
-@partial(Structured, lambda self, eps: loops.output_of(to_floating(self)[1], self), casts=True)
+@partial(Structured, lambda self, eps: output_of(to_floating(self)[1], self), casts=True)
 def logit(self: Tensor, eps: float | None, out: Tensor) -> None:
     def log_odds(x: np.ndarray) -> np.ndarray:
         x = x if eps is None else np.clip(x, x.dtype.type(eps), x.dtype.type(1 - eps))
@@ -124,7 +124,7 @@ def pow_number_meta(self: Tensor, exponent: Scalar) -> Output:
     common = common_dtype(self, exponent)
     if common.category != FLOATING and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
-    return loops.output_of(common, self)
+    return output_of(common, self)
 
 
 def pow_number_impl(self: Tensor, exponent: Scalar, out: Tensor) -> None:
@@ -285,7 +285,7 @@ def polygamma_impl(n: int, self: Tensor, out: Tensor) -> None:
 
 
 lgamma, digamma = float_function(log_gamma), float_function(psi)
-polygamma = Structured(lambda n, self: loops.output_of(to_floating(self)[1], self), polygamma_impl, casts=True)
+polygamma = Structured(lambda n, self: output_of(to_floating(self)[1], self), polygamma_impl, casts=True)
 
 # Activations ---------------------------------------------------------------------------------------------------------
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import common_sizes, for_each
-from rushlight.aten.native.pointwise import choose, fits_fast_path, output_of, widened
+from rushlight.aten.iterator import Output, common_sizes, for_each, output_of
+from rushlight.aten.native.pointwise import choose, fits_fast_path, widened
 from rushlight.aten.strided import META, Size, Tensor, strides_for, wrap_like, wrap_plain
-from rushlight.aten.structured import Output, Structured, allocate, check_floating
+from rushlight.aten.structured import Structured, allocate, check_floating
 from rushlight.c10.dispatch import TENSOR_KEYS
 from rushlight.c10.dtypes import FLOATING, Scalar, can_cast, common_dtype, int64, uint8
 from rushlight.c10.fast_paths import fast_form_of

@@ -5,15 +5,15 @@ Each is a numpy function and a rule for dtypes. `iterator.py` does the rest. In 
 `elementary.py`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial, wraps
 
 import numpy as np
 
 from rushlight.aten import iterator
-from rushlight.aten.iterator import Operand, common_sizes, convert, converter, for_each, geometry, parameter_converter
-from rushlight.aten.strided import META, Tensor, infer_size, strides_for
-from rushlight.aten.structured import Output, Structured, planned
+from rushlight.aten.iterator import Operand, Output, convert, converter, for_each, loop, output_of, parameter_converter
+from rushlight.aten.strided import META, Tensor, infer_size
+from rushlight.aten.structured import Structured, planned
 from rushlight.c10 import dtypes
 from rushlight.c10.dtypes import FLOATING, INTEGRAL, Scalar, bool_, common_dtype, dtype, float32, float64, scalar_type
 from rushlight.c10.exception import warn_once
@@ -103,38 +103,7 @@ def pointwise(
         converters = [converter(operand, computed, is_like_ufunc) for operand in operands]
         return function, converters + [parameter_converter(value, computed, is_like_ufunc) for value in given]
 
-    return planned(Structured(meta, impl, casts), count_parameters(function), set_up, is_like_ufunc)
-
-
-def count_parameters(function: Callable) -> int:
-    """How many operands a function of numpy arrays takes, without `out`."""
-    if isinstance(function, np.ufunc):
-        return function.nin
-    return function.__code__.co_argcount - len(function.__defaults__ or ())
-
-
-def loop(function: Callable, out: Tensor, operands: Sequence, computed: dtype, result: dtype) -> None:
-    """`for_each` with one more step: if the computation is wider than the result, round to the result's dtype before the cast
-    to the dtype of `out`."""
-    if computed is not result and result is not bool_ and out.dtype is not result:
-        for_each(lambda *arrays: function(*arrays).astype(result.numpy), out, operands, computed)
-    else:
-        for_each(function, out, operands, computed)
-
-
-def output_of(dtype: dtype, *operands: Operand, common: dtype | None = None) -> Output:
-    """The result of a loop over these operands, which are first cast to `common`, by default the dtype of the result."""
-    sizes = common_sizes(*operands)
-    geometries = tuple(geometry_in(common or dtype, operand) for operand in operands)
-    return Output(sizes, iterator.output_strides(sizes, geometries), dtype)
-
-
-def geometry_in(common: dtype, operand: Operand) -> iterator.Geometry | None:
-    """The geometry of an operand in this dtype. A cast operand is a copy without holes.
-    Source: `aten/src/ATen/TensorIterator.cpp`, `compute_types`."""
-    if isinstance(operand, Tensor) and operand.dtype is not common:
-        return operand._sizes, strides_for(operand, None)
-    return geometry(operand)
+    return planned(Structured(meta, impl, casts), iterator.count_parameters(function), set_up, is_like_ufunc)
 
 
 def refuse_other_kinds(function: Callable, kinds: tuple[int, ...], computed: dtype) -> None:
@@ -331,11 +300,11 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
         raise RuntimeError(f"where expected condition to be a boolean tensor, but got one of {condition.dtype.name}")
     if condition.dtype is dtypes.uint8:
         warn_once("where with a condition of uint8 is deprecated: make it bool", stacklevel=4)
-    common, sizes = common_dtype(self, other), common_sizes(condition, self, other)
+    common, sizes = common_dtype(self, other), iterator.common_sizes(condition, self, other)
     for choice in self, other:
         if not isinstance(choice, Tensor):
             convert(choice, common)  # refused if it does not fit
-    geometries = (geometry(condition), geometry_in(common, self), geometry_in(common, other))
+    geometries = (iterator.geometry(condition), iterator.geometry_in(common, self), iterator.geometry_in(common, other))
     return Output(sizes, iterator.output_strides(sizes, geometries), common)
 
 
