@@ -91,6 +91,7 @@ def test_every_module_that_a_student_needs_can_be_imported(python):
     assert done.stdout.strip() == "imported", done.stderr
 
 
+@pytest.mark.sweep
 def test_check_compares_a_copy_with_torch(python):
     done = rushlight(python, "check", "01a")
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr

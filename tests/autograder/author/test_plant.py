@@ -51,6 +51,7 @@ def copied(tmp_path, monkeypatch):
     return plant
 
 
+@pytest.mark.sweep
 def test_a_wrong_function_and_a_symptom_become_a_patient_with_three_exercises(copied):
     file, answers, checks, source = copied(OWN)
     patient = patients.find_patient(f"13a.{file.stem}")

@@ -473,6 +473,7 @@ def dying(tensor, op=None, group=None):
 """
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("name", "words"), [("waiting", "a deadlock: ranks 0 and 1"), ("dying", "rank 1 of 2 died: exit code 3")]
 )

@@ -77,6 +77,7 @@ def compiling(request):
     return request.param
 
 
+@pytest.mark.sweep
 def test_a_right_submission_compiles_nothing_and_cannot_write_what_others_read(graded, compiling):
     verdicts, said = graded()
     assert {verdicts[name].outcome for name in (*compiling, LAST)} == {PASSED}

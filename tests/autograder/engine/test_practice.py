@@ -92,6 +92,7 @@ def message_ends(message):
     return message.endswith("; `make -B setup` in the course's folder installs torch")
 
 
+@pytest.mark.sweep
 def test_a_lab_is_recorded_once_and_the_same_file_after_half_of_it(folder, monkeypatch):
     monkeypatch.setattr(build, "execute", executed)
     path = folder / f"{LAB}.zip"

@@ -126,6 +126,7 @@ def test_a_notebook_begins_with_the_version_that_it_needs():
     assert in_shell("from autograder import check").stdout == ""
 
 
+@pytest.mark.sweep
 def test_a_shell_with_compiled_code_ends_without_a_word():
     done = in_shell("from autograder import check", COMPILED)
     assert done.stdout.startswith("__builtins_dict_") and done.stderr == ""

@@ -89,6 +89,7 @@ def test_the_solutions_of_all_labs_give_the_same_step_as_the_reference():
         fill_as({})
 
 
+@pytest.mark.sweep
 def test_the_pieces_of_one_lab_are_yours_and_the_rest_the_references():
     try:
         use(SOURCES / "04b_engine")
@@ -99,6 +100,7 @@ def test_the_pieces_of_one_lab_are_yours_and_the_rest_the_references():
         fill_as({})
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("cell", "name", "why"),
     [

@@ -312,6 +312,7 @@ def test_the_constructor_turns_lists_into_tuples():
     assert isinstance(x.shape, rl.Size) and x.shape == (2, 3) and x.stride() == (3, 1)
 
 
+@pytest.mark.sweep
 def test_importing_rushlight_calls_no_exercise_and_imports_no_torch():
     import subprocess
     import sys

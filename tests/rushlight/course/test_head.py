@@ -23,6 +23,7 @@ def test_only_the_last_word_of_a_sentence_has_a_target():
             assert row[: position + 1].any() and not row[position + 1 :].any()
 
 
+@pytest.mark.sweep
 def test_the_model_learns_in_lockstep_with_torch_and_gives_the_same_to_its_head():
     trained = [[*head.train(xp, 5)] for xp in FRAMEWORKS]
     ours, theirs = ([step.loss for _, step in each] for each in trained)

@@ -82,7 +82,7 @@ def both(reshard, forward, backward):
 
 @pytest.mark.skipif(not hasattr(torch.distributed, "all_gather_single"), reason="needs torch 2.13")
 @pytest.mark.parametrize(
-    ("reshard", "forward", "backward"), sweep([(True, 0, 1), (False, 0, 1), (True, 2, 2)], every=2)
+    ("reshard", "forward", "backward"), sweep([(True, 0, 1), (False, 0, 1), (True, 2, 2)], every=3)
 )
 def test_training_is_that_of_torch(reshard, forward, backward):
     for mine, theirs, (shapes, wanted), peak, left in run_ranks(both, 3, reshard, forward, backward):

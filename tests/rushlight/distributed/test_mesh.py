@@ -55,6 +55,7 @@ def test_a_tensor_is_redistributed_as_a_dtensor_is_by_the_same_collectives(ranks
     run_ranks(pairs, ranks)
 
 
+@pytest.mark.sweep
 def test_on_a_mesh_of_two_dimensions_too():
     def pairs():
         mesh = init_device_mesh("cpu", (2, 2))

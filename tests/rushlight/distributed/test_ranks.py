@@ -192,6 +192,7 @@ def test_a_rank_that_loops_is_ended_when_the_time_is_over():
     assert str(error).startswith("not done within 1 s: rank 0 of 2\n[rank 0] is ")
 
 
+@pytest.mark.sweep
 def test_ranks_that_sleep_or_compute_are_not_taken_for_waiting():
     def slow():
         if dist.get_rank() == 0:
@@ -271,6 +272,7 @@ def begin(notebook):
     return [int(path.name) for path in names], request
 
 
+@pytest.mark.sweep
 def test_in_a_notebook_an_interrupt_or_the_kernels_end_leaves_no_rank(notebook):
     assert notebook.said(CELL + "print(run_ranks(work, 2, 0))") == "[[4.0, 4.0], [4.0, 4.0]]\n"
     pids, request = begin(notebook)
@@ -316,6 +318,7 @@ def test_ranks_on_the_cpu_see_no_gpu(monkeypatch):
     assert run_ranks(seen, 2) == [("", "gloo", "cpu")] * 2
 
 
+@pytest.mark.sweep
 def test_ranks_have_the_environment_of_the_call_and_not_that_of_the_first_one(monkeypatch):
     own = lambda: {name: os.environ.get(name) for name in ("RUSHLIGHT_DEVICE", "FIRST", "SECOND")}  # noqa: E731
     ranks.stop()

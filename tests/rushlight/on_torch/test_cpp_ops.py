@@ -23,6 +23,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("shape", [(4,), (2, 3), (3, 2, 5), (0, 3), (2, 0)])
 def test_it_computes_what_torch_does(shape, dtype):
@@ -31,6 +32,7 @@ def test_it_computes_what_torch_does(shape, dtype):
     torch.testing.assert_close(cpp_ops.rms_norm(x, weight, 0.25), expected)
 
 
+@pytest.mark.sweep
 def test_any_strides_are_followed_and_the_result_is_contiguous():
     x, weight = torch.randn(5, 3).t(), torch.randn(10)[::2]
     result = cpp_ops.rms_norm(x, weight)
@@ -38,6 +40,7 @@ def test_any_strides_are_followed_and_the_result_is_contiguous():
     assert result.is_contiguous()
 
 
+@pytest.mark.sweep
 def test_its_errors_are_pythons():
     with pytest.raises(RuntimeError, match="at least one dimension"):
         cpp_ops.rms_norm(torch.tensor(1.0), torch.ones(1))
@@ -49,6 +52,7 @@ def test_its_errors_are_pythons():
         cpp_ops.rms_norm(torch.ones(2, 3, dtype=torch.int64), torch.ones(3, dtype=torch.int64))
 
 
+@pytest.mark.sweep
 def test_gradients_are_right_once_and_twice():
     for shape in ((2, 3), (3,), (2, 2, 3)):
         x, weight = (torch.randn(s, dtype=torch.float64, requires_grad=True) for s in (shape, shape[-1:]))
@@ -56,11 +60,13 @@ def test_gradients_are_right_once_and_twice():
         assert torch.autograd.gradgradcheck(cpp_ops.rms_norm, (x, weight))
 
 
+@pytest.mark.sweep
 def test_opcheck_finds_nothing():
     x, weight = torch.randn(3, 4, requires_grad=True), torch.randn(4, requires_grad=True)
     assert set(torch.library.opcheck(cpp_ops.operator(), (x, weight, 0.5)).values()) == {"SUCCESS"}
 
 
+@pytest.mark.sweep
 def test_it_is_one_call_in_a_graph_that_is_right_for_batches_of_all_sizes():
     op, graphs = cpp_ops.operator(), []
 

@@ -44,6 +44,7 @@ def in_torch(activation):
     return function
 
 
+@pytest.mark.sweep
 def test_importing_rushlight_does_not_import_torch_and_importing_the_module_registers_nothing():
     program = """
 import sys, rushlight

@@ -33,6 +33,7 @@ def table(op):
 # The source map
 
 
+@pytest.mark.sweep  # `test_rooms.py` has all modules
 def test_importing_rushlight_does_not_import_torch():
     program = 'import sys, rushlight\nassert "torch" not in sys.modules\nrushlight.trace.layer_of("c10/x.h")'
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -702,6 +702,7 @@ def test_no_worker_outlives_the_program(end, method, persistent, tmp_path):
     assert not any(map(is_running, pids))
 
 
+@pytest.mark.sweep
 def test_importing_does_not_import_multiprocessing():
     code = "import sys, rushlight; print([m for m in ('multiprocessing', 'queue', 'random') if m in sys.modules])"
     root = os.path.dirname(os.path.dirname(rl.__file__))
