@@ -94,6 +94,7 @@ def test_a_marked_answer_stays_done_when_it_is_graded_again_and_waits_if_its_tex
     assert state("ada") == (4, False)
 
 
+@pytest.mark.sweep  # in `make test` the code of an added cell changes
 def test_points_by_hand_for_a_check_stay_done_until_the_code_changes(hand_in, quick_grade):
     hand_in("ada", "Strides.")
     quick_grade(LAB)
@@ -248,6 +249,7 @@ def test_an_answer_that_was_marked_before_there_were_digests_is_asked_for_once(
     assert state("ada") == (3, False)
 
 
+@pytest.mark.sweep
 def test_what_an_earlier_version_of_this_course_has_graded_stays_as_it_is(classroom, hand_in, quick_grade):
     hand_in("ada", "Strides.")
     quick_grade(LAB)
@@ -272,6 +274,7 @@ def red(classroom):
             gradebook.update_or_create_student(student)
 
 
+@pytest.mark.sweep
 def test_a_copy_of_a_groups_notebook_is_asked_for_and_done_with_it(red, hand_in, quick_grade):
     hand_in("ada", "Strides.")
     quick_grade(LAB)
@@ -348,6 +351,7 @@ def test_a_page_is_written_again_if_marks_or_comments_have_changed_and_no_other_
     assert (classroom / "autograded" / "ada" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns == graded
 
 
+@pytest.mark.sweep
 def test_a_page_says_that_an_answer_has_changed_since_it_was_marked(classroom, hand_in, quick_grade):
     hand_in("ada", "Strides.")
     quick_grade(LAB)

@@ -504,6 +504,7 @@ def end(code):
     os._exit(code)
 
 
+@pytest.mark.sweep  # `test_nothing_lost.py` has one in a class
 def test_a_submission_that_ends_its_marker_is_named_and_the_worker_goes_on():
     try:
         with pytest.raises(NotGraded, match="ended the process that grades it"):

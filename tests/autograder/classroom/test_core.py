@@ -87,6 +87,7 @@ def contents(place):
     return {path: path.read_bytes() if path.is_file() else None for path in place.rglob("*")}
 
 
+@pytest.mark.sweep
 def test_a_new_gradebook_is_complete_without_the_courses_programs_on_the_path(tmp_path):
     script = (
         "from autograder.classroom.gradebook import open_gradebook\n"

@@ -108,6 +108,7 @@ def test_a_verdict_that_is_another_one_now_does_not_hold(place, capsys):
     assert "DOES NOT HOLD" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.sweep
 def test_the_seal_is_for_the_text_of_all_cells(place):
     rewrite(place, "subtly_wrong_strides", correct)
     found = explain(Submission(Lab(LAB), "subtly_wrong_strides"))
@@ -147,7 +148,7 @@ def lose_names(cell):
     cell.metadata["rushlight"] = cell.metadata["tags"] = "a text"
 
 
-@pytest.mark.parametrize("change", [lose, lose_names])
+@pytest.mark.parametrize("change", sweep([lose, lose_names], keep=[lose]))
 def test_a_check_whose_cell_the_graded_notebook_has_no_more_is_named_and_decided(place, change):
     rewrite(place, "half_done", lambda notebook: [change(cell) for cell in filter(check_name, notebook.cells)][:0])
     found = explain(Submission(Lab(LAB), "half_done"))
@@ -161,9 +162,8 @@ def test_a_check_whose_cell_the_graded_notebook_has_no_more_is_named_and_decided
     assert questions(Submission(Lab(LAB), "half_done"), True)[0]
 
 
-@pytest.mark.parametrize(
-    "name", sweep([WRONG, "strided.no_such_check", "dispatcher.KeySet.add", ["a", "list"]], every=4)
-)
+@pytest.mark.sweep  # in `make test` a cell of the lab has what is no verdict
+@pytest.mark.parametrize("name", [WRONG, "strided.no_such_check", "dispatcher.KeySet.add", ["a", "list"]])
 def test_a_cell_that_only_looks_like_a_check_is_none(place, name):
     def add(notebook):
         cell = nbformat.v4.new_code_cell("print(1)", metadata={"rushlight": {"check": name}})
@@ -178,6 +178,7 @@ def test_a_cell_that_only_looks_like_a_check_is_none(place, name):
     assert not any(each.sealed for each in after)
 
 
+@pytest.mark.sweep  # what a seal is for, the next test has
 def test_verdicts_of_another_students_notebook_are_not_sealed_here(place):
     graded = place / "autograded"
     shutil.copytree(graded / "half_done", graded / "ada")
@@ -214,6 +215,7 @@ def test_a_seal_is_for_a_lab_a_student_a_check_a_verdict_and_the_cells():
     assert seal() == seal(said=said | {"seal": "x"}) and len({seal(), *others}) == 1 + len(others)
 
 
+@pytest.mark.sweep
 def test_a_verdict_with_the_seal_of_an_earlier_version_can_still_be_read(place):
     def seal_as_before(notebook):
         for cell in filter(check_name, notebook.cells):

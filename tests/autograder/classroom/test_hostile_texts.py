@@ -316,6 +316,7 @@ def test_written_answers_of_all_are_on_the_page_to_be_marked(hostile):
 WRITTEN = ("words_again_and_again", "words_once_more", "deep_markdown")
 
 
+@pytest.mark.sweep  # which grades as above
 def test_each_that_arrives_is_taken_by_watching(hostile, tmp_path, monkeypatch, feedback):
     hand_in_all(tmp_path / "arriving", hostile)
     (tmp_path / "class").mkdir()

@@ -78,10 +78,10 @@ def test_downloads_from_an_lms_are_collected_whatever_it_made_of_their_names(nbg
         assert (nbgrader.place / "submitted" / student / LAB / f"{LAB}.ipynb").read_text() == lab.read_text()
 
 
-@pytest.mark.parametrize("lab", lab_names())
-def test_the_name_of_every_lab_is_recognised_in_a_download(lab):
-    for name in (f"doejane_12345_678901_{lab}-1.ipynb", f"Ada Poe_77_assignsubmission_file/{lab}_mine.ipynb"):
-        assert re.match(DOWNLOADED, name)["file_id"] == lab
+def test_the_name_of_every_lab_is_recognised_in_a_download():
+    for lab in lab_names():
+        for name in (f"doejane_12345_678901_{lab}-1.ipynb", f"Ada Poe_77_assignsubmission_file/{lab}_mine.ipynb"):
+            assert re.match(DOWNLOADED, name)["file_id"] == lab
 
 
 def test_a_student_cannot_hand_in_for_another_or_stop_the_collection(nbgrader, root, tmp_path):

@@ -106,7 +106,8 @@ def test_a_grader_that_is_killed_again_and_again_ends_with_the_same_grades(
     assert (classroom / f"marks-{LAB}.csv").read_text() == (undisturbed / f"marks-{LAB}.csv").read_text()
 
 
-@pytest.mark.parametrize("size", sweep([1, 2], keep=[1]))
+@pytest.mark.sweep  # in `make test` a worker of a cluster is killed
+@pytest.mark.parametrize("size", [1, 2])
 def test_a_killed_grader_leaves_no_process_behind(classroom, submissions, root, size):
     enrol(classroom, submissions, size)
     before = len(descendants())
@@ -150,6 +151,7 @@ def test_a_gradebook_that_somebody_holds_stops_grading_with_what_to_do(
     assert [row.total for row in quick_grade(LAB)] == [28]
 
 
+@pytest.mark.sweep
 def test_a_full_disk_stops_grading_and_loses_nothing(classroom, submissions, monkeypatch, quick_grade):
     enrol(classroom, submissions, 1)
     quick_grade(LAB)
@@ -198,6 +200,7 @@ def test_a_classroom_that_cannot_be_written_is_refused(classroom, submissions, m
         quick_grade(LAB)
 
 
+@pytest.mark.sweep  # `test_by_hand.py` has this in detail
 def test_manual_scores_and_comments_survive_grading_again(classroom, submissions, quick_grade):
     enrol(classroom, submissions, 1)
     quick_grade(LAB)
@@ -210,6 +213,7 @@ def test_manual_scores_and_comments_survive_grading_again(classroom, submissions
         assert {text for (text,) in gradebook.execute("select manual_comment from comment")} == {"see me"}
 
 
+@pytest.mark.sweep  # `test_late.py` grades one too
 def test_a_late_submission_is_graded_and_nbgrader_knows_how_late(classroom, submissions, quick_grade):
     enrol(classroom, submissions, 1)
     (classroom / "submitted" / "student00" / LAB / "timestamp.txt").write_text("2027-03-02 12:00:00 UTC")

@@ -52,6 +52,7 @@ def test_the_recordings_that_checks_and_readings_use_are_in_it(course):
     assert [*(course / "phases" / "recorded").rglob("*.json.gz")]
 
 
+@pytest.mark.sweep
 def test_every_module_of_the_framework_has_the_files_that_it_reads(course):
     program = """
 import importlib, pkgutil, rushlight
