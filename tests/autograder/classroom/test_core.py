@@ -67,7 +67,7 @@ def test_a_class_that_has_points_for_it_keeps_them(further, tmp_path):
 @pytest.mark.parametrize("has_records", [False, True])
 @pytest.mark.parametrize(
     "fails",
-    sweep(["_write", "shutil.copytree", "kept_releases.expect_checks", "kept_releases.text_for_students"], every=3),
+    sweep(["_write", "shutil.copytree", "kept_releases.expect_checks", "kept_releases.text_for_students"], every=4),
 )
 def test_a_release_that_fails_leaves_no_trace(further, tmp_path, monkeypatch, fails, has_records):
     def fail(*_, **__):

@@ -5,10 +5,11 @@ from html.parser import HTMLParser
 
 import nbformat
 import pytest
+from marked import open_marked
 from nbgrader.api import Gradebook
 
 from autograder.classroom import grade as grading
-from autograder.classroom import plugin, sample
+from autograder.classroom import sample
 from autograder.classroom.feedback import _card
 from autograder.classroom.gradebook import gradebook_url
 from autograder.engine.card import card
@@ -51,13 +52,13 @@ class Page(HTMLParser):
 
 
 @pytest.fixture
-def feedback(tmp_path, monkeypatch, empty_gradebook, released, answers):
+def feedback(tmp_path, monkeypatch, released, answers):
     """`feedback(verdicts, change)`: the page of a student whose checks have these verdicts, and all others passed."""
     monkeypatch.setenv("RUSHLIGHT_CLASSROOM", str(tmp_path))
 
     def make(verdicts=(), change=lambda notebook, gradebook: None):
-        (tmp_path / "gradebook.db").write_bytes(empty_gradebook.read_bytes())
-        plugin.register(gradebook_url(), LAB)
+        (tmp_path / "gradebook.db").unlink(missing_ok=True)
+        open_marked().close()
         decided = {verdict.check: verdict for verdict in verdicts}
         sample.fill(released, answers)
         with Gradebook(gradebook_url(), "rushlight") as gradebook:

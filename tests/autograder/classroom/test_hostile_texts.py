@@ -220,7 +220,7 @@ def rushlight(*words):
     return cli.app.main([*words], prog_name="rushlight", standalone_mode=False)
 
 
-QUICK = ["attributes", "pieces_below_every_answer", "deep_source", "words_again_and_again", "words_once_more", "a_pipe"]
+QUICK = ["attributes", "deep_source", "words_again_and_again", "words_once_more", "a_pipe"]
 
 
 @pytest.fixture(scope="module", params=[QUICK, swept(ALL)], ids=["some", "all"])

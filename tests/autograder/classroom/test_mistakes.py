@@ -162,6 +162,7 @@ def test_notebook_run_out_of_order(shown, course):
     assert "from_a_cell_above" in words and "run that first" in words
 
 
+@pytest.mark.sweep
 def test_check_run_before_its_exercise(shown, course):
     words = shown(START, 'check("aten.strided.contiguous_strides")', path=course)
     assert "not attempted" in words and "its cell has not been run" in words

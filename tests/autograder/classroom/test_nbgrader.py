@@ -16,7 +16,7 @@ from autograder.classroom.collect import DOWNLOADED, expect_own_exchange
 from autograder.classroom.late import submissions as submissions_of
 from autograder.cli import app
 from autograder.engine.observe import GradingError
-from autograder.model import MAX_FILES, Lab, lab_names, reason_in_timestamp
+from autograder.model import MAX_FILES, MAX_FOLDER, Lab, lab_names, reason_in_timestamp
 
 LAB = "01a_views"
 
@@ -27,8 +27,9 @@ def grades(place):
 
 
 def test_the_reference_gets_full_marks_an_untouched_lab_none_and_the_labs_stay_as_they_were(
-    nbgrader, root, released, answers
+    nbgrader, root, released, answers, drawn_once
 ):
+    (nbgrader.place / "seed").write_text("1")  # whose cases are drawn once
     before = {path: path.read_bytes() for path in (root / "labs").rglob("*.*")}
     nbgrader.hand_in("untouched", LAB, released)
     sample.fill(released, answers)
@@ -88,7 +89,7 @@ def test_a_student_cannot_hand_in_for_another_or_stop_the_collection(nbgrader, r
     lab = (root / "labs" / LAB / f"{LAB}.ipynb").read_text()
     bomb, mine = tmp_path / "bomb.ipynb", tmp_path / "mine.zip"
     with bomb.open("wb") as file:
-        file.truncate(300 << 20)
+        file.truncate(MAX_FOLDER + 1)
     with zipfile.ZipFile(mine, "w") as bundle:
         bundle.writestr(f"victim_1_2_{LAB}.ipynb", "forged")
     archive = nbgrader.place / "downloaded" / LAB / "archive"

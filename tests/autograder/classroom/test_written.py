@@ -1,5 +1,7 @@
 """Written answers to a question, marked with the rubric: what the gradebook has afterwards, and what it keeps."""
 
+import shutil
+
 import nbformat
 import pytest
 from marked import LAB, enter, open_marked
@@ -24,9 +26,17 @@ ANSWERS = {
 }
 
 
-@pytest.fixture
-def gradebook(classroom):
-    """The gradebook of a class of eight, whose notebooks are there as grading writes them."""
+@pytest.fixture(scope="module")
+def class_of_eight(tmp_path_factory):
+    """A class whose notebooks and gradebook are there as grading writes them. To be copied."""
+    place = tmp_path_factory.mktemp("eight")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RUSHLIGHT_CLASSROOM", str(place))
+        _make()
+    return place
+
+
+def _make():
     with open_marked() as gradebook:
         for student, answer in ANSWERS.items():
             submission = enter(gradebook, student, 0)
@@ -39,6 +49,12 @@ def gradebook(classroom):
             path.parent.mkdir(parents=True)
             nbformat.write(notebook, path)
         gradebook.db.commit()
+
+
+@pytest.fixture
+def gradebook(classroom, class_of_eight):
+    shutil.copytree(class_of_eight, classroom, dirs_exist_ok=True)
+    with open_marked() as gradebook:
         yield gradebook
 
 
