@@ -257,7 +257,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     add("api/index.md", overview(phases))
     add("api/operators.md", "" if LANGUAGE else operators_page(declared, by_name))
     for module in by_name.values():
-        left_out = LANGUAGE or config.exclude_docs.match_file(module.page)
+        left_out = LANGUAGE or config.draft_docs.match_file(module.page)
         add(module.page, "" if left_out else module_page(module, by_name, exercises, kernels))
 
 

@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 import matplotlib
+from languages import LANGUAGE
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -54,8 +55,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     titles = {"rushlight": "Rebuild PyTorch.\nReal torch marks it."}
     titles |= {phase.name[:2]: phase.label.partition(" ")[2] for phase in phases}
     for name, title in titles.items():
-        picture = File.generated(config, f"images/cards/{name}.png", content=card(name, title, numbers))
-        files.append(picture)
+        content = b"" if LANGUAGE else card(name, title, numbers)  # another language has the cards of the site above
+        files.append(File.generated(config, f"images/cards/{name}.png", content=content))
 
 
 def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
