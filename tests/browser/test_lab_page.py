@@ -72,17 +72,9 @@ def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
     answer(lab, STRIDES, RIGHT)
     press(lab, STRIDES)
     assert "all 93 cases agree with torch" in card(lab, STRIDES) and tally(lab) == "2 of 28 points"
-
-    answer(lab, OFFSET, ENDLESS)
-    lab.locator(f'[data-cell="{OFFSET}"] + .buttons').get_by_text("Check", exact=True).click()
-    lab.get_by_role("button", name="Stop").click()
-    lab.wait_for_function(IDLE)
-    assert "with the pieces that have passed" in card(lab, OFFSET)
     answer(lab, OFFSET, SHORT)
     press(lab, OFFSET)
-    assert (
-        "2 of 9 exercises" in card(lab, OFFSET) and tally(lab) == "4 of 28 points"
-    )  # the first one is plugged in again
+    assert "2 of 9 exercises" in card(lab, OFFSET) and tally(lab) == "4 of 28 points"
 
     with lab.expect_download() as download:
         lab.get_by_role("button", name="Download").click()
@@ -108,6 +100,21 @@ def test_a_lab_is_done_in_its_page_and_downloaded_as_a_notebook(lab, tmp_path):
     assert "max(size, 1)" in text_of(lab, STRIDES)
 
 
+@pytest.mark.sweep  # starts Python twice
+def test_an_endless_loop_is_stopped_and_what_has_passed_is_plugged_in_again(lab):
+    answer(lab, STRIDES, RIGHT)
+    press(lab, STRIDES)
+    answer(lab, OFFSET, ENDLESS)
+    lab.locator(f'[data-cell="{OFFSET}"] + .buttons').get_by_text("Check", exact=True).click()
+    lab.get_by_role("button", name="Stop").click()
+    lab.wait_for_function(IDLE)
+    assert "with the pieces that have passed" in card(lab, OFFSET)
+    answer(lab, OFFSET, SHORT)
+    press(lab, OFFSET)
+    assert "2 of 9 exercises" in card(lab, OFFSET) and tally(lab) == "4 of 28 points"
+
+
+@pytest.mark.sweep  # an editor starts Python
 def test_a_piece_that_passed_has_its_mark_and_points_on_a_later_visit(lab):
     answer(lab, STRIDES, RIGHT)
     lab.evaluate(
@@ -125,6 +132,7 @@ def test_a_piece_that_passed_has_its_mark_and_points_on_a_later_visit(lab):
     assert "Press Check for the verdict on this code." in card(lab, STRIDES) and tally(lab) == "0 of 28 points"
 
 
+@pytest.mark.sweep  # an editor starts Python
 def test_no_bar_covers_the_text_that_is_written_on_a_phone(lab):
     lab.set_viewport_size({"width": 390, "height": 844})
     answer(lab, STRIDES, WRONG)
@@ -135,6 +143,7 @@ def test_no_bar_covers_the_text_that_is_written_on_a_phone(lab):
     lab.set_viewport_size({"width": 1440, "height": 900})
 
 
+@pytest.mark.sweep
 def test_the_check_of_home_decides_what_home_shows(lab, below):
     lab.goto(below)
     verdict = lab.locator(".outputs > .verdict")
@@ -149,6 +158,7 @@ def test_the_check_of_home_decides_what_home_shows(lab, below):
     assert said == "Press Check for the verdict on this code." and not verdict.is_visible()
 
 
+@pytest.mark.sweep
 def test_a_loop_in_c_code_ends_after_seconds_and_the_next_press_starts_python_again(lab):
     soon = "from autograder.engine import limits\nlimits.CHECK_SECONDS = (2.0, 2.0)\n"
     answer(lab, OFFSET, soon + ENDLESS.replace("while True:\n        pass", "sum(iter(int, 1))"))
@@ -159,6 +169,7 @@ def test_a_loop_in_c_code_ends_after_seconds_and_the_next_press_starts_python_ag
     assert "cases agree with torch" in card(lab, OFFSET)
 
 
+@pytest.mark.sweep  # an editor starts Python
 def test_two_tabs_of_a_lab_have_the_same_answers(lab):
     with lab.expect_popup() as opened:
         lab.evaluate("window.open(location.href)")
@@ -171,6 +182,7 @@ def test_two_tabs_of_a_lab_have_the_same_answers(lab):
     assert "map(int" in text_of(lab, OFFSET) and "max(size, 1)" in text_of(lab, STRIDES)
 
 
+@pytest.mark.sweep
 def test_python_can_be_stopped_while_it_loads(lab):
     lab.locator(f'[data-cell="{STRIDES}"] + .buttons').get_by_text("Check", exact=True).click()
     lab.get_by_role("button", name="Stop").click()

@@ -2,8 +2,10 @@
 
 import json
 import re
+from itertools import product
 
 import pytest
+from sweep import sweep, swept
 from test_moving import AMISS, build
 
 from autograder import translation
@@ -40,14 +42,16 @@ def test_every_page_has_the_sections_of_the_english_one(folder):
 
 
 def test_a_page_without_a_translation_is_read_aloud_in_english_and_says_so(page, other):
-    page.goto(f"{other}/threats.html")
+    page.goto(f"{other}/releasing.html")
     assert page.locator("article").get_attribute("lang") == "en"
     assert page.locator("article .untranslated").get_attribute("lang") == LANGUAGE
     page.goto(f"{other}/students.html")
     assert page.locator("article").get_attribute("lang") is None
 
 
-@pytest.mark.parametrize("name", ["index.html", "phases/01_strided/01a_views.html", "figures/strides.html"])
+@pytest.mark.parametrize(
+    "name", [swept("index.html"), swept("phases/01_strided/01a_views.html"), "figures/strides.html"]
+)
 def test_a_page_asks_for_nothing_that_is_not_there(page, other, problems, name):
     page.goto(f"{other}/{name}", wait_until="networkidle")
     assert (
@@ -86,24 +90,34 @@ def test_a_figure_speaks_the_language_of_its_page(page, other):
     page.wait_for_url(f"{other}/figures/backward.html#backward=a-diamond,2")  # an address is the same in all languages
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-@pytest.mark.parametrize("name", build.names())
+@pytest.mark.parametrize(("name", "width"), sweep(list(product(build.names(), [390, 1440])), every=14))
 def test_a_figure_has_room_for_the_words_of_the_language(page, other, name, width):
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{other}/figures/{name}.html")
     assert page.evaluate(AMISS) == []
 
 
-def test_the_buttons_and_the_verdicts_of_a_lab_are_in_the_language(page, folder, other):
+@pytest.fixture
+def lab(page, folder, other):
+    """The page of a lab, and the buttons below an exercise."""
     if not (folder / "browser/pyodide").exists():
         pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
     page.goto(f"{other}/phases/01_strided/01a_views.html")
+    return page, page.locator('[data-cell="aten-strided-contiguous_strides"] + .buttons button:visible')
+
+
+def test_the_buttons_of_a_lab_are_in_the_language(lab):
+    page, buttons = lab
     bar = page.locator(".tab-bar .buttons button").all_inner_texts()
     assert bar == [SAID[label] for label in ("Download", "Upload", "Delete")]
-    cell = page.locator('[data-cell="aten-strided-contiguous_strides"] + .buttons button:visible')
-    assert cell.all_inner_texts() == [SAID[label] for label in ("Check", "Run", "Edit")]
+    assert buttons.all_inner_texts() == [SAID[label] for label in ("Check", "Run", "Edit")]
     assert re.fullmatch(SAID["{0} of {1} points"].format("0", r"\d+"), page.locator(".tab-bar b").inner_text())
-    cell.first.click()
+
+
+@pytest.mark.sweep  # starts Python
+def test_the_verdicts_of_a_lab_are_in_the_language(lab):
+    page, buttons = lab
+    buttons.first.click()
     page.wait_for_function("!document.querySelector('.tab-bar.busy')")
     verdict = page.locator('[data-cell="check-aten-strided-contiguous_strides"] + .outputs').inner_text()
     assert translation.catalogue(LANGUAGE, "verdicts")["not attempted"] in verdict

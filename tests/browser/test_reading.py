@@ -36,7 +36,7 @@ CUT = """() => {
 }"""
 
 
-@pytest.mark.parametrize("phase", sweep(PHASES, keep=["05_training"]))
+@pytest.mark.parametrize("phase", sweep(PHASES, keep=["10_quantization"]))
 def test_no_formula_code_table_or_picture_of_a_reading_is_cut_off(page, folder, phase):
     for path in sorted((folder / "phases" / phase).glob("reading*.html")):
         page.goto(path.as_uri())
@@ -50,8 +50,13 @@ FIRST_PICTURE = """() => [...document.querySelectorAll("article :is(.figure img,
     .filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect())[0]"""
 
 
-@pytest.mark.parametrize("phase", PHASES)
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+SCREENS = [(phase, *size) for phase in PHASES for size in ((1440, 900), (390, 844))]
+
+
+@pytest.mark.parametrize(
+    ("phase", "width", "height"),
+    sweep(SCREENS, keep=[("01_strided", 390, 844), ("10_quantization", 1440, 900)]),
+)
 def test_the_first_screen_of_a_reading_has_a_picture_of_what_the_phase_is_about(page, folder, phase, width, height):
     page.set_viewport_size({"width": width, "height": height})
     page.goto((folder / "phases" / phase / "reading.html").as_uri())
@@ -60,14 +65,14 @@ def test_the_first_screen_of_a_reading_has_a_picture_of_what_the_phase_is_about(
     assert picture["height"] > 60 and height - picture["y"] > min(picture["height"], 120)
 
 
-def test_every_character_of_a_formula_is_in_the_font_that_the_site_has(folder):
+def test_every_character_of_a_formula_is_in_the_font_that_the_site_has(folder, whole):
     """A character that is missing there has to be added to `docs/fonts/build.py`."""
     known = {*map(chr, runpy.run_path(str(ROOT / "docs" / "fonts" / "build.py"))["CHARACTERS"])}
     formulas = {}
     for path in folder.rglob("*.html"):
         for formula in re.findall(r"<math\b.*?</math>", path.read_text("utf-8"), re.DOTALL):
             formulas[formula] = {*unescape(re.sub(r"<[^>]+>|\s", "", formula))} - known
-    assert len(formulas) > 50
+    assert len(formulas) > (50 if whole else 0)
     assert {formula: missing for formula, missing in formulas.items() if missing} == {}
 
 
@@ -89,7 +94,7 @@ def test_a_browser_takes_every_character_of_a_formula_from_the_font_that_the_sit
     assert formulas > 100
 
 
-def test_every_link_to_a_term_leads_to_its_entry_in_the_glossary(folder):
+def test_every_link_to_a_term_leads_to_its_entry_in_the_glossary(folder, whole):
     entries = {*re.findall(r'<h3 id="([^"]+)"', (folder / "glossary.html").read_text("utf-8"))}
     term = re.compile(r'<a class="term" href="((?:\.\./)*glossary\.html)#([^"]+)"')
     linked = set()
@@ -98,17 +103,17 @@ def test_every_link_to_a_term_leads_to_its_entry_in_the_glossary(folder):
             own = folder / path.relative_to(folder).parts[0]  # of a language
             assert (path.parent / target).resolve() in (folder / "glossary.html", own / "glossary.html")
             linked.add(anchor)
-    assert len(linked) > 80
+    assert len(linked) > (80 if whole else 30)
     assert linked <= entries
 
 
 @pytest.mark.parametrize("width", sweep([390, 1280], every=2))
 def test_a_term_says_what_it_means_to_whoever_reaches_it_by_keyboard(page, served, width):
     page.set_viewport_size({"width": width, "height": 900})
-    page.goto(f"{served}/phases/04_autograd/reading.html")
-    term = page.locator("a.term", has_text="schema").first
+    page.goto(f"{served}/phases/01_strided/reading.html")
+    term = page.locator("a.term", has_text="kernel").first
     says = unescape(term.get_attribute("title"))
-    assert says.startswith("An operator in one line")
+    assert says.startswith("The function that computes an operator")
     term.focus()
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")

@@ -143,6 +143,7 @@ def listed(names):
     return {name for kind, entry in LISTED.items() if kind not in same for name in entry["checks"]} & {*names}
 
 
+@pytest.mark.sweep  # Python in the browser; `test_lab_page.py` has a check there
 def test_what_once_was_different_is_as_recorded(python, tmp_path, monkeypatch):
     monkeypatch.setattr(practice, "FOLDER", tmp_path / "recordings")
     monkeypatch.setattr(practice, "registry", lambda: {name: find(name) for name in PART})
@@ -153,6 +154,7 @@ def test_what_once_was_different_is_as_recorded(python, tmp_path, monkeypatch):
     assert apart.keys() == listed(PART), apart
 
 
+@pytest.mark.sweep
 def test_an_endless_loop_has_the_verdict_of_a_notebook(started, python, tmp_path, monkeypatch):
     name = "aten.strided.contiguous_strides"
     monkeypatch.setattr(practice, "FOLDER", tmp_path / "recordings")
