@@ -27,7 +27,7 @@ else
 	@$(BIN)/python docs/browser/parts.py || true  # without them, tests of the pages that run Python are skipped
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/python -m pytest -n 4 --durations 10 $(if $(BUDGET),--budget $(BUDGET))
+	@$(BIN)/python -m pytest -n 3 --durations 10 $(if $(BUDGET),--budget $(BUDGET))
 endif
 
 test-all: setup         ## run everything (hours), or a part of it: make test-all SHARD=3/8
