@@ -118,7 +118,7 @@ SITE = "html { font-size: 125% } body { margin: 16px } .moving svg * { transitio
 LAYOUTS = [(name, width) for name in build.names() for width in (390, 1024)]
 
 
-@pytest.mark.parametrize(("name", "width"), sweep(LAYOUTS, every=5))
+@pytest.mark.parametrize(("name", "width"), sweep(LAYOUTS, keep=LAYOUTS[:1]))
 def test_a_figure_fits_a_phone_and_a_desk_whatever_is_pressed(page, opened, name, width):
     page.set_viewport_size({"width": width, "height": 900})
     opened(name)
@@ -131,7 +131,7 @@ def test_a_figure_fits_a_phone_and_a_desk_whatever_is_pressed(page, opened, name
             slider.press(draw.choice(["ArrowRight", "ArrowLeft", "End"]))
 
 
-@pytest.mark.parametrize("name", build.names())
+@pytest.mark.parametrize("name", sweep(build.names(), every=8))
 def test_the_address_of_a_state_opens_it_and_a_broken_one_opens_the_beginning(page, name):
     page.goto(address(page, name))
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -206,6 +206,8 @@ def test_a_figure_changes_its_layout_with_the_width_of_its_place_and_keeps_its_s
 
 # What each figure shows ----------------------------------------------------------------------------------------------
 
+# `make test` tries one thing of each figure.
+
 
 def test_strides_shows_a_transpose_an_overlap_a_refusal_and_a_copy(page, opened):
     said = opened("strides")
@@ -220,6 +222,7 @@ def test_strides_shows_a_transpose_an_overlap_a_refusal_and_a_copy(page, opened)
     assert "3 cells" in said.inner_text() and "(4, 0)" in picture.text_content()
 
 
+@pytest.mark.sweep
 def test_strides_moves_the_elements_of_a_transpose_and_reads_them_in_order(page, opened):
     said, element = opened("strides"), page.locator(".moving svg .cell").get_by_text("4", exact=True)
     page.emulate_media(reduced_motion="reduce")
@@ -248,6 +251,7 @@ def bits(page):
     return page.locator(".moving svg g[transform] text.middle").all_text_contents()
 
 
+@pytest.mark.sweep
 def test_dispatcher_lists_the_kernels_of_a_composite_call_under_a_mode(page, opened):
     said = opened("dispatcher")
     assert kernels(page)[0] == "linear AutogradCPU" and "t and addmm" in said.inner_text()
@@ -257,6 +261,7 @@ def test_dispatcher_lists_the_kernels_of_a_composite_call_under_a_mode(page, ope
     assert kernels(page)[5] == "↳ Python" and "the mode calls t again" in said.inner_text()
 
 
+@pytest.mark.sweep
 def test_dispatcher_says_that_no_grad_changes_no_bit_and_inference_mode_does(page, opened):
     said = opened("dispatcher")
     chosen(page, "operation", "x * w")
@@ -283,6 +288,7 @@ def test_dispatcher_answers_a_guess_of_the_first_key(page, opened):
     assert said.inner_text().startswith("Right.")
 
 
+@pytest.mark.sweep
 def test_dispatcher_has_an_autograd_kernel_that_refuses_and_autocast_kernels_on_the_cpu_only(page, opened):
     said = opened("dispatcher")
     chosen(page, "operation", "w.add_(1)")
@@ -313,6 +319,7 @@ def test_backward_answers_a_guess_of_the_next_node(page, opened):
     assert "1 of 4 right" in page.locator(".moving svg").text_content()
 
 
+@pytest.mark.sweep
 def test_backward_adds_gradients_that_meet_and_frees_what_was_saved(page, opened):
     said, picture = opened("backward"), page.locator(".moving svg")
     press(page, "step")
@@ -324,6 +331,7 @@ def test_backward_adds_gradients_that_meet_and_frees_what_was_saved(page, opened
     assert "x.grad = [10, -16]" in said.inner_text() and page.get_by_role("button", name="step").is_disabled()
 
 
+@pytest.mark.sweep
 def test_backward_sums_the_gradient_of_a_broadcast_argument_and_runs_its_accumulator_first(page, opened):
     said = opened("backward")
     chosen(page, "program", "a broadcast")
@@ -335,6 +343,7 @@ def test_backward_sums_the_gradient_of_a_broadcast_argument_and_runs_its_accumul
     assert said.inner_text().startswith("Right.") and "b.grad = [3, 3]" in said.inner_text()
 
 
+@pytest.mark.sweep
 def test_backward_refuses_a_change_only_if_a_node_saved_the_tensor(page, opened):
     said = opened("backward")
     for program, end in ("an in-place change", "x.grad = [8, 8]"), ("a change of a saved tensor", "RuntimeError"):
@@ -344,6 +353,7 @@ def test_backward_refuses_a_change_only_if_a_node_saved_the_tensor(page, opened)
     assert "is refused" in node(page, "MulBackward0 of y").text_content()
 
 
+@pytest.mark.sweep
 def test_fusion_puts_a_softmax_into_one_kernel_and_its_buffers_need_no_memory(page, opened):
     said, picture = opened("fusion"), page.locator(".moving svg")
     press(page, "fuse max and exp", "fuse sum and div")
@@ -366,6 +376,7 @@ def test_fusion_refuses_a_library_call_and_a_pair_with_a_node_between(page, open
     assert page.get_by_role("button", name="split exp and div").count() == 1
 
 
+@pytest.mark.sweep
 def test_fusion_says_that_one_fusion_rules_out_another(page, opened):
     said = opened("fusion")
     chosen(page, "program", "a transpose")
@@ -387,6 +398,7 @@ def entries(page):
     return [each for each in words if each != "free"]
 
 
+@pytest.mark.sweep
 def test_guards_tests_the_caches_of_a_function_and_of_its_resume_function(page, opened):
     said = opened("guards")
     assert entries(page) == ["0/1 runs", "0/0 not tested", "1/1 new", "1/0 fails"]
@@ -406,6 +418,7 @@ def test_guards_counts_the_guesses_of_what_is_compiled(page, opened):
     assert "1 of 2 right" in picture.text_content() and page.get_by_role("button", name="2 graphs").is_disabled()
 
 
+@pytest.mark.sweep
 def test_guards_moves_the_entry_that_runs_to_the_front(page, opened):
     opened("guards")
     press(page, "float64", "2 graphs", "7 rows", "0 graphs")
@@ -413,6 +426,7 @@ def test_guards_moves_the_entry_that_runs_to_the_front(page, opened):
     assert "0/1 was tested second, and moves to the front" in page.locator(".moving svg").text_content()
 
 
+@pytest.mark.sweep
 def test_guards_has_no_symbol_for_a_size_of_one(page, opened):
     said = opened("guards")
     chosen(page, "dynamic", "True")
@@ -422,6 +436,7 @@ def test_guards_has_no_symbol_for_a_size_of_one(page, opened):
     assert '"2 <= x.size()[0]"' in said.inner_text() and entries(page) == ["0/1 new", "0/0 fails"]
 
 
+@pytest.mark.sweep
 def test_guards_runs_a_call_uncompiled_at_the_limit_and_compiles_nothing_after_it(page, opened):
     said = opened("guards")
     chosen(page, "dynamic", "False")
@@ -442,6 +457,7 @@ def cell(page, rank, chunk):
     return page.locator(f".moving svg [data-cell='{rank} {chunk}']")
 
 
+@pytest.mark.sweep
 def test_collectives_gathers_the_parts_of_all_ranks_within_the_bytes_of_a_ring(page, opened):
     said, picture = opened("collectives"), page.locator(".moving svg")
     scrubbed(page, "End")
@@ -465,6 +481,7 @@ def test_collectives_answers_a_guess_of_the_next_chunk(page, opened):
     assert "1 of 2 right" in page.locator(".moving svg").text_content()
 
 
+@pytest.mark.sweep
 def test_collectives_moves_chunks_between_ranks(page, opened):
     opened("collectives")
     where = "waiting.map((each) => [each.getAttribute('class'), each.getAttribute('transform')])"
@@ -476,6 +493,7 @@ def test_collectives_moves_chunks_between_ranks(page, opened):
     assert all(old != new for (_, old), (_, new) in zip(before, after))
 
 
+@pytest.mark.sweep
 def test_collectives_says_when_a_tree_is_faster(page, opened):
     opened("collectives")
     picture = page.locator(".moving svg")
@@ -510,6 +528,7 @@ def shown(page, row, block):
     return page.locator(f".moving svg g[transform$=' {y})']:not(.gone)").count()
 
 
+@pytest.mark.sweep
 def test_sharding_gathers_a_block_before_it_computes_and_frees_it_after(page, opened):
     opened("sharding")
     scrubbed(page, "Home")
@@ -525,6 +544,7 @@ def test_sharding_gathers_a_block_before_it_computes_and_frees_it_after(page, op
     assert [shown(page, row, block) for row in range(2) for block in range(3)] == [16] * 6
 
 
+@pytest.mark.sweep
 def test_sharding_compares_memory_bytes_and_time_and_slow_links_cost_fsdp_most(page, opened):
     opened("sharding")
     picture = page.locator(".moving svg")
@@ -536,6 +556,7 @@ def test_sharding_compares_memory_bytes_and_time_and_slow_links_cost_fsdp_most(p
     assert "FSDP2.41 MiB" in picture.text_content()
 
 
+@pytest.mark.sweep
 def test_min_cut_goes_from_the_default_to_the_min_cut_by_pressing_tensors(page, opened):
     said, picture = opened("min_cut"), page.locator(".moving svg")
     assert "4 tensors cross the border" in said.inner_text() and "431,411" in picture.text_content()
@@ -547,6 +568,7 @@ def test_min_cut_goes_from_the_default_to_the_min_cut_by_pressing_tensors(page, 
     assert page.get_by_role("button", name="compute cos").count() == 1 and "161,792" in picture.text_content()
 
 
+@pytest.mark.sweep
 def test_min_cut_refuses_what_torch_does_not_recompute_with_torchs_reason(page, opened):
     said, picture = opened("min_cut"), page.locator(".moving svg")
     for program, tensor, reason in (
@@ -562,6 +584,7 @@ def test_min_cut_refuses_what_torch_does_not_recompute_with_torchs_reason(page, 
     assert "does not need x" in said.inner_text()
 
 
+@pytest.mark.sweep
 def test_min_cut_shows_a_border_behind_the_forward_and_a_cut_that_is_worse_than_the_default(page, opened):
     said, picture = opened("min_cut"), page.locator(".moving svg")
     chosen(page, "function", "a clamp")
@@ -595,6 +618,7 @@ def test_the_calm_strides_of_the_home_page_move_by_themselves_until_they_are_tou
     assert page.locator(".controls :is(button, input)").count() == 13
 
 
+@pytest.mark.sweep
 def test_the_calm_strides_wait_where_a_reader_wants_less_motion(page):
     page.emulate_media(reduced_motion="reduce")
     html = build.empty("strides", build.module("strides").SIZE)
@@ -604,6 +628,7 @@ def test_the_calm_strides_wait_where_a_reader_wants_less_motion(page):
     assert page.get_by_role("button", name="pause", exact=True).count() == 1
 
 
+@pytest.mark.sweep
 def test_strides_marks_the_same_element_after_an_operation_if_it_is_there(page, opened):
     opened("strides")
     picture = page.locator(".moving svg")

@@ -3,7 +3,6 @@
 from functools import cache
 
 import pytest
-from sweep import sweep
 
 from rushlight.torchgen.gen import load
 
@@ -52,6 +51,7 @@ def test_operators_are_filtered_by_name_form_kernel_and_derivative(page, served)
     assert all(heading.evaluate("each => each.nextElementSibling.matches('dl:not([hidden])')") for heading in empty)
 
 
+@pytest.mark.sweep
 def test_the_address_keeps_the_filter_and_an_operators_own_address_shows_it(page, served):
     page.goto(f"{served}/api/operators.html")
     page.keyboard.press("Tab")
@@ -73,7 +73,8 @@ def test_the_address_keeps_the_filter_and_an_operators_own_address_shows_it(page
     assert page.locator("[id='op_add-Tensor']").is_visible()
 
 
-@pytest.mark.parametrize("address", sweep(["api/operators.html", "api/operators.html#name=add"], every=2))
+@pytest.mark.sweep
+@pytest.mark.parametrize("address", ["api/operators.html", "api/operators.html#name=add"])
 def test_without_scripts_the_page_has_all_operators(browser, served, address):
     with browser.new_context(java_script_enabled=False) as context:
         page = context.new_page()

@@ -178,6 +178,7 @@ def test_the_home_page_has_its_headline_on_one_line_and_its_numbers_on_one_row(p
     assert page.get_by_role("heading", name="You have probably said").bounding_box()["y"] < 900
 
 
+@pytest.mark.sweep
 def test_a_page_has_one_typeface_and_one_for_code(page, served):
     for name in "index.html", "phases/01_strided/reading.html":
         page.goto(f"{served}/{name}")
@@ -189,6 +190,7 @@ def test_a_page_has_one_typeface_and_one_for_code(page, served):
         assert {*found} - {'"Rushlight Math"'} == {"-apple-system", "ui-monospace"}, name
 
 
+@pytest.mark.sweep
 def test_the_first_tap_on_a_term_says_what_it_means_and_the_second_follows_the_link(browser, served):
     with browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True) as context:
         page = context.new_page()
@@ -250,6 +252,7 @@ def test_a_part_of_a_reading_leads_to_its_lab_to_the_whole_and_to_the_next_part(
     page.wait_for_url("**/reading_10c.html")
 
 
+@pytest.mark.sweep
 def test_the_state_of_a_figure_stays_in_the_address_while_its_page_is_read(page, served):
     for state in "#contiguous-strides", "#strides=t,slice":
         page.goto("about:blank")
@@ -301,6 +304,7 @@ def test_a_figure_says_its_point_without_a_script(browser, folder):
         assert page.locator(".moving svg").get_by_text("contiguous").is_visible()
 
 
+@pytest.mark.sweep
 def test_figures_fit_a_phone_without_a_script(browser, folder, whole):
     with browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844}) as context:
         page = context.new_page()
