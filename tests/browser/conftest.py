@@ -49,7 +49,7 @@ def folder(tmp_path_factory, site_url, whole):
     """The site, built as `make docs` does it, with one lab that runs. `make test` builds `PAGES` alone."""
     practice.record("01a_views")
     place = tmp_path_factory.mktemp("site")
-    environment = os.environ | {"SITE_URL": site_url, "RUSHLIGHT_LEFT_OUT": "" if whole else "\n".join(LEFT_OUT)}
+    environment = os.environ | {"SITE_URL": site_url} | ({} if whole else {"RUSHLIGHT_LEFT_OUT": "\n".join(LEFT_OUT)})
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", place]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
