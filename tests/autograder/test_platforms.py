@@ -91,7 +91,7 @@ def test_every_module_that_a_student_needs_can_be_imported(python):
     assert done.stdout.strip() == "imported", done.stderr
 
 
-@pytest.mark.sweep
+@on_its_system
 def test_check_compares_a_copy_with_torch(python):
     done = rushlight(python, "check", "01a")
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
@@ -135,6 +135,7 @@ def test_check_in_a_kernel_shows_a_verdict(python, course, monkeypatch):
     assert "contiguous_strides" in shown.data["text/plain"] and "replay" in shown.data["text/plain"]
 
 
+@on_its_system
 def test_check_in_a_script_prints_a_verdict(python, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(

@@ -4,6 +4,7 @@ import ast
 import shutil
 
 import pytest
+from sweep import swept
 
 from autograder import course as folders
 from autograder.author import BuildError
@@ -67,7 +68,7 @@ def test_a_wrong_function_and_a_symptom_become_a_patient_with_three_exercises(co
 @pytest.mark.parametrize(
     ("text", "function", "lab", "message"),
     [
-        (SAME, "strided.infer_size", "13a_tensors", "gives the same on the patient and on torch"),
+        swept(SAME, "strided.infer_size", "13a_tensors", "gives the same on the patient and on torch"),
         (OWN, "strided.expand", "13a_tensors", "has no function expand"),
         (OWN.replace("infer_size", "view"), "strided.view", "13a_tensors", "is no exercise"),
         (OWN.replace("infer_size", "missing"), "strided.missing", "13a_tensors", "no function"),

@@ -28,6 +28,7 @@ def environment_after(program, **variables):
     return eval(completed.stdout.splitlines()[-1])
 
 
+@pytest.mark.sweep
 def test_the_judge_sees_no_device():
     seen = environment_after("import autograder.engine.torch_source")
     assert {name: seen[name] for name in ON_CPU} == ON_CPU

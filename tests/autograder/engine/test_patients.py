@@ -122,6 +122,7 @@ def test_the_bytecode_of_a_module_does_not_depend_on_what_the_process_has_intern
     assert patients._compiled(name, text, "") == before and kept
 
 
+@pytest.mark.sweep
 def test_no_function_of_the_sound_edition_has_the_bytecode_of_the_source():
     answers = [name for name in every_exercise() if name.startswith("clinic.")]
     texts = {name: str(text) for name, text in framework_files(answers).items() if name.endswith(".py")}

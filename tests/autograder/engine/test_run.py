@@ -216,6 +216,7 @@ def test_the_limit_is_one_for_each_case_and_the_one_that_does_not_end_is_named(i
     assert stopped.value.case == cases[2]
 
 
+@pytest.mark.sweep
 def test_a_cell_that_ends_the_process_costs_itself_only(graded, solved, impatient):
     solved.cells.insert(2, nbformat.v4.new_code_cell("import os; os._exit(1)"))
     solved.cells.insert(2, nbformat.v4.new_code_cell("while True: pass"))

@@ -84,6 +84,7 @@ def test_what_an_answer_does_in_a_later_call_on_a_rank_does_not_count(decide, do
     assert verdict.outcome == PASSED and len(started) > 2
 
 
+@pytest.mark.sweep
 def test_an_answer_that_fails_in_the_first_case_is_not_tried_on_shared_ranks(decide):
     verdict, started = decide(answer("return None"))
     assert verdict.outcome == DISAGREED and 4 in started
@@ -91,6 +92,7 @@ def test_an_answer_that_fails_in_the_first_case_is_not_tried_on_shared_ranks(dec
     assert verdict.outcome == DISAGREED and started[:2] == [2, 3]
 
 
+@pytest.mark.sweep
 def test_an_answer_that_is_wrong_by_chance_is_unstable_though_it_is_right_the_next_time(decide, tmp_path):
     once = f"""
 import os
@@ -101,6 +103,7 @@ if outgoing.numel() == 2 and not os.path.exists({str(tmp_path / "once")!r}):
     assert decide(answer(once))[0].outcome == UNSTABLE
 
 
+@pytest.mark.sweep
 def test_an_answer_that_sleeps_in_the_place_of_a_wait_is_refused_each_time(decide):
     sleeps = """
 rank, ranks = dist.get_rank(group), dist.get_world_size(group)

@@ -83,6 +83,7 @@ def test_what_a_program_prints_is_no_report(isolated):
     )
 
 
+@pytest.mark.sweep
 def test_a_program_that_does_not_end_costs_its_time_only(isolated, monkeypatch):
     monkeypatch.setattr("autograder.engine.patients.PROGRAM_SECONDS", (2.0, 2.0))
     passes, words = examined("attention", "import torch\nwhile True: torch")

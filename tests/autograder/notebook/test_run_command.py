@@ -59,6 +59,7 @@ def test_a_missing_name_that_ends_a_program_is_placed_in_it(run, tmp_path):
     assert done.stderr.startswith("rushlight: two.py, line 2: torch.onnx.export is not in rushlight\n")
 
 
+@pytest.mark.sweep
 def test_a_comparison_names_the_first_line_that_differs(run, tmp_path):
     (tmp_path / "two.py").write_text("import torch\nprint('a')\nprint(torch.__file__.count('rushlight/__init__'))\n")
     assert run("--compare", "one.py").stdout == "3 lines of output are equal\n"
