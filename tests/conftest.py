@@ -147,6 +147,12 @@ def pytest_configure(config):
         os.environ["CXX"] = str(COMPILER)
 
 
+@pytest.fixture
+def seeded():
+    """What a test of many cases calls before each of them. Those of the framework seed its generators and torch's."""
+    return lambda: None
+
+
 @pytest.fixture(scope="session")
 def drawn_once(pytestconfig):
     """Keep the cases that a judge draws for a lab's check from a seed, and torch's answers, for the other judges of this run."""

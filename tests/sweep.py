@@ -26,7 +26,7 @@ def swept(*values, id: str | None = None):
 
 
 def in_one_test(test: Callable[..., None]) -> Callable[..., None]:
-    """Try the cases of a test of the framework, which `parametrize` gives, in one test. It names each case that fails."""
+    """Try the cases of a test, which `parametrize` gives, in one test. It names each case that fails."""
     marks = [mark for mark in test.pytestmark if mark.name == "parametrize"]
     choices = [[*_cases(*mark.args)] for mark in marks]
     cases = [dict(item for part in parts for item in part) for parts in product(*choices)]

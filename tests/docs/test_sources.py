@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from sweep import in_one_test
 
 ROOT = Path(__file__).parents[2]
 TORCH = Path(torch.__file__).parent
@@ -72,7 +73,8 @@ def compiled_into(library):
             at = content.find(ending, at + 1)
 
 
-@pytest.mark.parametrize("page", [*PAGES, *MODULES], ids=lambda page: page.relative_to(ROOT).as_posix())
+@in_one_test
+@pytest.mark.parametrize("page", [*PAGES, *MODULES])
 def test_files_that_are_named_exist(page):
     named = FILE.findall(text_of(page))
     assert {path for path in named if not of_wheel(path) and path not in endings()} == set()

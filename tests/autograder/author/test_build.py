@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from sweep import in_one_test
 
 from autograder import course
 from autograder.author import build
@@ -14,11 +15,13 @@ from autograder.engine.check import CLINIC, SKIPPED_TAGS, find, is_milestone, re
 from autograder.model import Course, Lab, check_name, is_further, lab_names
 
 
+@in_one_test
 @pytest.mark.parametrize("name", build.sources())
 def test_the_committed_notebooks_equal_a_rebuild(name):
     assert build.stale(name) == []
 
 
+@in_one_test
 @pytest.mark.parametrize("name", build.sources())
 def test_the_committed_notebooks_are_valid_with_their_outputs(name):
     for folder in (course.SOURCES, course.RELEASED, course.READINGS):
@@ -36,6 +39,7 @@ def test_the_students_notebook_holds_no_answer(lab, answers):
         assert answer not in text and ("YOUR CODE HERE" in by_id[cell_id] or "YOUR ANSWER HERE" in by_id[cell_id])
 
 
+@in_one_test
 @pytest.mark.parametrize("lab", lab_names())
 def test_ids_keep_to_the_letters_that_nbformat_and_nbgrader_allow(lab):
     cells = nbformat.read(course.SOURCES / lab / f"{lab}.ipynb", as_version=4).cells  # it equals a rebuild
@@ -43,12 +47,14 @@ def test_ids_keep_to_the_letters_that_nbformat_and_nbgrader_allow(lab):
     assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", key) for key in ids)
 
 
+@in_one_test
 @pytest.mark.parametrize("lab", lab_names())
 def test_the_checks_of_a_lab_are_those_of_its_exercises(lab):
     checks = [check for check in registry().values() if check.lab == lab and not is_milestone(check.name)]
     assert {*Lab(lab).exercises} == {check.exercise for check in checks}
 
 
+@in_one_test
 @pytest.mark.parametrize("lab", lab_names())
 def test_every_exercise_of_a_lab_has_two_hints_and_its_effort(lab):
     text = (course.SOURCES / lab / f"{lab}.md").read_text(encoding="utf-8")
@@ -57,6 +63,7 @@ def test_every_exercise_of_a_lab_has_two_hints_and_its_effort(lab):
         assert re.findall(r"<details><summary>(Hint \d)</summary>", after) == ["Hint 1", "Hint 2"], after[:80]
 
 
+@in_one_test
 @pytest.mark.parametrize("lab", lab_names())
 def test_a_lab_is_one_sitting_of_twenty_to_forty_points(lab):
     effort = build.effort_of(Lab(lab))
@@ -64,6 +71,7 @@ def test_a_lab_is_one_sitting_of_twenty_to_forty_points(lab):
     assert 20 <= sum(effort.points) <= 40
 
 
+@in_one_test
 @pytest.mark.parametrize("lab", lab_names())
 def test_a_lab_has_one_milestone_with_points_after_all_exercises(lab):
     graded = [*Lab(lab).points]
@@ -82,6 +90,7 @@ def _imported(source):
             yield from (alias.name for alias in part.names)
 
 
+@in_one_test
 @pytest.mark.parametrize("lab", lab_names())
 def test_what_a_cell_shows_to_an_answer_is_there_in_grading(lab):
     """Grading does not run cells of real torch, so a name that only such a cell imports is a NameError in an answer. Cells that are
