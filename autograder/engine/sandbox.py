@@ -28,7 +28,8 @@ from functools import cache, partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeVar
 
-import psutil
+with suppress(ImportError):  # a browser's Python has no processes
+    import psutil
 
 from ..language import phrase
 from . import seccomp
