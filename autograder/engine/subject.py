@@ -8,6 +8,7 @@ programs of checks on request. In a notebook the kernel itself is the subject (`
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import warnings
@@ -198,6 +199,8 @@ def main() -> None:
     for standard in (0, 1):
         os.dup2(null, standard)
     shell = Shell()  # if it cannot be made, the reason is printed
+    gc.freeze()  # what was imported is not looked at again and again
+    gc.enable()
     send(target, {"ready": True})
     while True:
         try:

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from sweep import sweep, swept
 
+from autograder import translation
 from autograder.engine.check import function_of
 
 ROOT = Path(__file__).parents[2]
@@ -48,16 +49,20 @@ def test_a_page_opens_cleanly_shows_its_pictures_and_fits_a_phone_and_a_desk(pag
 
 
 @pytest.mark.sweep
+@pytest.mark.parametrize("place", [".", *translation.languages()])
 def test_next_leads_to_every_page_each_opens_cleanly_shows_its_pictures_and_fits_a_phone_and_a_desk(
-    page, folder, problems
+    page, folder, problems, place
 ):
-    visited, address = [], f"{folder.as_uri()}/index.html"
+    visited, address = [], folder.joinpath(place, "index.html").as_uri()
     while address:
         visited.append(address.removeprefix(f"{folder.as_uri()}/"))
         look_at(page, folder, visited[-1], problems)
         following = page.locator("a.md-footer__link--next")
         address = following.evaluate("link => link.href") if following.count() else None
-    assert sorted(visited) == sorted({str(path.relative_to(folder)) for path in folder.rglob("*.html")} - {"404.html"})
+    pages = {path.relative_to(folder) for path in folder.joinpath(place).rglob("*.html")} - {Path("404.html")}
+    assert sorted(visited) == sorted(
+        str(page) for page in pages if place != "." or page.parts[0] not in translation.languages()
+    )
 
 
 @pytest.mark.parametrize("way", sweep(["from the disk", "served"], every=2))

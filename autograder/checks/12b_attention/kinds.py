@@ -19,6 +19,7 @@ _HALVES = ["float16", "bfloat16"]
         "lead positions pairs base of start",
         ([], [0], 1, None, "float64", 1), ([], [1], 1, None, "float64", 1), ([], [0, 1, 2], 2, None, "float64", 2),
         ([2, 2], [7, 3], 3, 100.0, "float64", 3), ([2], [5, 5, 0, 1], 4, None, "float32", 4), ([], [11, 40], 2, 2.0, "float64", 5),
+        *(([], [1], 1, None, half, 1) for half in _HALVES),
     ),
     hint=explained(
         turned="pair i has the elements 2i and 2i + 1; its angle is position * base ** (-2i / size), in the dtype of x; the first "
@@ -28,23 +29,24 @@ _HALVES = ["float16", "bfloat16"]
 def rotated(rl, lead, positions, pairs, base, of, start):
     x, given = numbers(rl, [*lead, len(positions), 2 * pairs], start, of), {} if base is None else {"base": base}
     turned = rl.course.attention.rotate(x.requires_grad_(), rl.tensor(positions), **given)
+    if of in _HALVES:
+        return {"dtype": str(turned.dtype).rpartition(".")[2]}
     shown = {"turned": copied(turned), "a new tensor": turned is not x, "x": x.detach()}
-    halves = [rl.course.attention.rotate(numbers(rl, [1, 2], start, kind), rl.tensor([1])) for kind in _HALVES]
-    shown["dtypes of halves"] = [str(half.dtype).rpartition(".")[2] for half in halves]
     return shown | {"gradient": gradients_of(rl, turned, [x])}
 
 
 @rotated.oracle
 def _(torch, lead, positions, pairs, base, of, start):
     """With complex numbers: a pair is one, and is multiplied by one of length 1."""
+    if of in _HALVES:
+        return {"dtype": of}
     x = numbers(torch, [*lead, len(positions), 2 * pairs], start, of).requires_grad_()
     rates = (base or 10000.0) ** (-torch.arange(pairs, dtype=x.dtype) / pairs)
     angles = torch.outer(torch.tensor(positions, dtype=x.dtype), rates)
     turned = torch.view_as_complex(x.unflatten(-1, (pairs, 2))) * torch.polar(torch.ones_like(angles), angles)
     turned = torch.view_as_real(turned).flatten(-2)
     gradient = gradients_of(torch, turned, [x])
-    shown = {"turned": copied(turned), "a new tensor": True, "x": x.detach(), "dtypes of halves": _HALVES}
-    return shown | {"gradient": gradient}
+    return {"turned": copied(turned), "a new tensor": True, "x": x.detach(), "gradient": gradient}
 
 
 @program(
