@@ -41,7 +41,8 @@ thead th {{ position: sticky; top: 0; z-index: 1; }}
 .map th:first-child {{ position: sticky; left: 0; max-width: 40vw; overflow: hidden; text-overflow: ellipsis;
   white-space: nowrap; }}
 .map thead th:first-child {{ z-index: 2; }} .map td {{ padding: 0; text-align: center; }}
-.map th:not(:first-child), .map td a, .map td span {{ padding: .25rem .3rem; }} .wide {{ width: 100%; }} .wide th, .wide td {{ padding: .25rem .35rem; }}
+.map th:not(:first-child), .map td a, .map td span {{ padding: .25rem .3rem; }}
+.wide {{ width: 100%; }} .wide th, .wide td {{ padding: .25rem .35rem; }}
 .map thead th {{ vertical-align: bottom; }}
 .map td a, .map td span {{ display: block; color: inherit; text-decoration: none; }}
 .map td a:hover {{ text-decoration: underline; }}

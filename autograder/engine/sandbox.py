@@ -82,8 +82,8 @@ sys.path[:0] = {path}
 {then}
 """
 _BOOT_ELSEWHERE = "import sys; sys.path[:0] = {path}; {then}"  # not on Linux: nothing limits what a subject takes
-_SERVE = "import gc; gc.disable(); from autograder.engine.subject import main; main()"  # no garbage while it starts
-_SERVE_TORCH = f"import gc; gc.disable(); import torch; {_SERVE}"  # before it is ready, so that the import takes none of a cell's time
+_SERVE = "import gc; gc.disable(); from autograder.engine.subject import main; main()"  # nothing is garbage yet
+_SERVE_TORCH = f"import gc; gc.disable(); import torch; {_SERVE}"  # so that the import takes none of a cell's time
 
 
 def unavailable(lab: Lab, isolated: bool) -> str | None:
