@@ -24,7 +24,7 @@ ifdef GPU
 	@$(BIN)/python -m pytest -n 2 -m "" --durations 10 tests/test_beside_a_gpu.py
 else
 	@sh system.sh chromium
-	@$(BIN)/python docs/browser/parts.py || true  # without them, tests of the pages that run Python are skipped
+	@$(BIN)/python docs/programs/browser/parts.py || true  # without them, tests of the pages that run Python are skipped
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/python -m pytest -n 3 --durations 10 $(if $(BUDGET),--budget $(BUDGET))
@@ -32,7 +32,7 @@ endif
 
 test-all: setup         ## run everything (hours), or a part of it: make test-all SHARD=3/8
 	@sh system.sh chromium hub
-	@$(BIN)/python docs/browser/parts.py --lite || true
+	@$(BIN)/python docs/programs/browser/parts.py --lite || true
 	@SHARD=$(SHARD) $(BIN)/python -m pytest -n 2 -m "" --durations 10
 
 guarantees: setup       ## try the exercises that have changed, and record what holds: make guarantees EXERCISES="aten.strided.permute"
@@ -48,7 +48,7 @@ bench: setup            ## run the measurements
 	@for script in $(filter-out bench/gpu.py,$(wildcard bench/*.py)); do $(BIN)/python $$script || exit 1; done
 
 build: setup            ## rebuild the moving figures, and the notebooks from their sources
-	@$(BIN)/python docs/figures/build.py
+	@$(BIN)/python docs/programs/figures/build.py
 	@$(BIN)/rushlight build
 
 setup: $(ENV)/installed

@@ -41,10 +41,10 @@ CODE = {  # catalogues of what code says, and the files that say it
     ],
     "hints": ["autograder/checks/**/*.py"],
     "site": [
-        *("docs/hooks/*.py", "docs/browser/*.toml", "mkdocs.yml"),
+        *("docs/programs/hooks/*.py", "docs/programs/browser/*.toml", "mkdocs.yml"),
         *("phases/*/reading.ipynb", "labs/*/*.ipynb"),
     ],
-    "figures": ["docs/figures/*.js", "docs/figures/*.py", "docs/browser/*.js", "docs/javascripts/*.js"],
+    "figures": ["docs/figures/*.js", "docs/programs/figures/*.py", "docs/browser/*.js", "docs/javascripts/*.js"],
 }
 # what says something: functions, with the position of their text, and arguments
 FUNCTIONS = {

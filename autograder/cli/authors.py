@@ -202,7 +202,7 @@ def docs(serve: bool, lite: bool) -> int:
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"} | ({"RUSHLIGHT_LITE": "true"} if lite else {})
     code = subprocess.call(command, cwd=ROOT, env=environment)
     if code == 0 and lite:
-        code = subprocess.call([sys.executable, "docs/browser/lite.py", "site/lite"], cwd=ROOT)
+        code = subprocess.call([sys.executable, "docs/programs/browser/lite.py", "site/lite"], cwd=ROOT)
     if code == 0 and not serve:
         out.print(f"the site is in {short(ROOT / 'site')}/index.html")
     return code

@@ -28,7 +28,7 @@ IDLE = "!document.querySelector('.tab-bar.busy')"
 @pytest.fixture
 def lab(page, folder, below):
     if not (folder / "browser/pyodide").exists():
-        pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
+        pytest.skip("the parts for the browser are not here (`python docs/programs/browser/parts.py` fetches them)")
     page.goto(below + LAB)
     page.evaluate("localStorage.clear()")  # the tests share a browser
     page.reload()

@@ -101,7 +101,7 @@ def test_a_figure_has_room_for_the_words_of_the_language(page, other, name, widt
 def lab(page, folder, other):
     """The page of a lab, and the buttons below an exercise."""
     if not (folder / "browser/pyodide").exists():
-        pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
+        pytest.skip("the parts for the browser are not here (`python docs/programs/browser/parts.py` fetches them)")
     page.goto(f"{other}/phases/01_strided/01a_views.html")
     return page, page.locator('[data-cell="aten-strided-contiguous_strides"] + .buttons button:visible')
 

@@ -1,22 +1,17 @@
 """JupyterLite beside the site: a lab's notebook in a browser, without a server and without the internet."""
 
 import re
-import sys
 from http.server import SimpleHTTPRequestHandler
 
 import pytest
-from conftest import DESK, ROOT, serving, watch
+from conftest import DESK, serving, watch
 from course import Notebook
 from test_jupyterlab import RIGHT, WRONG
 
 from autograder.author.build import execute
 from autograder.engine import practice
 from autograder.model import Lab
-
-sys.path[:0] = [str(ROOT / "docs" / "browser"), str(ROOT / "docs" / "hooks")]
-
-import lite  # noqa: E402
-import parts  # noqa: E402
+from docs.programs.browser import lite, parts
 
 NO_NETWORK = {"server": "http://127.0.0.1:9", "bypass": "127.0.0.1"}  # a proxy that answers nothing
 
@@ -30,7 +25,7 @@ class Quiet(SimpleHTTPRequestHandler):
 def address(tmp_path_factory):
     """The address of JupyterLite with lab 01a, below a path of its host."""
     if not parts.fetched(lite=True):
-        pytest.skip("JupyterLite's parts are not here (`python docs/browser/parts.py --lite` fetches them)")
+        pytest.skip("JupyterLite's parts are not here (`python docs/programs/browser/parts.py --lite` fetches them)")
     practice.record("01a_views")
     practice.record_outputs("01a_views", execute)
     host = tmp_path_factory.mktemp("host")

@@ -1,17 +1,14 @@
 """The moving figures in a browser: their pictures, their controls, and what they say."""
 
 import random
-import sys
 from pathlib import Path
 
 import pytest
 from sweep import sweep
 
-ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "docs" / "figures"))
-import build  # noqa: E402
+from docs.programs.figures import build
 
-sys.path.pop(0)
+ROOT = Path(__file__).parents[2]
 
 PLACE_OF_FOCUS = (
     "[...document.querySelectorAll('.controls :is(button, select, input)')].indexOf(document.activeElement)"

@@ -55,7 +55,7 @@ def test_each_step_of_a_recorded_conversation_is_shown_before_python_is_loaded(t
 @pytest.mark.sweep  # Python in the browser, and 25 tokens
 def test_a_text_is_completed_as_natively_on_a_piece_that_has_passed_and_stops(talk, folder):
     if not (folder / "browser/pyodide").exists():
-        pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
+        pytest.skip("the parts for the browser are not here (`python docs/programs/browser/parts.py` fetches them)")
     passed = json.dumps({"answers": {}, "passed": {"course.sampling.append": APPEND}})
     talk.evaluate("(passed) => localStorage.setItem('rushlight/12c_training', passed)", passed)
     native = Conversation(PROMPTS[1])

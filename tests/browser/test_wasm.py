@@ -3,7 +3,6 @@
 import base64
 import json
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -11,15 +10,11 @@ import pytest
 from autograder.engine import limits, practice
 from autograder.engine.check import find, is_on_torch, registry
 from autograder.model import lab_names
+from docs.programs.browser import parts
+from docs.programs.hooks import tab
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "docs" / "hooks"))
-import tab  # noqa: E402
-from tab import parts  # noqa: E402
-
-sys.path.remove(str(ROOT / "docs" / "hooks"))
-
-LISTED = tomllib.loads((ROOT / "docs/browser/lacking.toml").read_text(encoding="utf-8"))
+LISTED = tab.LISTED
 LABS = [lab for lab in lab_names() if not is_on_torch(lab)]
 PART = [  # what was once different: threads, int64, bfloat16, a coarse clock; what still is (`test_lab_page.py` tries lab 01a)
     *("c10.dispatch.call", "together.training", "course.sampling.generate", "course.training.checkpoint"),
@@ -97,7 +92,7 @@ def started(browser, tmp_path_factory):
     """A page in which the course's Python runs, as a function that calls one of `REPLAY` or `ENDLESS` there."""
     place = parts.fetched()
     if place is None:
-        pytest.skip("the parts for the browser are not here (`python docs/browser/parts.py` fetches them)")
+        pytest.skip("the parts for the browser are not here (`python docs/programs/browser/parts.py` fetches them)")
     course = tmp_path_factory.mktemp("wasm") / "course.zip"
     course.write_bytes(tab.packed(_course()))
     page = browser.new_page()

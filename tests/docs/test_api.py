@@ -3,7 +3,6 @@
 import ast
 import importlib
 import re
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -49,11 +48,9 @@ def empty():
 
 @pytest.fixture(scope="module")
 def api():
-    sys.path.insert(0, str(ROOT / "docs" / "hooks"))
-    import api
+    from docs.programs.hooks import api
 
-    yield api
-    sys.path.remove(str(ROOT / "docs" / "hooks"))
+    return api
 
 
 def test_a_source_leaves_out_docstrings_and_what_has_an_entry_or_is_in_the_signature(api):

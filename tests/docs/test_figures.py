@@ -1,9 +1,7 @@
 """The moving figures: small, computed by both frameworks, and in a reading."""
 
-import importlib
 import json
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,11 +17,10 @@ NAMES = sorted(path.stem for path in FIGURES.glob("*.js") if path.stem not in SH
 
 
 @pytest.fixture
-def build(monkeypatch):
-    monkeypatch.syspath_prepend(FIGURES)
-    sys.modules.pop("build", None)
-    yield importlib.import_module("build")
-    sys.modules.pop("build", None)
+def build():
+    from docs.programs.figures import build
+
+    return build
 
 
 @pytest.mark.parametrize("name", [swept(name) if name == "guards" else name for name in NAMES])
@@ -47,7 +44,7 @@ def test_a_figure_has_a_page_with_ways_to_its_reading_and_a_lab_and_a_card_of_it
     )
     with Image.open(FIGURES / f"{name}.png") as card:
         assert card.size == (1200, 630) and card.info["Drawn-from"] == build.drawn_from(name), (
-            "run docs/figures/build.py"
+            "run docs/programs/figures/build.py"
         )
 
 
@@ -65,8 +62,8 @@ def test_a_narrow_picture_is_as_wide_as_a_phone_shows(name):
 @pytest.mark.parametrize("language", translation.languages())
 @pytest.mark.parametrize("name", NAMES)
 def test_the_sentences_of_a_figure_are_phrases_with_a_translation(name, language, monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "docs" / "hooks")
-    scripts = importlib.import_module("scripts")
+    from docs.programs.hooks import scripts
+
     monkeypatch.setattr(scripts, "LANGUAGE", language)
     data = json.loads((FIGURES / f"{name}.json").read_text(encoding="utf-8"))
     errors = {*data.get("errors", ())}  # of torch

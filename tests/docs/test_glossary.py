@@ -1,7 +1,6 @@
 """Terms are linked to the glossary where they are used, and only there."""
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -47,11 +46,9 @@ Running on a batch.
 
 @pytest.fixture(scope="module")
 def glossary():
-    sys.path.insert(0, str(ROOT / "docs" / "hooks"))
-    import glossary
+    from docs.programs.hooks import glossary
 
-    yield glossary
-    sys.path.remove(str(ROOT / "docs" / "hooks"))
+    return glossary
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ BACKWARDS = {("01", "03")}  # the page says so: what makes and converts tensors 
 
 def phases():
     """The modules of each phase, as the pages of the API list them."""
-    for node in ast.parse((ROOT / "docs/hooks/api.py").read_text(encoding="utf-8")).body:
+    for node in ast.parse((ROOT / "docs/programs/hooks/api.py").read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and node.targets[0].id == "PHASES":
             return ast.literal_eval(node.value)
 

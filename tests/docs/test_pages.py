@@ -4,7 +4,6 @@ import importlib
 import io
 import logging
 import re
-import sys
 from functools import partial
 from logging.handlers import BufferingHandler
 from pathlib import Path
@@ -22,13 +21,9 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def hooks():
-    """The modules of `docs/hooks`."""
-    sys.path.insert(0, str(ROOT / "docs" / "hooks"))
-    yield {
-        name: importlib.import_module(name)
-        for name in ("divided", "notebooks", "pages", "schemes", "searching", "tab", "thumbnails")
-    }
-    sys.path.pop(0)
+    """The modules of `docs/programs/hooks`."""
+    names = "divided", "notebooks", "pages", "schemes", "searching", "tab", "thumbnails"
+    return {name: importlib.import_module(f"docs.programs.hooks.{name}") for name in names}
 
 
 @pytest.mark.parametrize(
@@ -252,7 +247,9 @@ def built(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Page, "render", watched)
     (tmp_path / "docs").mkdir()
-    (tmp_path / "mkdocs.yml").write_text(f"site_name: x\nhooks: [{ROOT / 'docs/hooks/kept.py'}]\n", encoding="utf-8")
+    (tmp_path / "mkdocs.yml").write_text(
+        f"site_name: x\nhooks: [{ROOT / 'docs/programs/hooks/kept.py'}]\n", encoding="utf-8"
+    )
     (tmp_path / "docs/index.md").write_text("# Home\n\n[two](two.md#part)\n", encoding="utf-8")
     (tmp_path / "docs/two.md").write_text("# Two\n\n## Part\n", encoding="utf-8")
 

@@ -1,32 +1,24 @@
 """The parts of the site that others have made are fetched once, and accepted only with their sha256."""
 
 import hashlib
-import importlib
 import re
-import tomllib
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from docs.programs.browser import parts as site_parts
+from docs.programs.hooks import licences
 
 
 @pytest.fixture
 def parts(tmp_path, monkeypatch):
     """The module, with an empty cache and three parts that no source has."""
-    module = _imported(monkeypatch, "browser", "parts")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.delenv(module.FOLDER, raising=False)
+    monkeypatch.delenv(site_parts.FOLDER, raising=False)
     given = [{"name": name, "group": "core", "file": name, "sha256": _sha(name), "sources": []} for name in "abc"]
-    monkeypatch.setattr(module, "PARTS", given)
-    module.said = []
-    monkeypatch.setattr(module.log, "info", module.said.append)
-    return module
-
-
-def _imported(monkeypatch, folder, name):
-    monkeypatch.syspath_prepend(ROOT / "docs" / folder)
-    return importlib.import_module(name)
+    monkeypatch.setattr(site_parts, "PARTS", given)
+    site_parts.said = []
+    monkeypatch.setattr(site_parts.log, "info", site_parts.said.append)
+    return site_parts
 
 
 def _sha(text):
@@ -87,20 +79,22 @@ def test_the_next_source_is_asked_if_one_has_another_file_or_no_archive(parts, m
     assert (parts.fetch() / "a").read_bytes() == b"a"
 
 
-def test_each_part_has_a_licence_and_a_source_and_is_on_the_page_of_licences(monkeypatch):
-    table = _imported(monkeypatch, "hooks", "licences").table()
+def test_each_part_has_a_licence_and_a_source_and_is_on_the_page_of_licences():
+    table = licences.table()
     files = set()
-    for part in tomllib.loads((ROOT / "docs/browser/parts.toml").read_text())["part"]:
+    for part in site_parts.PARTS:
         assert f"| {part['name']} | {part['version']} | {part['licence']} | <https://" in table
         assert re.fullmatch("[0-9a-f]{64}", part["sha256"]) and part["sources"]
         files.add(part["file"])
     assert len(files) > 40
 
 
-def test_the_modules_of_the_editor_import_one_another(monkeypatch):
-    place = _imported(monkeypatch, "browser", "parts").fetched()
+def test_the_modules_of_the_editor_import_one_another():
+    place = site_parts.fetched()
     if not place:
-        pytest.skip("the parts for the browser are not in the cache: `python docs/browser/parts.py` fetches them")
+        pytest.skip(
+            "the parts for the browser are not in the cache: `python docs/programs/browser/parts.py` fetches them"
+        )
     modules = {path.name: path.read_text(encoding="utf-8") for path in (place / "codemirror").glob("*.js")}
     for name, text in modules.items():
         assert "Permission is hereby granted" in text

@@ -2,35 +2,21 @@
 
 import json
 import re
-import runpy
-import sys
 from pathlib import Path
 
 import pytest
 
+from docs.programs import IMAGES
+from docs.programs.images import badges
+
 ROOT = Path(__file__).resolve().parents[2]
-IMAGES = ROOT / "docs" / "images"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 PICTURES = re.findall(r'(?:src|srcset)="([^"]+)"', README)
-SCRIPT = runpy.run_path(str(IMAGES / "badges.py"))
-
-
-@pytest.fixture
-def readme(monkeypatch):
-    """The names of the script that takes the pictures. It imports its neighbours, and tests have modules of the same names."""
-    pytest.importorskip("playwright")
-    monkeypatch.syspath_prepend(IMAGES)
-    others = {name: sys.modules.pop(name, None) for name in ("feedback", "marks")}
-    yield runpy.run_path(str(IMAGES / "readme.py"))
-    for name, module in others.items():
-        sys.modules.pop(name, None)
-        if module:
-            sys.modules[name] = module
 
 
 def test_the_badges_say_what_the_course_declares():
-    for name, words in SCRIPT["badges"]().items():
-        assert (IMAGES / f"badge-{name}.svg").read_text(encoding="utf-8") == SCRIPT["drawn"](*words)
+    for name, words in badges.badges().items():
+        assert (IMAGES / f"badge-{name}.svg").read_text(encoding="utf-8") == badges.drawn(*words)
         assert f"[![{': '.join(words)}](docs/images/badge-{name}.svg)]" in README
 
 
@@ -44,9 +30,12 @@ def test_the_pictures_are_there_in_both_schemes_and_small():
     assert sum(sizes.values()) < 1_000_000 and max(sizes.values()) < 400_000
 
 
-def test_the_moving_picture_was_taken_from_the_figure_as_it_is_now(readme):
-    assert json.loads((IMAGES / "readme.json").read_text())["strides"] == readme["drawn_from"](), (
-        "run docs/images/readme.py"
+def test_the_moving_picture_was_taken_from_the_figure_as_it_is_now():
+    pytest.importorskip("playwright")
+    from docs.programs.images import readme
+
+    assert json.loads((IMAGES / "readme.json").read_text())["strides"] == readme.drawn_from(), (
+        "run docs/programs/images/readme.py"
     )
 
 

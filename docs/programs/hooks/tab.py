@@ -1,7 +1,7 @@
 """Cells of the site's pages run in the reader's browser, on a Python that the site brings.
 
 A lab's page has its exercises as editors (`docs/browser/tab.js`), if what this needs could be had when the site was built: the
-parts that others have made (`docs/browser/parts.py`), and torch's recorded answers to the lab's cases (`rushlight record`).
+parts that others have made (`docs.programs.browser.parts`), and torch's recorded answers to the lab's cases (`rushlight record`).
 The page of the trained model (`docs/browser/talk.js`) shows a conversation that is recorded here, until the reader begins another.
 """
 
@@ -13,7 +13,6 @@ import io
 import json
 import logging
 import re
-import sys
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -22,7 +21,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from languages import LANGUAGE, words
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -37,15 +35,14 @@ from autograder.engine.check import exercise_of, find, global_names, is_mileston
 from autograder.engine.verdict import DISAGREED, Verdict
 from autograder.language import SPOKEN, speaking
 from autograder.model import check_name, exercise_name
+from docs.programs.browser import parts
+from docs.programs.hooks.languages import LANGUAGE, words
 from rushlight.course.short_names import long_form
 from rushlight.course.talk import Conversation
 from rushlight.course.trained import PROMPTS
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "browser"))
-import parts  # noqa: E402
-
 if TYPE_CHECKING:
-    from notebooks import Notebook
+    from docs.programs.hooks.notebooks import Notebook
 
 log = logging.getLogger("mkdocs.hooks.tab")
 

@@ -5,7 +5,7 @@ or from a registry, whichever has it first, and only the sha256 decides whether 
 cache. Beside them are what a page can load of two kinds of archives: the editor's modules in `codemirror/`, with imports that a
 browser finds without a bundler, and PyYAML's Python files as a wheel for every system.
 
-    python docs/browser/parts.py [--lite] [--from FOLDER]
+    python docs/programs/browser/parts.py [--lite] [--from FOLDER]
 """
 
 from __future__ import annotations
@@ -29,10 +29,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from autograder.course import cache_folder  # noqa: E402
+from autograder.course import cache_folder
 
 log = logging.getLogger("mkdocs.parts")
 

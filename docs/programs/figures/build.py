@@ -1,23 +1,22 @@
 """Compute what the moving figures show, and draw the picture of each.
 
-    python docs/figures/build.py [NAME ...]
+    python docs/programs/figures/build.py [NAME ...]
 
-`NAME.py` computes the data of a figure with rushlight and torch: `data()`. It also says in which `PHASE` the figure stands, and
-its `SIZE` in units of its drawing. `NAME.json` is this data, and `phases/PHASE_*/NAME.svg` is what `NAME.js` draws from it before
-anyone has touched it, as Chromium sees it. `NAME.png` shows this picture where another site shows a link to the figure's page.
-`NAME.svg` beside the script is the narrow picture, for phones without scripts.
+`NAME.py` here computes the data of a figure with rushlight and torch: `data()`. It also says in which `PHASE` the figure stands,
+and its `SIZE` in units of its drawing. In `docs/figures/`, `NAME.json` is this data. `phases/PHASE_*/NAME.svg` is what `NAME.js`
+draws from it before anyone has touched it, as Chromium sees it. `NAME.png` shows this picture where another site shows a link to
+the figure's page. `NAME.svg` beside the script is the narrow picture, for phones without scripts.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import importlib.util
 import io
 import json
 import re
 import shutil
-from pathlib import Path
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
@@ -25,9 +24,10 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from playwright.sync_api import Page, sync_playwright
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
-FLAME = ROOT / "docs" / "images" / "favicon.svg"
+from docs.programs import DOCS, FIGURES, IMAGES
+
+ROOT = DOCS.parent
+FLAME = IMAGES / "favicon.svg"
 DESK, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 CARD = """
 body { display: flex; align-items: center; gap: 32px; height: 630px; margin: 0; padding: 0 24px 0 56px; background: #15171c; }
@@ -39,23 +39,17 @@ p:first-child { color: #f2f0ec; font-size: 30px; font-weight: bold; }
 p svg { width: 44px; height: 44px; }
 """
 BROWSERS = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
-
-
 SHARED = "figure", "shapes"  # the scripts of all figures
-WORDS = ROOT / "docs" / "javascripts" / "words.js"  # of all pages
+WORDS = DOCS / "javascripts" / "words.js"  # of all pages
 
 
 def names() -> list[str]:
-    return sorted(path.stem for path in HERE.glob("*.js") if path.stem not in SHARED)
+    return sorted(path.stem for path in FIGURES.glob("*.js") if path.stem not in SHARED)
 
 
 def module(name: str) -> ModuleType:
     """The module `NAME.py`. It imports torch."""
-    spec = importlib.util.spec_from_file_location(f"figure_{name}", HERE / f"{name}.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return import_module(f"docs.programs.figures.{name}")
 
 
 def text(data: Any) -> str:
@@ -65,10 +59,10 @@ def text(data: Any) -> str:
 def empty(name: str, size: tuple[int, int]) -> str:
     """A page with the figure's scripts and data, and nothing drawn."""
     width, height = size
-    paths = [WORDS, *(HERE / f"{script}.js" for script in (*SHARED, name))]
+    paths = [WORDS, *(FIGURES / f"{script}.js" for script in (*SHARED, name))]
     scripts = "".join(f"<script>{path.read_text(encoding='utf-8')}</script>" for path in paths)
-    data = (HERE / f"{name}.json").read_text(encoding="utf-8").replace("<", "\\u003c")
-    style = (HERE / "figure.css").read_text(encoding="utf-8")
+    data = (FIGURES / f"{name}.json").read_text(encoding="utf-8").replace("<", "\\u003c")
+    style = (FIGURES / "figure.css").read_text(encoding="utf-8")
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"></svg>'
     return (
         f'<!doctype html><meta charset="utf-8"><style>{style}</style><body><figure class="moving" data-figure="{name}">{svg}'
@@ -84,7 +78,7 @@ def picture(page: Page, name: str, size: tuple[int, int], margin: tuple[int, int
     page.set_content(empty(name, size))
     drawing = page.evaluate("new XMLSerializer().serializeToString(document.querySelector('.moving svg'))")
     drawing = re.sub(r' (?:role|tabindex|aria-\w+)="[^"]*"', "", drawing)
-    rules = (HERE / "figure.css").read_text(encoding="utf-8").partition("/* On a page")[0]
+    rules = (FIGURES / "figure.css").read_text(encoding="utf-8").partition("/* On a page")[0]
     style = re.sub(r"/\*.*?\*/\n", "", rules).strip().replace(".moving", ":root")
     width, height = map(int, re.search(r'viewBox="0 0 (\d+) (\d+)"', drawing).groups())
     (x, y), w, h = margin, width + 2 * margin[0], height + 2 * margin[1]
@@ -97,11 +91,11 @@ def card(page: Page, name: str, size: tuple[int, int]) -> bytes:
     """Return what another site shows of a link to the figure: its title beside its first picture, on 1200 x 630 pixels."""
     width, height = size
     scale = min(760 / (width + 24), 590 / (height + 16))
-    title = (HERE / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    title = (FIGURES / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
     page.set_content(empty(name, size))
     drawing = page.evaluate("new XMLSerializer().serializeToString(document.querySelector('.moving svg'))")
     drawing = drawing.replace(f'viewBox="0 0 {width} {height}"', f'viewBox="-12 -8 {width + 24} {height + 16}"', 1)
-    style = (HERE / "figure.css").read_text(encoding="utf-8")
+    style = (FIGURES / "figure.css").read_text(encoding="utf-8")
     page.set_viewport_size({"width": 1200, "height": 630})
     page.set_content(
         f"""<!doctype html><meta charset="utf-8"><style>{style}{CARD}</style><body data-md-color-scheme="slate">
@@ -119,7 +113,7 @@ def card(page: Page, name: str, size: tuple[int, int]) -> bytes:
 def drawn_from(name: str) -> str:
     """Return a digest of what the card of a figure is drawn from: its first picture, its page's title, and the site's icon."""
     (picture,) = ROOT.glob(f"phases/*/{name}.svg")
-    title = (HERE / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0]
+    title = (FIGURES / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0]
     text = picture.read_text(encoding="utf-8") + title + FLAME.read_text(encoding="utf-8")
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -134,13 +128,13 @@ def main() -> None:
         page = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"]).new_page()
         for name in parser.parse_args().name or names():
             given = module(name)
-            (HERE / f"{name}.json").write_text(text(given.data()), encoding="utf-8")
+            (FIGURES / f"{name}.json").write_text(text(given.data()), encoding="utf-8")
             target = next(ROOT.glob(f"phases/{given.PHASE}_*")) / f"{name}.svg"
             page.set_viewport_size(DESK)
             target.write_text(picture(page, name, given.SIZE), encoding="utf-8")
-            (HERE / f"{name}.png").write_bytes(card(page, name, given.SIZE))
+            (FIGURES / f"{name}.png").write_bytes(card(page, name, given.SIZE))
             page.set_viewport_size(PHONE)
-            (HERE / f"{name}.svg").write_text(picture(page, name, given.SIZE, margin=(1, 8)), encoding="utf-8")
+            (FIGURES / f"{name}.svg").write_text(picture(page, name, given.SIZE, margin=(1, 8)), encoding="utf-8")
             print(f"{name}: {target.relative_to(ROOT)}")
 
 

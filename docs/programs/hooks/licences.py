@@ -1,11 +1,9 @@
-"""The licences of what the site has from others: `<!-- parts -->` becomes a table of `docs/browser/parts.toml`."""
+"""The licences of what the site has from others: `<!-- parts -->` becomes a table of `docs/programs/browser/parts.toml`."""
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
+from docs.programs.browser.parts import PARTS
 
-DATA = Path(__file__).parents[1] / "browser" / "parts.toml"
 PAGES = {  # where a reader finds a part, by how its address begins
     "https://registry.npmjs.org/": "https://www.npmjs.com/package/{name}/v/{version}",
     "pypi:": "https://pypi.org/project/{name}/{version}/",
@@ -19,8 +17,7 @@ def on_page_markdown(markdown: str, **_) -> str:
 
 def table() -> str:
     """A table of the parts: name, version, licence, source. Files of one package share a row."""
-    parts = tomllib.loads(DATA.read_text(encoding="utf-8"))["part"]
-    rows = {(part["name"], part["version"], part["licence"], _page(part)): None for part in parts}
+    rows = {(part["name"], part["version"], part["licence"], _page(part)): None for part in PARTS}
     lines = [f"| {name} | {version} | {licence} | <{page}> |" for name, version, licence, page in rows]
     return "\n".join(["| part | version | licence | source |", "|---|---|---|---|", *lines])
 

@@ -1,4 +1,4 @@
-"""Take the pictures of a class report, of a class now and of oral questions for the manual: `python docs/images/marks.py`.
+"""Take the pictures of a class report, of a class now and of oral questions for the manual: `python docs/programs/images/marks.py`.
 
 The class is made up at the level of verdicts. The questions are those of a student of the sample class.
 """
@@ -11,7 +11,6 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from feedback import BROWSERS, save_both
 from playwright.sync_api import sync_playwright
 
 from autograder.classroom import oral, sample
@@ -20,6 +19,8 @@ from autograder.classroom.report import write_report
 from autograder.classroom.watch import Watch
 from autograder.engine import sandbox
 from autograder.model import Lab, Submission
+from docs.programs import IMAGES
+from docs.programs.images.feedback import BROWSERS, save_both
 
 STUDENT, MISLEADS = "all_right", "aten.strided.permute"
 HEIGHTS = {"report": 1100, "live": 1050, "oral": 900}  # pixels
@@ -62,7 +63,7 @@ def main() -> None:
         for name, page in pages(Path(folder)).items():
             view = chromium.new_page(viewport={"width": 1000, "height": HEIGHTS[name]}, device_scale_factor=1.5)
             view.goto(page.as_uri())
-            save_both(view, Path(__file__).with_name(f"{name}.webp"))
+            save_both(view, IMAGES / f"{name}.webp")
         chromium.close()
 
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatch
 
-from glossary import plurals
-from languages import LANGUAGE
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import CombinedEvent, event_priority
 from mkdocs.structure.pages import Page
+
+from docs.programs.hooks.glossary import plurals
+from docs.programs.hooks.languages import LANGUAGE
 
 # How much more a page counts than another that says the same.
 BOOSTS = {"glossary.md": 3, "phases/*/reading*.md": 2, "phases/*": 1, "api/*": 0.1, "index.md": 0.3, "*": 1}

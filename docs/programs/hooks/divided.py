@@ -14,7 +14,6 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from languages import plain, words
 from markdown.extensions.toc import slugify, unique
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
@@ -22,8 +21,10 @@ from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 from nbformat import NotebookNode
 
+from docs.programs.hooks.languages import plain, words
+
 if TYPE_CHECKING:
-    from notebooks import Notebook
+    from docs.programs.hooks.notebooks import Notebook
 
 BREAK = "<!-- page -->"  # above each part, in the text of a reading
 SUMMARY = "In five lines"

@@ -2,22 +2,22 @@
 
 A drawing has colours for a white page. On the site each colour is `light-dark(...)`: in the dark, greys go from the page's ground
 to its ink, and other colours keep their hue. A browser takes the scheme of the page, in an `<img>` too. `map.svg` becomes a part
-of its page, and the boxes of its phases are links. `README.md` has a second file instead, `python docs/hooks/schemes.py` writes it.
-A screenshot `NAME.webp` has a second file `NAME-dark.webp`, and a page shows the one of its scheme.
+of its page, and the boxes of its phases are links. A screenshot `NAME.webp` has a second file `NAME-dark.webp`, and a page shows
+the one of its scheme. `README.md` has a second drawing too: `python docs/programs/hooks/schemes.py` writes it.
 """
 
 from __future__ import annotations
 
 import colorsys
 import re
-from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
-IMAGES = Path(__file__).parents[1] / "images"
+from docs.programs import IMAGES
+
 COLOR = re.compile(r"(?<![\w-])((?:fill|stroke|stop-color|--[\w-]+)(?:=\"|: ?))(#[0-9a-fA-F]{6}|#[0-9a-fA-F]{3})\b")
 GROUND, INK, DARKEST = (0x1E, 0x21, 0x29), (0xE6, 0xE9, 0xEE), 0.14  # in the dark, and the lightness of ink on paper
 ROOT = '<svg style="color-scheme: light dark; fill: light-dark(#000000, #e6e9ee)" '  # of what names no colour, too

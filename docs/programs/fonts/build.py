@@ -2,10 +2,10 @@
 
     apt-get download fonts-stix && dpkg -x fonts-stix_*.deb stix
     pip install fonttools brotli
-    python docs/fonts/build.py stix/usr/share/fonts/opentype/stix-word/STIXMath-Regular.otf
+    python docs/programs/fonts/build.py stix/usr/share/fonts/opentype/stix-word/STIXMath-Regular.otf
 
 Browsers set the single letters of a formula in mathematical italics, which have code points of their own. The license of STIX,
-in `LICENSE.txt`, asks that a changed font has another name.
+in `docs/fonts/LICENSE.txt`, asks that a changed font has another name.
 """
 
 import sys
@@ -13,6 +13,8 @@ from pathlib import Path
 
 from fontTools.subset import Options, Subsetter
 from fontTools.ttLib import TTFont
+
+from docs.programs import DOCS
 
 NAME = "Rushlight Math"
 CHARACTERS = [
@@ -25,7 +27,7 @@ CHARACTERS = [
     *range(0x1D6E2, 0x1D71C),  # italic Greek
     *map(ord, "ℓℝℕℤ𝟏←↑→↓↦⇐⇒⇔∀∂∃∅∆∇∈∉∏∑−∓∗∘√∝∞∥∧∨∩∪∫∼≃≈≠≡≤≥≪≫⊂⊆⊕⊗⊙⊤⊥⋅⋮⋯⋱⌈⌉⌊⌋⟨⟩"),
 ]
-HERE = Path(__file__).parent
+FONT = DOCS / "fonts" / "maths.woff2"
 
 
 def build(source: Path) -> None:
@@ -43,9 +45,9 @@ def build(source: Path) -> None:
     outlines.topDictIndex[0].FamilyName = NAME
     outlines.topDictIndex[0].FullName = full[4]
     font.flavor = "woff2"
-    font.save(HERE / "maths.woff2")
+    font.save(FONT)
 
 
 if __name__ == "__main__":
     build(Path(sys.argv[1]))
-    print(f"{HERE / 'maths.woff2'}: {(HERE / 'maths.woff2').stat().st_size} bytes")
+    print(f"{FONT}: {FONT.stat().st_size} bytes")

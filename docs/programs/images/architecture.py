@@ -1,4 +1,4 @@
-"""Draw the rooms of the code for `docs/architecture.md`: `python docs/images/architecture.py`.
+"""Draw the rooms of the code for `docs/architecture.md`: `python docs/programs/images/architecture.py`.
 
 A room stands above all rooms that its modules import when they are imported. Rooms that import each other share a box.
 """
@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-PICTURE = Path(__file__).with_suffix(".svg")
+from docs.programs import DOCS, IMAGES
+
+ROOT = DOCS.parent
+PICTURE = IMAGES / "architecture.svg"
 ROW, BOX, LETTER = 44, 30, 8.5  # from row to row; of a box; of a character: pixels
 FONT = 'font-family="ui-monospace, Menlo, Consolas, monospace" font-size="14" text-anchor="middle"'
 COLUMNS = {"autograder": ("the grader", 260), "rushlight": ("the framework", 500)}  # and the width

@@ -2,7 +2,7 @@
 
 A page has a description: the one in its front matter, or its first sentences. With a `site_url` it also has a card, a picture
 that is drawn here for each phase and once for everything else, in a font that matplotlib ships; the page of a figure has a
-picture of the figure, which `docs/figures/build.py` draws. A picture in a page has its
+picture of the figure, which `docs/programs/figures/build.py` draws. A picture in a page has its
 size, so that nothing jumps when it arrives, and loads when the reader comes near; only the first one of a page loads at once. A
 block of code with prompts is copied without them, and without what the commands printed.
 """
@@ -18,12 +18,14 @@ from functools import cache
 from pathlib import Path
 
 import matplotlib
-from languages import LANGUAGE
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from PIL import Image, ImageDraw, ImageFont
-from searching import searched
+
+from docs.programs import IMAGES
+from docs.programs.hooks.languages import LANGUAGE
+from docs.programs.hooks.searching import searched
 
 MOST = 200  # letters of a description; search engines show about 160
 PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
@@ -39,7 +41,7 @@ FIRST_PROMPT = re.compile(r"(?:>>>|\$|In \[\d*\]:) ")
 
 CARD = 1200, 630
 PAPER, INK, FAINT, FLAME, GLOW = "#15171c", "#f2f0ec", "#8d939c", "#e8590c", "#ffd8a8"
-ICON = Path(__file__).parents[1] / "images" / "favicon.svg"
+ICON = IMAGES / "favicon.svg"
 ICON_PATH = re.compile(r'<path d="([^"]*)" fill="([^"]*)"')
 COMMAND = re.compile(r"([MLC])([^MLCZ]*)")
 

@@ -17,13 +17,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path, PurePosixPath
 
-import divided
 import nbformat
 import numpy
-import thumbnails
-from divided import plain
 from jinja2 import DictLoader
-from languages import LANGUAGE, anchored, say, words
 from markdown.extensions.toc import slugify, unique
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -33,12 +29,15 @@ from nbconvert.filters import strip_ansi
 from nbconvert.preprocessors.sanitize import SanitizeHTML
 from nbformat import NotebookNode
 from PIL import Image
-from tab import runs
 
 from autograder import translation
 from autograder.engine import practice
 from autograder.model import Lab, number_of
 from autograder.model import phases as phase_names
+from docs.programs.hooks import divided, thumbnails
+from docs.programs.hooks.divided import plain
+from docs.programs.hooks.languages import LANGUAGE, anchored, say, words
+from docs.programs.hooks.tab import runs
 from rushlight.course.short_names import long_form
 
 log = logging.getLogger("mkdocs.hooks.notebooks")

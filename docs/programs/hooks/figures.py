@@ -12,10 +12,7 @@ from __future__ import annotations
 
 import html
 import re
-from pathlib import Path
 
-from divided import FENCED, HEADING, plain
-from languages import say, words
 from markdown.extensions.toc import slugify
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
@@ -23,9 +20,11 @@ from mkdocs.structure.pages import Page
 from mkdocs.utils import get_relative_url
 
 from autograder import translation
+from docs.programs import DOCS, FIGURES
+from docs.programs.hooks.divided import FENCED, HEADING, plain
+from docs.programs.hooks.languages import say, words
 
-FOLDER = Path(__file__).parents[1] / "figures"
-PHASES = FOLDER.parents[1] / "phases"
+PHASES = DOCS.parent / "phases"
 PICTURE = re.compile(r"^!\[([^\]]*)\]\((\w+)\.svg\)\n\n\*((?:\*\*|[^*])+)\*$", re.MULTILINE)
 STILL = "On the site this figure moves."  # what a caption says to readers of the notebook
 ALONE = re.compile(r"<style>.*?</style><rect [^>]*/>", re.DOTALL)  # what a picture has as a file
@@ -39,7 +38,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     def moving(match: re.Match, calm: bool = False) -> str:
         alt, name, caption = match.groups()
-        if not (FOLDER / f"{name}.js").exists():
+        if not (FIGURES / f"{name}.js").exists():
             return match[0]
         shown.append(name)
         own, narrow = (files.get_file_from_path(f"figures/{name}.{ending}").url for ending in ("md", "svg"))
@@ -73,7 +72,7 @@ def pictures() -> dict[str, tuple[str, str, str]]:
     for path in sorted(PHASES.glob("*/reading.md")):
         text = path.read_text(encoding="utf-8")
         for match in PICTURE.finditer(text):
-            if (FOLDER / f"{match[2]}.js").exists():
+            if (FIGURES / f"{match[2]}.js").exists():
                 above = HEADING.findall(FENCED.sub("", text[: match.start()]))
                 picture = translation.markdown(match[0], say(f"phases/{path.parent.name}"))
                 shown[match[2]] = path.parent.name, picture, slugify(plain(above[-1][1]), "-")
@@ -93,7 +92,7 @@ def title(name: str) -> str:
 
 
 def _english(name: str) -> str:
-    return (FOLDER / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+    return (FIGURES / f"{name}.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
 
 
 def _still(name: str, alt: str, phone: str, section: str) -> str:
@@ -117,7 +116,7 @@ def _drawing(name: str, alt: str) -> tuple[str, float]:
 def figure(name: str, alt: str, page: str, phone: str, calm: bool = False) -> str:
     """The pictures and the data of a figure, as HTML. `page` is the address of its own page, and `phone` of its narrow picture."""
     drawing, width = _drawing(name, alt)
-    data = (FOLDER / f"{name}.json").read_text(encoding="utf-8").strip().replace("<", "\\u003c")
+    data = (FIGURES / f"{name}.json").read_text(encoding="utf-8").strip().replace("<", "\\u003c")
     where = f'data-figure="{name}" data-page="{page}" style="--wide: {width:.1f}rem"{" data-calm" if calm else ""}'
     narrow = f'<noscript><img src="{phone}" alt="{html.escape(alt)}" loading="lazy"></noscript>'
     return f'<figure class="moving" {where}>{drawing}{narrow}<script type="application/json">{data}</script></figure>'

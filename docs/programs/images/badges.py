@@ -1,4 +1,4 @@
-"""Draw the badges of the README from what the course declares: `python docs/images/badges.py`.
+"""Draw the badges of the README from what the course declares: `python docs/programs/images/badges.py`.
 
 They are files of the course, so that no page asks another host.
 """
@@ -14,6 +14,7 @@ from PIL import ImageFont
 
 from autograder.course import ROOT
 from autograder.model import lab_names, phases
+from docs.programs import IMAGES
 
 FONT = ImageFont.truetype(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf", 11)
 HIGH, PAD, RIGHT = 20, 7, "#b3430a"  # pixels; white text on this ground has a contrast of 5.5
@@ -50,4 +51,4 @@ def drawn(name: str, value: str) -> str:
 
 if __name__ == "__main__":
     for name, words in badges().items():
-        Path(__file__).with_name(f"badge-{name}.svg").write_text(drawn(*words), encoding="utf-8")
+        (IMAGES / f"badge-{name}.svg").write_text(drawn(*words), encoding="utf-8")

@@ -1,7 +1,7 @@
 """What the scripts of a page say, in the language of the site.
 
 A script says `words("copy link")` (`docs/javascripts/words.js`), and a page in another language has the messages of its scripts as
-JSON. A moving figure also says sentences of its data. In `docs/figures/NAME.py` they are phrases with places for values, such as
+JSON. A moving figure also says sentences of its data. In its program they are phrases with places for values, such as
 `phrase(f"reuses {name}")`. Here the values are known, so the page has whole sentences.
 """
 
@@ -14,14 +14,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from languages import LANGUAGE
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.pages import Page
 
 from autograder import translation
 from autograder.author import translate
+from docs.programs import DOCS
+from docs.programs.hooks.languages import LANGUAGE
 
-DOCS = Path(__file__).parents[1]
+PROGRAMS = DOCS / "programs" / "figures"
 CATALOGUE = "figures"
 SCRIPT = re.compile(r'<script src="[^"]*?((?:browser|figures|javascripts)/\w+)\.js"')
 WORDS = re.compile(r'<script src="[^"]*javascripts/words\.js"')
@@ -56,7 +57,7 @@ def translated(path: Path) -> dict[str, str]:
 
 def of_data(path: Path) -> dict[str, str]:
     """The texts in the data of a figure, as the phrases of its module translate them."""
-    known = translated(path.with_suffix(".py"))
+    known = translated(PROGRAMS / f"{path.stem}.py")
     patterns = [
         (re.compile(VALUE.join(map(re.escape, PLACE.split(text)))), text, said)
         for text, said in sorted(known.items(), key=lambda item: -len(PLACE.sub("", item[0])))

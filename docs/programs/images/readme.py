@@ -1,4 +1,4 @@
-"""Take the pictures of the README, in a light and in a dark scheme: `python docs/images/readme.py [card] [report] [strides]`.
+"""Take the pictures of the README, in light and dark: `python docs/programs/images/readme.py [card] [report] [strides]`.
 
 The card is of a check that fails in JupyterLab, in a copy of the course. The report is of the made-up class of `marks.py`. The
 figure is `docs/figures/strides.js` at a phone's width, frame by frame, as it moves by itself. `readme.json` says from which
@@ -14,22 +14,22 @@ import json
 import os
 import random
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from feedback import BROWSERS, save
-from marks import row
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from autograder.classroom.report import write_report
 from autograder.classroom.sample import LAB
 from autograder.model import Lab
+from docs.programs import DOCS, FIGURES, IMAGES
+from docs.programs.figures import build
+from docs.programs.images.feedback import BROWSERS, save
+from docs.programs.images.marks import row
+from tests.browser.course import TOKEN, Course, Notebook
 
-HERE = Path(__file__).parent
-ROOT = HERE.parents[1]
 SCHEMES = {"light": "default", "dark": "slate"}  # and their names on the site
 CHECK = 'check("aten.strided.contiguous_strides")'
 ANSWER = """\
@@ -60,9 +60,6 @@ AT = """part => {
 
 def card(browser: Browser) -> None:
     """Take an exercise with a wrong answer, and its check, in a student's JupyterLab."""
-    sys.path.append(str(ROOT / "tests" / "browser"))
-    from course import TOKEN, Course, Notebook
-
     with (
         TemporaryDirectory() as folder,
         Course(Path(folder)).jupyterlab("autograder.cli", "lab", LAB[:3], "--") as address,
@@ -84,7 +81,7 @@ def card(browser: Browser) -> None:
             page.wait_for_timeout(1000)  # until the theme's colours have arrived
             panel, end = page.locator(".jp-NotebookPanel").bounding_box(), output.bounding_box()
             clip = panel | {"height": end["y"] + end["height"] + 12 - panel["y"]}
-            save(page.screenshot(clip=clip), HERE / f"readme-card-{scheme}.webp")
+            save(page.screenshot(clip=clip), IMAGES / f"readme-card-{scheme}.webp")
         page.close()
 
 
@@ -105,7 +102,7 @@ def report(browser: Browser) -> None:
                 "width": REPORT[0],
                 "height": table["y"] + table["height"] - head["y"] + 24,
             }
-            save(page.screenshot(clip=clip, full_page=True), HERE / f"readme-report-{scheme}.webp")
+            save(page.screenshot(clip=clip, full_page=True), IMAGES / f"readme-report-{scheme}.webp")
             page.close()
 
 
@@ -117,18 +114,15 @@ def strides(browser: Browser) -> None:
         palette = pictures[-1].quantize(64, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
         first, *others = [each.quantize(palette=palette, dither=Image.Dither.NONE).convert("RGB") for each in pictures]
         target, animated = (
-            HERE / f"readme-strides-{scheme}.webp",
+            IMAGES / f"readme-strides-{scheme}.webp",
             {"save_all": True, "append_images": others, "loop": 0},
         )
         first.save(target, **animated, duration=times, lossless=True, method=6, minimize_size=True)
-    (HERE / "readme.json").write_text(json.dumps({"strides": drawn_from()}) + "\n", encoding="utf-8")
+    (IMAGES / "readme.json").write_text(json.dumps({"strides": drawn_from()}) + "\n", encoding="utf-8")
 
 
 def frames(browser: Browser, scheme: str) -> Iterator[tuple[bytes, int]]:
     """Yield the pictures of the figure, and the milliseconds of each."""
-    sys.path.append(str(HERE.parent / "figures"))
-    import build
-
     html = build.empty("strides", build.module("strides").SIZE).replace("<figure ", "<figure data-calm ")
     page = window(browser, FIGURE, scheme)
     page.clock.install()
@@ -146,8 +140,8 @@ def frames(browser: Browser, scheme: str) -> Iterator[tuple[bytes, int]]:
 
 def drawn_from() -> str:
     """Return a digest of what the moving figure draws: its first picture, and its script."""
-    (picture,) = ROOT.glob("phases/*/strides.svg")
-    return hashlib.sha256(picture.read_bytes() + (HERE.parent / "figures" / "strides.js").read_bytes()).hexdigest()
+    (picture,) = DOCS.parent.glob("phases/*/strides.svg")
+    return hashlib.sha256(picture.read_bytes() + (FIGURES / "strides.js").read_bytes()).hexdigest()
 
 
 def window(browser: Browser, size: tuple[int, int], scheme: str) -> Page:

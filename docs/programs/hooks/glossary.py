@@ -18,13 +18,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from languages import LANGUAGE, say
 from markdown.extensions.toc import slugify, unique
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
 from autograder import translation
+from docs.programs import DOCS
+from docs.programs.hooks.languages import LANGUAGE, say
 
 ENTRY = re.compile(
     r"^### (.+)\n\n(?:<!-- ((?:names|on|not): .+) -->\n\n)?(?:<!-- asked: .+ -->\n\n)?(.+)", re.MULTILINE
@@ -39,7 +40,7 @@ CLOSED = "a|button|details|dt|figure|h[1-6]|math|pre|script|style|summary|svg|ta
 OUTSIDE = re.compile(
     rf'<(?:({CLOSED})\b|(\w+)[^>]* class="[^"]*\b(?:admonition-title|caption|figure|layers|notes|output)\b)'
 )
-GUIDES = {path.stem for path in Path(__file__).parents[1].glob("*.md")} - {"index", "glossary", "figures"}
+GUIDES = {path.stem for path in DOCS.glob("*.md")} - {"index", "glossary", "figures"}
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Draw what *far out* means for `docs/alike.md`: `python docs/images/alike.py`.
+"""Draw what *far out* means for `docs/alike.md`: `python docs/programs/images/alike.py`.
 
 The class is made up: 30 students write ten functions of calls in random order, and one takes half of the functions from another.
 The bits of its pairs are computed as `rushlight alike` computes them.
@@ -7,13 +7,13 @@ The bits of its pairs are computed as `rushlight alike` computes them.
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import numpy
 
 from autograder.classroom.winnowing import answer, outlier_bits, pairs
+from docs.programs import IMAGES
 
-PICTURE = Path(__file__).with_suffix(".svg")
+PICTURE = IMAGES / "alike.svg"
 CALLS = ["reversed", "sorted", "tuple", "list", "set", "sum", "max", "min", "len", "zip", "map", "any"]
 STUDENTS, EXERCISES, COPIED = 30, 10, 5
 WIDTH, HEIGHT, LEFT, BASE, BINS, TOP = 720, 170, 20, 120, 60, 90  # pixels; and columns of the drawing

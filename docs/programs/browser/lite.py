@@ -5,7 +5,7 @@ of another host. Pyodide's lock file names just these packages, and the kernel l
 finds `rushlight`. JupyterLite's own packages are parts too, and are not installed: in an environment with the kernel's extension,
 JupyterLab would load it as well.
 
-    python docs/browser/lite.py FOLDER
+    python docs/programs/browser/lite.py FOLDER
 """
 
 from __future__ import annotations
@@ -23,13 +23,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from shutil import copyfile, copytree
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "hooks")]
-
-import parts  # noqa: E402
-import tab  # noqa: E402
-
-from autograder.model import Course, Lab  # noqa: E402
+from autograder.course import ROOT
+from autograder.model import Course, Lab
+from docs.programs.browser import parts
+from docs.programs.hooks import tab
 
 KERNEL = "@jupyterlite/pyodide-kernel-extension"
 EXTENSION = f"jupyterlite_pyodide_kernel-*.data/data/share/jupyter/labextensions/{KERNEL}"
@@ -82,9 +79,7 @@ def _only(folder: Path, pattern: str) -> Path:
 
 def _wheel(folder: Path) -> Path:
     """Return rushlight's wheel."""
-    _run(
-        [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", f"--wheel-dir={folder}", parts.ROOT]
-    )
+    _run([sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", f"--wheel-dir={folder}", ROOT])
     return _only(folder, "*.whl")
 
 

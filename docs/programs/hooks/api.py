@@ -22,16 +22,16 @@ from textwrap import dedent, indent
 from urllib.parse import urljoin
 
 import yaml
-from languages import LANGUAGE, words
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from notebooks import Notebook, lists
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from autograder.model import number_of
+from docs.programs.hooks.languages import LANGUAGE, words
+from docs.programs.hooks.notebooks import Notebook, lists
 from rushlight.backends import PYTORCH
 from rushlight.torchgen.gen import Native, load
 from rushlight.torchgen.gen_autograd import inplace_forms, load_derivatives
@@ -210,7 +210,7 @@ def modules(root: Path, repository: str = "") -> dict[str, list[Module]]:
             inside = [other for other in left if nearest[other] == name]
             phases.setdefault(phase, []).extend(left.pop(other) for other in sorted(inside))
     if left:
-        log.warning("in no phase of docs/hooks/api.py: %s", ", ".join(left))
+        log.warning("in no phase of docs/programs/hooks/api.py: %s", ", ".join(left))
     return {phase: inside for phase, inside in phases.items() if inside}
 
 

@@ -1,4 +1,4 @@
-"""Take the pictures of a student's feedback for the manual, in the light and in the dark: `python docs/images/feedback.py`.
+"""Take the pictures of a student's feedback for the manual, in light and dark: `python docs/programs/images/feedback.py`.
 
 It grades one student of the sample class in a temporary folder, and shows the upper part of the page in Chromium.
 """
@@ -17,6 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 from autograder.classroom import grade, sample
 from autograder.engine import sandbox
 from autograder.model import Lab
+from docs.programs import IMAGES
 
 STUDENT, HEIGHT = "subtly_wrong_strides", 830  # pixels, down to the end of the list of exercises
 BROWSERS = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
@@ -58,7 +59,7 @@ def main() -> None:
         chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
         view = chromium.new_page(viewport={"width": 760, "height": HEIGHT}, device_scale_factor=2)
         view.goto(page(Path(folder)).as_uri())
-        save_both(view, Path(__file__).with_suffix(".webp"))
+        save_both(view, IMAGES / "feedback.webp")
         chromium.close()
 
 

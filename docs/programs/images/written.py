@@ -1,4 +1,4 @@
-"""Take the pictures of the page for written answers: `python docs/images/written.py`.
+"""Take the pictures of the page for written answers: `python docs/programs/images/written.py`.
 
 It grades four students with made-up answers in a temporary folder, marks one of them, and shows the page in Chromium.
 """
@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 
 import nbformat
-from feedback import BROWSERS, save_both
 from playwright.sync_api import sync_playwright
 
 from autograder.classroom import grade, sample, written
@@ -20,6 +19,8 @@ from autograder.classroom.formgrader import page
 from autograder.classroom.gradebook import open_gradebook
 from autograder.engine import sandbox
 from autograder.model import Lab
+from docs.programs import IMAGES
+from docs.programs.images.feedback import BROWSERS, save_both
 
 KEY, ADDRESS = "question-a-row-that-keeps-a-matrix", "http://localhost/formgrader/written"
 VIEW = """`logits[-1]` is a view of the last row, with sizes (600,), strides (1,) and offset 4095 · 600. A view keeps the
@@ -64,7 +65,7 @@ def main() -> None:
         while "nearly equal" not in view.locator("#equal").inner_text():
             view.keyboard.press("j")
         view.keyboard.press("=")
-        save_both(view, Path(__file__).with_suffix(".webp"))
+        save_both(view, IMAGES / "written.webp")
         chromium.close()
 
 
