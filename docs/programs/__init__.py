@@ -5,6 +5,7 @@
 - `browser/` fetches the parts of the site that run Python in a browser, and builds JupyterLite.
 - `images/` draws the pictures of the pages and of the README, or takes them in Chromium.
 - `fonts/` makes the font of the formulas.
+- `pictures.py` is Chromium, in which `figures/` and `images/` draw.
 
 They import each other by their full names, as in `from docs.programs.hooks import languages`, because the installation of the
 course has the repository on Python's path. A program is also a command: `python docs/programs/figures/build.py`.

@@ -15,16 +15,16 @@ import hashlib
 import io
 import json
 import re
-import shutil
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from docs.programs import DOCS, FIGURES, IMAGES
+from docs.programs.pictures import chromium
 
 ROOT = DOCS.parent
 FLAME = IMAGES / "favicon.svg"
@@ -38,7 +38,6 @@ p { display: flex; gap: 14px; align-items: center; margin: 0; color: #8d939c; fo
 p:first-child { color: #f2f0ec; font-size: 30px; font-weight: bold; }
 p svg { width: 44px; height: 44px; }
 """
-BROWSERS = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"
 SHARED = "figure", "shapes"  # the scripts of all figures
 WORDS = DOCS / "javascripts" / "words.js"  # of all pages
 
@@ -121,11 +120,8 @@ def drawn_from(name: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Compute and draw the moving figures.")
     parser.add_argument("name", nargs="*", help="all of them by default")
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        raise SystemExit("no chromium here (`sh system.sh chromium` brings it)")
-    with sync_playwright() as playwright:
-        page = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"]).new_page()
+    with chromium() as browser:
+        page = browser.new_page()
         for name in parser.parse_args().name or names():
             given = module(name)
             (FIGURES / f"{name}.json").write_text(text(given.data()), encoding="utf-8")

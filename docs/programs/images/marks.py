@@ -11,8 +11,6 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
-
 from autograder.classroom import oral, sample
 from autograder.classroom.grade import Row
 from autograder.classroom.report import write_report
@@ -20,7 +18,7 @@ from autograder.classroom.watch import Watch
 from autograder.engine import sandbox
 from autograder.model import Lab, Submission
 from docs.programs import IMAGES
-from docs.programs.images.feedback import BROWSERS, save_both
+from docs.programs.pictures import chromium, save_both
 
 STUDENT, MISLEADS = "all_right", "aten.strided.permute"
 HEIGHTS = {"report": 1100, "live": 1050, "oral": 900}  # pixels
@@ -55,16 +53,11 @@ def pages(classroom: Path) -> dict[str, Path]:
 
 
 def main() -> None:
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        raise SystemExit("no chromium here (`sh system.sh chromium` brings it)")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         for name, page in pages(Path(folder)).items():
-            view = chromium.new_page(viewport={"width": 1000, "height": HEIGHTS[name]}, device_scale_factor=1.5)
+            view = browser.new_page(viewport={"width": 1000, "height": HEIGHTS[name]}, device_scale_factor=1.5)
             view.goto(page.as_uri())
             save_both(view, IMAGES / f"{name}.webp")
-        chromium.close()
 
 
 if __name__ == "__main__":

@@ -13,21 +13,20 @@ import io
 import json
 import os
 import random
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from PIL import Image
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from autograder.classroom.report import write_report
 from autograder.classroom.sample import LAB
 from autograder.model import Lab
 from docs.programs import DOCS, FIGURES, IMAGES
 from docs.programs.figures import build
-from docs.programs.images.feedback import BROWSERS, save
 from docs.programs.images.marks import row
+from docs.programs.pictures import chromium, save
 from tests.browser.course import TOKEN, Course, Notebook
 
 SCHEMES = {"light": "default", "dark": "slate"}  # and their names on the site
@@ -155,14 +154,9 @@ PICTURES = {"card": card, "report": report, "strides": strides}
 def main() -> None:
     parser = argparse.ArgumentParser(description="Take the pictures of the README.")
     parser.add_argument("name", nargs="*", choices=[[], *PICTURES], help="all of them by default")
-    path = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if path is None:
-        raise SystemExit("no chromium here (`sh system.sh chromium` brings it)")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+    with chromium() as browser:
         for name in parser.parse_args().name or PICTURES:
             PICTURES[name](browser)
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import tempfile
 from pathlib import Path
 
 import nbformat
-from playwright.sync_api import sync_playwright
 
 from autograder.classroom import grade, sample, written
 from autograder.classroom.formgrader import page
@@ -20,7 +18,7 @@ from autograder.classroom.gradebook import open_gradebook
 from autograder.engine import sandbox
 from autograder.model import Lab
 from docs.programs import IMAGES
-from docs.programs.images.feedback import BROWSERS, save_both
+from docs.programs.pictures import chromium, save_both
 
 KEY, ADDRESS = "question-a-row-that-keeps-a-matrix", "http://localhost/formgrader/written"
 VIEW = """`logits[-1]` is a view of the last row, with sizes (600,), strides (1,) and offset 4095 · 600. A view keeps the
@@ -50,13 +48,9 @@ def state(classroom: Path) -> dict:
 
 
 def main() -> None:
-    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if browser is None:
-        raise SystemExit("no chromium here (`sh system.sh chromium` brings it)")
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
         data = json.dumps(state(Path(folder)))
-        chromium = playwright.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        view = chromium.new_page(viewport={"width": 1120, "height": 850}, device_scale_factor=1.5)
+        view = browser.new_page(viewport={"width": 1120, "height": 850}, device_scale_factor=1.5)
         html = page("Written answers", "", "", "picture")
         view.route("**/*", lambda route: route.fulfill(body=data if "/api/" in route.request.url else html, content_type=
                    "application/json" if "/api/" in route.request.url else "text/html"))  # fmt: skip
@@ -66,7 +60,6 @@ def main() -> None:
             view.keyboard.press("j")
         view.keyboard.press("=")
         save_both(view, IMAGES / "written.webp")
-        chromium.close()
 
 
 if __name__ == "__main__":
