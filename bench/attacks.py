@@ -22,7 +22,7 @@ from types import ModuleType
 from autograder.course import ROOT
 from autograder.model import lab_names
 
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests"))  # as pytest has it, because tests import each other from there
 
 
 def main() -> None:
@@ -139,10 +139,8 @@ def oral(place: Path) -> str:
 def service(place: Path) -> str:
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         return "only root serves several users"
-    sys.path.insert(0, str(ROOT / "tests" / "autograder" / "notebook"))
-    from test_service import WITHOUT_TORCH, dial, running
-
     from autograder.notebook.service import connect
+    from tests.autograder.notebook.test_service import WITHOUT_TORCH, dial, running
 
     limits = "service.MAX_NOTEBOOKS, service.MAX_STARTS, service.SILENCE_SECONDS = 8, 30, 900"
     with running("-c", WITHOUT_TORCH, "PATH", limits) as (path, _):

@@ -28,8 +28,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import psutil
-from marking import right
 from playwright.sync_api import BrowserContext, Page, sync_playwright
+
+from bench.marking import right
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"

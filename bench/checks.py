@@ -19,9 +19,6 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 
-from marking import count_sandboxes, cpu_seconds
-from versions import _copied
-
 from autograder.engine.check import find, function_of, is_milestone
 from autograder.engine.exercise import fill, unplug
 from autograder.engine.judge import Judge
@@ -29,6 +26,8 @@ from autograder.engine.observe import Tree
 from autograder.engine.subject import answer
 from autograder.model import Lab, lab_names
 from autograder.notebook.service import ONE_THREAD, _load
+from bench.marking import count_sandboxes, cpu_seconds
+from bench.versions import _copied
 
 
 def nothing(*given: object, **named: object) -> None:

@@ -13,7 +13,6 @@ import random
 import sys
 from collections import defaultdict
 from itertools import filterfalse
-from pathlib import Path
 
 from autograder.classroom.grade import Row
 from autograder.classroom.items import warnings
@@ -25,7 +24,6 @@ from autograder.engine.subject import answer
 from autograder.engine.verdict import DISAGREED, NOT_ATTEMPTED, PASSED, TIMED_OUT, describe
 from autograder.model import Course, Lab
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 CLASSES, SIZES = 200, (20, 40, 200)
 STEEP = 1.2  # how much an exercise separates students, per standard deviation of their ability
 KINDS = {
@@ -38,7 +36,7 @@ KINDS = {
 
 def mistakes(lab: Lab) -> dict[str, list[str]]:
     """By check, the simplest case on which each recorded mistake differs from torch, among the check's own cases."""
-    module = importlib.import_module(f"answers.{lab}.wrong")
+    module = importlib.import_module(f"solutions.{lab}.wrong")
     recorded = [attribute for attribute in vars(module).items() if "__" in attribute[0].strip("_")]
     judge, simplest = Judge(seed=1), defaultdict(list)
     for check in filterfalse(is_milestone, lab.points):

@@ -29,9 +29,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "bench")]
+sys.path.insert(0, str(ROOT))  # a machine with a GPU need not have the course installed
 
-from gpu_parts import NEEDS, PARTS, TOGETHER, TRITON  # noqa: E402
+from bench.gpu_parts import NEEDS, PARTS, TOGETHER, TRITON  # noqa: E402
 
 SLOW = 6  # without a GPU nothing is recorded, and a busy machine may take its time
 NO_COMPILER = "install a compiler for C and Python's headers: apt-get install gcc python3-dev (part {parts} cannot do all without)"
@@ -192,7 +192,7 @@ def limit_of(module: str) -> int:
 
 def finish(folder: Path, name: str, number: int, ending: str, seconds: float) -> None:
     """Add to a part's JSON how its process ended. The JSON is made here if the process could not."""
-    from gpu_parts.recording import without_paths
+    from bench.gpu_parts.recording import without_paths
 
     path, log = folder / f"{name}.json", folder / f"{name}.log"
     printed = without_paths(log.read_text(encoding="utf-8", errors="replace"))
@@ -231,7 +231,7 @@ def last_line(error: str) -> str:
 
 
 def run_part(arguments: argparse.Namespace) -> int:
-    from gpu_parts.recording import Run
+    from bench.gpu_parts.recording import Run
 
     Run(arguments.part, PARTS[arguments.part], arguments.out, arguments.cpu).run()
     return 0

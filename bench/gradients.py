@@ -17,7 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from parity import (
+
+import rushlight as rl
+from bench.parity import (
     Carrier,
     LeftOut,
     Report,
@@ -30,8 +32,6 @@ from parity import (
     public_names,
     samples,
 )
-
-import rushlight as rl
 
 
 def leaves(carry: Carrier) -> list:

@@ -22,7 +22,6 @@ from contextlib import contextmanager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
 
-from marking import right
 from nbgrader.apps import NbGraderAPI
 from traitlets.config import Config
 
@@ -31,6 +30,7 @@ from autograder.classroom import sample
 from autograder.classroom.plugin import configure
 from autograder.course import ROOT
 from autograder.model import Lab, Submission, lab_names
+from bench.marking import right
 
 STUDENTS = ("all_right", "all_right", "subtly_wrong_strides", "half_done", "untouched", "syntax_error")
 COMMANDS = {

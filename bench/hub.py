@@ -7,24 +7,19 @@ itself, in MB for each student, and then the pages of files, such as PyTorch's l
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 
 import nbformat
 import psutil
 
 from autograder.classroom import sample
-from autograder.course import COURSE
-
-sys.path.insert(0, str(COURSE / "tests"))
+from tests.hub import FIRST_USER, ROOT, missing, running
 
 KINDS = {"jupyterhub-singleuser": "server", "ipykernel_launcher": "kernel"}
 
 
 def megabytes() -> tuple[Counter[str], float]:
     """The memory of the students' processes, by kind, and the pages of files that they share."""
-    from hub import FIRST_USER
-
     by_kind: Counter[str] = Counter()
     files: dict[str, int] = {}
     for process in psutil.Process().children(recursive=True):
@@ -39,8 +34,6 @@ def megabytes() -> tuple[Counter[str], float]:
 
 
 def main() -> None:
-    from hub import ROOT, missing, running
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--students", type=int, nargs="+", default=[1, 2, 4], help="measure when so many are at work")
     counts: list[int] = parser.parse_args().students

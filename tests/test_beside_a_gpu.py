@@ -15,7 +15,7 @@ import pytest
 from autograder.model import lab_names
 
 ROOT = Path(__file__).parents[1]
-RUNNER = ROOT / "bench" / "gpu_parts" / "labs.py"
+RUNNER = "-m", "bench.gpu_parts.labs"
 COUNT = "import torch; print(torch.cuda.device_count(), torch.accelerator.is_available())"
 
 pytestmark = pytest.mark.sweep  # apart from the suite, which has torch's build for the CPU
@@ -28,8 +28,7 @@ def beside_a_gpu(tmp_path_factory):
 
     if torch.version.cuda is None:
         pytest.skip("this torch is a build for the CPU: `make test GPU=1` installs the other one")
-    sys.path.insert(0, str(ROOT / "bench" / "stand_in"))
-    from record import LIBRARY, compile_stand_in, headers
+    from bench.stand_in.record import LIBRARY, compile_stand_in, headers
 
     libraries = compile_stand_in(tmp_path_factory.mktemp("stand_in"), headers())
     preloaded = {"LD_PRELOAD": ":".join(map(str, libraries)), LIBRARY: str(libraries[-1]), "PYTHONPATH": str(ROOT)}
@@ -80,6 +79,6 @@ def test_ranks_share_it_except_in_a_check(beside_a_gpu):
 @pytest.mark.parametrize("lab", lab_names())
 def test_each_check_of_a_lab_passes(beside_a_gpu, lab):
     """The other cells may fail: those of labs 09 that compute on their ranks' device."""
-    cells = [json.loads(line) for line in beside_a_gpu(RUNNER, lab, CUDA_VISIBLE_DEVICES="0").splitlines()]
+    cells = [json.loads(line) for line in beside_a_gpu(*RUNNER, lab, CUDA_VISIBLE_DEVICES="0").splitlines()]
     checks = [cell for cell in cells if cell["check"]]
     assert checks and [cell for cell in checks if "error" in cell] == []

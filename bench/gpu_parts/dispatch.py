@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from gpu_parts import programs
-from gpu_parts.recording import without_paths
+from bench.gpu_parts import programs
+from bench.gpu_parts.recording import without_paths
 
 TITLE = "dispatch: tables, key sets, the kernels of calls"
 LIMIT = 30

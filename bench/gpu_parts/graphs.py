@@ -13,8 +13,8 @@ from typing import Any
 
 import torch
 
-from gpu_parts import programs
-from gpu_parts.recording import without_paths
+from bench.gpu_parts import programs
+from bench.gpu_parts.recording import without_paths
 
 TITLE = "CUDA graphs"
 LIMIT = 45

@@ -12,7 +12,7 @@ import torch
 from torch.nn import functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from gpu_parts import programs
+from bench.gpu_parts import programs
 
 TITLE = "int8 and attention"
 LIMIT = 35

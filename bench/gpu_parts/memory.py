@@ -8,7 +8,6 @@ stand-in against a device. Only programs that a real device cannot answer otherw
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import json
 import subprocess
 import sys
@@ -17,14 +16,14 @@ from typing import Any
 
 import torch
 
-from gpu_parts import programs
+from bench.gpu_parts import programs
+from bench.stand_in import programs as stand_in
 
 TITLE = "memory: snapshots of the caching allocator"
 LIMIT = 25
 MiB = 1 << 20
 STEPS = {"alloc", "free", "synchronize", "empty_cache", "reset_peak"}  # that no device answers otherwise
-PROGRAMS = Path(__file__).resolve().parents[1] / "stand_in" / "programs.py"
-RECORDED = PROGRAMS.parents[2] / "phases" / "recorded" / "stand_in" / "allocator.json.gz"
+RECORDED = Path(__file__).resolve().parents[2] / "phases" / "recorded" / "stand_in" / "allocator.json.gz"
 
 
 class History:
@@ -173,9 +172,9 @@ def expandable(run: Any) -> dict[str, Any]:
     """The same pattern where segments can grow. The setting holds from a process's beginning, so another process runs it."""
     run.need_gpu("the CPU's allocator has no segments")
     program = (
-        "import json, sys; sys.path.insert(0, 'bench'); from pathlib import Path; import torch\n"
+        "import json; from pathlib import Path; import torch\n"
         "torch._C._accelerator_setAllocatorSettings('expandable_segments:True')\n"
-        "from gpu_parts import memory, recording\n"
+        "from bench.gpu_parts import memory, recording\n"
         f"run = recording.Run({run.part}, 'memory', Path('.'), False)\n"
         "print(json.dumps(memory.fragmenting(run)))"
     )
@@ -226,10 +225,7 @@ def activations_out_of_memory(run: Any) -> dict[str, Any]:
 
 def stand_in_programs() -> list[dict[str, Any]]:
     """The programs that have one stream, no limit on the device's memory and default settings."""
-    spec = importlib.util.spec_from_file_location("stand_in_programs", PROGRAMS)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    wanted = [*module.by_hand(), *module.drawn()]
+    wanted = [*stand_in.by_hand(), *stand_in.drawn()]
     return [
         program
         for program in wanted

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch.profiler import profile, schedule, tensorboard_trace_handler
 
-from gpu_parts import programs
+from bench.gpu_parts import programs
 
 TITLE = "profiles: traces of training"
 LIMIT = 25
@@ -157,7 +157,7 @@ def write_trace(run: Any, name: str, profiled: profile) -> str:
 
 def without_host(text: str) -> str:
     """A trace without what names the machine: its folders, its host and its environment."""
-    from gpu_parts.recording import without_paths
+    from bench.gpu_parts.recording import without_paths
 
     trace = json.loads(text)
     for key in ("traceName", "host_name", "hostname", "distributedInfo"):

@@ -28,8 +28,8 @@ from torch import nn
 from torch.distributed.device_mesh import init_device_mesh
 from torch.nn import functional as F
 
-from gpu_parts import programs
-from gpu_parts.recording import describe_exit, without_paths
+from bench.gpu_parts import programs
+from bench.gpu_parts.recording import describe_exit, without_paths
 
 TITLE = "distributed training: gloo and NCCL"
 LIMIT = 150

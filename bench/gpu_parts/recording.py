@@ -43,7 +43,7 @@ class Run:
     """One part: its device, its folder, and what its sections have given."""
 
     def __init__(self, part: int, module: str, folder: Path, cpu: bool):
-        self.part, self.module = part, importlib.import_module(f"gpu_parts.{module}")
+        self.part, self.module = part, importlib.import_module(f"bench.gpu_parts.{module}")
         self.cpu, self.device = cpu, torch.device("cpu" if cpu else "cuda")
         self.name, self.folder = f"{part}_{module}", folder
         self.sections: dict[str, Any] = {}

@@ -47,7 +47,7 @@ def recorded(name: str, key: str) -> dict[str, Any]:
 
 def launches() -> Asked:
     """The kernels of calls: their names, grids and blocks."""
-    import record_code
+    from bench.stand_in import record_code
 
     expected = recorded("code", "launches")
     for name, setup, source in record_code.LAUNCHES:
@@ -95,8 +95,9 @@ def spelled(kernel: str) -> str:
 
 def traces() -> Asked:
     """The kernels, copies and fills of each trace, by name. (Their order on two streams is one of time.)"""
-    import record_traces
     import torch
+
+    from bench.stand_in import record_traces
 
     record_traces.TRIES = 3
     torch.set_num_threads(1)
@@ -116,9 +117,10 @@ def traces() -> Asked:
 
 def streams() -> Asked:
     """The streams of the nodes of backward passes, and the events that the engine records."""
-    import record_streams
     import torch
     from torch.cuda import _gpu_trace
+
+    from bench.stand_in import record_streams
 
     torch._C._activate_gpu_trace()
     streams = [torch.cuda.default_stream(), *(torch.cuda.Stream() for _ in range(record_streams.STREAMS - 1))]
@@ -147,7 +149,7 @@ def compared(result: dict[str, Any], expected: dict[str, Any], *keys: str) -> Ro
 
 def races(loop: str) -> Asked:
     """What the sanitizer prints of a loop. The numbers of addresses and of streams are the device's own."""
-    import record_races
+    from bench.stand_in import record_races
 
     def compare() -> Row:
         ours, theirs = record_races.run(loop), recorded("races", "loops")[loop]
@@ -160,9 +162,10 @@ def races(loop: str) -> Asked:
 
 def graphs() -> Asked:
     """What Inductor says of graphs that it captures in parts or whole."""
-    import record_graphs
     import torch
     import torch._inductor.config as config
+
+    from bench.stand_in import record_graphs
 
     config.fx_graph_cache, config.compile_threads = False, 1
     torch._dynamo.config.capture_scalar_outputs = True
@@ -186,8 +189,9 @@ def triton(part: int) -> Asked:
 
 
 def agreement(module: dict[str, Any]) -> Row:
-    import record_triton
     import torch
+
+    from bench.stand_in import record_triton
 
     torch._dynamo.reset()
     space = {"torch": torch, "F": torch.nn.functional}
@@ -226,8 +230,7 @@ def main(name: str, *arguments: str) -> None:
 
 # Here ------------------------------------------------------------------------------------------------------------------
 
-COMMAND = "import sys; from gpu_parts import stand_in; stand_in.main(*sys.argv[1:])"
-PATHS = [str(ROOT), str(ROOT / "bench"), str(ROOT / "bench" / "stand_in")]
+COMMAND = "import sys; from bench.gpu_parts import stand_in; stand_in.main(*sys.argv[1:])"
 
 
 def section(calls: list[tuple[str, ...]], file: str, key: str) -> Callable[[Any], dict[str, Any]]:
@@ -236,7 +239,7 @@ def section(calls: list[tuple[str, ...]], file: str, key: str) -> Callable[[Any]
     def compare(run: Any) -> dict[str, Any]:
         names = [*recorded(file, key)]
         run.need_gpu(f"{len(names)} recordings are to be compared with a device")
-        path = {"PYTHONPATH": os.pathsep.join([*PATHS, os.environ.get("PYTHONPATH", "")])}
+        path = {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
         begun = time.monotonic()
 
         def start(call: tuple[str, ...]) -> tuple[str, str]:

@@ -20,8 +20,8 @@ from torch._inductor import config
 from torch._inductor.utils import run_and_get_code
 from torch.nn import functional as F
 
-from gpu_parts import programs
-from gpu_parts.recording import without_paths
+from bench.gpu_parts import programs
+from bench.gpu_parts.recording import without_paths
 
 TITLE = "Inductor's Triton code"
 LIMIT = 95

@@ -7,6 +7,7 @@ of allocations that are recorded. `phases/recorded/README.md` describes what is 
 By hand, on Linux, with a CUDA build of PyTorch in an environment of its own, whose Triton has the headers of CUDA:
 
     python3 -m venv cuda && cuda/bin/pip install "torch===2.13.0" numpy
+    cuda/bin/pip install --no-deps --editable .
     cuda/bin/python bench/stand_in/record.py
 
 It writes `phases/recorded/stand_in/allocator.json.gz` in about two minutes. The same programs give the same file, byte by byte.
@@ -190,8 +191,9 @@ def apart(function: Callable[[], Any]) -> Any:
 
 def record_all() -> dict[str, Any]:
     """The recordings, in the process that has the stand-in: each program runs in a fork, because an allocator has no restart."""
-    import programs
     import torch  # noqa: F401 - once here, and not in every fork
+
+    from bench.stand_in import programs
 
     wanted = [*programs.by_hand(), *programs.for_the_course(), *apart(programs.training_steps), *programs.drawn()]
     recorded = [apart(lambda program=program: Recorder(program).run()) for program in wanted]

@@ -18,7 +18,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import record
+from bench.stand_in import record
 
 OUTPUT = record.OUTPUT.with_name("code.json.gz")
 

@@ -15,7 +15,7 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-import record
+from bench.stand_in import record
 
 OUTPUT = record.OUTPUT.with_name("graphs.json.gz")
 

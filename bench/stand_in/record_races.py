@@ -16,7 +16,7 @@ import re
 from contextlib import redirect_stderr
 from typing import Any
 
-import record
+from bench.stand_in import record
 
 OUTPUT = record.OUTPUT.with_name("races.json.gz")
 

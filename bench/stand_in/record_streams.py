@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-import record
+from bench.stand_in import record
 
 OUTPUT = record.OUTPUT.with_name("streams.json.gz")
 STREAMS = 4  # of a program: 0 is the default stream

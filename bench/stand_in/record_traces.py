@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import record
+from bench.stand_in import record
 
 OUTPUT = record.OUTPUT.with_name("traces.json.gz")
 ROUNDS = 3  # unrecorded ones before the recorded one: what happens once in a process is in none of the traces

@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import record
+from bench.stand_in import record
 
 OUTPUT = record.OUTPUT.with_name("triton.json.gz")
 
@@ -127,9 +127,7 @@ def fused(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 }
 # rushlight's kernel without any device: Triton's interpreter runs its text with numpy
 INTERPRETED = """\
-import json, sys
-sys.path.insert(0, sys.argv[1])
-import torch, triton
+import json, torch, triton
 from rushlight.on_torch import triton_ops
 x, weight, bias = torch.randn(32, 64), torch.randn(600, 64), torch.randn(600)
 ours, theirs = triton_ops.fused_linear(x, weight, bias, "relu"), torch.nn.functional.linear(x, weight, bias).relu()
@@ -339,7 +337,6 @@ def _input(sizes: list[int], strides: list[int] | None, dtype: str) -> Any:
 
 def around_an_operator(name: str, operator: str) -> dict[str, Any]:
     """Return Inductor's code for a function that calls rushlight's own kernel."""
-    sys.path.insert(0, str(record.HERE.parents[1]))
     import torch
     import triton
 
@@ -356,7 +353,7 @@ def around_an_operator(name: str, operator: str) -> dict[str, Any]:
 
 def interpreted() -> dict[str, Any]:
     """Whether rushlight's kernel, in Triton's interpreter on the CPU, computes what PyTorch computes there."""
-    return _in_the_interpreter("-c", INTERPRETED, str(record.HERE.parents[1]))
+    return _in_the_interpreter("-c", INTERPRETED)
 
 
 def _in_the_interpreter(*command: str, given: str = "") -> Any:

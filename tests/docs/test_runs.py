@@ -18,7 +18,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1]))  # as pytest has it, because this file is also a command
 from guarantees import canonical  # noqa: E402
 
 from rushlight.course.short_names import long_form  # noqa: E402

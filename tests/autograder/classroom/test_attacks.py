@@ -6,6 +6,7 @@ import os
 import sys
 from pathlib import Path
 
+import attacks
 import nbformat
 import pytest
 from sweep import swept
@@ -21,10 +22,6 @@ from autograder.engine.run import run
 from autograder.engine.sandbox import Sandbox
 from autograder.engine.verdict import PASSED
 from autograder.model import Lab, exercise_name, lab_names, read_submission, rejection_reason
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-import attacks
 
 LAB = attacks.LAB
 

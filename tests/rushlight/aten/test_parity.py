@@ -3,15 +3,11 @@
 `make test` takes every tenth operator.
 """
 
-import sys
-from pathlib import Path
-
 import pytest
 import torch
 from sweep import sweep
 
-sys.path.append(str(Path(__file__).parents[3] / "bench"))  # behind tests/, where a name may be the same
-import parity  # noqa: E402
+from bench import parity
 
 COUNT = 6  # samples of each dtype of each entry
 

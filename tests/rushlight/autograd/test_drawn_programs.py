@@ -1,13 +1,9 @@
 """Drawn programs of views, writes in place, modes, custom functions and hooks do what they do on torch (`bench/programs.py`)."""
 
-import sys
-from pathlib import Path
-
 import pytest
 from sweep import sweep, swept
 
-sys.path.append(str(Path(__file__).parents[3] / "bench"))  # behind tests/, where a name may be the same
-import programs  # noqa: E402
+from bench import programs
 
 
 @pytest.mark.parametrize("count", [100, swept(3000)])

@@ -3,19 +3,14 @@
 `make test` takes one operator in fifteen.
 """
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 import torch
 from sweep import in_one_test, sweep
 
 import rushlight as rl
+from bench import gradients
 from rushlight.aten.generated import functions
-
-sys.path.append(str(Path(__file__).parents[3] / "bench"))  # behind tests/, where a name may be the same
-import gradients  # noqa: E402
 
 COUNT = 5  # samples of each entry
 NAMES = [name for name in gradients.compared_names() if name not in gradients.APART]

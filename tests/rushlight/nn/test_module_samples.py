@@ -1,17 +1,12 @@
 """On torch's own samples of modules (`module_db`), a layer with torch's weights gives torch's numbers, gradients and state."""
 
-import sys
-from pathlib import Path
-
 import pytest
 import torch
+from torch.testing._internal.common_modules import module_db
 
 import rushlight as rl
-
-sys.path.append(str(Path(__file__).parents[3] / "bench"))  # behind tests/, where a name may be the same
-from gradients import results  # noqa: E402
-from parity import Carrier, attempt, difference  # noqa: E402
-from torch.testing._internal.common_modules import module_db  # noqa: E402
+from bench.gradients import results
+from bench.parity import Carrier, attempt, difference
 
 COUNT = 8  # samples of each module
 APART = {"TransformerEncoder"}  # for inference torch's gives 0 at padding, by nested tensors
