@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import inspect
 import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
 from rushlight.aten.native import views
 from rushlight.aten.strided import Tensor
-from rushlight.c10.dispatch import PYTHON, DispatchKey, DispatchMode, Operator, excluding, local
+from rushlight.c10.dispatch import PYTHON, DispatchKey, DispatchMode, Operator, excluding, local, replacing
 from rushlight.c10.schema import bind
 from rushlight.c10.storage import device
 from rushlight.fx import Graph, GraphModule, Node
@@ -136,14 +136,9 @@ def run_meta(func: Operator, args: tuple, kwargs: dict[str, Any]) -> Any:
     return func(*args, **kwargs)
 
 
-@contextmanager
-def on_meta(enabled: bool) -> Iterator[None]:
+def on_meta(enabled: bool) -> AbstractContextManager:
     """A context in which new tensors have no data, or have them."""
-    before, local.on_meta = local.on_meta, enabled
-    try:
-        yield
-    finally:
-        local.on_meta = before
+    return replacing(local, on_meta=enabled)
 
 
 def composite(func: Operator) -> Callable | None:

@@ -43,7 +43,7 @@ class set_detect_anomaly:
         AnomalyMode.enabled, AnomalyMode.check_nan = self.before
 
 
-class detect_anomaly:
+class detect_anomaly(set_detect_anomaly):
     """In this block, the mode is on. Source: `torch/autograd/anomaly_mode.py`, `detect_anomaly`."""
 
     def __init__(self, check_nan: bool = True) -> None:
@@ -54,26 +54,16 @@ class detect_anomaly:
     def __enter__(self) -> None:
         AnomalyMode.enabled, AnomalyMode.check_nan = True, self.check_nan
 
-    def __exit__(self, *_: object) -> None:
-        AnomalyMode.enabled, AnomalyMode.check_nan = self.before
 
-
-def print_stack(node: Node) -> None:
+def print_stack(node: Node | None) -> None:
     """Warn of an error in a node. Source: `torch/csrc/autograd/python_anomaly_mode.cpp`, `PyAnomalyMetadata::print_stack`."""
-    stack = node.metadata.get("traceback_")
-    if stack is None:
-        warnings.warn(f"Error detected in {node.name()}. {_UNKNOWN}", stacklevel=1)
-        return
-    what = f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n"
-    warnings.warn(what + "".join(stack), stacklevel=1)
-    while (node := node.metadata.get("parent_")) is not None:
-        what = f"\n\nPrevious calculation was induced by {node.name()}. "
+    what, effect = "Error detected in", "caused the error"
+    while node is not None:
         stack = node.metadata.get("traceback_")
-        if stack is None:
-            what += _UNKNOWN
-        else:
-            what += "Traceback of forward call that induced the previous calculation:\n" + "".join(stack)
-        warnings.warn(what, stacklevel=1)
+        known = _UNKNOWN if stack is None else f"Traceback of forward call that {effect}:\n" + "".join(stack)
+        warnings.warn(f"{what} {node.name()}. {known}", stacklevel=1)
+        what, effect = "\n\nPrevious calculation was induced by", "induced the previous calculation"
+        node = node.metadata.get("parent_")
 
 
 _UNKNOWN = "No forward pass information available. Enable detect anomaly during forward pass for more information."

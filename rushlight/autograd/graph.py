@@ -14,8 +14,8 @@ from __future__ import annotations
 import sys
 import traceback
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from itertools import count
 from pathlib import Path
@@ -25,7 +25,7 @@ from rushlight.aten.generated import functions
 from rushlight.aten.native import creation, views
 from rushlight.aten.strided import Tensor, non_overlapping_and_dense
 from rushlight.autograd.grad_mode import AUTOGRAD, set_grad_enabled
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import local, replacing
 from rushlight.c10.dtypes import dtype, float64
 from rushlight.c10.fast_paths import fast_form_of, fastest
 from rushlight.c10.memory_formats import contiguous_format
@@ -148,13 +148,20 @@ _OPERATORS = tuple(str(Path(__file__).parents[1] / room) for room in ("aten", "a
 
 
 class RemovableHandle:
-    """Source: `torch/utils/hooks.py`."""
+    """Adds a hook to a dict, and removes it. With `prepend`, the hook is the first one of an `OrderedDict`. With `is_extra`, its
+    number is in `extra_dict` too. Source: `torch/utils/hooks.py`."""
 
     _ids = count()
 
-    def __init__(self, hooks: dict, hook: Any, extra_dict: dict | None = None) -> None:
+    def __init__(
+        self, hooks: Any, hook: Any, extra_dict: Any = None, prepend: bool = False, is_extra: bool = False
+    ) -> None:
         self.id, self._hooks, self._extra_dict = next(self._ids), hooks, extra_dict
         hooks[self.id] = hook
+        if prepend:
+            hooks.move_to_end(self.id, last=False)
+        if is_extra:
+            extra_dict[self.id] = True
 
     def remove(self) -> None:
         self._hooks.pop(self.id, None)
@@ -539,17 +546,12 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(lambda tensor: (tensor.device, tensor.to("cpu")), lambda packed: packed[1].to(packed[0]))
 
 
-@contextmanager
-def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+def disable_saved_tensors_hooks(error_message: str) -> AbstractContextManager:
     """In this block, `saved_tensors_hooks` raise a RuntimeError with this message.
     Source: `torch/autograd/graph.py`, `disable_saved_tensors_hooks`."""
     if local.saved_tensors_hooks:
         raise RuntimeError(error_message)
-    before, local.saved_tensors_hooks_disabled = local.saved_tensors_hooks_disabled, error_message
-    try:
-        yield
-    finally:
-        local.saved_tensors_hooks_disabled = before
+    return replacing(local, saved_tensors_hooks_disabled=error_message)
 
 
 def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable, *, mode: str = "all") -> MultiHandle:

@@ -202,21 +202,26 @@ local = LocalState()
 
 
 @contextmanager
-def including(key_set: int):
-    """While active, add these keys to the set of every call. Source: `c10::impl::IncludeDispatchKeyGuard`."""
-    before = local.included
-    local.included |= key_set
+def replacing(owner: Any, **values: Any):
+    """While active, attributes have these values, for example those of `local`."""
+    before = {name: getattr(owner, name) for name in values}
+    vars(owner).update(values)
     try:
         yield
     finally:
-        local.included = before
+        vars(owner).update(before)
+
+
+def including(key_set: int) -> AbstractContextManager:
+    """While active, add these keys to the set of every call. Source: `c10::impl::IncludeDispatchKeyGuard`."""
+    return replacing(local, included=local.included | key_set)
 
 
 @contextmanager
 def excluding(key_set: int):
     """While active, remove the functionalities of these keys from the set of every call, on any backend.
     Source: `c10::impl::ExcludeDispatchKeyGuard`."""
-    before = local.excluded
+    before = local.excluded  # without `replacing`, which takes longer: each cast of autocast and each mode comes here
     local.excluded |= key_set & ~BACKEND_MASK
     try:
         yield

@@ -7,13 +7,13 @@ in the profile, and no fault changes a result. In PyTorch: `torch/profiler/_patt
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
 from rushlight.autograd import profiler
 from rushlight.autograd.profiler_util import find_parents
+from rushlight.c10.dispatch import replacing
 from rushlight.profiler import profile
 
 try:
@@ -124,22 +124,13 @@ def _mlp(xp: ModuleType, block: Any, x: Any, fault: str) -> Any:
     return F.linear(F.gelu(F.linear(y.double(), *up), approximate="tanh"), *down).float()
 
 
-@contextmanager
-def _processor_time() -> Iterator[None]:
-    """Within, the clock of rushlight's profiler is the processor time of this thread: other programs do not make it longer."""
-    kept, profiler.now = profiler.now, lambda: thread_time_ns() / 1000
-    try:
-        yield
-    finally:
-        profiler.now = kept
-
-
 def profiled(run: Callable[[], object], times: int = 10) -> list[Event]:
-    """The events of the fastest of some runs under rushlight's profiler, in processor time. They begin at 0."""
+    """The events of the fastest of some runs under rushlight's profiler. Its clock is the processor time of this thread: other
+    programs do not make it longer. The events begin at 0."""
     fastest, least = [], math.inf
     run()
     for _ in range(times):
-        with _processor_time(), profile() as recorded:
+        with replacing(profiler, now=lambda: thread_time_ns() / 1000), profile() as recorded:
             run()
         events = [(event.name, event.start, event.end) for event in recorded.events()]
         first = min(start for _, start, _ in events)

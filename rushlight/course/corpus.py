@@ -12,7 +12,7 @@ the model must copy the stem from the brackets. Jean Berko asked children for th
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from rushlight.course import grammar
@@ -212,10 +212,6 @@ def _subject(language: str, choice: int, plural: bool, near: bool) -> str:
 _KINDS = {False: ("pronoun",) * 3, True: ("object",) * 3 + ("reference",) * 2}
 
 
-def _tenses(language: str, verb: Verb) -> Sequence[str]:
-    return TENSES[language][:3] if verb.english in STATES else TENSES[language]
-
-
 def _sentence(language: str, verb: Verb, kind: str, tense: str, person: int, choice: int) -> Line:
     """The sentence of a kind. `choice`, at least 0, chooses the nouns. A long subject has person 2 or 5."""
     subject = PRONOUNS[language][person]
@@ -228,7 +224,7 @@ def _sentence(language: str, verb: Verb, kind: str, tense: str, person: int, cho
 def lines_of(language: str, verb: Verb) -> Iterator[Line]:
     """All sentences of a verb."""
     kinds = ("object", "negation", "reference", "question") if verb.use.nouns else ("pronoun", "negation", "question")
-    for number, tense in enumerate(_tenses(language, verb)):
+    for number, tense in enumerate(TENSES[language][: 3 if verb.english in STATES else None]):
         for person in range(6):
             for k, kind in enumerate(kinds):
                 choice = verb.number + person + 3 * number

@@ -10,10 +10,10 @@ other devices, events of other processes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from itertools import count
 
+from rushlight.c10.dispatch import replacing
 from rushlight.cuda.simulator import DEFAULT_STREAM, Capture, Device, current
 
 __all__ = ["Event", "Stream", "current_stream", "default_stream", "stream", "synchronize"]
@@ -170,17 +170,11 @@ def current_stream() -> Stream:
     return Stream(stream_id=current().current_stream)
 
 
-@contextmanager
-def stream(stream: Stream | None) -> Iterator[None]:
+def stream(stream: Stream | None) -> AbstractContextManager:
     """`with stream(side):` queues work on `side`. None changes nothing. It makes no stream wait.
     Source: `torch/cuda/__init__.py`, `StreamContext`."""
     device = current() if stream is None else stream.device
-    before = device.current_stream
-    device.current_stream = before if stream is None else stream.stream_id
-    try:
-        yield
-    finally:
-        device.current_stream = before
+    return replacing(device, current_stream=device.current_stream if stream is None else stream.stream_id)
 
 
 def synchronize() -> None:

@@ -48,10 +48,6 @@ class SideEffects:
         self.store_attr_mutations.setdefault(variable, {})[name] = value
         self.mutated.add(variable)
 
-    def forget_attr(self, variable: VariableTracker, name: str) -> None:
-        """Remove the record of an attribute that the capture has written and then deleted."""
-        del self.store_attr_mutations[variable][name]
-
     def written(self, variable: VariableTracker) -> dict[str, VariableTracker | None]:
         """The attributes that were written to a variable."""
         return self.store_attr_mutations.get(variable, {})

@@ -7,13 +7,14 @@ other kinds; `truth` decides a branch. In PyTorch: `torch/_dynamo/variables/buil
 
 from __future__ import annotations
 
+from inspect import getattr_static
 from types import FunctionType
 from typing import TYPE_CHECKING
 
 from rushlight.dynamo import calls
 from rushlight.dynamo.bytecode import MIRRORED, OPERATORS, PLAIN, UNARY
 from rushlight.dynamo.exc import Unsupported
-from rushlight.dynamo.variables.base import VariableTracker, static_getattr
+from rushlight.dynamo.variables.base import VariableTracker
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.ctx_manager import GradModeVariable
 from rushlight.dynamo.variables.dicts import ConstDictVariable, SetVariable
@@ -135,7 +136,7 @@ def compute(
     for owner, other, name in ((left, right, "__{}__"), (right, left, "__r{}__")):
         if isinstance(owner, UserDefinedObjectVariable):
             method = name.format(OPERATORS[symbol].__name__.strip("_"))
-            if isinstance(static_getattr(owner.cls, method), FunctionType):
+            if isinstance(getattr_static(owner.cls, method, None), FunctionType):
                 return owner.call_method(frame, method, [other], {})
     if symbol == "+=" and isinstance(left, ListVariable) and isinstance(right, TensorVariable):
         right = ListVariable(right.unpack_var_sequence(frame))  # a list is extended by the rows

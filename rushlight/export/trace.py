@@ -23,7 +23,7 @@ from rushlight.aot.proxy_tensor import Decompositions
 from rushlight.aten.generated import functions
 from rushlight.aten.strided import Tensor
 from rushlight.autograd.grad_mode import no_grad, set_grad_enabled
-from rushlight.c10.dispatch import local
+from rushlight.c10.dispatch import local, replacing
 from rushlight.export.dynamic_shapes import (
     ConstraintViolationError,
     Dim,
@@ -574,13 +574,8 @@ def recording(
 ) -> Iterator[list[Expression]]:
     """A context in which the comparisons of the user's code are recorded, and the sizes that it computes. `reads` has the shapes
     of results that it will read."""
-    state = {"guards": guards, "hints": hints, "expressions": [], "known_reads": reads}
-    before = {name: getattr(local_state, name) for name in state}
-    vars(local_state).update(state)
-    try:
+    with replacing(local_state, guards=guards, hints=hints, expressions=[], known_reads=reads):
         yield local_state.expressions
-    finally:
-        vars(local_state).update(before)
 
 
 def symbols_in(guard: Guard | Relation) -> list[str]:

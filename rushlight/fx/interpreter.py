@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from copy import copy
 from typing import Any
 
-from rushlight.fx._symbolic_trace import Tracer
+from rushlight.fx._symbolic_trace import KeepModules
 from rushlight.fx.codegen import last_uses
 from rushlight.fx.graph import Graph
 from rushlight.fx.graph_module import GraphModule
@@ -180,7 +180,7 @@ class Transformer(Interpreter):
 _COPY_META_FIELDS = "nn_module_stack", "source_fn_stack", "recompute", "custom", "stack_trace"
 
 
-class TransformerTracer(Tracer):
+class TransformerTracer(KeepModules):
     """Records into an existing graph. Every module is a leaf."""
 
     def __init__(self, graph: Graph, root: Module) -> None:
@@ -194,6 +194,3 @@ class TransformerTracer(Tracer):
             {name: copy(self.current_meta[name]) for name in _COPY_META_FIELDS if name in self.current_meta}
         )
         return node
-
-    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-        return True

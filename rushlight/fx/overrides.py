@@ -48,7 +48,6 @@ def start_recording() -> None:
             co_names=tuple(name if known == "function" else known for known in _template.__code__.co_names),
             co_name=slot.__name__,
             co_qualname=slot.__name__,
-            co_freevars=slot.__code__.co_freevars,
         )
     for kind in (OpOverload, OpOverloadPacket):
         _undo.append(partial(setattr, kind, "__call__", kind.__call__))
@@ -78,9 +77,8 @@ def overridable() -> list[FunctionType]:
 
 def intercept_function(slot: FunctionType) -> Callable:
     """Return the function that replaces `slot`'s code. It calls the original code unless an argument is a proxy."""
-    original = FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__, slot.__closure__)
+    original = FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__)
     original.__kwdefaults__ = slot.__kwdefaults__
-    vars(original).update(vars(slot))
 
     def call_or_record(*args, **kwargs) -> Any:
         kind = overloaded_type(args) or overloaded_type(kwargs.values())

@@ -5,7 +5,6 @@ Some are operators, declared with `python_module: nn`. Others are Python functio
 warning for `size_average` and `reduce`, the deprecated forms of `reduction`.
 """
 
-import inspect
 import itertools
 import math
 import warnings
@@ -21,17 +20,38 @@ from rushlight.c10.dtypes import bool_, dtype
 from rushlight.c10.memory_formats import contiguous_format
 
 # Operators that need no Python function.
-gelu, linear, one_hot, softplus = functions.gelu, functions.linear, functions.one_hot, functions.softplus
-conv1d, conv2d, conv3d, avg_pool2d = functions.conv1d, functions.conv2d, functions.conv3d, functions.avg_pool2d
-conv_transpose1d, conv_transpose2d = functions.conv_transpose1d, functions.conv_transpose2d
-cosine_similarity, logsigmoid = functions.cosine_similarity, functions.log_sigmoid
-bilinear, hardshrink, pairwise_distance = functions.bilinear, functions.hardshrink, functions.pairwise_distance
-prelu, softshrink = functions.prelu, functions.softshrink
-pixel_shuffle, pixel_unshuffle = functions.pixel_shuffle, functions.pixel_unshuffle
-channel_shuffle, conv_transpose3d = functions.channel_shuffle, functions.conv_transpose3d
-celu_, rrelu_, selu_, threshold_ = functions.celu_, functions.rrelu_, functions.selu_, functions.threshold_
+adaptive_avg_pool1d = functions.adaptive_avg_pool1d
+avg_pool1d = functions.avg_pool1d
+avg_pool2d = functions.avg_pool2d
+bilinear = functions.bilinear
+celu_ = functions.celu_
+channel_shuffle = functions.channel_shuffle
+conv1d = functions.conv1d
+conv2d = functions.conv2d
+conv3d = functions.conv3d
+conv_transpose1d = functions.conv_transpose1d
+conv_transpose2d = functions.conv_transpose2d
+conv_transpose3d = functions.conv_transpose3d
+cosine_similarity = functions.cosine_similarity
+elu_ = functions.elu_
+gelu = functions.gelu
+hardshrink = functions.hardshrink
+hardtanh_ = functions.hardtanh_
+leaky_relu_ = functions.leaky_relu_
+linear = functions.linear
+logsigmoid = functions.log_sigmoid
+one_hot = functions.one_hot
+pairwise_distance = functions.pairwise_distance
+pixel_shuffle = functions.pixel_shuffle
+pixel_unshuffle = functions.pixel_unshuffle
+prelu = functions.prelu
+relu_ = functions.relu_
+rrelu_ = functions.rrelu_
 scaled_dot_product_attention = functions.scaled_dot_product_attention
-relu_, elu_, hardtanh_, leaky_relu_ = functions.relu_, functions.elu_, functions.hardtanh_, functions.leaky_relu_
+selu_ = functions.selu_
+softplus = functions.softplus
+softshrink = functions.softshrink
+threshold_ = functions.threshold_
 
 # Activations ---------------------------------------------------------------------------------------------------------
 
@@ -80,39 +100,50 @@ def _softmax_dim(name: str, input: Tensor, stacklevel: int) -> int:
     return 0 if input.dim() in (0, 1, 3) else 1
 
 
-def _python_function(name: str, call: Callable, **parameters: Any) -> Callable:
-    """The function of these parameters that calls `call` with all of them by name. `...` is no default."""
-    kind, empty = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.empty
-    signature = inspect.Signature(
-        [inspect.Parameter(key, kind, default=empty if value is ... else value) for key, value in parameters.items()]
-    )
-    defaults = {key: value for key, value in parameters.items() if value is not ...}
-    known, needed = parameters.keys(), parameters.keys() - defaults.keys()
-
-    def function(*args: Any, **kwargs: Any) -> Tensor:
-        given = dict(zip(known, args)) | kwargs
-        if len(given) < len(args) + len(kwargs) or not needed <= given.keys() <= known:
-            signature.bind(*args, **kwargs)  # which raises the TypeError of a Python function
-        return call(**{**defaults, **given})
-
-    function.__name__ = function.__qualname__ = name
-    function.__signature__ = signature  # type: ignore[attr-defined]
-    return function
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    return functions.glu(input, dim)
 
 
-def _activation(name: str, **parameters: Any) -> Callable:
-    def call(inplace: bool, **given: Any) -> Tensor:
-        return getattr(functions, f"{name}_" if inplace else name)(**given)
-
-    return _python_function(name, call, input=..., **parameters, inplace=False)
+def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    return functions.celu_(input, alpha) if inplace else functions.celu(input, alpha)
 
 
-glu = _python_function("glu", functions.glu, input=..., dim=-1)
-celu, hardsigmoid, hardswish = _activation("celu", alpha=1.0), _activation("hardsigmoid"), _activation("hardswish")
-mish, selu, silu = _activation("mish"), _activation("selu"), _activation("silu")
-elu, leaky_relu = _activation("elu", alpha=1.0), _activation("leaky_relu", negative_slope=0.01)
-rrelu = _activation("rrelu", lower=1 / 8, upper=1 / 3, training=False)
-threshold = _activation("threshold", threshold=..., value=...)
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    return functions.elu_(input, alpha) if inplace else functions.elu(input, alpha)
+
+
+def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
+    return functions.hardsigmoid_(input) if inplace else functions.hardsigmoid(input)
+
+
+def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
+    return functions.hardswish_(input) if inplace else functions.hardswish(input)
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    return functions.leaky_relu_(input, negative_slope) if inplace else functions.leaky_relu(input, negative_slope)
+
+
+def mish(input: Tensor, inplace: bool = False) -> Tensor:
+    return functions.mish_(input) if inplace else functions.mish(input)
+
+
+def rrelu(
+    input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
+    return (functions.rrelu_ if inplace else functions.rrelu)(input, lower, upper, training)
+
+
+def selu(input: Tensor, inplace: bool = False) -> Tensor:
+    return functions.selu_(input) if inplace else functions.selu(input)
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    return functions.silu_(input) if inplace else functions.silu(input)
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    return (functions.threshold_ if inplace else functions.threshold)(input, threshold, value)
 
 
 def softsign(input: Tensor) -> Tensor:
@@ -136,31 +167,48 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
     return one_hot - soft.detach() + soft
 
 
-def _dropout_of(name: str, operator: str, training: bool, dims: Sequence[int] = ()) -> Callable:
-    """A dropout. With `dims`, the numbers of dimensions without and with a batch, of whole channels."""
-
-    def call(input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
-        if not 0 <= p <= 1:
-            raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-        if dims and input.dim() not in dims:
-            if name == "dropout1d":
-                raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input.")
-            warnings.warn(f"{name}: Received a {input.dim()}-D input to {name}, which is deprecated.", stacklevel=4)
-        drop = getattr(functions, f"{operator}_" if inplace else operator)
-        if not dims or name == "dropout2d" or input.dim() == dims[1]:  # a dropout2d takes images for a batch
-            return drop(input, p, training)
-        if inplace:
-            return drop(input.unsqueeze_(0), p, training).squeeze_(0)
-        return drop(input.unsqueeze(0), p, training).squeeze(0)
-
-    return _python_function(name, call, input=..., p=0.5, training=training, inplace=False)
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    return _drop("dropout", input, p, training, inplace)
 
 
-dropout, alpha_dropout = _dropout_of("dropout", "dropout", True), _dropout_of("alpha_dropout", "alpha_dropout", False)
-feature_alpha_dropout = _dropout_of("feature_alpha_dropout", "feature_alpha_dropout", False)
-dropout1d, dropout2d, dropout3d = (
-    _dropout_of(f"dropout{n}d", "feature_dropout", True, (n + 1, n + 2)) for n in (1, 2, 3)
-)
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    return _drop("alpha_dropout", input, p, training, inplace)
+
+
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    return _drop("feature_alpha_dropout", input, p, training, inplace)
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    if input.dim() not in (2, 3):
+        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D input.")
+    return _drop_channels(input, p, training, inplace, is_batch=input.dim() == 3)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    if input.dim() not in (3, 4):
+        warnings.warn(f"dropout2d: Received a {input.dim()}-D input to dropout2d, which is deprecated.", stacklevel=2)
+    return _drop("feature_dropout", input, p, training, inplace)  # images without a batch are taken for a batch
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    if input.dim() not in (4, 5):
+        warnings.warn(f"dropout3d: Received a {input.dim()}-D input to dropout3d, which is deprecated.", stacklevel=2)
+    return _drop_channels(input, p, training, inplace, is_batch=input.dim() == 5)
+
+
+def _drop(operator: str, input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    return getattr(functions, f"{operator}_" if inplace else operator)(input, p, training)
+
+
+def _drop_channels(input: Tensor, p: float, training: bool, inplace: bool, is_batch: bool) -> Tensor:
+    if is_batch:
+        return _drop("feature_dropout", input, p, training, inplace)
+    batch = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
+    dropped = _drop("feature_dropout", batch, p, training, inplace)
+    return dropped.squeeze_(0) if inplace else dropped.squeeze(0)
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
@@ -206,15 +254,13 @@ def rms_norm(input: Tensor, normalized_shape: Sequence[int], weight: Weight = No
     return functions.rms_norm(input, normalized_shape, weight, eps)
 
 
-def _batch_norm(input: Tensor, training: bool, **given: Any) -> Tensor:
+def batch_norm(
+    input: Tensor, running_mean: Weight, running_var: Weight, weight: Weight = None, bias: Weight = None,
+    training: bool = False, momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     if training and input.shape[:1].numel() * input.shape[2:].numel() == 1:  # one number has no variance
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {input.shape}")
-    return functions.batch_norm(input, training=training, cudnn_enabled=False, **given)
-
-
-_AFFINE, _OF_BATCH = {"weight": None, "bias": None}, {"momentum": 0.1, "eps": 1e-5}
-_RUNNING = {"running_mean": ..., "running_var": ...}
-batch_norm = _python_function("batch_norm", _batch_norm, input=..., **_RUNNING, **_AFFINE, training=False, **_OF_BATCH)
+    return functions.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, False)
 
 
 def group_norm(
@@ -227,14 +273,14 @@ def group_norm(
     return functions.group_norm(input, num_groups, weight, bias, eps)
 
 
-def _instance_norm(input: Tensor, use_input_stats: bool, **given: Any) -> Tensor:
+def instance_norm(
+    input: Tensor, running_mean: Weight = None, running_var: Weight = None, weight: Weight = None, bias: Weight = None,
+    use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-5,
+) -> Tensor:  # fmt: skip
     if use_input_stats and input.shape[2:].numel() == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {input.shape}")
-    return functions.instance_norm(input, use_input_stats=use_input_stats, cudnn_enabled=False, **given)
-
-
-_OF_INSTANCE = {**dict.fromkeys(_RUNNING), **_AFFINE, "use_input_stats": True, **_OF_BATCH}
-instance_norm = _python_function("instance_norm", _instance_norm, input=..., **_OF_INSTANCE)
+    running = running_mean, running_var
+    return functions.instance_norm(input, weight, bias, *running, use_input_stats, momentum, eps, cudnn_enabled=False)
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
@@ -253,21 +299,28 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: flo
 Ints = int | Sequence[int]  # one number for both dimensions, or two
 
 
-avg_pool1d, adaptive_avg_pool1d = functions.avg_pool1d, functions.adaptive_avg_pool1d
+def max_pool1d(
+    input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+    pool = functions.max_pool1d_with_indices if return_indices else functions.max_pool1d
+    return pool(input, kernel_size, () if stride is None else stride, padding, dilation, ceil_mode)
 
 
-def _max_pool(name: str, with_indices: str) -> Callable:
-    def call(stride: Ints | None, return_indices: bool, **given: Any) -> Tensor | tuple[Tensor, Tensor]:
-        pool = getattr(functions, with_indices if return_indices else name)
-        return pool(stride=() if stride is None else stride, **given)
+def max_pool2d(
+    input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:  # fmt: skip
+    pool = functions.max_pool2d_with_indices if return_indices else functions.max_pool2d
+    return pool(input, kernel_size, () if stride is None else stride, padding, dilation, ceil_mode)
 
-    of_windows = {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False, "return_indices": False}
-    return _python_function(name, call, input=..., kernel_size=..., **of_windows)
 
-
-max_pool1d = _max_pool("max_pool1d", "max_pool1d_with_indices")
-max_pool2d = _max_pool("max_pool2d", "max_pool2d_with_indices")
-max_pool2d_with_indices = _max_pool("max_pool2d_with_indices", "max_pool2d_with_indices")  # in any case
+def max_pool2d_with_indices(
+    input: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
+    ceil_mode: bool = False, return_indices: bool = False,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The result has the indices also without `return_indices`."""
+    return max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices=True)
 
 
 def _both(value: Ints) -> tuple[int, int]:
@@ -482,79 +535,136 @@ def _reduction(reduction: str, size_average: bool | None = None, reduce: bool | 
     return REDUCTIONS[reduction]
 
 
-def _loss(name: str, *tensors: str, compute: Callable | None = None, **parameters: Any) -> Callable:
-    """A loss. `compute`, by default its operator, takes the number of a reduction."""
-    compute = compute or getattr(functions, name)
-
-    def call(reduction: str, size_average: bool | None = None, reduce: bool | None = None, **given: Any) -> Tensor:
-        return compute(**given, reduction=_reduction(reduction, size_average, reduce))
-
-    return _python_function(name, call, **dict.fromkeys(tensors or ("input", "target"), ...), **parameters)
+def nll_loss(
+    input: Tensor, target: Tensor, weight: Weight = None, size_average=None, ignore_index: int = -100, reduce=None,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    return functions.nll_loss_nd(input, target, weight, _reduction(reduction, size_average, reduce), ignore_index)
 
 
-def _of_pair(name: str, mean_of_weights: bool = True, **parameters: Any) -> Callable:
+def cross_entropy(
+    input: Tensor, target: Tensor, weight: Weight = None, size_average=None, ignore_index: int = -100, reduce=None,
+    reduction: str = "mean", label_smoothing: float = 0.0,
+) -> Tensor:  # fmt: skip
+    number = _reduction(reduction, size_average, reduce)
+    return functions.cross_entropy_loss(input, target, weight, number, ignore_index, label_smoothing)
+
+
+def mse_loss(
+    input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", weight: Weight = None
+) -> Tensor:
+    return _of_pair(functions.mse_loss, input, target, _reduction(reduction, size_average, reduce), weight)
+
+
+def l1_loss(
+    input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", weight: Weight = None
+) -> Tensor:
+    return _of_pair(functions.l1_loss, input, target, _reduction(reduction, size_average, reduce), weight)
+
+
+def smooth_l1_loss(
+    input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean", beta: float = 1.0
+) -> Tensor:
+    number = _reduction(reduction, size_average, reduce)
+    if beta == 0:
+        return _of_pair(functions.l1_loss, input, target, number)
+    return _of_pair(functions.smooth_l1_loss, input, target, number, beta=beta)
+
+
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Weight = None
+) -> Tensor:
+    return _of_pair(functions.huber_loss, input, target, _reduction(reduction), weight, False, delta=delta)
+
+
+def _of_pair(
+    operator: Callable, input: Tensor, target: Tensor, reduction: int, weight: Weight = None,
+    mean_of_weights: bool = True, **given: float,
+) -> Tensor:  # fmt: skip
     """A loss of two tensors, which are broadcast to one shape, with a warning, because different sizes are usually a mistake.
     Elements may have weights. A mean is divided by the sum of the weights, or by the number of elements."""
-
-    def compute(input: Tensor, target: Tensor, reduction: int, weight: Weight = None, **given: Any) -> Tensor:
-        if target.shape != input.shape:
-            sizes = f"target size ({target.shape}) that is different to the input size ({input.shape})"
-            remedy = "This broadcasts them. Please ensure they have the same size."
-            warnings.warn(f"Using a {sizes}. {remedy}", stacklevel=4)
-        if weight is not None and weight.shape != input.shape:
-            raise ValueError("Weights and input must have the same size.")
-        if target.shape != input.shape:
-            input, target = functions.broadcast_tensors((input, target))
-        operator = functions.l1_loss if given.get("beta") == 0 else getattr(functions, name)
-        given = {} if given.get("beta") == 0 else given
-        if weight is None:
-            return operator(input, target, reduction, **given)
-        loss = operator(input, target, REDUCTIONS["none"], **given) * weight
-        if reduction == REDUCTIONS["mean"] and mean_of_weights:
-            return functions.sum(loss) / functions.sum(weight)
-        return losses.reduce(loss, reduction)
-
-    return _loss(name, compute=compute, **parameters)
+    if target.shape != input.shape:
+        sizes = f"target size ({target.shape}) that is different to the input size ({input.shape})"
+        remedy = "This broadcasts them. Please ensure they have the same size."
+        warnings.warn(f"Using a {sizes}. {remedy}", stacklevel=3)
+    if weight is not None and weight.shape != input.shape:
+        raise ValueError("Weights and input must have the same size.")
+    if target.shape != input.shape:
+        input, target = functions.broadcast_tensors((input, target))
+    if weight is None:
+        return operator(input, target, reduction, **given)
+    loss = operator(input, target, REDUCTIONS["none"], **given) * weight
+    if reduction == REDUCTIONS["mean"] and mean_of_weights:
+        return functions.sum(loss) / functions.sum(weight)
+    return losses.reduce(loss, reduction)
 
 
-_REDUCED = {"size_average": None, "reduce": None, "reduction": "mean"}
-_OF_CLASSES = {"weight": None, "size_average": None, "ignore_index": -100, "reduce": None, "reduction": "mean"}
-
-nll_loss = _loss("nll_loss", compute=functions.nll_loss_nd, **_OF_CLASSES)
-cross_entropy = _loss("cross_entropy", compute=functions.cross_entropy_loss, **_OF_CLASSES, label_smoothing=0.0)
-mse_loss, l1_loss = _of_pair("mse_loss", **_REDUCED, weight=None), _of_pair("l1_loss", **_REDUCED, weight=None)
-smooth_l1_loss = _of_pair("smooth_l1_loss", **_REDUCED, beta=1.0)
-huber_loss = _of_pair("huber_loss", mean_of_weights=False, reduction="mean", delta=1.0, weight=None)
-hinge_embedding_loss = _loss("hinge_embedding_loss", margin=1.0, **_REDUCED)
-multi_margin_loss = _loss("multi_margin_loss", p=1, margin=1.0, weight=None, **_REDUCED)
-soft_margin_loss = _loss("soft_margin_loss", **_REDUCED)
-_POISSON = {"log_input": True, "full": False, "size_average": None, "eps": 1e-8, "reduce": None, "reduction": "mean"}
-poisson_nll_loss = _loss("poisson_nll_loss", **_POISSON)
-_PAIR, _TRIPLET = ("input1", "input2", "target"), ("anchor", "positive", "negative")
-cosine_embedding_loss = _loss("cosine_embedding_loss", *_PAIR, margin=0.0, **_REDUCED)
-margin_ranking_loss = _loss("margin_ranking_loss", *_PAIR, margin=0.0, **_REDUCED)
-triplet_margin_loss = _loss("triplet_margin_loss", *_TRIPLET, margin=1.0, p=2, eps=1e-6, swap=False, **_REDUCED)
+def hinge_embedding_loss(
+    input: Tensor, target: Tensor, margin: float = 1.0, size_average=None, reduce=None, reduction: str = "mean"
+) -> Tensor:
+    return functions.hinge_embedding_loss(input, target, margin, _reduction(reduction, size_average, reduce))
 
 
-def _binary_cross_entropy(input: Tensor, target: Tensor, weight: Weight, reduction: int) -> Tensor:
+def multi_margin_loss(
+    input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Weight = None, size_average=None,
+    reduce=None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    return functions.multi_margin_loss(input, target, p, margin, weight, _reduction(reduction, size_average, reduce))
+
+
+def soft_margin_loss(input: Tensor, target: Tensor, size_average=None, reduce=None, reduction: str = "mean") -> Tensor:
+    return functions.soft_margin_loss(input, target, _reduction(reduction, size_average, reduce))
+
+
+def poisson_nll_loss(
+    input: Tensor, target: Tensor, log_input: bool = True, full: bool = False, size_average=None, eps: float = 1e-8,
+    reduce=None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    number = _reduction(reduction, size_average, reduce)
+    return functions.poisson_nll_loss(input, target, log_input, full, eps, number)
+
+
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average=None, reduce=None,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    number = _reduction(reduction, size_average, reduce)
+    return functions.cosine_embedding_loss(input1, input2, target, margin, number)
+
+
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average=None, reduce=None,
+    reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    return functions.margin_ranking_loss(input1, input2, target, margin, _reduction(reduction, size_average, reduce))
+
+
+def triplet_margin_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
+    swap: bool = False, size_average=None, reduce=None, reduction: str = "mean",
+) -> Tensor:  # fmt: skip
+    number = _reduction(reduction, size_average, reduce)
+    return functions.triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, number)
+
+
+def binary_cross_entropy(
+    input: Tensor, target: Tensor, weight: Weight = None, size_average=None, reduce=None, reduction: str = "mean"
+) -> Tensor:
     if target.shape != input.shape:
         sizes = f"Using a target size ({target.shape}) that is different to the input size ({input.shape})"
         raise ValueError(f"{sizes} is deprecated. Please ensure they have the same size.")
     weight = weight if weight is None else weight.expand(common_sizes(target, weight))
-    return functions.binary_cross_entropy(input, target, weight, reduction)
+    return functions.binary_cross_entropy(input, target, weight, _reduction(reduction, size_average, reduce))
 
 
-def _binary_cross_entropy_with_logits(input: Tensor, target: Tensor, **given: Any) -> Tensor:
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, weight: Weight = None, size_average=None, reduce=None, reduction: str = "mean",
+    pos_weight: Weight = None,
+) -> Tensor:  # fmt: skip
     if target.shape != input.shape:
         raise ValueError(f"Target size ({target.shape}) must be the same as input size ({input.shape})")
-    return functions.binary_cross_entropy_with_logits(input, target, **given)
-
-
-_WEIGHTED = {"weight": None, **_REDUCED}
-binary_cross_entropy = _loss("binary_cross_entropy", compute=_binary_cross_entropy, **_WEIGHTED)
-binary_cross_entropy_with_logits = _loss(
-    "binary_cross_entropy_with_logits", compute=_binary_cross_entropy_with_logits, **_WEIGHTED, pos_weight=None
-)
+    number = _reduction(reduction, size_average, reduce)
+    return functions.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
 
 
 def kl_div(

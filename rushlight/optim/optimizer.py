@@ -231,25 +231,19 @@ class Optimizer:
 
     def register_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """`hook(optimizer)` runs before `state_dict`."""
-        return self._register("state_dict_pre", hook, prepend)
+        return RemovableHandle(self._hooks["state_dict_pre"], hook, prepend=prepend)
 
     def register_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """`hook(optimizer, state_dict)` runs after `state_dict`, and may return another dict."""
-        return self._register("state_dict_post", hook, prepend)
+        return RemovableHandle(self._hooks["state_dict_post"], hook, prepend=prepend)
 
     def register_load_state_dict_pre_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """`hook(optimizer, state_dict)` runs before `load_state_dict`, and may return another dict."""
-        return self._register("load_state_dict_pre", hook, prepend)
+        return RemovableHandle(self._hooks["load_state_dict_pre"], hook, prepend=prepend)
 
     def register_load_state_dict_post_hook(self, hook: Callable, prepend: bool = False) -> RemovableHandle:
         """`hook(optimizer)` runs after `load_state_dict`."""
-        return self._register("load_state_dict_post", hook, prepend)
-
-    def _register(self, when: str, hook: Callable, prepend: bool) -> RemovableHandle:
-        handle = RemovableHandle(self._hooks[when], hook)
-        if prepend:
-            self._hooks[when].move_to_end(handle.id, last=False)
-        return handle
+        return RemovableHandle(self._hooks["load_state_dict_post"], hook, prepend=prepend)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}

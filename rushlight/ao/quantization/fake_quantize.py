@@ -4,12 +4,10 @@ in PyTorch's default for training, `FusedMovingAvgObsFakeQuantize`, does the sam
 """
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
 
 from rushlight.ao.quantization import affine
 from rushlight.ao.quantization.observer import (
-    LoadsAnySizes,
+    Configurable,
     MovingAverageMinMaxObserver,
     MovingAveragePerChannelMinMaxObserver,
     _PartialWrapper,
@@ -27,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class FakeQuantizeBase(LoadsAnySizes):
+class FakeQuantizeBase(Configurable):
     """The two switches of a fake quantisation. They are buffers, so that a state dict has them."""
 
     def __init__(self) -> None:
@@ -47,10 +45,6 @@ class FakeQuantizeBase(LoadsAnySizes):
     def disable_observer(self) -> None:
         self.enable_observer(False)
 
-    @classmethod
-    def with_args(cls, **kwargs: Any) -> _PartialWrapper:
-        return _PartialWrapper(partial(cls, **kwargs))
-
 
 class FakeQuantize(FakeQuantizeBase):
     """Observe, then quantise and dequantise. The buffers `scale` and `zero_point` are those of the last observation.
@@ -67,7 +61,8 @@ class FakeQuantize(FakeQuantizeBase):
         if quant_min is not None and quant_max is not None:
             if quant_min > quant_max:
                 raise AssertionError("quant_min must be less than or equal to quant_max")
-            least, most = affine.BOUNDS[_dtype_of(observer, observer_kwargs)]
+            held = observer.p.keywords if isinstance(observer, _PartialWrapper) else {}  # the arguments of `with_args`
+            least, most = affine.BOUNDS[held.get("dtype", observer_kwargs.get("dtype", uint8))]
             if quant_min < least:
                 raise AssertionError("quant_min out of bound")
             if quant_max > most:
@@ -100,12 +95,6 @@ class FakeQuantize(FakeQuantizeBase):
     def extra_repr(self) -> str:
         names = "fake_quant_enabled observer_enabled quant_min quant_max dtype qscheme ch_axis scale zero_point"
         return ", ".join(f"{name}={getattr(self, name)}" for name in names.split())
-
-
-def _dtype_of(observer: Any, kwargs: dict) -> Any:
-    """The dtype that an observer will have: given, or among the arguments that a `with_args` holds."""
-    held = observer.p.keywords if isinstance(observer, _PartialWrapper) else {}
-    return held.get("dtype", kwargs.get("dtype", uint8))
 
 
 def _switch(name: str) -> Callable[[Module], None]:

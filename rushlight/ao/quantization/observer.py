@@ -55,10 +55,14 @@ class _PartialWrapper:
         return _PartialWrapper(partial(self, **kwargs))
 
 
-class LoadsAnySizes(Module):
-    """A module whose buffers `resized` take the sizes of saved ones."""
+class Configurable(Module):
+    """A module that a `QConfig` holds as a class, or as `with_args` of it. Its buffers `resized` take the sizes of saved ones."""
 
     resized: tuple[str, ...] = ()
+
+    @classmethod
+    def with_args(cls, **kwargs: Any) -> _PartialWrapper:
+        return _PartialWrapper(partial(cls, **kwargs))
 
     def _load_from_state_dict(self, state_dict: dict, prefix: str, *rest: Any) -> None:
         for name in self.resized:
@@ -67,16 +71,12 @@ class LoadsAnySizes(Module):
         super()._load_from_state_dict(state_dict, prefix, *rest)
 
 
-class ObserverBase(LoadsAnySizes):
+class ObserverBase(Configurable):
     """A module with a `forward` that returns its argument, and with `calculate_qparams`."""
 
     def __init__(self, dtype: dtype, is_dynamic: bool = False) -> None:
         super().__init__()
         self.dtype, self.is_dynamic = dtype, is_dynamic
-
-    @classmethod
-    def with_args(cls, **kwargs: Any) -> _PartialWrapper:
-        return _PartialWrapper(partial(cls, **kwargs))
 
 
 class PlaceholderObserver(ObserverBase):
@@ -152,10 +152,6 @@ class UniformQuantizationObserverBase(ObserverBase):
         return f"min_val={self.min_val}, max_val={self.max_val}"
 
 
-def aminmax(x: Tensor) -> tuple[Tensor, Tensor]:
-    return functions.amin(x), functions.amax(x)
-
-
 class _RangeObserver(UniformQuantizationObserverBase):
     """The range of all values so far, in the buffers `min_val` and `max_val`."""
 
@@ -174,7 +170,7 @@ class _RangeObserver(UniformQuantizationObserverBase):
         return x_orig
 
     def range_of(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        return aminmax(x)
+        return functions.aminmax(x)
 
     def has_range(self) -> bool:
         return self.min_val.item() != INF or self.max_val.item() != -INF
@@ -225,14 +221,11 @@ class PerChannelMinMaxObserver(_RangeObserver):
         self.register_buffer("min_val", creation.tensor([]))
         self.register_buffer("max_val", creation.tensor([]))
 
-    def forward(self, x_orig: Tensor) -> Tensor:
-        if x_orig.numel() == 0:
-            return x_orig
-        low, high = channel_min_max(x_orig.detach().to(self.min_val.dtype), self.ch_axis)
-        if self.min_val.numel() and self.max_val.numel():
-            low, high = functions.minimum(low, self.min_val), functions.maximum(high, self.max_val)
-        store_range(self, low, high)
-        return x_orig
+    def range_of(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return channel_min_max(x, self.ch_axis)
+
+    def has_range(self) -> bool:
+        return bool(self.min_val.numel() and self.max_val.numel())
 
     def reset_min_max_vals(self) -> None:
         self.min_val, self.max_val = creation.tensor([]), creation.tensor([])
@@ -326,13 +319,13 @@ class HistogramObserver(UniformQuantizationObserverBase):
         if x_orig.numel() == 0:
             return x_orig
         x = x_orig.detach()
-        low, high = aminmax(x)
+        low, high = functions.aminmax(x)
         if low.item() == -INF or high.item() == INF:
             warnings.warn("torch.inf detected in input tensor, ignoring input", stacklevel=2)
             x = x[x.abs() != INF]
             if x.numel() == 0:
                 return x_orig
-            low, high = aminmax(x)
+            low, high = functions.aminmax(x)
         if self.min_val.item() == INF or self.max_val.item() == -INF:
             new_low, new_high, counts = low, high, histc(x, self.bins, low, high)
         else:

@@ -47,7 +47,8 @@ def nonzero_out(self: Tensor, out: Tensor) -> Tensor:
 def masked_select(self: Tensor, mask: Tensor) -> Tensor:
     """The elements where `mask` is true, in row-major order, in one dimension. Both tensors broadcast.
     Source: `aten/src/ATen/native/TensorAdvancedIndexing.cpp`, `masked_select_out_impl_cpu`."""
-    _check_mask_dtype("masked_select", mask)
+    if mask.dtype is not bool_:
+        raise RuntimeError("masked_select: expected BoolTensor for mask")
     sizes = infer_size(self.shape, mask.shape)
     array, where = (np.atleast_1d(strided.expand(tensor, sizes)._array) for tensor in (self, mask))
     return wrap_contiguous(array[where], self.dtype)
@@ -60,11 +61,6 @@ def masked_select_out(self: Tensor, mask: Tensor, out: Tensor) -> Tensor:
     result = masked_select(self, mask)
     resize_output(out, result.shape)
     return out.copy_(result)
-
-
-def _check_mask_dtype(name: str, mask: Tensor) -> None:
-    if mask.dtype is not bool_:
-        raise RuntimeError(f"{name}: expected BoolTensor for mask")
 
 
 def masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:

@@ -260,15 +260,23 @@ div_mode = Structured(
 
 
 compare = partial(pointwise, dtypes=comparison)
-eq, ne = compare(np.equal), compare(np.not_equal)
-lt, le = compare(np.less), compare(np.less_equal)
-gt, ge = compare(np.greater), compare(np.greater_equal)
-logical_and, logical_or, logical_xor = map(compare, (np.logical_and, np.logical_or, np.logical_xor))
+eq = compare(np.equal)
+ne = compare(np.not_equal)
+lt = compare(np.less)
+le = compare(np.less_equal)
+gt = compare(np.greater)
+ge = compare(np.greater_equal)
+logical_and = compare(np.logical_and)
+logical_or = compare(np.logical_or)
+logical_xor = compare(np.logical_xor)
 logical_not = compare(np.logical_not)
 combine_bits = partial(pointwise, dtypes=in_common, kinds=INTEGERS)
-bitwise_and, bitwise_or, bitwise_xor = map(combine_bits, (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
+bitwise_and = combine_bits(np.bitwise_and)
+bitwise_or = combine_bits(np.bitwise_or)
+bitwise_xor = combine_bits(np.bitwise_xor)
 shift_bits = partial(pointwise, dtypes=in_common, kinds=(INTEGRAL,))  # by less than 0 or more than all bits: as numpy
-bitwise_left_shift, bitwise_right_shift = map(shift_bits, (np.left_shift, np.right_shift))
+bitwise_left_shift = shift_bits(np.left_shift)
+bitwise_right_shift = shift_bits(np.right_shift)
 bitwise_not = pointwise(np.invert, in_common, INTEGERS, casts=False)
 
 
@@ -397,7 +405,8 @@ def with_bounds(of: Callable[[Scalar], tuple[Scalar | None, Scalar | None]]) -> 
     return Structured(lambda x, n: clamp_meta(x, *of(n)), lambda x, n, out: clamp_impl(x, *of(n), out))
 
 
-clamp_min, clamp_max = with_bounds(lambda min: (min, None)), with_bounds(lambda max: (None, max))
+clamp_min = with_bounds(lambda min: (min, None))
+clamp_max = with_bounds(lambda max: (None, max))
 
 
 # Three operands ------------------------------------------------------------------------------------------------------

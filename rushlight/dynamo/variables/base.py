@@ -8,7 +8,6 @@ others. The interpreter never asks for the kind: it calls the method, and a kind
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
@@ -163,8 +162,3 @@ def observe_exceptions(tx: Translator, *classes: type[Exception]) -> Iterator[No
         yield
     except classes as error:
         raise tx.error(type(error), *error.args) from None
-
-
-def static_getattr(cls: type, name: str) -> Any:
-    """The attribute of a class as it is in its dict, no descriptor called; None if there is none."""
-    return inspect.getattr_static(cls, name, None)

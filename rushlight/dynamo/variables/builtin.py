@@ -9,6 +9,7 @@ import itertools
 import operator
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
+from inspect import getattr_static
 from types import FunctionType
 from typing import Any
 
@@ -16,7 +17,7 @@ import rushlight as rl
 from rushlight.c10.dispatch import local
 from rushlight.dynamo.bytecode import OPERATORS
 from rushlight.dynamo.exc import ObservedException, Unsupported
-from rushlight.dynamo.variables.base import observe_exceptions, static_getattr
+from rushlight.dynamo.variables.base import observe_exceptions
 from rushlight.dynamo.variables.constant import ConstantVariable, fold
 from rushlight.dynamo.variables.ctx_manager import set_grad_mode
 from rushlight.dynamo.variables.dicts import ConstDictVariable, SetVariable, TensorKey, key_of
@@ -99,7 +100,7 @@ class BuiltinVariable(ConstantVariable):
         value, cls = values[0] if values else None, self.value
         if isinstance(value, UserDefinedObjectVariable):
             for name in ("__str__", "__repr__") if cls is str else ("__repr__",):
-                if isinstance(static_getattr(value.cls, name), FunctionType):
+                if isinstance(getattr_static(value.cls, name, None), FunctionType):
                     return value.call_method(tx, name, [], {})
         if isinstance(value, ExceptionVariable) and cls is str and len(value.args) == 1:
             return self.call_str(tx, value.args[0].realize())

@@ -7,6 +7,7 @@
 
 import operator
 from collections.abc import Callable
+from inspect import getattr_static
 from types import BuiltinFunctionType, MethodDescriptorType, ModuleType, WrapperDescriptorType
 from typing import Any
 
@@ -14,14 +15,7 @@ import rushlight as rl
 from rushlight.aten.strided import Tensor
 from rushlight.dynamo.exc import Unsupported
 from rushlight.dynamo.guards import CONSTANTS, bind
-from rushlight.dynamo.variables.base import (
-    Args,
-    Translator,
-    VariableTracker,
-    known_value,
-    observe_exceptions,
-    static_getattr,
-)
+from rushlight.dynamo.variables.base import Args, Translator, VariableTracker, known_value, observe_exceptions
 from rushlight.dynamo.variables.iter import IteratorVariable
 
 NOT_ITERABLE = (int, float, bool, type(None))
@@ -55,7 +49,7 @@ class ConstantVariable(VariableTracker):
         value = self.value
         if not isinstance(value, (ModuleType, type)):
             return ConstantVariable(attribute) if callable(attribute) or value is rl.ops else tx.constant(attribute)
-        if isinstance(value, type) and isinstance(static_getattr(value, name), classmethod):
+        if isinstance(value, type) and isinstance(getattr_static(value, name, None), classmethod):
             return tx.builder.method(attribute.__func__, self)
         framework = str(getattr(value, "__name__", "")).startswith("rushlight") or self.source is None
         if not framework and not isinstance(attribute, FIXED):

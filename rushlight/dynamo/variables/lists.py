@@ -6,20 +6,14 @@ PyTorch: `torch/_dynamo/variables/lists.py`. Left out: `deque`, and ranges and s
 
 import operator
 from collections.abc import Callable
+from inspect import getattr_static
 from types import FunctionType
 from typing import Any
 
 import rushlight as rl
 from rushlight import fx
 from rushlight.dynamo.exc import Unsupported
-from rushlight.dynamo.variables.base import (
-    Args,
-    Translator,
-    VariableTracker,
-    known_value,
-    observe_exceptions,
-    static_getattr,
-)
+from rushlight.dynamo.variables.base import Args, Translator, VariableTracker, known_value, observe_exceptions
 from rushlight.dynamo.variables.constant import ConstantVariable, fold
 from rushlight.dynamo.variables.functions import BaseUserFunctionVariable, UserMethodVariable
 from rushlight.dynamo.variables.iter import IteratorVariable
@@ -39,7 +33,7 @@ class ContainerVariable(VariableTracker):
     def var_getattr(self, tx, name):
         if not hasattr(self.cls, name) or name == "__class__":
             return super().var_getattr(tx, name)
-        attribute = static_getattr(self.cls, name)
+        attribute = getattr_static(self.cls, name, None)
         is_function = isinstance(attribute, FunctionType)
         return tx.builder.method(attribute, self) if is_function else GetAttrVariable(self, name)
 
@@ -157,7 +151,7 @@ class TupleVariable(BaseListVariable):
     def var_getattr(self, tx, name):
         if name in getattr(self.cls, "_fields", ()):
             return self.items[self.cls._fields.index(name)]
-        attribute = static_getattr(self.cls, name)
+        attribute = getattr_static(self.cls, name, None)
         if self.cls is not tuple and isinstance(attribute, property):
             return tx.builder.function(attribute.fget).call_function(tx, [self], {})
         return super().var_getattr(tx, name)

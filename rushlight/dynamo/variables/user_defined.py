@@ -7,6 +7,7 @@ the variable, in `attributes`, and written to the object itself only after the g
 
 import operator
 from collections.abc import Iterator
+from inspect import getattr_static
 from types import FunctionType, MemberDescriptorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
@@ -15,7 +16,7 @@ from rushlight.aten.strided import Tensor
 from rushlight.c10.dispatch import local
 from rushlight.dynamo.exc import ObservedException, Unsupported
 from rushlight.dynamo.guards import Guard
-from rushlight.dynamo.variables.base import Translator, VariableTracker, observe_exceptions, static_getattr
+from rushlight.dynamo.variables.base import Translator, VariableTracker, observe_exceptions
 from rushlight.dynamo.variables.constant import ConstantVariable
 from rushlight.dynamo.variables.ctx_manager import GradModeVariable, set_grad_mode
 from rushlight.dynamo.variables.iter import IteratorVariable
@@ -44,9 +45,9 @@ class UserDefinedObjectVariable(VariableTracker):
             if written[name] is None:
                 raise tx.error(AttributeError, name)
             return written[name]
-        if isinstance(static_getattr(self.cls, "__getattribute__"), FunctionType):
+        if isinstance(getattr_static(self.cls, "__getattribute__", None), FunctionType):
             raise Unsupported(f"{self.cls.__name__}.__getattribute__")
-        in_class = static_getattr(self.cls, name)
+        in_class = getattr_static(self.cls, name, None)
         if isinstance(in_class, property):
             return tx.builder.function(in_class.fget).call_function(tx, [self], {})
         if name == "__dict__":
@@ -75,7 +76,7 @@ class UserDefinedObjectVariable(VariableTracker):
         return tx.builder.lazy(state[name], f"{self.source}.{name}") if name in state else None
 
     def missing_attribute(self, tx: Translator, name: str) -> VariableTracker:
-        fallback = static_getattr(self.cls, "__getattr__")
+        fallback = getattr_static(self.cls, "__getattr__", None)
         if isinstance(fallback, FunctionType) and not isinstance(self.real, rl.nn.Module):
             return tx.builder.function(fallback).call_function(tx, [self, ConstantVariable(name)], {})
         if self.source is not None:
@@ -85,7 +86,7 @@ class UserDefinedObjectVariable(VariableTracker):
     # Writing attributes
 
     def var_setattr(self, tx, name, value):
-        in_class = static_getattr(self.cls, name)
+        in_class = getattr_static(self.cls, name, None)
         if isinstance(in_class, property) and in_class.fset is not None and value is not None:
             tx.builder.function(in_class.fset).call_function(tx, [self, value], {})
         elif not self.intercept_setattr(tx, name, value):
@@ -95,7 +96,7 @@ class UserDefinedObjectVariable(VariableTracker):
 
     def intercept_setattr(self, tx: Translator, name: str, value: VariableTracker | None) -> bool:
         """Return whether the class itself handles the write, using `__setattr__`."""
-        setter = static_getattr(self.cls, "__setattr__")
+        setter = getattr_static(self.cls, "__setattr__", None)
         if not isinstance(setter, FunctionType):
             return False
         if value is None:
@@ -105,7 +106,7 @@ class UserDefinedObjectVariable(VariableTracker):
 
     def store_attribute(self, tx: Translator, name: str, value: VariableTracker | None) -> ConstantVariable:
         if value is None and not hasattr(self.real, name):  # written and deleted in one capture
-            tx.output.side_effects.forget_attr(self, name)
+            del tx.output.side_effects.store_attr_mutations[self][name]
         else:
             tx.output.side_effects.store_attr(self, name, value and value.realize())
         return ConstantVariable(None)
@@ -124,13 +125,13 @@ class UserDefinedObjectVariable(VariableTracker):
     # Calls
 
     def call_function(self, tx, args, kwargs):
-        method = static_getattr(self.cls, "__call__")
+        method = getattr_static(self.cls, "__call__", None)
         if not isinstance(method, FunctionType):
             return super().call_function(tx, args, kwargs)
         return tx.builder.function(method).call_function(tx, [self, *args], kwargs)
 
     def call_method(self, tx, name, args, kwargs):
-        if not isinstance(static_getattr(self.cls, name), (WrapperDescriptorType, MethodDescriptorType)):
+        if not isinstance(getattr_static(self.cls, name, None), (WrapperDescriptorType, MethodDescriptorType)):
             result = self.var_getattr(tx, name).call_function(tx, args, kwargs)
             if name not in ("__bool__", "__len__"):
                 return result
@@ -198,7 +199,7 @@ class UserDefinedClassVariable(ConstantVariable):
     def call_function(self, tx, args, kwargs):
         cls = self.value
         if issubclass(cls, BaseException):
-            if isinstance(static_getattr(cls, "__init__"), FunctionType):
+            if isinstance(getattr_static(cls, "__init__", None), FunctionType):
                 raise Unsupported(f"an exception of the class {cls.__name__}")
             return ExceptionVariable(cls, args)
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
@@ -218,11 +219,11 @@ class UserDefinedClassVariable(ConstantVariable):
             if args:
                 raise Unsupported("a mode as a decorator")
             return GradModeVariable(cls, cls.mode)
-        plain = static_getattr(cls, "__new__") is static_getattr(object, "__new__")
+        plain = getattr_static(cls, "__new__", None) is getattr_static(object, "__new__", None)
         if not plain or type(cls) is not type or issubclass(cls, (rl.nn.Module, Tensor)):
             raise Unsupported(f"a new object of the class {cls.__name__}")
         variable = UserDefinedObjectVariable(cls)
-        init = static_getattr(cls, "__init__")
+        init = getattr_static(cls, "__init__", None)
         if isinstance(init, FunctionType):
             tx.builder.function(init).call_function(tx, [variable, *args], kwargs)
         elif args or kwargs:

@@ -414,12 +414,7 @@ class Module:
 
     def _register_hook(self, registry: str, hook: Callable, first: bool, with_kwargs: bool = False) -> RemovableHandle:
         hooks, hooks_with_kwargs = self.__dict__[registry], self.__dict__.get(f"{registry}_with_kwargs")
-        handle = RemovableHandle(hooks, hook, hooks_with_kwargs)
-        if first:
-            hooks.move_to_end(handle.id, last=False)
-        if with_kwargs:
-            hooks_with_kwargs[handle.id] = True
-        return handle
+        return RemovableHandle(hooks, hook, hooks_with_kwargs, first, with_kwargs)
 
     # Listing
 
@@ -489,8 +484,8 @@ class Module:
         if not isinstance(module, Module):
             raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
         parent = self.get_submodule(path)
-        if strict and not hasattr(parent, name):
-            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        if strict:
+            self._get_owner(target)
         if not isinstance(getattr(parent, name, module), Module):
             raise AttributeError(f"`{name}` is not an nn.Module")
         setattr(parent, name, module)
@@ -689,10 +684,8 @@ def register_module_forward_hook(
 ) -> RemovableHandle:
     """`hook(module, args, result)` runs after each module's `forward`."""
     _refuse_always_call(always_call)
-    handle = RemovableHandle(_global_forward_hooks, hook, GLOBAL_HOOKS["_forward_hooks_with_kwargs"])
-    if with_kwargs:
-        GLOBAL_HOOKS["_forward_hooks_with_kwargs"][handle.id] = True
-    return handle
+    hooks_with_kwargs = GLOBAL_HOOKS["_forward_hooks_with_kwargs"]
+    return RemovableHandle(_global_forward_hooks, hook, hooks_with_kwargs, is_extra=with_kwargs)
 
 
 def register_module_full_backward_pre_hook(hook: Callable) -> RemovableHandle:

@@ -24,7 +24,7 @@ class Stateless(Module):
     """`repr` shows the settings that are not `hidden`, and `inplace` only if it is True."""
 
     extra: tuple[str, ...] = ()  # more attributes that the function takes
-    hidden: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ("return_indices", "count_include_pad", "divisor_override")
 
     def __init_subclass__(cls, row: Callable | None = None) -> None:
         if row is not None:
@@ -119,8 +119,7 @@ define(
 
 
 class RReLU(Stateless, row=lambda lower=1 / 8, upper=1 / 3, inplace=False: F.rrelu):
-    def forward(self, input: Tensor) -> Tensor:
-        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+    extra = ("training",)
 
 
 class Hardtanh(Stateless, row=lambda min_val=-1.0, max_val=1.0, inplace=False: F.hardtanh):
@@ -219,8 +218,6 @@ define(
 class _Pool(Stateless):
     """The stride is by default the size of a window."""
 
-    hidden = ("return_indices", "count_include_pad", "divisor_override")
-
     def convert(self, settings: dict[str, Any]) -> dict[str, Any]:
         if settings["stride"] is None:
             settings["stride"] = settings["kernel_size"]
@@ -257,12 +254,8 @@ define(
 )
 
 
-class _Adaptive(Stateless):
-    hidden = ("return_indices",)
-
-
 define(
-    _Adaptive,
+    Stateless,
     {
         "AdaptiveAvgPool1d": lambda output_size: F.adaptive_avg_pool1d,
         "AdaptiveAvgPool2d": lambda output_size: F.adaptive_avg_pool2d,
@@ -340,7 +333,7 @@ define(
 )
 
 
-class _LossOfThree(_Loss):
+class _Named(_Loss):
     """The names of the inputs are those of the function."""
 
     def forward(self, *inputs: Tensor, **named: Tensor) -> Tensor:
@@ -348,25 +341,13 @@ class _LossOfThree(_Loss):
 
 
 define(
-    _LossOfThree,
+    _Named,
     {
         "CosineEmbeddingLoss": like(F.cosine_embedding_loss),
+        "CosineSimilarity": lambda dim=1, eps=1e-8: F.cosine_similarity,
         "GaussianNLLLoss": lambda *, full=False, eps=1e-6, reduction="mean": F.gaussian_nll_loss,
         "MarginRankingLoss": like(F.margin_ranking_loss),
-        "TripletMarginLoss": like(F.triplet_margin_loss),
-    },
-)
-
-
-class _Distance(_Loss):
-    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:
-        return self._call(x1, x2)
-
-
-define(
-    _Distance,
-    {
-        "CosineSimilarity": lambda dim=1, eps=1e-8: F.cosine_similarity,
         "PairwiseDistance": lambda p=2.0, eps=1e-6, keepdim=False: F.pairwise_distance,
+        "TripletMarginLoss": like(F.triplet_margin_loss),
     },
 )
