@@ -4,9 +4,8 @@ from contextlib import AbstractContextManager
 
 from rushlight.aten.strided import disabled_torch_function_impl as _disabled_torch_function_impl
 from rushlight.c10 import dispatch
-from rushlight.c10.dispatch import ALIASES, RUNTIME_KEYS, DispatchKey, bits, including, local, operators
+from rushlight.c10.dispatch import ALIASES, RUNTIME_KEYS, DispatchKey, DispatchKeySet, bits, including, local, operators
 from rushlight.c10.dispatch import excluding as _ExcludeDispatchKeyGuard  # noqa: N812  (takes a key set)
-from rushlight.c10.dispatch import key_set as DispatchKeySet  # noqa: N812
 from rushlight.c10.dispatch import keys_below as _dispatch_keyset_full_after
 from rushlight.c10.dispatch import show_key_set as _dispatch_keyset_to_string
 from rushlight.c10.schema import parse_schema

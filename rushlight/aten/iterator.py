@@ -147,14 +147,14 @@ def output_strides(sizes: tuple[int, ...], operands: tuple[Geometry | None, ...]
 
 
 def output_of(dtype: dtype, *operands: Operand, common: dtype | None = None) -> Output:
-    """The result of a loop over these operands, which are first cast to `common`, by default the dtype of the result."""
+    """The result of a loop over these operands, which are first converted to `common`, by default the dtype of the result."""
     sizes = common_sizes(*operands)
     geometries = tuple(geometry_in(common or dtype, operand) for operand in operands)
     return Output(sizes, output_strides(sizes, geometries), dtype)
 
 
 def geometry_in(common: dtype, operand: Operand) -> Geometry | None:
-    """The geometry of an operand in this dtype. A cast operand is a copy without holes.
+    """The geometry of an operand in this dtype. A converted operand is a copy without holes.
     Source: `aten/src/ATen/TensorIterator.cpp`, `compute_types`."""
     if isinstance(operand, Tensor) and operand.dtype is not common:
         return operand._sizes, strided.strides_for(operand, None)
@@ -242,7 +242,7 @@ def loop_arrays(out: Tensor, inputs: Sequence[Operand], common: dtype) -> list[n
     operands = tuple(geometry(operand) or ((), ()) for operand in (out, *inputs))
     sizes, strides = loop_geometry(tuple(out._sizes), operands)
     pairs = zip((out, *inputs), strides)
-    return [_array(x, sizes, steps) if isinstance(x, Tensor) else number(x, common) for x, steps in pairs]
+    return [_array(x, sizes, steps) if isinstance(x, Tensor) else wrapped_number(x, common) for x, steps in pairs]
 
 
 @fast_form_of(loop_arrays)
@@ -250,7 +250,7 @@ def arrays_of_contiguous(out: Tensor, inputs: Sequence[Operand], common: dtype) 
     """`loop_arrays` for a contiguous `out`, whose elements are in the order of its memory. numpy broadcasts the inputs."""
     if not out._has_plain_strides or 0 in out._sizes:
         return loop_arrays(out, inputs, common)
-    return [operand._array if isinstance(operand, Tensor) else number(operand, common) for operand in (out, *inputs)]
+    return [x._array if isinstance(x, Tensor) else wrapped_number(x, common) for x in (out, *inputs)]
 
 
 def _array(operand: Tensor, sizes: Sequence[int], strides: Sequence[int]) -> np.ndarray:
@@ -259,14 +259,14 @@ def _array(operand: Tensor, sizes: Sequence[int], strides: Sequence[int]) -> np.
     return np.ndarray(sizes, operand.dtype.numpy, memory, offset, [stride * step for stride in strides])
 
 
-def number(value: Scalar, common: dtype) -> np.ndarray:
+def wrapped_number(value: Scalar, common: dtype) -> np.ndarray:
     """A Python number as an operand. A number that does not fit wraps or rounds, as in C.
     Source: `c10/core/Scalar.h`. In PyTorch it is a 0-dim tensor with the flag `wrapped_number`."""
     scalar_type(value)
     return np.asarray(value).astype(common.numpy)
 
 
-def convert(value: Scalar, dtype: dtype) -> np.ndarray:
+def checked_convert(value: Scalar, dtype: dtype) -> np.ndarray:
     """A number in this dtype. Raises RuntimeError if it does not fit. A negative int fits an unsigned type and wraps, as in C.
     Source: `c10/util/TypeCast.h`, `checked_convert`; `c10/util/overflows.h`."""
     if dtype.category == INTEGRAL:
@@ -327,7 +327,7 @@ def plan(function: Callable, output: tuple, operands: Sequence, converters: Sequ
         function: takes arrays and numbers, and returns an array, or for a result without dimensions a number of numpy.
         output: sizes, strides and dtype of the result, which has elements; strides None are contiguous.
         operands: arrays and numbers.
-        converters: see `converting`.
+        converters: see `with_converters`.
         is_pointwise: whether the function computes element by element. For any other function, the layout of its array must
             not depend on values.
 
@@ -337,7 +337,8 @@ def plan(function: Callable, output: tuple, operands: Sequence, converters: Sequ
     plain = strided.plain_strides(sizes)
     strides = plain if strides is None else tuple(strides)
     steps = tuple([stride * dtype.itemsize for stride in strides])
-    compute, arrays = converting(function, converters), [value for value in operands if isinstance(value, np.ndarray)]
+    arrays = [value for value in operands if isinstance(value, np.ndarray)]
+    compute = with_converters(function, converters)
     with np.errstate(all="ignore"):  # the run warns
         result = compute(*operands)
     is_ufunc = is_pointwise and isinstance(function, np.ufunc)
@@ -374,7 +375,7 @@ def are_alike(arrays: Sequence[np.ndarray]) -> bool:
 
 def plan_in_place(function: Callable, converters: Sequence[Callable | None], is_like_ufunc: bool = False) -> Callable:
     """The loop of `function` into its first operand: `run(*operands, array)`, where `array` is that of the first operand."""
-    compute = converting(function, converters)
+    compute = with_converters(function, converters)
     if is_like_ufunc:
         return compute
 
@@ -385,8 +386,9 @@ def plan_in_place(function: Callable, converters: Sequence[Callable | None], is_
     return run
 
 
-def converting(function: Callable, converters: Sequence[Callable | None]) -> Callable:
-    """The function, with a converter applied to each operand that has one. An operand after these is the function's `out`."""
+def with_converters(function: Callable, converters: Sequence[Callable | None]) -> Callable:
+    """The function that first applies a converter to each operand that has one. An operand after these is the `out` of `function`.
+    See `operand_converter` and `parameter_converter`."""
     if not any(converters):
         return function
     *others, last = converters
@@ -397,24 +399,24 @@ def converting(function: Callable, converters: Sequence[Callable | None]) -> Cal
         return lambda *operands: function(*operands[:count], last(operands[count]), *operands[count + 1 :])
 
     def compute(*operands):
-        given = [operand if convert is None else convert(operand) for convert, operand in zip(converters, operands)]
+        given = [value if converter is None else converter(value) for converter, value in zip(converters, operands)]
         return function(*given, *operands[count + 1 :])
 
     return compute
 
 
-def converter(operand: Operand, common: dtype, is_like_ufunc: bool = False) -> Callable | None:
-    """What converts an operand to the common dtype. A function that is like a ufunc converts Python numbers to float32 and float64
-    itself."""
+def operand_converter(operand: Operand, common: dtype, is_like_ufunc: bool = False) -> Callable | None:
+    """The function that converts an operand to the common dtype in each run of a plan, or None if it needs none. A function that is
+    like a ufunc converts Python numbers to float32 and float64 itself."""
     if isinstance(operand, Tensor):
         return None if operand.dtype is common else lambda array: array.astype(common.numpy)
     if is_like_ufunc and common in (float32, float64) and operand.__class__ in (float, int):
         return None
-    return partial(number, common=common) if common is bfloat16 else partial(scalar, common.numpy.type)
+    return partial(wrapped_number, common=common) if common is bfloat16 else partial(wrapped_scalar, common.numpy.type)
 
 
-def scalar(numpy_type: type[np.generic], value: Scalar) -> np.generic:
-    """`number` as a number of numpy, which is faster."""
+def wrapped_scalar(numpy_type: type[np.generic], value: Scalar) -> np.generic:
+    """`wrapped_number` as a scalar of numpy, which is faster."""
     try:
         return numpy_type(value)
     except OverflowError:  # an int that does not fit
@@ -423,12 +425,12 @@ def scalar(numpy_type: type[np.generic], value: Scalar) -> np.generic:
 
 
 def parameter_converter(value: Scalar | str | None, common: dtype, is_like_ufunc: bool = False) -> Callable | None:
-    """What converts a number that is no operand of the loop. One that does not fit is an error."""
+    """`operand_converter` for a number that is no operand of the loop. One that does not fit is an error."""
     if value is None or isinstance(value, str):
         return None
     if common.category == FLOATING:
-        return converter(value, common, is_like_ufunc)
-    return partial(convert, dtype=common)
+        return operand_converter(value, common, is_like_ufunc)
+    return partial(checked_convert, dtype=common)
 
 
 def is_narrow(sizes: Size, arrays: Sequence) -> bool:

@@ -56,13 +56,14 @@ def planned(
     operands of the same key (`iterator.plan_key`). Other forms, and results without elements, set it up in each call.
 
     Args:
-        count: how many arguments it has. The most frequent calls of one to three arguments look up their plan without `plan_key`.
+        count: how many arguments it has. With one to three arguments the most frequent calls look up their plan without `plan_key`
+            (`call_unary`, `call_binary`, `call_ternary`). `call_any` looks up or adds the plan of any call.
         set_up: `set_up(*args)` returns the function of the loop and the converters of its operands, or raises.
         is_like_ufunc: whether the function converts Python numbers, and has `out` as its last parameter, as a ufunc does.
     """
     plans, plans_in_place = Cache("aten"), Cache("aten")
 
-    def of_any(*args: Any) -> Tensor:
+    def call_any(*args: Any) -> Tensor:
         key, operands = plan_key(args)
         plan = plans.get(key)
         if plan is None:
@@ -73,11 +74,11 @@ def planned(
             plan = plans.add(key, iterator.plan(function, output, operands, converters))
         return wrap(plan.run(*operands), plan)
 
-    def of_one(self: Tensor) -> Tensor:
+    def call_unary(self: Tensor) -> Tensor:
         plan = plans.get((self._sizes, self._strides, self.dtype))
-        return of_any(self) if plan is None else wrap(plan.run(self._array), plan)
+        return call_any(self) if plan is None else wrap(plan.run(self._array), plan)
 
-    def of_two(self: Any, other: Any) -> Tensor:
+    def call_binary(self: Any, other: Any) -> Tensor:
         if not isinstance(other, Tensor):
             kind = other if other.__class__ is str else other.__class__
             plan = plans.get((self._sizes, self._strides, self.dtype, kind))
@@ -91,17 +92,17 @@ def planned(
             plan = plans.get((self.__class__, other._sizes, other._strides, other.dtype))
             if plan is not None:
                 return wrap(plan.run(self, other._array), plan)
-        return of_any(self, other)
+        return call_any(self, other)
 
-    def of_three(self: Any, other: Any, number: Any) -> Tensor:
+    def call_ternary(self: Any, other: Any, number: Any) -> Tensor:
         if isinstance(self, Tensor) and isinstance(other, Tensor) and not isinstance(number, Tensor):
             key = self._sizes, self._strides, self.dtype, other._sizes, other._strides, other.dtype, number.__class__
             plan = plans.get(key)
             if plan is not None:
                 return wrap(plan.run(self._array, other._array, number), plan)
-        return of_any(self, other, number)
+        return call_any(self, other, number)
 
-    def in_place_of_any(self: Tensor, *rest: Any) -> Tensor:
+    def call_any_in_place(self: Tensor, *rest: Any) -> Tensor:
         args = (self, *rest)
         if self._key_set & META or self._storage in [arg._storage for arg in rest if isinstance(arg, Tensor)]:
             return call_inplace(kernel, args)
@@ -115,7 +116,7 @@ def planned(
             plans_in_place.add(key, iterator.plan_in_place(*set_up(*args), is_like_ufunc))
         return self
 
-    def in_place_of_two(self: Tensor, other: Any) -> Tensor:
+    def call_binary_in_place(self: Tensor, other: Any) -> Tensor:
         if not isinstance(other, Tensor):
             run = plans_in_place.get((self._sizes, self._strides, self.dtype, other.__class__))
             if run is not None and not self._key_set & META:
@@ -127,21 +128,21 @@ def planned(
             if run is not None and not self._key_set & META:
                 run(self._array, other._array, self._array)
                 return self
-        return in_place_of_any(self, other)
+        return call_any_in_place(self, other)
 
-    def in_place_of_three(self: Tensor, other: Any, number: Any) -> Tensor:
+    def call_ternary_in_place(self: Tensor, other: Any, number: Any) -> Tensor:
         if isinstance(other, Tensor) and other._storage is not self._storage and not isinstance(number, Tensor):
             key = self._sizes, self._strides, self.dtype, other._sizes, other._strides, other.dtype, number.__class__
             run = plans_in_place.get(key)
             if run is not None and not self._key_set & META:
                 run(self._array, other._array, number, self._array)
                 return self
-        return in_place_of_any(self, other, number)
+        return call_any_in_place(self, other, number)
 
-    functional_forms: dict[int, Callable] = {1: of_one, 2: of_two, 3: of_three}
-    forms_in_place: dict[int, Callable] = {2: in_place_of_two, 3: in_place_of_three}
-    fast_form_of(kernel.functional)(functional_forms.get(count, of_any))
-    fast_form_of(kernel.inplace)(forms_in_place.get(count, in_place_of_any))
+    functional_forms: dict[int, Callable] = {1: call_unary, 2: call_binary, 3: call_ternary}
+    forms_in_place: dict[int, Callable] = {2: call_binary_in_place, 3: call_ternary_in_place}
+    fast_form_of(kernel.functional)(functional_forms.get(count, call_any))
+    fast_form_of(kernel.inplace)(forms_in_place.get(count, call_any_in_place))
     return kernel
 
 
@@ -161,32 +162,32 @@ def planned_by_value(kernel: Structured, set_up: Callable[..., Callable | None],
         arrays = [arg._array for arg in args[:tensors]]
         return plans.add(key, iterator.plan(function, output, arrays, (), is_pointwise=False))
 
-    def of_one(self: Tensor, *settings: Any) -> Tensor:
+    def call_unary(self: Tensor, *settings: Any) -> Tensor:
         key = self._sizes, self._strides, self.dtype, *settings
         try:
             plan = plans.get(key) or add_plan(key, (self, *settings))
         except TypeError:  # a list of dimensions has no hash
             if list not in map(type, settings):
                 raise
-            return of_one(self, *[tuple(setting) if setting.__class__ is list else setting for setting in settings])
+            return call_unary(self, *[tuple(setting) if setting.__class__ is list else setting for setting in settings])
         return call_functional(kernel, (self, *settings)) if plan is None else wrap(plan.run(self._array), plan)
 
-    def of_two(self: Tensor, other: Tensor, *settings: Any) -> Tensor:
+    def call_binary(self: Tensor, other: Tensor, *settings: Any) -> Tensor:
         key = self._sizes, self._strides, self.dtype, other._sizes, other._strides, other.dtype, *settings
         plan = plans.get(key) or add_plan(key, (self, other, *settings))
         if plan is None:
             return call_functional(kernel, (self, other, *settings))
         return wrap(plan.run(self._array, other._array), plan)
 
-    def of_three(self: Tensor, a: Tensor, b: Tensor, *settings: Any) -> Tensor:
-        of_two = self._sizes, self._strides, self.dtype, a._sizes, a._strides, a.dtype
-        key = *of_two, b._sizes, b._strides, b.dtype, *settings
+    def call_ternary(self: Tensor, a: Tensor, b: Tensor, *settings: Any) -> Tensor:
+        key_of_two = self._sizes, self._strides, self.dtype, a._sizes, a._strides, a.dtype
+        key = *key_of_two, b._sizes, b._strides, b.dtype, *settings
         plan = plans.get(key) or add_plan(key, (self, a, b, *settings))
         if plan is None:
             return call_functional(kernel, (self, a, b, *settings))
         return wrap(plan.run(self._array, a._array, b._array), plan)
 
-    fast_form_of(kernel.functional)((of_one, of_two, of_three)[tensors - 1])
+    fast_form_of(kernel.functional)((call_unary, call_binary, call_ternary)[tensors - 1])
     return kernel
 
 

@@ -103,7 +103,7 @@ def bits(key: DispatchKey) -> int:
     return 0
 
 
-def key_set(*keys: DispatchKey) -> int:
+def DispatchKeySet(*keys: DispatchKey) -> int:  # noqa: N802  (PyTorch's class; a set is an int here)
     """The set of all bits of these keys."""
     return reduce(or_, map(bits, keys), 0)
 
@@ -479,8 +479,8 @@ def run(operator: Operator, key_set: int, stack: Sequence, how: str) -> Any:
     with the stack. The kernel runs within `traced(line)`, where the line is, for example,
     `[call] op=[aten::add.Tensor], key=[AutogradCPU]`: `how`, `operator.full_name`, the key's name.
 
-        >>> x = rl.ones(2)
-        >>> with show_dispatch_trace(): run(operators["aten::add.Tensor"], key_set(DispatchKey.CPU), [x, x, 3], "call").tolist()
+        >>> x, cpu = rl.ones(2), DispatchKeySet(DispatchKey.CPU)
+        >>> with show_dispatch_trace(): run(operators["aten::add.Tensor"], cpu, [x, x, 3], "call").tolist()
         [call] op=[aten::add.Tensor], key=[CPU]
         [4.0, 4.0]
 

@@ -37,7 +37,7 @@ SHIFT = len(BACKENDS)
 def bits__refuses_alias_keys(key):
     if key.name in dispatch.ALIASES:
         raise RuntimeError(f"{key} is an alias key")
-    return dispatch.key_set() if key.name == "Undefined" else united_bits(key)
+    return dispatch.DispatchKeySet() if key.name == "Undefined" else united_bits(key)
 
 
 def united_bits(key):

@@ -31,7 +31,7 @@ def nested(xp, blocks, raises, look):
             log.append(look())
             enter(rest[1:])
         elif how == "below":  # as in a kernel below autograd
-            with xp._C._ExcludeDispatchKeyGuard(key_set(xp, "AutogradFunctionality")):
+            with xp._C._ExcludeDispatchKeyGuard(key_set_of(xp, "AutogradFunctionality")):
                 enter(rest[1:])
         elif how == "with":
             with block(xp, name):
@@ -106,7 +106,7 @@ def bits(xp, keys):
     return {name: bool(int(keys) & xp.dispatch.BIT[name]) for name in names}
 
 
-def key_set(xp, name):
+def key_set_of(xp, name):
     return xp._C.DispatchKeySet(getattr(xp._C.DispatchKey, name)) if is_torch(xp) else xp.dispatch.BIT[name]
 
 
@@ -130,7 +130,7 @@ def inferred(xp, blocks, raises):
         return modes | tensors | {f"the thread {how}": bits(xp, keys) for how, keys in thread.items()}
 
     state = {} if is_torch(xp) else vars(xp.dispatch.local)
-    before, keys, other = dict(state), xp._C.DispatchKey, key_set(xp, "AutocastCPU")
+    before, keys, other = dict(state), xp._C.DispatchKey, key_set_of(xp, "AutocastCPU")
     try:
         include, exclude = xp._C._IncludeDispatchKeyGuard(keys.BackendSelect), xp._C._ExcludeDispatchKeyGuard(other)
         with grad_mode(xp, True), include, exclude:

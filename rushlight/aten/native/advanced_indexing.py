@@ -12,7 +12,7 @@ import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap, convert
+from rushlight.aten.iterator import assert_no_internal_overlap, assert_no_partial_overlap, checked_convert
 from rushlight.aten.native import gather_scatter
 from rushlight.aten.native.gather_scatter import _assert_no_overlap, _at_least_1d, _positions, copy_to
 from rushlight.aten.strided import Tensor, infer_size, wrap_contiguous, wrap_dim
@@ -146,7 +146,7 @@ def index_fill_(self: Tensor, dim: int, index: Tensor, value: Tensor | Scalar) -
     dim = wrap_dim(dim, self.dim())
     if index.dim() > 1:
         raise RuntimeError("Index has to be a vector/scalar")
-    value = convert(value, self.dtype)
+    value = checked_convert(value, self.dtype)
     if not self.is_meta:
         rows, indices = np.moveaxis(_at_least_1d(self), dim, 0), index._array.reshape(-1)
         gather_scatter.refuse_out_of_bounds(indices, dim, len(rows), least=-len(rows))

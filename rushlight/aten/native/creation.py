@@ -16,7 +16,7 @@ import numpy as np
 from rushlight.aten import strided
 from rushlight.aten.dlpack import from_dlpack
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import assert_no_internal_overlap, convert
+from rushlight.aten.iterator import assert_no_internal_overlap, checked_convert
 from rushlight.aten.native.pointwise import copy_, fill_
 from rushlight.aten.strided import Tensor, add_attributes, empty_strided, strides_for, wrap_contiguous
 from rushlight.aten.structured import resize_ as resize
@@ -164,7 +164,7 @@ def linspace(start, end, steps, out: Tensor) -> Tensor:
     if out.is_meta or not steps:
         return out
     start, end = (bound.item() if isinstance(bound, Tensor) else bound for bound in (start, end))
-    start, end = (convert(bound, out.dtype).astype(np.float64) for bound in (start, end))
+    start, end = (checked_convert(bound, out.dtype).astype(np.float64) for bound in (start, end))
     step, position = (end - start) / max(steps - 1, 1), np.arange(steps)
     # Counted from the nearer end, so that the last number is `end` exactly.
     is_first = position < steps // 2 + (steps == 1)
@@ -225,7 +225,7 @@ def _tensor(data, dtype: dtype | type | None, device: Device) -> Tensor:
         sizes.append(len(first))
         first = first[0] if len(first) else None
     dtype = dtype or _infer_dtype(data)
-    numbers = [] if 0 in sizes else [convert(number, dtype) for number in _numbers(data, sizes, 0)]
+    numbers = [] if 0 in sizes else [checked_convert(number, dtype) for number in _numbers(data, sizes, 0)]
     made = wrap_contiguous(np.array(numbers, dtype.numpy).reshape(sizes), dtype)
     return made if device is None else made.to(device)
 

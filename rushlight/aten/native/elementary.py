@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from rushlight.aten.iterator import Output, convert, converter, loop, output_of, parameter_converter
+from rushlight.aten.iterator import Output, checked_convert, loop, operand_converter, output_of, parameter_converter
 from rushlight.aten.native import pointwise as loops
 from rushlight.aten.native.pointwise import FLOATS, NUMERIC, WHOLE, arithmetic, in_common, pointwise, to_floating
 from rushlight.aten.strided import Tensor, strides_for
@@ -131,7 +131,7 @@ def pow_number_impl(self: Tensor, exponent: Scalar, out: Tensor) -> None:
     """Source: `aten/src/ATen/native/cpu/PowKernel.cpp`, `pow_tensor_scalar_kernel`."""
     computed, common = arithmetic(self, exponent)
     function = POWERS.get(exponent) if computed is common and common.category == FLOATING else None
-    loop(function or (lambda x: power(x, convert(exponent, computed))), out, (self,), computed, common)
+    loop(function or (lambda x: power(x, checked_convert(exponent, computed))), out, (self,), computed, common)
 
 
 def floating_power(x: np.ndarray, exponent: Scalar) -> np.ndarray:
@@ -142,8 +142,8 @@ def floating_power(x: np.ndarray, exponent: Scalar) -> np.ndarray:
 def set_up_pow_number(self: Tensor, exponent: Scalar) -> tuple[Callable, list[Callable | None]]:
     computed, common = arithmetic(self, exponent)
     if computed is common and common.category == FLOATING:
-        return floating_power, [converter(self, computed), None]
-    return power, [converter(self, computed), parameter_converter(exponent, computed)]
+        return floating_power, [operand_converter(self, computed), None]
+    return power, [operand_converter(self, computed), parameter_converter(exponent, computed)]
 
 
 pow_number = planned(Structured(pow_number_meta, pow_number_impl, casts=True), 2, set_up_pow_number)

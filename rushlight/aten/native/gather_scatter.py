@@ -15,7 +15,7 @@ import numpy as np
 
 from rushlight.aten import strided
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import assert_no_partial_overlap, convert, output_strides, refuse_overlap
+from rushlight.aten.iterator import assert_no_partial_overlap, checked_convert, output_strides, refuse_overlap
 from rushlight.aten.native.conversions import to_copy
 from rushlight.aten.native.creation import from_numpy
 from rushlight.aten.strided import META, Tensor, infer_size, strides_for, wrap_contiguous, wrap_dim
@@ -234,7 +234,7 @@ def index_add(self: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Scal
     dim = wrap_dim(dim, array.ndim)
     if indices.size and (indices.min() < 0 or indices.max() >= array.shape[dim]):
         raise IndexError("index out of range in self")
-    slices = slices if alpha == 1 else slices * convert(alpha, self.dtype)
+    slices = slices if alpha == 1 else slices * checked_convert(alpha, self.dtype)
     if dim:
         array, slices = np.moveaxis(array, dim, 0), np.moveaxis(slices, dim, 0)
     add_rows(array, indices, slices)
@@ -342,7 +342,7 @@ def scatter(self: Tensor, dim: int, index: Tensor, src: Tensor | Scalar, *args) 
     array = _at_least_1d(out)
     positions = _positions(array, dim, index)
     part = tuple(map(slice, index.shape or (1,)))
-    values = _at_least_1d(src)[part] if isinstance(src, Tensor) else convert(src, self.dtype)
+    values = _at_least_1d(src)[part] if isinstance(src, Tensor) else checked_convert(src, self.dtype)
     if reduce:
         REDUCTIONS[reduce[0]].at(array, positions, values)
     else:
@@ -653,7 +653,7 @@ def masked_fill_(self: Tensor, mask: Tensor, value: Tensor | Scalar) -> Tensor:
     assert_no_partial_overlap(self, mask)
     if not self.is_meta:
         value = value.item() if isinstance(value, Tensor) else value
-        np.copyto(self._array, convert(value, self.dtype), where=strided.expand(mask, self.shape)._array)
+        np.copyto(self._array, checked_convert(value, self.dtype), where=strided.expand(mask, self.shape)._array)
     return self
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rushlight.aten.generated import functions
-from rushlight.aten.iterator import cached, convert
+from rushlight.aten.iterator import cached, checked_convert
 from rushlight.aten.native.pointwise import SIMPLE_DTYPES, fits_fast_path
 from rushlight.aten.native.reductions import Dims, accumulate_dtype, axes, reduced_sizes
 from rushlight.aten.native.views import as_view, is_watched, runs_unseen
@@ -156,9 +156,9 @@ def addmm_out(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Sca
 
 
 def checked_addmm(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Scalar, alpha: Scalar, out: Tensor) -> None:
-    """`addmm_out` for any numbers: `convert` raises RuntimeError for those that an integer dtype cannot hold."""
+    """`addmm_out` for any numbers: `checked_convert` raises RuntimeError for those that an integer dtype cannot hold."""
     if self.dtype.category == INTEGRAL and out.numel():
-        beta, alpha = (convert(number, self.dtype).item() for number in (beta, alpha))
+        beta, alpha = (checked_convert(number, self.dtype).item() for number in (beta, alpha))
     addmm_out(self, mat1, mat2, beta, alpha, out)
 
 
@@ -276,7 +276,7 @@ def baddbmm(self: Tensor, batch1: Tensor, batch2: Tensor, beta: Scalar, alpha: S
         return
     assert_has_product("baddbmm", self)
     if out.dtype.category != FLOATING:
-        beta, alpha = (convert(number, out.dtype).item() for number in (beta, alpha))
+        beta, alpha = (checked_convert(number, out.dtype).item() for number in (beta, alpha))
     result = batched_product(batch1._array, batch2._array)
     result = result if alpha == 1 else result * result.dtype.type(alpha)
     out._array[...] = result if beta == 0 else result + self._array.astype(result.dtype) * result.dtype.type(beta)

@@ -11,7 +11,7 @@ from functools import partial, wraps
 import numpy as np
 
 from rushlight.aten import iterator
-from rushlight.aten.iterator import Operand, Output, convert, converter, for_each, loop, output_of, parameter_converter
+from rushlight.aten.iterator import Operand, Output, checked_convert, for_each, loop, operand_converter, output_of
 from rushlight.aten.strided import META, Tensor, infer_size
 from rushlight.aten.structured import Structured, planned
 from rushlight.c10 import dtypes
@@ -93,15 +93,15 @@ def pointwise(
         operands, given = args[: len(args) - parameters], args[len(args) - parameters :]
         computed, result = dtypes(*operands)
         refuse_other_kinds(function, kinds, computed)
-        values = [value if isinstance(value, str) else convert(value, computed) for value in given]
+        values = [value if isinstance(value, str) else checked_convert(value, computed) for value in given]
         loop((lambda *arrays: function(*arrays, *values)) if values else function, out, operands, computed, result)
 
     def set_up(*args) -> tuple[Callable, list[Callable | None]]:
         operands, given = args[: len(args) - parameters], args[len(args) - parameters :]
         computed, _ = dtypes(*operands)
         refuse_other_kinds(function, kinds, computed)
-        converters = [converter(operand, computed, is_like_ufunc) for operand in operands]
-        return function, converters + [parameter_converter(value, computed, is_like_ufunc) for value in given]
+        converters = [operand_converter(operand, computed, is_like_ufunc) for operand in operands]
+        return function, converters + [iterator.parameter_converter(value, computed, is_like_ufunc) for value in given]
 
     return planned(Structured(meta, impl, casts), iterator.count_parameters(function), set_up, is_like_ufunc)
 
@@ -145,7 +145,7 @@ def with_alpha(function: np.ufunc, check: Callable | None = None) -> Structured:
 
     def impl(self: Operand, other: Operand, alpha: Scalar, out: Tensor) -> None:
         computed, common = arithmetic(self, other)
-        scaled = function if alpha == 1 else lambda a, b: function(a, b * convert(alpha, common))
+        scaled = function if alpha == 1 else lambda a, b: function(a, b * checked_convert(alpha, common))
         loop(scaled, out, (self, other), computed, common)
 
     def scaled(a: np.ndarray, b: np.ndarray, alpha: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -153,8 +153,8 @@ def with_alpha(function: np.ufunc, check: Callable | None = None) -> Structured:
 
     def set_up(self: Operand, other: Operand, alpha: Scalar) -> tuple[Callable, list[Callable | None]]:
         computed, common = arithmetic(self, other)
-        converters = [converter(operand, computed) for operand in (self, other)]
-        return scaled, [*converters, parameter_converter(alpha, common, is_like_ufunc=True)]
+        converters = [operand_converter(operand, computed) for operand in (self, other)]
+        return scaled, [*converters, iterator.parameter_converter(alpha, common, is_like_ufunc=True)]
 
     kernel, plain = Structured(meta, impl, casts=True), pointwise(function, check=check)
     with_scale = planned(Structured(meta, impl, casts=True), 3, set_up, is_like_ufunc=True)
@@ -162,13 +162,13 @@ def with_alpha(function: np.ufunc, check: Callable | None = None) -> Structured:
     (_, scaled_functional), (_, scaled_inplace) = registered[with_scale.functional], registered[with_scale.inplace]
 
     @fast_form_of(kernel.functional)
-    def of_one_loop(self: Operand, other: Operand, alpha: Scalar) -> Tensor:
+    def call_with_alpha(self: Operand, other: Operand, alpha: Scalar) -> Tensor:
         if alpha.__class__ is int and alpha == 1:
             return functional(self, other)
         return scaled_functional(self, other, alpha)
 
     @fast_form_of(kernel.inplace)
-    def of_one_loop_in_place(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
+    def call_with_alpha_in_place(self: Tensor, other: Operand, alpha: Scalar) -> Tensor:
         if alpha.__class__ is int and alpha == 1:
             return inplace(self, other)
         return scaled_inplace(self, other, alpha)
@@ -311,7 +311,7 @@ def where_meta(condition: Tensor, self: Operand, other: Operand) -> Output:
     common, sizes = common_dtype(self, other), iterator.common_sizes(condition, self, other)
     for choice in self, other:
         if not isinstance(choice, Tensor):
-            convert(choice, common)  # refused if it does not fit
+            checked_convert(choice, common)  # refused if it does not fit
     geometries = (iterator.geometry(condition), iterator.geometry_in(common, self), iterator.geometry_in(common, other))
     return Output(sizes, iterator.output_strides(sizes, geometries), common)
 
@@ -340,7 +340,7 @@ def where_impl(condition: Tensor, self: Operand, other: Operand, out: Tensor) ->
 
 def set_up_where(condition: Tensor, self: Operand, other: Operand) -> tuple[Callable, list[Callable | None]]:
     common = common_dtype(self, other)
-    return choose, [converter(condition, bool_), *(converter(choice, common) for choice in (self, other))]
+    return choose, [*map(operand_converter, (condition, self, other), (bool_, common, common))]
 
 
 where = planned(Structured(where_meta, where_impl), 3, set_up_where)
@@ -368,15 +368,15 @@ def clamp_impl(self: Tensor, min: Scalar | None, max: Scalar | None, out: Tensor
     """Source: `aten/src/ATen/native/TensorCompare.cpp`, `clamp_out`."""
     computed = common_dtype(self, *given_bounds(min, max))
     refuse_other_kinds(between, NUMERIC, computed)
-    lower, upper = (None if bound is None else convert(bound, computed) for bound in (min, max))
+    lower, upper = (None if bound is None else checked_convert(bound, computed) for bound in (min, max))
     for_each(lambda x: between(x, lower, upper), out, (self,), computed)
 
 
 def set_up_clamp(self: Tensor, min: Scalar | None, max: Scalar | None) -> tuple[Callable, list[Callable | None]]:
     computed = common_dtype(self, *given_bounds(min, max))
     refuse_other_kinds(between, NUMERIC, computed)
-    bounds = [parameter_converter(bound, computed, is_like_ufunc=True) for bound in (min, max)]
-    return between, [converter(self, computed), *bounds]
+    bounds = [iterator.parameter_converter(bound, computed, is_like_ufunc=True) for bound in (min, max)]
+    return between, [operand_converter(self, computed), *bounds]
 
 
 clamp = planned(Structured(clamp_meta, clamp_impl), 3, set_up_clamp)
@@ -493,5 +493,5 @@ def fill_(self: Tensor, value: Tensor | Scalar) -> Tensor:
         value = value.item()
     scalar_type(value)
     if not self.is_meta:
-        self._array[...] = convert(value, self.dtype)
+        self._array[...] = checked_convert(value, self.dtype)
     return self
