@@ -7,6 +7,7 @@ import re
 import nbformat
 import pytest
 from course import TOKEN, Course, Notebook
+from first_lab import EXERCISES
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from autograder.classroom.restore import restore_text
@@ -69,7 +70,7 @@ def test_a_wrong_answer_shows_its_smallest_case_and_a_right_one_passes(opened, p
     headline, *figures = lab.run('check("aten.strided.element_offset")').inner_text().strip().splitlines()
     assert re.fullmatch(r"✓ .*: all \d+ cases agree with torch", headline)
     assert re.fullmatch(
-        r"(\d+) of \1 points\s*lab 01a in this session: 1 of 9 exercises · \1 of \d+ points, and \d+ by hand",
+        rf"(\d+) of \1 points\s*lab 01a in this session: 1 of {EXERCISES} exercises · \1 of \d+ points, and \d+ by hand",
         " ".join(figures),
     )
 
@@ -225,7 +226,7 @@ def test_a_notebook_for_playing_runs_on_the_pieces_that_are_written(opened, solv
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)"}}
     nbformat.write(new_notebook(cells=cells, metadata=kernel), course.place / "work/playing.ipynb")
     playing = opened("work/playing.ipynb")
-    assert "1 of 9 pieces are yours" in playing.run("use(").inner_text()
+    assert f"1 of {EXERCISES} pieces are yours" in playing.run("use(").inner_text()
     assert "✓" in playing.run("check(").inner_text()
 
 

@@ -12,6 +12,7 @@ import classroom as classes
 import hub as hubs
 import nbformat
 import pytest
+from first_lab import HALF, LAB, POINTS, of
 
 from autograder.classroom import sample, table
 from autograder.classroom.collect import exchange_problem
@@ -20,11 +21,10 @@ from autograder.classroom.gradebook import open_gradebook
 from autograder.course import RELEASED, SOURCES
 from autograder.model import Course, Lab
 
-LAB, SIZE = sample.LAB, 10
+SIZE = 10
 RELEASE, STUDENT, TEACHER = hubs.commands("A lab from release to feedback")
 ACTIVATE, FETCH, _, SUBMIT = STUDENT
 INTO, ACTIVATE_COURSE, COLLECT, GRADE, *RETURN = TEACHER
-ALL = sum(Lab(LAB).points.values())
 DUE = f'nbgrader db assignment add {LAB} --duedate="{classes.DUE:%Y-%m-%d %H:%M:%S} UTC"'
 
 
@@ -223,7 +223,7 @@ def test_the_marks_are_those_of_the_same_notebooks_handed_in_directly(school, di
     assert float(rows[school.some("late")]["hours late"]) > 0
     assert "beside the submission" in rows[school.some("doubled")]["remark"]
     assert rows[school.some("broken")]["remark"].startswith("not a notebook")
-    assert float(rows[school.some("right")]["total"]) == ALL
+    assert float(rows[school.some("right")]["total"]) == POINTS
 
 
 @pytest.mark.sweep
@@ -262,7 +262,7 @@ def test_who_submits_again_after_grading_is_graded_again_and_nobody_else(school)
     school.teach(f"{COLLECT} --update", GRADE)
     changed = {each for each, page in school.pages().items() if page.stat().st_mtime_ns != times[each]}
     assert changed == {student} and before | {student: school.rows()[student]} == school.rows()
-    assert float(before[student]["total"]) < float(school.rows()[student]["total"]) == ALL
+    assert float(before[student]["total"]) < float(school.rows()[student]["total"]) == POINTS
     school.teach(*RETURN)
     school.machine.work(student, ACTIVATE, f"nbgrader fetch_feedback {LAB}")
     [page] = (school.machine.place / "home" / student / LAB / "feedback").glob("2027-03-15 21:59:00*/*.html")
@@ -279,12 +279,13 @@ def test_what_students_submit_while_the_teacher_watches_is_graded_and_returned_a
     before = school.rows()
     command = f"""{{ set -m
         rushlight watch 01a --keep best > watch.log 2>&1 &
-        until grep -q "{student}, attempt .*: 14 of " watch.log && grep -q "{school.some("late")}, attempt .*: not a" watch.log ||
+        until grep -q "{student}, attempt .*: {HALF:g} of " watch.log &&
+            grep -q "{school.some("late")}, attempt .*: not a" watch.log ||
             ! kill -0 %1; do sleep 1; done
         kill -INT %1; wait %1; echo ended with $?; cat watch.log; }}"""
     said = school.teach(command)
     assert "ended with 130" in said and "stopped; what is not graded yet" in said, said
-    assert re.search(rf"{student}, attempt \d+: 14 of {ALL:g} points; .*; attempt \d+ counts, with {ALL:g}", said), said
+    assert re.search(rf"{student}, attempt \d+: {of(HALF)}; .*; attempt \d+ counts, with {POINTS:g}", said), said
     assert re.search(rf"{school.some('late')}, attempt \d+: not a notebook: .*; attempt \d+ counts", said), said
     school.teach(GRADE)
     rows = school.rows()

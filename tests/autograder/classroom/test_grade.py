@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 from at_once import AtOnce
+from first_lab import CHECKS, HALF, POINTS
 from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 from sweep import sweep
 
@@ -66,12 +67,12 @@ def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade, fo
     sample.make(classroom)
     rows = {row.student: row for row in grade(Lab(LAB), jobs=1)}
     assert {student: row.total for student, row in rows.items()} == {
-        "all_right": 28,
-        "half_done": 14,
-        "subtly_wrong_strides": 26,
+        "all_right": POINTS,
+        "half_done": HALF,
+        "subtly_wrong_strides": POINTS - 2,
         "untouched": 0,
-        "syntax_error": 25,
-        "endless_loop": 26,
+        "syntax_error": POINTS - 3,
+        "endless_loop": POINTS - 2,
         "meddled_with_checks": 0,
         "corrupt_file": 0,
     }
@@ -79,7 +80,7 @@ def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade, fo
     with write_csv(Lab(LAB), [*rows.values()]).open() as file:
         totals = {row["student"]: row["total"] for row in csv.DictReader(file)}
     assert totals["corrupt_file"] == "not graded" and totals["untouched"] == "0.0"
-    assert rows["meddled_with_checks"].remark() == "changed check cells, put back: 10; not attempted: 10"
+    assert rows["meddled_with_checks"].remark() == f"changed check cells, put back: {CHECKS}; not attempted: {CHECKS}"
     assert rows["endless_loop"].remark() == "timed out: element_offset"
     assert rows["subtly_wrong_strides"].remark() == "disagreed: contiguous_strides"
     assert rows["syntax_error"].remark() == "its cell did not run: permute"
@@ -88,7 +89,7 @@ def test_the_sample_class_gets_the_grades_it_deserves(classroom, quick_grade, fo
 
     with write_csv(Lab(LAB), list(rows.values())).open() as file:
         table = {row["student"]: row for row in csv.DictReader(file)}
-    assert float(table["all_right"]["total"]) == float(table["all_right"]["maximum"]) == 28
+    assert float(table["all_right"]["total"]) == float(table["all_right"]["maximum"]) == POINTS
 
     before = {path: path.stat().st_mtime_ns for path in (classroom / "autograded").rglob("*.ipynb")}
     again = {row.student: row.total for row in quick_grade(LAB)}
@@ -227,7 +228,7 @@ def test_a_submission_that_was_replaced_is_graded_again(one_student, answers, re
     sample.fill(released, answers)
     nbformat.write(released, one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb")
     (row,) = quick_grade(LAB)
-    assert row.total == 28
+    assert row.total == POINTS
 
 
 RENAMED = [
@@ -281,9 +282,9 @@ def test_the_time_of_a_file_does_not_decide_whether_it_is_new(one_student, answe
     sample.fill(released, answers)
     nbformat.write(released, path)
     os.utime(path, ((year - 1970) * 31_556_952,) * 2)
-    assert [row.total for row in quick_grade(LAB)] == [28]
+    assert [row.total for row in quick_grade(LAB)] == [POINTS]
     before = graded.stat().st_mtime_ns
-    assert [row.total for row in quick_grade(LAB)] == [28]
+    assert [row.total for row in quick_grade(LAB)] == [POINTS]
     assert graded.stat().st_mtime_ns == before
 
 

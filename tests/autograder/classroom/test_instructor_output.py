@@ -1,8 +1,10 @@
 """The output of an instructor's commands about marks, and about files that they cannot use."""
 
 import csv
+import re
 
 import pytest
+from first_lab import ALL, POINTS
 from marked import LAB, enter, mark_by_hand, open_marked
 
 from autograder import cli
@@ -39,16 +41,16 @@ def lines_of(text, *students):
 
 
 def test_the_table_has_the_mark_of_the_gradebook_if_it_differs_and_otherwise_no_such_column(classroom, capsys):
-    print_table(Lab(LAB), [row("ada", mark=31.0), row("ben", mark=28.0), Row("cem", problem="no notebook")])
+    print_table(Lab(LAB), [row("ada", mark=POINTS + 3), row("ben", mark=POINTS), Row("cem", problem="no notebook")])
     said = lines_of(capsys.readouterr().out, "student", "ada", "ben")
     assert (
         said["student"][-2:] == ["total", "mark"]
-        and said["ada"][-2:] == ["28", "31"]
-        and said["ben"][-2:] == ["28", "28"]
+        and said["ada"][-2:] == [f"{POINTS:g}", f"{POINTS + 3:g}"]
+        and said["ben"][-2:] == [f"{POINTS:g}", f"{POINTS:g}"]
     )
-    print_table(Lab(LAB), [row("ada", mark=28.0), row("ben", penalty=2.8, mark=25.2)])
+    print_table(Lab(LAB), [row("ada", mark=POINTS), row("ben", penalty=2.8, mark=POINTS - 2.8)])
     said = lines_of(capsys.readouterr().out, "student", "ben")
-    assert said["student"][-1] == "total" and said["ben"][-2:] == ["-2.8", "25.2"]
+    assert said["student"][-1] == "total" and said["ben"][-2:] == ["-2.8", f"{POINTS - 2.8:g}"]
 
 
 def test_grading_says_how_many_answers_wait_and_whose_page_is_new(classroom, monkeypatch, capsys):
@@ -78,18 +80,22 @@ def test_outside_a_terminal_progress_is_a_line_now_and_then(classroom, monkeypat
 
 
 def test_the_report_is_of_the_marks_after_late_penalties_and_shows_both(classroom):
-    rows = [row("ada", penalty=14.0, mark=17.0), row("ben", penalty=14.0, mark=14.0), row("cem", mark=28.0)]
+    off = POINTS - 14.0
+    rows = [row("ada", penalty=off, mark=17.0), row("ben", penalty=off, mark=14.0), row("cem", mark=POINTS)]
     said = write_report(Lab(LAB), rows).read_text(encoding="utf-8")
     facts = dict(zip(said.split("<dt>")[1:], said.split("<dd>")[1:]))
     facts = {name.partition("<")[0]: value.partition("<")[0] for name, value in facts.items()}
-    assert facts["median total"] == "14 of 28" and facts["all points"] == "1"
-    assert facts["median before late penalties"] == "28"
-    assert facts["median mark, with points by hand"] == "17 of 32"
-    bars = [line.rpartition("<td>")[2] for line in said.partition('class="bars"')[2].split("</td></tr>")[:10]]
-    assert [int(count) for count in bars] == [0, 0, 0, 0, 2, 0, 0, 0, 0, 1]  # 0 to 2, 3 to 5, ..., 27 and 28
-    assert [*map(float, _numbers(said, "ada"))] == [-14, 14, 17] and [*map(float, _numbers(said, "cem"))] == [0, 28, 28]
-    plain = write_report(Lab(LAB), [row("ada", mark=28.0), row("ben", mark=28.0)]).read_text(encoding="utf-8")
-    assert "penalties" not in plain and "gradebook" not in plain and [*map(float, _numbers(plain, "ada"))] == [28]
+    assert facts["median total"] == f"14 of {POINTS:g}" and facts["all points"] == "1"
+    assert facts["median before late penalties"] == f"{POINTS:g}"
+    assert facts["median mark, with points by hand"] == f"17 of {ALL:g}"
+    bars = said.partition('class="bars"')[2].partition("</table>")[0]
+    bars = re.findall(r'<td class="number">(\d+)(?: to (\d+))?</td>.*?<td>(\d+)</td>', bars)
+    (first, last, two), (_, top, one) = [(int(a), int(b or a), int(count)) for a, b, count in bars if count != "0"]
+    assert (first <= 14 <= last, two) == (True, 2) and (top, one) == (POINTS, 1)
+    assert [*map(float, _numbers(said, "ada"))] == [-off, 14, 17]
+    assert [*map(float, _numbers(said, "cem"))] == [0, POINTS, POINTS]
+    plain = write_report(Lab(LAB), [row("ada", mark=POINTS), row("ben", mark=POINTS)]).read_text(encoding="utf-8")
+    assert "penalties" not in plain and "gradebook" not in plain and [*map(float, _numbers(plain, "ada"))] == [POINTS]
 
 
 def _numbers(page, student):

@@ -7,6 +7,7 @@ import shutil
 from datetime import timedelta
 
 import pytest
+from first_lab import ALL, HALF, LEFT, POINTS
 from marked import LAB, enter, mark_by_hand, open_marked
 
 from autograder.classroom import late, sample, table
@@ -329,22 +330,22 @@ def test_grading_takes_points_off_and_another_policy_writes_the_page_again_but_m
 
     table.set_policy(Course(), Lab(LAB), "10%/day", "15min")
     (row,) = quick_grade(LAB)
-    assert (row.earned, row.penalty, row.total) == (14, 2.8, 11.2)
-    assert row.remark() == "late by 25:00 h: 2.8 points off; not attempted: 4"
-    assert "2.8 points were taken off" in page.read_text() and ">11.2 of " in page.read_text()
+    assert (row.earned, row.penalty, row.total) == pytest.approx((HALF, HALF * 0.2, HALF * 0.8))
+    assert row.remark() == f"late by 25:00 h: {row.penalty:g} points off; not attempted: {LEFT}"
+    assert f"{row.penalty:g} points were taken off" in page.read_text() and f">{row.total:g} of " in page.read_text()
     graded = (classroom / "autograded" / "half_done" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns
 
     table.set_policy(Course(), Lab(LAB), "50%/day", "1h")
     (row,) = quick_grade(LAB)
-    assert (row.penalty, row.total) == (7, 7) and "7 points were taken off" in page.read_text()
+    assert row.penalty == row.total == HALF / 2 and f"{HALF / 2:g} points were taken off" in page.read_text()
     assert (classroom / "autograded" / "half_done" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns == graded
     (line,) = csv.DictReader(write_csv(Lab(LAB), [row]).open())
     assert [float(line[key]) for key in ("hours late", "late penalty", "total", "maximum", "mark")] == [
         25,
-        7,
-        7,
-        28,
-        7,
+        HALF / 2,
+        HALF / 2,
+        POINTS,
+        HALF / 2,
     ]
 
 
@@ -354,11 +355,11 @@ def test_grading_takes_points_off_and_another_policy_writes_the_page_again_but_m
 def test_a_terms_total_leaves_out_the_labs_with_the_smallest_share(gradebook, classroom):
     with open_marked("00_trace"):
         pass
-    enter(gradebook, "ada", 16, first_name="=1+1", last_name='Poe, "A."')
+    enter(gradebook, "ada", ALL / 2, first_name="=1+1", last_name='Poe, "A."')
     enter(gradebook, "ada", 37, lab="00_trace")
-    enter(gradebook, "ben", 8)
+    enter(gradebook, "ben", ALL / 4)
     worth = {lab: gradebook.find_assignment(lab).max_score for lab in (LAB, "00_trace")}
-    assert worth == {LAB: 32, "00_trace": 37}
+    assert worth == {LAB: ALL, "00_trace": 37}
 
     def table(drop):
         Term(to=str(classroom / "term.csv"), drop=drop).export(gradebook)
@@ -367,13 +368,13 @@ def test_a_terms_total_leaves_out_the_labs_with_the_smallest_share(gradebook, cl
     rows = table(0)
     assert [rows["ada"][key] for key in ("00_trace", LAB, "sum", "maximum", "dropped")] == [
         "37.0",
-        "16.0",
-        "53.0",
-        "69.0",
+        str(ALL / 2),
+        str(ALL / 2 + 37),
+        str(ALL + 37.0),
         "",
     ]
     assert rows["ada"]["first_name"] == "'=1+1" and rows["ada"]["last_name"] == 'Poe, "A."'
-    assert rows["ben"]["00_trace"] == "" and float(rows["ben"]["percent"]) == 11.59
+    assert rows["ben"]["00_trace"] == "" and float(rows["ben"]["percent"]) == round(100 * ALL / 4 / (ALL + 37), 2)
     rows = table(1)
     assert (rows["ada"]["dropped"], rows["ada"]["percent"]) == (LAB, "100.0")
     assert (rows["ben"]["dropped"], rows["ben"]["percent"]) == ("00_trace", "25.0")

@@ -13,6 +13,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from first_lab import ALL
 from marked import LAB, enter, mark_by_hand, open_marked
 
 from autograder import cli
@@ -21,12 +22,11 @@ from autograder.classroom.lms import fill_in, pack_feedback, read_table
 from autograder.engine.observe import GradingError
 from autograder.model import Lab, Submission
 
-DOWNLOADS = Path(__file__).parent / "downloads"
-CANVAS = (DOWNLOADS / "canvas.csv").read_text(encoding="utf-8")
-
-MOODLE = (DOWNLOADS / "moodle.csv").read_text(encoding="utf-8")
-
-BLACKBOARD = (DOWNLOADS / "blackboard.txt").read_text(encoding="utf-8")
+DOWNLOADS = Path(__file__).parent / "downloads"  # from a time when the lab had 32 points
+CANVAS, MOODLE, BLACKBOARD = (
+    (DOWNLOADS / name).read_text(encoding="utf-8").replace("32", f"{ALL:g}")
+    for name in ("canvas.csv", "moodle.csv", "blackboard.txt")
+)
 
 
 @pytest.fixture
@@ -163,7 +163,7 @@ def test_in_moodles_worksheet_the_participant_is_the_number_of_the_download(fill
     for student in ("Ada Poe", "Ada Poe 2", "Ben"):
         enter(gradebook, student, 21)
     text, done = fill(MOODLE)
-    assert text == MOODLE.replace('"Submitted for grading - ",,32.00', '"Submitted for grading - ",21,32.00')
+    assert text == MOODLE.replace('"Submitted for grading - ",,', '"Submitted for grading - ",21,')
     assert done.kept == ["Ada Poe 2 12.50"] and done.not_in_file == ["Ben"]
     assert done.not_handed_in == ["Participant 45 Seán O'Neil"]
 
@@ -235,10 +235,12 @@ def test_points_for_being_late_and_by_hand_count_and_missing_ones_are_named(fill
     assert fill(CANVAS)[1].unmarked == ["troe"]
 
 
-@pytest.mark.parametrize("text", [CANVAS.replace("32.00", "100"), BLACKBOARD.replace("Pts: 32", "Pts: 100")])
+@pytest.mark.parametrize(
+    "text", [CANVAS.replace(f"{ALL:g}.00", "100"), BLACKBOARD.replace(f"Pts: {ALL:g}", "Pts: 100")]
+)
 def test_a_lab_with_other_points_in_the_system_is_refused_or_scaled(fill, gradebook, text):
-    enter(gradebook, "apoe", 16)
-    with pytest.raises(GradingError, match="has 32 points here and 100 in"):
+    enter(gradebook, "apoe", ALL / 2)
+    with pytest.raises(GradingError, match=f"has {ALL:g} points here and 100 in"):
         fill(text)
     assert re.search(r"=1\+1,50,9.00|\"50\"", fill(text, scale=True)[0])
 

@@ -14,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
+from first_lab import POINTS
 from nbgrader.preprocessors import SaveAutoGrades
 from sweep import sweep
 
@@ -147,7 +148,7 @@ def test_a_gradebook_that_somebody_holds_stops_grading_with_what_to_do(
         holder.execute("rollback")
         holder.close()
     assert recorded(classroom) == before
-    assert [row.total for row in quick_grade(LAB)] == [28]
+    assert [row.total for row in quick_grade(LAB)] == [POINTS]
 
 
 @pytest.mark.sweep
@@ -164,7 +165,7 @@ def test_a_full_disk_stops_grading_and_loses_nothing(classroom, submissions, mon
         with pytest.raises(GradingError, match="no space left on device"):
             quick_grade(LAB, force=True)
     assert recorded(classroom) == before
-    assert [row.total for row in quick_grade(LAB)] == [28]
+    assert [row.total for row in quick_grade(LAB)] == [POINTS]
 
 
 @pytest.mark.sweep  # an error costs one submission in `test_grade.py` too
@@ -221,7 +222,7 @@ def test_a_late_submission_is_graded_and_nbgrader_knows_how_late(classroom, subm
     plugin.register(f"sqlite:///{classroom / 'gradebook.db'}", LAB)
     with Gradebook(f"sqlite:///{classroom / 'gradebook.db'}", "rushlight") as gradebook:
         gradebook.update_or_create_assignment(LAB, duedate="2027-03-01 12:00:00 UTC")
-    assert [row.total for row in quick_grade(LAB)] == [28]
+    assert [row.total for row in quick_grade(LAB)] == [POINTS]
     with Gradebook(f"sqlite:///{classroom / 'gradebook.db'}", "rushlight") as gradebook:
         assert gradebook.find_submission(LAB, "student00").total_seconds_late == 24 * 3600
 
@@ -248,7 +249,7 @@ def test_a_submission_that_ends_every_marker_costs_itself_only(classroom, submis
     rows = {row.student: row for row in grade(Lab(LAB), jobs=2)}
     assert {s for s, row in rows.items() if row.problem} == {"student01"}
     assert "ended the process" in rows["student01"].remark()
-    assert rows["student00"].total == 28 and rows["student02"].total == 0
+    assert rows["student00"].total == POINTS and rows["student02"].total == 0
     assert not (classroom / "feedback" / "student01").exists()  # so that the next run tries it again
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from first_lab import BY_HAND, CHECKS, POINTS, of
 
 from autograder.author.build import exercise_source
 from autograder.classroom import sample
@@ -100,8 +101,8 @@ def test_a_student_can_take_the_lab_there(course, released, answers, isolated):
     assert "copied the lab" in rushlight(course, "lab", "01a", "--no-open")
     sample.fill(released, answers)
     nbformat.write(released, course / "work" / LAB / f"{LAB}.ipynb")
-    assert "28 of 28 points" in rushlight(course, "check", "01a")
-    assert "10 / 10" in rushlight(course, "status")
+    assert of(POINTS) in rushlight(course, "check", "01a")
+    assert f"{CHECKS} / {CHECKS}" in rushlight(course, "status")
 
 
 OPENED = """
@@ -123,7 +124,7 @@ def opened(name):
 @pytest.mark.sweep
 def test_an_untouched_lab_earns_nothing_there(course, isolated):
     said = rushlight(course, "check", "01a", "--notebook", f"labs/{LAB}/{LAB}.ipynb")
-    assert said.splitlines()[-1] == "0 of 28 points, and up to 4 for your written answer"
+    assert said.splitlines()[-1] == f"{of(0)}, and up to {BY_HAND:g} for your written answer"
 
 
 @pytest.mark.sweep
@@ -136,7 +137,7 @@ def test_whoever_grades_there_does_not_hand_out_the_sealed_bodies(course, releas
     nbformat.write(released, course / "work" / "hostile.ipynb")
     assert (
         rushlight(course, "check", "01a", "--notebook", "work/hostile.ipynb").splitlines()[-1]
-        == "0 of 28 points, and up to 4 for your written answer"
+        == f"{of(0)}, and up to {BY_HAND:g} for your written answer"
     )
 
 

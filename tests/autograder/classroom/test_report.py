@@ -4,6 +4,7 @@ import re
 
 import nbformat
 import pytest
+from first_lab import CHECKS, POINTS
 
 from autograder.classroom.grade import Row
 from autograder.classroom.items import cases, discrimination
@@ -76,11 +77,13 @@ def test_an_exercise_whose_check_cell_was_changed_is_not_shown_as_one_that_was_o
 
 
 def test_totals_are_counted_in_ranges_of_whole_points(page):
-    totals = {"ada": {}, "ben": {"penalty": 27.5}, "cem": {"penalty": 1}, "dan": {"penalty": 3.75}}
-    said = page(*(row(student, 10, **more) for student, more in totals.items())).partition('which total">')[2]
-    bars = re.findall(r'<td class="number">([^<]*)</td>.*?<td>(\d+)</td>', said.partition("</table>")[0])
-    ranges = [f"{first} to {first + 2}" for first in range(0, 27, 3)]
-    assert dict(bars) == dict.fromkeys(ranges, "0") | {"0 to 2": "1", "24 to 26": "1", "27 to 28": "2"}
+    totals = [POINTS, 0.5, POINTS - 1, POINTS - 3.75]
+    rows = [row(f"s{number}", CHECKS, penalty=POINTS - total) for number, total in enumerate(totals)]
+    said = page(*rows).partition('which total">')[2].partition("</table>")[0]
+    bars = re.findall(r'<td class="number">(\d+)(?: to (\d+))?</td>.*?<td>(\d+)</td>', said)
+    ranges = {range(int(first), int(last or first) + 1): int(count) for first, last, count in bars}
+    assert [number for each in ranges for number in each] == [*range(int(POINTS) + 1)] and len({*map(len, ranges)}) <= 2
+    assert ranges == {each: sum(int(total) in each for total in totals) for each in ranges}
 
 
 def _luminance(colour):

@@ -5,6 +5,7 @@ import shutil
 import nbformat
 import pytest
 from at_once import AtOnce
+from first_lab import CHECKS, HALF, LAB, LEFT, POINTS, of
 from nbgrader.utils import notebook_hash
 from sweep import sweep
 
@@ -13,8 +14,6 @@ from autograder.classroom import sample, watch
 from autograder.classroom.gradebook import open_gradebook
 from autograder.course import RELEASED, SOURCES
 from autograder.model import Lab, Submission
-
-LAB = sample.LAB
 
 
 @pytest.fixture
@@ -65,7 +64,7 @@ def test_of_several_attempts_the_best_counts_and_each_gets_its_feedback(watching
     watching = watching(keep="best")
     arrive("ada", sample.half_done)
     arrive("ben", sample.corrupt_file)
-    assert watching.look() and points_of("ada") == 14
+    assert watching.look() and points_of("ada") == HALF
     with open_gradebook() as gradebook:
         grade = written_grade(gradebook, "ada")
         grade.manual_score, grade.needs_manual_grade = 1.5, False
@@ -76,21 +75,21 @@ def test_of_several_attempts_the_best_counts_and_each_gets_its_feedback(watching
     assert (classroom / "autograded/ada" / LAB / f"{LAB}.ipynb").stat().st_mtime_ns == entered
     with open_gradebook() as gradebook:
         assert not written_grade(gradebook, "ada").needs_manual_grade
-    assert points_of("ada") == 15.5
+    assert points_of("ada") == HALF + 1.5
     arrive("ben", sample.half_done)
     arrive("ada", sample.all_right)
     assert watching.look()
     with open_gradebook() as gradebook:
         assert written_grade(gradebook, "ada").manual_score == 1.5
-    assert points_of("ada") == 29.5 and points_of("ben") == 14
+    assert points_of("ada") == POINTS + 1.5 and points_of("ben") == HALF
     assert not watching.look()
     said = [line.partition(" ")[2] for line in watching.said]
     assert said == [
-        f"{LAB} ada, attempt 1: 14 of 28 points; not attempted: 4",
+        f"{LAB} ada, attempt 1: {of(HALF)}; not attempted: {LEFT}",
         f"{LAB} ben, attempt 1: not a notebook: the file is not JSON",
-        f"{LAB} ada, attempt 2: 0 of 28 points; not attempted: 10; attempt 1 counts, with 14",
-        f"{LAB} ada, attempt 3: 28 of 28 points",
-        f"{LAB} ben, attempt 2: 14 of 28 points; not attempted: 4",
+        f"{LAB} ada, attempt 2: {of(0)}; not attempted: {CHECKS}; attempt 1 counts, with {HALF:g}",
+        f"{LAB} ada, attempt 3: {of(POINTS)}",
+        f"{LAB} ben, attempt 2: {of(HALF)}; not attempted: {LEFT}",
     ]
     kept = [path.name for path in sorted((classroom / "attempts/ada" / LAB).iterdir())]
     assert kept == [f"{number:04}{kind}" for number in (1, 2, 3) for kind in ("", ".html", ".json")]
@@ -107,7 +106,7 @@ def test_of_several_attempts_the_last_counts_unless_told_otherwise_and_a_better_
     first.look()
     assert points_of("ada") == 0
     again = watching(keep="best")
-    assert again.look() and points_of("ada") == 14 and not again.look()
+    assert again.look() and points_of("ada") == HALF and not again.look()
 
 
 def test_what_was_collected_before_is_an_attempt_too(watching, arrive, classroom):
@@ -117,7 +116,7 @@ def test_what_was_collected_before_is_an_attempt_too(watching, arrive, classroom
     arrive("ada", sample.untouched)
     watching = watching(keep="best")
     watching.look(), watching.look()
-    assert points_of("ada") == 14 and len(watch.attempts(Lab(LAB), "ada")) == 2
+    assert points_of("ada") == HALF and len(watch.attempts(Lab(LAB), "ada")) == 2
 
 
 def test_what_is_still_being_written_is_not_read(watching, arrive, monkeypatch):
@@ -139,7 +138,7 @@ def test_a_renamed_notebook_is_an_attempt_once_and_of_two_none_is_taken(watching
     assert watching.look() and not watching.look()
     said = [line.partition(" ")[2] for line in watching.said]
     assert said == [
-        f"{LAB} ada, attempt 1: 14 of 28 points; handed in as 01a_views (1).ipynb; not attempted: 4",
+        f"{LAB} ada, attempt 1: {of(HALF)}; handed in as 01a_views (1).ipynb; not attempted: {LEFT}",
         f"{LAB} ben, attempt 1: no {LAB}.ipynb in the submission, only a.ipynb, b.ipynb: rename the one that is this lab's",
     ]
 
@@ -169,7 +168,7 @@ def test_a_stop_at_any_step_loses_nothing(watching, arrive, monkeypatch, step):
             one.look()
     two = watching(keep="best")
     two.look(), two.look()
-    assert points_of("ada") == 28
+    assert points_of("ada") == POINTS
 
 
 def interrupt(*arguments):
@@ -249,8 +248,9 @@ def test_each_attempt_in_the_exchange_is_graded_in_order_and_its_feedback_goes_b
     (submit(sample.untouched, "2027-03-01 13:00:00", "d") / "submission_secret.txt").unlink()  # it is being written
     while watching.look():
         pass
-    assert [line.partition("attempt ")[2][:5] for line in watching.said] == ["1: 14", "2: 28", "3: 0 "]
-    assert points_of("ada") == 28 and returned() == {*"abc"}
+    totals = [line.partition("attempt ")[2].partition(" of")[0] for line in watching.said]
+    assert totals == [f"1: {HALF:g}", f"2: {POINTS:g}", "3: 0"]
+    assert points_of("ada") == POINTS and returned() == {*"abc"}
     again = watch.Watch([Lab(LAB)], keep="best", jobs=1)
     assert not again.look() and not again.look()
 

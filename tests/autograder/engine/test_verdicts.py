@@ -9,6 +9,7 @@ import sys
 import nbformat
 import pytest
 import yaml
+from first_lab import POINTS
 
 from autograder import cli
 from autograder.cli import students
@@ -50,7 +51,7 @@ def printed(released, tmp_path, monkeypatch):
 def test_json_has_each_verdict_and_its_points_and_nothing_else_is_printed(printed):
     code, text = printed()
     found = json.loads(text)
-    assert (code, found["passed"], found["points"], found["maximum"]) == (1, False, 2, 28)
+    assert (code, found["passed"], found["points"], found["maximum"]) == (1, False, 2, POINTS)
     assert found["made_from"]["lab"] == found["lab"] == LAB
     right, wrong = found["checks"]
     assert (right["passed"], right["points"], right["case"]) == (True, 2, None)

@@ -3,6 +3,7 @@
 import sys
 
 import pytest
+from first_lab import EXERCISES
 
 from autograder.engine import practice
 from autograder.engine.check import function_of
@@ -103,7 +104,7 @@ def test_a_check_shows_its_card_and_a_piece_that_has_passed_counts_in_another_ta
     assert page.run("check", f"check({STRIDES!r})")
     (card,) = shown
     assert "cases agree with torch" in card["data"]["text/plain"] and "practice" in card["data"]["text/plain"]
-    assert "1 of 9 exercises" in card["data"]["text/html"]
+    assert f"1 of {EXERCISES} exercises" in card["data"]["text/html"]
     assert page.run(
         "piece", WRONG.replace("@exercise(rl.strided)", ""), STRIDES
     )  # the earlier function is no answer to it
