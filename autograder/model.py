@@ -423,12 +423,6 @@ class Submission:
         """The name of the content. The graded notebook has it, because a student can set the time of a file."""
         return digest(self.text)
 
-    @property
-    def marked_path(self) -> Path:
-        """The notebook as marking has made it, until it is recorded. Its name is that of the content, so that it serves no other
-        submission."""
-        return self.lab.course.folder / "marked" / f"{self.digest}.ipynb"
-
 
 def text_in(folder: Path, lab: Lab) -> str:
     """The text of the notebook that counts in the folder of a submission. Raises Unreadable.

@@ -23,11 +23,12 @@ from importlib.metadata import version
 from pathlib import Path
 
 from nbgrader.apps import NbGraderAPI
+from nbgrader.preprocessors import CheckCellMetadata
 from traitlets.config import Config
 
 from autograder.classroom import grade as grading
 from autograder.classroom import sample
-from autograder.classroom.plugin import configure
+from autograder.classroom.plugin import TakeMarked, configure
 from autograder.course import ROOT
 from autograder.model import Lab, Submission, lab_names
 from bench.marking import right
@@ -68,7 +69,7 @@ def steps(submissions: Path) -> dict[str, dict[str, float]]:
             shutil.copytree(submissions / student, Path(place) / "submitted" / f"{number}-{student}")
         config = Config()
         configure(config)
-        config.Restore.takes_marked = True
+        config.Autograde.sanitize_preprocessors = [TakeMarked, CheckCellMetadata]
         writer, table = NbGraderAPI(config=config), {}
         for student in sorted(os.listdir(Path(place) / "submitted")):
             submission = Submission(Lab(sample.LAB), student)
@@ -76,7 +77,7 @@ def steps(submissions: Path) -> dict[str, dict[str, float]]:
             start = time.perf_counter()
             marked = grading.mark(given, 0, True)
             middle = time.perf_counter()
-            grading._let_record(writer, submission, grading.assembled(given, marked, 0), submission.marked_path)
+            grading._let_record(writer, submission, grading.assembled(given, marked, 0))
             end = time.perf_counter()
             grading.write_feedback(submission)
             table[student] = {"mark": middle - start, "record": end - middle, "feedback": time.perf_counter() - end}

@@ -95,15 +95,16 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
     count_sandboxes()
     os.environ["RUSHLIGHT_CLASSROOM"] = classroom
     from nbgrader.apps import NbGraderAPI
+    from nbgrader.preprocessors import CheckCellMetadata
     from traitlets.config import Config
 
     from autograder.classroom import grade as grading
-    from autograder.classroom.plugin import configure, judge_of
+    from autograder.classroom.plugin import TakeMarked, configure, judge_of
     from autograder.engine.edition import edition
 
     config, text = Config(), right(lab)
     configure(config)
-    config.Restore.takes_marked = True
+    config.Autograde.sanitize_preprocessors = [TakeMarked, CheckCellMetadata]
     hand_in(text, lab, classroom)
     edition(Lab(lab))  # made once on a machine
     judge_of(1)
@@ -126,7 +127,7 @@ def measure(lab: str, again: int, classroom: str, results: Connection) -> None:
     writer = NbGraderAPI(config=config)
     for submission in submissions:  # the first enters the lab into the gradebook
         notebook = grading.assembled(given, marked, 1)
-        record = partial(grading._let_record, writer, submission, notebook, submission.marked_path)
+        record = partial(grading._let_record, writer, submission, notebook)
         figures["record"], _ = timed(record)
         figures["feedback"], _ = timed(partial(grading.write_feedback, submission))
     results.send(("done", figures))

@@ -18,7 +18,6 @@ import logging
 import math
 import multiprocessing
 import os
-import shutil
 import signal
 import socket
 import sqlite3
@@ -35,7 +34,6 @@ from typing import Any
 
 import nbformat
 import psutil
-from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.apps import NbGraderAPI
 from nbgrader.preprocessors import CheckCellMetadata
@@ -61,7 +59,7 @@ from .feedback import outdated_pages
 from .gradebook import HELD, mark_of, open_gradebook, seconds_late
 from .kept_releases import expect_checks, keep_release
 from .plugin import TakeMarked, configure, judge_of
-from .restore import StudentNotebook, aliases, checks_in, edited_checks, outcome_of, restore_text, verdict_in
+from .restore import StudentNotebook, aliases, checks_in, edited_checks, outcome_of, verdict_in
 from .seals import class_seed, seal
 from .table import Rules
 
@@ -277,7 +275,6 @@ class _Task:
     step: Step
     executor: Executor
     given: dict[str, Any] | None = None  # what `mark` gets
-    marked: Path | None = None  # the file for the marked notebook
 
 
 class _ClassRun:
@@ -305,8 +302,6 @@ class _ClassRun:
         """Run a step, and those that follow from it. Yields each submission with what went wrong, or an empty string."""
         self.todo.extend((submission, step) for submission in submissions)
         self.outcome = "graded" if step is mark else "feedback written again"
-        folder = self.lab.course.folder / "marked"
-        shutil.rmtree(folder, ignore_errors=True)  # from a run that was killed
         try:
             while self.todo or self.pending:
                 yield from self._submit_steps()
@@ -315,7 +310,6 @@ class _ClassRun:
                     yield from self._finish(self.pending.pop(future), future, alone)
         finally:
             self.pool.shutdown(wait=False, cancel_futures=True)
-            shutil.rmtree(folder, ignore_errors=True)
 
     def _submit_steps(self) -> Iterator[tuple[Submission, str]]:
         """Submit as many steps as may run now. Yields the submissions that cannot be read."""
@@ -335,8 +329,7 @@ class _ClassRun:
     def _submit(self, submission: Submission, step: Step) -> None:
         task, arguments = _Task(submission, step, self.pool), [submission]
         if step is mark:
-            handed_in = replace(submission)  # its text is read now, and not kept
-            task.given, task.marked = packed(handed_in), handed_in.marked_path
+            task.given = packed(replace(submission))  # its text is read now, and not kept
             task.executor, arguments = self.engine or self.pool, [task.given, self.seed, self.isolated]
         try:
             self.pending[task.executor.submit(step, *arguments)] = task
@@ -354,18 +347,15 @@ class _ClassRun:
                 self.todo.appendleft((submission, task.step))
                 return
         try:
-            result = future.result()
-            problem = result if task.marked is None else self._record(task, result)
+            problem = result = future.result()
+            if task.given is not None:
+                problem = _let_record(self.writer, submission, assembled(task.given, result, self.seed))
         except Exception as error:
             problem = _problem_of(error, "marked" if task.step is mark else "given feedback")
         if task.step is mark and not problem:
             self.todo.appendleft((submission, write_feedback))
         else:
             yield self._end(submission, problem)
-
-    def _record(self, task: _Task, marked: str) -> str:
-        assert task.given is not None and task.marked is not None
-        return _let_record(self.writer, task.submission, assembled(task.given, marked, self.seed), task.marked)
 
     def _end(self, submission: Submission, problem: str) -> tuple[Submission, str]:
         """Log that nothing is left to do for a submission. Returns the submission with what went wrong."""
@@ -399,10 +389,11 @@ def _problem_of(error: Exception, step: str) -> str:
 
 
 def packed(submission: Submission) -> dict[str, Any]:
-    """A submission as `mark` gets it, plain data: its text, the notebook on which it is restored, and the versions to expect."""
-    lab, text = submission.lab, submission.text
-    release = json.dumps(StudentNotebook(lab, text).released)
-    return {"lab": lab.name, "student": submission.student, "text": text, "release": release, "versions": versions(lab)}
+    """A submission as `mark` gets it, plain data: its notebook, restored, the release of it, and the versions to expect. Raises
+    Unreadable."""
+    lab, handed_in = submission.lab, StudentNotebook(submission.lab, submission.text)
+    notebooks = {"notebook": json.dumps(handed_in.restored()), "release": json.dumps(handed_in.released)}
+    return {"lab": lab.name, "student": submission.student, **notebooks, "versions": versions(lab)}
 
 
 # In a marker ---------------------------------------------------------------------------------------------------------
@@ -429,22 +420,17 @@ def mark(given: dict[str, Any], seed: int, isolated: bool) -> str:
     """Run a `packed` submission and decide its checks. Takes and returns plain data, so that another machine can do it, without the
     class's folder. `assembled` makes a notebook of the result, which is JSON.
 
-    Raises Unreadable or NotGraded, and GradingError if this machine has other versions than the class, no sandbox or no compiler.
+    Raises NotGraded, and GradingError if this machine has other versions than the class, no sandbox or no compiler.
     """
-    submission, notebook = _unpacked(given)
-    _expect_versions(submission.lab, given["versions"])
-    if reason := sandbox.unavailable(submission.lab, isolated):
+    lab = Lab.with_release(given["lab"], json.loads(given["release"]))
+    notebook = nbformat.from_dict(json.loads(given["notebook"]))
+    _expect_versions(lab, given["versions"])
+    if reason := sandbox.unavailable(lab, isolated):
         raise GradingError(f"{socket.gethostname()}: {reason}")
-    verdicts = run(notebook, submission.lab, judge_of(seed), isolated)
+    verdicts = run(notebook, lab, judge_of(seed), isolated)
     outputs = [cell.outputs for cell in notebook.cells if cell.cell_type == "code" and not check_name(cell)]
     decided = [verdict.as_dict() for verdict in verdicts.values()]
     return json.dumps({"verdicts": decided, "outputs": outputs, "graded_with": notebook.metadata["graded_with"]})
-
-
-def _unpacked(given: dict[str, Any]) -> tuple[Submission, NotebookNode]:
-    """A submission that was `packed`, and its notebook, restored. Raises Unreadable."""
-    released = nbformat.from_dict(json.loads(given["release"]))
-    return Submission(Lab.with_release(given["lab"], released), given["student"]), restore_text(given["text"], released)
 
 
 def verdicts_of(marked: str) -> dict[str, Verdict]:
@@ -458,8 +444,7 @@ def verdicts_of(marked: str) -> dict[str, Verdict]:
 def assembled(given: dict[str, Any], marked: str, seed: int) -> str:
     """The notebook of a `packed` submission with what `mark` returned, sealed. Only verdicts and outputs are taken from the marker,
     and no markup, because it may be another machine. Raises Malformed."""
-    submission, notebook = _unpacked(given)
-    verdicts = verdicts_of(marked)
+    notebook, verdicts = nbformat.from_dict(json.loads(given["notebook"])), verdicts_of(marked)
     try:
         outputs = iter(json.loads(marked)["outputs"])
         for cell in notebook.cells:
@@ -472,7 +457,7 @@ def assembled(given: dict[str, Any], marked: str, seed: int) -> str:
         notebook.metadata["graded_with"] = {clean(name): clean(version) for name, version in graded_with.items()}
     except (LookupError, TypeError, ValueError, AttributeError, StopIteration, RecursionError, OverflowError):
         raise Malformed("a mark in another form") from None
-    seal(notebook, submission, seed)
+    seal(notebook, Submission(Lab(given["lab"]), given["student"]), seed)
     return nbformat.writes(notebook).encode(errors="replace").decode()
 
 
@@ -518,29 +503,17 @@ def _alarm(seconds: int) -> Iterator[None]:
 # In the one process that writes --------------------------------------------------------------------------------------
 
 
-def _let_record(writer: NbGraderAPI, submission: Submission, marked: str, path: Path) -> str:
+def _let_record(writer: NbGraderAPI, submission: Submission, marked: str) -> str:
     """Let nbgrader record a submission that has been marked. Returns what went wrong, or an empty string.
 
-    `path` is the file in which nbgrader's first step finds the marked notebook. nbgrader is forced, because it skips what an
-    interrupted run has left of a submission. It keeps manual scores.
+    nbgrader is forced, because it skips what an interrupted run has left of a submission. It keeps manual scores.
 
     This is no transaction: nbgrader commits each score by itself. But the next run repairs what a kill leaves. nbgrader first
     removes the graded notebook, and the new one names its submission only when all scores are in the gradebook. It is also newer
     than the page of feedback. So until the new page is written, the submission is not done. `grade` enters the rest (times,
     extensions, penalties, marks of a group) in every run, for all submissions and from files and scores alone.
     """
-    try:
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(marked, encoding="utf-8")
-    except OSError as error:
-        raise _cannot_write(str(error.strerror)) from None
-    try:
-        return _autograde(writer, submission)
-    finally:
-        path.unlink(missing_ok=True)
-
-
-def _autograde(writer: NbGraderAPI, submission: Submission) -> str:
+    writer.config.TakeMarked.marked = marked
     deadline = time.monotonic() + LOCKED_SECONDS
     while True:
         with uninterrupted():

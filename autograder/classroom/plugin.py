@@ -218,21 +218,21 @@ class Restore(NbGraderPreprocessor):
         submission = Submission(Lab(resources["nbgrader"]["notebook"]), resources["nbgrader"]["student"])
         remove_active(submission.graded_path.parent)
         try:
-            nb = self.rebuilt(submission)
+            return self.rebuilt(submission), resources
         except Unreadable as error:
             raise NbGraderException(str(error)) from None
-        nb.metadata["restored"] = submission.digest
-        return nb, resources
 
     def rebuilt(self, submission: Submission) -> NotebookNode:
         return StudentNotebook(submission.lab, submission.text).restored()
 
 
 class TakeMarked(Restore):
-    """Take the notebook that a marker has rebuilt and run: the first step of `rushlight grade`, without `RunInSubject`."""
+    """Take a notebook that was restored and marked before: the first step of `rushlight grade`, without `RunInSubject`."""
+
+    marked = Unicode(help="The text of the marked notebook.").tag(config=True)
 
     def rebuilt(self, submission: Submission) -> NotebookNode:
-        return nbformat.read(submission.marked_path, as_version=4)
+        return nbformat.reads(self.marked, as_version=4)
 
 
 def remove_active(folder: Path) -> None:

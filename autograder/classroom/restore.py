@@ -13,13 +13,14 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
 from ..engine.verdict import NOT_ATTEMPTED, OUTCOMES
 from ..language import phrase
-from ..model import ADDED, Lab, Unreadable, check_name, exercise_name, is_added, names_by_grade_id
+from ..model import ADDED, Lab, Unreadable, check_name, digest, exercise_name, is_added, names_by_grade_id
 from ..text import printable
 from .join import LONGEST, Part, join, parsed, reason_left_out
 from .pictures import attach, with_pictures
@@ -33,14 +34,19 @@ OVER_ALL = phrase("left out: all cells together are too long to be graded")
 
 
 class StudentNotebook:
-    """A student's notebook of a lab, read once from its text. The text may be anything."""
+    """A student's notebook of a lab, parsed once. The text may be anything.
+
+    nbformat does not see the text: to say what is wrong with a notebook takes it minutes and gigabytes.
+    """
 
     def __init__(self, lab: Lab, text: str) -> None:
         self.lab, self.text = lab, text
+        self.content: Any = None
+        self.error: Exception | None = None
         try:
             self.content = json.loads(text)
-        except (ValueError, RecursionError):
-            self.content = None
+        except (ValueError, RecursionError) as error:
+            self.error = error
 
     @property
     def claimed(self) -> dict[str, str]:
@@ -69,8 +75,18 @@ class StudentNotebook:
         return released
 
     def restored(self) -> NotebookNode:
-        """Raises Unreadable."""
-        return restore_text(self.text, self.released)
+        """The notebook, restored, with the digest of its text in the metadata. Raises Unreadable, whatever is wrong with it."""
+        try:
+            if self.error:
+                raise self.error
+            notebook = restore(self.content, self.released)
+        except json.JSONDecodeError:
+            raise Unreadable("not a notebook: the file is not JSON") from None
+        except Exception as error:  # RecursionError, and others for cells that are none
+            first = next(iter(str(error).splitlines()), "") or type(error).__name__
+            raise Unreadable(f"not a notebook of this lab: {printable(first[:200])}") from None
+        notebook.metadata["restored"] = digest(self.text)
+        return notebook
 
     def remark(self) -> str:
         """A line about answers to exercises that this class's lab does not have. Otherwise nothing."""
@@ -91,20 +107,6 @@ def names_only_in(some: Mapping[str, str], others: Collection[str]) -> str:
     """The names of the cells that are here and not there, in words."""
     names = list(dict.fromkeys(name[:60] for key, name in some.items() if key not in others))
     return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if names[4:] else "")
-
-
-def restore_text(text: str, released: NotebookNode) -> NotebookNode:
-    """Restore a submission from the text of its file. Raises Unreadable, whatever is wrong with the text.
-
-    nbformat does not see the text: to say what is wrong with a notebook takes it minutes and gigabytes.
-    """
-    try:
-        return restore(json.loads(text), released)
-    except json.JSONDecodeError:
-        raise Unreadable("not a notebook: the file is not JSON") from None
-    except Exception as error:  # RecursionError, and others for cells that are none
-        first = next(iter(str(error).splitlines()), "") or type(error).__name__
-        raise Unreadable(f"not a notebook of this lab: {printable(first[:200])}") from None
 
 
 # Restoring -----------------------------------------------------------------------------------------------------------

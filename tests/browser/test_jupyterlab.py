@@ -10,7 +10,7 @@ from course import TOKEN, Course, Notebook
 from first_lab import EXERCISES
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
-from autograder.classroom.restore import restore_text
+from autograder.classroom.restore import StudentNotebook
 from autograder.engine import sandbox
 from autograder.engine.card import card
 from autograder.engine.verdict import DISAGREED, NOT_ATTEMPTED, PASSED, Verdict
@@ -110,10 +110,8 @@ def test_no_key_loses_an_answer(opened, solved, course, page, edit):
         if (text := path.read_text(encoding="utf-8")) not in ("", before):
             break
         page.wait_for_timeout(100)
-    released = Lab("01a_views").release.nodes
-    answer = next(
-        cell for cell in restore_text(text, released).cells if exercise_name(cell) == "aten.strided.element_offset"
-    )
+    cells = StudentNotebook(Lab("01a_views"), text).restored().cells
+    answer = next(cell for cell in cells if exercise_name(cell) == "aten.strided.element_offset")
     assert ast.dump(ast.parse(RIGHT)) == ast.dump(ast.Module(ast.parse(answer.source).body[-1:], []))
 
 

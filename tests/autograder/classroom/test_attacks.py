@@ -14,7 +14,7 @@ from sweep import swept
 from autograder import model
 from autograder.classroom import grade as grading
 from autograder.classroom.join import LONGEST
-from autograder.classroom.restore import MAX_ADDED, deactivate_markup, restore, restore_text
+from autograder.classroom.restore import MAX_ADDED, StudentNotebook, deactivate_markup, restore
 from autograder.engine import sandbox
 from autograder.engine.edition import edition
 from autograder.engine.observe import MAX_LENGTH, Malformed, SubjectDied, accept, error_tree, show, tensor_tree
@@ -343,17 +343,17 @@ OUTPUT = {
 
 
 def test_outputs_count_nothing_for_the_limit_of_a_notebook_and_all_else_does(submission, released, monkeypatch):
-    path, own = submission / f"{LAB}.ipynb", Lab(LAB).release.nodes
+    path = submission / f"{LAB}.ipynb"
     monkeypatch.setattr(model, "MAX_NOTEBOOK", path.stat().st_size + 2_000)
     code = [c for c in released.cells if c.cell_type == "code"]
     code[0].source += '\n# "outputs": [1\\\\'
     nbformat.write(released, path)
-    restored = restore_text(model.read_submission(path), own)
+    restored = StudentNotebook(Lab(LAB), model.read_submission(path)).restored()
     for c in code:
         c.outputs = [OUTPUT, {**OUTPUT, "text": "x" * 1_000}] * 3
     path.write_text(json.dumps(released, indent=1))
     text = model.read_submission(path)
-    assert "x" * 100 not in text and restore_text(text, own) == restored
+    assert "x" * 100 not in text and StudentNotebook(Lab(LAB), text).restored().cells == restored.cells
     code[1].source = "x" * model.MAX_NOTEBOOK
     path.write_text(json.dumps(released, indent=1))
     with pytest.raises(model.Unreadable, match="MB without its outputs; the limit is"):
@@ -432,15 +432,16 @@ def test_a_name_that_nbgrader_takes_for_many_is_refused(submission, name):
         "[" * 100_000,
     ],
 )
-def test_a_file_that_is_no_notebook_is_refused_with_a_reason(submission, released, text):
+def test_a_file_that_is_no_notebook_is_refused_with_a_reason(submission, text):
     (submission / f"{LAB}.ipynb").write_text(text)
     with pytest.raises(ValueError, match=r"^not a notebook.*$"):
-        restore_text(read_submission(submission / f"{LAB}.ipynb"), released)
+        StudentNotebook(Lab(LAB), read_submission(submission / f"{LAB}.ipynb")).restored()
 
 
-def test_a_notebook_of_nbformat_3_is_refused_with_what_to_do(released):
+def test_a_notebook_of_nbformat_3_is_refused_with_what_to_do():
+    text = '{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": []}]}'
     with pytest.raises(model.Unreadable, match="open it in JupyterLab and save it, because it is of nbformat 3$"):
-        restore_text('{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": []}]}', released)
+        StudentNotebook(Lab(LAB), text).restored()
 
 
 @pytest.fixture

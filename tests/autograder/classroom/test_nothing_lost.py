@@ -228,7 +228,7 @@ def test_a_late_submission_is_graded_and_nbgrader_knows_how_late(classroom, subm
 
 
 def mark_or_die(given, *more):
-    if "fatal" in given["text"]:
+    if "fatal" in given["notebook"]:
         os.kill(os.getpid(), signal.SIGKILL)
     return mark(given, *more)
 
@@ -242,7 +242,7 @@ def test_a_submission_that_ends_every_marker_costs_itself_only(classroom, submis
     file = classroom / "submitted" / "student01" / LAB / f"{LAB}.ipynb"
     file.write_text(
         file.read_text().replace(
-            '"cells": [', '"cells": [{"cell_type": "raw", "id": "fatal", "metadata": {}, "source": "fatal"},', 1
+            '"cells": [', '"cells": [{"cell_type": "markdown", "id": "fatal", "metadata": {}, "source": "fatal"},', 1
         )
     )
     monkeypatch.setattr(grading, "mark", mark_or_die)

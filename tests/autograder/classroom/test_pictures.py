@@ -9,7 +9,7 @@ import pytest
 
 from autograder.classroom import pictures
 from autograder.classroom.formulas import markdown2html
-from autograder.classroom.restore import restore_text
+from autograder.classroom.restore import StudentNotebook
 from autograder.model import Lab
 
 LAB, KEY = "01a_views", "question-a-row-that-keeps-a-matrix"
@@ -34,7 +34,7 @@ def answer():
         cell.source = source
         if attachments is not None:
             cell.attachments = attachments
-        restored = restore_text(json.dumps(notebook), Lab(LAB).release.nodes)
+        restored = StudentNotebook(Lab(LAB), json.dumps(notebook)).restored()
         nbformat.validate(restored)
         return restored.cells[-1] if kind != KEY else next(cell for cell in restored.cells if cell.id == KEY)
 
@@ -95,7 +95,7 @@ def test_attachments_may_be_anything(attachments):
     notebook = copy.deepcopy(Lab(LAB).release.nodes)
     next(cell for cell in notebook.cells if cell.id == KEY)["attachments"] = attachments
     assert not [
-        cell for cell in restore_text(json.dumps(notebook), Lab(LAB).release.nodes).cells if "attachments" in cell
+        cell for cell in StudentNotebook(Lab(LAB), json.dumps(notebook)).restored().cells if "attachments" in cell
     ]
 
 
