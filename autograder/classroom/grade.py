@@ -350,6 +350,8 @@ class _ClassRun:
             problem = result = future.result()
             if task.given is not None:
                 problem = _let_record(self.writer, submission, assembled(task.given, result, self.seed))
+                if not problem:
+                    self.writer.config.Autograde.pre_convert_hook = None  # it has entered the lab, once for all
         except Exception as error:
             problem = _problem_of(error, "marked" if task.step is mark else "given feedback")
         if task.step is mark and not problem:

@@ -1,6 +1,7 @@
 """`rushlight grade` on the sample class."""
 
 import csv
+import json
 import os
 import shutil
 import signal
@@ -14,8 +15,9 @@ from first_lab import CHECKS, HALF, POINTS
 from nbgrader.preprocessors import SaveAutoGrades, SaveCells
 from sweep import sweep
 
+from autograder import model
 from autograder.classroom import grade as grading
-from autograder.classroom import plugin, sample
+from autograder.classroom import late, plugin, restore, sample
 from autograder.classroom.collect import name_as_handed_in, take_renamed
 from autograder.classroom.grade import GradingError, Row, grade, write_csv
 from autograder.classroom.report import write_report
@@ -166,6 +168,27 @@ def test_nbformat_does_not_see_the_text_of_a_submission(one_student, monkeypatch
     (row,) = quick_grade(LAB, executor=AtOnce())
     assert row.total == 14 and seen
     assert (one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb").read_text() not in seen
+
+
+def test_a_submission_is_read_parsed_and_restored_once_before_it_is_recorded(one_student, monkeypatch, quick_grade):
+    own = (one_student / "submitted" / "half_done" / LAB / f"{LAB}.ipynb").read_text()
+    done = []
+
+    def note(module, name, wanted=lambda given: True):
+        function = getattr(module, name)
+
+        def noting(given, *more, **options):
+            done.extend([name] * wanted(given))
+            return function(given, *more, **options)
+
+        monkeypatch.setattr(module, name, noting)
+
+    note(model, "read_notebook")
+    note(json, "loads", lambda text: text == own)
+    note(restore, "restore")
+    note(late, "renew_times")
+    (row,) = quick_grade(LAB, executor=AtOnce())
+    assert row.total == 14 and done[: done.index("renew_times")] == ["read_notebook", "loads", "restore"]
 
 
 @pytest.mark.sweep
