@@ -161,25 +161,14 @@ class Judge:
 
         A disagreement is explained by its smallest case, unless `second_chance(verdict)` returns another verdict.
         """
-        verdict = self._timed(
-            name,
-            lambda check: self._decide(
-                check, self.source.first(check), lambda: self.source.begin(check), ask, second_chance
-            ),
-        )
+        verdict = self._timed(name, lambda check: self._decide(check, ask, second_chance))
         if second_chance is not None and verdict.outcome in (TIMED_OUT, DIED, MALFORMED):
             return second_chance(verdict) or verdict
         return verdict
 
     def replay(self, name: str, case: dict, ask: Ask) -> Verdict:
         """Decide one check on one given case, and explain that case."""
-
-        def begin(check: Check) -> PendingCases:
-            return PendingCases([case], self.source.ask(check, [case]), 0)
-
-        return self._timed(
-            name, lambda check: self._decide(check, [case], lambda: begin(check), ask, None, shrink=False)
-        )
+        return self._timed(name, lambda check: self._decide(check, ask, None, case))
 
     def _timed(self, name: str, decide: Callable[[Check], Verdict]) -> Verdict:
         start = time.perf_counter()
@@ -218,24 +207,18 @@ class Judge:
         """Torch's observations of cases of a check."""
         return self.source.ask(check, cases)()
 
-    def _decide(
-        self,
-        check: Check,
-        first: list[dict],
-        begin: Callable[[], PendingCases],
-        ask: Ask,
-        second_chance: SecondChance | None,
-        shrink: bool = True,
-    ) -> Verdict:
-        """Ask for the `first` cases, and for the others of `begin()` unless the exercise is not attempted."""
+    def _decide(self, check: Check, ask: Ask, second_chance: SecondChance | None, case: dict | None = None) -> Verdict:
+        """Decide a check on one `case`, or on the cases of the source: on the first edge, and if the exercise is attempted, on the
+        others."""
+        first = self.source.first(check) if case is None else [case]
         observed = _ask(ask, check, first)
         if observed and has(observed[0], "type", "NotAttempted"):
             return Verdict(check.name, NOT_ATTEMPTED, message=_safely(lambda tree: tree["message"], observed[0]))
         if check.examine is not None:
-            verdict = replace(check.examine(self, observed[0], None if shrink else first[0]), check=check.name)
+            verdict = replace(check.examine(self, observed[0], case), check=check.name)
             again = second_chance if is_milestone(check.name) and not verdict.passed else None
             return again and again(verdict) or verdict
-        pending = begin()
+        pending = self.source.begin(check) if case is None else PendingCases([case], self.source.ask(check, [case]), 0)
         cases, needed = pending.cases, pending.edges + FEWEST
         try:
             observed += _observe(ask, check, cases[len(first) :], needed)
@@ -245,7 +228,7 @@ class Judge:
         known = {key_of(pair[0]): _compare(*pair) for pair in zip(tried, observed, answers)}
         if hasattr(check.program, "for_cases"):
             self._decide_alone(check, known, tried[len(first) :], dict(zip(map(key_of, tried), answers)), ask)
-        noise = self._leave_noise_out(check, known) if shrink else 0
+        noise = self._leave_noise_out(check, known) if case is None else 0
         failing = sum(disagreement is not None for disagreement in known.values())
         count = len(tried) - noise
         verdict = Verdict(check.name, PASSED, cases=count, agreed=count - failing, exact=self.source.is_exact(check))
@@ -254,7 +237,7 @@ class Judge:
             verdict.notes = [phrase(f"it is slow: {count} of {most} cases were tried, and its speed costs nothing")]
         if noise:
             verdict.notes.append(phrase(f"cases left out, because torch's own answer is rounding noise: {noise}"))
-        return self._decide_failure(verdict, check, known, ask, second_chance, shrink) if failing else verdict
+        return self._decide_failure(verdict, check, known, ask, second_chance, case is None) if failing else verdict
 
     def _decide_alone(
         self, check: Check, known: Known, together: list[dict], answers: dict[str, Tree], ask: Ask

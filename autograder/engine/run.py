@@ -87,7 +87,6 @@ def _run_cells(
     """Run each cell on which a check may depend, and decide each check, in order. The output of another cell says that it was not
     run, because a person reads the notebook to mark the written answers."""
     verdicts: dict[str, Verdict] = {}
-    failed: dict[str | None, str] = {}  # the error of each exercise's cell
     core, to_run = session.lab.core, _to_run(notebook, session.lab)
     for cell in notebook.cells:
         if cell.cell_type != "code":
@@ -98,19 +97,11 @@ def _run_cells(
             passed = _passed(verdicts)
             if is_milestone(name) and (reason := missing_for_milestone(core, passed.__contains__)):
                 verdicts[name] = Verdict(name, NOT_ATTEMPTED, message=reason)
-                continue
-            retry = partial(_retry_on_reference, to_run, session, judge, passed)
-            verdicts[name] = session.decide(judge, name, retry)
-            exercise = "" if is_milestone(name) else exercise_of(name)
-            if exercise and verdicts[name].outcome in (TIMED_OUT, DIED):
-                failed[exercise] = f"{name}: {verdicts[name].outcome}"  # its other checks run without it
-            if verdicts[name].outcome == NOT_ATTEMPTED and exercise in failed:
-                error = failed[exercise]
-                verdicts[name].message = phrase(f"the cell that defines it did not run: {error}")
+            else:
+                retry = partial(_retry_on_reference, to_run, session, judge, passed)
+                verdicts[name] = session.decide(judge, name, retry)
         elif any(cell is other for other in to_run):
             cell.outputs = session.run_cell(cell)
-            errors = [output for output in cell.outputs if output.output_type == "error"]
-            failed |= {exercise_name(cell): f"{output.ename}: {output.evalue}" for output in errors}
         elif cell.source.strip():
             cell.outputs = [NotebookNode(output_type="stream", name="stdout", text=NOT_RUN)]
     return verdicts
@@ -190,6 +181,7 @@ class Session:
         self.missing = lab.required if missing is None else missing
         self.edition = edition(lab, self.missing)
         self.ran: list[NotebookNode] = []
+        self.failed: dict[str | None, str] = {}  # the error of each exercise's cell
         self.sandbox: Sandbox | None = None
         self.output_left = MAX_OUTPUTS
         self.started = False
@@ -199,9 +191,12 @@ class Session:
         try:
             reply = self._request({"cell": cell.source}, times * self._seconds(limits.CELL_SECONDS))
             self.ran.append(cell)
-            return [*self._limit_outputs(map(safe_output, reply["outputs"]))]
+            outputs = [*self._limit_outputs(map(safe_output, reply["outputs"]))]
         except (*FAILURES, KeyError, TypeError, AttributeError) as error:
-            return [_error_output(type(error).__name__, str(error))]
+            outputs = [_error_output(type(error).__name__, str(error))]
+        errors = [output for output in outputs if output.output_type == "error"]
+        self.failed |= {exercise_name(cell): f"{output.ename}: {output.evalue}" for output in errors}
+        return outputs
 
     def _limit_outputs(self, outputs: Iterable[NotebookNode]) -> Iterator[NotebookNode]:
         for output in outputs:
@@ -214,9 +209,15 @@ class Session:
             yield output
 
     def decide(self, judge: Judge, name: str, second_chance: SecondChance | None) -> Verdict:
+        """The judge's verdict on a check. If it is not attempted because the exercise's cell did not run, it says why."""
         verdict = judge.verdict(name, self.observe, second_chance)
+        exercise = None if is_milestone(name) else exercise_of(name)
         if verdict.outcome in (TIMED_OUT, DIED):  # the next subject runs without the piece that killed this one
             self.ran = [cell for cell in self.ran if exercise_name(cell) != name]
+            self.failed[exercise] = f"{name}: {verdict.outcome}"
+        if verdict.outcome == NOT_ATTEMPTED and exercise and exercise in self.failed:
+            error = self.failed[exercise]
+            verdict.message = phrase(f"the cell that defines it did not run: {error}")
         return verdict
 
     def try_cell(self, source: str, seconds: float) -> list[NotebookNode]:
@@ -328,7 +329,7 @@ def _reference_verdicts(lab: Lab, judge: Judge, names: Iterable[str], folder: Pa
     session = Session(lab, True, limits.Allowance(is_on_torch(lab.name)), missing=[], filling=folder)
     try:
         source = _FILL_WITH_REFERENCE.format(exercises=sorted(set(map(exercise_of, names))))
-        session.run_cell(NotebookNode(source=source))
+        session.run_cell(NotebookNode(source=source, metadata={}))
         yield from (session.decide(judge, name, None) for name in names)
     finally:
         session.close()

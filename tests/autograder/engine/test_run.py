@@ -148,15 +148,13 @@ def test_every_check_of_an_exercise_says_that_its_cell_did_not_run(first, reason
     lab = Lab("12d_everything")
     whole, part = "course.anatomy.count_paths", "course.anatomy.count_paths.many"
     cells = [cell for cell in lab.release.nodes.cells if {exercise_name(cell), check_name(cell)} & {whole, part}]
-    error = nbformat.v4.new_output("error", ename="SyntaxError", evalue="x")
+    error = nbformat.v4.new_output("error", ename="SyntaxError", evalue="x", traceback=[])
     outcomes = iter([first, NOT_ATTEMPTED])
-    session = SimpleNamespace(
-        lab=lab,
-        run_cell=lambda cell: [error] * (first == NOT_ATTEMPTED),
-        decide=lambda judge, name, retry: Verdict(name, next(outcomes)),
-    )
+    session = running.Session(lab, False, limits.Allowance(False))
+    session._request = lambda message, seconds: {"outputs": [error] * (first == NOT_ATTEMPTED)}
+    judge = SimpleNamespace(verdict=lambda name, ask, retry: Verdict(name, next(outcomes)))
     verdicts = running._run_cells(
-        nbformat.v4.new_notebook(cells=copy.deepcopy(cells)), session, None, lambda check: None
+        nbformat.v4.new_notebook(cells=copy.deepcopy(cells)), session, judge, lambda check: None
     )
     said = f"the cell that defines it did not run: {reason}"
     assert {name: verdict.message for name, verdict in verdicts.items()} == {
