@@ -151,7 +151,7 @@ def open_in(page, scheme, address):
     """Open a page in a scheme, not in the one that the browser has kept of an earlier page."""
     page.emulate_media(color_scheme=scheme)
     page.goto(address)
-    page.evaluate("localStorage.clear()")
+    page.evaluate("Storage.prototype.setItem = () => {}; localStorage.clear()")  # a late script cannot keep it again
     page.reload()
     page.locator(f"body[data-md-color-scheme={'slate' if scheme == 'dark' else 'default'}]").wait_for()
 
