@@ -73,7 +73,7 @@ def test_a_pack_that_is_cut_keeps_what_it_has(tmp_path):
 
 
 TROUBLE = """
-import time, types
+import sys, time, types
 from pathlib import Path
 from bench.gpu_parts import recording
 

@@ -7,10 +7,12 @@ from enum import Enum
 from types import SimpleNamespace
 from typing import Any
 
-from rushlight.backends import returns
-
 ReduceOp = Enum("ReduceOp", "SUM AVG PRODUCT MIN MAX")
 _world: list[str] = []  # the backend of the default group
+
+
+def returns(value: Any) -> Callable:
+    return lambda *args, **kwargs: value
 
 
 is_available = is_gloo_available = returns(True)
