@@ -1,0 +1,344 @@
+"""Kernels in CUDA C++ on a computer without a GPU: compiled by the system's compiler, run thread by thread, and counted.
+
+A text is compiled with `-fsanitize=thread`, which calls a function before each access to memory. The functions are not that
+sanitizer's but those of `accesses.cpp` here; `threads.cpp` runs each thread of a block as a fiber, and `device.h` has the
+language. So the kernel's values are computed, and these are facts: what each warp asks of memory, in sectors of 32 bytes and in
+wavefronts of shared memory, races, accesses outside of arrays, barriers that not all threads reach. In PyTorch: nothing; on a
+GPU, Nsight Compute and compute-sanitizer tell these. What is modelled and what is not: `README.md`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import json
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rushlight.utils.cpp_extension import CompileError, compiled, compiler
+
+__all__ = ["CompileError", "Counts", "Finding", "Module", "Result", "Traffic", "uninitialized"]
+
+HERE = Path(__file__).parent
+LARGEST_SHARED = 227 << 10  # bytes of a block, on a device of compute capability 9.0
+
+# Optimisations that merge or split accesses are off, so that an access of the text is counted once. No fused multiply-add.
+KERNEL_FLAGS = "-std=c++17 -O1 -g1 -fPIC -shared -fsanitize=thread -fsanitize-coverage=trace-pc -ffp-contract=off -Wl,-Bsymbolic -nodefaultlibs -w"
+ONLY_GCC = "-fno-gnu-unique -fno-tree-sra -fno-tree-cselim -fno-tree-loop-im -fno-tree-ch --param=tsan-instrument-func-entry-exit=0 -fmax-errors=5"
+RUNTIME_FLAGS = "-std=c++17 -O2 -fPIC -shared -U_FORTIFY_SOURCE -fvisibility=hidden"
+HEADERS = {name: (HERE / name).read_text(encoding="utf-8") for name in ("device.h", "half.h")}
+RUNTIME = {name: (HERE / name).read_text(encoding="utf-8") for name in ("runtime.h", "threads.cpp", "accesses.cpp")}
+EMPTY = {f"{name}.h": "" for name in ("cuda_fp16", "cuda_bf16", "cuda_runtime")}  # files whose content is in device.h
+
+
+# Results -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Traffic:
+    """What threads asked of one kind of memory. A request is one instruction of a warp."""
+
+    threads: int = 0  # accesses, each thread's counted
+    requests: int = 0
+    bytes: int = 0  # that the threads asked for
+    sectors: int = 0  # of 32 bytes; global memory
+    wavefronts: int = 0  # shared memory
+    conflicts: int = 0  # wavefronts more than the least that accesses of this width need
+
+    def add(self, other: Traffic) -> None:
+        for name in (f.name for f in fields(self)):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+@dataclass
+class Counts:
+    """The counts of a launch, or of one line of its text."""
+
+    global_load: Traffic = field(default_factory=Traffic)
+    global_store: Traffic = field(default_factory=Traffic)
+    global_atomic: Traffic = field(default_factory=Traffic)
+    shared_load: Traffic = field(default_factory=Traffic)
+    shared_store: Traffic = field(default_factory=Traffic)
+    shared_atomic: Traffic = field(default_factory=Traffic)
+    barriers: int = 0  # each block's counted
+    warp_operations: int = 0  # shuffles, votes and __syncwarp, each warp's counted
+
+
+@dataclass
+class Finding:
+    """A defect of a kernel. The first occurrence is described, and `count` says how many there were.
+
+    `kind` is `outside` (of all arrays), `misaligned`, `race`, `unwritten` (memory that is read and was never written),
+    `barrier` (other threads of the block ended, or wait at another one), `deadlock`, `mask` (without the caller), `shuffle`
+    (of a lane that does not take part), `endless` (too many steps) or `assert`.
+    """
+
+    kind: str
+    line: int | None
+    block: tuple[int, int, int]
+    thread: tuple[int, int, int]
+    other_line: int | None = None
+    other_block: tuple[int, int, int] | None = None
+    other_thread: tuple[int, int, int] | None = None
+    memory: str | None = None  # the name of a parameter, or "shared memory"
+    index: int | None = None  # of the element, counted from the beginning of that memory
+    mask: int | None = None
+    text: str = ""
+    count: int = 1
+
+
+@dataclass
+class Result:
+    """The result of a launch. Values are in the arrays that were given."""
+
+    counts: Counts
+    lines: dict[int, Counts]
+    findings: list[Finding]
+    printed: str
+    shared: int  # bytes of shared memory of a block
+
+
+_KINDS = ["load", "store", "atomic"]
+
+
+@dataclass
+class uninitialized:
+    """An argument whose elements have no values before the kernel writes them."""
+
+    array: np.ndarray
+
+
+# Compiling -----------------------------------------------------------------------------------------------------------
+
+
+class _Parameter(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_char), ("bytes", ctypes.c_int)]
+
+
+class _Kernel(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("call", ctypes.c_void_p)]
+    _fields_ += [("parameters", ctypes.POINTER(_Parameter)), ("count", ctypes.c_int)]
+
+
+class _Buffer(ctypes.Structure):
+    _fields_ = [("first", ctypes.c_void_p), ("bytes", ctypes.c_int64)]
+    _fields_ += [("element", ctypes.c_int32), ("is_written", ctypes.c_int32)]
+
+
+class _Launch(ctypes.Structure):
+    _fields_ = [("kernel", ctypes.c_void_p), ("arguments", ctypes.POINTER(ctypes.c_void_p))]
+    _fields_ += [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3)]
+    _fields_ += [(name, ctypes.c_int64) for name in ("shared", "seed", "steps", "buffer_count")]
+    _fields_ += [("buffers", ctypes.POINTER(_Buffer)), ("touch", ctypes.c_void_p)]
+
+
+def _key(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:24]
+
+
+@functools.cache
+def _runtime() -> ctypes.CDLL:
+    """The library that all kernels call. Its names are global, because a kernel's library does not name it."""
+    command = [compiler(), *RUNTIME_FLAGS.split(), "threads.cpp", "accesses.cpp"]
+    library = ctypes.CDLL(str(compiled(_key(*RUNTIME.values(), *command), command, RUNTIME)), mode=ctypes.RTLD_GLOBAL)
+    library.cuda_host_launch.restype = ctypes.c_int64
+    library.cuda_host_result.restype = library.cuda_host_printed.restype = ctypes.c_char_p
+    return library
+
+
+_DYNAMIC = re.compile(r"\bextern\s+__shared__\s+((?:__align__\s*\(\s*\d+\s*\)\s*)?)([\w\s:]*?[\w>])\s+(\w+)\s*\[\s*\]\s*;")
+_GLOBAL = re.compile(r"(template\s*<[^>]*>\s*)?(?:extern\s+\"C\"\s+)?__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)\s*\{")
+
+
+class Module:
+    """The kernels of a text, compiled once for each text. Templates are named: `Module(text, "transpose<1>")`.
+
+    Raises:
+        CompileError: the text does not compile; the message has the compiler's lines, and numbers of the text's lines.
+        RuntimeError: there is no compiler.
+    """
+
+    def __init__(self, text: str, *instances: str):
+        declared = list(_GLOBAL.finditer(text))
+        names = [m[2] for m in declared if not m[1]] + list(instances)
+        self._parameter_names = {m[2]: re.findall(r"(\w+)\s*(?:,|$)", m[3]) for m in declared}
+        table = ", ".join(f'cuda_host::entry<{name}>("{name}", {name})' for name in names)
+        source = (
+            _DYNAMIC.sub(r"CUDA_DYNAMIC_SHARED(\2, \3);", text) + "\n"
+            f'extern "C" cuda_host::Kernel cuda_host_kernels[] = {{{table}}};\n'
+            f'extern "C" int cuda_host_count = {len(names)};\n'
+            'extern "C" void* cuda_host_touch() { static __thread int any; return &any; }\n'
+        )
+        name = compiler()
+        flags = KERNEL_FLAGS.split() + ([] if "clang" in Path(name).resolve().name else ONLY_GCC.split())
+        command = [name, *flags, "-I.", "-include", "device.h", "-x", "c++", "kernel.cu", "-lm", "-lc"]
+        texts = {**HEADERS, **EMPTY, "kernel.cu": source}
+        self.path = compiled(_key(*texts.values(), *command), command, texts)
+        self._runtime = _runtime()
+        library = ctypes.CDLL(str(self.path))
+        count = ctypes.c_int.in_dll(library, "cuda_host_count").value
+        table_type = _Kernel * count
+        self.kernels = {k.name.decode(): k for k in table_type.in_dll(library, "cuda_host_kernels")}
+        self._touch = ctypes.cast(library.cuda_host_touch, ctypes.c_void_p)
+        self._lines: dict[int, int | None] = {}
+
+    def launch(
+        self,
+        name: str,
+        grid: int | Sequence[int],
+        block: int | Sequence[int],
+        *arguments: Any,
+        shared: int = 0,
+        seed: int = 0,
+        steps: int = 1 << 22,
+    ) -> Result:
+        """Run a kernel on a grid of blocks.
+
+        Args:
+            grid, block: their sizes, one to three numbers.
+            arguments: an array for each pointer (a view is a pointer into its base, and all of its base may be accessed), a
+                number for each number, bytes for a struct. Arrays are changed in place.
+            shared: bytes of dynamic shared memory.
+            seed: draws the order of blocks, of the block's warps and of a warp's lanes; 0 is the natural order.
+            steps: the largest number of basic blocks that a thread may run.
+
+        Raises:
+            ValueError: a size that no device allows, or other arguments than the kernel has.
+        """
+        grid, block = _sizes(grid), _sizes(block)
+        threads = block[0] * block[1] * block[2]
+        if not 1 <= threads <= 1024 or block[2] > 64:
+            raise ValueError(f"a block has 1 to 1,024 threads, not {threads}")
+        if min(grid) < 1 or max(grid[1:]) > 65535 or grid[0] >= 2**31:
+            raise ValueError(f"no device runs a grid of {grid} blocks")
+        kernel = self.kernels[name]
+        if len(arguments) != kernel.count:
+            raise ValueError(f"{name} has {kernel.count} parameters, not {len(arguments)}")
+        memory = _Memory()
+        names = self._parameter_names.get(name.partition("<")[0], [])
+        names = names if len(names) == kernel.count else [f"argument {i}" for i in range(kernel.count)]
+        values = [memory.pass_(argument, kernel.parameters[i], names[i]) for i, argument in enumerate(arguments)]
+        pointers = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(value) for value in values))
+        launch = _Launch(
+            kernel.call, pointers, (ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block),
+            shared, seed, steps, len(memory.buffers), memory.table(), self._touch,
+        )  # fmt: skip
+        used = self._runtime.cuda_host_launch(ctypes.byref(launch))
+        if used < 0:
+            raise ValueError(f"a block has at most {LARGEST_SHARED:,} bytes of shared memory")
+        memory.copy_back()
+        return self._result(json.loads(self._runtime.cuda_host_result()), grid, block, memory, used)
+
+    def _result(self, told: dict, grid: tuple, block: tuple, memory: _Memory, shared: int) -> Result:
+        self._find_lines([site[0] for site in told["sites"]] + [pc for f in told["findings"] for pc in f[2:4]])
+        total, lines = Counts(), {}
+        for pc, kind, *numbers in told["sites"]:
+            line = self._line(pc)
+            for counts in (total, lines.setdefault(line, Counts())):
+                if kind == 3:
+                    counts.barriers += numbers[1]
+                elif kind == 4:
+                    counts.warp_operations += numbers[1]
+                else:
+                    getattr(counts, f"global_{_KINDS[kind]}").add(Traffic(*numbers[:6]))
+                    getattr(counts, f"shared_{_KINDS[kind]}").add(Traffic(*numbers[6:]))
+        findings = []
+        for kind, text, pc, other_pc, at, thread, other_at, other, region, offset, size, mask, count in told["findings"]:
+            name, element = memory.name_of(region)
+            kind, _, detail = kind.partition(", ")
+            if detail == "other" and self._line(pc) == self._line(other_pc):
+                continue  # the compiler has made two calls of one
+            findings.append(
+                Finding(
+                    kind, self._line(pc), _index(at, grid), _index(thread, block),
+                    self._line(other_pc) if other_pc >= 0 else None,
+                    _index(other_at, grid) if other >= 0 else None,
+                    _index(other, block) if other >= 0 else None,
+                    name, offset // element if name else None, mask or None, text, count,
+                )  # fmt: skip
+            )
+        printed = self._runtime.cuda_host_printed().decode(errors="replace")
+        return Result(total, dict(sorted(lines.items(), key=lambda item: item[0] or 0)), findings, printed, shared)
+
+    def _line(self, pc: int) -> int | None:
+        return self._lines.get(pc & (1 << 56) - 1)
+
+    def _find_lines(self, pcs: Sequence[int]) -> None:
+        """Ask binutils for the lines of return addresses. Of functions that are inlined, the line in the text is told."""
+        new = sorted({pc & (1 << 56) - 1 for pc in pcs if pc >= 0} - self._lines.keys())
+        if not new:
+            return
+        command = ["addr2line", "-a", "-i", "-e", str(self.path), *(hex(pc - 1) for pc in new)]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        for pc, frames in zip(new, re.split(r"^0x\w+\n", told, flags=re.MULTILINE)[1:], strict=True):
+            line = re.search(r"kernel\.cu:(\d+)", frames)
+            self._lines[pc] = int(line[1]) if line else None
+
+
+def _sizes(given: int | Sequence[int]) -> tuple[int, int, int]:
+    sizes = [given] if isinstance(given, int) else list(given)
+    return tuple((sizes + [1, 1, 1])[:3])
+
+
+def _index(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
+    return number % sizes[0], number // sizes[0] % sizes[1], number // sizes[0] // sizes[1]
+
+
+class _Memory:
+    """The device's memory: a copy of each array, aligned to 256 bytes as by cudaMalloc, and far from the next."""
+
+    GAP = 1 << 16
+
+    def __init__(self) -> None:
+        self.buffers: list[_Buffer] = []
+        self.copies: dict[int, tuple[np.ndarray, np.ndarray, int, int]] = {}  # by the id of the base
+        self.names: list[tuple[str, int]] = []
+
+    def pass_(self, argument: Any, parameter: _Parameter, name: str) -> Any:
+        """The value of an argument, as ctypes has it."""
+        kind, size = parameter.kind.decode(), parameter.bytes
+        if kind in "pc":
+            is_written = not isinstance(argument, uninitialized)
+            array = argument if is_written else argument.array
+            if not isinstance(array, np.ndarray):
+                raise ValueError(f"{name} is a pointer: pass an array, not {argument!r}")
+            return ctypes.c_void_p(self._copy(array, is_written, name))
+        if kind == "s":
+            return ctypes.create_string_buffer(bytes(argument), size)
+        types: dict[str, Any] = {"f4": ctypes.c_float, "f8": ctypes.c_double}
+        types |= {f"{sign}{n}": getattr(ctypes, f"c_{'u' * (sign == 'u')}int{8 * n}") for sign in "iu" for n in (1, 2, 4, 8)}
+        return types[f"{kind}{size}"](argument)
+
+    def _copy(self, array: np.ndarray, is_written: bool, name: str) -> int:
+        base = array
+        while isinstance(base.base, np.ndarray):
+            base = base.base
+        first, end = np.lib.array_utils.byte_bounds(base)
+        if id(base) not in self.copies:
+            room = np.zeros(end - first + 2 * self.GAP + 256, np.uint8)
+            at = -(-(room.ctypes.data + self.GAP) // 256) * 256
+            ctypes.memmove(at, first, end - first)
+            self.copies[id(base)] = (base, room, first, at)
+            self.buffers.append(_Buffer(at, end - first, base.itemsize, is_written))
+            self.names.append((name, base.itemsize))
+        return self.copies[id(base)][3] + array.ctypes.data - first
+
+    def table(self) -> Any:
+        return (_Buffer * max(len(self.buffers), 1))(*self.buffers)
+
+    def copy_back(self) -> None:
+        for (base, _, first, at), buffer in zip(self.copies.values(), self.buffers, strict=True):
+            if base.flags.writeable:
+                ctypes.memmove(first, at, buffer.bytes)
+
+    def name_of(self, region: int) -> tuple[str | None, int]:
+        if region < 0:
+            return None, 1
+        return self.names[region] if region < len(self.names) else ("shared memory", 4)

@@ -1,0 +1,420 @@
+// threads.cpp: a grid of threads on one thread of the host.
+//
+// Each thread of a block is a fiber: a stack of its own, entered once by setcontext and left and resumed by _setjmp and _longjmp.
+// It runs until it waits (at __syncthreads, or for lanes of its warp), ends, or has taken many steps. The blocks run one after
+// the other, because no block may depend on another one that runs at the same time.
+#include "runtime.h"
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <link.h>
+#include <sys/mman.h>
+
+namespace {
+constexpr size_t STACK = 128 << 10, GUARD = 4096, LARGEST_SHARED = 227 << 10;
+constexpr int64_t SLICE = 1 << 14;  // steps after which another thread runs, so that a thread may wait for another one in a loop
+
+jmp_buf scheduler;
+char* stacks = nullptr;
+void (*kernel)(void**);
+void** arguments;
+Index block_index, block_dim, grid_dim;
+int64_t block_number;
+int size;  // threads of a block
+int64_t step_limit;
+uint64_t random_state;
+bool is_drawn;
+uint64_t barriers;
+alignas(128) char dynamic_shared[LARGEST_SHARED];
+std::string printed;
+
+uint64_t draw(uint64_t below) {  // splitmix64
+  uint64_t z = (random_state += 0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return (z ^ (z >> 31)) % below;
+}
+
+template <class T> std::vector<T> order_of(T count) {
+  std::vector<T> order(count);
+  for (T i = 0; i < count; i++) order[i] = i;
+  for (T i = count; is_drawn && i > 1; i--) std::swap(order[i - 1], order[draw(i)]);
+  return order;
+}
+
+// Fibers --------------------------------------------------------------------------------------------------------------
+
+void leave() {  // for the scheduler; returns when the thread is resumed
+  Thread* self = current;
+  if (!_setjmp(self->here)) _longjmp(scheduler, 1);
+  if (self->was_stopped) _longjmp(self->restart, 1);
+}
+
+void fiber() {
+  for (;;) {
+    if (!_setjmp(current->restart)) kernel(arguments);
+    current->state = DONE;
+    if (!_setjmp(current->here)) _longjmp(scheduler, 1);
+  }
+}
+
+void resume(Thread& thread) {
+  current = &thread;
+  if (!_setjmp(scheduler)) {
+    if (thread.has_started) _longjmp(thread.here, 1);
+    thread.has_started = true;
+    static ucontext_t context;
+    getcontext(&context);
+    context.uc_stack = {thread.stack, 0, STACK};
+    context.uc_link = nullptr;
+    makecontext(&context, fiber, 0);
+    setcontext(&context);
+  }
+  current = nullptr;
+}
+
+void wait(State state, uintptr_t pc) {
+  current->pc = pc;
+  current->state = state;
+  leave();
+}
+
+void make_threads(int count) {
+  if (!stacks) {  // reserved, and used only as far as threads go; below each is a page that ends the process
+    stacks = (char*)mmap(nullptr, 1024 * (STACK + GUARD), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    for (int i = 0; i < 1024; i++) mprotect(stacks + i * (STACK + GUARD), GUARD, PROT_NONE);
+    threads.resize(1024);
+    for (int i = 0; i < 1024; i++) threads[i].number = i, threads[i].stack = stacks + i * (STACK + GUARD) + GUARD;
+  }
+  size = count;
+}
+
+// Warps ---------------------------------------------------------------------------------------------------------------
+
+enum { SYNC, IDX, UP, DOWN, XOR, BALLOT, ACTIVE };  // as in device.h
+
+int end_of_warp(int first) { return std::min(first + WARP_SIZE, size); }
+
+// The lane that a lane reads in a shuffle. It reads itself where the segment of `width` lanes ends.
+int source_lane(const Thread& thread) {
+  const int lane = thread.number % WARP_SIZE, first = lane & ~(thread.width - 1), last = first + thread.width - 1;
+  int source = lane;
+  if (thread.operation == IDX) source = first + (thread.lane & (thread.width - 1));
+  if (thread.operation == UP) source = lane - thread.lane < first ? lane : lane - thread.lane;
+  if (thread.operation == DOWN) source = lane + thread.lane > last ? lane : lane + thread.lane;
+  if (thread.operation == XOR) source = (lane ^ thread.lane) > last ? lane : lane ^ thread.lane;
+  return source;
+}
+
+void complete(int first, uint32_t members, uint32_t mask) {
+  uint64_t values[WARP_SIZE] = {}, ballot = 0;
+  uint32_t clocks[WARP_SIZE] = {};
+  const int operation = threads[first + __builtin_ctz(members)].operation;
+  for (int lane = 0; lane < WARP_SIZE; lane++) {
+    if (!(members >> lane & 1)) continue;
+    Thread& thread = threads[first + lane];
+    values[lane] = thread.value;
+    ballot |= (uint64_t)(thread.value != 0) << lane;
+    for (int other = 0; other < WARP_SIZE; other++) clocks[other] = std::max(clocks[other], thread.known[other]);
+    clocks[lane] = std::max(clocks[lane], thread.clock + 1);
+  }
+  count_at(threads[first + __builtin_ctz(members)].pc, WARP);
+  for (int lane = 0; lane < WARP_SIZE; lane++) {
+    if (!(members >> lane & 1)) continue;
+    Thread& thread = threads[first + lane];
+    thread.state = READY;
+    if (operation == SYNC) {  // the only one that orders accesses to memory
+      memcpy(thread.known, clocks, sizeof clocks);
+      thread.clock++;
+    } else if (operation == BALLOT) {
+      thread.value = ballot;
+    } else if (operation == ACTIVE) {
+      thread.value = members;
+    } else {
+      const int source = source_lane(thread);
+      if (members >> source & 1) {
+        thread.value = values[source];
+      } else {
+        current = &thread;
+        report("shuffle", thread.pc, 0, first + source).mask = mask;
+        current = nullptr;
+      }
+    }
+  }
+}
+
+// Let the lanes go on whose partners have all arrived.
+void settle_warp(int first) {
+  const int end = end_of_warp(first);
+  uint32_t alive = 0;
+  bool is_ready = false, is_long = false;
+  for (int i = first; i < end; i++) {
+    alive |= (uint32_t)(threads[i].state != DONE) << (i - first);
+    is_ready |= threads[i].state == READY;
+    is_long |= threads[i].log.size() >= LARGEST_LOG;
+  }
+  if (is_ready && !is_long) return;
+  flush(first, end);
+  if (is_ready) return;
+  for (int i = first; i < end; i++) {
+    Thread& thread = threads[i];
+    if (thread.state != IN_WARP) continue;
+    uint32_t members = 0;
+    for (int j = first; j < end; j++) {
+      Thread& other = threads[j];
+      const bool is_same = other.state == IN_WARP && other.operation == thread.operation && other.mask == thread.mask;
+      members |= (uint32_t)(is_same && (thread.operation != ACTIVE || other.pc == thread.pc)) << (j - first);
+    }
+    if (thread.operation == ACTIVE || members == (thread.mask & alive)) complete(first, members, thread.mask);
+  }
+}
+
+// Blocks --------------------------------------------------------------------------------------------------------------
+
+void release_barrier() {
+  Thread *one = nullptr, *other = nullptr, *ended = nullptr;
+  int count = 0;
+  for (int i = 0; i < size; i++) {
+    Thread& thread = threads[i];
+    if (thread.state == DONE) {
+      if (!thread.was_stopped && !ended) ended = &thread;
+      continue;
+    }
+    if (!one) one = &thread;
+    if (thread.pc != one->pc && !other) other = &thread;
+    count += thread.predicate != 0;
+  }
+  current = one;
+  if (ended) report("barrier, ended", one->pc, ended->pc, ended->number);
+  if (other) report("barrier, other", one->pc, other->pc, other->number);
+  current = nullptr;
+  count_at(one->pc, BARRIER);
+  barriers++, epoch++;
+  for (int i = 0; i < size; i++) {
+    threads[i].predicate = count;
+    if (threads[i].state == AT_BARRIER) threads[i].state = READY;
+  }
+}
+
+// Nothing can run: lanes wait for lanes that wait for something else. All threads of the block end.
+void end_deadlock() {
+  for (int i = 0; i < size; i++) {
+    Thread& thread = threads[i];
+    if (thread.state != IN_WARP) continue;
+    for (int lane = 0; lane < WARP_SIZE; lane++) {
+      const int j = i / WARP_SIZE * WARP_SIZE + lane;
+      if (!(thread.mask >> lane & 1) || j >= size || threads[j].state == DONE) continue;
+      if (threads[j].state == IN_WARP && threads[j].mask == thread.mask && threads[j].operation == thread.operation) continue;
+      current = &thread;
+      report("deadlock", thread.pc, threads[j].pc, j).mask = thread.mask;
+      current = nullptr;
+      break;
+    }
+  }
+  for (int i = 0; i < size; i++) {
+    if (threads[i].state == DONE) continue;
+    threads[i].was_stopped = true;
+    resume(threads[i]);
+  }
+}
+
+void run_block() {
+  for (int i = 0; i < size; i++) {
+    Thread& thread = threads[i];
+    thread.state = READY, thread.was_stopped = false, thread.steps = 0, thread.clock = 0, thread.pc = 0;
+    thread.index = {i % block_dim.x, i / block_dim.x % block_dim.y, i / block_dim.x / block_dim.y};
+    memset(thread.known, 0, sizeof thread.known);
+  }
+  for (auto& region : regions) if (region.is_shared) memset((void*)region.first, 0xff, region.end - region.first);  // NaN
+  first_epochs.push_back(++epoch);
+  const auto warps = order_of((size + WARP_SIZE - 1) / WARP_SIZE), lanes = order_of(WARP_SIZE);
+  for (;;) {
+    bool has_run = false;
+    for (int warp : warps) {
+      for (int lane : lanes) {
+        const int i = warp * WARP_SIZE + lane;
+        if (i < size && threads[i].state == READY) resume(threads[i]), has_run = true;
+      }
+      settle_warp(warp * WARP_SIZE);
+    }
+    if (has_run) continue;
+    int left = 0, in_warp = 0;
+    for (int i = 0; i < size; i++) left += threads[i].state != DONE, in_warp += threads[i].state == IN_WARP;
+    if (!left) break;
+    if (in_warp) end_deadlock();
+    else release_barrier();
+  }
+}
+
+// The library of the kernel: its thread-local section is shared memory, its other variables are those with __device__.
+struct Library { uintptr_t base, inside; std::vector<Region> found; };
+
+int add_library(dl_phdr_info* info, size_t, void* data) {
+  auto& library = *(Library*)data;
+  bool is_it = false;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const auto& part = info->dlpi_phdr[i];
+    is_it |= part.p_type == PT_LOAD && library.inside - info->dlpi_addr - part.p_vaddr < part.p_memsz;
+  }
+  if (!is_it) return 0;
+  library.base = info->dlpi_addr;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const auto& part = info->dlpi_phdr[i];
+    if (part.p_type == PT_TLS && info->dlpi_tls_data) {
+      const auto first = (uintptr_t)info->dlpi_tls_data;
+      library.found.push_back({first, first + part.p_memsz, 4, true, false, 4, {}});
+    }
+    if (part.p_type == PT_LOAD && part.p_flags & PF_W) {
+      const auto first = info->dlpi_addr + part.p_vaddr;
+      library.found.push_back({first, first + part.p_memsz, 4, false, true, 4, {}});
+    }
+  }
+  return 1;
+}
+
+Library library;
+}  // namespace
+
+Thread* current = nullptr;
+std::vector<Thread> threads;
+std::vector<uint32_t> first_epochs;
+std::vector<int64_t> block_order;
+uint32_t epoch;
+
+void stop_thread() {
+  current->was_stopped = true;
+  _longjmp(current->restart, 1);
+}
+
+int64_t block_of(uint32_t of) {  // the number in the grid of the block of an epoch
+  size_t low = 0, high = first_epochs.size();
+  while (high - low > 1) (first_epochs[(low + high) / 2] <= of ? low : high) = (low + high) / 2;
+  return block_order[low];
+}
+
+// What a kernel calls ---------------------------------------------------------------------------------------------------
+
+EXPORT Index cuda_host_thread_index() { return current->index; }
+EXPORT Index cuda_host_block_index() { return block_index; }
+EXPORT Index cuda_host_block_dim() { return block_dim; }
+EXPORT Index cuda_host_grid_dim() { return grid_dim; }
+EXPORT void* cuda_host_dynamic_shared() { return dynamic_shared; }
+EXPORT void __syncthreads() {
+  current->predicate = 0;
+  wait(AT_BARRIER, CALLER);
+}
+EXPORT int __syncthreads_count(int predicate) {
+  current->predicate = predicate != 0;
+  wait(AT_BARRIER, CALLER);
+  return current->predicate;
+}
+EXPORT void __threadfence() {}
+EXPORT long long clock64() { return current->steps; }
+
+EXPORT uint64_t cuda_host_warp(int operation, unsigned mask, uint64_t value, int lane, int width) {
+  Thread& self = *current;
+  if (!(mask >> (self.number % WARP_SIZE) & 1)) {
+    report("mask", CALLER).mask = mask;
+    stop_thread();
+  }
+  self.operation = operation, self.mask = mask, self.value = value, self.lane = lane, self.width = width;
+  wait(IN_WARP, CALLER);
+  return self.value;
+}
+
+EXPORT int cuda_host_printf(const char* format, ...) {
+  char line[1024];
+  va_list list;
+  va_start(list, format);
+  const int length = vsnprintf(line, sizeof line, format, list);
+  va_end(list);
+  if (printed.size() < 1 << 16) printed += line;
+  return length;
+}
+
+EXPORT void cuda_host_assert(const char* condition) {
+  report("assert", CALLER).text = condition;
+  stop_thread();
+}
+
+// The compiler calls this at the beginning of each basic block (-fsanitize-coverage=trace-pc).
+EXPORT void __sanitizer_cov_trace_pc() {
+  if (!current) return;
+  Thread& self = *current;
+  if (++self.steps % SLICE) return;
+  if (self.steps >= step_limit) {
+    report("endless", CALLER);
+    stop_thread();
+  }
+  leave();
+}
+
+// What Python calls -----------------------------------------------------------------------------------------------------
+
+struct Buffer { uintptr_t first; int64_t bytes; int32_t element, is_written; };
+struct Launch {
+  void (*kernel)(void**);
+  void** arguments;
+  unsigned grid[3], block[3];
+  int64_t shared, seed, steps, buffer_count;
+  const Buffer* buffers;
+  void* (*touch)();  // in the kernel's library: it touches the thread-local section
+};
+
+// Returns the bytes of the block's shared memory, or -1 if they are too many.
+EXPORT int64_t cuda_host_launch(const Launch* launch) {
+  kernel = launch->kernel, arguments = launch->arguments, step_limit = std::max(launch->steps / SLICE, (int64_t)1) * SLICE;
+  grid_dim = {launch->grid[0], launch->grid[1], launch->grid[2]};
+  block_dim = {launch->block[0], launch->block[1], launch->block[2]};
+  make_threads((int)(block_dim.x * block_dim.y * block_dim.z));
+  library = {0, (uintptr_t)launch->touch, {}};
+  launch->touch();
+  dl_iterate_phdr(add_library, &library);
+  regions.clear();
+  for (int64_t i = 0; i < launch->buffer_count; i++) {
+    const Buffer& b = launch->buffers[i];
+    regions.push_back({b.first, b.first + b.bytes, b.element, false, b.is_written != 0, std::min(b.element, 4), {}});
+  }
+  const auto dynamic = (uintptr_t)dynamic_shared;
+  if (launch->shared) regions.push_back({dynamic, dynamic + launch->shared, 4, true, false, 4, {}});
+  for (auto& region : library.found) regions.push_back(region);
+  int64_t shared = 0;
+  for (auto& region : regions) if (region.is_shared) shared += region.end - region.first;
+  if (shared > (int64_t)LARGEST_SHARED) return -1;
+  random_state = launch->seed, is_drawn = launch->seed != 0;
+  epoch = 0, barriers = 0, printed.clear(), first_epochs.clear();
+  begin_accesses();
+  block_order = order_of((int64_t)grid_dim.x * grid_dim.y * grid_dim.z);
+  for (int64_t number : block_order) {
+    block_number = number;
+    block_index = {(unsigned)(number % grid_dim.x), (unsigned)(number / grid_dim.x % grid_dim.y), (unsigned)(number / grid_dim.x / grid_dim.y)};
+    run_block();
+  }
+  return shared;
+}
+
+EXPORT const char* cuda_host_printed() { return printed.c_str(); }
+
+// What was counted and found, as JSON.
+EXPORT const char* cuda_host_result() {
+  static std::string text;
+  const auto add = [](auto... numbers) { ((text += std::to_string(numbers) + ","), ...); };
+  text = "{\"barriers\":" + std::to_string(barriers) + ",\"sites\":[";
+  for (auto& site : sites) {
+    text += "[";
+    add((int64_t)(site.pc - library.base), site.kind);
+    for (auto* t : {&site.global, &site.shared}) add(t->threads, t->requests, t->bytes, t->sectors, t->wavefronts, t->conflicts);
+    text.back() = ']', text += ",";
+  }
+  text.back() = sites.empty() ? '[' : ']', text += sites.empty() ? "],\"findings\":[" : ",\"findings\":[";
+  for (auto& f : findings) {
+    std::string escaped;
+    for (char c : f.text) escaped += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c < ' ' ? ' ' : c);
+    text += std::string("[\"") + f.kind + "\",\"" + escaped + "\",";
+    const auto relative = [](uintptr_t pc) { return pc ? (int64_t)(pc - library.base) : -1; };
+    add(relative(f.pc), relative(f.other_pc), f.block, f.thread, f.other_block, f.other_thread, f.region, f.offset, f.bytes, f.mask, f.count);
+    text.back() = ']', text += ",";
+  }
+  if (!findings.empty()) text.pop_back();
+  return (text += "]}").c_str();
+}
