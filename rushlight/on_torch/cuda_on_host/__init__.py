@@ -30,8 +30,10 @@ HERE = Path(__file__).parent
 LARGEST_SHARED = 227 << 10  # bytes of a block, on a device of compute capability 9.0
 
 # Optimisations that merge or split accesses are off, so that an access of the text is counted once. No fused multiply-add.
-KERNEL_FLAGS = "-std=c++17 -O1 -g1 -fPIC -shared -fsanitize=thread -fsanitize-coverage=trace-pc -ffp-contract=off -Wl,-Bsymbolic -nodefaultlibs -w"
-ONLY_GCC = "-fno-gnu-unique -fno-tree-sra -fno-tree-cselim -fno-tree-loop-im -fno-tree-ch --param=tsan-instrument-func-entry-exit=0 -fmax-errors=5"
+KERNEL_FLAGS = "-std=c++17 -O1 -g1 -fPIC -shared -w -ffp-contract=off -Wl,-Bsymbolic -nodefaultlibs"
+KERNEL_FLAGS += " -fsanitize=thread -fsanitize-coverage=trace-pc"
+ONLY_GCC = "-fno-gnu-unique -fno-tree-sra -fno-tree-cselim -fno-tree-loop-im -fno-tree-ch -fmax-errors=5"
+ONLY_GCC += " --param=tsan-instrument-func-entry-exit=0"
 RUNTIME_FLAGS = "-std=c++17 -O2 -fPIC -shared -U_FORTIFY_SOURCE -fvisibility=hidden"
 HEADERS = {name: (HERE / name).read_text(encoding="utf-8") for name in ("device.h", "half.h")}
 RUNTIME = {name: (HERE / name).read_text(encoding="utf-8") for name in ("runtime.h", "threads.cpp", "accesses.cpp")}
@@ -99,7 +101,7 @@ class Result:
     """The result of a launch. Values are in the arrays that were given."""
 
     counts: Counts
-    lines: dict[int, Counts]
+    lines: dict[int | None, Counts]  # by line of the text
     findings: list[Finding]
     printed: str
     shared: int  # bytes of shared memory of a block
@@ -153,8 +155,14 @@ def _runtime() -> ctypes.CDLL:
     return library
 
 
-_DYNAMIC = re.compile(r"\bextern\s+__shared__\s+((?:__align__\s*\(\s*\d+\s*\)\s*)?)([\w\s:]*?[\w>])\s+(\w+)\s*\[\s*\]\s*;")
-_GLOBAL = re.compile(r"(template\s*<[^>]*>\s*)?(?:extern\s+\"C\"\s+)?__global__\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)\s*\{")
+_DYNAMIC = re.compile(
+    r"\bextern\s+__shared__\s+((?:__align__\s*\(\s*\d+\s*\)\s*)?)([\w\s:]*?[\w>])\s+(\w+)\s*\[\s*\]\s*;"
+)
+_BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
+_GLOBAL = re.compile(
+    r"(template\s*<[^>]*>\s*)?(?:extern\s+\"C\"\s+)?__global__\s+"
+    rf"{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(([^)]*)\)\s*\{{"
+)
 
 
 class Module:
@@ -174,7 +182,7 @@ class Module:
             _DYNAMIC.sub(r"CUDA_DYNAMIC_SHARED(\2, \3);", text) + "\n"
             f'extern "C" cuda_host::Kernel cuda_host_kernels[] = {{{table}}};\n'
             f'extern "C" int cuda_host_count = {len(names)};\n'
-            'extern "C" void* cuda_host_touch() { static __thread int any; return &any; }\n'
+            'extern "C" void* cuda_host_touch() { static __thread char any; return &any; }\n'
         )
         name = compiler()
         flags = KERNEL_FLAGS.split() + ([] if "clang" in Path(name).resolve().name else ONLY_GCC.split())
@@ -221,7 +229,7 @@ class Module:
         kernel = self.kernels[name]
         if len(arguments) != kernel.count:
             raise ValueError(f"{name} has {kernel.count} parameters, not {len(arguments)}")
-        memory = _Memory()
+        memory = _Memory(shared > 0)
         names = self._parameter_names.get(name.partition("<")[0], [])
         names = names if len(names) == kernel.count else [f"argument {i}" for i in range(kernel.count)]
         values = [memory.pass_(argument, kernel.parameters[i], names[i]) for i, argument in enumerate(arguments)]
@@ -238,7 +246,8 @@ class Module:
 
     def _result(self, told: dict, grid: tuple, block: tuple, memory: _Memory, shared: int) -> Result:
         self._find_lines([site[0] for site in told["sites"]] + [pc for f in told["findings"] for pc in f[2:4]])
-        total, lines = Counts(), {}
+        total = Counts()
+        lines: dict[int | None, Counts] = {}
         for pc, kind, *numbers in told["sites"]:
             line = self._line(pc)
             for counts in (total, lines.setdefault(line, Counts())):
@@ -250,22 +259,53 @@ class Module:
                     getattr(counts, f"global_{_KINDS[kind]}").add(Traffic(*numbers[:6]))
                     getattr(counts, f"shared_{_KINDS[kind]}").add(Traffic(*numbers[6:]))
         findings = []
-        for kind, text, pc, other_pc, at, thread, other_at, other, region, offset, size, mask, count in told["findings"]:
-            name, element = memory.name_of(region)
+        for kind, text, pc, other_pc, at, thread, other_at, other, region, offset, _, mask, count in told["findings"]:
+            name, element, offset = self._place(memory, region, offset)
             kind, _, detail = kind.partition(", ")
             if detail == "other" and self._line(pc) == self._line(other_pc):
                 continue  # the compiler has made two calls of one
             findings.append(
                 Finding(
-                    kind, self._line(pc), _index(at, grid), _index(thread, block),
+                    kind,
+                    self._line(pc),
+                    _index(at, grid),
+                    _index(thread, block),
                     self._line(other_pc) if other_pc >= 0 else None,
                     _index(other_at, grid) if other >= 0 else None,
                     _index(other, block) if other >= 0 else None,
-                    name, offset // element if name else None, mask or None, text, count,
+                    name,
+                    offset // element if name else None,
+                    mask or None,
+                    text,
+                    count,
                 )  # fmt: skip
             )
         printed = self._runtime.cuda_host_printed().decode(errors="replace")
         return Result(total, dict(sorted(lines.items(), key=lambda item: item[0] or 0)), findings, printed, shared)
+
+    @functools.cached_property
+    def _shared_arrays(self) -> list[tuple[int, int, str]]:
+        """The static shared arrays of the text: begin, end and name. They are the symbols of the thread-local section."""
+        told = subprocess.run(["nm", "-C", "-S", str(self.path)], capture_output=True, text=True, check=True).stdout
+        symbols = re.findall(r"^(\w{16}) (\w{16}) [bBuVdD] (.*)$", told, flags=re.MULTILINE)
+        return [
+            (int(at, 16), int(at, 16) + int(size, 16), name.rpartition("::")[2])
+            for at, size, name in symbols
+            if ")::" in name
+        ]
+
+    def _place(self, memory: _Memory, region: int, offset: int) -> tuple[str | None, int, int]:
+        """The name of the memory at an offset of a region, the bytes of an element, and the offset from its beginning."""
+        if 0 <= region < len(memory.names):
+            return *memory.names[region], offset
+        if region < 0:
+            return None, 1, 0
+        if region == len(memory.names) and memory.has_dynamic:
+            return "shared memory", 4, offset
+        for first, end, name in self._shared_arrays:
+            if first <= offset < end:
+                return name, 4, offset - first
+        return "shared memory", 4, offset
 
     def _line(self, pc: int) -> int | None:
         return self._lines.get(pc & (1 << 56) - 1)
@@ -283,8 +323,8 @@ class Module:
 
 
 def _sizes(given: int | Sequence[int]) -> tuple[int, int, int]:
-    sizes = [given] if isinstance(given, int) else list(given)
-    return tuple((sizes + [1, 1, 1])[:3])
+    x, y, z = (given, 1, 1) if isinstance(given, int) else [*given, 1, 1][:3]
+    return x, y, z
 
 
 def _index(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
@@ -296,10 +336,11 @@ class _Memory:
 
     GAP = 1 << 16
 
-    def __init__(self) -> None:
+    def __init__(self, has_dynamic: bool) -> None:
         self.buffers: list[_Buffer] = []
         self.copies: dict[int, tuple[np.ndarray, np.ndarray, int, int]] = {}  # by the id of the base
         self.names: list[tuple[str, int]] = []
+        self.has_dynamic = has_dynamic
 
     def pass_(self, argument: Any, parameter: _Parameter, name: str) -> Any:
         """The value of an argument, as ctypes has it."""
@@ -313,7 +354,9 @@ class _Memory:
         if kind == "s":
             return ctypes.create_string_buffer(bytes(argument), size)
         types: dict[str, Any] = {"f4": ctypes.c_float, "f8": ctypes.c_double}
-        types |= {f"{sign}{n}": getattr(ctypes, f"c_{'u' * (sign == 'u')}int{8 * n}") for sign in "iu" for n in (1, 2, 4, 8)}
+        types |= {
+            f"{sign}{n}": getattr(ctypes, f"c_{'u' * (sign == 'u')}int{8 * n}") for sign in "iu" for n in (1, 2, 4, 8)
+        }
         return types[f"{kind}{size}"](argument)
 
     def _copy(self, array: np.ndarray, is_written: bool, name: str) -> int:
@@ -337,8 +380,3 @@ class _Memory:
         for (base, _, first, at), buffer in zip(self.copies.values(), self.buffers, strict=True):
             if base.flags.writeable:
                 ctypes.memmove(first, at, buffer.bytes)
-
-    def name_of(self, region: int) -> tuple[str | None, int]:
-        if region < 0:
-            return None, 1
-        return self.names[region] if region < len(self.names) else ("shared memory", 4)

@@ -105,28 +105,31 @@ void judge(const Access& access, const Thread& thread) {
   if (region.shadow.empty()) region.shadow.resize((region.end - region.first) / region.grain + 1);
   const Mark now{epoch, thread.clock, (uint16_t)thread.number, access.site};
   const Mark* raced = nullptr;
-  bool is_unwritten = false;
+  Mark found{};
+  bool is_unwritten = false, has_raced = false;
   const uintptr_t first = (access.at - region.first) / region.grain, last = (access.at + access.bytes - 1 - region.first) / region.grain;
   for (uintptr_t i = first; i <= last; i++) {
     Cell& cell = region.shadow[i];
-    const bool is_free = kind == ATOMIC && cell.write.epoch && sites[cell.write.site].kind == ATOMIC;
-    if (!is_free && !is_ordered(cell.write, thread, region)) raced = &cell.write;
+    const auto check = [&](const Mark& mark) { if (!raced && !is_ordered(mark, thread, region)) raced = &mark; };
+    check(cell.write);
+    if (kind != ATOMIC) check(cell.atomic);
+    if (kind != LOAD) check(cell.reads[0]), check(cell.reads[1]);
     if (kind != STORE) {
-      is_unwritten |= region.is_shared ? cell.write.epoch < first_epochs.back() : !region.is_written && !cell.write.epoch;
+      const uint32_t written = std::max(cell.write.epoch, cell.atomic.epoch);
+      is_unwritten |= region.is_shared ? written < first_epochs.back() : !region.is_written && !written;
     }
+    if (raced) found = *raced, raced = nullptr, has_raced = true;
     if (kind == LOAD) {
       if (cell.reads[0].thread != now.thread || cell.reads[0].epoch < first_epochs.back()) cell.reads[1] = cell.reads[0];
       cell.reads[0] = now;
     } else {
-      for (auto& read : cell.reads) if (!raced && !is_ordered(read, thread, region)) raced = &read;
-      cell.write = now;
-      if (raced) break;
+      (kind == STORE ? cell.write : cell.atomic) = now;
     }
   }
-  if (!raced && !is_unwritten) return;
-  Finding& f = raced ? report("race", sites[access.site].pc, sites[raced->site].pc, raced->thread) : report("unwritten", sites[access.site].pc);
+  if (!has_raced && !is_unwritten) return;
+  Finding& f = has_raced ? report("race", sites[access.site].pc, sites[found.site].pc, found.thread) : report("unwritten", sites[access.site].pc);
   if (f.count > 1) return;
-  if (raced) f.other_block = block_of(raced->epoch);
+  if (has_raced) f.other_block = block_of(found.epoch);
   f.region = access.region, f.offset = access.at - region.first, f.bytes = access.bytes;
 }
 

@@ -14,7 +14,7 @@ struct Index { unsigned x, y, z; };
 
 // Memory that a kernel may access. A cell of its shadow stands for `grain` bytes.
 struct Mark { uint32_t epoch, clock; uint16_t thread, site; };  // an access. Epochs begin at 1 and are never used twice in a launch
-struct Cell { Mark write, reads[2]; };
+struct Cell { Mark write, atomic, reads[2]; };  // the last of each; two reads, by two threads
 struct Region {
   uintptr_t first, end;
   int element;       // bytes of an element

@@ -1,0 +1,221 @@
+"""Kernels in CUDA C++ compute what torch does, are counted as on a device, and their defects are found with lines."""
+
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from launches import LAUNCHES, In, Out, arrays, output
+
+from rushlight.on_torch import cuda_on_host as cuda
+from rushlight.on_torch.cuda_on_host import uninitialized
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or not shutil.which("addr2line"), reason="needs g++ and binutils on Linux"
+)
+
+TEXT = Path(__file__).with_name("kernels.cu").read_text()
+JUDGED = [launch for launch in LAUNCHES if launch.torch]
+COUNTED = {  # of a request of a warp: sectors, or wavefronts of shared memory. An H100's counters, read by Nsight Compute
+    "load<float, 1, 0>": 4, "load<float, 1, 1>": 5, "load<float, 3, 1>": 12, "load<__half, 1, 1>": 3, "load<double, 3, 0>": 24,
+    "load<float4, 1, 0>": 16, "shared_read<float, 2>": 2, "shared_read<float, 33>": 1, "shared_read<__half, 1>": 1,
+    "shared_read<unsigned char, 4>": 1, "shared_read<double, 1>": 2, "shared_read<float4, 1>": 4,
+    "atomics<1>": 32, "atomics<32>": 4,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def kernels():
+    return cuda.Module(TEXT, *sorted({launch.name for launch in JUDGED if "<" in launch.name}), *COUNTED)
+
+
+def run(module, launch):
+    """The result of a launch, its output and what torch says."""
+    values = arrays(launch)
+    given = []
+    for value, argument in zip(values, launch.arguments, strict=True):
+        if isinstance(argument, In | Out):
+            value = value[argument.offset :]
+        given.append(uninitialized(value) if isinstance(argument, Out) and not argument.zero else value)
+    x = [torch.from_numpy(getattr(v, "array", v).copy()) if not isinstance(v, int) else v for v in given]
+    result = module.launch(launch.name, launch.grid, launch.block, *given, shared=launch.shared)
+    return result, torch.from_numpy(getattr(given[output(launch)], "array", given[output(launch)])), x
+
+
+@pytest.mark.parametrize("launch", JUDGED, ids=lambda launch: f"{launch.name} {launch.grid}")
+def test_a_kernel_computes_what_torch_does(kernels, launch):
+    result, got, x = run(kernels, launch)
+    expected = eval(launch.torch, {"torch": torch, "x": x}).reshape(-1)
+    torch.testing.assert_close(got, expected, rtol=0, atol=launch.tolerance)
+    assert result.findings == []
+
+
+def test_bfloat16_is_rounded_as_torch_rounds_it(kernels):
+    x = torch.randn(1000).to(torch.bfloat16)
+    out = np.zeros(1000, np.uint16)
+    kernels.launch("scale_bfloat16", 4, 256, x.view(torch.uint16).numpy(), out, 1000)
+    assert torch.equal(torch.from_numpy(out).view(torch.bfloat16), x * 1.5)
+
+
+def test_every_float16_is_converted_both_ways_as_numpy_does():
+    text = """
+    __global__ void both(const __half* a, float* wide, const float* b, __half* narrow) {
+      int i = blockIdx.x * 256 + threadIdx.x;
+      wide[i] = __half2float(a[i]);
+      narrow[i] = __float2half(b[i]);
+    }"""
+    halves = np.arange(65536, dtype=np.uint16).view(np.float16)
+    halves = np.where(np.isnan(halves), np.float16(0), halves)
+    floats = (halves.astype(np.float32) * np.float32(1.0003)).astype(np.float32)
+    wide, narrow = np.zeros(65536, np.float32), np.zeros(65536, np.float16)
+    cuda.Module(text).launch("both", 256, 256, halves, wide, floats, narrow)
+    np.testing.assert_array_equal(wide, halves.astype(np.float32))
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(narrow, floats.astype(np.float16))
+
+
+@pytest.mark.parametrize("name", COUNTED)
+def test_a_warps_requests_are_counted_as_by_a_device(kernels, name):
+    counts = run(kernels, next(launch for launch in LAUNCHES if launch.name == name))[0].counts
+    traffic = (
+        counts.shared_load if "shared" in name else counts.global_atomic if "atomics" in name else counts.global_load
+    )
+    assert (traffic.wavefronts if "shared" in name else traffic.sectors) == COUNTED[name] * traffic.requests
+
+
+def test_conflicts_are_on_their_line_and_padding_removes_them(kernels):
+    plain, padded = (
+        run(kernels, next(launch for launch in LAUNCHES if launch.name == f"transpose<{pad}>"))[0] for pad in (0, 1)
+    )
+    line = next(i for i, text in enumerate(TEXT.splitlines(), 1) if "= tile[x][y]" in text)
+    assert {i: c.shared_load.conflicts for i, c in plain.lines.items() if c.shared_load.conflicts} == {line: 2048 * 31}
+    assert (padded.counts.shared_load.conflicts, padded.counts.shared_store.conflicts) == (0, 0)
+
+
+DEFECTS = """
+__global__ void outside(float* a, int n) {
+  a[threadIdx.x + 1] = n;  // outside
+}
+__global__ void misaligned(float* a, int n) {
+  float4 v = *(float4*)(a + n);  // misaligned
+  a[0] = v.x;
+}
+__global__ void race_shared(float* a, int n) {
+  __shared__ float s[64];
+  s[threadIdx.x] = n;  // other race_shared
+  a[threadIdx.x] = s[threadIdx.x ^ 32];  // race_shared
+}
+__global__ void race_warp(float* a, int n) {
+  __shared__ float s[64];
+  s[threadIdx.x] = n;
+  __syncthreads();
+  float v = s[threadIdx.x ^ 1];  // other race_warp
+  s[threadIdx.x] = v;  // race_warp
+}
+__global__ void race_blocks(float* a, int n) {
+  a[threadIdx.x] += n;  // race_blocks, other race_blocks
+}
+__global__ void race_atomic(float* a, int n) {
+  if (threadIdx.x == 0) a[0] = n;  // other race_atomic
+  atomicAdd(a, 1.0f);  // race_atomic
+}
+__global__ void unwritten(float* a, int n) {
+  __shared__ float s[64];
+  if (threadIdx.x < n) s[threadIdx.x] = 1;
+  __syncthreads();
+  a[threadIdx.x] = s[threadIdx.x];  // unwritten
+}
+__global__ void barrier_ended(float* a, int n) {
+  if (threadIdx.x >= n) return;
+  __syncthreads();  // barrier_ended
+  a[threadIdx.x] = 1;
+}
+__global__ void barrier_branch(float* a, int n) {
+  if (threadIdx.x < n)
+    __syncthreads();  // barrier_branch
+  else
+    __syncthreads();  // other barrier_branch
+}
+__global__ void deadlock(float* a, int n) {
+  float v = a[threadIdx.x];
+  if (threadIdx.x % 32 < n) v += __shfl_down_sync(0xffffffffu, v, 1);  // deadlock
+  __syncthreads();  // other deadlock
+  a[threadIdx.x] = v;
+}
+__global__ void mask(float* a, int n) {
+  a[threadIdx.x] = __ballot_sync((1u << n) - 1, 1);  // mask
+}
+__global__ void shuffle(float* a, int n) {
+  if (threadIdx.x % 32 < n) a[threadIdx.x] = __shfl_down_sync((1u << n) - 1, n, 2);  // shuffle
+}
+__global__ void endless(float* a, int n) {
+  while (a[0] == 0) n++;  // endless
+  a[1] = n;
+}
+__global__ void asserted(float* a, int n) {
+  assert(threadIdx.x < n);  // asserted
+}
+"""
+KINDS = {
+    name: name.partition("_")[0] for name in ("race_shared", "race_warp", "race_blocks", "race_atomic", "barrier_ended")
+}
+KINDS |= {"barrier_branch": "barrier", "asserted": "assert"}
+NAMES = ["outside", "misaligned", "unwritten", "deadlock", "mask", "shuffle", "endless", *KINDS]
+
+
+@pytest.fixture(scope="module")
+def defects():
+    return cuda.Module(DEFECTS)
+
+
+def line_of(comment):
+    lines = (line.partition("//")[2].strip().split(", ") for line in DEFECTS.splitlines())
+    return next((i for i, comments in enumerate(lines, 1) if comment in comments), None)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_defect_is_found_with_its_line_in_every_order(defects, name, seed):
+    a, n = np.zeros(64, np.float32), 1 if name == "misaligned" else 5
+    result = defects.launch(name, 2 if name == "race_blocks" else 1, 64, a, n, seed=seed, steps=1 << 15)
+    found = [f for f in result.findings if f.kind == KINDS.get(name, name)]
+    assert found and {f.kind for f in result.findings} <= {KINDS.get(name, name), "unwritten"}
+    assert {line_of(name), line_of(f"other {name}")} in [{f.line, f.other_line} for f in found]
+
+
+def test_an_access_outside_of_an_array_changes_nothing_and_names_the_thread(defects):
+    a = np.zeros(64, np.float32)
+    (finding,) = defects.launch("outside", 1, 64, a, 5).findings
+    assert (finding.memory, finding.index, finding.thread, finding.count) == ("a", 64, (63, 0, 0), 1)
+    assert a.tolist() == [0] + [5] * 63
+
+
+def test_another_order_of_blocks_gives_another_sum_of_floats():
+    text = "__global__ void total(const float* a, float* out) { atomicAdd(out, a[blockIdx.x * blockDim.x + threadIdx.x]); }"
+    a, module = np.random.default_rng(0).standard_normal(4096).astype(np.float32), cuda.Module(text)
+    sums = {seed: np.zeros(1, np.float32) for seed in (0, 1, 2, 3)}
+    for seed, out in sums.items():
+        assert module.launch("total", 32, 128, a, out, seed=seed).findings == []
+    assert len({out.item() for out in sums.values()}) > 1
+    again = np.zeros(1, np.float32)
+    module.launch("total", 32, 128, a, again, seed=3)
+    assert again == sums[3]
+
+
+def test_a_thread_may_wait_for_another_one_in_a_loop():
+    text = """
+    __global__ void count(int* lock, int* n) {
+      while (atomicCAS(lock, 0, 1) != 0) {}
+      n[0] += 1;
+      atomicExch(lock, 0);
+    }"""
+    n = np.zeros(1, np.int32)
+    cuda.Module(text).launch("count", 2, 64, np.zeros(1, np.int32), n)
+    assert n == 128
+
+
+def test_a_text_that_does_not_compile_says_its_own_line():
+    with pytest.raises(cuda.CompileError, match=r"kernel\.cu:2:.*float5"):
+        cuda.Module("__global__ void f(float* a) {\n  float5 v;\n}")
