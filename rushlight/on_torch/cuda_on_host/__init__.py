@@ -104,7 +104,7 @@ class Result:
     lines: dict[int | None, Counts]  # by line of the text
     findings: list[Finding]
     printed: str
-    shared: int  # bytes of shared memory of a block
+    shared: int  # bytes of shared memory of a block: the dynamic ones, and the arrays that the kernel itself declares
 
 
 _KINDS = ["load", "store", "atomic"]
@@ -150,7 +150,7 @@ def _runtime() -> ctypes.CDLL:
     """The library that all kernels call. Its names are global, because a kernel's library does not name it."""
     command = [compiler(), *RUNTIME_FLAGS.split(), "threads.cpp", "accesses.cpp"]
     library = ctypes.CDLL(str(compiled(_key(*RUNTIME.values(), *command), command, RUNTIME)), mode=ctypes.RTLD_GLOBAL)
-    library.cuda_host_launch.restype = ctypes.c_int64
+    library.cuda_host_launch.restype = None
     library.cuda_host_result.restype = library.cuda_host_printed.restype = ctypes.c_char_p
     return library
 
@@ -226,7 +226,14 @@ class Module:
             raise ValueError(f"a block has 1 to 1,024 threads, not {threads}")
         if min(grid) < 1 or max(grid[1:]) > 65535 or grid[0] >= 2**31:
             raise ValueError(f"no device runs a grid of {grid} blocks")
-        kernel = self.kernels[name]
+        if name not in self.kernels:
+            raise ValueError(f"the text has no kernel {name}, only {', '.join(self.kernels)}")
+        kernel, used = (
+            self.kernels[name],
+            shared + sum(end - first for first, end, _, owner in self._shared_arrays if owner == name),
+        )
+        if used > LARGEST_SHARED:
+            raise ValueError(f"a block has at most {LARGEST_SHARED:,} bytes of shared memory, not {used:,}")
         if len(arguments) != kernel.count:
             raise ValueError(f"{name} has {kernel.count} parameters, not {len(arguments)}")
         memory = _Memory(shared > 0)
@@ -238,9 +245,7 @@ class Module:
             kernel.call, pointers, (ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block),
             shared, seed, steps, len(memory.buffers), memory.table(), self._touch,
         )  # fmt: skip
-        used = self._runtime.cuda_host_launch(ctypes.byref(launch))
-        if used < 0:
-            raise ValueError(f"a block has at most {LARGEST_SHARED:,} bytes of shared memory")
+        self._runtime.cuda_host_launch(ctypes.byref(launch))
         memory.copy_back()
         return self._result(json.loads(self._runtime.cuda_host_result()), grid, block, memory, used)
 
@@ -284,14 +289,13 @@ class Module:
         return Result(total, dict(sorted(lines.items(), key=lambda item: item[0] or 0)), findings, printed, shared)
 
     @functools.cached_property
-    def _shared_arrays(self) -> list[tuple[int, int, str]]:
-        """The static shared arrays of the text: begin, end and name. They are the symbols of the thread-local section."""
+    def _shared_arrays(self) -> list[tuple[int, int, str, str]]:
+        """The static shared arrays of the text: begin, end, name, and the function. They are the library's thread-local symbols."""
         told = subprocess.run(["nm", "-C", "-S", str(self.path)], capture_output=True, text=True, check=True).stdout
-        symbols = re.findall(r"^(\w{16}) (\w{16}) [bBuVdD] (.*)$", told, flags=re.MULTILINE)
+        symbols = re.findall(r"^(\w{16}) (\w{16}) [bBuVdD] (?:void )?(\S.*)::(\w+)$", told, flags=re.MULTILINE)
         return [
-            (int(at, 16), int(at, 16) + int(size, 16), name.rpartition("::")[2])
-            for at, size, name in symbols
-            if ")::" in name
+            (int(at, 16), int(at, 16) + int(size, 16), name, owner.partition("(")[0])
+            for at, size, owner, name in symbols
         ]
 
     def _place(self, memory: _Memory, region: int, offset: int) -> tuple[str | None, int, int]:
@@ -302,7 +306,7 @@ class Module:
             return None, 1, 0
         if region == len(memory.names) and memory.has_dynamic:
             return "shared memory", 4, offset
-        for first, end, name in self._shared_arrays:
+        for first, end, name, _ in self._shared_arrays:
             if first <= offset < end:
                 return name, 4, offset - first
         return "shared memory", 4, offset

@@ -166,7 +166,7 @@ void record(void* address, int bytes, Kind kind, uintptr_t pc) {
   if (!current) return;
   Thread& self = *current;
   const auto at = (uintptr_t)address;
-  if (at - (uintptr_t)self.stack < 128 << 10) return;  // a local variable
+  if (at - (uintptr_t)self.stack < STACK) return;  // a local variable
   const int number = site_of(pc, kind, bytes);
   Site& site = sites[number];
   self.pc = pc;
@@ -181,6 +181,7 @@ void record(void* address, int bytes, Kind kind, uintptr_t pc) {
     if (f.count == 1) {
       for (int i = 0; i < (int)regions.size(); i++) {  // the nearest region
         const auto distance = [&](const Region& r) { return at < r.first ? r.first - at : at < r.end ? 0 : at - r.end; };
+        if (distance(regions[i]) >> 40) continue;  // no index, but another pointer
         if (f.region < 0 || distance(regions[i]) < distance(regions[f.region])) f.region = i;
       }
       if (f.region >= 0) f.offset = (int64_t)(at - regions[f.region].first);

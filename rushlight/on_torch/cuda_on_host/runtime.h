@@ -62,7 +62,7 @@ struct Finding {
 };
 
 constexpr int WARP_SIZE = 32;
-constexpr size_t LARGEST_LOG = 1 << 18;
+constexpr size_t LARGEST_LOG = 1 << 18, STACK = 128 << 10;  // accesses of a thread, bytes
 
 extern Thread* current;  // null while no thread of a kernel runs
 extern std::vector<Thread> threads;

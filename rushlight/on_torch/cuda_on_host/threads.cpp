@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 
 namespace {
-constexpr size_t STACK = 128 << 10, GUARD = 4096, LARGEST_SHARED = 227 << 10;
+constexpr size_t GUARD = 4096, LARGEST_SHARED = 227 << 10;
 constexpr int64_t SLICE = 1 << 14;  // steps after which another thread runs, so that a thread may wait for another one in a loop
 
 jmp_buf scheduler;
@@ -361,8 +361,7 @@ struct Launch {
   void* (*touch)();  // in the kernel's library: it touches the thread-local section
 };
 
-// Returns the bytes of the block's shared memory, or -1 if they are too many.
-EXPORT int64_t cuda_host_launch(const Launch* launch) {
+EXPORT void cuda_host_launch(const Launch* launch) {
   kernel = launch->kernel, arguments = launch->arguments, step_limit = std::max(launch->steps / SLICE, (int64_t)1) * SLICE;
   grid_dim = {launch->grid[0], launch->grid[1], launch->grid[2]};
   block_dim = {launch->block[0], launch->block[1], launch->block[2]};
@@ -378,9 +377,6 @@ EXPORT int64_t cuda_host_launch(const Launch* launch) {
   const auto dynamic = (uintptr_t)dynamic_shared;
   if (launch->shared) regions.push_back({dynamic, dynamic + launch->shared, 4, true, false, 4, {}});
   for (auto& region : library.found) regions.push_back(region);
-  int64_t shared = 0;
-  for (auto& region : regions) if (region.is_shared) shared += region.end - region.first;
-  if (shared > (int64_t)LARGEST_SHARED) return -1;
   random_state = launch->seed, is_drawn = launch->seed != 0;
   epoch = 0, barriers = 0, printed.clear(), first_epochs.clear();
   begin_accesses();
@@ -390,7 +386,6 @@ EXPORT int64_t cuda_host_launch(const Launch* launch) {
     block_index = {(unsigned)(number % grid_dim.x), (unsigned)(number / grid_dim.x % grid_dim.y), (unsigned)(number / grid_dim.x / grid_dim.y)};
     run_block();
   }
-  return shared;
 }
 
 EXPORT const char* cuda_host_printed() { return printed.c_str(); }
