@@ -1,4 +1,4 @@
-"""Kernels in CUDA C++ compute what torch does, are counted as on a device, and their defects are found with lines."""
+"""Kernels in CUDA C++ compute what torch does, are counted in sectors and wavefronts, and their defects are found with lines."""
 
 import shutil
 import sys
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 
 TEXT = Path(__file__).with_name("kernels.cu").read_text()
 JUDGED = [launch for launch in LAUNCHES if launch.torch]
-COUNTED = {  # of a request of a warp: sectors, or wavefronts of shared memory. An H100's counters, read by Nsight Compute
+COUNTED = {  # of a request of a warp: sectors of 32 bytes, or wavefronts of 32 banks, by the rule
     "load<float, 1, 0>": 4, "load<float, 1, 1>": 5, "load<float, 3, 1>": 12, "load<__half, 1, 1>": 3, "load<double, 3, 0>": 24,
     "load<float4, 1, 0>": 16, "shared_read<float, 2>": 2, "shared_read<float, 33>": 1, "shared_read<__half, 1>": 1,
     "shared_read<unsigned char, 4>": 1, "shared_read<double, 1>": 2, "shared_read<float4, 1>": 4,
@@ -77,7 +77,7 @@ def test_every_float16_is_converted_both_ways_as_numpy_does():
 
 
 @pytest.mark.parametrize("name", COUNTED)
-def test_a_warps_requests_are_counted_as_by_a_device(kernels, name):
+def test_a_warps_requests_are_counted_in_sectors_and_wavefronts(kernels, name):
     counts = run(kernels, next(launch for launch in LAUNCHES if launch.name == name))[0].counts
     traffic = (
         counts.shared_load if "shared" in name else counts.global_atomic if "atomics" in name else counts.global_load
