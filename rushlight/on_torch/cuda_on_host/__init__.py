@@ -33,7 +33,7 @@ LARGEST_SHARED = 227 << 10  # bytes of a block, on a device of compute capabilit
 KERNEL_FLAGS = "-std=c++17 -O1 -g1 -fPIC -shared -w -ffp-contract=off -Wl,-Bsymbolic -nodefaultlibs"
 KERNEL_FLAGS += " -fsanitize=thread -fsanitize-coverage=trace-pc"
 ONLY_GCC = "-fno-gnu-unique -fno-tree-sra -fno-tree-cselim -fno-tree-loop-im -fno-tree-ch -fmax-errors=5"
-ONLY_GCC += " --param=tsan-instrument-func-entry-exit=0"
+ONLY_GCC += " --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1"
 RUNTIME_FLAGS = "-std=c++17 -O2 -fPIC -shared -U_FORTIFY_SOURCE -fvisibility=hidden"
 HEADERS = {name: (HERE / name).read_text(encoding="utf-8") for name in ("device.h", "half.h")}
 RUNTIME = {name: (HERE / name).read_text(encoding="utf-8") for name in ("runtime.h", "threads.cpp", "accesses.cpp")}
@@ -131,7 +131,10 @@ class _Kernel(ctypes.Structure):
 
 class _Buffer(ctypes.Structure):
     _fields_ = [("first", ctypes.c_void_p), ("bytes", ctypes.c_int64)]
-    _fields_ += [("element", ctypes.c_int32), ("is_written", ctypes.c_int32)]
+    _fields_ += [("element", ctypes.c_int32), ("memory", ctypes.c_int32)]
+
+
+_UNWRITTEN, _WRITTEN, _DYNAMIC_SHARED, _STATIC_SHARED = range(4)
 
 
 class _Launch(ctypes.Structure):
@@ -163,6 +166,10 @@ _GLOBAL = re.compile(
     r"(template\s*<[^>]*>\s*)?(?:extern\s+\"C\"\s+)?__global__\s+"
     rf"{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(([^)]*)\)\s*\{{"
 )
+# An empty endless loop gets a statement, so that its steps are counted, on its line. `} while (1);` may be the end of a `do`.
+_EMPTY_LOOP = re.compile(
+    r"(\}\s*while\s*\([^{};]*\)\s*;)|(\b(?:while\s*\(\s*(?:1|true)\s*\)|for\s*\(\s*;\s*;\s*\))(?:\s|//.*\n)*)(?:;|\{(\s*)\})"
+)
 
 
 class Module:
@@ -178,11 +185,12 @@ class Module:
         names = [m[2] for m in declared if not m[1]] + list(instances)
         self._parameter_names = {m[2]: re.findall(r"(\w+)\s*(?:,|$)", m[3]) for m in declared}
         table = ", ".join(f'cuda_host::entry<{name}>("{name}", {name})' for name in names)
+        written = _EMPTY_LOOP.sub(lambda m: m[1] or f'{m[2]}{{ asm volatile(""); {m[3] or ""}}}', text)
         source = (
-            _DYNAMIC.sub(r"CUDA_DYNAMIC_SHARED(\2, \3);", text) + "\n"
+            _DYNAMIC.sub(r"CUDA_DYNAMIC_SHARED(\2, \3);", written) + "\n"
             f'extern "C" cuda_host::Kernel cuda_host_kernels[] = {{{table}}};\n'
             f'extern "C" int cuda_host_count = {len(names)};\n'
-            'extern "C" void* cuda_host_touch() { static __thread char any; return &any; }\n'
+            'extern "C" void* cuda_host_touch() { static __thread char cuda_host_any; return &cuda_host_any; }\n'
         )
         name = compiler()
         flags = KERNEL_FLAGS.split() + ([] if "clang" in Path(name).resolve().name else ONLY_GCC.split())
@@ -212,7 +220,7 @@ class Module:
         Args:
             grid, block: their sizes, one to three numbers.
             arguments: an array for each pointer (a view is a pointer into its base, and all of its base may be accessed), a
-                number for each number, bytes for a struct. Arrays are changed in place.
+                number for each number, a tuple of its fields (or its bytes) for a struct. Arrays are changed in place.
             shared: bytes of dynamic shared memory.
             seed: draws the order of blocks, of the block's warps and of a warp's lanes; 0 is the natural order.
             steps: the largest number of basic blocks that a thread may run.
@@ -228,18 +236,18 @@ class Module:
             raise ValueError(f"no device runs a grid of {grid} blocks")
         if name not in self.kernels:
             raise ValueError(f"the text has no kernel {name}, only {', '.join(self.kernels)}")
-        kernel, used = (
-            self.kernels[name],
-            shared + sum(end - first for first, end, _, owner in self._shared_arrays if owner == name),
-        )
+        kernel, arrays = self.kernels[name], self._arrays_of(name)
+        used = shared + sum(size for _, size, _ in arrays)
         if used > LARGEST_SHARED:
             raise ValueError(f"a block has at most {LARGEST_SHARED:,} bytes of shared memory, not {used:,}")
         if len(arguments) != kernel.count:
             raise ValueError(f"{name} has {kernel.count} parameters, not {len(arguments)}")
-        memory = _Memory(shared > 0)
+        memory = _Memory()
         names = self._parameter_names.get(name.partition("<")[0], [])
         names = names if len(names) == kernel.count else [f"argument {i}" for i in range(kernel.count)]
         values = [memory.pass_(argument, kernel.parameters[i], names[i]) for i, argument in enumerate(arguments)]
+        for first, size, array in [*arrays, *([(0, shared, "shared memory")] if shared else [])]:
+            memory.add(array, first, size, 4, _STATIC_SHARED if array != "shared memory" else _DYNAMIC_SHARED)
         pointers = (ctypes.c_void_p * max(len(values), 1))(*(ctypes.addressof(value) for value in values))
         launch = _Launch(
             kernel.call, pointers, (ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block),
@@ -265,51 +273,36 @@ class Module:
                     getattr(counts, f"shared_{_KINDS[kind]}").add(Traffic(*numbers[6:]))
         findings = []
         for kind, text, pc, other_pc, at, thread, other_at, other, region, offset, _, mask, count in told["findings"]:
-            name, element, offset = self._place(memory, region, offset)
+            name, element = memory.names[region] if 0 <= region < len(memory.names) else (None, 1)
             kind, _, detail = kind.partition(", ")
             if detail == "other" and self._line(pc) == self._line(other_pc):
                 continue  # the compiler has made two calls of one
-            findings.append(
-                Finding(
-                    kind,
-                    self._line(pc),
-                    _index(at, grid),
-                    _index(thread, block),
-                    self._line(other_pc) if other_pc >= 0 else None,
-                    _index(other_at, grid) if other >= 0 else None,
-                    _index(other, block) if other >= 0 else None,
-                    name,
-                    offset // element if name else None,
-                    mask or None,
-                    text,
-                    count,
-                )  # fmt: skip
-            )
+            others = (_index(other_at, grid), _index(other, block)) if other >= 0 else (None, None)
+            findings.append(Finding(
+                kind, self._line(pc), _index(at, grid), _index(thread, block),
+                self._line(other_pc) if other_pc >= 0 else None, *others,
+                name, offset // element if name else None, mask or None, text, count,
+            ))  # fmt: skip
         printed = self._runtime.cuda_host_printed().decode(errors="replace")
         return Result(total, dict(sorted(lines.items(), key=lambda item: item[0] or 0)), findings, printed, shared)
 
-    @functools.cached_property
-    def _shared_arrays(self) -> list[tuple[int, int, str, str]]:
-        """The static shared arrays of the text: begin, end, name, and the function. They are the library's thread-local symbols."""
-        told = subprocess.run(["nm", "-C", "-S", str(self.path)], capture_output=True, text=True, check=True).stdout
-        symbols = re.findall(r"^(\w{16}) (\w{16}) [bBuVdD] (?:void )?(\S.*)::(\w+)$", told, flags=re.MULTILINE)
-        return [
-            (int(at, 16), int(at, 16) + int(size, 16), name, owner.partition("(")[0])
-            for at, size, owner, name in symbols
-        ]
+    def _arrays_of(self, kernel: str) -> list[tuple[int, int, str]]:
+        """The static shared arrays of a kernel and of what it may call: place, bytes, and name. Not those of other kernels."""
+        others = {name.replace(" ", "") for name in self.kernels if name != kernel}
+        return [(at, size, name) for owner, at, size, name in self._shared_arrays if owner not in others]
 
-    def _place(self, memory: _Memory, region: int, offset: int) -> tuple[str | None, int, int]:
-        """The name of the memory at an offset of a region, the bytes of an element, and the offset from its beginning."""
-        if 0 <= region < len(memory.names):
-            return *memory.names[region], offset
-        if region < 0:
-            return None, 1, 0
-        if region == len(memory.names) and memory.has_dynamic:
-            return "shared memory", 4, offset
-        for first, end, name, _ in self._shared_arrays:
-            if first <= offset < end:
-                return name, 4, offset - first
-        return "shared memory", 4, offset
+    @functools.cached_property
+    def _shared_arrays(self) -> list[tuple[str, int, int, str]]:
+        """The static shared arrays of the text: function, place, bytes, name. They are the library's thread-local symbols."""
+        told = subprocess.run(
+            ["nm", "-C", "-f", "sysv", str(self.path)], capture_output=True, text=True, check=True
+        ).stdout
+        symbols = re.findall(r"^(?:void )?(?:(.*)::)?(\w+) *\|(\w+)\|[^|]*\| *TLS\|(\w+)\|", told, flags=re.MULTILINE)
+        return [
+            (owner.partition("(")[0].replace(" ", ""), int(at, 16), int(size, 16), name)
+            for owner, name, at, size in symbols
+            if name != "cuda_host_any"
+        ]
 
     def _line(self, pc: int) -> int | None:
         return self._lines.get(pc & (1 << 56) - 1)
@@ -338,13 +331,16 @@ def _index(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
 class _Memory:
     """The device's memory: a copy of each array, aligned to 256 bytes as by cudaMalloc, and far from the next."""
 
-    GAP = 1 << 16
+    GAP = 1 << 22
 
-    def __init__(self, has_dynamic: bool) -> None:
+    def __init__(self) -> None:
         self.buffers: list[_Buffer] = []
         self.copies: dict[int, tuple[np.ndarray, np.ndarray, int, int]] = {}  # by the id of the base
         self.names: list[tuple[str, int]] = []
-        self.has_dynamic = has_dynamic
+
+    def add(self, name: str, first: int, size: int, element: int, memory: int) -> None:
+        self.buffers.append(_Buffer(first, size, element, memory))
+        self.names.append((name, element))
 
     def pass_(self, argument: Any, parameter: _Parameter, name: str) -> Any:
         """The value of an argument, as ctypes has it."""
@@ -356,12 +352,20 @@ class _Memory:
                 raise ValueError(f"{name} is a pointer: pass an array, not {argument!r}")
             return ctypes.c_void_p(self._copy(array, is_written, name))
         if kind == "s":
-            return ctypes.create_string_buffer(bytes(argument), size)
+            is_named = isinstance(argument, tuple)
+            return self._struct(argument, name) if is_named else ctypes.create_string_buffer(bytes(argument), size)
         types: dict[str, Any] = {"f4": ctypes.c_float, "f8": ctypes.c_double}
         types |= {
             f"{sign}{n}": getattr(ctypes, f"c_{'u' * (sign == 'u')}int{8 * n}") for sign in "iu" for n in (1, 2, 4, 8)
         }
         return types[f"{kind}{size}"](argument)
+
+    def _struct(self, argument: tuple, name: str) -> ctypes.Structure:
+        """A struct by its fields: arrays for pointers, int, float, and numbers of numpy for other types."""
+        types: dict[type, type] = {np.ndarray: ctypes.c_void_p, int: ctypes.c_int, float: ctypes.c_float}
+        values = [self._copy(value, True, name) if isinstance(value, np.ndarray) else value for value in argument]
+        fields = [(f"f{i}", types.get(type(v)) or np.ctypeslib.as_ctypes_type(type(v))) for i, v in enumerate(argument)]
+        return type("_Struct", (ctypes.Structure,), {"_fields_": fields})(*values)
 
     def _copy(self, array: np.ndarray, is_written: bool, name: str) -> int:
         base = array
@@ -373,14 +377,13 @@ class _Memory:
             at = -(-(room.ctypes.data + self.GAP) // 256) * 256
             ctypes.memmove(at, first, end - first)
             self.copies[id(base)] = (base, room, first, at)
-            self.buffers.append(_Buffer(at, end - first, base.itemsize, is_written))
-            self.names.append((name, base.itemsize))
+            self.add(name, at, end - first, base.itemsize, is_written)
         return self.copies[id(base)][3] + array.ctypes.data - first
 
     def table(self) -> Any:
         return (_Buffer * max(len(self.buffers), 1))(*self.buffers)
 
     def copy_back(self) -> None:
-        for (base, _, first, at), buffer in zip(self.copies.values(), self.buffers, strict=True):
+        for (base, _, first, at), buffer in zip(self.copies.values(), self.buffers, strict=False):
             if base.flags.writeable:
                 ctypes.memmove(first, at, buffer.bytes)

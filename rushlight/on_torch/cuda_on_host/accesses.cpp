@@ -35,23 +35,27 @@ struct Set {
 } seen;
 
 // 32 banks serve a word of 4 bytes each in one wavefront. Threads that read the same word share it. Wider accesses go by groups of
-// 16 threads (8 bytes) or of 8 threads (16 bytes), so 128 bytes at most are in one wavefront if no bank has two words.
+// 16 threads (8 bytes) or of 8 threads (16 bytes), so 128 bytes at most are in one wavefront if no bank has two words. Two groups
+// whose threads all read one address are one.
 void count_shared(Traffic& traffic, const Request& request, uint32_t lanes, int bytes, bool is_atomic) {
   const int group = bytes <= 4 ? WARP_SIZE : 128 / bytes;
-  for (int first = 0; first < WARP_SIZE; first += group) {
-    const uint32_t members = group == WARP_SIZE ? lanes : lanes >> first & ((1u << group) - 1);
-    if (!members) continue;
+  for (int first = 0, end; first < WARP_SIZE; first = end) {
+    end = std::min(first + 2 * group, WARP_SIZE);
+    const int one = first + __builtin_ctz(lanes >> first | 1u << (WARP_SIZE - 1 - first));
+    bool is_one = first % (2 * group) == 0;
+    for (int i = first; i < end; i++) is_one &= !(lanes >> i & 1) || request.at[i] == request.at[one];
+    if (!is_one) end = first + group;
     int words[WARP_SIZE] = {};
     seen.clear();
-    for (int i = 0; i < group; i++) {
-      if (!(members >> i & 1)) continue;
-      for (uintptr_t word = request.at[first + i] / 4; word <= (request.at[first + i] + bytes - 1) / 4; word++) {
+    for (int i = first; i < end; i++) {
+      if (!(lanes >> i & 1)) continue;
+      for (uintptr_t word = request.at[i] / 4; word <= (request.at[i] + bytes - 1) / 4; word++) {
         if (is_atomic || seen.add(word)) words[word % WARP_SIZE]++;  // atomics of one word take turns
       }
     }
     const int wavefronts = *std::max_element(words, words + WARP_SIZE);
     traffic.wavefronts += wavefronts;
-    traffic.conflicts += wavefronts - 1;
+    traffic.conflicts += std::max(wavefronts - 1, 0);
   }
 }
 
@@ -103,16 +107,18 @@ void judge(const Access& access, const Thread& thread) {
   const Kind kind = sites[access.site].kind;
   if (access.bytes < region.grain) refine(region, access.bytes);
   if (region.shadow.empty()) region.shadow.resize((region.end - region.first) / region.grain + 1);
-  const Mark now{epoch, thread.clock, (uint16_t)thread.number, access.site};
+  const Mark now{epoch, thread.clock, (uint16_t)thread.number, access.is_relaxed, access.site};
   const Mark* raced = nullptr;
   Mark found{};
   bool is_unwritten = false, has_raced = false;
   const uintptr_t first = (access.at - region.first) / region.grain, last = (access.at + access.bytes - 1 - region.first) / region.grain;
   for (uintptr_t i = first; i <= last; i++) {
     Cell& cell = region.shadow[i];
-    const auto check = [&](const Mark& mark) { if (!raced && !is_ordered(mark, thread, region)) raced = &mark; };
+    const auto check = [&](const Mark& mark) {
+      if (!raced && !(kind == ATOMIC && mark.is_relaxed) && !is_ordered(mark, thread, region)) raced = &mark;
+    };
     check(cell.write);
-    if (kind != ATOMIC) check(cell.atomic);
+    if (kind != ATOMIC && !access.is_relaxed) check(cell.atomic);
     if (kind != LOAD) check(cell.reads[0]), check(cell.reads[1]);
     if (kind != STORE) {
       const uint32_t written = std::max(cell.write.epoch, cell.atomic.epoch);
@@ -162,7 +168,7 @@ Finding& report(const char* kind, uintptr_t pc, uintptr_t other_pc, int other_th
 
 void count_at(uintptr_t pc, Kind kind) { sites[site_of(pc, kind, 0)].global.requests++; }
 
-void record(void* address, int bytes, Kind kind, uintptr_t pc) {
+void record(void* address, int bytes, Kind kind, uintptr_t pc, bool is_relaxed) {
   if (!current) return;
   Thread& self = *current;
   const auto at = (uintptr_t)address;
@@ -181,7 +187,7 @@ void record(void* address, int bytes, Kind kind, uintptr_t pc) {
     if (f.count == 1) {
       for (int i = 0; i < (int)regions.size(); i++) {  // the nearest region
         const auto distance = [&](const Region& r) { return at < r.first ? r.first - at : at < r.end ? 0 : at - r.end; };
-        if (distance(regions[i]) >> 40) continue;  // no index, but another pointer
+        if (distance(regions[i]) >> 22) continue;  // too far to say which array was meant
         if (f.region < 0 || distance(regions[i]) < distance(regions[f.region])) f.region = i;
       }
       if (f.region >= 0) f.offset = (int64_t)(at - regions[f.region].first);
@@ -189,7 +195,7 @@ void record(void* address, int bytes, Kind kind, uintptr_t pc) {
     }
     stop_thread();
   }
-  self.log.push_back({at, (uint16_t)number, (uint8_t)in, (uint8_t)bytes});
+  self.log.push_back({at, (uint16_t)number, (uint8_t)in, (uint8_t)bytes, is_relaxed});
 }
 
 void flush(int first, int end) {
@@ -230,7 +236,7 @@ void flush(int first, int end) {
   EXPORT void __tsan_write##bytes(void* a) { record(a, bytes, STORE, CALLER); } \
   EXPORT void __tsan_unaligned_read##bytes(void* a) { record(a, bytes, LOAD, CALLER); } \
   EXPORT void __tsan_unaligned_write##bytes(void* a) { record(a, bytes, STORE, CALLER); } \
-  EXPORT void __tsan_volatile_read##bytes(void* a) { record(a, bytes, LOAD, CALLER); } \
+  EXPORT void __tsan_volatile_read##bytes(void* a) { record(a, bytes, LOAD, CALLER, true); } \
   EXPORT void __tsan_volatile_write##bytes(void* a) { record(a, bytes, STORE, CALLER); }
 CALLS(1) CALLS(2) CALLS(4) CALLS(8) CALLS(16)
 EXPORT void __tsan_init() {}
@@ -274,6 +280,12 @@ template <class T> static uint64_t apply(void* address, int operation, uint64_t 
 EXPORT uint64_t cuda_host_atomic(void* address, int type, int operation, uint64_t value, uint64_t compare) {
   static const int bytes[] = {4, 4, 8, 8, 4, 8};
   record(address, bytes[type], ATOMIC, CALLER);
+  if (operation == SWAP_IF_EQUAL) {  // it checks what was read of this address before, so that load does not race with atomics
+    auto& log = current->log;
+    for (auto access = log.rbegin() + 1; access < log.rend() && !(access->at == (uintptr_t)address && sites[access->site].kind == ATOMIC); ++access) {
+      access->is_relaxed |= access->at == (uintptr_t)address;
+    }
+  }
   static constexpr decltype(&apply<int>) by_type[] = {apply<int>, apply<unsigned>, apply<uint64_t>, apply<int64_t>, apply<float>, apply<double>};
   return by_type[type](address, operation, value, compare);
 }

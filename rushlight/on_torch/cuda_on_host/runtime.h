@@ -13,7 +13,7 @@
 struct Index { unsigned x, y, z; };
 
 // Memory that a kernel may access. A cell of its shadow stands for `grain` bytes.
-struct Mark { uint32_t epoch, clock; uint16_t thread, site; };  // an access. Epochs begin at 1 and are never used twice in a launch
+struct Mark { uint32_t epoch, clock; uint16_t thread : 15, is_relaxed : 1, site; };  // an access. Epochs begin at 1 and are never used twice
 struct Cell { Mark write, atomic, reads[2]; };  // the last of each; two reads, by two threads
 struct Region {
   uintptr_t first, end;
@@ -28,7 +28,7 @@ enum Kind : uint8_t { LOAD, STORE, ATOMIC, BARRIER, WARP };
 struct Traffic { uint64_t threads = 0, requests = 0, bytes = 0, sectors = 0, wavefronts = 0, conflicts = 0; };
 struct Site { uintptr_t pc; Kind kind; uint8_t bytes; int region = 0; Traffic global, shared; };
 
-struct Access { uintptr_t at; uint16_t site; uint8_t region, bytes; };
+struct Access { uintptr_t at; uint16_t site; uint8_t region, bytes; bool is_relaxed; };  // a relaxed one does not race with atomics
 
 // A thread of the kernel: a fiber with its own stack.
 enum State : uint8_t { READY, AT_BARRIER, IN_WARP, DONE };
@@ -74,7 +74,7 @@ extern uint32_t epoch;
 
 int site_of(uintptr_t pc, Kind kind, int bytes);
 void begin_accesses();
-void record(void* address, int bytes, Kind kind, uintptr_t pc);
+void record(void* address, int bytes, Kind kind, uintptr_t pc, bool is_relaxed = false);
 void flush(int first, int end);  // judge the logs of a warp's threads
 void count_at(uintptr_t pc, Kind kind);
 Finding& report(const char* kind, uintptr_t pc, uintptr_t other_pc = 0, int other_thread = -1);

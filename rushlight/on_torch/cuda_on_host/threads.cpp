@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <csignal>
+#include <ctime>
 #include <link.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace {
 constexpr size_t GUARD = 4096, LARGEST_SHARED = 227 << 10;
@@ -19,12 +22,11 @@ char* stacks = nullptr;
 void (*kernel)(void**);
 void** arguments;
 Index block_index, block_dim, grid_dim;
-int64_t block_number;
 int size;  // threads of a block
 int64_t step_limit;
 uint64_t random_state;
 bool is_drawn;
-uint64_t barriers;
+bool is_over;  // a thread does not end: nothing more is run
 alignas(128) char dynamic_shared[LARGEST_SHARED];
 std::string printed;
 
@@ -52,7 +54,7 @@ void leave() {  // for the scheduler; returns when the thread is resumed
 
 void fiber() {
   for (;;) {
-    if (!_setjmp(current->restart)) kernel(arguments);
+    if (!_setjmp(current->restart) && !current->was_stopped) kernel(arguments);
     current->state = DONE;
     if (!_setjmp(current->here)) _longjmp(scheduler, 1);
   }
@@ -189,15 +191,25 @@ void release_barrier() {
   if (other) report("barrier, other", one->pc, other->pc, other->number);
   current = nullptr;
   count_at(one->pc, BARRIER);
-  barriers++, epoch++;
+  epoch++;
   for (int i = 0; i < size; i++) {
     threads[i].predicate = count;
     if (threads[i].state == AT_BARRIER) threads[i].state = READY;
   }
 }
 
-// Nothing can run: lanes wait for lanes that wait for something else. All threads of the block end.
-void end_deadlock() {
+void end_block() {
+  for (int i = 0; i < size; i++) {
+    if (threads[i].state == DONE) continue;
+    threads[i].was_stopped = true;
+    if (threads[i].has_started) resume(threads[i]);
+    threads[i].state = DONE;
+  }
+  for (int first = 0; first < size; first += WARP_SIZE) flush(first, end_of_warp(first));
+}
+
+// Nothing can run: lanes wait for lanes that wait for something else.
+void report_deadlock() {
   for (int i = 0; i < size; i++) {
     Thread& thread = threads[i];
     if (thread.state != IN_WARP) continue;
@@ -210,11 +222,6 @@ void end_deadlock() {
       current = nullptr;
       break;
     }
-  }
-  for (int i = 0; i < size; i++) {
-    if (threads[i].state == DONE) continue;
-    threads[i].was_stopped = true;
-    resume(threads[i]);
   }
 }
 
@@ -233,46 +240,92 @@ void run_block() {
     for (int warp : warps) {
       for (int lane : lanes) {
         const int i = warp * WARP_SIZE + lane;
-        if (i < size && threads[i].state == READY) resume(threads[i]), has_run = true;
+        if (i < size && threads[i].state == READY && !is_over) resume(threads[i]), has_run = true;
       }
       settle_warp(warp * WARP_SIZE);
     }
+    if (is_over) return end_block();
     if (has_run) continue;
     int left = 0, in_warp = 0;
     for (int i = 0; i < size; i++) left += threads[i].state != DONE, in_warp += threads[i].state == IN_WARP;
     if (!left) break;
-    if (in_warp) end_deadlock();
+    if (in_warp) report_deadlock(), end_block();
     else release_barrier();
   }
 }
 
 // The library of the kernel: its thread-local section is shared memory, its other variables are those with __device__.
-struct Library { uintptr_t base, inside; std::vector<Region> found; };
+struct Library { uintptr_t inside, base, end, shared; std::vector<Region> variables; } library;
 
-int add_library(dl_phdr_info* info, size_t, void* data) {
-  auto& library = *(Library*)data;
-  bool is_it = false;
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    const auto& part = info->dlpi_phdr[i];
-    is_it |= part.p_type == PT_LOAD && library.inside - info->dlpi_addr - part.p_vaddr < part.p_memsz;
-  }
-  if (!is_it) return 0;
+int find_library(dl_phdr_info* info, size_t, void*) {
+  const auto parts = info->dlpi_phdr, end = parts + info->dlpi_phnum;
+  const auto is_inside = [&](const auto& part) { return part.p_type == PT_LOAD && library.inside - info->dlpi_addr - part.p_vaddr < part.p_memsz; };
+  if (std::none_of(parts, end, is_inside)) return 0;
   library.base = info->dlpi_addr;
-  for (int i = 0; i < info->dlpi_phnum; i++) {
-    const auto& part = info->dlpi_phdr[i];
-    if (part.p_type == PT_TLS && info->dlpi_tls_data) {
-      const auto first = (uintptr_t)info->dlpi_tls_data;
-      library.found.push_back({first, first + part.p_memsz, 4, true, false, 4, {}});
-    }
-    if (part.p_type == PT_LOAD && part.p_flags & PF_W) {
-      const auto first = info->dlpi_addr + part.p_vaddr;
-      library.found.push_back({first, first + part.p_memsz, 4, false, true, 4, {}});
-    }
+  library.shared = (uintptr_t)info->dlpi_tls_data;
+  for (auto part = parts; part < end; part++) {
+    if (part->p_type != PT_LOAD) continue;
+    const uintptr_t first = info->dlpi_addr + part->p_vaddr;
+    library.end = first + part->p_memsz;
+    if (part->p_flags & PF_W) library.variables.push_back({first, library.end, 4, false, true, 4, {}});
   }
   return 1;
 }
 
-Library library;
+// Signals -------------------------------------------------------------------------------------------------------------
+//
+// A thread that runs over its stack gets a signal, and a timer sends one each 20 ms of the processor's time: in a loop without
+// a body no basic block has a statement, so the compiler inserts no call there.
+
+constexpr int TICK = SIGVTALRM, TICKS = 4;  // so many without a step are an endless loop
+const Thread* seen_thread;
+int64_t seen_steps;
+int seen_times;
+
+void on_signal(int number, siginfo_t*, void* context) {
+  const auto& machine = ((ucontext_t*)context)->uc_mcontext;
+#if defined(__x86_64__)
+  const uintptr_t pc = machine.gregs[REG_RIP];
+#else
+  const uintptr_t pc = machine.pc;
+#endif
+  const bool is_inside = pc >= library.base && pc < library.end;
+  if (number != TICK) {
+    if (!current) signal(number, SIG_DFL);
+    else report("outside", is_inside ? pc + 1 : current->pc).text = "the thread's stack", stop_thread();
+  } else if (current && is_inside) {
+    seen_times = current == seen_thread && current->steps == seen_steps ? seen_times + 1 : 0;
+    seen_thread = current, seen_steps = current->steps;
+    if (seen_times == TICKS) report("endless", pc + 1), is_over = true, stop_thread();
+  }
+}
+
+// Handles the signals while kernels run.
+struct Signals {
+  struct sigaction before[3];
+  stack_t stack_before;
+  timer_t timer;
+  bool has_timer;
+  static constexpr int NUMBERS[] = {SIGSEGV, SIGBUS, TICK};
+  Signals() {
+    static char stack[1 << 16];
+    const stack_t own{stack, 0, sizeof stack};
+    sigaltstack(&own, &stack_before);
+    struct sigaction action{};
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
+    for (int i = 0; i < 3; i++) sigaction(NUMBERS[i], &action, &before[i]);
+    sigevent event{};
+    event.sigev_notify = SIGEV_THREAD_ID, event.sigev_signo = TICK, event._sigev_un._tid = gettid();
+    const itimerspec each{{0, 20'000'000}, {0, 20'000'000}};
+    has_timer = !timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) && !timer_settime(timer, 0, &each, nullptr);
+  }
+  ~Signals() {
+    if (has_timer) timer_delete(timer);
+    for (int i = 0; i < 3; i++) sigaction(NUMBERS[i], &before[i], nullptr);
+    sigaltstack(&stack_before, nullptr);
+  }
+};
 }  // namespace
 
 Thread* current = nullptr;
@@ -344,6 +397,7 @@ EXPORT void __sanitizer_cov_trace_pc() {
   if (++self.steps % SLICE) return;
   if (self.steps >= step_limit) {
     report("endless", CALLER);
+    is_over = true;
     stop_thread();
   }
   leave();
@@ -351,7 +405,8 @@ EXPORT void __sanitizer_cov_trace_pc() {
 
 // What Python calls -----------------------------------------------------------------------------------------------------
 
-struct Buffer { uintptr_t first; int64_t bytes; int32_t element, is_written; };
+enum Memory : int32_t { UNWRITTEN, WRITTEN, DYNAMIC, STATIC };
+struct Buffer { uintptr_t first; int64_t bytes; int32_t element; Memory memory; };
 struct Launch {
   void (*kernel)(void**);
   void** arguments;
@@ -366,23 +421,23 @@ EXPORT void cuda_host_launch(const Launch* launch) {
   grid_dim = {launch->grid[0], launch->grid[1], launch->grid[2]};
   block_dim = {launch->block[0], launch->block[1], launch->block[2]};
   make_threads((int)(block_dim.x * block_dim.y * block_dim.z));
-  library = {0, (uintptr_t)launch->touch, {}};
+  library = {(uintptr_t)launch->touch, 0, 0, 0, {}};
   launch->touch();
-  dl_iterate_phdr(add_library, &library);
+  dl_iterate_phdr(find_library, nullptr);
   regions.clear();
   for (int64_t i = 0; i < launch->buffer_count; i++) {
     const Buffer& b = launch->buffers[i];
-    regions.push_back({b.first, b.first + b.bytes, b.element, false, b.is_written != 0, std::min(b.element, 4), {}});
+    const uintptr_t first = b.first + (b.memory == DYNAMIC ? (uintptr_t)dynamic_shared : b.memory == STATIC ? library.shared : 0);
+    regions.push_back({first, first + b.bytes, b.element, b.memory >= DYNAMIC, b.memory == WRITTEN, std::min(b.element, 4), {}});
   }
-  const auto dynamic = (uintptr_t)dynamic_shared;
-  if (launch->shared) regions.push_back({dynamic, dynamic + launch->shared, 4, true, false, 4, {}});
-  for (auto& region : library.found) regions.push_back(region);
-  random_state = launch->seed, is_drawn = launch->seed != 0;
-  epoch = 0, barriers = 0, printed.clear(), first_epochs.clear();
+  regions.insert(regions.end(), library.variables.begin(), library.variables.end());
+  random_state = launch->seed, is_drawn = launch->seed != 0, is_over = false;
+  epoch = 0, printed.clear(), first_epochs.clear();
   begin_accesses();
   block_order = order_of((int64_t)grid_dim.x * grid_dim.y * grid_dim.z);
+  const Signals signals;
   for (int64_t number : block_order) {
-    block_number = number;
+    if (is_over) break;
     block_index = {(unsigned)(number % grid_dim.x), (unsigned)(number / grid_dim.x % grid_dim.y), (unsigned)(number / grid_dim.x / grid_dim.y)};
     run_block();
   }
@@ -394,7 +449,7 @@ EXPORT const char* cuda_host_printed() { return printed.c_str(); }
 EXPORT const char* cuda_host_result() {
   static std::string text;
   const auto add = [](auto... numbers) { ((text += std::to_string(numbers) + ","), ...); };
-  text = "{\"barriers\":" + std::to_string(barriers) + ",\"sites\":[";
+  text = "{\"sites\":[";
   for (auto& site : sites) {
     text += "[";
     add((int64_t)(site.pc - library.base), site.kind);
