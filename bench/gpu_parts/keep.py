@@ -1,4 +1,4 @@
-"""Pack what `bench/gpu.py` recorded into ten small files, with only what the pages use: `phases/recorded/h100/`.
+"""Pack what `bench/gpu.py` recorded into eleven small files, with only what the pages use: `phases/recorded/h100/`.
 
     python bench/gpu_parts/keep.py RECORDED TARGET [COMPARED]
 
@@ -35,7 +35,7 @@ def read(path: Path) -> Any:
 
 def packed(recorded: Path, part: Path) -> dict[str, Any]:
     """One part: its provenance, the result of each section, the last line of what a failed section raised, its texts."""
-    record, name = read(part), part.stem[2:]
+    record, name = read(part), part.stem.partition("_")[2]
     sections = {key: each for key, each in record["sections"].items() if key not in LEFT_OUT.get(name, [])}
     texts = [path for pattern in TEXTS.get(name, ()) for path in sorted((recorded / part.stem).glob(pattern))]
     return {
@@ -68,7 +68,8 @@ def trace(recorded: Path, name: str) -> dict[str, Any]:
 
 
 def keep(recorded: Path, target: Path, compared: Path | None) -> None:
-    parts = {path.stem[2:]: packed(recorded, path) for path in sorted(recorded.glob("[1-9]_*.json"))}
+    paths = [*sorted(recorded.glob("[1-9]_*.json")), *recorded.glob("12_*.json")]
+    parts = {path.stem.partition("_")[2]: packed(recorded, path) for path in paths}
     profiles = parts.pop("profiles")
     numbers = {each["trace"].split("/")[-1].split(".")[0]: each for each in profiles["sections"].values()}
     programs = [

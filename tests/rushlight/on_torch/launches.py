@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from rushlight.on_torch import cuda_on_host
+
 
 @dataclass
 class In:
@@ -80,6 +82,7 @@ LAUNCHES = [
     ),
 ]  # fmt: skip
 C = {"float": "float32", "__half": "float16", "unsigned char": "uint8", "double": "float64"}
+C_OF_DTYPE = {dtype: c for c, dtype in C.items()} | {"int32": "int"}
 VECTORS = {"float2": 2, "float4": 4}
 WIDE = [
     ("float", stride, offset) for stride, offset in [(1, 0), (1, 1), (1, 8), (2, 0), (3, 1), (8, 0), (9, 0), (33, 0)]
@@ -160,3 +163,23 @@ def arrays(launch: Launch, seed: int = 0) -> list[Any]:
 def output(launch: Launch) -> int:
     """The position of the argument that is the result."""
     return next(i for i, argument in enumerate(launch.arguments) if isinstance(argument, Out))
+
+
+def run(module: cuda_on_host.Module, launch: Launch) -> tuple[cuda_on_host.Result, list[Any]]:
+    """The result of a launch on the host, and its arguments, with arrays as the kernel got them."""
+    given = []
+    for value, argument in zip(arrays(launch), launch.arguments, strict=True):
+        given.append(value[argument.offset :] if isinstance(argument, In | Out) else value)
+    marked = [
+        cuda_on_host.uninitialized(value) if isinstance(argument, Out) and not argument.zero else value
+        for value, argument in zip(given, launch.arguments, strict=True)
+    ]
+    return module.launch(launch.name, launch.grid, launch.block, *marked, shared=launch.shared), given
+
+
+def columns(counts: cuda_on_host.Counts) -> dict[str, list[int]]:
+    """The counts that a device has too. Its requests of shared memory include instructions that no lane runs."""
+    names = {"global_load": ("requests", "sectors"), "shared_load": ("wavefronts", "conflicts")}
+    names |= {"global_store": names["global_load"], "global_atomic": names["global_load"]}
+    names |= {"shared_store": names["shared_load"]}
+    return {kind: [getattr(getattr(counts, kind), name) for name in of] for kind, of in names.items()}
