@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from gpu_parts.recording import NeedsGPU
+from bench.gpu_parts.recording import NeedsGPU
 
 TITLE = "what kernels ask of memory, counted"
 LIMIT = 150
