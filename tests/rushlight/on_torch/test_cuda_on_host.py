@@ -14,7 +14,8 @@ from launches import LAUNCHES, columns, instances, output, run
 from rushlight.on_torch import cuda_on_host as cuda
 
 pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or not shutil.which("addr2line"), reason="needs g++ and binutils on Linux"
+    sys.platform != "linux" or not all(map(shutil.which, ("g++", "addr2line"))),
+    reason="needs g++ and binutils on Linux",
 )
 
 TEXT = Path(__file__).with_name("kernels.cu").read_text()
