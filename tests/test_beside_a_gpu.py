@@ -57,13 +57,11 @@ def test_a_kernel_sees_it_if_its_user_asks_for_it(beside_a_gpu):
 
 
 RANKS = """
-from unittest.mock import patch
-import os
 from autograder import check  # hides the device from this process
-from autograder.engine.devices import ON_CPU
+from autograder.engine.devices import on_cpu
 from rushlight.distributed import describe_devices, run_ranks
 
-with patch.dict(os.environ, ON_CPU):  # the fork server starts in a check
+with on_cpu():  # the fork server starts in a check
     print(run_ranks(describe_devices, 2)[0])
 for ranks in 2, 4:
     print(run_ranks(describe_devices, ranks)[0])

@@ -255,6 +255,8 @@ def release(lab: Lab, source: NotebookNode) -> NotebookNode:
         nbformat.write(source, path)
         config = Config()
         config.CourseDirectory.root = folder
+        config.GenerateAssignment.no_database = True  # a gradebook of its own would take most of the time
+        config.SaveCells.enabled = False
         result = NbGraderAPI(config=config).generate_assignment(lab.name)
         if not result["success"]:
             raise BuildError(f"nbgrader cannot release {lab}: {result.get('error') or result['log']}")

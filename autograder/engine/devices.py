@@ -5,12 +5,28 @@ CUDA, ROCm and oneAPI read these variables when a process first asks for a devic
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 HIDING = {"CUDA_VISIBLE_DEVICES": "", "HIP_VISIBLE_DEVICES": "-1", "ONEAPI_DEVICE_SELECTOR": "*:cpu"}
 ON_CPU = {"RUSHLIGHT_DEVICE": "cpu", **HIDING}  # for ranks too, which a process that sees no device may give one
 DRIVERS = "/dev/nvidiactl", "/dev/kfd", "/dev/dxg"  # of NVIDIA, of AMD, and of both in WSL
+
+
+@contextlib.contextmanager
+def on_cpu() -> Iterator[None]:
+    """Within: the processes that this one starts see no accelerator."""
+    before = {name: os.environ.get(name) for name in ON_CPU}
+    os.environ |= ON_CPU
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
 
 
 def hide_from_kernel() -> bool:

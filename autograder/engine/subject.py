@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from unittest.mock import patch
 
 import numpy
 
@@ -95,7 +94,7 @@ def answer(name: str, cases: list[dict], begin: Callable[[], None] = lambda: Non
     if not is_on_torch(check.lab) and not is_milestone(name):
         watching = watched(function_of(check.exercise), lambda function: _restoring(function, changed))
     observed = []
-    with patch.dict(os.environ, devices.ON_CPU), watching:  # for the ranks of the programs
+    with devices.on_cpu(), watching:  # for the ranks of the programs
         for program, case in zip(for_cases(check.program, rushlight, cases), cases):
             begin()
             if is_on_torch(check.lab):
@@ -224,6 +223,9 @@ class Shell:
         class Plain(InteractiveShell):
             def enable_matplotlib(self, gui=None):
                 return None, "agg"  # `%matplotlib inline` is in many notebooks and has no effect here
+
+            def init_completer(self):
+                pass  # no one presses Tab here, and it is a tenth of the start
 
         config = Config()
         config.HistoryManager.enabled = False
