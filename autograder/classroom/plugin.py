@@ -257,7 +257,7 @@ class RunInSubject(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: dict) -> tuple[NotebookNode, dict]:
         given, seed = resources["nbgrader"], class_seed(Path(self.seed_file))
         submission = Submission(Lab(given["notebook"]), given["student"])
-        if reason := _unavailable(submission.lab, self.isolated):
+        if reason := unavailable(submission.lab, self.isolated):
             raise NbGraderException(reason)
         try:
             run(nb, submission.lab, judge_of(seed), self.isolated)
@@ -266,8 +266,6 @@ class RunInSubject(NbGraderPreprocessor):
         seal(nb, submission, seed)
         return nb, resources
 
-
-_unavailable = cache(unavailable)
 
 
 @cache

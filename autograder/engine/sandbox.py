@@ -92,7 +92,12 @@ def unavailable(lab: Lab, isolated: bool) -> str | None:
 
 
 def missing(private: Sequence[Path] = ()) -> str | None:
-    """Why no sandbox without these folders is available on this machine, with advice, or None."""
+    """Why no sandbox without these folders is available on this machine, with advice, or None. A process tries it once."""
+    return _missing(tuple(path for path in private if path.is_relative_to("/usr")))  # no other is in a sandbox
+
+
+@cache
+def _missing(private: tuple[Path, ...]) -> str | None:
     if sys.platform != "linux":
         return (
             "the sandbox needs Linux (on Windows, WSL 2): use one, or grade with --no-sandbox (the report will say so)"

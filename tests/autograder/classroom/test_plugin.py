@@ -183,7 +183,6 @@ def test_in_an_export_a_submission_without_a_grade_is_not_graded_and_has_no_zero
 @pytest.mark.parametrize("lacks", ["missing", "missing_compiler"])
 def test_a_bare_autograde_needs_what_grading_needs(monkeypatch, tmp_path, lacks):
     monkeypatch.setattr(sandbox, lacks, lambda *lab: "it lacks something")
-    monkeypatch.setattr(plugin, "_unavailable", sandbox.unavailable)
     step = plugin.RunInSubject(seed_file=str(tmp_path / "seed"))
     with pytest.raises(NbGraderException, match="^it lacks something$"):
         step.preprocess(nbformat.v4.new_notebook(), {"nbgrader": {"notebook": "06b_transforms", "student": "ada"}})
