@@ -5,6 +5,7 @@ the reference, the checks, the alternatives and wrong answers and the mutants th
 an edit of the reference counts as the function that the edit makes. The hash is made of syntax trees, so docstrings, comments, line
 breaks, names of local variables and the file's own path are no part of it. The lock begins with torch's version and a hash over
 the rules that mutants are made by. A rare rule (`mutants.RARE`) is part of an exercise's hash instead, if it makes a mutant there.
+The last word of a line is a hash over the bytes of all files that the first hash is made from. If these are the same, so is that.
 A trial is a test marked `guarantee`. `pytest --lock` runs the trials of the exercises whose line is missing or stale.
 """
 
@@ -289,21 +290,56 @@ def where(function: Callable) -> Place:
 
 def digest(exercise: str) -> str:
     """The hash over all that the trials of an exercise depend on."""
-    graded = mutants.graded_checks(exercise)
-    programs = [program for check in graded for program in (check.program, check.torch_program) if program]
-    lab = graded[0].lab
-    parts = (
-        reached([where(function_of(exercise))], steps=1),
-        reached([*map(where, programs), *_making(graded)]),  # their decorators name the cases and the edges
-        reached(_answers(exercise, lab)),
-    )
-    if any("_torch_dumps" in name for _, statement in parts[1] for name, _ in _mentioned(statement)):
-        parts += (reached([where(torch_dumps.known), where(torch_dumps._make)]),)
-    if rare := [rule for rule in mutants.RARE if mutants.mutants(exercise, [rule])]:
-        parts += (reached(map(where, rare)),)
-    texts = [sorted(_text(statement) for _, statement in part) for part in parts]
+    texts = [sorted(_text(statement) for _, statement in part) for part in parts(exercise)]
+    lab = mutants.graded_checks(exercise)[0].lab
     listed = sorted(change for name, change in mutants.equivalents(lab) if name == exercise)
     return hashlib.sha256(repr((texts, listed)).encode()).hexdigest()[:16]
+
+
+def parts(exercise: str) -> list[set[Place]]:
+    """The statements that the trials of an exercise depend on: its reference's, its checks', its answers' and others."""
+    graded = mutants.graded_checks(exercise)
+    programs = [program for check in graded for program in (check.program, check.torch_program) if program]
+    found = [
+        reached([where(function_of(exercise))], steps=1),
+        reached([*map(where, programs), *_making(graded)]),  # their decorators name the cases and the edges
+        reached(_answers(exercise, graded[0].lab)),
+    ]
+    if any("_torch_dumps" in name for _, statement in found[1] for name, _ in _mentioned(statement)):
+        found.append(reached([where(torch_dumps.known), where(torch_dumps._make)]))
+    if rare := [rule for rule in mutants.RARE if mutants.mutants(exercise, [rule])]:
+        found.append(reached(map(where, rare)))
+    return found
+
+
+def digest_of_files(exercise: str) -> str:
+    """A hash over the bytes of all files that `digest` may read. It takes a tenth of the time."""
+    return hashlib.sha256(repr([*map(_digest_of_file, files(exercise))]).encode()).hexdigest()[:16]
+
+
+@cache
+def _digest_of_file(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def files(exercise: str) -> list[Path]:
+    """The files of `parts(exercise)`, some that they could import, the list of equivalent mutants, and this file."""
+    lab = mutants.graded_checks(exercise)[0].lab
+    own = inspect.getfile(inspect.unwrap(function_of(exercise)))
+    return [*_of_lab(lab), *map(Path, (own, mutants.__file__, torch_dumps.__file__, __file__))]
+
+
+@cache
+def _of_lab(lab: str) -> list[Path]:
+    folders = [CHECKS / lab, SOURCES / lab, *CHECKS.glob("shared_*")]
+    return sorted(
+        {
+            *CHECKS.glob("*.py"),
+            *SOURCES.glob("*.py"),
+            *(p for f in folders for p in f.rglob("*.py")),
+            SOURCES / lab / "equivalent.toml",
+        }
+    )
 
 
 def _making(graded: Collection[Check]) -> Iterator[Place]:
@@ -355,7 +391,7 @@ def _literal(changes: list[ast.expr]) -> bool:
 @dataclass
 class Lock:
     basis: str = field(default_factory=basis)  # what the trials of all exercises depend on
-    lines: dict[str, tuple[str, int]] = field(default_factory=dict)  # by exercise: the hash, the seconds of its trials
+    lines: dict[str, tuple[str, int, str]] = field(default_factory=dict)  # by exercise: hash, seconds, hash of files
 
     def missing(self) -> list[str]:
         """The exercises that were never tried."""
@@ -364,17 +400,21 @@ class Lock:
     def stale(self) -> list[str]:
         """The exercises that were tried in another form, with another torch, or by mutants of other rules."""
         known = [name for name in every_exercise() if name in self.lines]
-        return [name for name in known if self.basis != basis() or self.lines[name][0] != digest(name)]
+        return [name for name in known if self.basis != basis() or not self._is_fresh(name)]
+
+    def _is_fresh(self, name: str) -> bool:
+        text, _, files = self.lines[name]
+        return files == digest_of_files(name) or text == digest(name)
 
     def seconds(self, names: Iterable[str]) -> float:
         """How long the trials of these exercises may take, going by those that were timed."""
-        timed = [seconds for _, seconds in self.lines.values()]
+        timed = [seconds for _, seconds, _ in self.lines.values()]
         guess = sum(timed) / len(timed) if timed else UNKNOWN_SECONDS
         return sum(self.lines[name][1] if name in self.lines else guess for name in names)
 
     def write(self, path: Path = LOCK) -> None:
         order = {name: position for position, name in enumerate(every_exercise())}
-        lines = [f"{name} {self.lines[name][0]} {self.lines[name][1]}\n" for name in order if name in self.lines]
+        lines = [" ".join(map(str, (name, *self.lines[name]))) + "\n" for name in order if name in self.lines]
         new = path.with_suffix(".new")
         new.write_text(f"{self.basis}\n{''.join(lines)}", encoding="utf-8")
         os.replace(new, path)
@@ -384,7 +424,7 @@ def read(path: Path = LOCK) -> Lock:
     if not path.exists():
         return Lock()
     basis, *lines = path.read_text(encoding="utf-8").splitlines()
-    return Lock(basis, {name: (text, int(seconds)) for name, text, seconds in map(str.split, lines)})
+    return Lock(basis, {name: (text, int(seconds), files) for name, text, seconds, files in map(str.split, lines)})
 
 
 # Writing it ----------------------------------------------------------------------------------------------------------
@@ -400,9 +440,13 @@ class Recorder:
         wanted = {*self.lock.missing(), *self.lock.stale()}
         self.plan = [name for name in every_exercise() if name in wanted and (not only or name in only)]
         self.waiting = [*self.plan]
-        self.digests = {name: digest(name) for name in self.plan}  # of the text that is about to be imported
+        self.digests = {name: (digest(name), digest_of_files(name)) for name in self.plan}  # before they are imported
         if self.lock.basis != basis():  # no line of it is true any more, but the seconds are a guess
-            self.lock = Lock(lines={name: ("other-basis", seconds) for name, (_, seconds) in self.lock.lines.items()})
+            self.lock = Lock(lines={name: ("other-basis", line[1], "-") for name, line in self.lock.lines.items()})
+        for name in self.lock.lines.keys() - wanted:
+            self.lock.lines[name] = *self.lock.lines[name][:2], digest_of_files(name)
+        if not self.is_worker:
+            self.lock.write()
         self.reported: Counter[str] = Counter()  # by exercise: its trials that have ended
         self.failed: set[str] = set()
         self.seconds: Counter[str] = Counter()
@@ -435,7 +479,8 @@ class Recorder:
     def _finish(self, name: str) -> None:
         holds = name not in self.failed
         if holds:
-            self.lock.lines[name] = self.digests[name], round(self.seconds[name])
+            text, files = self.digests[name]
+            self.lock.lines[name] = text, round(self.seconds[name]), files
             self.lock.write()
         self.waiting.remove(name)
         left = in_words(self.lock.seconds(self.waiting))

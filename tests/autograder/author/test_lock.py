@@ -3,9 +3,11 @@
 import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import guarantees
 import pytest
+from sweep import sweep
 
 CHECK = '''
 """The checks of a topic."""
@@ -150,6 +152,12 @@ def test_a_rare_rule_makes_stale_only_the_exercises_in_which_it_makes_a_mutant(m
     assert (changed, guarantees.basis.__wrapped__()) == (["course.training.evaluate"], basis)
 
 
+@pytest.mark.parametrize("exercise", sweep(guarantees.every_exercise(), every=60))
+def test_the_hash_of_files_has_each_file_that_the_other_hash_is_made_from(exercise):
+    read = {Path(path) for part in guarantees.parts(exercise) for path, _ in part}
+    assert read <= {*guarantees.files(exercise)}
+
+
 def test_the_tests_of_a_group_stay_together(request):
     if not getattr(request.config.option, "loadgroup", False):
         pytest.skip("they are distributed by files")
@@ -163,7 +171,7 @@ def test_the_process_that_starts_the_workers_does_not_import_torch():
 
 def test_a_lock_is_read_as_it_was_written(tmp_path):
     names = guarantees.every_exercise()
-    lock = guarantees.Lock("torch 2.11.0 mutants 12ab", {names[1]: ("1234", 5), names[0]: ("abcd", 60)})
+    lock = guarantees.Lock("torch 2.11.0 mutants 12ab", {names[1]: ("1234", 5, "56"), names[0]: ("abcd", 60, "ef")})
     lock.write(tmp_path / "lock")
     read = guarantees.read(tmp_path / "lock")
     assert read == lock and [*read.lines] == names[:2]
