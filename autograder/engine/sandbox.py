@@ -93,17 +93,18 @@ def unavailable(lab: Lab, isolated: bool) -> str | None:
 
 def missing(private: Sequence[Path] = ()) -> str | None:
     """Why no sandbox without these folders is available on this machine, with advice, or None. A process tries it once."""
-    return _missing(tuple(path for path in private if path.is_relative_to("/usr")))  # no other is in a sandbox
-
-
-@cache
-def _missing(private: tuple[Path, ...]) -> str | None:
     if sys.platform != "linux":
         return (
             "the sandbox needs Linux (on Windows, WSL 2): use one, or grade with --no-sandbox (the report will say so)"
         )
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed: `apt-get install bubblewrap`, or grade with --no-sandbox (the report will say so)"
+    return _tried(tuple(path for path in private if path.is_relative_to("/usr")))  # no other is in a sandbox
+
+
+@cache
+def _tried(private: tuple[Path, ...]) -> str | None:
+    """What is wrong with the sandbox of this machine, or None."""
     trial = _try(_user(), private=private)
     if trial.returncode != 0:
         reason = trial.stderr.strip().splitlines()[-1] if trial.stderr.strip() else f"exit code {trial.returncode}"

@@ -123,7 +123,7 @@ def test_grading_does_not_begin_where_a_submission_could_read_torch(isolated, tm
     tmp_path.chmod(0o755)
     system = sandbox._system(())
     monkeypatch.setattr(sandbox, "_system", lambda private: [*system, "--ro-bind", str(tmp_path), "/opt"])
-    assert "/opt/torch" in sandbox._missing.__wrapped__(())
+    assert "/opt/torch" in sandbox._tried.__wrapped__(())
 
 
 def test_there_is_no_network(shared_box):
