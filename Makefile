@@ -61,6 +61,7 @@ $(ENV)/installed: pyproject.toml constraints.txt
 	@$(if $(LIGHT),$(BIN)/python -c '$(WITHOUT_TORCH)' > $(ENV)/light.txt)
 	@echo "installing into $(ENV) (a few minutes the first time)"
 	@$(PIP) --upgrade pip  # the one of Python 3.11 takes twice as long to choose packages
+	@$(if $(LIGHT)$(GPU),,for half in 0 1; do $(PIP) --no-deps $$(sed '/^#/d' constraints.txt | awk "NR % 2 == $$half") & done; wait)  # pip unpacks on one core
 	@$(PIP) $(if $(LIGHT),--requirement $(ENV)/light.txt && $(PIP) --no-deps --editable .,--editable '.[dev]' $(if $(GPU),"torch===$(TORCH)"))
 	@$(BIN)/python -m compileall -qq -j 0 -x '/(tests?|testing|_vendor|mypyc?|physics|stats|benchmarks|pip|fontTools|winappdbg|dask/array|dask/dataframe|f2py|distutils|_antlr)/' $(ENV)/lib rushlight autograder || true  # on all cores, which pip does on one, and without what is seldom imported; a few files are no Python
 	@touch $@

@@ -6,12 +6,11 @@ from inductor_run import lowered, run_loops, same
 from sweep import sweep
 
 import rushlight as rl
+from bench import parity
 from rushlight.inductor.graph import lower
 from rushlight.inductor.ir import ComputedBuffer, ExternKernel, FallbackKernel
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")  # numpy's, of overflow and the like
-
-sample_inputs = pytest.importorskip("torch.testing._internal.common_methods_invocations").op_db
 
 ELEMENTWISE = (
     "abs", "add", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "ceil", "clamp", "clamp_max", "clamp_min", "cos",
@@ -76,7 +75,7 @@ def tensors(value):
 
 
 def samples(name):
-    entry = next(entry for entry in sample_inputs if entry.name == name)
+    entry = next(entry for entry in parity.database()[name] if entry.name == name)
     for dtype in (torch.float32, torch.int64, torch.bool):
         if dtype not in entry.supported_dtypes("cpu"):
             continue
