@@ -122,7 +122,8 @@ RELIES_ON_AN_EARLIER_CALL = {
 }
 
 
-@pytest.mark.parametrize("what", sweep([*RELIES_ON_AN_EARLIER_CALL], every=2))
+@pytest.mark.sweep
+@pytest.mark.parametrize("what", [*RELIES_ON_AN_EARLIER_CALL])
 def test_a_call_finds_nothing_that_an_earlier_one_has_left(decide, what, monkeypatch):
     wrong = answer("rank, ranks = dist.get_rank(group), dist.get_world_size(group)\n" + RELIES_ON_AN_EARLIER_CALL[what])
     together, _ = decide(wrong)
