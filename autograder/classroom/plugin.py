@@ -267,7 +267,6 @@ class RunInSubject(NbGraderPreprocessor):
         return nb, resources
 
 
-
 @cache
 def judge_of(seed: int) -> Judge:
     """The judge of this process for a class's seed. Raises NotGraded if torch is not of the course's version."""

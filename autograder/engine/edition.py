@@ -91,8 +91,13 @@ def versions(lab: Lab, missing: list[str] | None = None) -> dict[str, str]:
 
 @cache  # every second chance needs one
 def _name(lab: Lab, missing: tuple[str, ...]) -> str:
-    digest = hashlib.sha256(repr(sorted(_files(lab, missing).items())).encode()).hexdigest()[:16]
-    return f"{lab}-{digest}"
+    parts = [(name, _digest(text)) for name, text in sorted(_files(lab, missing).items())]
+    return f"{lab}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
+
+
+@cache  # editions share most of their files
+def _digest(text: str | bytes) -> str:
+    return hashlib.sha256(text if isinstance(text, bytes) else text.encode()).hexdigest()
 
 
 def framework_files(missing: Sequence[str]) -> dict[str, str | bytes]:
@@ -101,17 +106,21 @@ def framework_files(missing: Sequence[str]) -> dict[str, str | bytes]:
     Trained weights, `*.npz`, are bytes. All other files are text. A kernel in C++ and the generator's templates are left out: the
     kernel has a form in numpy, and a generator does not run there.
     """
-    framework = Path(rushlight.__file__).parent
     files: dict[str, str] = {}
-    kinds = ("py", "yaml", "h", "toml", "txt")
-    for path in sorted(path for kind in kinds for path in framework.rglob(f"*.{kind}")):
-        relative = path.relative_to(framework).as_posix()
-        names = [name.rpartition(".")[2] for name in missing if file_of(name) == f"rushlight/{relative}"]
-        files[f"rushlight/{relative}"] = without_bodies(_text(path), names) if names else _text(path)
+    for name, path in _in_framework("py", "yaml", "h", "toml", "txt").items():
+        names = [exercise.rpartition(".")[2] for exercise in missing if file_of(exercise) == name]
+        files[name] = without_bodies(_text(path), names) if names else _text(path)
     if sealed := files.get("rushlight/sealed.py"):  # in a class repository
         files["rushlight/sealed.py"] = without_sealed(sealed, missing)
-    weights = sorted(framework.rglob("*.npz"))
-    return files | {f"rushlight/{path.relative_to(framework).as_posix()}": _bytes(path) for path in weights}
+    return files | {name: _bytes(path) for name, path in _in_framework("npz").items()}
+
+
+@cache
+def _in_framework(*kinds: str) -> dict[str, Path]:
+    """The framework's files of these kinds, by their names in the course, in order."""
+    framework = Path(rushlight.__file__).parent
+    paths = sorted(path for kind in kinds for path in framework.rglob(f"*.{kind}"))
+    return {f"rushlight/{path.relative_to(framework).as_posix()}": path for path in paths}
 
 
 def without_sealed(source: str, names: Sequence[str]) -> str:

@@ -224,7 +224,7 @@ class Shell:
             def enable_matplotlib(self, gui=None):
                 return None, "agg"  # `%matplotlib inline` is in many notebooks and has no effect here
 
-            def init_completer(self):
+            def init_completer(self) -> None:
                 pass  # no one presses Tab here, and it is a tenth of the start
 
         config = Config()
