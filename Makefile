@@ -7,6 +7,14 @@ BIN := $(ENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 WITHOUT_TORCH := import tomllib; needs = tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]; print(*(need for need in needs if not need.startswith("torch")), sep="\n")
 
+# pip unpacks on one core, so two of them share the pinned versions, and a third one installs what these do not have.
+PINNED = for half in 0 1; do $(PIP) --no-deps $$(sed '/^\#/d' constraints.txt | awk "NR % 2 == $$half") & done; wait
+DEV = $(PIP) --editable '.[dev]'
+INSTALL = $(if $(GPU),$(DEV) "torch===$(TORCH)",$(PINNED); $(DEV) --no-build-isolation 2>/dev/null || $(DEV))
+ifdef LIGHT
+INSTALL = $(BIN)/python -c '$(WITHOUT_TORCH)' > $(ENV)/light.txt && $(PIP) --requirement $(ENV)/light.txt && $(PIP) --no-deps --editable .
+endif
+
 TORCH = $(shell sed -n 's/^torch==//p' constraints.txt)
 WHICH = say which to use, as in make $(MAKECMDGOALS) PYTHON=python3.12
 
@@ -58,10 +66,8 @@ $(ENV)/installed: pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "there is no $(PYTHON) here: install Python 3.11 to 3.13, or $(WHICH)"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info[:2] <= (3, 13) else "Rushlight needs Python 3.11 to 3.13, and this is %d.%d: $(WHICH)" % sys.version_info[:2])'
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $(ENV)
-	@$(if $(LIGHT),$(BIN)/python -c '$(WITHOUT_TORCH)' > $(ENV)/light.txt)
 	@echo "installing into $(ENV) (a few minutes the first time)"
 	@$(PIP) --upgrade pip  # the one of Python 3.11 takes twice as long to choose packages
-	@$(if $(LIGHT)$(GPU),,for half in 0 1; do $(PIP) --no-deps $$(sed '/^#/d' constraints.txt | awk "NR % 2 == $$half") & done; wait)  # pip unpacks on one core
-	@$(PIP) $(if $(LIGHT),--requirement $(ENV)/light.txt && $(PIP) --no-deps --editable .,--editable '.[dev]' $(if $(GPU),"torch===$(TORCH)"))
+	@$(INSTALL)
 	@$(BIN)/python -m compileall -qq -j 0 -x '/(tests?|testing|_vendor|mypyc?|physics|stats|benchmarks|pip|fontTools|winappdbg|dask/array|dask/dataframe|f2py|distutils|_antlr)/' $(ENV)/lib rushlight autograder || true  # on all cores, which pip does on one, and without what is seldom imported; a few files are no Python
 	@touch $@
