@@ -700,3 +700,33 @@ def graphs_of_generation(program: str) -> list[int]:
         "tensor": [1, 0, 0, 0],
         "prompts": [1, 1, 0, 1, 0],
     }[program]
+
+
+def uncoalesced_line(program: str) -> int | None:
+    """The line of a kernel of `COALESCING` that is not coalesced, or None. There is no second one.
+
+    A load or store is coalesced if the 32 lanes of a warp ask for as many sectors as their bytes fill, or for one more, because the
+    bytes need not begin where a sector does. Bytes that several lanes ask for count once. The first line of a text is line 1.
+    Blocks have 256 threads, in "transposed" 32 x 32. Arrays begin at a multiple of 256 bytes.
+
+    >>> print(COALESCING["example"])
+    __global__ void example(const float* a, float* out) {
+      int i = blockIdx.x * blockDim.x + threadIdx.x;
+      float x = a[2 * i];
+      out[i] = x;
+    }
+    >>> uncoalesced_line("example")
+    3
+
+    Args:
+        program: a key of `COALESCING`.
+
+    Returns:
+        a number of a line, or None.
+
+    Source: CUDA's best practices guide, "Coalesced Access to Global Memory".
+    """
+    return {
+        "example": 3, "sums of rows": 4, "sums of columns": None, "transposed": 4, "one further": None,
+        "one for each block": None, "four in a row": 5, "four apart": None, "neighbours": None, "colours": 3,
+    }[program]  # fmt: skip

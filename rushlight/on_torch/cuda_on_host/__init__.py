@@ -15,7 +15,7 @@ import hashlib
 import json
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ import numpy as np
 
 from rushlight.utils.cpp_extension import CompileError, compiled, compiler
 
-__all__ = ["CompileError", "Counts", "Finding", "Module", "Result", "Traffic", "uninitialized"]
+__all__ = ["CompileError", "Counts", "Finding", "Module", "Result", "Traffic", "base_of", "shifted", "uninitialized"]
 
 HERE = Path(__file__).parent
 LARGEST_SHARED = 227 << 10  # bytes of a block, on a device of compute capability 9.0
@@ -101,10 +101,15 @@ class Result:
     """The result of a launch. Values are in the arrays that were given."""
 
     counts: Counts
-    lines: dict[int | None, Counts]  # by line of the text
     findings: list[Finding]
     printed: str
     shared: int  # bytes of shared memory of a block: the dynamic ones, and the arrays that the kernel itself declares
+    find_lines: Callable[[], dict[int | None, Counts]] = field(repr=False)
+
+    @functools.cached_property
+    def lines(self) -> dict[int | None, Counts]:
+        """The counts of each line of the text. binutils are asked for the lines when they are first used."""
+        return self.find_lines()
 
 
 _KINDS = ["load", "store", "atomic"]
@@ -115,6 +120,14 @@ class uninitialized:
     """An argument whose elements have no values before the kernel writes them."""
 
     array: np.ndarray
+
+
+@dataclass
+class shifted:
+    """An argument that is a pointer to so many elements before the array, as for a kernel that works on a part of a large array."""
+
+    array: np.ndarray
+    elements: int
 
 
 # Compiling -----------------------------------------------------------------------------------------------------------
@@ -185,6 +198,7 @@ class Module:
         names = [m[2] for m in declared if not m[1]] + list(instances)
         self._parameter_names = {m[2]: re.findall(r"(\w+)\s*(?:,|$)", m[3]) for m in declared}
         table = ", ".join(f'cuda_host::entry<{name}>("{name}", {name})' for name in names)
+        self._has_shared = "__shared__" in text
         written = _EMPTY_LOOP.sub(lambda m: m[1] or f'{m[2]}{{ asm volatile(""); {m[3] or ""}}}', text)
         source = (
             _DYNAMIC.sub(r"CUDA_DYNAMIC_SHARED(\2, \3);", written) + "\n"
@@ -258,19 +272,7 @@ class Module:
         return self._result(json.loads(self._runtime.cuda_host_result()), grid, block, memory, used)
 
     def _result(self, told: dict, grid: tuple, block: tuple, memory: _Memory, shared: int) -> Result:
-        self._find_lines([site[0] for site in told["sites"]] + [pc for f in told["findings"] for pc in f[2:4]])
-        total = Counts()
-        lines: dict[int | None, Counts] = {}
-        for pc, kind, *numbers in told["sites"]:
-            line = self._line(pc)
-            for counts in (total, lines.setdefault(line, Counts())):
-                if kind == 3:
-                    counts.barriers += numbers[1]
-                elif kind == 4:
-                    counts.warp_operations += numbers[1]
-                else:
-                    getattr(counts, f"global_{_KINDS[kind]}").add(Traffic(*numbers[:6]))
-                    getattr(counts, f"shared_{_KINDS[kind]}").add(Traffic(*numbers[6:]))
+        self._find_lines([pc for f in told["findings"] for pc in f[2:4]])
         findings = []
         for kind, text, pc, other_pc, at, thread, other_at, other, region, offset, _, mask, count in told["findings"]:
             name, element = memory.names[region] if 0 <= region < len(memory.names) else (None, 1)
@@ -284,7 +286,17 @@ class Module:
                 name, offset // element if name else None, mask or None, text, count,
             ))  # fmt: skip
         printed = self._runtime.cuda_host_printed().decode(errors="replace")
-        return Result(total, dict(sorted(lines.items(), key=lambda item: item[0] or 0)), findings, printed, shared)
+        total = Counts()
+        for _, kind, *numbers in told["sites"]:
+            _add(total, kind, numbers)
+        return Result(total, findings, printed, shared, functools.partial(self._counts_of_lines, told["sites"]))
+
+    def _counts_of_lines(self, sites: list) -> dict[int | None, Counts]:
+        self._find_lines([site[0] for site in sites])
+        lines: dict[int | None, Counts] = {}
+        for pc, kind, *numbers in sites:
+            _add(lines.setdefault(self._line(pc), Counts()), kind, numbers)
+        return dict(sorted(lines.items(), key=lambda item: item[0] or 0))
 
     def _arrays_of(self, kernel: str) -> list[tuple[int, int, str]]:
         """The static shared arrays of a kernel and of what it may call: place, bytes, and name. Not those of other kernels."""
@@ -294,6 +306,8 @@ class Module:
     @functools.cached_property
     def _shared_arrays(self) -> list[tuple[str, int, int, str]]:
         """The static shared arrays of the text: function, place, bytes, name. They are the library's thread-local symbols."""
+        if not self._has_shared:
+            return []
         told = subprocess.run(
             ["nm", "-C", "-f", "sysv", str(self.path)], capture_output=True, text=True, check=True
         ).stdout
@@ -319,6 +333,17 @@ class Module:
             self._lines[pc] = int(line[1]) if line else None
 
 
+def _add(counts: Counts, kind: int, numbers: Sequence[int]) -> None:
+    """Add what the runtime tells of one instruction."""
+    if kind == 3:
+        counts.barriers += numbers[1]
+    elif kind == 4:
+        counts.warp_operations += numbers[1]
+    else:
+        getattr(counts, f"global_{_KINDS[kind]}").add(Traffic(*numbers[:6]))
+        getattr(counts, f"shared_{_KINDS[kind]}").add(Traffic(*numbers[6:]))
+
+
 def _sizes(given: int | Sequence[int]) -> tuple[int, int, int]:
     x, y, z = (given, 1, 1) if isinstance(given, int) else [*given, 1, 1][:3]
     return x, y, z
@@ -326,6 +351,15 @@ def _sizes(given: int | Sequence[int]) -> tuple[int, int, int]:
 
 def _index(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:
     return number % sizes[0], number // sizes[0] % sizes[1], number // sizes[0] // sizes[1]
+
+
+def base_of(array: np.ndarray) -> tuple[np.ndarray, int]:
+    """The array that a view is of, and the distance in bytes from its first byte to the first element of the view. On the device,
+    the base begins at a multiple of 256."""
+    base = array
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    return base, array.ctypes.data - np.lib.array_utils.byte_bounds(base)[0]
 
 
 class _Memory:
@@ -346,11 +380,12 @@ class _Memory:
         """The value of an argument, as ctypes has it."""
         kind, size = parameter.kind.decode(), parameter.bytes
         if kind in "pc":
+            before = argument.elements if isinstance(argument, shifted) else 0
             is_written = not isinstance(argument, uninitialized)
-            array = argument if is_written else argument.array
+            array = argument.array if isinstance(argument, uninitialized | shifted) else argument
             if not isinstance(array, np.ndarray):
                 raise ValueError(f"{name} is a pointer: pass an array, not {argument!r}")
-            return ctypes.c_void_p(self._copy(array, is_written, name))
+            return ctypes.c_void_p(self._copy(array, is_written, name) - before * array.itemsize)
         if kind == "s":
             is_named = isinstance(argument, tuple)
             return self._struct(argument, name) if is_named else ctypes.create_string_buffer(bytes(argument), size)
@@ -368,9 +403,7 @@ class _Memory:
         return type("_Struct", (ctypes.Structure,), {"_fields_": fields})(*values)
 
     def _copy(self, array: np.ndarray, is_written: bool, name: str) -> int:
-        base = array
-        while isinstance(base.base, np.ndarray):
-            base = base.base
+        base, distance = base_of(array)
         first, end = np.lib.array_utils.byte_bounds(base)
         if id(base) not in self.copies:
             room = np.zeros(end - first + 2 * self.GAP + 256, np.uint8)
@@ -378,7 +411,7 @@ class _Memory:
             ctypes.memmove(at, first, end - first)
             self.copies[id(base)] = (base, room, first, at)
             self.add(name, at, end - first, base.itemsize, is_written)
-        return self.copies[id(base)][3] + array.ctypes.data - first
+        return self.copies[id(base)][3] + distance
 
     def table(self) -> Any:
         return (_Buffer * max(len(self.buffers), 1))(*self.buffers)

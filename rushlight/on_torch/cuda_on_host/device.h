@@ -2,6 +2,7 @@
 // It is included before the kernel's text. On a GPU, nvcc and NVRTC know all of this without any header.
 #pragma once
 #include <cmath>
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
@@ -26,11 +27,19 @@
 
 // Vectors -------------------------------------------------------------------------------------------------------------
 
+// A vector is assigned as a whole. Otherwise the compiler may assign its elements, or, of a function's result, insert no call.
+template <class V> __attribute__((always_inline)) inline void cuda_assign(V* to, const V* from) {
+  constexpr int size = sizeof(V) < 16 ? sizeof(V) : 16;
+  typedef unsigned char part __attribute__((vector_size(size), may_alias));
+  for (int i = 0; i < (int)sizeof(V) / size; i++) ((part*)to)[i] = ((const part*)from)[i];
+}
+#define CUDA_ASSIGN(V) \
+  __attribute__((always_inline)) V& operator=(const V& from) { cuda_assign(this, &from); return *this; }
 #define CUDA_VECTORS(T, name) \
   struct name##1 { T x; }; \
-  struct __align__(2 * sizeof(T)) name##2 { T x, y; }; \
+  struct __align__(2 * sizeof(T)) name##2 { T x, y; CUDA_ASSIGN(name##2) }; \
   struct name##3 { T x, y, z; }; \
-  struct __align__(sizeof(T) < 8 ? 4 * sizeof(T) : 16) name##4 { T x, y, z, w; }; \
+  struct __align__(sizeof(T) < 8 ? 4 * sizeof(T) : 16) name##4 { T x, y, z, w; CUDA_ASSIGN(name##4) }; \
   CUDA_INLINE name##1 make_##name##1(T x) { return {x}; } \
   CUDA_INLINE name##2 make_##name##2(T x, T y) { return {x, y}; } \
   CUDA_INLINE name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; } \

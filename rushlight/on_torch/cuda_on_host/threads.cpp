@@ -84,9 +84,13 @@ void wait(State state, uintptr_t pc) {
 void make_threads(int count) {
   if (!stacks) {  // reserved, and used only as far as threads go; below each is a page that ends the process
     stacks = (char*)mmap(nullptr, 1024 * (STACK + GUARD), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    for (int i = 0; i < 1024; i++) mprotect(stacks + i * (STACK + GUARD), GUARD, PROT_NONE);
     threads.resize(1024);
-    for (int i = 0; i < 1024; i++) threads[i].number = i, threads[i].stack = stacks + i * (STACK + GUARD) + GUARD;
+  }
+  static int made = 0;
+  for (; made < count; made++) {
+    char* guard = stacks + made * (STACK + GUARD);
+    mprotect(guard, GUARD, PROT_NONE);
+    threads[made].number = made, threads[made].stack = guard + GUARD;
   }
   size = count;
 }

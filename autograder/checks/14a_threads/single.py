@@ -1,0 +1,71 @@
+"""Lab 14a, an element at a time: two kernels that add, their values, findings, and what they ask of memory."""
+
+from __future__ import annotations
+
+from ...engine.check import program
+from ..cases import drawn, rows
+from ..shared_14 import BLOCKS, about_kernels, arrays_of, asked, grid_of, inputs_of, needs, ran, threads_of, wanted
+
+
+def of_range(n, grid, block):
+    """What is needed for the sum of two contiguous arrays: in each step of the grid a warp accesses neighbouring elements."""
+    threads = threads_of(grid, block)
+    steps = range(max(1, -(-n // (grid * block))))
+    requests = [4 * (of + step * grid * block)[of + step * grid * block < n] for step in steps for of in threads]
+    return needs(2 * asked(requests), asked(requests))
+
+
+@program(
+    "aten.native.cuda.loops.add_source",
+    cases=drawn(n=(0, 300), block=BLOCKS, spare=(0, 2), seed=(0, 3)),
+    edges=rows(
+        "n block spare seed",
+        (32, 32, 0, 0),
+        (33, 32, 0, 0),
+        (31, 32, 0, 1),
+        (1, 32, 0, 0),
+        (0, 64, 0, 0),
+        (100, 48, 1, 2),
+        (256, 128, 0, 1),
+        (257, 128, 1, 3),
+    ),
+    hint=about_kernels,
+    draws=4,
+)
+def sums_of_arrays(rl, n, block, spare, seed):
+    text, grid = rl.aten.native.cuda.loops.add_source(), grid_of(n, block, spare)
+    arguments = [*arrays_of(rl, n, n, n), n]
+    return ran(rl, text, "add", grid, block, arguments, 2, seed, of_range(n, grid, block))
+
+
+@sums_of_arrays.oracle
+def _(torch, n, block, spare, seed):
+    a, b = inputs_of(torch, n, n)
+    return wanted(a + b, of_range(n, grid_of(n, block, spare), block))
+
+
+@program(
+    "aten.native.cuda.loops.add_range_source",
+    cases=drawn(begin=[0, 7, 2**31 - 50, 2**32 - 9, 2**40], count=(0, 300), grid=(1, 4), block=BLOCKS, seed=(0, 3)),
+    edges=rows(
+        "begin count grid block seed",
+        (0, 32, 1, 32, 0), (0, 33, 1, 32, 0), (0, 100, 1, 32, 1), (5, 100, 2, 32, 0), (0, 0, 2, 64, 0), (3, 1, 3, 32, 2),
+        (0, 300, 2, 48, 1), (2**31 - 40, 100, 1, 32, 0), (2**32 - 40, 100, 2, 32, 3), (2**40, 70, 1, 64, 0),
+        (2**31 - 100, 100, 1, 32, 0), (2**32 - 70, 70, 1, 64, 0),
+    ),
+    hint=about_kernels,
+    draws=4,
+)  # fmt: skip
+def sums_of_ranges(rl, begin, count, grid, block, seed):
+    from rushlight.on_torch.cuda_on_host import shifted
+
+    text = rl.aten.native.cuda.loops.add_range_source()
+    arrays = [shifted(array, begin) for array in arrays_of(rl, count, count, count)]
+    arguments = [*arrays, begin, begin + count]
+    return ran(rl, text, "add_range", grid, block, arguments, 2, seed, of_range(count, grid, block))
+
+
+@sums_of_ranges.oracle
+def _(torch, begin, count, grid, block, seed):
+    a, b = inputs_of(torch, count, count)
+    return wanted(a + b, of_range(count, grid, block))

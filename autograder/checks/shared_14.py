@@ -1,0 +1,201 @@
+"""Shared by the checks of kernels: a text is compiled and launched in a child process, and held against what is needed.
+
+A program shows what a launch wrote, each finding with its line, and how many bytes, requests and sectors it asked for. If it asked
+for no more than is needed, it shows the number that is needed. This number is computed here from addresses, by no kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+import numpy as np
+
+from .cases import field, first_apart, numbers
+
+SECONDS = 10  # of a child: a launch takes a tenth
+LONGEST_LINE = 70
+
+# A text has the language of a kernel, and no more. NVRTC, which compiles for PyTorch at run time, has no headers of the host.
+FOREIGN = re.compile(
+    r'#\s*include\s*[<"](?!(?:cuda_(?:fp16|bf16|runtime)\.h|cstdint|stdint\.h)[>"])[^>"\n]*[>"]?'
+    r'|\bextern\s*"\w*"(?!\s*__global__)|\b_*asm_*\b|\b__attribute__|\[\[\s*\w+::'
+    r"|\b\w*(?:cuda_host|tsan|sanitize|builtin)\w*"
+    r"|\b(?:system|popen|_*exit|abort|v?fork|exec[lv]\w*|dlopen|dlsym|syscall|longjmp)\b(?=\s*\()"
+)
+
+BLOCKS = [32, 64, 96, 128, 48]  # threads
+UNWRITTEN = -7.5  # in an output, before the launch
+
+
+# In programs ---------------------------------------------------------------------------------------------------------
+
+
+def foreign(text):
+    """What a text uses that is no part of the language."""
+    code = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
+    return sorted({" ".join(match.split()) for match in FOREIGN.findall(code)})
+
+
+def launched(text, kernel, grid, block, arguments, out, seed, needed):
+    """What a launch of a kernel shows: the output, which is at the position `out` of the arguments, findings and counts. The whole
+    array is shown, also if the kernel gets a pointer into it. The launch is in a child process, because C++ can end its process."""
+    from rushlight.utils.child import run_in_child
+
+    if not isinstance(text, str):
+        raise TypeError(f"the text of a kernel is a str, not {type(text).__name__}")
+    if beyond := foreign(text):
+        return {"beyond": beyond}
+    if error := _error_of(text):
+        raise error
+    return run_in_child(_launch, text, kernel, grid, block, arguments, out, seed, needed, seconds=SECONDS)
+
+
+@cache
+def _error_of(text):
+    """The error of a text that does not compile, or that does something when it is loaded: it is tried once for all cases."""
+    from rushlight.utils.child import run_in_child
+
+    try:
+        run_in_child(_load, text, seconds=2 * SECONDS)
+    except (RuntimeError, ChildProcessError) as error:
+        return error
+    return None
+
+
+def _load(text):
+    from rushlight.on_torch.cuda_on_host import Module
+
+    Module(text)
+
+
+def _launch(text, kernel, grid, block, arguments, out, seed, needed):
+    from rushlight.on_torch.cuda_on_host import Module, base_of
+
+    result = Module(text).launch(kernel, grid, block, *arguments, seed=seed)
+    written = base_of(getattr(arguments[out], "array", arguments[out]))[0]
+    findings, counts = counted(text, result, needed)
+    return {"beyond": [], "findings": findings, "out": written} | counts
+
+
+def counted(text, result, needed):
+    """The findings of a launch as texts, and the bytes, requests and sectors of its loads and stores. A number of requests or
+    sectors that is not above what is `needed` becomes this. Another one is shown with the line that has most of them."""
+    counts = {}
+    for kind in ("load", "store"):
+        for what in ("bytes", "requests", "sectors"):
+            name, count = f"{what} of {kind}s", getattr(getattr(result.counts, f"global_{kind}"), what)
+            if what != "bytes" and count <= needed[name]:
+                count = needed[name]
+            elif what != "bytes":
+                lines = {line: getattr(of, f"global_{kind}") for line, of in result.lines.items()}
+                count = f"{count}: {_line(text, max(lines, key=lambda line: getattr(lines[line], what)))}"
+            counts[name] = count
+    return [_finding(text, finding) for finding in result.findings], counts
+
+
+def _line(text, number):
+    lines = text.splitlines()
+    if number is None or number > len(lines):
+        return ""
+    return f"line {number}, `{lines[number - 1].strip()[:LONGEST_LINE]}`"
+
+
+def _finding(text, finding):
+    said = f"{finding.kind}: {_line(text, finding.line)}"
+    if finding.memory is not None:
+        said += f", element {finding.index} of {finding.memory}"
+    x, y, z = finding.thread
+    said += f", thread {x if y == z == 0 else finding.thread} of block {finding.block[0]}"
+    return said + (f": {finding.text}" if finding.text else "")
+
+
+def inputs_of(xp, *counts):
+    """Tensors of small numbers by rule."""
+    return [numbers(xp, [count], start, "float32") for start, count in enumerate(counts)]
+
+
+def arrays_of(rl, *counts):
+    """The memory of the inputs and, last, of the output."""
+    *inputs, out = counts
+    return [x.numpy().copy() for x in (*inputs_of(rl, *inputs), rl.full((out,), UNWRITTEN))]
+
+
+def ran(rl, text, kernel, grid, block, arguments, out, seed, needed):
+    """What a launch shows, with a tensor of what it wrote."""
+    shown = launched(text, kernel, grid, block, arguments, out, seed, needed)
+    return shown | {"out": rl.from_numpy(shown["out"])} if "out" in shown else shown
+
+
+def wanted(out, needed):
+    """What a right launch shows, in torch."""
+    return {"beyond": [], "findings": [], "out": out} | needed
+
+
+# What is needed ------------------------------------------------------------------------------------------------------
+
+
+def grid_of(n, block, spare):
+    return max(1, -(-n // block)) + spare
+
+
+def threads_of(grid: int, block: int) -> list[np.ndarray]:
+    """The numbers of the threads of each warp, counted through all blocks."""
+    return [
+        np.arange(number * block + first, number * block + min(first + 32, block))
+        for number in range(grid)
+        for first in range(0, block, 32)
+    ]
+
+
+def asked(requests: Iterable[np.ndarray], nbytes: int = 4) -> np.ndarray:
+    """The bytes, requests and sectors of a memory access: for each request, the addresses of the lanes that take part."""
+    taking_part = [addresses for addresses in requests if len(addresses)]
+    ends = [np.concatenate([addresses, addresses + nbytes - 1]) // 32 for addresses in taking_part]
+    sectors = sum(len(np.unique(of)) for of in ends)
+    return np.array([sum(map(len, taking_part)) * nbytes, len(taking_part), sectors])
+
+
+def needs(loads: np.ndarray, stores: np.ndarray) -> dict[str, int]:
+    """What is needed, by the names in `counted`."""
+    counts = {"loads": loads, "stores": stores}
+    return {
+        f"{what} of {kind}": int(count)
+        for kind, of in counts.items()
+        for what, count in zip(("bytes", "requests", "sectors"), of, strict=True)
+    }
+
+
+# In hints ------------------------------------------------------------------------------------------------------------
+
+_KINDS = {
+    "outside": "a thread accesses memory outside of the arrays: is there a thread for which the guard is missing?",
+    "misaligned": "the address of a `float4` must be a multiple of 16",
+    "race": "two threads access one element, and at least one of them writes: each element belongs to one thread",
+    "endless": "a thread does not end",
+}
+_COUNTS = {
+    "requests": "{0} in {1}; {2} would do. Does each thread load each of its elements once?",
+    "sectors": "{0} in {1}; {2} would do, if the threads of a warp access neighbouring elements",
+    "bytes": "{1} {0}; the contract needs {2}: each element of the inputs is loaded once, and each of the output stored once",
+}
+
+
+def about_kernels(case, mine, theirs):
+    """A hint for a text that does not compile, for one that ends its process, for a finding, and for a count above the budget."""
+    said = str(mine.get("message", "")) if isinstance(mine, dict) else ""
+    if "no C++ compiler" in said:
+        return "there is no C++ compiler here, so this check cannot test your kernel"
+    if "child process died" in said:
+        return (
+            "the kernel ended the process that it ran in: SIGALRM is a loop without an end, and 0 is a call of `exit`"
+        )
+    name = first_apart(mine, theirs)
+    if name == "findings":
+        kinds = (str(finding).partition(":")[0] for finding in field(mine, name))
+        return next((_KINDS[kind] for kind in kinds if kind in _KINDS), None)
+    what, _, of = str(name).partition(" ")
+    if what in _COUNTS:
+        return _COUNTS[what].format(of.removeprefix("of "), f"{field(mine, name)} {what}", field(theirs, name))
+    return None
