@@ -15,6 +15,7 @@ import numpy as np
 from .cases import field, first_apart, numbers
 
 SECONDS = 10  # of a child: a launch takes a tenth
+STEPS = 1 << 15  # basic blocks of a thread: it needs a few hundred
 LONGEST_LINE = 70
 
 # A text has the language of a kernel, and no more. NVRTC, which compiles for PyTorch at run time, has no headers of the host.
@@ -73,7 +74,7 @@ def _load(text):
 def _launch(text, kernel, grid, block, arguments, out, seed, needed):
     from rushlight.on_torch.cuda_on_host import Module, base_of
 
-    result = Module(text).launch(kernel, grid, block, *arguments, seed=seed)
+    result = Module(text).launch(kernel, grid, block, *arguments, seed=seed, steps=STEPS)
     written = base_of(getattr(arguments[out], "array", arguments[out]))[0]
     findings, counts = counted(text, result, needed)
     return {"beyond": [], "findings": findings, "out": written} | counts
@@ -86,12 +87,10 @@ def counted(text, result, needed):
     for kind in ("load", "store"):
         for what in ("bytes", "requests", "sectors"):
             name, count = f"{what} of {kind}s", getattr(getattr(result.counts, f"global_{kind}"), what)
-            if what != "bytes" and count <= needed[name]:
-                count = needed[name]
-            elif what != "bytes":
-                lines = {line: getattr(of, f"global_{kind}") for line, of in result.lines.items()}
-                count = f"{count}: {_line(text, max(lines, key=lambda line: getattr(lines[line], what)))}"
-            counts[name] = count
+            if what != "bytes" and count > int(needed[name]):
+                lines = {line: getattr(getattr(of, f"global_{kind}"), what) for line, of in result.lines.items()}
+                count = f"{count}, most of them in {_line(text, max(lines, key=lines.get))}"
+            counts[name] = count if what == "bytes" or isinstance(count, str) else needed[name]
     return [_finding(text, finding) for finding in result.findings], counts
 
 
@@ -107,7 +106,7 @@ def _finding(text, finding):
     if finding.memory is not None:
         said += f", element {finding.index} of {finding.memory}"
     x, y, z = finding.thread
-    said += f", thread {x if y == z == 0 else finding.thread} of block {finding.block[0]}"
+    said += f", in thread {x if y == z == 0 else finding.thread} of block {finding.block[0]}"
     return said + (f": {finding.text}" if finding.text else "")
 
 
@@ -157,11 +156,11 @@ def asked(requests: Iterable[np.ndarray], nbytes: int = 4) -> np.ndarray:
     return np.array([sum(map(len, taking_part)) * nbytes, len(taking_part), sectors])
 
 
-def needs(loads: np.ndarray, stores: np.ndarray) -> dict[str, int]:
+def needs(loads: np.ndarray, stores: np.ndarray) -> dict[str, int | str]:
     """What is needed, by the names in `counted`."""
     counts = {"loads": loads, "stores": stores}
     return {
-        f"{what} of {kind}": int(count)
+        f"{what} of {kind}": int(count) if what == "bytes" else f"{count}"
         for kind, of in counts.items()
         for what, count in zip(("bytes", "requests", "sectors"), of, strict=True)
     }
@@ -170,15 +169,15 @@ def needs(loads: np.ndarray, stores: np.ndarray) -> dict[str, int]:
 # In hints ------------------------------------------------------------------------------------------------------------
 
 _KINDS = {
-    "outside": "a thread accesses memory outside of the arrays: is there a thread for which the guard is missing?",
+    "outside": "a thread accesses memory outside of the arrays: is there a guard for each thread without an element?",
     "misaligned": "the address of a `float4` must be a multiple of 16",
     "race": "two threads access one element, and at least one of them writes: each element belongs to one thread",
     "endless": "a thread does not end",
 }
-_COUNTS = {
-    "requests": "{0} in {1}; {2} would do. Does each thread load each of its elements once?",
-    "sectors": "{0} in {1}; {2} would do, if the threads of a warp access neighbouring elements",
-    "bytes": "{1} {0}; the contract needs {2}: each element of the inputs is loaded once, and each of the output stored once",
+_ADVICE = {
+    "requests": "does each thread access each of its elements once, and as much of them at once as the contract says?",
+    "sectors": "do the threads of a warp access neighbouring elements?",
+    "bytes": "each element of the inputs is loaded once, and each of the output stored once",
 }
 
 
@@ -189,13 +188,15 @@ def about_kernels(case, mine, theirs):
         return "there is no C++ compiler here, so this check cannot test your kernel"
     if "child process died" in said:
         return (
-            "the kernel ended the process that it ran in: SIGALRM is a loop without an end, and 0 is a call of `exit`"
+            "the kernel ended the process that it ran in: SIGFPE is an integer divided by 0, SIGALRM a loop without an end, and 0 a"
+            " call of `exit`"
         )
     name = first_apart(mine, theirs)
     if name == "findings":
-        kinds = (str(finding).partition(":")[0] for finding in field(mine, name))
-        return next((_KINDS[kind] for kind in kinds if kind in _KINDS), None)
-    what, _, of = str(name).partition(" ")
-    if what in _COUNTS:
-        return _COUNTS[what].format(of.removeprefix("of "), f"{field(mine, name)} {what}", field(theirs, name))
+        finding = next((each for each in field(mine, name) if isinstance(each, str)), "")
+        return f"{finding}. {_KINDS[kind]}" if (kind := finding.partition(":")[0]) in _KINDS else finding
+    what, _, of = str(name).partition(" of ")
+    if what in _ADVICE:
+        count, comma, line = str(field(mine, name)).partition(",")
+        return f"{of}: {count} {what}{comma}{line}, and {field(theirs, name)} are needed: {_ADVICE[what]}"
     return None

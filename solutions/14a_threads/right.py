@@ -346,7 +346,7 @@ def add__from_a_table(a, b):
         "add_strided": loops.add_strided_source,
     }[name]()
     if n > 0 and plain:
-        launch(text, name, n, pointers[1], pointers[2], pointers[0], n)
+        launch(text, name, (n + 3) // 4 if aligned else n, pointers[1], pointers[2], pointers[0], n)
     elif n > 0:
         launch(text, name, n, *pointers, n, prepare(a, b)[1].loop())
     return out

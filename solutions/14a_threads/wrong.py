@@ -123,7 +123,7 @@ def add_source__adds_into_the_output():
     return changed(_ADD, ("out[i] = a[i] + b[i];", "{ out[i] = a[i]; __syncwarp(__activemask()); out[i] += b[i]; }"))
 
 
-def add_source__is_in_a_namespace_of_c():
+def add_source__switches_the_counting_off():
     return changed(_ADD, ("__global__", 'extern "C" __attribute__((no_sanitize("thread"))) __global__'))
 
 

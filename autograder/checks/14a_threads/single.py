@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import drawn, rows
+from ..cases import drawn, first_of, rows, when
 from ..shared_14 import BLOCKS, about_kernels, arrays_of, asked, grid_of, inputs_of, needs, ran, threads_of, wanted
 
 
@@ -53,7 +53,10 @@ def _(torch, n, block, spare, seed):
         (0, 300, 2, 48, 1), (2**31 - 40, 100, 1, 32, 0), (2**32 - 40, 100, 2, 32, 3), (2**40, 70, 1, 64, 0),
         (2**31 - 100, 100, 1, 32, 0), (2**32 - 70, 70, 1, 64, 0),
     ),
-    hint=about_kernels,
+    hint=first_of(
+        when(lambda case: case["begin"] > 2**30, "the index does not fit in 32 bits here: which type does each part of it have?"),
+        about_kernels,
+    ),
     draws=4,
 )  # fmt: skip
 def sums_of_ranges(rl, begin, count, grid, block, seed):

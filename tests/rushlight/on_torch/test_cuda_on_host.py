@@ -277,3 +277,34 @@ def test_a_struct_is_passed_by_its_fields_and_a_load_that_a_swap_checks_is_no_ra
     a, out = np.random.default_rng(0).random(200, np.float32), np.zeros(1, np.int32)
     assert small.launch("largest", 2, 64, (a, 100, 2), out).findings == []
     assert out.view(np.float32) == a[::2].max()
+
+
+AS_A_WHOLE = {
+    "a function": "out[i] = plus(a[i], b[i]);",
+    "an operator": "out[i] = a[i] + b[i];",
+    "braces": "float4 x = a[i], y = b[i]; out[i] = float4{x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w};",
+    "in place": "float4 x = a[i]; x = x + b[i]; *(out + i) = x;",
+}
+
+
+def test_a_vector_is_loaded_and_stored_as_a_whole():
+    sums = "make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);"
+    text = f"__device__ float4 plus(float4 x, float4 y) {{ return {sums} }}\n"
+    text += f"__device__ float4 operator+(float4 x, float4 y) {{ float4 z = {sums} return z; }}\n"
+    for number, body in enumerate(AS_A_WHOLE.values()):
+        text += f"__global__ void sum{number}(const float4* a, const float4* b, float4* out) {{ int i = threadIdx.x; {body} }}\n"
+    module, a = cuda.Module(text), np.arange(128, dtype=np.float32)
+    for number, name in enumerate(AS_A_WHOLE):
+        out = np.zeros(128, np.float32)
+        counts = module.launch(f"sum{number}", 1, 32, a, 2 * a, out).counts
+        assert (counts.global_load.requests, counts.global_store.requests, counts.global_store.sectors) == (2, 1, 16), (
+            name
+        )
+        np.testing.assert_array_equal(out, 3 * a)
+
+
+def test_a_pointer_may_lie_before_its_array(small):
+    a, out = np.ones(300, np.float32), np.zeros(1, np.float32)
+    small.launch("total", 1, 64, cuda.shifted(a[100:], 50), out)
+    assert out == 64  # elements 50 to 113 of the base
+    assert cuda.base_of(a[100:])[1] == 400
