@@ -95,10 +95,10 @@ def counted(text, result, needed):
 
 
 def _line(text, number):
+    if number is None:
+        return "a line that is not known"
     lines = text.splitlines()
-    if number is None or number > len(lines):
-        return ""
-    return f"line {number}, `{lines[number - 1].strip()[:LONGEST_LINE]}`"
+    return f"line {number}" + (f", `{lines[number - 1].strip()[:LONGEST_LINE]}`" if number <= len(lines) else "")
 
 
 def _finding(text, finding):
@@ -195,6 +195,8 @@ def about_kernels(case, mine, theirs):
     if name == "findings":
         finding = next((each for each in field(mine, name) if isinstance(each, str)), "")
         return f"{finding}. {_KINDS[kind]}" if (kind := finding.partition(":")[0]) in _KINDS else finding
+    if name == "out":
+        return f"an element that is still {UNWRITTEN} was not written"
     what, _, of = str(name).partition(" of ")
     if what in _ADVICE:
         count, comma, line = str(field(mine, name)).partition(",")

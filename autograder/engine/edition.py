@@ -103,23 +103,23 @@ def _digest(text: str | bytes) -> str:
 def framework_files(missing: Sequence[str]) -> dict[str, str | bytes]:
     """The framework's files, by their names in the course, with the bodies of the exercises `missing` removed.
 
-    Trained weights, `*.npz`, are bytes. All other files are text. A kernel in C++ and the generator's templates are left out: the
-    kernel has a form in numpy, and a generator does not run there.
+    Trained weights, `*.npz`, are bytes. All other files are text. Of the C++ only what runs CUDA is there: the other kernel has a
+    form in numpy. The generator's templates are left out, because it does not run there.
     """
     files: dict[str, str] = {}
-    for name, path in _in_framework("py", "yaml", "h", "toml", "txt").items():
+    for name, path in _in_framework("*.py", "*.yaml", "*.h", "*.toml", "*.txt", "on_torch/cuda_on_host/*.cpp").items():
         names = [exercise.rpartition(".")[2] for exercise in missing if file_of(exercise) == name]
         files[name] = without_bodies(_text(path), names) if names else _text(path)
     if sealed := files.get("rushlight/sealed.py"):  # in a class repository
         files["rushlight/sealed.py"] = without_sealed(sealed, missing)
-    return files | {name: _bytes(path) for name, path in _in_framework("npz").items()}
+    return files | {name: _bytes(path) for name, path in _in_framework("*.npz").items()}
 
 
 @cache
-def _in_framework(*kinds: str) -> dict[str, Path]:
-    """The framework's files of these kinds, by their names in the course, in order."""
+def _in_framework(*patterns: str) -> dict[str, Path]:
+    """The framework's files of these names, by their names in the course, in order."""
     framework = Path(rushlight.__file__).parent
-    paths = sorted(path for kind in kinds for path in framework.rglob(f"*.{kind}"))
+    paths = sorted(path for pattern in patterns for path in framework.rglob(pattern))
     return {f"rushlight/{path.relative_to(framework).as_posix()}": path for path in paths}
 
 

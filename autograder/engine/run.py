@@ -37,7 +37,7 @@ from .check import (
 )
 from .edition import edition, versions
 from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, accept, clean
-from .sandbox import INDUCTOR, Sandbox
+from .sandbox import CUDA, INDUCTOR, Sandbox
 from .verdict import DIED, MILESTONE_NOTE, NOT_ATTEMPTED, SECOND_CHANCE_NOTE, TIMED_OUT, Verdict, describe
 
 if TYPE_CHECKING:
@@ -66,8 +66,11 @@ def run(
 
     Raises NotGraded if it takes longer than a submission may, and nothing else that a submission can bring about.
     """
-    names = tuple(name for cell in notebook.cells if (name := check_name(cell)) and name.startswith(INDUCTOR))
-    kernels = _kernels(lab, judge, names) if isolated and names else None
+    names = [name for cell in notebook.cells if (name := check_name(cell))]
+    inductor = tuple(name for name in names if name.startswith(INDUCTOR))
+    kernels = _kernels(lab, judge, inductor) if isolated and inductor else {}
+    if isolated and any(name.startswith(CUDA) for name in names):
+        kernels = kernels | _cuda_runtime()
     session = Session(lab, isolated, limits.Allowance(is_on_torch(lab.name)), kernels=kernels)
     try:
         verdicts = _run_cells(notebook, session, judge, progress)
@@ -307,6 +310,18 @@ from autograder.engine.exercise import fill
 for slot in map(function_of, {exercises}):
     fill(slot, FunctionType(slot.__code__, slot.__globals__, slot.__name__, slot.__defaults__))
 """
+
+
+@cache
+def _cuda_runtime() -> dict[str, bytes]:
+    """The library that runs kernels in CUDA C++, by the name of its file. Without it each submission would compile it. No text of a
+    student is part of it."""
+    from rushlight.on_torch.cuda_on_host import runtime_library
+
+    with suppress(RuntimeError, OSError):  # then a submission says why
+        library = runtime_library()
+        return {library.name: library.read_bytes()}
+    return {}
 
 
 @cache

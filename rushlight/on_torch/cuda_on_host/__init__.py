@@ -34,7 +34,9 @@ KERNEL_FLAGS = "-std=c++17 -O1 -g1 -fPIC -shared -w -ffp-contract=off -Wl,-Bsymb
 KERNEL_FLAGS += " -fsanitize=thread -fsanitize-coverage=trace-pc"
 # As nvcc does, functions are made part of their callers. A struct that a call takes from memory would not be counted.
 KERNEL_FLAGS += " -finline-functions -fno-semantic-interposition -fno-delete-null-pointer-checks"
-ONLY_GCC = "-finline-small-functions -finline-limit=1000 -fno-gnu-unique -fno-tree-sra -fno-tree-cselim -fno-tree-loop-im"
+ONLY_GCC = (
+    "-finline-small-functions -finline-limit=1000 -fno-gnu-unique -fno-tree-sra -fno-tree-cselim -fno-tree-loop-im"
+)
 ONLY_GCC += " -fno-tree-ch -fmax-errors=5"
 ONLY_GCC += " --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1"
 RUNTIME_FLAGS = "-std=c++17 -O2 -fPIC -shared -U_FORTIFY_SOURCE -fvisibility=hidden"
@@ -164,11 +166,16 @@ def _key(*texts: str) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:24]
 
 
+def runtime_library() -> Path:
+    """The library that all kernels call, compiled if it is not in the cache. That takes seconds."""
+    command = [compiler(), *RUNTIME_FLAGS.split(), "threads.cpp", "accesses.cpp"]
+    return compiled(_key(*RUNTIME.values(), *command), command, RUNTIME)
+
+
 @functools.cache
 def _runtime() -> ctypes.CDLL:
-    """The library that all kernels call. Its names are global, because a kernel's library does not name it."""
-    command = [compiler(), *RUNTIME_FLAGS.split(), "threads.cpp", "accesses.cpp"]
-    library = ctypes.CDLL(str(compiled(_key(*RUNTIME.values(), *command), command, RUNTIME)), mode=ctypes.RTLD_GLOBAL)
+    """The runtime, loaded. Its names are global, because a kernel's library does not name it."""
+    library = ctypes.CDLL(str(runtime_library()), mode=ctypes.RTLD_GLOBAL)
     library.cuda_host_launch.restype = None
     library.cuda_host_result.restype = library.cuda_host_printed.restype = ctypes.c_char_p
     return library
