@@ -563,6 +563,18 @@ def add__makes_them_contiguous(a, b):
     return add_right(a, b)
 
 
+def add__into_the_first_operand(a, b):
+    out = add_right(a, b)
+    return a.copy_(out) if (a.shape, a.stride()) == (out.shape, out.stride()) else out
+
+
+def add__changes_an_operand(a, b):
+    out = add_right(a, b)
+    if a.is_contiguous():
+        a.add_(1)
+    return out
+
+
 def add__returns_none(a, b):
     add_right(a, b)
 

@@ -15,6 +15,7 @@ import hashlib
 import json
 import re
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -168,6 +169,8 @@ def _key(*texts: str) -> str:
 
 def runtime_library() -> Path:
     """The library that all kernels call, compiled if it is not in the cache. That takes seconds."""
+    if sys.platform != "linux":
+        raise RuntimeError("kernels in CUDA C++ run on Linux only: on Windows use WSL 2, elsewhere a container")
     command = [compiler(), *RUNTIME_FLAGS.split(), "threads.cpp", "accesses.cpp"]
     return compiled(_key(*RUNTIME.values(), *command), command, RUNTIME)
 
@@ -220,8 +223,8 @@ class Module:
         flags = KERNEL_FLAGS.split() + ([] if "clang" in Path(name).resolve().name else ONLY_GCC.split())
         command = [name, *flags, "-I.", "-include", "device.h", "-x", "c++", "kernel.cu", "-lm", "-lc"]
         texts = {**HEADERS, **EMPTY, "kernel.cu": source}
-        self.path = compiled(_key(*texts.values(), *command), command, texts)
         self._runtime = _runtime()
+        self.path = compiled(_key(*texts.values(), *command), command, texts)
         library = ctypes.CDLL(str(self.path))
         count = ctypes.c_int.in_dll(library, "cuda_host_count").value
         table_type = _Kernel * count
