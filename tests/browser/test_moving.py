@@ -1,5 +1,6 @@
 """The moving figures in a browser: their pictures, their controls, and what they say."""
 
+import json
 import random
 from pathlib import Path
 
@@ -600,6 +601,51 @@ def test_min_cut_moves_its_border_by_a_slider(page, opened):
     assert said.inner_text().startswith("The min-cut.")
     slider.press("ArrowLeft")
     assert "x, mm and softplus" in said.inner_text()
+
+
+def slid(page, name, value):
+    page.locator("label").filter(has_text=f"{name}:").locator("input").fill(str(value))
+
+
+def asked_for(page):
+    """How many sectors the picture marks, and what it says that moves."""
+    picture = page.locator(".moving svg")
+    return picture.locator(".asked").count(), picture.get_by_text("sectors:").text_content()
+
+
+def test_warps_marks_as_many_sectors_as_the_runtime_counts(page, opened):
+    said = opened("warps")
+    press(page, "float16")
+    for stride, offset, sectors in ((3, 1, 6), (1, 1, 3), (1, 0, 2), (0, 5, 1), (32, 16, 32)):
+        slid(page, "stride", stride)
+        slid(page, "offset", offset)
+        assert asked_for(page) == (sectors, f"sectors: {sectors}, bytes: {32 * sectors:,}")
+    assert "a sector of its own" in said.inner_text()
+
+
+@pytest.mark.sweep
+def test_warps_says_when_a_request_is_coalesced_and_follows_a_lane(page, opened):
+    said = opened("warps")
+    slid(page, "stride", 1)
+    assert "coalesced" in said.inner_text()
+    slid(page, "offset", 4)
+    assert "5 sectors instead of 4" in said.inner_text()
+    page.locator(".moving svg g").get_by_text("31", exact=True).click()
+    page.locator(".moving svg").get_by_text("lane 31: element 4 + 31·1 = 35, sector 4", exact=True).wait_for()
+    slid(page, "stride", 0)
+    assert "All lanes read one element" in said.inner_text()
+
+
+@pytest.mark.sweep
+def test_warps_marks_every_state_as_it_is_counted(page, opened):
+    data = json.loads((build.FIGURES / "warps.json").read_text(encoding="utf-8"))
+    opened("warps")
+    for dtype, strides in data["sectors"].items():
+        press(page, dtype)
+        for stride, offset in [(s, o) for s in (0, 1, 2, 3, 5, 8, 9, 16, 31) for o in (0, 1, 3, 7, 12)]:
+            slid(page, "stride", stride)
+            slid(page, "offset", offset)
+            assert asked_for(page)[0] == strides[stride][offset]
 
 
 def test_the_calm_strides_of_the_home_page_move_by_themselves_until_they_are_touched(page):

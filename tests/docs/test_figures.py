@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,11 @@ ROOT = Path(__file__).parents[2]
 FIGURES = ROOT / "docs" / "figures"
 SHARED = "figure", "shapes"
 NAMES = sorted(path.stem for path in FIGURES.glob("*.js") if path.stem not in SHARED)
+RUNS_KERNELS = pytest.mark.skipif(
+    sys.platform != "linux" or not all(map(shutil.which, ("g++", "addr2line"))),
+    reason="needs g++ and binutils on Linux",
+)
+MARKED = {"guards": swept("guards"), "warps": pytest.param("warps", marks=RUNS_KERNELS)}
 
 
 @pytest.fixture
@@ -23,7 +30,7 @@ def build():
     return build
 
 
-@pytest.mark.parametrize("name", [swept(name) if name == "guards" else name for name in NAMES])
+@pytest.mark.parametrize("name", [MARKED.get(name, name) for name in NAMES])
 def test_the_data_of_a_figure_are_what_rushlight_and_torch_compute(build, name):
     assert json.loads((FIGURES / f"{name}.json").read_text(encoding="utf-8")) == json.loads(
         build.text(build.module(name).data())
