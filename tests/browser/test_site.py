@@ -213,7 +213,7 @@ def test_the_first_tap_on_a_term_says_what_it_means_and_the_second_follows_the_l
 def test_the_map_has_a_link_for_each_phase_and_drawings_follow_the_scheme(page, served, scheme):
     open_in(page, scheme, f"{served}/map.html")
     links = page.locator(".map a")
-    assert links.count() == 14
+    assert links.count() == 15
     fill = page.locator(".map rect[fill^='light-dark']").first.evaluate("rect => getComputedStyle(rect).fill")
     assert (sum(map(int, re.findall(r"\d+", fill)[:3])) > 380) == (scheme == "light")
     page.locator(".map a[href*='01_strided']").first.click()
@@ -284,7 +284,7 @@ FIGURES_AMISS = """() => [...document.querySelectorAll(".moving.moves")].flatMap
 })"""
 
 
-PAGES_WITH_FIGURES = {"figures.html": 8, "figures/min_cut.html": 1, "index.html": 1}
+PAGES_WITH_FIGURES = {"figures.html": 9, "figures/min_cut.html": 1, "index.html": 1}
 LONG = {"phases/09_distributed/reading_09a.html": 1, "phases/09_distributed/reading_09e.html": 1}
 
 
@@ -314,7 +314,7 @@ def test_figures_fit_a_phone_without_a_script(browser, folder, whole):
     with browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844}) as context:
         page = context.new_page()
         long = "phases/09_distributed/reading.html", "phases/09_distributed/reading_09e.html"
-        for name, count in ("figures.html", 8), *((name, 1) for name in long if whole):
+        for name, count in ("figures.html", 9), *((name, 1) for name in long if whole):
             page.goto(f"{folder.as_uri()}/{name}")
             assert page.locator(".moving svg:visible").count() == 0
             for number in range(count):

@@ -66,6 +66,7 @@ PHASES = {
     "course.trained course.talk course.as_torch __main__ course.head "
     "course.anatomy course.costs course.sharding course.serving course.bottleneck",
     "13": "clinic",
+    "14": "aten.native.cuda on_torch.cuda_on_host",
     "Pictures": "course",
 }
 

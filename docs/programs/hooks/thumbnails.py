@@ -27,6 +27,7 @@ PARTS: dict[str, tuple[str | int, str]] = {
     "11": (2, "0 0 625 250"),
     "12": (0, "0 4 320 128"),
     "13": (0, "60 0 530 212"),
+    "14": ("warps", "0 10 400 160"),
 }
 DRAWN = re.compile(r"figure_(\d+)_(\d+)\.svg$")
 ROOT_TAG = re.compile(r"<svg\b[^>]*>")
