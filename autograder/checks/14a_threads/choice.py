@@ -50,6 +50,7 @@ def _pair(a, b):
     draws=6,
 )  # fmt: skip
 def sums_of_tensors(rl, a, b):
+    import rushlight.on_torch.cuda_on_host  # noqa: F401  the device of `loops.launch`
     from rushlight.utils.child import run_in_child
 
     sizes, strides, _ = rl.aten.iterator.output_of(rl.float32, a, b)

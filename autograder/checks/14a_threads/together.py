@@ -44,6 +44,7 @@ def _matrix(rows, columns, offset=0):
     draws=3,
 )
 def small_programs(rl, operands, steps):
+    import rushlight.on_torch.cuda_on_host  # noqa: F401  the device of `loops.launch`
     from rushlight.aten.native.cuda import loops
     from rushlight.utils.child import run_in_child
 

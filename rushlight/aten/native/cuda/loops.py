@@ -292,16 +292,23 @@ def launch(text: str, kernel: str, threads: int, *arguments: Any) -> Any:
 
 @cache
 def _module(text: str) -> Any:
-    from rushlight.on_torch.cuda_on_host import Module
-
-    return Module(text)
+    return _hooks().Module(text)
 
 
 def device_pointer(x: Tensor) -> tuple[np.ndarray, int]:
     """The pointer that a kernel gets for a float32 tensor: an array that begins at its first element. And where that is on the
     device, modulo 256. Memory is allocated there at multiples of 256."""
-    from rushlight.on_torch.cuda_on_host import base_of
-
     memory = x.untyped_storage()._bytes
     array = memory[x.storage_offset() * 4 : len(memory) // 4 * 4].view(np.float32)
-    return array, base_of(array)[1] % 256
+    return array, _hooks().base_of(array)[1] % 256
+
+
+hooks: Any = None  # of a device that runs kernels. In PyTorch: `aten/src/ATen/detail/CUDAHooksInterface.h`
+
+
+def _hooks() -> Any:
+    if hooks is None:
+        raise RuntimeError(
+            "no device runs kernels: import rushlight.on_torch.cuda_on_host, with which this computer does"
+        )
+    return hooks
