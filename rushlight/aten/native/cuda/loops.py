@@ -266,6 +266,15 @@ def add(a: Tensor, b: Tensor) -> Tensor:
 # Launches on the host ------------------------------------------------------------------------------------------------
 
 BLOCK = 128  # threads of a block
+hooks: Any = None  # of a device that runs kernels. In PyTorch: `aten/src/ATen/detail/CUDAHooksInterface.h`
+
+
+def _hooks() -> Any:
+    if hooks is None:
+        raise RuntimeError(
+            "no device runs kernels: import rushlight.on_torch.cuda_on_host, with which this computer does"
+        )
+    return hooks
 
 
 class Launch(NamedTuple):
@@ -301,14 +310,3 @@ def device_pointer(x: Tensor) -> tuple[np.ndarray, int]:
     memory = x.untyped_storage()._bytes
     array = memory[x.storage_offset() * 4 : len(memory) // 4 * 4].view(np.float32)
     return array, _hooks().base_of(array)[1] % 256
-
-
-hooks: Any = None  # of a device that runs kernels. In PyTorch: `aten/src/ATen/detail/CUDAHooksInterface.h`
-
-
-def _hooks() -> Any:
-    if hooks is None:
-        raise RuntimeError(
-            "no device runs kernels: import rushlight.on_torch.cuda_on_host, with which this computer does"
-        )
-    return hooks
