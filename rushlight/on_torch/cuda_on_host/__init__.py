@@ -170,9 +170,9 @@ def _key(*texts: str) -> str:
 
 def runtime_library() -> Path:
     """The library that all kernels call, compiled if it is not in the cache. That takes seconds."""
+    command = [compiler(), *RUNTIME_FLAGS.split(), "threads.cpp", "accesses.cpp"]
     if sys.platform != "linux":
         raise RuntimeError("kernels in CUDA C++ run on Linux only: on Windows use WSL 2, elsewhere a container")
-    command = [compiler(), *RUNTIME_FLAGS.split(), "threads.cpp", "accesses.cpp"]
     return compiled(_key(*RUNTIME.values(), *command), command, RUNTIME)
 
 
