@@ -34,7 +34,7 @@ from nbgrader.apps import NbGrader
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseAssignment, ExchangeReleaseFeedback
 from nbgrader.plugins import ExtractorPlugin, FileNameCollectorPlugin
-from nbgrader.utils import parse_utc
+from nbgrader.utils import notebook_hash, parse_utc
 from traitlets.config import Application
 
 from .. import translation
@@ -401,7 +401,9 @@ class Returned(ExchangeReleaseFeedback):
     """nbgrader's own ends with a traceback at the first page that no student can fetch, and the pages after it stay where they are.
 
     A student fetches a page by the secret of the own submission. A submission that did not come by the exchange has none, such as
-    the copy that a member of a group gets.
+    the copy that a member of a group gets. nbgrader's list of assignments shows feedback only if each notebook that was handed in
+    has a page of its name. So the page about the notebook that was graded gets the names of the others, too: a lab in several
+    languages, a draft beside it, or the name that the notebook had before it got the lab's.
     """
 
     def init_dest(self) -> None:
@@ -424,8 +426,18 @@ class Returned(ExchangeReleaseFeedback):
                 left["the submission did not come by the exchange: send the page"].append(student)
             else:
                 super().copy_files()
+                self._release_by_names(page, page.parents[2] / "submitted" / student / lab)
         for reason, students in left.items():
             self.log.warning("NOT released, because %s (%d): %s", reason, len(students), printable("; ".join(students)))
+
+    def _release_by_names(self, pages: Path, handed_in: Path) -> None:
+        """Release the page about a lab by the name of each notebook of the submission that has no page."""
+        names = {Path(name_as_handed_in(handed_in)).stem, *(path.stem for path in handed_in.glob("*.ipynb"))}
+        have_page, secret = {path.stem for path in pages.glob("*.html")}, (pages / "submission_secret.txt").read_text()
+        if handed_in.name in have_page:
+            for name in filter(str.isprintable, names - have_page - {""}):
+                with replacing(Path(self.dest_path, f"{notebook_hash(secret=secret, notebook_id=name)}.html")) as part:
+                    shutil.copy(pages / f"{handed_in.name}.html", part)
 
 
 def _user_name(status: os.stat_result) -> str:

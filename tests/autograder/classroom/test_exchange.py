@@ -15,7 +15,7 @@ import pytest
 from first_lab import HALF, LAB, POINTS, of
 
 from autograder.classroom import sample, table
-from autograder.classroom.collect import exchange_problem
+from autograder.classroom.collect import exchange_problem, take_renamed
 from autograder.classroom.grade import write_csv
 from autograder.classroom.gradebook import open_gradebook
 from autograder.course import RELEASED, SOURCES
@@ -78,6 +78,37 @@ def test_every_page_that_a_student_can_fetch_is_released_and_who_gets_none_is_na
     released = (exchange / "rushlight" / "feedback").glob("*.html")
     assert sorted(page.read_text() for page in released) == ["ada", "dora"] and "Traceback" not in said
     assert "no page has been written (1): cem" in said and "send the page (1): ben" in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="nbgrader's exchange needs the users of Unix")
+@pytest.mark.parametrize(
+    "names",
+    [[LAB], [LAB, f"{LAB}.es"], [LAB, "Untitled"], [f"{LAB} (1)"]],
+    ids=["one notebook", "two languages", "a draft", "renamed"],
+)
+def test_the_list_of_assignments_shows_a_student_that_there_is_feedback(nbgrader, tmp_path, names):
+    time = "2027-03-15 21:00:00 UTC"
+    exchange, mine = tmp_path / "exchange", tmp_path / "cache" / "rushlight" / f"ada+{LAB}+{time}"
+    arrived, page = nbgrader.place / "submitted" / "ada" / LAB, nbgrader.place / "feedback" / "ada" / LAB
+    write_handed_in(mine, Lab(LAB).path.read_text(), time)
+    (mine / "submission_secret.txt").write_text("secret0of0ada")
+    for name in names:
+        shutil.copyfile(Lab(LAB).path, mine / f"{name}.ipynb")
+    if LAB not in names:
+        (mine / f"{LAB}.ipynb").unlink()
+    shutil.copytree(mine, arrived)
+    take_renamed(Lab(LAB), arrived)
+    shutil.copytree(arrived, page, ignore=shutil.ignore_patterns("*.ipynb"))
+    (page / f"{LAB}.html").write_text("ada")
+    exchange.mkdir(mode=0o755)
+
+    def listed():
+        said = nbgrader("list", LAB, "--cached", f"--Exchange.root={exchange}", f"--Exchange.cache={mine.parents[1]}")
+        return [line for line in said.splitlines() if f"ada {LAB} {time}" in line]
+
+    assert [line.endswith("(no feedback available)") for line in listed()] == [True]
+    nbgrader("release_feedback", LAB, f"--Exchange.root={exchange}")
+    assert [line.endswith("(feedback ready to be fetched)") for line in listed()] == [True]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="access control lists are Linux's")
@@ -245,9 +276,12 @@ def test_each_student_fetches_the_page_about_the_own_submission(school):
     assert {student for student in school.students if school.rows()[student]["mark"]} == pages.keys()
     school.all(lambda student: school.machine.work(student, ACTIVATE, f"nbgrader fetch_feedback {LAB}"))
     for student in school.students:
-        fetched = [*(school.machine.place / "home" / student / LAB / "feedback").glob("*/*.html")]
-        own = [pages[student]] if student in pages else []
-        assert [page.read_bytes() for page in fetched] == [page.read_bytes() for page in own]
+        home = school.machine.place / "home" / student / LAB
+        fetched = {path.stem: path.read_bytes() for path in (home / "feedback").glob("*/*.html")}
+        own = pages[student].read_bytes() if student in pages else None
+        assert fetched == ({path.stem: own for path in home.glob("*.ipynb")} if own else {})
+        listed = school.machine.work(student, ACTIVATE, f"nbgrader list {LAB} --cached 2>&1")
+        assert ("(feedback already fetched)" in listed) == bool(own)
         assert "denied" in school.machine.work(student, "ls /srv/exchange/rushlight/feedback || true")
 
 
@@ -265,7 +299,7 @@ def test_who_submits_again_after_grading_is_graded_again_and_nobody_else(school)
     assert float(before[student]["total"]) < float(school.rows()[student]["total"]) == POINTS
     school.teach(*RETURN)
     school.machine.work(student, ACTIVATE, f"nbgrader fetch_feedback {LAB}")
-    [page] = (school.machine.place / "home" / student / LAB / "feedback").glob("2027-03-15 21:59:00*/*.html")
+    [page] = (school.machine.place / "home" / student / LAB / "feedback").glob(f"2027-03-15 21:59:00*/{LAB}.html")
     assert page.read_bytes() == school.pages()[student].read_bytes()
 
 
