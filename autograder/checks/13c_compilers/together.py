@@ -30,7 +30,7 @@ def _pipeline(torch, clean, op, rows, columns, start, momentum):
 
 @program(
     "together.clinic_compilers",
-    cases=drawn(rows=(1, 3), columns=(1, 4), start=(0, 9), momentum=[0.5, 0.25]),
+    cases=drawn(rows=(1, 3), columns=(1, 4), start=(0, 9), momentum=[0.5, 0.25, 0.125]),
     edges=[
         {"rows": rows, "columns": columns, "start": 1, "momentum": 0.5}
         for rows, columns in ((2, 3), (1, 1), (3, 4))

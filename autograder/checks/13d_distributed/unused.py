@@ -144,7 +144,7 @@ def _inputs(torch, rows_, width, start, step):
 @program(
     "clinic.distributed.tower",
     cases=lambda st: st.fixed_dictionaries(
-        {"ranks": st.just(2), "width": st.integers(2, 4), "rows": st.integers(1, 3), "start": st.integers(0, 9)}
+        {"ranks": st.just(2), "width": st.integers(2, 4), "rows": st.integers(1, 3), "start": st.integers(0, 99)}
     ),
     edges=rows("ranks width rows start", (2, 3, 2, 0), (2, 2, 1, 5), (3, 4, 2, 3)),
     hint=explained_by_rank(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...engine.check import program
-from ..cases import drawn, numbers
+from ..cases import drawn, numbers, rows
 
 
 def _model(torch, attend, length, start):
@@ -27,16 +27,16 @@ def _batches(torch, length, start):
 
 @program(
     "together.clinic_memory",
-    cases=drawn(length=(1, 5), start=(0, 9)),
-    edges=[{"length": 4, "start": 1}, {"length": 3, "start": 2}, {"length": 1, "start": 3}],
+    cases=drawn(length=(1, 10), start=(0, 10), rate=[0.5, 0.25, 0.125]),
+    edges=rows("length start rate", (4, 1, 0.5), (3, 2, 0.5), (1, 3, 0.5)),
     draws=6,
 )
-def trained_without_waste(rl, length, start):
+def trained_without_waste(rl, length, start, rate):
     import torch
 
     memory = rl.clinic.memory
     model, report = _model(torch, memory.attend, length, start), []
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
 
     def run():
         report.extend(memory.fit(model, optimizer, _batches(torch, length, start)))
@@ -56,16 +56,16 @@ def trained_without_waste(rl, length, start):
 
 
 @trained_without_waste.oracle
-def trained_by_torch(torch, length, start):
+def trained_by_torch(torch, length, start, rate):
     def attend(scores, values, allowed):
-        rows = [
+        attended = [
             torch.nn.functional.softmax(row[keep], 0) @ values[keep] if keep.any() else values[:0].sum(0)
             for row, keep in zip(scores, allowed)
         ]
-        return torch.stack(rows)
+        return torch.stack(attended)
 
     model, losses, activity = _model(torch, attend, length, start), [], []
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    optimizer = torch.optim.SGD(model.parameters(), lr=rate)
     for i, (x, y) in enumerate(_batches(torch, length, start)):
         result = model(x)
         activity.append(result.detach().abs().mean())
@@ -77,11 +77,11 @@ def trained_by_torch(torch, length, start):
             losses.append(loss.detach())
     x, target = numbers(torch, [4], start, "float32"), numbers(torch, [4], start + 1, "float32")
     seen, points = [], []
-    for rate in (0.5, 2.5, 0.5):
+    for step in (0.5, 2.5, 0.5):
         error = x - target
         seen.append(error.square().mean())
         points.append(x)
-        x = x - rate * (error / max(1.0, error.abs().max().item()))
+        x = x - step * (error / max(1.0, error.abs().max().item()))
     at = int(torch.stack(seen).argmin())
     held = {"parameters": 24, "report": 0, "points": 12 + 4 + 16}
     return {
