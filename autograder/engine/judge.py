@@ -45,6 +45,7 @@ from .observe import (
     result_of,
     send,
     show,
+    show_frames,
     show_marked,
     told_first,
 )
@@ -215,7 +216,13 @@ class Judge:
         if observed and has(observed[0], "type", "NotAttempted"):
             return Verdict(check.name, NOT_ATTEMPTED, message=_safely(lambda tree: tree["message"], observed[0]))
         if check.examine is not None:
-            verdict = replace(check.examine(self, observed[0], case), check=check.name)
+            answer, raised = result_of(observed[0]), raised_of(observed[0])
+            if is_error(answer) and raised is not None:  # the student's function
+                where = show_frames(clean_frames(raised)).strip()
+                verdict = Verdict(check.name, DISAGREED, message=show(answer).partition("\n")[0])
+                verdict.notes = [where] if where else []
+            else:
+                verdict = replace(check.examine(self, answer, case), check=check.name)
             again = second_chance if is_milestone(check.name) and not verdict.passed else None
             return again and again(verdict) or verdict
         pending = self.source.begin(check) if case is None else PendingCases([case], self.source.ask(check, [case]), 0)

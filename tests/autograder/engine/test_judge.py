@@ -7,6 +7,7 @@ import linecache
 import math
 import multiprocessing
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -507,7 +508,7 @@ def test_every_class_gets_cases_of_its_own():
     """For 25 classes, at most four of the cases that are drawn for each. The labs on dumps draw from a pool of each class."""
     repeated = {}
     for name, check in registry().items():
-        if check.prediction or name in FEW or check.lab.startswith("08"):
+        if check.prediction or check.examine or name in FEW or check.lab.startswith("08"):
             continue
         few = dataclasses.replace(check, draws=min(check.draws or 4, 4))
         drawn = [
@@ -621,10 +622,12 @@ CAUGHT += ["on_torch.backend.as_strided"]  # in a child
 CAUGHT_IN_RANKS = ["distributed.tensor_parallel.vocabulary_parallel_cross_entropy"]
 
 
-GRADED = [name for name in registry() if not is_milestone(name)]
+COMPARED = [name for name, check in registry().items() if not is_milestone(name) and check.examine is None]
+EXAMINED = [name for name in registry() if re.match(r"clinic\.\w+\.name_", name)]  # the others are read, not called
+EXAMINED += ["course.anatomy.trace_of_an_operation"]
 
 
-@pytest.mark.parametrize("name", sweep(GRADED, keep=CAUGHT))
+@pytest.mark.parametrize("name", sweep(COMPARED, keep=CAUGHT))
 def test_an_exception_is_shown_also_if_the_program_or_the_framework_catches_it(judge, slot, name):
     fill(slot, piece_of("def piece(*args, **kwargs):\n    raise ValueError('mine')\n"))
     verdicts = (judge.replay(name, case, over_the_wire) for case in find(name).edges)
@@ -634,6 +637,15 @@ def test_an_exception_is_shown_also_if_the_program_or_the_framework_catches_it(j
     assert "ValueError: mine" in shown and shown.endswith("\n  piece, line 2:  raise ValueError('mine')")
     assert "piece, line 2" in str(verdict) and "piece, line 2" in card(verdict)
     assert bool(verdict.raised) >= (name in CAUGHT + CAUGHT_IN_RANKS)
+
+
+@pytest.mark.parametrize("name", sweep(EXAMINED, keep=["clinic.tensors.name_1"]))
+def test_an_exception_is_shown_also_if_the_answer_is_examined(judge, slot, name):
+    fill(slot, piece_of("def piece():\n    raise ValueError('mine')\n"))
+    verdict = judge.replay(name, {}, over_the_wire)
+    assert not verdict.passed and verdict.message == "ValueError: mine"
+    assert "piece, line 2:  raise ValueError('mine')" in str(verdict)
+    assert "piece, line 2" in card(verdict)
 
 
 class RanksFailed(RuntimeError):
