@@ -21,9 +21,9 @@ LONGEST_LINE = 70
 # A text has the language of a kernel, and no more. NVRTC, which compiles for PyTorch at run time, has no headers of the host.
 FOREIGN = re.compile(
     r'#\s*include\s*[<"](?!(?:cuda_(?:fp16|bf16|runtime)\.h|cstdint|stdint\.h)[>"])[^>"\n]*[>"]?'
-    r'|\bextern\s*"\w*"(?!\s*__global__)|\b_*asm_*\b|\b__attribute__|\[\[\s*\w+::'
+    r'|\bextern\s*"\w*"(?!\s*__global__)|\b(?:__)?asm(?:__)?\b|##|%:|\b__attribute__|\[\[\s*\w+::'
     r"|\b\w*(?:cuda_host|tsan|sanitize|builtin)\w*"
-    r"|\b(?:system|popen|_*exit|abort|v?fork|exec[lv]\w*|dlopen|dlsym|syscall|longjmp)\b(?=\s*\()"
+    r"|\b(?:system|popen|_*exit|abort|v?fork|exec[lv]\w*|dlopen|dlsym|syscall|longjmp)\b"
 )
 
 BLOCKS = [32, 64, 96, 128, 48]  # threads

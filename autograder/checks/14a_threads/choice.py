@@ -15,7 +15,7 @@ BLOCK = 128  # threads, in a launch of `loops.launch`
 def _pairs(draw, st):
     a, b = (draw(tensors(st, (0, 4), 5, ("float32",)))["tensor"] for _ in range(2))
     if len(a["sizes"]) == len(b["sizes"]) or draw(st.booleans()):
-        b = {**a, "sizes": [1 if draw(st.integers(0, 3)) == 0 else size for size in a["sizes"]]}
+        b = {**a, "sizes": [1 if size and draw(st.integers(0, 3)) == 0 else size for size in a["sizes"]]}
     if any(1 not in pair and pair[0] != pair[1] for pair in zip(a["sizes"][::-1], b["sizes"][::-1])):
         b = tensor([], None, 1, "float32")["tensor"]
     return {"a": {"tensor": a}, "b": {"tensor": b}}

@@ -28,6 +28,7 @@ def of_range(n, grid, block):
         (100, 48, 1, 2),
         (256, 128, 0, 1),
         (257, 128, 1, 3),
+        (33000, 128, 0, 0),  # too many for a short
     ),
     hint=about_kernels,
     draws=4,

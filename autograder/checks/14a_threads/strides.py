@@ -86,7 +86,9 @@ def reach_of(sizes, strides):
 def of_strides(sizes, strides, block, begins=(0, 0, 0)):
     """What is needed for a loop: thread `i` computes element `i`. Strides are in elements, and so is where each operand begins."""
     n = math.prod(sizes)
-    index = np.unravel_index(np.arange(n), sizes[::-1])[::-1]  # the last dimension of numpy's is the fastest
+    index = (
+        np.unravel_index(np.arange(n), sizes[::-1])[::-1] if sizes else ()
+    )  # the last dimension of numpy's is the fastest
     offsets = [
         sum((i * stride for i, stride in zip(index, of, strict=True)), np.full(n, begin))
         for of, begin in zip(strides, begins, strict=True)
@@ -106,7 +108,7 @@ def of_strides(sizes, strides, block, begins=(0, 0, 0)):
         ([5, 4], [[2, 12], [3, 15], [1, 0]], 32, 2), ([4, 3, 5], [[1, 4, 12], [15, 5, 1], [0, 1, 0]], 32, 0),
         ([2, 3, 2, 3], [[1, 2, 6, 12], [18, 6, 3, 1], [0, 1, 0, 3]], 128, 1), ([1], [[5], [7], [0]], 32, 0),
         ([2, *[1] * 22, 3, 4], [[1, *[9] * 22, 2, 6], [12, *[0] * 22, 4, 1], [3, *[5] * 22, 0, 6]], 32, 3),
-        ([64, 5], [[1, 64], [1, 0], [0, 3]], 128, 0),
+        ([64, 5], [[1, 64], [1, 0], [0, 3]], 128, 0), ([3, 2], [[1, 3], [9000, 1], [1, 3]], 32, 0),
     ),
     hint=about_kernels,
     draws=5,

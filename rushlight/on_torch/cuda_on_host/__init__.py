@@ -39,7 +39,7 @@ KERNEL_FLAGS += " -finline-functions -fno-semantic-interposition -fno-delete-nul
 ONLY_GCC = (
     "-finline-small-functions -finline-limit=1000 -fno-gnu-unique -fno-tree-sra -fno-tree-cselim -fno-tree-loop-im"
 )
-ONLY_GCC += " -fno-tree-ch -fmax-errors=5"
+ONLY_GCC += " -fno-tree-ch -fno-tree-sink -fmax-errors=5"
 ONLY_GCC += " --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish-volatile=1"
 RUNTIME_FLAGS = "-std=c++17 -O2 -fPIC -shared -U_FORTIFY_SOURCE -fvisibility=hidden"
 HEADERS = {name: (HERE / name).read_text(encoding="utf-8") for name in ("device.h", "half.h")}

@@ -55,6 +55,7 @@ CUDA_VECTORS(float, float) CUDA_VECTORS(double, double)
 struct dim3 {
   unsigned x, y, z;
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+  constexpr dim3(uint3 of) : x(of.x), y(of.y), z(of.z) {}
 };
 
 // The runtime ---------------------------------------------------------------------------------------------------------
