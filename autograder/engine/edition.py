@@ -17,7 +17,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -91,8 +91,13 @@ def versions(lab: Lab, missing: list[str] | None = None) -> dict[str, str]:
 
 @cache  # every second chance needs one
 def _name(lab: Lab, missing: tuple[str, ...]) -> str:
-    parts = [(name, _digest(text)) for name, text in sorted(_files(lab, missing).items())]
-    return f"{lab}-{hashlib.sha256(repr(parts).encode()).hexdigest()[:16]}"
+    return f"{lab}-{digest_of_files(_files(lab, missing))}"
+
+
+def digest_of_files(files: Mapping[str, str | bytes]) -> str:
+    """A digest of the names and contents of these files."""
+    parts = [(name, _digest(text)) for name, text in sorted(files.items())]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
 @cache  # editions share most of their files

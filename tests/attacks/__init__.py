@@ -47,6 +47,7 @@ from autograder.course import RELEASED, ROOT, SOURCES
 from autograder.engine import judge as judging
 from autograder.engine import limits
 from autograder.engine.check import registry
+from autograder.engine.edition import digest_of_files
 from autograder.model import Lab, exercise_name
 
 LABS = ("01a_views", "06a_operators", "09a_collectives")  # without torch in the sandbox, with it, and with ranks
@@ -271,10 +272,9 @@ def _poisoned() -> list[str]:
             if path.suffix == ".npz"
             else path.read_text(encoding="utf-8")
             for path in folder.rglob("*")
-            if path.suffix in (".py", ".yaml", ".toml", ".h", ".txt", ".npz")
+            if path.suffix in (".py", ".yaml", ".toml", ".h", ".txt", ".cpp", ".npz")
         }
-        digest = hashlib.sha256(repr(sorted(texts.items())).encode()).hexdigest()[:16]
-        wrong += [] if folder.name.endswith(digest) else [str(folder)]
+        wrong += [] if folder.name.endswith(digest_of_files(texts)) else [str(folder)]
     return wrong
 
 
