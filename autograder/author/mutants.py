@@ -398,6 +398,15 @@ def rare(*called: Callable) -> Callable[[Rule], Rule]:
     return add
 
 
+@rare()
+def cuda(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    """One operator or number of a kernel's text that a function returns."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and "__global__" in node.value:
+        end = "\n//#include"  # by which `cpp` knows a text of its own
+        for mutant in cpp(ast.Constant(node.value + end), parameters):
+            yield ast.Constant(mutant.value.removesuffix(end))
+
+
 class left_without_error:
     """A context manager that is exited only if its block raises no error."""
 

@@ -77,3 +77,8 @@ def test_what_a_mutant_does_is_told_apart_and_harms_nobody(body, what):
     mutant = m.Mutant(exercise, "", "", "", "def contiguous_strides(sizes):\n" + textwrap.indent(body, "    "))
     (outcome,) = m._tried([mutant], lambda name: m._edges(Judge(1), name))
     assert outcome.what == what
+
+
+def test_a_kernels_text_has_mutants():
+    changes = {mutant.change for mutant in mutants("aten.native.cuda.loops.add_source") if mutant.kind == "cuda"}
+    assert any(" < n" in change and " <= n" in change for change in changes) and len(changes) == 6
