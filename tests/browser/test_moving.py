@@ -194,7 +194,7 @@ def test_a_figure_changes_its_layout_with_the_width_of_its_place_and_keeps_its_s
     before, wide = said.inner_text(), page.locator(".moving svg").get_attribute("viewBox")
     page.set_viewport_size({"width": 390, "height": 900})
     page.wait_for_function(
-        "document.querySelector('.moving.narrow svg').getAttribute('viewBox').startsWith('0 0 358 ')"
+        "document.querySelector('.moving.narrow svg')?.getAttribute('viewBox').startsWith('0 0 358 ')"
     )
     assert said.inner_text() == before
     page.set_viewport_size({"width": 1024, "height": 900})
