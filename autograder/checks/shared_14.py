@@ -12,6 +12,7 @@ from functools import cache
 
 import numpy as np
 
+from ..engine.observe import values
 from .cases import field, first_apart, numbers
 
 SECONDS = 10  # of a child: a launch takes a tenth
@@ -20,7 +21,8 @@ LONGEST_LINE = 70
 
 # A text has the language of a kernel, and no more. NVRTC, which compiles for PyTorch at run time, has no headers of the host.
 FOREIGN = re.compile(
-    r'#\s*include\s*[<"](?!(?:cuda_(?:fp16|bf16|runtime)\.h|cstdint|stdint\.h)[>"])[^>"\n]*[>"]?'
+    r'#\s*include\s*[<"](?!(?:cuda_(?:fp16|bf16|runtime)\.h|limits|(?:assert|float|limits|math|stdint|stdio)\.h'
+    r'|c(?:assert|float|limits|math|stdint|stdio))[>"])[^>"\n]*[>"]?'
     r'|\bextern\s*"\w*"(?!\s*__global__)|\b(?:__)?asm(?:__)?\b|##|%:|\b__attribute__|\[\[\s*\w+::'
     r"|\b\w*(?:cuda_host|tsan|sanitize|builtin)\w*"
     r"|\b(?:system|popen|_*exit|abort|v?fork|exec[lv]\w*|dlopen|dlsym|syscall|longjmp)\b"
@@ -39,7 +41,7 @@ def foreign(text):
     return sorted({" ".join(match.split()) for match in FOREIGN.findall(code)})
 
 
-def launched(text, kernel, grid, block, arguments, out, seed, needed):
+def launched(text, kernel, grid, block, arguments, out, seed, needed, steps=STEPS):
     """What a launch of a kernel shows: the output, which is at the position `out` of the arguments, findings and counts. The whole
     array is shown, also if the kernel gets a pointer into it. The launch is in a child process, because C++ can end its process."""
     from rushlight.utils.child import run_in_child
@@ -47,10 +49,10 @@ def launched(text, kernel, grid, block, arguments, out, seed, needed):
     if not isinstance(text, str):
         raise TypeError(f"the text of a kernel is a str, not {type(text).__name__}")
     if beyond := foreign(text):
-        return {"beyond": beyond}
+        return {"not in the language": beyond}
     if error := _error_of(text):
         raise error
-    return run_in_child(_launch, text, kernel, grid, block, arguments, out, seed, needed, seconds=SECONDS)
+    return run_in_child(_launch, text, kernel, grid, block, arguments, out, seed, needed, steps, seconds=SECONDS)
 
 
 @cache
@@ -71,13 +73,13 @@ def _load(text):
     Module(text)
 
 
-def _launch(text, kernel, grid, block, arguments, out, seed, needed):
+def _launch(text, kernel, grid, block, arguments, out, seed, needed, steps):
     from rushlight.on_torch.cuda_on_host import Module, base_of
 
-    result = Module(text).launch(kernel, grid, block, *arguments, seed=seed, steps=STEPS)
+    result = Module(text).launch(kernel, grid, block, *arguments, seed=seed, steps=steps)
     written = base_of(getattr(arguments[out], "array", arguments[out]))[0]
     findings, counts = counted(text, result, needed)
-    return {"beyond": [], "findings": findings, "out": written} | counts
+    return {"not in the language": [], "findings": findings, "out": written} | counts
 
 
 def counted(text, result, needed):
@@ -121,15 +123,15 @@ def arrays_of(rl, *counts):
     return [x.numpy().copy() for x in (*inputs_of(rl, *inputs), rl.full((out,), UNWRITTEN))]
 
 
-def ran(rl, text, kernel, grid, block, arguments, out, seed, needed):
+def ran(rl, text, kernel, grid, block, arguments, out, seed, needed, steps=STEPS):
     """What a launch shows, with a tensor of what it wrote."""
-    shown = launched(text, kernel, grid, block, arguments, out, seed, needed)
+    shown = launched(text, kernel, grid, block, arguments, out, seed, needed, steps)
     return shown | {"out": rl.from_numpy(shown["out"])} if "out" in shown else shown
 
 
 def wanted(out, needed):
     """What a right launch shows, in torch."""
-    return {"beyond": [], "findings": [], "out": out} | needed
+    return {"not in the language": [], "findings": [], "out": out} | needed
 
 
 # What is needed ------------------------------------------------------------------------------------------------------
@@ -169,10 +171,10 @@ def needs(loads: np.ndarray, stores: np.ndarray) -> dict[str, int | str]:
 # In hints ------------------------------------------------------------------------------------------------------------
 
 _KINDS = {
-    "outside": "a thread accesses memory outside of the arrays: is there a guard for each thread without an element?",
-    "misaligned": "the address of a `float4` must be a multiple of 16",
-    "race": "two threads access one element, and at least one of them writes: each element belongs to one thread",
-    "endless": "a thread does not end",
+    "outside": "A thread accesses memory outside of the arrays: is its index right, and has it an element at all?",
+    "misaligned": "The address of a `float4` must be a multiple of 16",
+    "race": "Two threads access this element, and at least one of them writes: has each thread an element of its own?",
+    "endless": "A thread does not end, or does far more than its part",
 }
 _ADVICE = {
     "requests": "does each thread access each of its elements once, and as much of them at once as the contract says?",
@@ -186,6 +188,8 @@ def about_kernels(case, mine, theirs):
     said = str(mine.get("message", "")) if isinstance(mine, dict) else ""
     if "no C++ compiler" in said:
         return "there is no C++ compiler here, so this check cannot test your kernel"
+    if "child process died" in said and "SIGSEGV" in said:
+        return "the kernel followed a pointer that none of its arguments is"
     if "child process died" in said:
         return (
             "the kernel ended the process that it ran in: SIGFPE is an integer divided by 0, SIGALRM a loop without an end, and 0 a"
@@ -194,11 +198,26 @@ def about_kernels(case, mine, theirs):
     name = first_apart(mine, theirs)
     if name == "findings":
         finding = next((each for each in field(mine, name) if isinstance(each, str)), "")
+        if finding.endswith("the thread's stack"):
+            return f"{finding}. A thread has 128 KiB for its local variables"
         return f"{finding}. {_KINDS[kind]}" if (kind := finding.partition(":")[0]) in _KINDS else finding
+    if name == "not in the language":
+        used = ", ".join(f"`{each}`" for each in field(mine, name) if isinstance(each, str))
+        return f"the text uses {used}, and a kernel here has the language of CUDA only"
     if name == "out":
-        return f"an element that is still {UNWRITTEN} was not written"
+        return _about_output(values(field(mine, name)), values(field(theirs, name)))
     what, _, of = str(name).partition(" of ")
     if what in _ADVICE:
         count, comma, line = str(field(mine, name)).partition(",")
         return f"{of}: {count} {what}{comma}{line}, and {field(theirs, name)} are needed: {_ADVICE[what]}"
     return None
+
+
+def _about_output(mine, theirs):
+    apart = np.flatnonzero(mine != theirs)
+    missing, beyond = (apart[of[apart] == UNWRITTEN] for of in (mine, theirs))
+    if len(missing):
+        return f"of the output's elements {len(missing)} were not written: the first one is element {missing[0]}"
+    if len(beyond):
+        return f"element {beyond[0]} of the output was written, and no thread should write it"
+    return f"element {apart[0]} of the output was written, but not with the right value: from which elements is it computed?"

@@ -104,6 +104,17 @@ __global__ void add(const float* a, const float* b, float* out, int n) {
 """
 
 
+def add_source__with_the_first_functions():
+    return r"""
+#include <stdio.h>
+#include <math.h>
+__global__ void add(const float* a, const float* b, float* out, int n) {
+  int i = __umul24(blockIdx.x, blockDim.x) + threadIdx.x;
+  if (i < n) __stcs(out + i, __ldcs(a + i) + __ldg(&b[i]));
+}
+"""
+
+
 def add_range_source__while():
     return r"""
 __global__ void add_range(const float* a, const float* b, float* out, long long begin, long long end) {

@@ -56,6 +56,10 @@ def sectors_per_request__rounds_to_zero(itemsize, stride, offset):
     return len({int(itemsize * (offset + lane * stride) / 32) for lane in range(32)})
 
 
+def sectors_per_request__one_for_each_lane(itemsize, stride, offset):
+    return 32
+
+
 sectors_per_request__sixteen_lanes = edited(sectors_per_request, ("range(32)", "range(16)"))
 
 
@@ -117,6 +121,14 @@ __global__ void add(const float* a, const float* b, float* out, int n) {
   for (int i = begin; i < begin + each && i < n; i++) out[i] = a[i] + b[i];
 }
 """
+
+
+def add_source__the_first_block_does_all():
+    return changed(
+        _ADD,
+        ("  int i =", "  if (blockIdx.x) return;\n  int i ="),
+        ("if (i < n)", "for (; i < n; i += blockDim.x)"),
+    )
 
 
 def add_source__adds_into_the_output():
@@ -244,6 +256,16 @@ def add_range_source__an_unsigned_for_the_index():
 
 def add_range_source__begin_is_cut():
     return changed(_RANGE, ("begin + blockIdx", "(int)begin + blockIdx"))
+
+
+def add_range_source__counts_in_an_int():
+    return r"""
+__global__ void add_range(const float* a, const float* b, float* out, long long begin, long long end) {
+  int count = end - begin;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
+    out[begin + i] = a[begin + i] + b[begin + i];
+}
+"""
 
 
 def add_range_source__end_is_cut():

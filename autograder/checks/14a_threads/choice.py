@@ -45,6 +45,7 @@ def _pair(a, b):
             kernels_and_blocks="one launch: `add_vectorised` or `add` if the loop has one element, or one dimension in which each "
             "operand has the stride 4 in bytes; else `add_strided`. `add_vectorised` has a thread for each four elements",
             operands="the operands are only read",
+            result="the kernel has run, but its values are others: which parameter of this kernel is the output, and which is `a`?",
         ),
     ),
     draws=6,

@@ -7,7 +7,7 @@ import numpy as np
 from rushlight.course.predictions import COALESCING
 
 from ...engine.check import program
-from ..cases import drawn, predicted, rows, when
+from ..cases import drawn, first_of, predicted, rows, when
 from ..shared_14 import asked
 
 
@@ -20,9 +20,13 @@ from ..shared_14 import asked
         (4, -1, 0), (4, -3, 7), (1, 1, 0), (1, 1, 1), (1, 40, 0), (1, 31, 0), (1, 33, 0), (2, 1, 0), (2, 1, 1), (2, 15, 1),
         (8, 1, 0), (8, 3, 1), (16, 1, 0), (16, 1, 1), (16, 0, 0), (16, 2, 1), (2, -17, 4), (8, -1, 2),
     ),
-    hint=when(
-        lambda case: (case["itemsize"] * case["offset"]) % 32,
-        "the first element need not be at the beginning of a sector, so a sector may be shared otherwise than you expect",
+    hint=first_of(
+        when(lambda case: case["offset"] + 31 * case["stride"] < 0, "in which sector is byte -1, if byte 0 is in sector 0?"),
+        when(
+            lambda case: (case["itemsize"] * case["offset"]) % 32,
+            "the first element need not be at the beginning of a sector, so a sector may be shared otherwise than you expect",
+        ),
+        lambda *_: "how many different sectors have the elements of lane 0 to lane 31?",
     ),
 )  # fmt: skip
 def sectors_of_a_request(rl, itemsize, stride, offset):

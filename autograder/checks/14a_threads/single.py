@@ -6,6 +6,9 @@ from ...engine.check import program
 from ..cases import drawn, first_of, rows, when
 from ..shared_14 import BLOCKS, about_kernels, arrays_of, asked, grid_of, inputs_of, needs, ran, threads_of, wanted
 
+STEPS_OF_ONE_ELEMENT = 200  # basic blocks: it needs three
+PRESENT = 100  # elements of the arrays, if the range is too long to be computed
+
 
 def of_range(n, grid, block):
     """What is needed for the sum of two contiguous arrays: in each step of the grid a warp accesses neighbouring elements."""
@@ -36,7 +39,7 @@ def of_range(n, grid, block):
 def sums_of_arrays(rl, n, block, spare, seed):
     text, grid = rl.aten.native.cuda.loops.add_source(), grid_of(n, block, spare)
     arguments = [*arrays_of(rl, n, n, n), n]
-    return ran(rl, text, "add", grid, block, arguments, 2, seed, of_range(n, grid, block))
+    return ran(rl, text, "add", grid, block, arguments, 2, seed, of_range(n, grid, block), STEPS_OF_ONE_ELEMENT)
 
 
 @sums_of_arrays.oracle
@@ -52,10 +55,13 @@ def _(torch, n, block, spare, seed):
         "begin count grid block seed",
         (0, 32, 1, 32, 0), (0, 33, 1, 32, 0), (0, 100, 1, 32, 1), (5, 100, 2, 32, 0), (0, 0, 2, 64, 0), (3, 1, 3, 32, 2),
         (0, 300, 2, 48, 1), (2**31 - 40, 100, 1, 32, 0), (2**32 - 40, 100, 2, 32, 3), (2**40, 70, 1, 64, 0),
-        (2**31 - 100, 100, 1, 32, 0), (2**32 - 70, 70, 1, 64, 0),
+        (2**31 - 100, 100, 1, 32, 0), (2**32 - 70, 70, 1, 64, 0), (0, 2**32 + 9, 1, 32, 0), (8, 2**31 + 9, 1, 64, 0),
     ),
     hint=first_of(
-        when(lambda case: case["begin"] > 2**30, "the index does not fit in 32 bits here: which type does each part of it have?"),
+        when(
+            lambda case: case["begin"] + case["count"] > 2**30,
+            "the index does not fit in 32 bits here: which type does each part of it have, and the number of elements?",
+        ),
         about_kernels,
     ),
     draws=4,
@@ -64,12 +70,21 @@ def sums_of_ranges(rl, begin, count, grid, block, seed):
     from rushlight.on_torch.cuda_on_host import shifted
 
     text = rl.aten.native.cuda.loops.add_range_source()
-    arrays = [shifted(array, begin) for array in arrays_of(rl, count, count, count)]
+    present = _present(count)
+    arrays = [shifted(array, begin) for array in arrays_of(rl, present, present, present)]
     arguments = [*arrays, begin, begin + count]
-    return ran(rl, text, "add_range", grid, block, arguments, 2, seed, of_range(count, grid, block))
+    shown = ran(rl, text, "add_range", grid, block, arguments, 2, seed, of_range(present, grid, block))
+    if present == count or "out" not in shown:
+        return shown
+    return {"out": shown["out"]}  # a thread ends at its first element that is not there
 
 
 @sums_of_ranges.oracle
 def _(torch, begin, count, grid, block, seed):
-    a, b = inputs_of(torch, count, count)
-    return wanted(a + b, of_range(count, grid, block))
+    present = _present(count)
+    a, b = inputs_of(torch, present, present)
+    return wanted(a + b, of_range(count, grid, block)) if present == count else {"out": a + b}
+
+
+def _present(count):
+    return count if count < 2**31 else PRESENT

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from ...engine.check import program
-from ..cases import drawing, lists_too, rows, when
+from ..cases import drawing, first_of, lists_too, rows, when
 from ..shared_14 import (
     BLOCKS,
     UNWRITTEN,
@@ -43,9 +43,17 @@ def _large_loops(draw, st):
         ([1], [[2**40]]), ([], [[], []]), ([2**10, 2**10], [[4, 2**12], [2**20, 0], [0, 2**22]]), ([1, 2], [[2**33, 4]]),
         ([2**20], [[2**11]]), ([2, 2], [[2**30, 2**30 - 1], [4, 8]]), ([2**28], [[4], [4], [4]]),
     ),
-    hint=when(
-        lambda case: math.prod(case["sizes"]) < 2**31,
-        "the distance from the first element to the last one of an operand is the sum of (size - 1) * stride",
+    hint=first_of(
+        when(lambda case: math.prod(case["sizes"]) >= 2**31, "the number of elements counts too, wherever they are in memory"),
+        when(
+            lambda case: any(0 <= reach_of(case["sizes"], of) - 2**31 <= 1 for of in case["operand_strides"]),
+            "the largest 32-bit integer is 2 ** 31 - 1, and one more than the distance must not be above it",
+        ),
+        when(
+            lambda case: any(reach_of(case["sizes"], of) >= 2**31 for of in case["operand_strides"]),
+            "the distance from the first element to the last one is the sum of (size - 1) * stride, for each operand",
+        ),
+        lambda *_: "this loop is small: an operand's distance is the sum of (size - 1) * stride, and each one counts alone",
     ),
 )  # fmt: skip
 def indexing_by_32_bits(rl, sizes, operand_strides):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...engine.check import program
-from ..cases import drawing, drawn, lists_too, rows, several, when
+from ..cases import drawing, drawn, field, first_apart, first_of, lists_too, rows, several, when
 from ..shared_14 import (
     BLOCKS,
     UNWRITTEN,
@@ -30,7 +30,11 @@ from ..shared_14 import (
         (4, [4, 8, 16]), (4, [16, 8, 4]), (1, [4]), (1, [2]), (1, [3, 4]), (2, [8]), (2, [4]), (2, [6]), (8, [32]), (8, [16]),
         (8, [8]), (8, [32, 48]), (4, [0, 0]), (4, [2**40 + 16]), (4, [2**40 + 8, 32]), (8, [64, 96, 40]),
     ),
-    hint=when(lambda case: len(case["addresses"]) > 1, "a kernel has one width for all operands"),
+    hint=first_of(
+        when(lambda case: len(case["addresses"]) > 1, "a kernel has one width for all operands"),
+        when(lambda case: case["itemsize"] != 4, "how many bytes do 4 elements of this size have, and how many do 2?"),
+        lambda *_: "4, if the address is a multiple of the size of 4 elements, else 2 in the same way, else 1",
+    ),
 )  # fmt: skip
 def width_of_vectors(rl, itemsize, addresses):
     return lists_too(rl.aten.native.cuda.loops.can_vectorize_up_to, itemsize, tuple(addresses))
@@ -57,6 +61,19 @@ def of_vectors(n, offsets, grid, block):
     return needs(a + b, out)
 
 
+def _about_fields(case, mine, theirs):
+    """A hint for a vector that is accessed field by field."""
+    name = str(first_apart(mine, theirs))
+    if not name.startswith("requests of ") or case["n"] < 4 * case["block"]:
+        return None
+    count, _, line = str(field(mine, name)).partition(", ")
+    is_apart = int(count) >= 3 * int(field(theirs, name))
+    return is_apart and (
+        f"{count} {name}, {line}, and {field(theirs, name)} are needed: a `float4` is accessed as a whole if it is copied,"
+        " as in `float4 x = …;`. By a reference or a pointer, each of its fields is a request of its own"
+    )
+
+
 @drawing
 def _vectors(draw, st):
     offset = draw(st.integers(0, 3))
@@ -75,7 +92,7 @@ def _vectors(draw, st):
         (2, 32, 0, [1, 1, 1], 0), (1, 32, 0, [3, 3, 3], 3), (0, 32, 0, [0, 0, 0], 0), (5, 32, 1, [2, 2, 2], 0),
         (600, 96, 0, [1, 5, 9], 0), (0, 32, 0, [1, 1, 1], 0),
     ),
-    hint=about_kernels,
+    hint=first_of(_about_fields, about_kernels),
     draws=5,
 )  # fmt: skip
 def sums_of_vectors(rl, n, block, spare, offsets, seed):

@@ -44,7 +44,8 @@ ONLY_GCC += " --param=tsan-instrument-func-entry-exit=0 --param=tsan-distinguish
 RUNTIME_FLAGS = "-std=c++17 -O2 -fPIC -shared -U_FORTIFY_SOURCE -fvisibility=hidden"
 HEADERS = {name: (HERE / name).read_text(encoding="utf-8") for name in ("device.h", "half.h")}
 RUNTIME = {name: (HERE / name).read_text(encoding="utf-8") for name in ("runtime.h", "threads.cpp", "accesses.cpp")}
-EMPTY = {f"{name}.h": "" for name in ("cuda_fp16", "cuda_bf16", "cuda_runtime")}  # files whose content is in device.h
+# Files whose content is in device.h
+EMPTY = dict.fromkeys(["cuda_fp16.h", "cuda_bf16.h", "cuda_runtime.h", "stdio.h", "cstdio", "assert.h", "cassert"], "")
 
 
 # Results -------------------------------------------------------------------------------------------------------------
@@ -263,7 +264,7 @@ class Module:
         if min(grid) < 1 or max(grid[1:]) > 65535 or grid[0] >= 2**31:
             raise ValueError(f"no device runs a grid of {grid} blocks")
         if name not in self.kernels:
-            raise ValueError(f"the text has no kernel {name}, only {', '.join(self.kernels)}")
+            raise ValueError(f"the text has no `__global__ void {name}(...)`: its kernels are {list(self.kernels)}")
         kernel, arrays = self.kernels[name], self._arrays_of(name)
         used = shared + sum(size for _, size, _ in arrays)
         if used > LARGEST_SHARED:

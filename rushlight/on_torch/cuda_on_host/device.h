@@ -150,6 +150,10 @@ CUDA_ATOMIC(unsigned, atomicInc, INCREMENT) CUDA_ATOMIC(unsigned, atomicDec, DEC
 #define __sinf sinf
 #define __cosf cosf
 template <class T> CUDA_INLINE T __ldg(const T* address) { return *address; }
+template <class T> CUDA_INLINE T __ldcs(const T* address) { return *address; }
+template <class T> CUDA_INLINE T __ldcg(const T* address) { return *address; }
+template <class T> CUDA_INLINE void __stcs(T* address, T value) { *address = value; }
+template <class T> CUDA_INLINE void __stcg(T* address, T value) { *address = value; }
 template <class A, class B> CUDA_INLINE auto min(A a, B b) -> std::common_type_t<A, B> { return b < a ? b : a; }
 template <class A, class B> CUDA_INLINE auto max(A a, B b) -> std::common_type_t<A, B> { return a < b ? b : a; }
 CUDA_INLINE float rsqrtf(float x) { return 1 / sqrtf(x); }
@@ -168,6 +172,8 @@ CUDA_INLINE float __uint_as_float(unsigned x) { return cuda_host::bits<float>(x)
 CUDA_INLINE int __popc(unsigned x) { return __builtin_popcount(x); }
 CUDA_INLINE int __ffs(int x) { return __builtin_ffs(x); }
 CUDA_INLINE int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+CUDA_INLINE int __mul24(int x, int y) { return (int)((long long)(x << 8 >> 8) * (y << 8 >> 8)); }
+CUDA_INLINE unsigned __umul24(unsigned x, unsigned y) { return (x & 0xffffff) * (y & 0xffffff); }
 CUDA_INLINE unsigned __umulhi(unsigned x, unsigned y) { return (unsigned)(((unsigned long long)x * y) >> 32); }
 
 #include "half.h"

@@ -398,7 +398,7 @@ EXPORT void cuda_host_assert(const char* condition) {
 EXPORT void __sanitizer_cov_trace_pc() {
   if (!current) return;
   Thread& self = *current;
-  if (++self.steps % SLICE) return;
+  if (++self.steps % SLICE && self.steps < step_limit) return;
   if (self.steps >= step_limit) {
     report("endless", CALLER);
     is_over = true;
@@ -421,7 +421,7 @@ struct Launch {
 };
 
 EXPORT void cuda_host_launch(const Launch* launch) {
-  kernel = launch->kernel, arguments = launch->arguments, step_limit = std::max(launch->steps / SLICE, (int64_t)1) * SLICE;
+  kernel = launch->kernel, arguments = launch->arguments, step_limit = launch->steps;
   grid_dim = {launch->grid[0], launch->grid[1], launch->grid[2]};
   block_dim = {launch->block[0], launch->block[1], launch->block[2]};
   make_threads((int)(block_dim.x * block_dim.y * block_dim.z));
