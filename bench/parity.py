@@ -49,10 +49,13 @@ VALUES_APART = {
 }
 
 # What torch itself does wrong (2.13).
+FOLDED = "torch refusing an `out` of the right sizes, because it copies a result with folded dimensions into it"
 FORMS_APART = {
     ("tril", "out=, transposed"): "torch writing outside of the memory, where a batch is not contiguous",
     ("triu", "out=, transposed"): "torch writing outside of the memory, where a batch is not contiguous",
     ("nn.functional.gelu", "out=, transposed"): "torch leaving parts of an `out` that is not contiguous unwritten",
+    ("matmul", "out=, transposed"): FOLDED,
+    ("nn.functional.linear", "out=, transposed"): FOLDED,
 }
 
 

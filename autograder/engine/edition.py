@@ -112,7 +112,9 @@ def framework_files(missing: Sequence[str]) -> dict[str, str | bytes]:
     form in numpy. The generator's templates are left out, because it does not run there.
     """
     files: dict[str, str] = {}
-    for name, path in _in_framework("*.py", "*.yaml", "*.h", "*.toml", "*.txt", "on_torch/cuda_on_host/*.cpp").items():
+    for name, path in _in_framework(
+        "*.py", "*.yaml", "*.h", "*.toml", "*.txt", "on_torch/cuda_on_host/*.cpp", "on_torch/cuda_on_host/*.md"
+    ).items():
         names = [exercise.rpartition(".")[2] for exercise in missing if file_of(exercise) == name]
         files[name] = without_bodies(_text(path), names) if names else _text(path)
     if sealed := files.get("rushlight/sealed.py"):  # in a class repository

@@ -132,7 +132,7 @@ def fill(self: Tensor, value: Any) -> Tensor:
 
 
 def mean_dim(self: Tensor, dim: Dims, keepdim: bool, dtype: Any) -> Tensor:
-    count = math.prod(self.shape[d] for d in dim) if dim else self.numel()
+    count = math.prod(self.shape[d] for d in dim) if dim and self.dim() else self.numel()
     return functions.sum(self, dim, keepdim, dtype=dtype) / count
 
 

@@ -25,7 +25,7 @@ DECOMPOSED = """
 
 
 def softmax(x: Tensor, dim: int, half_to_float: bool) -> Tensor:
-    powers = functions.exp(x - functions.amax(x, [dim], True))
+    powers = functions.exp(x - functions.amax(x, [dim], True) if x.numel() else x)
     return powers * functions.reciprocal(functions.sum(powers, [dim], True))  # one division for each row
 
 

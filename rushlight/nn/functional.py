@@ -509,8 +509,8 @@ def adaptive_max_pool2d(
     found = []
     for top, bottom in bounds[0]:
         for left, right in bounds[1]:
-            largest, index = input[..., top:bottom, left:right].flatten(-2).max(-1)
-            width = right - left
+            window, width = input[..., top:bottom, left:right], right - left
+            largest, index = (x.flatten(-3) for x in max_pool2d_with_indices(window, (bottom - top, width)))
             found.append((largest, (index // width + top) * sizes[1] + index % width + left))
     values, indices = (functions.stack(parts, -1).unflatten(-1, counts) for parts in zip(*found))
     return (values, indices) if return_indices else values
