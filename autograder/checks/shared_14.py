@@ -82,6 +82,24 @@ def _launch(text, kernel, grid, block, arguments, out, seed, needed, steps):
     return {"not in the language": [], "findings": findings, "out": written} | counts
 
 
+def on_board(text, kernel, grid, block, *arguments, shared=0):
+    """What a launch asks for, as numbers for the board: of global memory, of shared memory, and waiting."""
+    from rushlight.utils.child import run_in_child
+
+    return run_in_child(_count, text, kernel, grid, block, arguments, shared, seconds=SECONDS)
+
+
+def _count(text, kernel, grid, block, arguments, shared):
+    from rushlight.on_torch.cuda_on_host import Module
+
+    counts = Module(text).launch(kernel, grid, block, *arguments, shared=shared).counts
+    of_global, of_shared = (counts.global_load, counts.global_store), (counts.shared_load, counts.shared_store)
+    numbers = {name: sum(getattr(of, name) for of in of_global) for name in ("requests", "sectors")}
+    numbers |= {"wavefronts": sum(of.wavefronts for of in of_shared)}
+    numbers |= {"barriers": counts.barriers, "shuffles and votes": counts.warp_operations}
+    return {name: number for name, number in numbers.items() if number}
+
+
 def counted(text, result, needed):
     """The findings of a launch as texts, and the bytes, requests and sectors of its loads and stores. A number of requests or
     sectors that is not above what is `needed` becomes this. Another one is shown with the line that has most of them."""

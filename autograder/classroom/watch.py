@@ -19,7 +19,7 @@ import sqlite3
 import stat
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -32,6 +32,7 @@ from nbgrader.apps import NbGrader, NbGraderAPI
 from traitlets.config import Application, Config
 
 from ..course import COURSE, replacing
+from ..engine import board
 from ..engine.check import short_name
 from ..engine.observe import GradingError, NotGraded
 from ..engine.verdict import PASSED
@@ -480,7 +481,8 @@ class Watch:
                 f"<td>{case}</td></tr>"
             )
         table = f'<table aria-label="Exercises">{"".join(lines)}</table>'
-        return f"<h1>{lab}</h1><p>{len(rows)} handed in{names}</p>{worst}{table}{self._map(rows, worth)}"
+        body = f"{worst}{table}{_board(own, worth)}{self._map(rows, worth)}"
+        return f"<h1>{lab}</h1><p>{len(rows)} handed in{names}</p>{body}"
 
     def _map(self, rows: list[Row], worth: dict[str, float]) -> str:
         """A line for each student. Without names they are in the order of their points, not of the alphabet."""
@@ -495,6 +497,20 @@ class Watch:
         heads = "".join(f"<td>{number}</td>" for number in range(1, len(worth) + 1))
         head = f"<tr>{'<td></td>' if self.names else ''}{heads}<td>total</td></tr>"
         return f'<table class="map" aria-label="Students">{head}{"".join(lines)}</table>'
+
+
+def _board(rows: list[Row], checks: Iterable[str]) -> str:
+    """What finished answers ask for, in counts. It has no names, also where the page has them."""
+    answers = [{check: shown["counts"] for check, shown in row.verdicts.items() if "counts" in shown} for row in rows]
+    lines = board.lines(checks, answers)
+    cells = "".join(
+        f'<tr><th scope="row">{escaped(line.exercise)}</th><td>{escaped(line.what)}</td><td>{line.answers}</td>'
+        f"<td>{line.reference:,}</td><td>{'' if line.best is None else f'{line.best:,}'}</td></tr>"
+        for line in lines
+    )
+    heads = "exercise", "asks for", "answers (how many)", "reference", "smallest possible"
+    head = "".join(f"<td>{head}</td>" for head in heads)
+    return f'<table aria-label="Board of counts"><tr>{head}</tr>{cells}</table>' if lines else ""
 
 
 def _files(folder: Path) -> list:

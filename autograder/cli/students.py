@@ -1,4 +1,4 @@
-"""The commands of students: `lab`, `check`, `run`, `status`."""
+"""The commands of students: `lab`, `check`, `board`, `run`, `status`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 import click
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from ..course import COURSE, READINGS, ROOT, cache_folder, replacing, set_environment
@@ -175,9 +175,7 @@ def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: boo
     out.stderr = as_json  # where the bar and remarks go
     click.get_current_context().call_on_close(partial(setattr, out, "stderr", False))
     wanted = Course().find_released(lab or _usual_lab())
-    path = notebook or wanted.work_path
-    if not path.exists():
-        raise LookupError(f"there is no {short(path)}: `rushlight lab {wanted.number} --no-open` makes one")
+    path = _existing(notebook or wanted.work_path, wanted)
     _say_judge()
     with progress_bar() as progress:
         verdicts = _run(wanted, path, _isolated(no_sandbox, notebook), progress)
@@ -191,6 +189,12 @@ def check(lab: str | None, notebook: Path | None, as_json: bool, no_sandbox: boo
     with speaking(_spoken_in(path)):
         _print_verdicts(verdicts, wanted)
     return 0 if passed else 1
+
+
+def _existing(path: Path, lab: Lab) -> Path:
+    if not path.exists():
+        raise LookupError(f"there is no {short(path)}: `rushlight lab {lab.number} --no-open` makes one")
+    return path
 
 
 def _spoken_in(path: Path) -> str:
@@ -237,6 +241,35 @@ def _coloured(verdict: Verdict) -> Text:
     text.highlight_regex(r"^✗", "bold red")
     text.highlight_regex(r"(?m)^  [^\W\d_](?:[^\W\d_]|[' ])*?(?=  )", "cyan")
     return text
+
+
+@app.command()
+@click.argument("lab")
+@click.option("--notebook", type=click.Path(path_type=Path), help="Count in this notebook instead of the one in work/.")
+@_no_sandbox
+def board(lab: str, notebook: Path | None, no_sandbox: bool) -> int:
+    """Show what your finished answers ask for, in counts.
+
+    Beside each number is the reference's, and the smallest possible where it is known. The numbers are the same on every machine.
+    No points depend on them.
+    """
+    from ..engine import board
+
+    wanted = Course().find_released(lab)
+    path = _existing(notebook or wanted.work_path, wanted)
+    with progress_bar() as progress:
+        verdicts = _run(wanted, path, _isolated(no_sandbox, notebook), progress)
+    lines = board.lines(verdicts, [{name: verdict.counts for name, verdict in verdicts.items()}])
+    if not lines:
+        raise LookupError(f"there is no finished answer in {short(path)} that is counted")
+    heads = "exercise", "what it asks for", "yours", "the reference", "the smallest possible"
+    table = Table(*(Column(speak(head), justify="left" if i < 2 else "right") for i, head in enumerate(heads)))
+    for line, before in zip(lines, [None, *lines]):
+        is_same = before is not None and line.exercise == before.exercise
+        best = "" if line.best is None else f"{line.best:,}"
+        table.add_row("" if is_same else line.exercise, speak(line.what), line.answers, f"{line.reference:,}", best)
+    out.print(table)
+    return 0
 
 
 @app.command(context_settings={"allow_interspersed_args": False})

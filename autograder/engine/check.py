@@ -16,7 +16,7 @@ import pkgutil
 import symtable
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,8 @@ class Check:
     prediction: bool = False
     examine: Callable[[Any, Tree, dict | None], Verdict] | None = None
     torch_program: Callable | None = None
+    counts: Callable | None = None
+    best: dict[str, int] = field(default_factory=dict)
 
     @cached_property
     def edges(self) -> list[dict]:
@@ -69,6 +71,20 @@ class Check:
         """Decorator: the program that the judge runs, with `xp = torch`, instead of the check's own."""
         self.torch_program = torch_program
         return self
+
+    def counted(self, **best: int) -> Callable:
+        """Decorator: the program that counts what an answer asks for. It takes `xp` and returns numbers by name, the smaller the
+        better, of which `best` has the smallest possible. It runs when the check has passed. No points depend on it."""
+
+        def register(counts: Callable) -> Check:
+            self.counts, self.best = counts, {name.replace("_", " "): number for name, number in best.items()}
+            return self
+
+        return register
+
+    def count(self, xp: Any, **_: object) -> dict[str, int]:
+        """What an answer asks for, if the check counts it."""
+        return self.counts(xp) if self.counts else {}
 
     @cached_property
     def asks_torch(self) -> bool:
@@ -172,6 +188,7 @@ def _has_tensor(case: Tree) -> bool:
     return isinstance(case, list | tuple) and any(map(_has_tensor, case))
 
 
+ON_BOARD = {"on the board": True}  # the case for which a subject runs `counts`
 _registry: dict[str, Check] = {}
 
 

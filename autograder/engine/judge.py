@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 
 from ..checks.cases import field, first_apart
 from ..language import phrase
-from .check import CLINIC, Check, find, is_milestone, shown_source
+from .check import CLINIC, ON_BOARD, Check, find, is_milestone, shown_source
 from .observe import (
     CALCULATION,
     TORCH,
@@ -69,6 +69,7 @@ PORTION_GROWTH = 4
 SLOW_SECONDS = 30.0  # after which a slow answer is asked for no more drawn cases than `FEWEST`
 FEWEST = 10
 MAX_MARKED = 100  # differences between two results
+MOST_COUNTS, LARGEST_COUNT, LONGEST_NAME = 20, 1 << 53, 40  # of what is counted: numbers, and characters of a name
 
 Ask = Callable[[str, list[dict]], list[Tree]]
 SecondChance = Callable[[Verdict], Verdict | None]
@@ -244,7 +245,10 @@ class Judge:
             verdict.notes = [phrase(f"it is slow: {count} of {most} cases were tried, and its speed costs nothing")]
         if noise:
             verdict.notes.append(phrase(f"cases left out, because torch's own answer is rounding noise: {noise}"))
-        return self._decide_failure(verdict, check, known, ask, second_chance, case is None) if failing else verdict
+        if failing:
+            return self._decide_failure(verdict, check, known, ask, second_chance, case is None)
+        verdict.counts = _counts(ask, check) if check.counts and case is None else {}
+        return verdict
 
     def _decide_alone(
         self, check: Check, known: Known, together: list[dict], answers: dict[str, Tree], ask: Ask
@@ -430,6 +434,18 @@ def _observe(ask: Ask, check: Check, cases: list[dict], needed: int) -> list[Tre
     if died is not None:  # though on no case alone
         raise died
     return observed
+
+
+def _counts(ask: Ask, check: Check) -> dict[str, int]:
+    """What the board shows of an answer that has passed. Nothing, if the subject does not bring numbers."""
+
+    def numbers(tree: Tree) -> dict[str, int]:
+        pairs = [(name, n) for name, n in tree["dict"] if type(n) is int and 0 <= n < LARGEST_COUNT]
+        return {name: n for name, n in pairs[:MOST_COUNTS] if len(name) < LONGEST_NAME}
+
+    with suppress(SubjectTimedOut, SubjectDied, Malformed):
+        return _safely(numbers, result_of(_ask(ask, check, [ON_BOARD])[0]), {})
+    return {}
 
 
 def _ask(ask: Ask, check: Check, cases: list[dict]) -> list[Tree]:

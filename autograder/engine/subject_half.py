@@ -119,7 +119,7 @@ class _WithoutJudge(ast.NodeTransformer):
         self.generic_visit(node)
         for decorator in node.decorator_list:
             if isinstance(decorator, ast.Call) and _registers(decorator):
-                decorator.keywords = [ast.keyword("cases", ast.Constant(None))]
+                decorator.keywords = [] if _counts(decorator) else [ast.keyword("cases", ast.Constant(None))]
         return node
 
     def visit_For(self, node: ast.For) -> ast.For | None:
@@ -131,8 +131,12 @@ class _WithoutJudge(ast.NodeTransformer):
 
 
 def _registers(decorator: ast.expr) -> bool:
-    """Whether a decorator is `program(...)`."""
-    return getattr(getattr(decorator, "func", None), "id", "") == "program"
+    """Whether a decorator is `program(...)` or `CHECK.counted(...)`."""
+    return getattr(getattr(decorator, "func", None), "id", "") == "program" or _counts(decorator)
+
+
+def _counts(decorator: ast.expr) -> bool:
+    return getattr(getattr(decorator, "func", None), "attr", "") == "counted"
 
 
 def _binds(statement: ast.stmt) -> set[str]:

@@ -57,6 +57,7 @@ class Verdict:
     raised: str = ""  # an exception of the student's function that did not end the program
     frames: list[list] = field(default_factory=list)  # of an exception: [function, line, text of the line]
     notes: list[str] = field(default_factory=list)  # added by grading
+    counts: dict[str, int] = field(default_factory=dict)  # what an answer that passes asks for, if the check counts it
 
     @property
     def passed(self) -> bool:

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from ...engine.check import program
 from ..cases import drawn, first_of, rows, when
-from ..shared_14 import BLOCKS, about_kernels, arrays_of, asked, grid_of, inputs_of, needs, ran, threads_of, wanted
+from ..shared_14 import (
+    BLOCKS,
+    about_kernels,
+    arrays_of,
+    asked,
+    grid_of,
+    inputs_of,
+    needs,
+    on_board,
+    ran,
+    threads_of,
+    wanted,
+)
 
 STEPS_OF_ONE_ELEMENT = 200  # basic blocks: it needs three
 PRESENT = 100  # elements of the arrays, if the range is too long to be computed
@@ -46,6 +58,12 @@ def sums_of_arrays(rl, n, block, spare, seed):
 def _(torch, n, block, spare, seed):
     a, b = inputs_of(torch, n, n)
     return wanted(a + b, of_range(n, grid_of(n, block, spare), block))
+
+
+@sums_of_arrays.counted(sectors=384)
+def _(rl):
+    """1,024 elements."""
+    return on_board(rl.aten.native.cuda.loops.add_source(), "add", 8, 128, *arrays_of(rl, *3 * [1024]), 1024)
 
 
 @program(

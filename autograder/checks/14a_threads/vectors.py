@@ -15,6 +15,7 @@ from ..shared_14 import (
     grid_of,
     inputs_of,
     needs,
+    on_board,
     ran,
     threads_of,
     wanted,
@@ -100,6 +101,13 @@ def sums_of_vectors(rl, n, block, spare, offsets, seed):
     arrays = arrays_of(rl, *(offset + n for offset in offsets))
     arguments = [*(array[offset:] for array, offset in zip(arrays, offsets, strict=True)), n]
     return ran(rl, text, "add_vectorised", grid, block, arguments, 2, seed, of_vectors(n, offsets, grid, block))
+
+
+@sums_of_vectors.counted(requests=24, sectors=384)
+def _(rl):
+    """1,024 elements."""
+    text = rl.aten.native.cuda.loops.add_vectorised_source()
+    return on_board(text, "add_vectorised", 2, 128, *arrays_of(rl, *3 * [1024]), 1024)
 
 
 @sums_of_vectors.oracle

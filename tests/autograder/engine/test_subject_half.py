@@ -43,6 +43,10 @@ def added(rl, x):
 def _(torch, x):
     return answer(x), said.goodbye
 
+@added.counted(sums=LEFT)
+def _(rl):
+    return {"sums": doubled(1)}
+
 def doubled(x):
     return x + x
 
@@ -79,6 +83,9 @@ def test_a_program_and_what_it_uses_are_all_that_stays():
         "@program('tiny.add', cases=None)\n"
         "def added(rl, x):\n"
         "    return (field(doubled(rl.tiny.add(x, RIGHT))), said.hello)\n\n"
+        "@added.counted()\n"
+        "def _(rl):\n"
+        "    return {'sums': doubled(1)}\n\n"
         "def doubled(x):\n"
         "    return x + x\n"
     )
