@@ -262,12 +262,12 @@ def board(lab: str, notebook: Path | None, no_sandbox: bool) -> int:
     lines = board.lines(verdicts, [{name: verdict.counts for name, verdict in verdicts.items()}])
     if not lines:
         raise LookupError(f"there is no finished answer in {short(path)} that is counted")
-    heads = "exercise", "what it asks for", "yours", "the reference", "the smallest possible"
-    table = Table(*(Column(speak(head), justify="left" if i < 2 else "right") for i, head in enumerate(heads)))
+    texts, numbers = ("exercise", "what it asks for"), ("yours", "the reference", "the smallest possible")
+    table = Table(*texts, *(Column(head, justify="right") for head in numbers), box=None, pad_edge=False)
     for line, before in zip(lines, [None, *lines]):
         is_same = before is not None and line.exercise == before.exercise
         best = "" if line.best is None else f"{line.best:,}"
-        table.add_row("" if is_same else line.exercise, speak(line.what), line.answers, f"{line.reference:,}", best)
+        table.add_row("" if is_same else line.exercise, line.what, line.answers, f"{line.reference:,}", best)
     out.print(table)
     return 0
 
