@@ -192,6 +192,7 @@ _KINDS = {
     "outside": "A thread accesses memory outside of the arrays: is its index right, and has it an element at all?",
     "misaligned": "The address of a `float4` must be a multiple of 16",
     "race": "Two threads access this element, and at least one of them writes: has each thread an element of its own?",
+    "division": "An integer is divided by 0",
     "endless": "A thread does not end, or does far more than its part",
 }
 _ADVICE = {
@@ -210,7 +211,7 @@ def about_kernels(case, mine, theirs):
         return "the kernel followed a pointer that none of its arguments is"
     if "child process died" in said:
         return (
-            "the kernel ended the process that it ran in: SIGFPE is an integer divided by 0, SIGALRM a loop without an end, and 0 a"
+            "the kernel ended the process that it ran in: SIGALRM is a loop without an end, and 0 a"
             " call of `exit`"
         )
     name = first_apart(mine, theirs)

@@ -85,9 +85,9 @@ class Counts:
 class Finding:
     """A defect of a kernel. The first occurrence is described, and `count` says how many there were.
 
-    `kind` is `outside` (of all arrays), `misaligned`, `race`, `unwritten` (memory that is read and was never written),
-    `barrier` (other threads of the block ended, or wait at another one), `deadlock`, `mask` (without the caller), `shuffle`
-    (of a lane that does not take part), `endless` (too many steps) or `assert`.
+    `kind` is `outside` (of all arrays), `misaligned`, `division` (of an integer by 0), `race`, `unwritten` (memory that is read and
+    was never written), `barrier` (other threads of the block ended, or wait at another one), `deadlock`, `mask` (without the
+    caller), `shuffle` (of a lane that does not take part), `endless` (too many steps) or `assert`.
     """
 
     kind: str

@@ -278,8 +278,8 @@ int find_library(dl_phdr_info* info, size_t, void*) {
 
 // Signals -------------------------------------------------------------------------------------------------------------
 //
-// A thread that runs over its stack gets a signal, and a timer sends one each 20 ms of the processor's time: in a loop without
-// a body no basic block has a statement, so the compiler inserts no call there.
+// A thread that runs over its stack, or divides an integer by 0, gets a signal. And a timer sends one each 20 ms of the processor's
+// time: in a loop without a body no basic block has a statement, so the compiler inserts no call there.
 
 constexpr int TICK = SIGVTALRM, TICKS = 4;  // so many without a step are an endless loop
 const Thread* seen_thread;
@@ -295,8 +295,10 @@ void on_signal(int number, siginfo_t*, void* context) {
 #endif
   const bool is_inside = pc >= library.base && pc < library.end;
   if (number != TICK) {
-    if (!current) signal(number, SIG_DFL);
-    else report("outside", is_inside ? pc + 1 : current->pc).text = "the thread's stack", stop_thread();
+    if (!current) return (void)signal(number, SIG_DFL);
+    const bool is_division = number == SIGFPE;
+    report(is_division ? "division" : "outside", is_inside ? pc + 1 : current->pc).text = is_division ? "" : "the thread's stack";
+    stop_thread();
   } else if (current && is_inside) {
     seen_times = current == seen_thread && current->steps == seen_steps ? seen_times + 1 : 0;
     seen_thread = current, seen_steps = current->steps;
@@ -306,11 +308,11 @@ void on_signal(int number, siginfo_t*, void* context) {
 
 // Handles the signals while kernels run.
 struct Signals {
-  struct sigaction before[3];
+  struct sigaction before[4];
   stack_t stack_before;
   timer_t timer;
   bool has_timer;
-  static constexpr int NUMBERS[] = {SIGSEGV, SIGBUS, TICK};
+  static constexpr int NUMBERS[] = {SIGSEGV, SIGBUS, SIGFPE, TICK};
   Signals() {
     static char stack[1 << 16];
     const stack_t own{stack, 0, sizeof stack};
@@ -318,7 +320,7 @@ struct Signals {
     struct sigaction action{};
     action.sa_sigaction = on_signal;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
-    for (int i = 0; i < 3; i++) sigaction(NUMBERS[i], &action, &before[i]);
+    for (int i = 0; i < 4; i++) sigaction(NUMBERS[i], &action, &before[i]);
     sigevent event{};
     event.sigev_notify = SIGEV_THREAD_ID, event.sigev_signo = TICK, event._sigev_un._tid = gettid();
     const itimerspec each{{0, 20'000'000}, {0, 20'000'000}};
@@ -326,7 +328,7 @@ struct Signals {
   }
   ~Signals() {
     if (has_timer) timer_delete(timer);
-    for (int i = 0; i < 3; i++) sigaction(NUMBERS[i], &before[i], nullptr);
+    for (int i = 0; i < 4; i++) sigaction(NUMBERS[i], &before[i], nullptr);
     sigaltstack(&stack_before, nullptr);
   }
 };

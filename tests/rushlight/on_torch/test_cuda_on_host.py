@@ -107,6 +107,9 @@ DEFECTS = """
 __global__ void outside(float* a, int n) {
   a[threadIdx.x + 1] = n;  // outside
 }
+__global__ void division(float* a, int n) {
+  a[threadIdx.x] = n / (n - 5);  // division
+}
 __global__ void misaligned(float* a, int n) {
   float4 v = *(float4*)(a + n);  // misaligned
   a[0] = v.x;
@@ -220,7 +223,7 @@ KINDS = {
     )
 }
 KINDS |= {"barrier_branch": "barrier", "asserted": "assert"}
-NAMES = ["outside", "misaligned", "unwritten", "deadlock", "mask", "shuffle", "endless", *KINDS]
+NAMES = ["outside", "division", "misaligned", "unwritten", "deadlock", "mask", "shuffle", "endless", *KINDS]
 
 
 @pytest.fixture(scope="module")
