@@ -128,14 +128,14 @@ def settings_of(xp, most, channels):
 def shown(torch, calls, returned, annotated, most, channels):
     """A case as code."""
     _, graph, nodes = exported(torch, calls, returned, [])
-    lines = []
+    lines = ["def forward(x, y):"]
     for node in graph.nodes:
         args = ", ".join(map(str, node.args))
         if node in nodes:
             after = "  # annotated already" if nodes.index(node) in annotated else ""
-            lines.append(f"{node.name} = {node.target}({args}){after}")
+            lines.append(f"    {node.name} = {node.target}({args}){after}")
         elif node.op == "output":
-            lines.append(f"return {args}")
+            lines.append(f"    return {args}")
     kind = "for each channel" if channels else "for the tensor"
     return "\n".join([*lines, f"# activations are integers 0 ... {most}, and a weight has one scale {kind}"])
 
