@@ -53,7 +53,8 @@ PROCESSES, BATCH = 2, 50
 CPU_SECONDS, WALL_SECONDS = (2, 12), 60  # for one case. The reference takes milliseconds. A lab on torch has more
 MEMORY = 512 << 20  # bytes that a mutant may take beyond what the process has already
 
-EXAMINED_AS_TEXTS = ("narrow_", "mend_", "check_")  # the beginnings of the names of such exercises of the clinic
+# the beginnings of the names of such exercises of the clinic
+EXAMINED_AS_TEXTS = ("narrow_", "mend_", "check_", "clip_property")
 KILLED, ENDED, BY_LUCK, SURVIVED = "killed", "ended", "by luck", "survived"
 
 
@@ -598,8 +599,8 @@ def mutants(exercise: str, rules: Sequence[Rule] = ()) -> list[Mutant]:
 def mutants_to_try(exercise: str) -> list[Mutant]:
     """The mutants of an exercise whose checks compare results.
 
-    A text that is examined has none. With a change, a program may show its fault as well, and a check may catch as much. A mend is
-    decided by the checks of another exercise, whose mutants are tried there.
+    A text that is examined has none. With a change, a program may show its fault as well, and a check or a property may catch as
+    much. A mend is decided by the checks of another exercise, whose mutants are tried there.
     """
     is_text = exercise.startswith("clinic.") and exercise.rpartition(".")[2].startswith(EXAMINED_AS_TEXTS)
     return [] if is_text else mutants(exercise)
@@ -643,6 +644,10 @@ class Outcome:
     case: dict | None = None  # on which it differs from torch
 
 
+class Unexamined(Exception):
+    """Raised if a check cannot examine the answer of a mutant: this is not a mistake that it has caught."""
+
+
 def run(names: Sequence[str]) -> Iterator[Outcome]:
     """The outcome of each mutant of these exercises, as soon as it is known: first on the edges, then, of the survivors, on the
     drawn cases."""
@@ -670,10 +675,11 @@ def _edges(judge: Judge, exercise: str) -> Trial:
 
 
 def _drawn(judges: list[Judge], exercise: str) -> Trial:
-    """The very cases that a class gets, for each of the seeds."""
+    """The very cases that a class gets, for each of the seeds. A check that examines an answer draws none."""
     return [
         (check.name, _sent(case), theirs)
         for check in graded_checks(exercise)
+        if check.examine is None
         for judge in judges
         for case, theirs in zip(*judge.drawn(check))
     ]
@@ -696,7 +702,10 @@ def _tried(some: list[Mutant], trial_of: Callable[[str], Trial]) -> Iterator[Out
             running[_start(batch, trial_of(batch[0].exercise))] = batch
         for connection in wait(list(running)):
             try:
-                yield connection.recv()
+                outcome = connection.recv()
+                if isinstance(outcome, Unexamined):
+                    raise outcome
+                yield outcome
                 running[connection].pop(0)
             except EOFError:
                 connection.close()
@@ -725,7 +734,10 @@ def _try(batch: list[Mutant], trial: Trial, sender: Connection) -> None:
         file = function.__code__.co_filename
         linecache.cache[file] = len(mutant.after), None, lines, file  # `inspect` reads its text there
         fill(function_of(mutant.exercise), function)
-        killing = next((i for i, one in enumerate(trial) if _differs(*one)), None)
+        try:
+            killing = next((i for i, one in enumerate(trial) if _differs(*one)), None)
+        except Unexamined as error:
+            return sender.send(error)
         if killing is not None:
             trial.insert(0, trial.pop(killing))
         sender.send(Outcome(mutant, SURVIVED) if killing is None else Outcome(mutant, KILLED, *trial[0][:2]))
@@ -737,7 +749,11 @@ def _differs(name: str, case: dict, theirs: Tree) -> bool:
     resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.getrlimit(resource.RLIMIT_CPU)[1]))
     signal.alarm(WALL_SECONDS)
     if (examine := find(name).examine) is not None:
-        return not examine(Judge(SEEDS[0]), answer(name, [case])[0], None).passed
+        text = answer(name, [case])[0]
+        try:
+            return not examine(Judge(SEEDS[0]), text, None).passed
+        except Exception as error:
+            raise Unexamined(f"{name}: {error!r}") from error
     return difference(answer(name, [case])[0], theirs) is not None
 
 
@@ -746,7 +762,8 @@ def _limit_memory() -> None:
     if sys.platform == "linux":  # elsewhere its present use is not known
         with open("/proc/self/statm") as file:
             used = int(file.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+        _, most = resource.getrlimit(resource.RLIMIT_AS)  # a sandbox that examines an answer may take more
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, most))
 
 
 # Reporting -----------------------------------------------------------------------------------------------------------

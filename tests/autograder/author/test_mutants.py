@@ -10,8 +10,9 @@ from sweep import sweep, swept
 import rushlight as rl
 from autograder.author import mutants as m
 from autograder.author.build import exercise_source
-from autograder.engine.check import registry
+from autograder.engine.check import find, registry
 from autograder.engine.judge import Judge
+from autograder.engine.observe import NotGraded
 from autograder.model import Course, Lab, lab_names, phases
 
 mutants = cache(m.mutants)
@@ -77,6 +78,17 @@ def test_what_a_mutant_does_is_told_apart_and_harms_nobody(body, what):
     mutant = m.Mutant(exercise, "", "", "", "def contiguous_strides(sizes):\n" + textwrap.indent(body, "    "))
     (outcome,) = m._tried([mutant], lambda name: m._edges(Judge(1), name))
     assert outcome.what == what
+
+
+def test_a_check_that_cannot_examine_a_mutant_has_not_caught_it(monkeypatch):
+    def examine(judge, text, case):
+        raise NotGraded("the sandbox does not start")
+
+    exercise = "clinic.compilers.dump_test"
+    monkeypatch.setattr(find(exercise), "examine", examine)
+    monkeypatch.setattr(m, "_edges", lambda judge, name: [(exercise, {}, {})])
+    with pytest.raises(m.Unexamined, match="the sandbox does not start"):
+        list(m.run([exercise]))
 
 
 def test_a_kernels_text_has_mutants():
