@@ -408,6 +408,21 @@ def cuda(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
             yield ast.Constant(mutant.value.removesuffix(end))
 
 
+@rare()
+def link(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
+    """Leave out one call of a chain of calls with texts: `test.check("a").check_not("b")`."""
+    if _is_call_with_texts(node) and _is_call_with_texts(node.func.value):
+        yield node.func.value
+        yield _with(node, func=_with(node.func, value=node.func.value.func.value))
+
+
+def _is_call_with_texts(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(), args=[_, *_] as arguments, keywords=[]):
+            return all(isinstance(argument, ast.Constant) and isinstance(argument.value, str) for argument in arguments)
+    return False
+
+
 class left_without_error:
     """A context manager that is exited only if its block raises no error."""
 

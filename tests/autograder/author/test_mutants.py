@@ -1,5 +1,7 @@
 """The mutants themselves: which there are, and what one does. (`test_guarantees.py` tries those of every exercise.)"""
 
+import ast
+import re
 import textwrap
 from contextlib import suppress
 from functools import cache
@@ -40,10 +42,27 @@ def test_a_mutant_has_a_name_of_its_own_and_is_no_other_one(lab):
     for exercise in set(Lab(lab).exercises) - predictions - {"course.predictions.shrink"}:
         made = mutants(exercise)
         assert len({mutant.change for mutant in made}) == len({mutant.after for mutant in made}) == len(made)
-        body = exercise_source(exercise).partition("### BEGIN SOLUTION\n")[2].splitlines()[:-2]
-        lines = sum(line.strip() not in ("try:", "finally:", "else:") for line in body)
-        assert len(made) > 20 or len(made) >= 2 * lines  # a body of a line or two has not so many places to go wrong
+        # Where there are fewer, no rule knows what the reference is made of, and its check is hardly tried.
+        assert len(made) > 20 or len(made) >= 2 * _lines_that_can_go_wrong(exercise), exercise
         assert all(mutant.after != mutant.before for mutant in made)
+
+
+def _lines_that_can_go_wrong(exercise):
+    """Count the lines of a reference, but not the last. Of a text that it returns, count those of C++, and no prose."""
+    source = exercise_source(exercise)
+    is_cpp = {}  # the number of a line that continues a text
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            numbers = range(node.lineno + 1, node.end_lineno + 1)
+            is_cpp |= dict.fromkeys(numbers, "#include" in node.value or "__global__" in node.value)
+    lines = [*enumerate(source.splitlines(), 1)]
+    first = next(number for number, line in lines if line.strip() == "### BEGIN SOLUTION")
+    return sum(
+        bool(is_cpp[number] and re.match(r"(?!\s*(#include|//|__global__)).*\w", line))  # a kernel's signature is given
+        if number in is_cpp
+        else line.strip() not in ("try:", "finally:", "else:")
+        for number, line in lines[first:-2]
+    )
 
 
 def test_what_a_rare_mutant_calls_leaves_state_and_takes_histories_away():
@@ -89,6 +108,12 @@ def test_a_check_that_cannot_examine_a_mutant_has_not_caught_it(monkeypatch):
     monkeypatch.setattr(m, "_edges", lambda judge, name: [(exercise, {}, {})])
     with pytest.raises(m.Unexamined, match="the sandbox does not start"):
         list(m.run([exercise]))
+
+
+def test_each_call_of_a_chain_with_texts_is_left_out_once():
+    changes = [mutant.change for mutant in mutants("clinic.compilers.dump_test") if mutant.kind == "link"]
+    before, after = (f"test.check('blas('){link}.check_next('blas(')" for link in (".check_next('// reuse')", ""))
+    assert f"{before} -> {after}" in changes and len(changes) == 12
 
 
 def test_a_kernels_text_has_mutants():
