@@ -7,6 +7,7 @@ import pytest
 import torch
 from sweep import sweep
 
+from autograder.engine import judge as judging
 from autograder.engine import subject, torch_source
 from autograder.engine.check import find, registry
 from autograder.engine.exercise import fill, unplug
@@ -56,8 +57,10 @@ def started(monkeypatch):
 
 
 @pytest.fixture
-def decide(judge, started):
+def decide(judge, started, monkeypatch):
     """`decide(function)`: the verdict on this ring_shift, and how many ranks were started for its cases."""
+    monkeypatch.setattr(judging, "SHRINK_SECONDS", 600.0)  # a busy machine would find another smallest case
+    monkeypatch.setattr(judging, "SLOW_SECONDS", 600.0)  # or try fewer cases
 
     def decide(function):
         judge.drawn(find(CHECK))
