@@ -14,11 +14,12 @@ from rushlight.aten.parallel import get_num_threads
 from rushlight.aten.strided import contiguous_strides
 from rushlight.c10.dtypes import float32, float64
 from rushlight.inductor import ir
+from rushlight.inductor.common import FusedKernel
 from rushlight.inductor.cpp import SIMD, TYPES, Statements, emit, reduction_combine, reduction_init
 from rushlight.inductor.index import Index, Symbol, element_index
-from rushlight.inductor.ir import ComputedBuffer, Layout, loads
+from rushlight.inductor.ir import ComputedBuffer, Layout
 from rushlight.inductor.loop_order import all_indices
-from rushlight.inductor.scheduler_node import FusedSchedulerNode, inner_loops, numel
+from rushlight.inductor.scheduler_node import FusedSchedulerNode, numel
 
 GRAIN = 1 << 15  # elements per thread at least: a thread with less work costs more than it saves
 LONGEST_SUM = 4096  # elements: a longer sum of float32 is added up in blocks of this length, and the blocks in float64
@@ -36,7 +37,7 @@ class InnerLoop:
     in_order: bool = False  # an iteration depends on the one before
 
 
-class CppKernel:
+class CppKernel(FusedKernel):
     """The text of one kernel: row after row, element after element."""
 
     rows_at_once = 1
@@ -45,15 +46,8 @@ class CppKernel:
     lane = each_row = ""  # after a variable of the row; before a statement for every row worked on at once
 
     def __init__(self, node: FusedSchedulerNode, unused: set[str], layouts: dict[str, Layout]) -> None:
-        self.node, self.layouts, self.works_by_row = node, layouts, node.works_by_row
+        super().__init__(node, unused, layouts)
         self.varying = node.inner  # the variables of the loops around an element of a row
-        self.numbers = inner_loops(node)
-        self.local = {nest.buffer for nest in node.nests if nest.buffer in unused and self.needs_no_buffer(nest)}
-        reads = dict.fromkeys(load.buffer for nest in node.nests for load in loads(nest.value))
-        self.outputs = [nest.buffer for nest in node.nests if nest.buffer not in self.local]
-        self.inputs = [name for name in reads if name not in self.outputs and name not in self.local]
-        self.pointers = {name: f"in_ptr{n}" for n, name in enumerate(self.inputs)}
-        self.pointers |= {name: f"out_ptr{n}" for n, name in enumerate(self.outputs)}
         self.stored: dict[tuple[str, Index], str] = {}  # the C++ name of an element that is computed already
         self.row_buffers: set[str] = set()  # declared
         self.counter = [0]
@@ -63,16 +57,10 @@ class CppKernel:
     # -- the loop nests
 
     def needs_no_buffer(self, nest: ComputedBuffer) -> bool:
-        """Return whether a nest whose result only this kernel reads needs no memory, or only a row that fits on the stack."""
+        """Return whether a nest needs no memory, or only a row that fits on the stack."""
         if self.works_by_row(nest) or nest.kind is not None or not self.node.inner or not self.read_later(nest):
             return True
         return numel(self.node.inner) * self.rows_at_once * nest.dtype.itemsize <= self.scratch
-
-    def read_later(self, nest: ComputedBuffer) -> bool:
-        """Return whether a later inner loop reads the elements of a row that a nest computes."""
-        number = self.numbers[self.node.nests.index(nest)]
-        later = [other for other, at in zip(self.node.nests, self.numbers) if at > number]
-        return any(load.buffer == nest.buffer for other in later for load in loads(other.value))
 
     # -- lines of text
 

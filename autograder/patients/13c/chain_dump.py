@@ -115,9 +115,7 @@ def wrong__a_buffer_is_stored(node, unused, layouts, number):
     parameters = [f"{kind} {kernel.pointers[buffer]}" for kind, buffer in zip(types, arguments)]
     head = f"static int64_t {name}({', '.join(parameters)}) {{"
     text = "\n".join([head, "  int64_t bad = 0;", *body, "  return bad;", "}\n"])
-    written = {nest.buffer for nest in node.nests}
-    reads = {load.buffer for nest in node.nests for load in loads(nest.value)} - written
-    return Kernel(name, text, arguments, reads, written - kernel.local, inplace_candidates(kernel), origins)
+    return Kernel(name, text, arguments, *reads_and_writes(kernel), inplace_candidates(kernel), origins)
 
 
 def wrong__relu_by_itself(name, operands, dtype=None):
