@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from rushlight.c10.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
 from rushlight.inductor.cpp_prelude import FLAGS, PRELUDE  # noqa: F401  (the head of a translation unit, and compiler flags)
-from rushlight.inductor.index import Index, Indirect, Remainder, Symbol, Term, bounds
+from rushlight.inductor.index import Index, Indirect, Remainder, Symbol, Term, raised_base
 from rushlight.inductor.ir import Constant, Expr, IndexExpr, Load, Op
 
 TYPES = {bool_: "bool", uint8: "uint8_t", int32: "int32_t", int64: "int64_t", float32: "float", float64: "double"}
@@ -109,9 +109,8 @@ class Statements:
             return term.name
         if isinstance(term, Indirect):
             return f"inside({self.inline(term.value)}, {term.size}, bad)" if inline else self.check_index(term)
-        # C++ rounds towards 0, so a base that can be negative is raised by `lift` divisors before the division
-        lift = max(0, -(bounds(term.base)[0] // term.divisor))
-        base = self.index(term.base + lift * term.divisor, inline)
+        raised, lift = raised_base(term)
+        base = self.index(raised, inline)
         if isinstance(term, Remainder):
             return f"(({base}) % {term.divisor})"
         text = f"(({base}) / {term.divisor})"

@@ -163,6 +163,13 @@ def bounds(index: Index) -> tuple[int, int]:
     return low, high
 
 
+def raised_base(term: Division) -> tuple[Index, int]:
+    """The base of a division plus some divisors, so that it is never negative, and the number of these divisors. C++ and Triton
+    round a quotient towards 0, and `Quotient` rounds it down."""
+    lift = max(0, -(bounds(term.base)[0] // term.divisor))
+    return term.base + lift * term.divisor, lift
+
+
 def evaluate(index: Index, values: Mapping[Symbol, int], read: Callable[[Any], int] | None = None) -> int:
     """The value of an index for these values of the loop variables. `read` gives the value of an `Indirect` term."""
     total = index.offset

@@ -310,7 +310,8 @@ Operation = ComputedBuffer | ExternKernel | FallbackKernel
 
 @dataclass(eq=False)
 class Kernel:
-    """One C++ function made of fused loops. `arguments` are the buffers in the order of its parameters."""
+    """One function made of fused loops. `arguments` are the buffers in the order of its parameters. A kernel in Triton also has the
+    number of positions of each of its axes, and a kernel in C++ has no `numels`."""
 
     name: str
     text: str
@@ -319,6 +320,7 @@ class Kernel:
     writes: set[str]
     inplace: dict[str, list[str]]  # for each output the inputs whose memory it can reuse
     origins: list[str]
+    numels: tuple[int, ...] = ()
 
 
 Step = Kernel | ExternKernel | FallbackKernel

@@ -247,10 +247,18 @@ def plan(program: Program) -> Plan:
     return assign_memory(lines, program, outputs)
 
 
+def is_triton(step: object) -> bool:
+    """Return whether a step is a kernel in Triton."""
+    return isinstance(step, Kernel) and bool(step.numels)
+
+
 def segments(program: Program) -> list[int | None]:
-    """For each step the number of its segment, a run of compiled steps; None for an operator that Python calls."""
+    """For each step the number of its segment, a run of steps in C++; None for an operator, or a kernel in Triton, that Python
+    calls."""
     numbers, number = [], -1
-    for compiled, steps in groupby(program.steps, lambda step: not isinstance(step, FallbackKernel)):
+    for compiled, steps in groupby(
+        program.steps, lambda step: not (isinstance(step, FallbackKernel) or is_triton(step))
+    ):
         number += compiled
         numbers += [number if compiled else None for _ in steps]
     return numbers

@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from rushlight.inductor import ir
-from rushlight.inductor.cpp_scheduling import codegen_node
+from rushlight.inductor import config, cpp_scheduling, ir, triton_scheduling
 from rushlight.inductor.dependencies import extract_read_writes
 from rushlight.inductor.graph import GraphLowering
 from rushlight.inductor.index import Symbol, refinement, reindex_loops, symbols
@@ -118,6 +117,8 @@ def fuse(first: FusedSchedulerNode, second: FusedSchedulerNode) -> FusedSchedule
 
 # The schedule --------------------------------------------------------------------------------------------------------
 
+BACKENDS = {"cpp": cpp_scheduling.codegen_node, "triton": triton_scheduling.codegen_node}  # by `config.cpu_backend`
+
 BaseSchedulerNode = FusedSchedulerNode | ExternKernel | ir.FallbackKernel
 
 
@@ -199,6 +200,7 @@ def schedule(graph: GraphLowering) -> Program:
     nodes = fuse_nodes(create_nodes(live_operations(graph)), graph.layouts)
     kept = {output.buffer for output in graph.outputs if isinstance(output, ReinterpretView)}
     kept |= {*graph.inputs, *graph.constants}
+    codegen_node = BACKENDS[config.cpu_backend]
     steps: list[ir.Step] = []
     for number, node in enumerate(nodes):
         if isinstance(node, FusedSchedulerNode):

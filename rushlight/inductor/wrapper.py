@@ -20,7 +20,7 @@ from rushlight.c10.storage import Size
 from rushlight.inductor import codecache, externs
 from rushlight.inductor.cpp import PRELUDE, TYPES
 from rushlight.inductor.ir import ExternKernel, FallbackKernel, Kernel, Program, ReinterpretView
-from rushlight.inductor.memory import ALIGNMENT, Plan, segments
+from rushlight.inductor.memory import ALIGNMENT, Plan, is_triton, segments
 
 MOST_KEPT = 1 << 26  # bytes of a pool that is kept for the next call, because the system maps new memory page by page
 
@@ -61,7 +61,7 @@ class CppWrapper:
         return nbytes + ALIGNMENT if nbytes else 0
 
     def text(self) -> str:
-        kernels = [step.text for step in self.program.steps if isinstance(step, Kernel)]
+        kernels = [step.text for step in self.program.steps if isinstance(step, Kernel) and not is_triton(step)]
         return "\n".join(['#include "inductor.h"\n', *kernels, *self.functions])
 
     def segment(self, number: int, steps: Sequence[Kernel | ExternKernel]) -> None:
@@ -119,6 +119,7 @@ class PythonWrapper:
         self.names |= {"alias": plain_alias, "no_grad": no_grad, "uint8": np.dtype(np.uint8), "pools": []}
         self.names |= self.program.constants
         self.lines: list[str] = []
+        self.kernels: list[str] = []  # in Triton
         keeps_pool = 0 < cpp.pool <= MOST_KEPT
         if cpp.pool:
             self.lines.append(f"pool = {'pools.pop() if pools else ' * keeps_pool}empty({cpp.pool}, uint8)")
@@ -126,6 +127,8 @@ class PythonWrapper:
         for what, which, *_ in self.plan.lines:
             if what == "allocate" and which in self.plan.held:
                 self.lines.append(self.allocation(which))
+            elif what == "call" and is_triton(self.program.steps[which]):
+                self.lines.append(self.launch(self.program.steps[which]))
             elif what == "call" and numbers[which] is None:
                 self.lines += ["with no_grad():", "    " + self.fallback(self.program.steps[which])]
             elif what == "call" and numbers[which + 1] != numbers[which]:
@@ -135,7 +138,8 @@ class PythonWrapper:
         self.lines.append(f"return [{', '.join(map(self.value, self.program.outputs))}]")
 
     def text(self) -> str:
-        return f"def call({', '.join(self.program.inputs)}):\n" + "".join(f"    {line}\n" for line in self.lines)
+        call = f"def call({', '.join(self.program.inputs)}):\n" + "".join(f"    {line}\n" for line in self.lines)
+        return "\n\n".join([*self.kernels, call])
 
     def constant(self, prefix: str, value: Any) -> str:
         """A name for a value that has no literal in Python."""
@@ -159,6 +163,16 @@ class PythonWrapper:
         parameters = self.cpp.parameters[number]
         arguments = ["id(pool)" if name == "pool" else f"id({name}._array)" for name in parameters]
         return f"if segment_{number}({', '.join(arguments)}):\n        raise IndexError('index out of range')"
+
+    def launch(self, kernel: Kernel) -> str:
+        """The call of a kernel in Triton. Its text becomes a part of the Python text."""
+        from rushlight.inductor import triton_heuristics  # without it, Triton need not be installed
+
+        self.names["async_compile"] = triton_heuristics
+        text = f"{kernel.name} = async_compile.triton('{kernel.name}', '''{kernel.text}''', device_str='cpu')\n"
+        self.kernels.append(text)
+        buffers = [self.plan.roots.get(name, name) for name in kernel.arguments]
+        return f"{kernel.name}.run({', '.join([*buffers, *map(str, kernel.numels)])})"
 
     def fallback(self, step: FallbackKernel) -> str:
         arguments = [self.value(value) for value in step.args]

@@ -1,0 +1,183 @@
+"""Functions that kernels in Triton call, and the interpreter that runs kernels without a GPU.
+
+A function with `@jit` is written in Triton: a kernel for a GPU is compiled together with it. Triton's interpreter runs kernels as
+Python, with a numpy array for each block. It has no `libdevice`, the functions of CUDA's own library, and reduces one element after
+another if the operation is not built in. So numpy's functions take the place of these. In PyTorch:
+`torch/_inductor/runtime/triton_helpers.py`.
+"""
+
+import math as pymath
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import triton
+import triton.language as tl
+from triton.language import math  # noqa: F401  (kernels import it)
+from triton.runtime import interpreter
+
+INTERPRETED = os.environ.get("TRITON_INTERPRET", "1") != "0"
+jit = (lambda function: function) if INTERPRETED else triton.jit
+
+# In Triton -----------------------------------------------------------------------------------------------------------
+
+
+@jit
+def maximum(a, b):
+    mask = a > b
+    if a.dtype.is_floating():
+        mask |= a != a  # NaN, if one of the two is NaN
+    return tl.where(mask, a, b)
+
+
+@jit
+def minimum(a, b):
+    mask = a < b
+    if a.dtype.is_floating():
+        mask |= a != a
+    return tl.where(mask, a, b)
+
+
+@jit
+def remainder(a, b):
+    rest = libdevice.fmod(a, b)
+    return tl.where((rest != 0) & ((rest < 0) != (b < 0)), rest + b, rest)
+
+
+@jit
+def maximum_with_index(a, a_index, b, b_index):
+    mask, equal = a > b, a == b
+    if a.dtype.is_floating():
+        mask |= (a != a) & (b == b)
+        equal |= (a != a) & (b != b)
+    mask |= equal & (a_index < b_index)
+    return tl.where(mask, a, b), tl.where(mask, a_index, b_index)
+
+
+@jit
+def minimum_with_index(a, a_index, b, b_index):
+    mask, equal = a < b, a == b
+    if a.dtype.is_floating():
+        mask |= (a != a) & (b == b)
+        equal |= (a != a) & (b != b)
+    mask |= equal & (a_index < b_index)
+    return tl.where(mask, a, b), tl.where(mask, a_index, b_index)
+
+
+@jit
+def _multiply(a, b):
+    return a * b
+
+
+@jit
+def _or(a, b):
+    return a | b
+
+
+@jit
+def _and(a, b):
+    return a & b
+
+
+@jit
+def max2(a, dim):
+    return tl.reduce(a, dim, maximum)
+
+
+@jit
+def min2(a, dim):
+    return tl.reduce(a, dim, minimum)
+
+
+@jit
+def prod(a, dim):
+    return tl.reduce(a, dim, _multiply)
+
+
+@jit
+def any(a, dim):
+    return tl.reduce(a, dim, _or)
+
+
+@jit
+def all(a, dim):
+    return tl.reduce(a, dim, _and)
+
+
+@jit
+def max_with_index(a, index, dim):
+    return tl.reduce((a, index), dim, maximum_with_index)
+
+
+@jit
+def min_with_index(a, index, dim):
+    return tl.reduce((a, index), dim, minimum_with_index)
+
+
+# In numpy, for the interpreter ---------------------------------------------------------------------------------------
+
+
+def block_of(data: np.ndarray, like: Any) -> Any:
+    """A block of these numbers, in the dtype of another block."""
+    handle = interpreter.TensorHandle(data.astype(like.handle.data.dtype), like.dtype)
+    return tl.tensor(handle, tl.block_type(like.dtype, list(data.shape)))
+
+
+def elementwise(function: Callable[..., np.ndarray]) -> Callable:
+    return lambda *blocks: block_of(function(*(block.handle.data for block in blocks)), blocks[0])
+
+
+def reduction(function: Callable[..., np.ndarray]) -> Callable:
+    return lambda block, dim: block_of(function(block.handle.data, axis=dim), block)
+
+
+def first_index(function: Callable[..., np.ndarray]) -> Callable:
+    """The largest, or smallest, number and the smallest of its indices. NaN is larger and smaller than any number."""
+
+    def reduce(block: Any, index: Any, dim: int) -> tuple[Any, Any]:
+        data = block.handle.data
+        best = function(data, axis=dim, keepdims=True)
+        found = (data == best) | ((data != data) & (best != best))
+        first = np.where(found, index.handle.data, np.iinfo(np.int32).max).min(axis=dim)
+        return block_of(best.squeeze(dim), block), block_of(first, index)
+
+    return reduce
+
+
+if INTERPRETED:
+    max2, min2, prod, any, all = map(reduction, (np.max, np.min, np.prod, np.any, np.all))
+    max_with_index, min_with_index = first_index(np.max), first_index(np.min)
+    same = ("exp", "expm1", "log1p", "log2", "sqrt", "tan", "tanh", "floor", "ceil", "trunc", "fmod", "isnan", "isinf")
+    numpys = {name: getattr(np, name) for name in same} | {"pow": np.power, "nearbyint": np.rint}
+    numpys |= {"rsqrt": lambda x: 1 / np.sqrt(x), "erf": np.vectorize(pymath.erf, otypes=[np.float64])}
+    libdevice = SimpleNamespace(**{name: elementwise(function) for name, function in numpys.items()})
+else:
+    from triton.language.extra import libdevice
+
+
+@cache
+def _as_interpreted(function: Any) -> Any:
+    return interpreter.InterpretedFunction(function.fn)
+
+
+@contextmanager
+def interpreted() -> Iterator[None]:
+    """Within: Triton's interpreter runs kernels, also the functions of the language that are written in Triton, such as `tl.sum`.
+    An assertion in a kernel raises. Without effect if kernels are compiled."""
+    with ExitStack() as stack:
+        if INTERPRETED:
+            stack.enter_context(triton.knobs.runtime.scope())
+            triton.knobs.runtime.interpret = True
+            options = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
+            stack.enter_context(patch.object(interpreter.interpreter_builder, "options", options))
+            stack.enter_context(np.errstate(all="ignore"))
+            for module in (tl, tl.standard):
+                for name, value in vars(module).copy().items():
+                    if isinstance(value, triton.JITFunction):
+                        stack.enter_context(patch.object(module, name, _as_interpreted(value)))
+        yield

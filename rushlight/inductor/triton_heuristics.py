@@ -1,0 +1,118 @@
+"""The launch of a kernel in Triton: the sizes of its blocks, and the grid, which is the number of its instances.
+
+PyTorch tries several sizes and measures which is fastest. Here the sizes follow from those of the axes. Kernels run in Triton's
+interpreter, which runs each instance with numpy on the CPU, one after the other. With the environment variable `TRITON_INTERPRET=0`
+they are compiled for a GPU, and take PyTorch's tensors on this GPU. In PyTorch: `torch/_inductor/runtime/triton_heuristics.py`
+(`pointwise`, `reduction`, `CachingAutotuner`, `Grid1D`), `torch/_inductor/async_compile.py`. Left out: autotuning,
+numbers of warps.
+"""
+
+from __future__ import annotations
+
+import linecache
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from rushlight.inductor import triton_helpers
+
+ELEMENTS = {"pointwise": 256, "tiles": 1024, "reduction": 1024}  # of a block
+
+
+def block_sizes(size_hints: Mapping[str, int], hint: str | None = None) -> dict[str, int]:
+    """The size of the block on each axis. A size is a power of two, and no larger than the axis needs.
+
+    `size_hints` has, for each axis ("x", "y" and "x", or "x" and "r0_"), its number of positions, rounded up to a power of two.
+    """
+    x = size_hints["x"]
+    if "y" in size_hints:
+        y = min(size_hints["y"], 32)
+        return {"YBLOCK": y, "XBLOCK": min(x, ELEMENTS["tiles"] // y)}
+    if "r0_" in size_hints:
+        elements, r0 = ELEMENTS["reduction"], size_hints["r0_"]
+        rows = min(x, 64) if hint == "OUTER" else min(x, max(1, elements // r0))
+        return {"XBLOCK": rows, "R0_BLOCK": min(r0, elements // rows)}
+    return {"XBLOCK": min(x, ELEMENTS["pointwise"])}
+
+
+def grid(numels: Mapping[str, int], blocks: Mapping[str, int]) -> tuple[int, int, int]:
+    """The number of instances along x, along y, and 1.
+
+    Source: `torch/_inductor/runtime/triton_heuristics.py`, `Grid1D`, `Grid2D`.
+    """
+    x, y = (math.ceil(numels[axis] / blocks[f"{axis.upper()}BLOCK"]) if axis in numels else 1 for axis in "xy")
+    return x, y, 1
+
+
+class Pointer:
+    """A tensor of rushlight, as Triton's interpreter wants it: it reads the address and the dtype. The other methods belong to the
+    copies that the interpreter would make of tensors on a GPU."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor, self.dtype = tensor, tensor.dtype.name
+
+    def data_ptr(self) -> int:
+        return self.tensor.data_ptr()
+
+    def untyped_storage(self) -> Pointer:
+        return self
+
+    cpu = untyped_storage
+
+    def new_empty(self, *sizes: int, device: str) -> Pointer:
+        return Pointer(self.tensor)
+
+    def storage_offset(self) -> int:
+        return 0
+
+    size = stride = storage_offset
+
+    def set_(self, *view: Any) -> None:
+        pass
+
+    copy_ = set_
+
+
+@dataclass
+class Launcher:
+    """A kernel that a wrapper can call. `size_hints` has an upper bound of each axis, a power of two."""
+
+    function: Any
+    size_hints: dict[str, int]
+    hint: str | None
+
+    def run(self, *arguments: Any) -> None:
+        """Launch all instances. The arguments are the kernel's tensors, and then the number of positions of each axis.
+
+        Raises IndexError if an index that the kernel has read from memory is out of range."""
+        numels = dict(zip(self.size_hints, arguments[-len(self.size_hints) :]))
+        blocks = block_sizes(self.size_hints, self.hint)
+        known = {name: size for name, size in blocks.items() if name in self.function.arg_names}
+        if triton_helpers.INTERPRETED:
+            arguments = [Pointer(value) if hasattr(value, "data_ptr") else value for value in arguments]
+        try:
+            with triton_helpers.interpreted():
+                self.function[grid(numels, blocks)](*arguments, **known)
+        except Exception as error:
+            if isinstance(error.__cause__, AssertionError):
+                raise IndexError("index out of range") from error
+            raise
+
+
+def pointwise(size_hints: dict[str, int], triton_meta: dict[str, Any], reduction_hint: str | None = None) -> Callable:
+    """Decorator of a kernel: its launcher. `triton_meta` has the types of the arguments, for the reader."""
+    return partial(Launcher, size_hints=size_hints, hint=reduction_hint)
+
+
+reduction = persistent_reduction = pointwise
+
+
+def triton(name: str, source: str, device_str: str) -> Launcher:
+    """The launcher of the kernel in a module's text. Source: `torch/_inductor/async_compile.py`, `AsyncCompile.triton`."""
+    path, space = f"<{name}>", {}
+    linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)  # Triton reads the text again
+    with triton_helpers.interpreted():
+        exec(compile(source, path, "exec"), space)
+    return space[name]
