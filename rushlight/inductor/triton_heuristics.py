@@ -83,18 +83,22 @@ class Launcher:
     size_hints: dict[str, int]
     hint: str | None
 
+    def block_sizes(self) -> dict[str, int]:
+        """The sizes of blocks that are parameters of the kernel."""
+        sizes = block_sizes(self.size_hints, self.hint)
+        return {name: size for name, size in sizes.items() if name in self.function.arg_names}
+
     def run(self, *arguments: Any) -> None:
-        """Launch all instances. The arguments are the kernel's tensors, and then the number of positions of each axis.
+        """Launch all instances. The arguments are the kernel's tensors, and then the number of positions on each axis.
 
         Raises IndexError if an index that the kernel has read from memory is out of range."""
         numels = dict(zip(self.size_hints, arguments[-len(self.size_hints) :]))
-        blocks = block_sizes(self.size_hints, self.hint)
-        known = {name: size for name, size in blocks.items() if name in self.function.arg_names}
+        blocks = self.block_sizes()
         if triton_helpers.INTERPRETED:
             arguments = [Pointer(value) if hasattr(value, "data_ptr") else value for value in arguments]
         try:
             with triton_helpers.interpreted():
-                self.function[grid(numels, blocks)](*arguments, **known)
+                self.function[grid(numels, blocks)](*arguments, **blocks)
         except Exception as error:
             if isinstance(error.__cause__, AssertionError):
                 raise IndexError("index out of range") from error

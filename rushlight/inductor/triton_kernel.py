@@ -22,16 +22,18 @@ import numpy as np
 from rushlight.c10.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
 from rushlight.inductor.common import FusedKernel, reads_and_writes
 from rushlight.inductor.index import Index, Indirect, Remainder, Symbol, Term, raised_base, stride_of
-from rushlight.inductor.ir import ComputedBuffer, Constant, Expr, IndexExpr, Layout, Load, Op, loads
+from rushlight.inductor.ir import ComputedBuffer, Constant, Expr, IndexExpr, Layout, Load, Op, constant, loads
 from rushlight.inductor.scheduler_node import FusedSchedulerNode, numel
 from rushlight.inductor.tiling import select_tiling
 
 TYPES = {bool_: "int1", uint8: "uint8", int32: "int32", int64: "int64", float32: "float32", float64: "float64"}
 LONGEST_BLOCK = {"INNER": 1024, "OUTER": 64}  # elements of a row that is one block, by the direction of memory
-MULTIPLE = {
-    "x": 4096,
-    "y": 1024,
-}  # every size of a block divides it, as torch/_inductor/runtime/hints.py: TRITON_MAX_BLOCK
+MOST_IN_BLOCK = {"x": 4096, "y": 1024}  # positions, as torch/_inductor/runtime/hints.py: TRITON_MAX_BLOCK
+
+
+def next_power_of_two(number: int) -> int:
+    return 1 << (number - 1).bit_length()
+
 
 # Axes ----------------------------------------------------------------------------------------------------------------
 
@@ -56,8 +58,9 @@ class Axis:
 
     @property
     def mask(self) -> str | None:
-        """The name of the mask of the positions that exist; None if every block has only such positions."""
-        is_exact = self.numel.bit_count() == 1 if self.prefix == "r0_" else self.numel % MULTIPLE[self.prefix] == 0
+        """The name of the mask of the positions that exist; None if each block has only such positions, whatever its size is: all
+        sizes are powers of two."""
+        is_exact = self.numel.bit_count() == 1 if self.prefix == "r0_" else self.numel % MOST_IN_BLOCK[self.prefix] == 0
         return None if is_exact or self.numel == 1 else f"{self.prefix}mask"
 
     def mask_line(self) -> str:
@@ -104,11 +107,15 @@ def axis_variable(position: str, divisor: int, length: int, numel: int) -> str:
 
 
 def rows_of_tile(node: FusedSchedulerNode) -> int:
-    """The number of outer loops that are on an axis y of their own: those up to the loop along which an access goes through memory
-    element by element, if that is not the last loop. Then each access is contiguous along one of the axes y and x."""
+    """The number of outer loops that are on an axis y of their own: those up to a loop along which an access goes through memory
+    element by element, if it takes larger steps along later loops. So each access is contiguous along one of the axes y and x."""
     accesses = [index for nest in node.nests for index in (nest.index, *(load.index for load in loads(nest.value)))]
-    contiguous = [any(stride_of(index, symbol) == 1 for index in accesses) for symbol in node.outer[:-1]]
-    return max((number for number, found in enumerate(contiguous, 1) if found), default=0)
+    rows = 0
+    for number, symbol in enumerate(node.outer[:-1], 1):
+        across = [index for index in accesses if stride_of(index, symbol) == 1]
+        if any(index.symbols.intersection(node.outer[number:]) for index in across):
+            rows = number
+    return rows
 
 
 def make_axes(node: FusedSchedulerNode) -> list[Axis]:
@@ -139,7 +146,7 @@ OPERATIONS = {
     "reciprocal": "(1 / {})", "abs": "tl_math.abs({})", "log": "tl_math.log({})", "sin": "tl_math.sin({})",
     "cos": "tl_math.cos({})", "round": "libdevice.nearbyint({})", "pow": "libdevice.pow({}, {})",
     "isnan": "libdevice.isnan({}).to(tl.int1)", "isinf": "libdevice.isinf({}).to(tl.int1)",
-    "relu": "triton_helpers.maximum({zero}, {})", "sign": "((0 < {0}).to(tl.int8) - ({0} < 0).to(tl.int8)).to({type})",
+    "relu": "triton_helpers.maximum({1}, {0})", "sign": "((0 < {0}).to(tl.int8) - ({0} < 0).to(tl.int8)).to({type})",
 } | {
     name: f"libdevice.{name}({{}})"
     for name in ("exp", "expm1", "log1p", "log2", "sqrt", "rsqrt", "tan", "tanh", "erf", "floor", "ceil", "trunc")
@@ -167,22 +174,22 @@ def reduction_init(kind: str, dtype: dtype) -> str:
     return literal(REDUCTIONS[kind][0])
 
 
-def operation(name: str, args: Sequence[str], dtype: dtype, ones: str) -> str:
-    """The expression of one operation. `ones` are the dimensions of a number in a block: `[1, 1]`."""
+def operation(name: str, args: Sequence[str], dtype: dtype) -> str:
+    """The expression of one operation. "relu" has a second argument: zero."""
     if name == "cast":
         return f"({args[0]} != 0)" if dtype is bool_ else f"{args[0]}.to(tl.{TYPES[dtype]})"
-    return OPERATIONS[name].format(*args, type=f"tl.{TYPES[dtype]}", zero=f"tl.full({ones}, 0, tl.int32)")
+    return OPERATIONS[name].format(*args, type=f"tl.{TYPES[dtype]}")
 
 
-def load_text(pointer: str, index: str, masks: Sequence[str], other: bool, dtype: dtype) -> str:
-    """The expression that loads a block.
+def load_text(pointer: str, index: str, masks: Sequence[str], has_other: bool, dtype: dtype) -> str:
+    """The expression that loads a block: 0 at the positions that the masks exclude if it `has_other`.
 
     >>> load_text("in_ptr0", "r0_1 + 600*x0", ["r0_mask", "xmask"], True, float32)
     'tl.load(in_ptr0 + (r0_1 + 600*x0), r0_mask & xmask, other=0.0)'
 
     Source: `torch/_inductor/codegen/triton.py`, `TritonKernel.load`.
     """
-    text = f"tl.load({pointer} + ({index}), {' & '.join(masks) or None}{', other=0.0' * other})"
+    text = f"tl.load({pointer} + ({index}), {' & '.join(masks) or None}{', other=0.0' * has_other})"
     return text + ".to(tl.int1)" * (dtype is bool_)  # memory has a byte for each bool
 
 
@@ -191,19 +198,61 @@ def store_text(pointer: str, index: str, value: str, masks: Sequence[str]) -> st
     return f"tl.store({pointer} + ({index}), {value}, {' & '.join(masks) or None})"
 
 
+def reduce_values(kernel: TritonKernel, kind: str, block: str, dtype: dtype) -> tuple[str, list[str]]:
+    """Reduce the rows of a block of this dtype. Return the name of the result, and the line that makes it.
+
+    If the row is one block, the positions beyond its end get the initial value, and the block is reduced. Otherwise a block of
+    totals gets the initial value before the loop (`kernel.body`), and the loop (`kernel.inside`) adds a block at a time. The totals
+    are reduced after the loop.
+
+    Source: `torch/_inductor/codegen/triton.py`, `TritonKernel.reduction`.
+    """
+    first, (_, combine, end) = reduction_init(kind, dtype), REDUCTIONS[kind]
+    if not kernel.looped:
+        block = kernel.assign(kernel.inside, kernel.in_row(block, first))
+        name = kernel.new_name()
+        return name, [f"{name} = {end}({block}, 1)[:, None].to(tl.{TYPES[dtype]})"]
+    name = kernel.new_name()
+    kernel.body.compute.append(f"_{name} = tl.full({kernel.shape(kernel.axes)}, {first}, tl.{TYPES[dtype]})")
+    total = kernel.assign(kernel.inside, combine.format(f"_{name}", block))
+    kernel.inside.compute.append(f"_{name} = {kernel.in_row(total, f'_{name}')}")
+    return name, [f"{name} = {end}(_{name}, 1)[:, None]"]
+
+
+def reduce_indices(kernel: TritonKernel, kind: str, block: str, dtype: dtype) -> tuple[str, list[str]]:
+    """Find the position of the first of the largest ("max") or smallest ("min") elements in the rows of a block, as
+    `reduce_values` finds the elements."""
+    first, shape = reduction_init(kind, dtype), kernel.shape(kernel.axes)
+    if not kernel.looped:
+        block = kernel.assign(kernel.inside, kernel.in_row(block, first))
+    index, name = kernel.assign(kernel.inside, f"tl.broadcast_to(r0_index, {shape})"), kernel.new_name()
+    if kernel.looped:
+        best, at = f"_{name}", f"_{name}_index"
+        kernel.body.compute.append(f"{best} = tl.full({shape}, {first}, tl.{TYPES[dtype]})")
+        kernel.body.compute.append(f"{at} = tl.full({shape}, {np.iinfo(np.int32).max}, tl.int32)")
+        call = f"triton_helpers.{kind}imum_with_index({best}, {at}, {block}, {index})"
+        kernel.inside.compute.append(f"{best}_next, {at}_next = {call}")
+        for total in (best, at):
+            kernel.inside.compute.append(f"{total} = {kernel.in_row(f'{total}_next', total)}")
+        block, index = best, at
+    call = f"triton_helpers.{kind}_with_index({block}, {index}, 1)"
+    return name, [f"{name}_val, {name}_idx = {call}", f"{name} = {name}_idx[:, None]"]
+
+
 # A kernel ------------------------------------------------------------------------------------------------------------
 
 
 @dataclass
-class Block:
+class Part:
     """The statements of a part of a kernel: variables of axes, loads, computations, stores. `names` has the name of each value that
-    is computed there, by `id` and by the conditions around it."""
+    is computed there, by `id` and by the conditions around it, and `known` that of each expression."""
 
     variables: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
     compute: list[str] = field(default_factory=list)
     stores: list[str] = field(default_factory=list)
     names: dict[tuple[int, tuple[str, ...]], str] = field(default_factory=dict)
+    known: dict[str, str] = field(default_factory=dict)
 
     @property
     def lines(self) -> list[str]:
@@ -221,12 +270,12 @@ class TritonKernel(FusedKernel):
         self.hint = "INNER" if select_tiling(node) is None else "OUTER"
         self.looped = numel(node.inner) > LONGEST_BLOCK[self.hint]
         self.axes = make_axes(node)
-        self.body = self.inside = Block()
+        self.body = self.inside = Part()
         self.totals: dict[tuple[str, Index], str] = {}  # the names of results of reductions
         self.elements: dict[tuple[str, Index], Expr] = {}  # the values of pointwise work
         self.conditions: dict[
             str, frozenset[Symbol]
-        ] = {}  # of the `masked` operations around a value, and their variables
+        ] = {}  # of `masked` operations around a value, with their variables
         self.loops: list[str] = []  # the lines of the loops that are written
         self.counter = 0
         if self.looped:  # what overwrites an input waits for the last loop, because every loop may read the input
@@ -251,90 +300,54 @@ class TritonKernel(FusedKernel):
     def head(self) -> list[str]:
         """The lines of the axes: their sizes, and the positions and the mask of this instance's block."""
         lines = [f"{axis.prefix}numel = {axis.numel}" for axis in self.axes]
-        for axis in self.axes:
+        if self.node.inner and not self.looped:
+            lines.append(f"R0_BLOCK: tl.constexpr = {next_power_of_two(self.axes[-1].numel)}")
+        for axis in self.grid_axes:
             p, block = axis.prefix, axis.block
-            if p != "r0_":
-                number = int(p == "y")
-                lines.append(f"{p}offset = tl.program_id({number}) * {block}")
-                lines.append(f"{p}index = {p}offset + tl.arange(0, {block}){axis.dims}")
-            elif self.looped:
-                lines.append(f"r0_base = tl.arange(0, {block}){axis.dims}")
-                continue
-            else:
-                lines.insert(len(self.axes), f"{block}: tl.constexpr = {1 << (axis.numel - 1).bit_length()}")
-                lines.append(f"r0_index = tl.arange(0, {block}){axis.dims}")
+            lines.append(f"{p}offset = tl.program_id({'xy'.index(p)}) * {block}")
+            lines.append(f"{p}index = {p}offset + tl.arange(0, {block}){axis.dims}")
             lines.append(axis.mask_line())
+        if self.node.inner:
+            lines.append(f"{'r0_base' if self.looped else 'r0_index'} = tl.arange(0, R0_BLOCK)[None, :]")
+        if self.node.inner and not self.looped:
+            lines.append(self.axes[-1].mask_line())
         return lines
 
     def inner_loop(self, nests: list[ComputedBuffer]) -> None:
         """The nests that work on every element at this point: in a loop over blocks, if the row is longer than a block."""
         if self.looped:
-            self.inside = Block()
-        ends = [self.reduction(nest) if nest.kind else self.pointwise(nest, self.inside) for nest in nests]
+            self.inside = Part()
+        after: list[str] = []  # the loop
+        for nest in nests:
+            if nest.kind is None:
+                self.pointwise(nest, self.inside)
+            else:
+                (after if self.looped else self.body.compute).extend(self.reduction(nest))
         if self.looped and nests:
             head = ["r0_index = r0_offset + r0_base", self.axes[-1].mask_line()]
             self.loops += [*self.body.loads, *self.body.compute, "for r0_offset in tl.range(0, r0_numel, R0_BLOCK):"]
             self.loops += [f"    {line}" for line in [*head, *self.inside.lines]]
             self.body.loads, self.body.compute = [], []
-        for lines in ends:
-            self.body.compute += lines
+        self.body.compute += after
 
-    def pointwise(self, nest: ComputedBuffer, block: Block) -> list[str]:
-        value = self.value(nest.value)
+    def pointwise(self, nest: ComputedBuffer, part: Part) -> None:
+        self.store(nest, self.value(nest.value), part)
         self.elements[nest.buffer, nest.index] = nest.value
-        self.store(nest, value, block)
-        return []
-
-    def store(self, nest: ComputedBuffer, value: str, block: Block) -> None:
-        if nest.buffer not in self.local:
-            index, masks = nest.index, self.masks(nest.index.symbols)
-            text = self.index(index) if index.terms else self.constant_index(index.offset, self.grid_axes)
-            block.stores.append(store_text(self.pointers[nest.buffer], text, value, masks))
 
     def reduction(self, nest: ComputedBuffer) -> list[str]:
-        """Reduce the elements of a nest. Return the lines after the loop.
-
-        Source: `torch/_inductor/codegen/triton.py`, `TritonKernel.reduction`."""
-        kind, shape = nest.kind.removeprefix("arg"), f"[{self.axes[0].block}, {self.axes[1].block}]"
-        first, combine, end = reduction_init(kind, nest.value.dtype), *REDUCTIONS[kind][1:]
-        dtype, mask = f"tl.{TYPES[nest.value.dtype]}", " & ".join(self.masks(self.node.outer + self.node.inner))
-        block = self.assign(self.inside, f"tl.broadcast_to({self.value(nest.value)}, {shape})")
-        if nest.kind != kind:
-            name, lines = self.index_reduction(nest.kind, block, mask, first, dtype, shape)
-        elif self.looped:
-            name = self.new_name()
-            self.body.compute.append(f"_{name} = tl.full({shape}, {first}, {dtype})")
-            total = self.assign(self.inside, combine.format(f"_{name}", block))
-            self.inside.compute.append(f"_{name} = " + (f"tl.where({mask}, {total}, _{name})" if mask else total))
-            lines = [f"{name} = {end}(_{name}, 1)[:, None].to({dtype})"]
-        else:
-            block = self.assign(self.inside, f"tl.where({mask}, {block}, {first})") if mask else block
-            name = self.new_name()
-            lines = [f"{name} = {end}({block}, 1)[:, None].to({dtype})"]
+        """Reduce the elements of a nest. Return the lines that end it, after the loop if there is one."""
+        block = self.assign(self.inside, f"tl.broadcast_to({self.value(nest.value)}, {self.shape(self.axes)})")
+        reduce, kind = (reduce_indices, nest.kind[3:]) if nest.kind.startswith("arg") else (reduce_values, nest.kind)
+        name, lines = reduce(self, kind, block, nest.value.dtype)
         self.totals[nest.buffer, nest.index] = name
         self.store(nest, name, self.body)
         return lines
 
-    def index_reduction(
-        self, kind: str, block: str, mask: str, first: str, dtype: str, shape: str
-    ) -> tuple[str, list[str]]:
-        """Find the position of the first of the largest, or smallest, elements. Return its name, and the lines after the loop."""
-        word = kind.removeprefix("arg")
-        index, name = self.assign(self.inside, f"tl.broadcast_to(r0_index, {shape})"), self.new_name()
-        if self.looped:
-            totals = [f"_{name}", f"_{name}_index"]
-            self.body.compute.append(f"{totals[0]} = tl.full({shape}, {first}, {dtype})")
-            self.body.compute.append(f"{totals[1]} = tl.full({shape}, {np.iinfo(np.int32).max}, tl.int32)")
-            call = f"triton_helpers.{word}imum_with_index({', '.join(totals)}, {block}, {index})"
-            self.inside.compute.append(f"{totals[0]}_next, {totals[1]}_next = {call}")
-            for total in totals:
-                new = f"tl.where({mask}, {total}_next, {total})" if mask else f"{total}_next"
-                self.inside.compute.append(f"{total} = {new}")
-            block, index = totals
-        elif mask:
-            block = self.assign(self.inside, f"tl.where({mask}, {block}, {first})")
-        call = f"triton_helpers.{word}_with_index({block}, {index}, 1)"
-        return name, [f"{name}_val, {name}_idx = {call}", f"{name} = {name}_idx[:, None]"]
+    def store(self, nest: ComputedBuffer, value: str, part: Part) -> None:
+        if nest.buffer not in self.local:
+            index, masks = nest.index, self.masks(nest.index.symbols)
+            text = self.index(index) if index.terms else self.constant_index(index.offset, self.grid_axes)
+            part.stores.append(store_text(self.pointers[nest.buffer], text, value, masks))
 
     # -- values
 
@@ -342,12 +355,15 @@ class TritonKernel(FusedKernel):
         self.counter += 1
         return f"tmp{self.counter - 1}"
 
-    def assign(self, block: Block, text: str) -> str:
-        name = self.new_name()
-        block.compute.append(f"{name} = {text}")
-        return name
+    def assign(self, part: Part, text: str) -> str:
+        """The name of an expression. Its statement is added to a part, if it is not there."""
+        if text not in part.known:
+            name = self.new_name()
+            part.known |= {text: name, name: name}
+            part.compute.append(f"{name} = {text}")
+        return part.known[text]
 
-    def block(self, symbols: Iterable[Symbol]) -> Block:
+    def part_of(self, symbols: Iterable[Symbol]) -> Part:
         """The part of the kernel for a value that depends on these variables, and on the conditions around it."""
         symbols = frozenset(symbols).union(*self.conditions.values())
         return self.inside if symbols.intersection(self.node.inner) else self.body
@@ -359,33 +375,34 @@ class TritonKernel(FusedKernel):
             return self.totals[element]
         if element in self.elements:
             return self.value(self.elements[element])
-        block, around = self.block(expr.symbols), tuple(self.conditions)
+        part, around = self.part_of(expr.symbols), tuple(self.conditions)
         for conditions in ((), around):
-            if (id(expr), conditions) in block.names:
-                return block.names[id(expr), conditions]
-        name = self.load(expr, block) if isinstance(expr, Load) else self.assign(block, self.text(expr))
-        block.names[id(expr), around] = name
+            if (id(expr), conditions) in part.names:
+                return part.names[id(expr), conditions]
+        name = self.load(expr, part) if isinstance(expr, Load) else self.assign(part, self.text(expr))
+        part.names[id(expr), around] = name
         return name
 
-    def load(self, expr: Load, block: Block) -> str:
+    def load(self, expr: Load, part: Part) -> str:
         index, pointer, masks = expr.index, self.pointers[expr.buffer], self.masks(expr.index.symbols)
-        text, constant = self.index(index), not index.terms
-        if self.conditions:  # the pointers need the dimensions of the mask
-            around = frozenset().union(*self.conditions.values())
-            axes = [axis for axis in self.axes if (index.symbols | around).intersection(axis.loops)]
-            if constant:
-                text = self.constant_index(index.offset, axes)
-            elif not all(index.symbols.intersection(axis.loops) for axis in axes):
-                text = f"tl.broadcast_to({text}, {self.shape(axes)})"
-        other = "r0_mask" in masks or bool(self.conditions)
-        name, line = self.new_name(), load_text(pointer, text, masks, other, expr.dtype)
-        if constant and not masks:  # one number for all positions
-            line = line.replace(", None", "")
-        (block.compute if "tmp" in line else block.loads).append(f"{name} = {line}")
-        if constant and not masks:
-            number, name = name, self.new_name()
-            block.loads.append(f"{name} = tl.broadcast_to({number}, {self.shape(self.grid_axes)})")
-        return name
+        has_other = bool(masks) and bool(self.conditions or index.symbols.intersection(self.node.inner))
+        text, name = load_text(pointer, self.load_index(index), masks, has_other, expr.dtype), self.new_name()
+        if index.terms or masks:
+            (part.compute if "tmp" in text else part.loads).append(f"{name} = {text}")
+            return name
+        part.loads.append(f"{name} = {text.replace(', None', '')}")  # one number for all positions
+        part.loads.append(f"{(block := self.new_name())} = tl.broadcast_to({name}, {self.shape(self.grid_axes)})")
+        return block
+
+    def load_index(self, index: Index) -> str:
+        """The index of a load. Under conditions it has the dimensions of their mask."""
+        around = frozenset().union(*self.conditions.values())
+        axes = [axis for axis in self.axes if (index.symbols | around).intersection(axis.loops)]
+        if not index.terms and self.conditions:
+            return self.constant_index(index.offset, axes)
+        if all(index.symbols.intersection(axis.loops) for axis in axes):
+            return self.index(index)
+        return f"tl.broadcast_to({self.index(index)}, {self.shape(axes)})"
 
     def text(self, expr: Expr) -> str:
         """One value as an expression of the names of other values, which are computed first."""
@@ -403,7 +420,8 @@ class TritonKernel(FusedKernel):
                 values.append(self.value(value))
             self.conditions = around
             return f"tl.where({condition}, {', '.join(values)})"
-        return operation(expr.name, [self.value(argument) for argument in expr.args], expr.dtype, self.ones)
+        args = [*expr.args, *[constant(0, int32)] * (expr.name == "relu")]
+        return operation(expr.name, [self.value(argument) for argument in args], expr.dtype)
 
     # -- indices and masks
 
@@ -414,21 +432,26 @@ class TritonKernel(FusedKernel):
 
     @property
     def ones(self) -> str:
-        return str([1] * len(self.axes))
+        """The dimensions of a number."""
+        return self.shape([])
 
-    def shape(self, axes: Iterable[Axis]) -> str:
+    def in_row(self, block: str, beyond: str) -> str:
+        """The expression that has another value beyond the ends of the rows."""
+        masks = self.masks(self.node.outer + self.node.inner)
+        return f"tl.where({' & '.join(masks)}, {block}, {beyond})" if masks else block
+
+    def shape(self, axes: Sequence[Axis]) -> str:
         """The dimensions of a block along these axes."""
-        axes = list(axes)
         return f"[{', '.join(axis.block if axis in axes else '1' for axis in self.axes)}]"
 
-    def constant_index(self, offset: int, axes: Iterable[Axis]) -> str:
+    def constant_index(self, offset: int, axes: Sequence[Axis]) -> str:
         """The same index for each position of a block."""
         return f"tl.full({self.ones}, {offset}, tl.int32).broadcast_to({self.shape(axes)[1:-1]})"
 
     def index(self, index: Index) -> str:
         """An index expression in the variables of the axes."""
         steps, parts = dict(index.terms), []
-        for axis in self.axes:
+        for axis in reversed(self.axes):
             sizes = [symbol.size for symbol in axis.loops]
             for divisor, length, step in axis_terms(sizes, [steps.get(symbol, 0) for symbol in axis.loops]):
                 parts.append((step, self.variable(axis, divisor, length)))
@@ -461,7 +484,7 @@ class TritonKernel(FusedKernel):
         inside = f"(0 <= {name}) & ({name} < {term.size})"
         text = f"({inside}) | ~({' & '.join(masks)})" if masks else inside
         line = f'tl.device_assert({text}, "index out of bounds: 0 <= {name} < {term.size}")'
-        lines = self.block(term.value.symbols).compute
+        lines = self.part_of(term.value.symbols).compute
         if line not in lines:
             lines.append(line)
         return name

@@ -7,7 +7,7 @@ from rushlight.inductor.common import inplace_candidates, kernel_name, reads_and
 from rushlight.inductor.ir import Kernel, Layout
 from rushlight.inductor.loop_order import simplify_loops
 from rushlight.inductor.scheduler_node import FusedSchedulerNode
-from rushlight.inductor.triton_kernel import TYPES, TritonKernel
+from rushlight.inductor.triton_kernel import TYPES, TritonKernel, next_power_of_two
 
 IMPORTS = """
 import triton
@@ -32,7 +32,7 @@ def codegen_node(node: FusedSchedulerNode, unused: set[str], layouts: dict[str, 
     signature = {kernel.pointers[buffer]: f"*{SHORT[TYPES[layouts[buffer].dtype]]}" for buffer in arguments}
     signature |= {f"{axis.prefix}numel": "i32" for axis in kernel.axes} | dict.fromkeys(blocks, "constexpr")
     parameters = [f"{name} : tl.constexpr" if kind == "constexpr" else name for name, kind in signature.items()]
-    hints = {axis.prefix: 1 << (axis.numel - 1).bit_length() for axis in kernel.axes}  # the next power of two
+    hints = {axis.prefix: next_power_of_two(axis.numel) for axis in kernel.axes}
     lines = [
         f"@triton_heuristics.{heuristic}(",
         f"    size_hints={hints},",

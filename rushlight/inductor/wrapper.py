@@ -166,8 +166,11 @@ class PythonWrapper:
 
     def launch(self, kernel: Kernel) -> str:
         """The call of a kernel in Triton. Its text becomes a part of the Python text."""
-        from rushlight.inductor import triton_heuristics  # without it, Triton need not be installed
-
+        try:
+            from rushlight.inductor import triton_heuristics  # which imports Triton
+        except ImportError:
+            advice = "`pip install triton` (Linux; 200 MB to fetch, 700 MB on the disk)"
+            raise RuntimeError(f"Triton is not installed: {advice}") from None
         self.names["async_compile"] = triton_heuristics
         text = f"{kernel.name} = async_compile.triton('{kernel.name}', '''{kernel.text}''', device_str='cpu')\n"
         self.kernels.append(text)
