@@ -1,12 +1,13 @@
-"""A small Inductor: it compiles a graph of operators to C++ loops.
+"""A small Inductor: it compiles a graph of operators to C++ loops, or to kernels in Triton.
 
 The path of a graph: `graph` calls the rules in `lowerings_*` for every node, which gives loops in the language of `ir`. `scheduler`
-fuses loops; `cpp_scheduling` writes a kernel for each fused node. `memory` plans the memory of buffers, `externs` multiplies
-matrices, `wrapper` writes the call around everything, `codecache` compiles and loads. `metrics` counts kernels, and `output_code`
-and `triton_code` read the code that the real Inductor generates.
+fuses loops; `cpp_scheduling` writes a kernel for each fused node, or `triton_scheduling` if `config.cpu_backend` is "triton".
+`memory` plans the memory of buffers, `externs` multiplies matrices, `wrapper` writes the call around everything, `codecache`
+compiles and loads, `triton_heuristics` launches kernels in Triton. `metrics` counts kernels, and `output_code` and `triton_code`
+read the code that the real Inductor generates.
 
-In PyTorch: `torch/_inductor/`; `compile_fx` is `torch/_inductor/compile_fx.py`. Left out: GPUs, templates and autotuning, modes,
-sizes that are not known when compiling.
+In PyTorch: `torch/_inductor/`; `compile_fx` is `torch/_inductor/compile_fx.py`. Left out: tensors on a GPU, templates and
+autotuning, modes, sizes that are not known when compiling.
 """
 
 # ruff: noqa: F401
@@ -16,7 +17,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rushlight.aot import aot_autograd
-from rushlight.inductor import cudagraph_utils, graph, ir, memory, metrics, output_code, scheduler, triton_code, wrapper
+from rushlight.inductor import (
+    config,
+    cudagraph_utils,
+    graph,
+    ir,
+    memory,
+    metrics,
+    output_code,
+    scheduler,
+    triton_code,
+    wrapper,
+)
 from rushlight.utils import _logging as logs
 from rushlight.utils.cpp_extension import compiler
 

@@ -9,11 +9,10 @@ another if the operation is not built in. So numpy's functions take the place of
 import math as pymath
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import triton
@@ -169,15 +168,21 @@ def _as_interpreted(function: Any) -> Any:
 def interpreted() -> Iterator[None]:
     """Within: Triton's interpreter runs kernels, also the functions of the language that are written in Triton, such as `tl.sum`.
     An assertion in a kernel raises. Without effect if kernels are compiled."""
-    with ExitStack() as stack:
-        if INTERPRETED:
-            stack.enter_context(triton.knobs.runtime.scope())
-            triton.knobs.runtime.interpret = True
-            options = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
-            stack.enter_context(patch.object(interpreter.interpreter_builder, "options", options))
-            stack.enter_context(np.errstate(all="ignore"))
-            for module in (tl, tl.standard):
-                for name, value in vars(module).copy().items():
-                    if isinstance(value, triton.JITFunction):
-                        stack.enter_context(patch.object(module, name, _as_interpreted(value)))
+    if not INTERPRETED:
         yield
+        return
+    options = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
+    changes: list[tuple[Any, str, Any]] = [(interpreter.interpreter_builder, "options", options)]
+    for module in (tl, tl.standard):  # their functions are compiled if another library has imported Triton before
+        functions = {name: value for name, value in vars(module).items() if isinstance(value, triton.JITFunction)}
+        changes += [(module, name, _as_interpreted(value)) for name, value in functions.items()]
+    before = [(owner, name, getattr(owner, name)) for owner, name, _ in changes]
+    with triton.knobs.runtime.scope(), np.errstate(all="ignore"):
+        triton.knobs.runtime.interpret = True
+        try:
+            for change in changes:
+                setattr(*change)
+            yield
+        finally:
+            for change in before:
+                setattr(*change)

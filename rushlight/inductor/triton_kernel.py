@@ -58,14 +58,23 @@ class Axis:
 
     @property
     def mask(self) -> str | None:
-        """The name of the mask of the positions that exist; None if each block has only such positions, whatever its size is: all
-        sizes are powers of two."""
-        is_exact = self.numel.bit_count() == 1 if self.prefix == "r0_" else self.numel % MOST_IN_BLOCK[self.prefix] == 0
-        return None if is_exact or self.numel == 1 else f"{self.prefix}mask"
+        """The name of the mask of the positions that exist; None if it is not needed."""
+        return f"{self.prefix}mask" if needs_mask(self.prefix, self.numel) else None
 
     def mask_line(self) -> str:
-        always = f"tl.full([{self.block}], True, tl.int1){self.dims}"
-        return f"{self.prefix}mask = " + (f"{self.prefix}index < {self.prefix}numel" if self.mask else always)
+        p, always = self.prefix, f"tl.full([{self.block}], True, tl.int1){self.dims}"
+        return f"{p}mask = {f'{p}index < {p}numel' if self.mask else always}"
+
+
+def needs_mask(prefix: str, numel: int) -> bool:
+    """Return whether the last block of an axis can have positions beyond its end. All sizes of blocks are powers of two. On the
+    axes x and y they are at most `MOST_IN_BLOCK`. On r0 they are at most the next power of two after `numel`.
+
+    Source: `torch/_inductor/codegen/triton.py`, `TritonKernel._has_constant_mask`.
+    """
+    if prefix == "r0_":
+        return numel != next_power_of_two(numel)
+    return numel > 1 and numel % MOST_IN_BLOCK[prefix] != 0
 
 
 def axis_terms(sizes: Sequence[int], coefficients: Sequence[int]) -> list[tuple[int, int, int]]:
@@ -133,6 +142,13 @@ def make_axes(node: FusedSchedulerNode) -> list[Axis]:
             axis.variables[below, symbol.size] = f"{axis.prefix}{number}"
             number, below = number + 1, below * symbol.size
     return axes
+
+
+def access_masks(axes: Sequence[Axis], symbols: Iterable[Symbol], conditions: Iterable[str] = ()) -> list[str]:
+    """The masks of an access, in alphabetical order: those of the axes that have one of the index's variables, and the conditions
+    under which a value is computed."""
+    symbols = set(symbols)
+    return sorted([*conditions, *(axis.mask for axis in axes if axis.mask and symbols.intersection(axis.loops))])
 
 
 # Operations ----------------------------------------------------------------------------------------------------------
@@ -307,10 +323,10 @@ class TritonKernel(FusedKernel):
             lines.append(f"{p}offset = tl.program_id({'xy'.index(p)}) * {block}")
             lines.append(f"{p}index = {p}offset + tl.arange(0, {block}){axis.dims}")
             lines.append(axis.mask_line())
+        if self.looped:
+            return [*lines, "r0_base = tl.arange(0, R0_BLOCK)[None, :]"]
         if self.node.inner:
-            lines.append(f"{'r0_base' if self.looped else 'r0_index'} = tl.arange(0, R0_BLOCK)[None, :]")
-        if self.node.inner and not self.looped:
-            lines.append(self.axes[-1].mask_line())
+            lines += ["r0_index = tl.arange(0, R0_BLOCK)[None, :]", self.axes[-1].mask_line()]
         return lines
 
     def inner_loop(self, nests: list[ComputedBuffer]) -> None:
@@ -407,10 +423,10 @@ class TritonKernel(FusedKernel):
     def text(self, expr: Expr) -> str:
         """One value as an expression of the names of other values, which are computed first."""
         if isinstance(expr, Constant):
-            return f"tl.full({self.ones}, {literal(expr.value)}, tl.{TYPES[expr.dtype]})"
+            return f"tl.full({self.shape([])}, {literal(expr.value)}, tl.{TYPES[expr.dtype]})"
         if isinstance(expr, IndexExpr):
             index = self.index(expr.index)
-            whole = f"tl.full({self.ones}, {index}, tl.int32)" if not expr.index.terms else f"({index})"
+            whole = f"tl.full({self.shape([])}, {index}, tl.int32)" if not expr.index.terms else f"({index})"
             return f"{whole}.to(tl.{TYPES[expr.dtype]})"
         if isinstance(expr, Op) and expr.name == "masked":
             condition, around = self.value(expr.args[0]), self.conditions
@@ -430,23 +446,18 @@ class TritonKernel(FusedKernel):
         """The axes that instances share: all but r0."""
         return [axis for axis in self.axes if axis.prefix != "r0_"]
 
-    @property
-    def ones(self) -> str:
-        """The dimensions of a number."""
-        return self.shape([])
-
     def in_row(self, block: str, beyond: str) -> str:
         """The expression that has another value beyond the ends of the rows."""
         masks = self.masks(self.node.outer + self.node.inner)
         return f"tl.where({' & '.join(masks)}, {block}, {beyond})" if masks else block
 
     def shape(self, axes: Sequence[Axis]) -> str:
-        """The dimensions of a block along these axes."""
+        """The dimensions of a block along these axes; `[1, 1]` for a number."""
         return f"[{', '.join(axis.block if axis in axes else '1' for axis in self.axes)}]"
 
     def constant_index(self, offset: int, axes: Sequence[Axis]) -> str:
         """The same index for each position of a block."""
-        return f"tl.full({self.ones}, {offset}, tl.int32).broadcast_to({self.shape(axes)[1:-1]})"
+        return f"tl.full({self.shape([])}, {offset}, tl.int32).broadcast_to({self.shape(axes)[1:-1]})"
 
     def index(self, index: Index) -> str:
         """An index expression in the variables of the axes."""
@@ -490,7 +501,5 @@ class TritonKernel(FusedKernel):
         return name
 
     def masks(self, symbols: Iterable[Symbol]) -> list[str]:
-        """The masks of an access at an index that depends on these variables, in alphabetical order."""
-        symbols = set(symbols)
-        names = [axis.mask for axis in self.axes if axis.mask and symbols.intersection(axis.loops)]
-        return sorted([*names, *self.conditions])
+        """The masks of an access at an index that depends on these variables."""
+        return access_masks(self.axes, symbols, self.conditions)
