@@ -1,14 +1,11 @@
 """Triton for the loops of a fused node: the text of one kernel.
 
-A kernel is the program of one *instance*, which computes a block. The axis x has the rows of the node: the variables of its outer
-loops are quotients and remainders of `xindex`, the position on the axis. The axis r0 has the elements of a row. A row of up to 1024
-elements is one block (a *persistent* reduction). A kernel for longer rows has a loop over blocks for each inner loop of the node
-(`scheduler_node.inner_loops`). Pointwise work that goes through memory in two directions has two axes, y and x. A mask excludes the
-positions of a block beyond the end of an axis.
+A kernel is the program of one *instance*, which computes a block of positions on each axis (`simd`). A row of up to 1024 elements
+is one block: the reduction is *persistent*. A kernel for longer rows has a loop over blocks for each inner loop of the node
+(`scheduler_node.inner_loops`). The functions that kernels call are in `triton_helpers`, and `triton_heuristics` launches kernels.
 
-The functions that kernels call are in `triton_helpers`, and `triton_heuristics` launches kernels. In PyTorch:
-`torch/_inductor/codegen/triton.py` (`TritonKernel`, `TritonOverrides`) and `simd.py` (`IterationRangesRoot`). Left out: hints for
-caches, a reduction that several instances share, means and variances in one loop, `in_out_ptr`.
+In PyTorch: `torch/_inductor/codegen/triton.py` (`TritonKernel`, `TritonOverrides`). Left out: hints for caches, a reduction that
+several instances share, means and variances in one loop, `in_out_ptr`.
 """
 
 from __future__ import annotations
@@ -21,135 +18,14 @@ import numpy as np
 
 from rushlight.c10.dtypes import bool_, dtype, float32, float64, int32, int64, uint8
 from rushlight.inductor.common import FusedKernel, reads_and_writes
-from rushlight.inductor.index import Index, Indirect, Remainder, Symbol, Term, raised_base, stride_of
-from rushlight.inductor.ir import ComputedBuffer, Constant, Expr, IndexExpr, Layout, Load, Op, constant, loads
+from rushlight.inductor.index import Index, Indirect, Remainder, Symbol, Term, raised_base
+from rushlight.inductor.ir import ComputedBuffer, Constant, Expr, IndexExpr, Layout, Load, Op, constant
 from rushlight.inductor.scheduler_node import FusedSchedulerNode, numel
+from rushlight.inductor.simd import Axis, access_masks, axis_terms, axis_variable, make_axes, next_power_of_two
 from rushlight.inductor.tiling import select_tiling
 
 TYPES = {bool_: "int1", uint8: "uint8", int32: "int32", int64: "int64", float32: "float32", float64: "float64"}
 LONGEST_BLOCK = {"INNER": 1024, "OUTER": 64}  # elements of a row that is one block, by the direction of memory
-MOST_IN_BLOCK = {"x": 4096, "y": 1024}  # positions, as torch/_inductor/runtime/hints.py: TRITON_MAX_BLOCK
-
-
-def next_power_of_two(number: int) -> int:
-    return 1 << (number - 1).bit_length()
-
-
-# Axes ----------------------------------------------------------------------------------------------------------------
-
-
-@dataclass(eq=False)
-class Axis:
-    """An axis of a kernel, "x", "y" or "r0_": the positions in its loops, the outermost first. `dims` is the subscript that gives
-    a vector of positions the dimensions of a block. `variables` has a name for each pair (divisor, length) of `axis_terms`."""
-
-    prefix: str
-    loops: list[Symbol]
-    dims: str
-    variables: dict[tuple[int, int], str] = field(default_factory=dict)
-
-    @property
-    def numel(self) -> int:
-        return numel(self.loops)
-
-    @property
-    def block(self) -> str:
-        return f"{self.prefix.upper()}BLOCK"
-
-    @property
-    def mask(self) -> str | None:
-        """The name of the mask of the positions that exist; None if it is not needed."""
-        return f"{self.prefix}mask" if needs_mask(self.prefix, self.numel) else None
-
-    def mask_line(self) -> str:
-        p, always = self.prefix, f"tl.full([{self.block}], True, tl.int1){self.dims}"
-        return f"{p}mask = {f'{p}index < {p}numel' if self.mask else always}"
-
-
-def needs_mask(prefix: str, numel: int) -> bool:
-    """Return whether the last block of an axis can have positions beyond its end. All sizes of blocks are powers of two. On the
-    axes x and y they are at most `MOST_IN_BLOCK`. On r0 they are at most the next power of two after `numel`.
-
-    Source: `torch/_inductor/codegen/triton.py`, `TritonKernel._has_constant_mask`.
-    """
-    if prefix == "r0_":
-        return numel != next_power_of_two(numel)
-    return numel > 1 and numel % MOST_IN_BLOCK[prefix] != 0
-
-
-def axis_terms(sizes: Sequence[int], coefficients: Sequence[int]) -> list[tuple[int, int, int]]:
-    """The terms of an index on one axis: a tuple (divisor, length, coefficient) for each variable `position // divisor % length`,
-    innermost first.
-
-    `sizes` and `coefficients` are those of the axis's loops, the outermost first. A loop on which the index does not depend has
-    coefficient 0. Neighbouring loops are one variable if the outer one's coefficient is the inner one's times its length.
-
-    >>> axis_terms((32, 600), (600, 1)), axis_terms((32, 600), (0, 1))
-    ([(1, 19200, 1)], [(1, 600, 1)])
-
-    Source: `torch/_inductor/codegen/simd.py`, `IterationRangesRoot.lookup`.
-    """
-    terms: list[tuple[int, int, int]] = []
-    below = 1
-    for size, coefficient in zip(reversed(sizes), reversed(coefficients)):
-        divisor, length, step = terms[-1] if terms else (0, 0, 0)
-        if coefficient and divisor * length == below and coefficient == step * length:
-            terms[-1] = divisor, length * size, step
-        elif coefficient:
-            terms.append((below, size, coefficient))
-        below *= size
-    return terms
-
-
-def axis_variable(position: str, divisor: int, length: int, numel: int) -> str:
-    """The text of `position // divisor % length`, as simple as possible. The positions are 0 to `numel` - 1.
-
-    >>> axis_variable("xindex", 1, 600, 19200), axis_variable("xindex", 600, 32, 19200)
-    ('(xindex % 600)', 'xindex // 600')
-
-    Source: `torch/_inductor/codegen/simd.py`, `IterationRangesRoot.construct_entries`.
-    """
-    quotient = position if divisor == 1 else f"{position} // {divisor}"
-    if divisor * length == numel:
-        return quotient
-    return f"({quotient} % {length})" if divisor == 1 else f"(({quotient}) % {length})"
-
-
-def rows_of_tile(node: FusedSchedulerNode) -> int:
-    """The number of outer loops that are on an axis y of their own: those up to a loop along which an access goes through memory
-    element by element, if it takes larger steps along later loops. So each access is contiguous along one of the axes y and x."""
-    accesses = [index for nest in node.nests for index in (nest.index, *(load.index for load in loads(nest.value)))]
-    rows = 0
-    for number, symbol in enumerate(node.outer[:-1], 1):
-        across = [index for index in accesses if stride_of(index, symbol) == 1]
-        if any(index.symbols.intersection(node.outer[number:]) for index in across):
-            rows = number
-    return rows
-
-
-def make_axes(node: FusedSchedulerNode) -> list[Axis]:
-    """The axes of a node, with a variable for each of its loops."""
-    if node.inner:
-        axes = [Axis("x", node.outer, "[:, None]"), Axis("r0_", node.inner, "[None, :]")]
-    elif rows := rows_of_tile(node):
-        axes = [Axis("y", node.outer[:rows], "[:, None]"), Axis("x", node.outer[rows:], "[None, :]")]
-    else:
-        axes = [Axis("x", node.outer, "[:]")]
-    number = 0
-    for axis in axes:
-        below = 1
-        for symbol in reversed(axis.loops):
-            axis.variables[below, symbol.size] = f"{axis.prefix}{number}"
-            number, below = number + 1, below * symbol.size
-    return axes
-
-
-def access_masks(axes: Sequence[Axis], symbols: Iterable[Symbol], conditions: Iterable[str] = ()) -> list[str]:
-    """The masks of an access, in alphabetical order: those of the axes that have one of the index's variables, and the conditions
-    under which a value is computed."""
-    symbols = set(symbols)
-    return sorted([*conditions, *(axis.mask for axis in axes if axis.mask and symbols.intersection(axis.loops))])
-
 
 # Operations ----------------------------------------------------------------------------------------------------------
 

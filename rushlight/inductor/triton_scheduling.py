@@ -7,7 +7,8 @@ from rushlight.inductor.common import inplace_candidates, kernel_name, reads_and
 from rushlight.inductor.ir import Kernel, Layout
 from rushlight.inductor.loop_order import simplify_loops
 from rushlight.inductor.scheduler_node import FusedSchedulerNode
-from rushlight.inductor.triton_kernel import TYPES, TritonKernel, next_power_of_two
+from rushlight.inductor.simd import next_power_of_two
+from rushlight.inductor.triton_kernel import TYPES, TritonKernel
 
 IMPORTS = """
 import triton
