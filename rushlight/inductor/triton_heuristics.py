@@ -9,6 +9,7 @@ numbers of warps.
 
 from __future__ import annotations
 
+import hashlib
 import linecache
 import math
 from collections.abc import Callable, Mapping
@@ -115,7 +116,7 @@ reduction = persistent_reduction = pointwise
 
 def triton(name: str, source: str, device_str: str) -> Launcher:
     """The launcher of the kernel in a module's text. Source: `torch/_inductor/async_compile.py`, `AsyncCompile.triton`."""
-    path, space = f"<{name}>", {}
+    path, space = f"<{name} {hashlib.sha256(source.encode()).hexdigest()[:16]}>", {}
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)  # Triton reads the text again
     with triton_helpers.interpreted():
         exec(compile(source, path, "exec"), space)

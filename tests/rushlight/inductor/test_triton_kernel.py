@@ -210,7 +210,16 @@ def test_another_library_may_have_imported_triton_before():
         "y = rl.inductor.compile_fx(lambda x: [x.sigmoid().sum(1)], [x])(x)[0]\n"
         "assert (y - x.sigmoid().sum(1)).abs().max() < 1e-5 and isinstance(tl.sum, triton.JITFunction)"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
+def test_kernels_of_the_same_name_are_not_confused():
+    x = rl.randn(10)
+    plus, minus = (inductor.compile_fx(lambda x, n=n: [x + n], [x]) for n in (1, -1))
+    assert "triton_poi_fused_add_0" in plus.python_text and "triton_poi_fused_add_0" in minus.python_text
+    for graph, expected in ((plus, x + 1), (minus, x - 1)):
+        same(graph(x)[0], expected)
 
 
 COMPILE = """
