@@ -8,6 +8,7 @@ another if the operation is not built in. So numpy's functions take the place of
 
 import math as pymath
 import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -159,6 +160,9 @@ else:
     from triton.language.extra import libdevice
 
 
+_one_at_a_time = threading.RLock()  # the interpreter changes Triton's modules for all threads
+
+
 @cache
 def _as_interpreted(function: Any) -> Any:
     return interpreter.InterpretedFunction(function.fn)
@@ -172,13 +176,13 @@ def interpreted() -> Iterator[None]:
         yield
         return
     options = interpreter.InterpreterOptions(debug=True, sanitize_overflow=False)
-    changes: list[tuple[Any, str, Any]] = [(interpreter.interpreter_builder, "options", options)]
-    for module in (tl, tl.standard):  # their functions are compiled if another library has imported Triton before
-        functions = {name: value for name, value in vars(module).items() if isinstance(value, triton.JITFunction)}
-        changes += [(module, name, _as_interpreted(value)) for name, value in functions.items()]
-    before = [(owner, name, getattr(owner, name)) for owner, name, _ in changes]
-    with triton.knobs.runtime.scope(), np.errstate(all="ignore"):
+    with _one_at_a_time, triton.knobs.runtime.scope(), np.errstate(all="ignore"):
         triton.knobs.runtime.interpret = True
+        changes: list[tuple[Any, str, Any]] = [(interpreter.interpreter_builder, "options", options)]
+        for module in (tl, tl.standard):  # their functions are compiled if another library has imported Triton before
+            functions = {name: value for name, value in vars(module).items() if isinstance(value, triton.JITFunction)}
+            changes += [(module, name, _as_interpreted(value)) for name, value in functions.items()]
+        before = [(owner, name, getattr(owner, name)) for owner, name, _ in changes]
         try:
             for change in changes:
                 setattr(*change)

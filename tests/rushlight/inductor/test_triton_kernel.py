@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -212,6 +213,15 @@ def test_another_library_may_have_imported_triton_before():
     )
     environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
+def test_threads_may_call_one_graph_at_the_same_time():
+    inputs = [rl.randn(20, 30) for _ in range(4)]
+    graph = inductor.compile_fx(lambda x: [x.softmax(1) + x.sum(0)], inputs[:1])
+    with ThreadPoolExecutor(4) as threads:
+        results = [*threads.map(graph, inputs)]
+    for (mine,), x in zip(results, inputs):
+        same(mine, x.softmax(1) + x.sum(0))
 
 
 def test_kernels_of_the_same_name_are_not_confused():
