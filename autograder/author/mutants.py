@@ -401,8 +401,8 @@ def rare(*called: Callable) -> Callable[[Rule], Rule]:
 
 @rare()
 def cuda(node: ast.AST, parameters: list[str]) -> Iterator[ast.AST]:
-    """One operator or number of a kernel's text that a function returns."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and "__global__" in node.value:
+    """One operator or number of the text of a kernel, or of a function for kernels, that a function returns."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search("__(global|device)__", node.value):
         end = "\n//#include"  # by which `cpp` knows a text of its own
         for mutant in cpp(ast.Constant(node.value + end), parameters):
             yield ast.Constant(mutant.value.removesuffix(end))

@@ -111,7 +111,13 @@ def counted(text, result, needed):
                 lines = {line: getattr(getattr(of, f"global_{kind}"), what) for line, of in result.lines.items()}
                 count = f"{count}, most of them in {_line(text, max(lines, key=lines.get))}"
             counts[name] = count if what == "bytes" or isinstance(count, str) else needed[name]
-    return [_finding(text, finding) for finding in result.findings], counts
+    counts |= together(text, result, needed)
+    return findings_of(text, result), counts
+
+
+def findings_of(text, result):
+    """The findings of a launch as texts."""
+    return [_finding(text, finding) for finding in result.findings]
 
 
 def _line(text, number):
@@ -124,10 +130,25 @@ def _line(text, number):
 def _finding(text, finding):
     said = f"{finding.kind}: {_line(text, finding.line)}"
     if finding.memory is not None:
-        said += f", element {finding.index} of {finding.memory}"
-    x, y, z = finding.thread
-    said += f", in thread {x if y == z == 0 else finding.thread} of block {finding.block[0]}"
+        said += f", element {finding.index} of {_memory(text, finding.memory)}"
+    said += f", in {_thread(finding.thread)} of block {finding.block[0]}"
+    if finding.other_thread is not None:
+        same = finding.other_block in (None, finding.block)
+        said += f", and {_thread(finding.other_thread)}" + ("" if same else f" of block {finding.other_block[0]}")
+        if finding.other_line is not None:
+            said += (
+                f" in {_line(text, finding.other_line)}" if finding.other_line != finding.line else " in the same line"
+            )
     return said + (f": {finding.text}" if finding.text else "")
+
+
+def _thread(index):
+    x, y, z = index
+    return f"thread {x if y == z == 0 else index}"
+
+
+def _memory(text, name):
+    return f"the shared array {name}" if re.search(rf"\b__shared__\b[^;]*\b{name}\b", text) else name
 
 
 def inputs_of(xp, *counts):
@@ -150,6 +171,30 @@ def ran(rl, text, kernel, grid, block, arguments, out, seed, needed, steps=STEPS
 def wanted(out, needed):
     """What a right launch shows, in torch."""
     return {"not in the language": [], "findings": [], "out": out} | needed
+
+
+# What threads do together: counts of a launch that are at most what is needed
+_TOGETHER = {
+    "bytes of shared memory": lambda result: result.shared,
+    "wavefronts of shared stores": lambda result: result.counts.shared_store.wavefronts,
+    "wavefronts of shared loads": lambda result: result.counts.shared_load.wavefronts,
+    "barriers": lambda result: result.counts.barriers,
+    "atomic operations": lambda result: result.counts.global_atomic.threads + result.counts.shared_atomic.threads,
+}
+
+
+def together(text, result, needed):
+    """Those of the counts of `_TOGETHER` that `needed` has. One that is not above what is needed becomes this. Wavefronts beyond it
+    are shown with the line that has most of them."""
+    shown = {}
+    for name in (name for name in _TOGETHER if name in needed):
+        count = _TOGETHER[name](result)
+        shown[name] = needed[name] if count <= int(needed[name]) else f"{count}"
+        if shown[name] != needed[name] and name.startswith("wavefronts"):
+            kind = "shared_load" if name.endswith("loads") else "shared_store"
+            lines = {line: getattr(of, kind).wavefronts for line, of in result.lines.items()}
+            shown[name] += f", most of them in {_line(text, max(lines, key=lines.get))}"
+    return shown
 
 
 # What is needed ------------------------------------------------------------------------------------------------------
@@ -233,10 +278,52 @@ def about_kernels(case, mine, theirs):
 
 
 def _about_output(mine, theirs):
-    apart = np.flatnonzero(mine != theirs)
+    mine, theirs = mine.reshape(-1), theirs.reshape(-1)
+    apart = np.flatnonzero(~np.isclose(mine, theirs, rtol=1.3e-6, atol=1e-5, equal_nan=True))  # as they are compared
     missing, beyond = (apart[of[apart] == UNWRITTEN] for of in (mine, theirs))
     if len(missing):
         return f"of the output's elements {len(missing)} were not written: the first one is element {missing[0]}"
     if len(beyond):
         return f"element {beyond[0]} of the output was written, and no thread should write it"
+    if len(unclear := apart[np.isnan(mine[apart])]):
+        return f"element {unclear[0]} of the output is NaN: which operation has no result here?"
     return f"element {apart[0]} of the output was written, but not with the right value: from which elements is it computed?"
+
+
+# Of kernels whose threads work together
+
+_TOGETHER_KINDS = {
+    "race": "No barrier is between the two accesses, and at least one of them writes",
+    "barrier": "All threads of a block must reach the same `__syncthreads()`: is it in a branch, or has a thread ended before it?",
+    "deadlock": "The mask names lanes that do not come to this shuffle",
+    "mask": "A lane calls this, and the mask does not name it",
+    "shuffle": "A lane reads a lane that does not take part",
+    "unwritten": "A thread reads an element that no thread has written",
+}
+_TOGETHER_ADVICE = {
+    "bytes of shared memory": "a value in a register needs none",
+    "wavefronts of shared stores": "how many warps take part, and do two lanes of one ask a bank for different words?",
+    "wavefronts of shared loads": "how many warps take part, and do two lanes of one ask a bank for different words?",
+    "barriers": "which accesses of shared memory does each of them order?",
+    "atomic operations": "is each of them needed?",
+}
+
+
+def about_together(case, mine, theirs):
+    """A hint for a finding about shared memory, barriers and shuffles, and for a count of `_TOGETHER` above the budget."""
+    name = first_apart(mine, theirs)
+    if name == "findings":
+        found = [each for each in field(mine, name) if isinstance(each, str)]
+        finding = next(
+            (each for each in found if each.startswith("race")), *found[:1]
+        )  # which may be the cause of another one
+        kind = finding.partition(":")[0]
+        if kind == "race" and " of the shared array " not in finding:
+            return f"{finding}. Nothing orders the two accesses, and one of them writes: which thread does this element belong to?"
+        if kind == "outside" and " of the shared array " in finding:
+            return f"{finding}. The shared array has no such element"
+        return f"{finding}. {_TOGETHER_KINDS[kind]}" if kind in _TOGETHER_KINDS else None
+    if name in _TOGETHER_ADVICE:
+        count, comma, line = str(field(mine, name)).partition(",")
+        return f"{name}: {count}{comma}{line}, and {field(theirs, name)} are needed: {_TOGETHER_ADVICE[name]}"
+    return None

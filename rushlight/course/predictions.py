@@ -730,3 +730,37 @@ def uncoalesced_line(program: str) -> int | None:
         "example": 3, "sums of rows": 4, "sums of columns": None, "transposed": 4, "one further": None,
         "one for each block": None, "four in a row": 5, "four apart": None, "neighbours": None, "colours": 3,
     }[program]  # fmt: skip
+
+
+def unsynchronised_line(program: str) -> int | None:
+    """The line of a kernel of `SYNCHRONISATION` in which threads that work together go wrong, or None. There is no second one.
+
+    It is
+
+    - the line of a load from shared memory that races with a store by another thread, because no barrier is between them, or
+    - the line of a `__syncthreads()` that some threads of a block reach and others do not, or
+    - the line of a shuffle whose mask does not name exactly the lanes of the warp that call it.
+
+    The first line of a text is line 1. A kernel is launched with one block of 128 threads.
+
+    >>> print(SYNCHRONISATION["example"])
+    __global__ void example(const float* a, float* out) {
+      __shared__ float s[128];
+      s[threadIdx.x] = a[threadIdx.x];
+      out[threadIdx.x] = s[127 - threadIdx.x];
+    }
+    >>> unsynchronised_line("example")
+    4
+
+    Args:
+        program: a key of `SYNCHRONISATION`.
+
+    Returns:
+        a number of a line, or None.
+
+    Source: the tools racecheck and synccheck of NVIDIA's compute-sanitizer.
+    """
+    return {
+        "example": 4, "neighbours": 5, "own element": None, "a tree": 9, "the last warp": 7, "a tail": 6, "used again": 6,
+        "half a warp": 5, "half a mask": None, "a whole warp": 4, "one total": 8, "counts": None,
+    }[program]  # fmt: skip

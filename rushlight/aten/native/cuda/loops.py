@@ -281,6 +281,7 @@ class Launch(NamedTuple):
     kernel: str
     blocks: int
     result: Any  # counts and findings, a `Result` of `rushlight.on_torch.cuda_on_host`
+    block: int | tuple[int, ...] = BLOCK  # its threads
 
 
 launches: deque[Launch] = deque(maxlen=100)  # the last ones
@@ -294,8 +295,12 @@ def launch(text: str, kernel: str, threads: int, *arguments: Any) -> Any:
         CompileError: the text does not compile.
         RuntimeError: there is no C++ compiler.
     """
-    blocks = max(1, -(-threads // BLOCK))
-    launches.append(Launch(kernel, blocks, _module(text).launch(kernel, blocks, BLOCK, *arguments)))
+    return launch_blocks(text, kernel, max(1, -(-threads // BLOCK)), BLOCK, *arguments)
+
+
+def launch_blocks(text: str, kernel: str, blocks: int, block: int | tuple[int, ...], *arguments: Any) -> Any:
+    """Launch a kernel as `launch` does, on so many blocks of a size: threads, or a number of threads for each dimension."""
+    launches.append(Launch(kernel, blocks, _module(text).launch(kernel, blocks, block, *arguments), block))
     return launches[-1].result
 
 
