@@ -32,20 +32,18 @@ def wavefronts__the_stride(itemsize, stride, offset):
 wavefronts__lanes_are_not_served_together = edited(
     wavefronts,
     (
-        "Counter(word % 32 for word in {start + part for start in starts for part in range(words)})",
-        "Counter(word % 32 for word in [start + part for start in starts for part in range(words)])",
+        "{itemsize * (offset + lane * stride) // 4 for lane in range(lanes)}",
+        "[itemsize * (offset + lane * stride) // 4 for lane in range(lanes)]",
     ),
 )
-wavefronts__of_wide_elements_all_at_once = edited(
-    wavefronts, ("min(32, 128 // itemsize * (2 if stride == 0 else 1))", "32")
-)
+wavefronts__of_wide_elements_all_at_once = edited(wavefronts, ("min(32, 128 // itemsize)", "32"))
 wavefronts__a_bank_for_each_element = edited(
     wavefronts, ("itemsize * (offset + lane * stride) // 4", "offset + lane * stride")
 )
 wavefronts__sixteen_banks = edited(wavefronts, ("word % 32 for", "word % 16 for"))
-wavefronts__conflicts_alone = edited(wavefronts, ("return total", "return total - 32 // group"))
-wavefronts__the_first_group = edited(wavefronts, ("return total", "return total // (32 // group)"))
-wavefronts__no_groups_together = edited(wavefronts, (" * (2 if stride == 0 else 1)", ""))
+wavefronts__conflicts_alone = edited(wavefronts, (".values())", ".values()) - groups"))
+wavefronts__the_first_group = edited(wavefronts, ("return groups * ", "return "))
+wavefronts__no_groups_together = edited(wavefronts, ("32 // lanes if stride else max(1, 16 // lanes)", "32 // lanes"))
 
 
 def _with_line(name, line):

@@ -32,13 +32,11 @@ def wavefronts(itemsize: int, stride: int, offset: int) -> int:
 
     Source: the metric `l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld` of Nsight Compute, of one request.
     """
-    group, words = min(32, 128 // itemsize * (2 if stride == 0 else 1)), max(1, itemsize // 4)
-    total = 0
-    for first in range(0, 32, group):
-        starts = [itemsize * (offset + lane * stride) // 4 for lane in range(first, first + group)]
-        banks = Counter(word % 32 for word in {start + part for start in starts for part in range(words)})
-        total += max(banks.values())
-    return total
+    lanes = min(32, 128 // itemsize)  # that are served together
+    groups = 32 // lanes if stride else max(1, 16 // lanes)
+    # The first word of each lane is enough: the others follow the same pattern. And so does each group of lanes.
+    words = {itemsize * (offset + lane * stride) // 4 for lane in range(lanes)}
+    return groups * max(Counter(word % 32 for word in words).values())
 
 
 # Sums of blocks ------------------------------------------------------------------------------------------------------
@@ -135,11 +133,9 @@ def welford_combine(a: Moments, b: Moments) -> Moments:
 
     Source: `aten/src/ATen/native/SharedReduceOps.h`, `WelfordOps::combine`.
     """
-    if a.count == 0:
-        return b
-    if b.count == 0:
-        return a
     count, delta = a.count + b.count, b.mean - a.mean
+    if count == 0:
+        return a
     return Moments(count, a.mean + delta * b.count / count, a.m2 + b.m2 + delta * delta * a.count * b.count / count)
 
 
