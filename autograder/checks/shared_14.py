@@ -255,10 +255,7 @@ def about_kernels(case, mine, theirs):
     if "child process died" in said and "SIGSEGV" in said:
         return "the kernel followed a pointer that none of its arguments is"
     if "child process died" in said:
-        return (
-            "the kernel ended the process that it ran in: SIGALRM is a loop without an end, and 0 a"
-            " call of `exit`"
-        )
+        return "the kernel ended the process that it ran in: SIGALRM is a loop without an end, and 0 a call of `exit`"
     name = first_apart(mine, theirs)
     if name == "findings":
         finding = next((each for each in field(mine, name) if isinstance(each, str)), "")

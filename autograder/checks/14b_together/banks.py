@@ -46,11 +46,11 @@ def _counted(itemsize, stride, offset, together):
 def _about_wavefronts(mine, itemsize, stride, offset):
     """A hint for a count that a known mistake gives."""
     words = itemsize * (offset + stride * np.arange(32)) // 4
-    if itemsize <= 4 and mine == np.bincount(words % 32).max():
+    if itemsize <= 4 and 4 <= np.bincount(words % 32).max() == mine:
         return "lanes that ask for the same word are served together"
     if itemsize > 4 and stride == 0 and mine == itemsize // 4:
         return "all lanes ask for one element here, so two groups of lanes are served at once"
-    if itemsize > 4 and stride and mine == _counted(itemsize, stride, offset, 32):
+    if itemsize > 4 and mine == _counted(itemsize, stride, offset, 32):
         return "wide elements are served in groups of lanes, one group after the other: 16 lanes for 8 bytes, 8 lanes for 16"
     return None
 
