@@ -319,6 +319,8 @@ def about_together(case, mine, theirs):
             return f"{finding}. Nothing orders the two accesses, and one of them writes: which thread does this element belong to?"
         if kind == "outside" and " of the shared array " in finding:
             return f"{finding}. The shared array has no such element"
+        if kind == "outside" and ", element " not in finding:
+            return f"{finding}. The address is in no array. An `extern __shared__` array has no memory here"
         return f"{finding}. {_TOGETHER_KINDS[kind]}" if kind in _TOGETHER_KINDS else None
     if name in _TOGETHER_ADVICE:
         count, comma, line = str(field(mine, name)).partition(",")

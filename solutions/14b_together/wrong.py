@@ -346,6 +346,13 @@ template <class Op> __device__ float block_reduce(float value, Op op, float iden
 """
 
 
+def block_reduce_source__a_power_of_two_of_warps():
+    return changed(
+        _REDUCE,
+        (": identity;\n  for (int k = 16; k > 0; k /= 2)", ": identity;\n  for (int k = warps / 2; k > 0; k /= 2)"),
+    )
+
+
 def block_reduce_source__four_steps():
     return changed(_REDUCE, ("int k = 16", "int k = 8"))
 

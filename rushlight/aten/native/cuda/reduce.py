@@ -48,7 +48,8 @@ def block_sum_source() -> str:
         __global__ void block_sums(const float* a, float* sums, int n)
 
     Thread `t` of block `b` takes element `b * blockDim.x + t` of `a`, or 0 if this number is not below `n`. `sums[b]` becomes the
-    sum of the block. Grid and block have one dimension, and `blockDim.x` is a power of two from 1 to 1024.
+    sum of the block. Grid and block have one dimension, and `blockDim.x` is a power of two from 1 to 1024. A shared array has its
+    size in the text, because the launch gives no dynamic shared memory.
 
     The budget: each element is loaded once, and there is one store for each block. There are no atomic operations. The accesses of
     shared memory need no more wavefronts than a tree in which each step adds the second half of the elements to the first half.
@@ -152,7 +153,7 @@ def layer_norm_source() -> str:
     mean of 10,000 with a deviation of 1 does not change the digits of the result that matter.
 
     The budget: a block loads its row at most twice, `weight` and `bias` once, and stores once, all in requests of neighbouring
-    elements. The block has at most 128 floats of shared memory.
+    elements. The block has at most 128 floats of shared memory, in arrays whose sizes are in the text.
 
     Source: `aten/src/ATen/native/cuda/layer_norm_kernel.cu`, `RowwiseMomentsCUDAKernel` and `LayerNormForwardCUDAKernel`.
     """
