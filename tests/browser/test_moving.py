@@ -648,6 +648,55 @@ def test_warps_marks_every_state_as_it_is_counted(page, opened):
             assert asked_for(page)[0] == strides[stride][offset]
 
 
+def served(page):
+    """The number of rows in which lanes are served, and the figure's text of wavefronts."""
+    picture = page.locator(".moving svg")
+    rows = picture.locator(".served").evaluate_all("lanes => lanes.map(lane => lane.transform.baseVal[0].matrix.f)")
+    return len({round(row, 2) for row in rows}), picture.get_by_text("wavefronts:").text_content()
+
+
+def test_banks_serves_lanes_in_as_many_wavefronts_as_the_runtime_counts(page, opened):
+    said = opened("banks")
+    for kind, stride, offset, wavefronts, least in (
+        ("float", 32, 3, 32, 1),
+        ("float", 33, 0, 1, 1),
+        ("float2", 2, 1, 4, 2),
+        ("float4", 3, 8, 4, 4),
+    ):
+        press(page, kind)
+        slid(page, "stride", stride)
+        slid(page, "offset", offset)
+        assert served(page) == (wavefronts, f"wavefronts: {wavefronts}, at the least: {least}")
+    assert "there is no conflict" in said.inner_text()
+
+
+@pytest.mark.sweep
+def test_banks_says_what_conflicts_and_follows_a_lane(page, opened):
+    said = opened("banks")
+    assert "only 4 of the 32 banks" in said.inner_text()
+    slid(page, "stride", 32)
+    assert "one bank" in said.inner_text()
+    page.locator(".moving svg g").get_by_text("31", exact=True).first.click()
+    page.locator(".moving svg").get_by_text(
+        "lane 31: element 0 + 31·32 = 992, bank 0, wavefront 32", exact=True
+    ).wait_for()
+    slid(page, "stride", 0)
+    assert "All lanes read one element" in said.inner_text() and served(page)[0] == 1
+    page.locator(".moving svg .served").get_by_text("all", exact=True).wait_for()
+
+
+@pytest.mark.sweep
+def test_banks_serves_every_state_as_it_is_counted(page, opened):
+    data = json.loads((build.FIGURES / "banks.json").read_text(encoding="utf-8"))
+    opened("banks")
+    for kind, strides in data["wavefronts"].items():
+        press(page, kind)
+        for stride, offset in [(s, o) for s in range(34) for o in (0, 1, 7)]:
+            slid(page, "stride", stride)
+            slid(page, "offset", offset)
+            assert served(page)[0] == strides[stride][offset]
+
+
 def test_the_calm_strides_of_the_home_page_move_by_themselves_until_they_are_touched(page):
     page.emulate_media(reduced_motion="no-preference")
     html = build.empty("strides", build.module("strides").SIZE)
