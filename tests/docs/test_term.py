@@ -20,7 +20,7 @@ def read(page: str) -> str:
 
 
 WEEKS = ROW.findall(read("docs/term.md"))
-NUMBERS = {13: "thirteen", 14: "fourteen", 15: "fifteen", 23: "twenty-three", 24: "twenty-four"}
+NUMBERS = {13: "thirteen", 14: "fourteen", 15: "fifteen", 23: "twenty-three", 24: "twenty-four", 25: "twenty-five"}
 
 
 def in_half_hours(minutes: int) -> float:
