@@ -7,7 +7,7 @@ import numpy as np
 from ...engine.check import program
 from ...engine.observe import values
 from ..cases import drawing, drawn, explained, first_apart, first_of, numbers, rows, several, when
-from ..shared_14 import UNWRITTEN, about_kernels, about_together, asked, needs, ran, wanted
+from ..shared_14 import UNWRITTEN, about_kernels, about_together, arrays_of, asked, needs, on_board, ran, wanted
 
 _group = several((-9, 9), 0, 6)
 
@@ -127,6 +127,13 @@ def normalised_rows(rl, rows, columns, block, offset, eps, seed):
     if shown["bytes of loads"] == needed["bytes of loads"] - 4 * rows * columns:  # the row stays in registers
         shown["bytes of loads"] = needed["bytes of loads"]
     return shown | {"out": rl.from_numpy(out)}
+
+
+@normalised_rows.counted()
+def _(rl):
+    """4 rows of 600 elements."""
+    text = rl.aten.native.cuda.reduce.layer_norm_source()
+    return on_board(text, "layer_norm", 4, 256, *arrays_of(rl, 2400, 600, 600, 2400), 600, 1e-5)
 
 
 @normalised_rows.oracle

@@ -8,7 +8,19 @@ import numpy as np
 
 from ...engine.check import program
 from ..cases import attempt, drawing, drawn, explained, first_of, numbers, rows, tensor, tensors
-from ..shared_14 import SECONDS, UNWRITTEN, about_kernels, about_together, asked, findings_of, needs, ran, wanted
+from ..shared_14 import (
+    SECONDS,
+    UNWRITTEN,
+    about_kernels,
+    about_together,
+    arrays_of,
+    asked,
+    findings_of,
+    needs,
+    on_board,
+    ran,
+    wanted,
+)
 
 SHIFTS = [0, 200, -200]
 
@@ -47,6 +59,13 @@ def rows_in_registers(rl, rows, columns, warps, shift, masked, seed):
     arguments = [x, np.full((rows, columns), UNWRITTEN, np.float32), rows, columns]
     grid, needed = -(-rows // warps), of_warps(rows, columns)
     return ran(rl, text, "softmax_warp", grid, (32, warps), arguments, 1, seed, needed)
+
+
+@rows_in_registers.counted(requests=40, sectors=160)
+def _(rl):
+    """4 rows of 160 elements."""
+    arrays = arrays_of(rl, 640, 640)
+    return on_board(rl.aten.native.cuda.softmax.softmax_warp_source(), "softmax_warp", 1, (32, 4), *arrays, 4, 160)
 
 
 @rows_in_registers.oracle

@@ -15,6 +15,7 @@ from ..shared_14 import (
     grid_of,
     inputs_of,
     needs,
+    on_board,
     ran,
     threads_of,
     wanted,
@@ -50,6 +51,13 @@ def of_tree(n, grid, block):
 def sums_by_a_tree(rl, n, block, spare, seed):
     text, grid = rl.aten.native.cuda.reduce.block_sum_source(), grid_of(n, block, spare)
     return ran(rl, text, "block_sums", grid, block, [*arrays_of(rl, n, grid), n], 1, seed, of_tree(n, grid, block))
+
+
+@sums_by_a_tree.counted(requests=36, sectors=132)
+def _(rl):
+    """1,024 elements in four blocks."""
+    text = rl.aten.native.cuda.reduce.block_sum_source()
+    return on_board(text, "block_sums", 4, 256, *arrays_of(rl, 1024, 4), 1024)
 
 
 @sums_by_a_tree.oracle
@@ -100,6 +108,14 @@ def results_in_each_thread(rl, n, block, seed):
     first, others = of_threads[:, 0].copy(), of_threads == of_threads[:, :1]
     values = {"out": rl.from_numpy(first), "other threads as the first": bool(others.all())}
     return {name: shown.pop(name) for name in list(shown)[:2]} | values | shown
+
+
+@results_in_each_thread.counted()
+def _(rl):
+    """A sum and a maximum of 512 elements."""
+    reduce = rl.aten.native.cuda.reduce
+    text = reduce.block_reduce_source() + reduce.SUM_AND_MAXIMUM
+    return on_board(text, "sum_and_maximum", 1, 512, *arrays_of(rl, 512, 1024), 512)
 
 
 @results_in_each_thread.oracle
