@@ -316,7 +316,7 @@ def about_together(case, mine, theirs):
         )  # which may be the cause of another one
         kind = finding.partition(":")[0]
         if kind == "race" and " of the shared array " not in finding:
-            return f"{finding}. Nothing orders the two accesses, and one of them writes: which thread does this element belong to?"
+            return f"{finding}. Nothing orders them, and one of them writes. An element of several threads needs atomic operations"
         if kind == "outside" and " of the shared array " in finding:
             return f"{finding}. The shared array has no such element"
         if kind == "outside" and ", element " not in finding:
