@@ -21,9 +21,10 @@ LONGEST_LINE = 70
 
 # A text has the language of a kernel, and no more. NVRTC, which compiles for PyTorch at run time, has no headers of the host.
 FOREIGN = re.compile(
-    r'#\s*include\s*[<"](?!(?:cuda_(?:fp16|bf16|runtime)\.h|limits|(?:assert|float|limits|math|stdint|stdio)\.h'
+    r'#\s*include\s*[<"](?!(?:cuda_(?:fp16|bf16|runtime)\.h|limits|(?:assert|float|limits|math|math_constants|stdint|stdio)\.h'
     r'|c(?:assert|float|limits|math|stdint|stdio))[>"])[^>"\n]*[>"]?'
-    r'|\bextern\s*"\w*"(?!\s*__global__)|\b(?:__)?asm(?:__)?\b|##|%:|\b__attribute__|\[\[\s*\w+::'
+    r'|\bextern\s*"\w*"(?!\s*__global__[\w\s()]*?\bvoid\s[\w\s()]*?\w+\s*\([^;{}]*\)\s*\{)|\b(?:__)?asm(?:__)?\b'
+    r'|##|%:|\b__attribute|\[\[\s*\w+::|\b_Pragma\b|#\s*pragma\s+(?!unroll|once)\w+|\b(?:u8|[uUL])?R(?=")'
     r"|\b\w*(?:cuda_host|tsan|sanitize|builtin)\w*"
     r"|\b(?:system|popen|_*exit|abort|v?fork|exec[lv]\w*|dlopen|dlsym|syscall|longjmp)\b"
 )
@@ -35,9 +36,25 @@ UNWRITTEN = -7.5  # in an output, before the launch
 # In programs ---------------------------------------------------------------------------------------------------------
 
 
+_TOKEN = re.compile(
+    r"(?P<comment>//[^\n]*|/\*.*?\*/)"
+    r'|(?P<text>(?:u8|[uUL])?"(?:\\.|[^"\\\n])*"|(?:u8|[uUL])?\'(?:\\.|[^\'\\\n])*\')'
+    r"|\.?\d(?:[eEpP][+-]|'\w|[\w.])*|[A-Za-z_]\w*",  # numbers, which may have a ' between digits, and names
+    re.DOTALL,
+)
+
+
 def foreign(text):
-    """What a text uses that is no part of the language."""
-    code = re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
+    """What a text uses that is no part of the language. Comments and what is between quotes do not count, and a line that ends in a
+    backslash goes on in the next one, as for the compiler."""
+
+    def without(token):
+        if token["comment"]:
+            return " "
+        is_quoted = token["text"] and not re.search(r"(?:\binclude|\bextern)[^\n]*$", token.string[: token.start()])
+        return '""' if is_quoted else token[0]
+
+    code = _TOKEN.sub(without, re.sub(r"\\[ \t\f\v\r]*\n", "", text))
     return sorted({" ".join(match.split()) for match in FOREIGN.findall(code)})
 
 
@@ -241,7 +258,7 @@ _KINDS = {
     "endless": "A thread does not end, or does far more than its part",
 }
 _ADVICE = {
-    "requests": "does each thread access each of its elements once, and as much of them at once as the contract says?",
+    "requests": "does each thread access each of its elements once, and a warp as many at once as the contract says?",
     "sectors": "do the threads of a warp access neighbouring elements?",
     "bytes": "each element of the inputs is loaded once, and each of the output stored once",
 }
@@ -255,7 +272,7 @@ def about_kernels(case, mine, theirs):
     if "child process died" in said and "SIGSEGV" in said:
         return "the kernel followed a pointer that none of its arguments is"
     if "child process died" in said:
-        return "the kernel ended the process that it ran in: SIGALRM is a loop without an end, and 0 a call of `exit`"
+        return "the kernel ended the process that it ran in" + ": it has a loop without an end" * ("SIGALRM" in said)
     name = first_apart(mine, theirs)
     if name == "findings":
         finding = next((each for each in field(mine, name) if isinstance(each, str)), "")
@@ -279,7 +296,9 @@ def _about_output(mine, theirs):
     apart = np.flatnonzero(~np.isclose(mine, theirs, rtol=1.3e-6, atol=1e-5, equal_nan=True))  # as they are compared
     missing, beyond = (apart[of[apart] == UNWRITTEN] for of in (mine, theirs))
     if len(missing):
-        return f"of the output's elements {len(missing)} were not written: the first one is element {missing[0]}"
+        return (
+            f"element {missing[0]} of the output was not written, as the first of {len(missing)}: which thread has it?"
+        )
     if len(beyond):
         return f"element {beyond[0]} of the output was written, and no thread should write it"
     if len(unclear := apart[np.isnan(mine[apart])]):
@@ -292,15 +311,15 @@ def _about_output(mine, theirs):
 _TOGETHER_KINDS = {
     "race": "No barrier is between the two accesses, and at least one of them writes",
     "barrier": "All threads of a block must reach the same `__syncthreads()`: is it in a branch, or has a thread ended before it?",
-    "deadlock": "The mask names lanes that do not come to this shuffle",
+    "deadlock": "The mask names lanes that do not come to this shuffle: is it in a branch, or a barrier before it?",
     "mask": "A lane calls this, and the mask does not name it",
-    "shuffle": "A lane reads a lane that does not take part",
+    "shuffle": "A lane reads a lane that does not take part, or has ended",
     "unwritten": "A thread reads an element that no thread has written",
 }
 _TOGETHER_ADVICE = {
     "bytes of shared memory": "a value in a register needs none",
-    "wavefronts of shared stores": "how many warps take part, and do two lanes of one ask a bank for different words?",
-    "wavefronts of shared loads": "how many warps take part, and do two lanes of one ask a bank for different words?",
+    "wavefronts of shared stores": "is each needed, is its work shared by the lanes of a warp, and do they ask different banks?",
+    "wavefronts of shared loads": "is each needed, is its work shared by the lanes of a warp, and do they ask different banks?",
     "barriers": "which accesses of shared memory does each of them order?",
     "atomic operations": "is each of them needed?",
 }
@@ -311,9 +330,8 @@ def about_together(case, mine, theirs):
     name = first_apart(mine, theirs)
     if name == "findings":
         found = [each for each in field(mine, name) if isinstance(each, str)]
-        finding = next(
-            (each for each in found if each.startswith("race")), *found[:1]
-        )  # which may be the cause of another one
+        causes = [each for kind in ("barrier", "race") for each in found if each.startswith(kind)]  # of others
+        finding = next(iter([*causes, *found]), "")
         kind = finding.partition(":")[0]
         if kind == "race" and " of the shared array " not in finding:
             return f"{finding}. Nothing orders them, and one of them writes. An element of several threads needs atomic operations"

@@ -46,7 +46,8 @@ class Check:
     `show(torch, **case)` returns a case as code, for a check whose cases have programs as data.
     `examine(judge, observed, case)` decides the check instead of a comparison, where the answer is a text or a name.
     `draws` limits the cases that are drawn, and those that are tried while shrinking, for a check whose cases take long. If it
-    is a `prediction`, the verdict says how much of it is right, but not torch's answer.
+    is a `prediction`, the verdict says how much of it is right, but not torch's answer. If the answer `is_text`, such as a kernel,
+    grading tries it in a process in which no code of the student has run.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Check:
     draws: int | None = None
     show: Callable[..., str] | None = None
     prediction: bool = False
+    is_text: bool = False
     examine: Callable[[Any, Tree, dict | None], Verdict] | None = None
     torch_program: Callable | None = None
     counts: Callable | None = None
@@ -85,6 +87,13 @@ class Check:
     def count(self, xp: Any, **_: object) -> dict[str, int]:
         """What an answer asks for, if the check counts it."""
         return self.counts(xp) if self.counts else {}
+
+    def text_of(self, xp: Any, **_: object) -> str:
+        """The answer, which is a text."""
+        text = function_of(self.exercise)()
+        if not isinstance(text, str):
+            raise TypeError(f"the text of a kernel is a str, not {type(text).__name__}")
+        return text
 
     @cached_property
     def asks_torch(self) -> bool:
@@ -188,7 +197,7 @@ def _has_tensor(case: Tree) -> bool:
     return isinstance(case, list | tuple) and any(map(_has_tensor, case))
 
 
-ON_BOARD = {"on the board": True}  # the case for which a subject runs `counts`
+ON_BOARD, THE_TEXT = {"on the board": True}, {"the text": True}  # cases for which a subject runs `count` and `text_of`
 _registry: dict[str, Check] = {}
 
 
@@ -202,6 +211,7 @@ def program(
     draws: int | None = None,
     show: Callable[..., str] | None = None,
     prediction: bool = False,
+    is_text: bool = False,
     examine: Callable[[Any, Tree, dict | None], Verdict] | None = None,
 ) -> Callable:
     """Decorator: register a program as the check `name` (`module.function`, or `module.function.part`)."""
@@ -209,7 +219,9 @@ def program(
     def register(made: Callable) -> Check:
         if name in _registry:
             raise ValueError(f"two checks are called {name!r}")
-        _registry[name] = Check(name, made, cases, edges or [], hint, disposable, draws, show, prediction, examine)
+        _registry[name] = Check(
+            name, made, cases, edges or [], hint, disposable, draws, show, prediction, is_text, examine
+        )
         return _registry[name]
 
     return register

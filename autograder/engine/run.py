@@ -27,8 +27,10 @@ from .card import card
 from .check import (
     DEMONSTRATION,
     SKIPPED_TAGS,
+    THE_TEXT,
     binding,
     exercise_of,
+    find,
     global_names,
     is_milestone,
     is_on_torch,
@@ -36,7 +38,7 @@ from .check import (
     takes_long,
 )
 from .edition import edition, versions
-from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, accept, clean
+from .observe import Malformed, NotGraded, SubjectDied, SubjectTimedOut, Tree, accept, clean, result_of
 from .sandbox import CUDA, INDUCTOR, Sandbox
 from .verdict import DIED, MILESTONE_NOTE, NOT_ATTEMPTED, SECOND_CHANCE_NOTE, TIMED_OUT, Verdict, describe
 
@@ -187,6 +189,7 @@ class Session:
         self.ran: list[NotebookNode] = []
         self.failed: dict[str | None, str] = {}  # the error of each exercise's cell
         self.sandbox: Sandbox | None = None
+        self.clean: Session | None = None  # in which answers that are texts are tried
         self.output_left = MAX_OUTPUTS
         self.started = False
 
@@ -233,6 +236,21 @@ class Session:
             raise Malformed("outputs in another form") from None
 
     def observe(self, name: str, cases: list[dict]) -> list[Tree]:
+        """The subject's observation of each case of a check. If the answer is a text, it is that of a subject in which no code of
+        the student has run: only the text is theirs."""
+        if not find(name).is_text:
+            return self._observe(name, cases)
+        [seen] = self._observe(name, [THE_TEXT])
+        text = result_of(seen)
+        if not isinstance(text, str):  # the exercise is not attempted, or raises
+            return [seen] * len(cases)
+        self.clean = self.clean or Session(self.lab, self.isolated, self.allowance, [], self.kernels)
+        self.clean.try_cell(
+            _FILL_WITH_TEXT.format(exercise=exercise_of(name), text=text), self._seconds(limits.CELL_SECONDS)
+        )
+        return self.clean._observe(name, cases)
+
+    def _observe(self, name: str, cases: list[dict]) -> list[Tree]:
         """The subject's observation of each case of a check. It says when a case begins, because each may take as long as the
         limit. The error of one that takes longer has the case."""
         begun, limit = 0, limits.seconds(limits.CHECK_SECONDS, takes_long(name))
@@ -299,11 +317,18 @@ class Session:
             self.allowance.left -= sandbox.seconds - before
 
     def close(self) -> None:
+        if self.clean is not None:
+            self.clean.close()
         if self.sandbox is not None:
             self.sandbox.close()
             self.sandbox = None
 
 
+_FILL_WITH_TEXT = """
+from autograder.engine.check import function_of
+from autograder.engine.exercise import fill
+fill(function_of({exercise!r}), lambda: {text!r})
+"""
 _FILL_WITH_REFERENCE = """
 from types import FunctionType
 from autograder.engine.check import function_of

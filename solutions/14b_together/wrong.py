@@ -691,6 +691,33 @@ def softmax_warp_source__elements_beyond_the_row_are_of_the_next():
     return changed(_WARP, ("x[k] = c < columns ? in[row * columns + c] : -INFINITY;", "x[k] = in[row * columns + c];"))
 
 
+_MAXIMUM = "  for (int k = 16; k > 0; k /= 2) largest = fmaxf(largest, __shfl_xor_sync(0xffffffff, largest, k));\n"
+
+
+def softmax_warp_source__the_smallest_of_the_row():
+    return changed(_WARP, ("fmaxf", "fminf"), ("largest = -INFINITY, sum", "largest = INFINITY, sum"))
+
+
+def softmax_warp_source__the_first_element():
+    return changed(_WARP, (_MAXIMUM, "  largest = __shfl_sync(0xffffffff, x[0], 0);\n"))
+
+
+def softmax_warp_source__the_largest_of_lane_0():
+    return changed(_WARP, (_MAXIMUM, "  largest = __shfl_sync(0xffffffff, largest, 0);\n"))
+
+
+def softmax_warp_source__the_largest_of_the_first_32():
+    return changed(_WARP, ("    largest = fmaxf(largest, x[k]);", "    if (k == 0) largest = x[k];"))
+
+
+def softmax_warp_source__the_maximum_begins_at_a_small_number():
+    return changed(_WARP, ("largest = -INFINITY, sum", "largest = -1e20f, sum"))
+
+
+def softmax_warp_source__elements_beyond_the_row_are_small():
+    return changed(_WARP, ("columns + c] : -INFINITY", "columns + c] : -1e30f"))
+
+
 def softmax_warp_source__the_maximum_of_a_lane():
     return changed(
         _WARP,

@@ -45,6 +45,7 @@ def of_range(n, grid, block):
         (257, 128, 1, 3),
         (33000, 128, 0, 0),  # too many for a short
     ),
+    is_text=True,
     hint=about_kernels,
     draws=4,
 )
@@ -75,6 +76,7 @@ def _(rl):
         (0, 300, 2, 48, 1), (2**31 - 40, 100, 1, 32, 0), (2**32 - 40, 100, 2, 32, 3), (2**40, 70, 1, 64, 0),
         (2**31 - 100, 100, 1, 32, 0), (2**32 - 70, 70, 1, 64, 0), (0, 2**32 + 9, 1, 32, 0), (8, 2**31 + 9, 1, 64, 0),
     ),
+    is_text=True,
     hint=first_of(
         when(
             lambda case: case["begin"] + case["count"] > 2**30,

@@ -93,6 +93,7 @@ def _vectors(draw, st):
         (2, 32, 0, [1, 1, 1], 0), (1, 32, 0, [3, 3, 3], 3), (0, 32, 0, [0, 0, 0], 0), (5, 32, 1, [2, 2, 2], 0),
         (600, 96, 0, [1, 5, 9], 0), (0, 32, 0, [1, 1, 1], 0),
     ),
+    is_text=True,
     hint=first_of(_about_fields, about_kernels),
     draws=5,
 )  # fmt: skip

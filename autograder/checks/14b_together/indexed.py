@@ -27,6 +27,7 @@ def of_atomics(rows, columns, block, spare):
         (2, 16, 2, 32, 0, 0), (4, 16, 3, 64, 0, 1), (5, 7, 2, 32, 0, 0), (3, 33, 4, 48, 1, 2), (6, 40, 1, 128, 0, 3),
         (0, 5, 2, 32, 0, 0), (9, 1, 5, 32, 1, 0), (12, 20, 7, 96, 0, 1),
     ),
+    is_text=True,
     hint=first_of(
         explained(bytes_of_loads="a thread loads one element of `source` and one index of 8 bytes, and nothing of `out`"),
         about_together,

@@ -101,6 +101,7 @@ def _rows(draw, st):
         (2, 100, 32, 10000, 1e-5, 2), (2, 100, 256, 0, 1e-5, 3), (1, 600, 128, 10000, 1e-5, 0), (2, 300, 96, 0, 1e-5, 1),
         (1, 1024, 1024, 10000, 1e-5, 1), (1, 1, 64, 10000, 0.5, 0),
     ),
+    is_text=True,
     hint=first_of(
         explained(bytes_of_loads="a block loads its row at most twice, and `weight` and `bias` once"),
         when(

@@ -22,7 +22,7 @@ from ..shared_14 import (
     wanted,
 )
 
-SHIFTS = [0, 200, -200]
+SHIFTS, MASKS = [0, 200, -200, -1e30], ["", "each third", "the first 32"]
 
 
 def of_warps(rows, columns):
@@ -32,30 +32,37 @@ def of_warps(rows, columns):
     return needs(of_matrix, of_matrix) | {"bytes of shared memory": "0", "barriers": "0"}
 
 
-def _matrix(xp, rows, columns, shift, masked):
-    """Numbers of both signs, with each third column masked."""
+def _matrix(xp, rows, columns, shift, masked, peak):
+    """Numbers of both signs. Some columns are masked, and in column `peak`, if there is one, they are much larger."""
     x = 4 * numbers(xp, [rows, columns], 1, "float32") + shift
-    if masked:
+    if peak >= 0:
+        x[:, peak % columns] += 150
+    if masked == "each third":
         x[:, 2::3] = -math.inf
+    elif masked and columns > 32:
+        x[:, :32] = -math.inf
     return x
 
 
 @program(
     "aten.native.cuda.softmax.softmax_warp_source",
-    cases=drawn(rows=(1, 9), columns=(1, 1024), warps=[1, 2, 4, 8, 32], shift=SHIFTS, masked=bool, seed=(0, 3)),
-    edges=rows(
-        "rows columns warps shift masked seed",
-        (1, 32, 1, 0, False, 0), (2, 64, 2, 0, False, 1), (3, 33, 2, 0, False, 0), (4, 7, 4, 200, False, 0),
-        (5, 40, 4, -200, True, 2), (1, 1, 1, -200, False, 0), (2, 1000, 1, 0, True, 1), (3, 1024, 2, 200, False, 3),
-        (9, 100, 8, 0, False, 0),
-        (2, 50, 32, -200, False, 1),
+    cases=drawn(
+        rows=(1, 9), columns=(1, 1024), warps=[1, 2, 4, 8, 32], shift=SHIFTS, masked=MASKS, peak=(-1, 1023), seed=(0, 3)
     ),
+    edges=rows(
+        "rows columns warps shift masked peak seed",
+        (1, 32, 1, 0, "", -1, 0), (2, 64, 2, 0, "", -1, 1), (3, 33, 2, 0, "", 32, 0), (4, 7, 4, 200, "", -1, 0),
+        (5, 40, 4, -200, "each third", -1, 2), (1, 1, 1, -200, "", -1, 0), (2, 1000, 1, 0, "each third", 777, 1),
+        (3, 1024, 2, 200, "", -1, 3), (9, 100, 8, 0, "", 45, 0), (2, 50, 32, -200, "", -1, 1), (2, 90, 2, 0, "the first 32", -1, 0),
+        (1, 40, 1, -1e30, "", -1, 0), (2, 70, 4, 0, "", 9, 1),
+    ),
+    is_text=True,
     hint=first_of(about_together, about_kernels),
     draws=4,
 )  # fmt: skip
-def rows_in_registers(rl, rows, columns, warps, shift, masked, seed):
+def rows_in_registers(rl, rows, columns, warps, shift, masked, peak, seed):
     text = rl.aten.native.cuda.softmax.softmax_warp_source()
-    x = _matrix(rl, rows, columns, shift, masked).numpy().copy()
+    x = _matrix(rl, rows, columns, shift, masked, peak).numpy().copy()
     arguments = [x, np.full((rows, columns), UNWRITTEN, np.float32), rows, columns]
     grid, needed = -(-rows // warps), of_warps(rows, columns)
     return ran(rl, text, "softmax_warp", grid, (32, warps), arguments, 1, seed, needed)
@@ -69,8 +76,8 @@ def _(rl):
 
 
 @rows_in_registers.oracle
-def _(torch, rows, columns, warps, shift, masked, seed):
-    out = torch.softmax(_matrix(torch, rows, columns, shift, masked), 1)
+def _(torch, rows, columns, warps, shift, masked, peak, seed):
+    out = torch.softmax(_matrix(torch, rows, columns, shift, masked, peak), 1)
     return wanted(out, of_warps(rows, columns))
 
 

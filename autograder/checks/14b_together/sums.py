@@ -45,6 +45,7 @@ def of_tree(n, grid, block):
         (16, 8, 0, 0), (13, 8, 0, 1), (5, 1, 0, 0), (7, 2, 1, 0), (64, 64, 0, 0), (100, 64, 0, 2), (0, 32, 0, 0), (256, 128, 0, 1),
         (700, 256, 1, 3), (2000, 1024, 0, 1),
     ),
+    is_text=True,
     hint=first_of(about_together, about_kernels),
     draws=4,
 )  # fmt: skip
@@ -88,6 +89,7 @@ def of_shuffles(n, grid, block):
         (32, 32, 0), (64, 64, 0), (192, 96, 1), (100, 64, 2), (10, 32, 0), (300, 128, 3), (1000, 480, 1), (0, 64, 0),
         (1500, 1024, 2),
     ),
+    is_text=True,
     hint=first_of(
         about_together,
         explained(other_threads_as_the_first="the threads of a block do not all get the same result"),

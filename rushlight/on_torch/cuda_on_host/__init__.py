@@ -45,7 +45,9 @@ RUNTIME_FLAGS = "-std=c++17 -O2 -fPIC -shared -U_FORTIFY_SOURCE -fvisibility=hid
 HEADERS = {name: (HERE / name).read_text(encoding="utf-8") for name in ("device.h", "half.h")}
 RUNTIME = {name: (HERE / name).read_text(encoding="utf-8") for name in ("runtime.h", "threads.cpp", "accesses.cpp")}
 # Files whose content is in device.h
-EMPTY = dict.fromkeys(["cuda_fp16.h", "cuda_bf16.h", "cuda_runtime.h", "stdio.h", "cstdio", "assert.h", "cassert"], "")
+EMPTY = dict.fromkeys(
+    ["cuda_fp16.h", "cuda_bf16.h", "cuda_runtime.h", "stdio.h", "cstdio", "assert.h", "cassert", "math_constants.h"], ""
+)
 
 
 # Results -------------------------------------------------------------------------------------------------------------
@@ -191,8 +193,8 @@ _DYNAMIC = re.compile(
 )
 _BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
 _GLOBAL = re.compile(
-    r"(template\s*<[^>]*>\s*)?(?:extern\s+\"C\"\s+)?__global__\s+"
-    rf"{_BOUNDS}void\s+{_BOUNDS}(\w+)\s*\(([^)]*)\)\s*\{{"
+    r"(template\s*<[^>]*>\s*)?(?:extern\s+\"C\"\s+)?(?:__global__\s+"
+    rf"{_BOUNDS}void|void\s+__global__)\s+{_BOUNDS}(\w+)\s*\(([^)]*)\)\s*\{{"
 )
 # An empty endless loop gets a statement, so that its steps are counted, on its line. `} while (1);` may be the end of a `do`.
 _EMPTY_LOOP = re.compile(
@@ -209,7 +211,7 @@ class Module:
     """
 
     def __init__(self, text: str, *instances: str):
-        declared = list(_GLOBAL.finditer(text))
+        declared = list(_GLOBAL.finditer(re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)))
         names = [m[2] for m in declared if not m[1]] + list(instances)
         self._parameter_names = {m[2]: re.findall(r"(\w+)\s*(?:,|$)", m[3]) for m in declared}
         table = ", ".join(f'cuda_host::entry<{name}>("{name}", {name})' for name in names)

@@ -141,6 +141,10 @@ CUDA_ATOMIC(float, atomicAdd, ADD) CUDA_ATOMIC(float, atomicExch, EXCHANGE) CUDA
 CUDA_ATOMIC(int, atomicSub, SUB) CUDA_ATOMIC(unsigned, atomicSub, SUB)
 CUDA_ATOMIC(unsigned, atomicInc, INCREMENT) CUDA_ATOMIC(unsigned, atomicDec, DECREMENT)
 
+#define CUDART_INF_F INFINITY
+#define CUDART_NAN_F NAN
+#define CUDART_INF ((double)INFINITY)
+
 // Functions -----------------------------------------------------------------------------------------------------------
 
 // The C library has other functions of these names.
