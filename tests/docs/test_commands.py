@@ -62,7 +62,8 @@ def course(tmp_path_factory):
     (course / ".venv" / "installed").touch()
     sample.make(place / "made-up")
     hand_in = partial(_hand_in, place / "made-up" / "submitted")
-    hand_in("all_right", course / "classroom" / "submitted" / "all_right" / sample.LAB)
+    for student in ("all_right", "half_done", "subtly_wrong_strides"):  # `alike` compares three at least
+        hand_in(student, course / "classroom" / "submitted" / student / sample.LAB)
     hand_in("all_right", course / "work" / sample.LAB)
     hand_in("untouched", place / "home" / "classes" / "2027" / "submitted" / "untouched" / sample.LAB)
     downloaded = course / "classroom" / "downloaded" / sample.LAB / "archive"
