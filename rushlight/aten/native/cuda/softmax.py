@@ -2,7 +2,8 @@
 
 If the last dimension is short, a warp keeps a row in its registers. If it is long, a block works on a row, and if softmax runs over
 another dimension, a thread works on a column. In PyTorch: `aten/src/ATen/native/cuda/PersistentSoftmax.cuh` and `SoftMax.cu`. Left
-out: dtypes other than float32, log_softmax, rows shorter than a warp that share one, and vectors in the kernel of a block.
+out: dtypes other than float32, log_softmax, rows shorter than a warp that share one, rows of 1025 to 2048 elements in a warp, and
+vectors in the kernel of a block.
 """
 
 from __future__ import annotations
