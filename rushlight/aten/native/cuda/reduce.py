@@ -78,8 +78,8 @@ def block_reduce_source() -> str:
 
     `op(x, y)` is an associative and commutative function of two floats, and `op(x, identity)` is `x`. Every thread of the block
     calls `block_reduce`, and every thread gets the result. `blockDim.x` is a multiple of 32, up to 1024, and the block has one
-    dimension. `shared` points to 32 floats in shared memory, which hold anything. The caller may use them again as soon as the
-    function has returned, for example by a second call.
+    dimension. `shared` points to 32 floats in shared memory, which hold anything. The caller may call the function again with the
+    same `shared` at once, and uses it for nothing else.
 
     The budget: the lanes of a warp exchange their values by shuffles. The function has at most three barriers, and no shared memory
     of its own. Each warp stores once into `shared` and loads once from it, and one warp may do both once more.
