@@ -67,13 +67,13 @@ def launched(text, kernel, grid, block, arguments, out, seed, needed, steps=STEP
         raise TypeError(f"the text of a kernel is a str, not {type(text).__name__}")
     if beyond := foreign(text):
         return {"not in the language": beyond}
-    if error := _error_of(text):
+    if error := error_of(text):
         raise error
     return run_in_child(_launch, text, kernel, grid, block, arguments, out, seed, needed, steps, seconds=SECONDS)
 
 
 @cache
-def _error_of(text):
+def error_of(text):
     """The error of a text that does not compile, or that does something when it is loaded: it is tried once for all cases."""
     from rushlight.utils.child import run_in_child
 
@@ -148,10 +148,10 @@ def _finding(text, finding):
     said = f"{finding.kind}: {_line(text, finding.line)}"
     if finding.memory is not None:
         said += f", element {finding.index} of {_memory(text, finding.memory)}"
-    said += f", in {_thread(finding.thread)} of block {finding.block[0]}"
+    said += f", in {_thread(finding.thread)} of block {_number(finding.block)}"
     if finding.other_thread is not None:
         same = finding.other_block in (None, finding.block)
-        said += f", and {_thread(finding.other_thread)}" + ("" if same else f" of block {finding.other_block[0]}")
+        said += f", and {_thread(finding.other_thread)}" + ("" if same else f" of block {_number(finding.other_block)}")
         if finding.other_line is not None:
             said += (
                 f" in {_line(text, finding.other_line)}" if finding.other_line != finding.line else " in the same line"
@@ -160,8 +160,12 @@ def _finding(text, finding):
 
 
 def _thread(index):
+    return f"thread {_number(index)}"
+
+
+def _number(index):
     x, y, z = index
-    return f"thread {x if y == z == 0 else index}"
+    return x if y == z == 0 else f"({x}, {y})" if z == 0 else index
 
 
 def _memory(text, name):
@@ -192,6 +196,7 @@ def wanted(out, needed):
 
 # What threads do together: counts of a launch that are at most what is needed
 _TOGETHER = {
+    "bank conflicts": lambda result: result.counts.shared_store.conflicts + result.counts.shared_load.conflicts,
     "bytes of shared memory": lambda result: result.shared,
     "wavefronts of shared stores": lambda result: result.counts.shared_store.wavefronts,
     "wavefronts of shared loads": lambda result: result.counts.shared_load.wavefronts,
@@ -210,6 +215,9 @@ def together(text, result, needed):
         if shown[name] != needed[name] and name.startswith("wavefronts"):
             kind = "shared_load" if name.endswith("loads") else "shared_store"
             lines = {line: getattr(of, kind).wavefronts for line, of in result.lines.items()}
+            shown[name] += f", most of them in {_line(text, max(lines, key=lines.get))}"
+        elif shown[name] != needed[name] and name == "bank conflicts":
+            lines = {line: of.shared_store.conflicts + of.shared_load.conflicts for line, of in result.lines.items()}
             shown[name] += f", most of them in {_line(text, max(lines, key=lines.get))}"
     return shown
 

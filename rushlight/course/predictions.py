@@ -764,3 +764,40 @@ def unsynchronised_line(program: str) -> int | None:
         "example": 4, "neighbours": 5, "own element": None, "a tree": 9, "the last warp": 7, "a tail": 6, "used again": 6,
         "half a warp": 5, "half a mask": None, "a whole warp": 4, "one total": 8, "counts": None,
     }[program]  # fmt: skip
+
+
+def faulty_line(program: str) -> int | None:
+    """The line of a kernel of `TILES` that is wrong or slow, or None. There is no second one.
+
+    It is
+
+    - the line of a load from shared memory that races with a store by another thread, because no barrier is between them, or
+    - the line of an access of shared memory with a bank conflict: lanes of a warp access different words of one bank, or
+    - the line of an access of global memory that is not coalesced, as in lab 14a.
+
+    The first line of a text is line 1. A kernel is launched with one block of 32 x 32 threads, and `n` is 64. Arrays begin at a
+    multiple of 256 bytes.
+
+    >>> print(TILES["example"])
+    __global__ void example(const float* a, float* out) {
+      __shared__ float tile[32][32];
+      int x = threadIdx.x, y = threadIdx.y;
+      tile[y][x] = a[y * 32 + x];
+      __syncthreads();
+      out[y * 32 + x] = tile[x][y];
+    }
+    >>> faulty_line("example")
+    6
+
+    Args:
+        program: a key of `TILES`.
+
+    Returns:
+        a number of a line, or None.
+
+    Source: the CUDA C++ best practices guide, "Shared Memory in Matrix Multiplication (C=AAT)".
+    """
+    return {
+        "example": 6, "padded": None, "padded by two": 6, "stored by columns": 4, "straight out": 6, "rotated": None,
+        "a product": None, "one barrier": 8, "too early": 7, "rows of b": 7, "columns of b": 9, "two buffers": None,
+    }[program]  # fmt: skip

@@ -279,7 +279,7 @@ def _hooks() -> Any:
 
 class Launch(NamedTuple):
     kernel: str
-    blocks: int
+    blocks: int | tuple[int, ...]
     result: Any  # counts and findings, a `Result` of `rushlight.on_torch.cuda_on_host`
     block: int | tuple[int, ...] = BLOCK  # its threads
 
@@ -298,7 +298,9 @@ def launch(text: str, kernel: str, threads: int, *arguments: Any) -> Any:
     return launch_blocks(text, kernel, max(1, -(-threads // BLOCK)), BLOCK, *arguments)
 
 
-def launch_blocks(text: str, kernel: str, blocks: int, block: int | tuple[int, ...], *arguments: Any) -> Any:
+def launch_blocks(
+    text: str, kernel: str, blocks: int | tuple[int, ...], block: int | tuple[int, ...], *arguments: Any
+) -> Any:
     """Launch a kernel as `launch` does, on so many blocks of a size: threads, or a number of threads for each dimension."""
     launches.append(Launch(kernel, blocks, _module(text).launch(kernel, blocks, block, *arguments), block))
     return launches[-1].result
